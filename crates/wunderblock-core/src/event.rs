@@ -1,0 +1,368 @@
+//! What happened: the closed list of facts the ledger can hold. A new kind needs a design note.
+
+use crate::budget::Budget;
+use crate::id::{EventId, Handle, LaneId, Scope, StreamId, TenantId};
+use crate::message::{Body, Dialect, Message};
+use crate::plan::{Injection, Plan, Trim, TrimReason};
+use crate::units::{Bytes, Millis, Seq, Tokens};
+use serde::{Deserialize, Serialize};
+
+/// Where an event came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// Handed in while it happened.
+    Live,
+    /// Read from a transcript; the raw record stands at this place of the imported source.
+    Import {
+        /// The source.
+        source: Handle,
+        /// First byte of the raw record.
+        offset: u64,
+        /// Its length in bytes.
+        len: u64,
+    },
+    /// Written by the engine itself.
+    Engine,
+}
+
+/// One fact in the ledger, in its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// Whose ledger.
+    pub tenant: TenantId,
+    /// Which log.
+    pub stream: StreamId,
+    /// Its position: gapless, given when it is appended.
+    pub seq: Seq,
+    /// The caller's idempotency key.
+    pub id: EventId,
+    /// When, by the clock of whoever saw it happen.
+    pub at: Millis,
+    /// From where.
+    pub source: Source,
+    /// What. `None` once it has been erased.
+    #[serde(flatten)]
+    pub fact: Option<Fact>,
+}
+
+/// A fact on its way into the ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewEvent {
+    /// The caller's idempotency key.
+    pub id: EventId,
+    /// When it happened.
+    pub at: Millis,
+    /// From where.
+    #[serde(default = "live")]
+    pub source: Source,
+    /// What.
+    #[serde(flatten)]
+    pub fact: Fact,
+}
+
+fn live() -> Source {
+    Source::Live
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind")]
+pub enum Fact {
+    /// A session began. Always the first event of a stream that is not a fork.
+    #[serde(rename = "session.opened")]
+    SessionOpened(SessionOpened),
+    /// A session went on from a position of another. Always the first event of a fork.
+    #[serde(rename = "session.forked")]
+    SessionForked(SessionForked),
+    /// A session ended.
+    #[serde(rename = "session.closed")]
+    SessionClosed(SessionClosed),
+    /// A unit of work began.
+    #[serde(rename = "task.started")]
+    TaskStarted(TaskStarted),
+    /// A unit of work ended.
+    #[serde(rename = "task.finished")]
+    TaskFinished(TaskFinished),
+    /// Something was said.
+    #[serde(rename = "message.appended")]
+    MessageAppended(MessageAppended),
+    /// A request was built; holds everything that is needed to build it again.
+    #[serde(rename = "context.built")]
+    ContextBuilt(Box<ContextBuilt>),
+    /// Something came back, at the tail.
+    #[serde(rename = "context.injected")]
+    ContextInjected(ContextInjected),
+    /// An entry shall stay in every request, or no longer.
+    #[serde(rename = "content.pinned")]
+    ContentPinned(ContentPinned),
+    /// Content was erased; the receipt of it.
+    #[serde(rename = "content.erased")]
+    ContentErased(ContentErased),
+    /// A lane left something out, in one recorded step.
+    #[serde(rename = "view.trimmed")]
+    ViewTrimmed(ViewTrimmed),
+    /// A provider reported what a call used.
+    #[serde(rename = "usage.measured")]
+    UsageMeasured(UsageMeasured),
+    /// A turn of the agent ended.
+    #[serde(rename = "turn.completed")]
+    TurnCompleted(TurnCompleted),
+    /// A range was summarised. Without a lane it is an available node, made elsewhere, that no view has adopted.
+    #[serde(rename = "session.compacted")]
+    SessionCompacted(SessionCompacted),
+    /// A sub-agent was started in a session of its own.
+    #[serde(rename = "subagent.spawned")]
+    SubagentSpawned(SubagentSpawned),
+}
+
+impl Fact {
+    /// The kind as written on disk and in JSON.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::SessionOpened(_) => "session.opened",
+            Self::SessionForked(_) => "session.forked",
+            Self::SessionClosed(_) => "session.closed",
+            Self::TaskStarted(_) => "task.started",
+            Self::TaskFinished(_) => "task.finished",
+            Self::MessageAppended(_) => "message.appended",
+            Self::ContextBuilt(_) => "context.built",
+            Self::ContextInjected(_) => "context.injected",
+            Self::ContentPinned(_) => "content.pinned",
+            Self::ContentErased(_) => "content.erased",
+            Self::ViewTrimmed(_) => "view.trimmed",
+            Self::UsageMeasured(_) => "usage.measured",
+            Self::TurnCompleted(_) => "turn.completed",
+            Self::SessionCompacted(_) => "session.compacted",
+            Self::SubagentSpawned(_) => "subagent.spawned",
+        }
+    }
+
+    /// The bodies the fact carries, to be moved into blobs.
+    pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
+        match self {
+            Self::MessageAppended(said) => {
+                said.message.parts.iter_mut().flat_map(crate::message::Part::bodies_mut).collect()
+            }
+            Self::SessionCompacted(compacted) => compacted.summary.iter_mut().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The bodies the fact carries.
+    #[must_use]
+    pub fn bodies(&self) -> Vec<&Body> {
+        match self {
+            Self::MessageAppended(said) => {
+                said.message.parts.iter().flat_map(crate::message::Part::bodies).collect()
+            }
+            Self::SessionCompacted(compacted) => compacted.summary.iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// See [`Fact::SessionOpened`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionOpened {
+    /// Whose session it is.
+    #[serde(default)]
+    pub scope: Scope,
+    /// The format it was imported from, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<Box<str>>,
+    /// Where the agent worked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<Box<str>>,
+    /// The version of the agent program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<Box<str>>,
+    /// The session this one was started from as a sub-agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<StreamId>,
+}
+
+/// See [`Fact::SessionForked`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionForked {
+    /// The session that was gone on from.
+    pub parent: StreamId,
+    /// The last position the two have in common. The fork's own events follow with the next.
+    pub at_seq: Seq,
+}
+
+/// See [`Fact::SessionClosed`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionClosed {
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Box<str>>,
+}
+
+/// See [`Fact::TaskStarted`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskStarted {
+    /// The caller's name for the task, unique in its session.
+    pub task: Box<str>,
+    /// What it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<Box<str>>,
+}
+
+/// See [`Fact::TaskFinished`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskFinished {
+    /// The task.
+    pub task: Box<str>,
+    /// How it ended, in the caller's word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Box<str>>,
+}
+
+/// See [`Fact::MessageAppended`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageAppended {
+    /// What was said.
+    pub message: Message,
+}
+
+/// See [`Fact::ContextBuilt`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextBuilt {
+    /// Which consumer's view.
+    pub lane: LaneId,
+    /// The model it was built for.
+    pub model: Box<str>,
+    /// The format it was written in.
+    pub dialect: Dialect,
+    /// The version of the renderer. Old versions stay in the program.
+    pub render: u32,
+    /// What it had to fit into.
+    pub budget: Budget,
+    /// What was decided.
+    pub plan: Plan,
+    /// The head of each stream it read, its own first.
+    pub heads: Vec<(StreamId, Seq)>,
+    /// Tools and other text that no event holds, as one JSON blob; `None` when there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Body>,
+    /// The report's total.
+    pub total_tokens: Tokens,
+    /// The length of the encoded request.
+    pub encoded_bytes: Bytes,
+    /// BLAKE3 of the encoded request, hexadecimal.
+    pub digest: Box<str>,
+}
+
+/// See [`Fact::ContextInjected`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextInjected {
+    /// Which consumer's view.
+    pub lane: LaneId,
+    /// What came back, in order.
+    pub items: Vec<Injection>,
+}
+
+/// See [`Fact::ContentPinned`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContentPinned {
+    /// The entry.
+    pub target: Seq,
+    /// Whether it is pinned from here on.
+    pub pinned: bool,
+}
+
+/// See [`Fact::ContentErased`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContentErased {
+    /// First position erased.
+    pub from_seq: Seq,
+    /// Last position erased.
+    pub to_seq: Seq,
+    /// How many events lost their content.
+    pub events: u64,
+    /// How many bodies were removed because nothing else held them.
+    pub blobs: u64,
+    /// How many bytes of imported sources were overwritten.
+    pub source_bytes: Bytes,
+    /// Why, in the words of whoever asked. Never the content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Box<str>>,
+}
+
+/// See [`Fact::ViewTrimmed`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ViewTrimmed {
+    /// Which consumer's view.
+    pub lane: LaneId,
+    /// What is left out and stubbed from here on.
+    pub trim: Trim,
+    /// Why the lane moved.
+    pub reason: TrimReason,
+}
+
+/// See [`Fact::UsageMeasured`]. Counts follow one convention, whatever the provider's: the parts add up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsageMeasured {
+    /// The provider's id of the reply it belongs to; a later report for the same reply replaces an earlier one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_id: Option<Box<str>>,
+    /// The model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Box<str>>,
+    /// Input that was neither read from nor written to a cache.
+    pub input: Tokens,
+    /// Input read from the cache.
+    pub cache_read: Tokens,
+    /// Input written to the cache.
+    pub cache_write: Tokens,
+    /// Output, reasoning included.
+    pub output: Tokens,
+    /// The context window, where the provider told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<Tokens>,
+}
+
+/// See [`Fact::TurnCompleted`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnCompleted {
+    /// Why the turn ended: `end`, `aborted`, `error`, or the provider's word.
+    pub stop_reason: Box<str>,
+    /// Which error, such as `context_overflow`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_code: Option<Box<str>>,
+    /// What is to be known about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Box<str>>,
+}
+
+/// See [`Fact::SessionCompacted`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionCompacted {
+    /// First position summarised.
+    pub from_seq: Seq,
+    /// Last position summarised.
+    pub to_seq: Seq,
+    /// The lane that adopted it; `None` for a boundary some other program set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lane: Option<LaneId>,
+    /// Who made it.
+    pub producer: Box<str>,
+    /// The summary, where it is known as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Body>,
+    /// What set it off, in the producer's word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<Box<str>>,
+    /// Tokens of the context before, as the producer counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_before: Option<Tokens>,
+}
+
+/// See [`Fact::SubagentSpawned`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubagentSpawned {
+    /// The sub-agent's session.
+    pub session: StreamId,
+}

@@ -1,0 +1,70 @@
+//! The places of a request, ordered from what never changes to what changes every turn.
+
+use serde::{Deserialize, Serialize};
+
+/// A place in the request. The order of the variants is the order of volatility.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Section {
+    /// Rules nothing may override.
+    Safety,
+    /// System and developer messages.
+    System,
+    /// Instruction files.
+    Instructions,
+    /// Tool schemas.
+    Tools,
+    /// Skill metadata.
+    Skills,
+    /// Memory that is always present.
+    PinnedMemory,
+    /// Listed or pinned resources.
+    Resources,
+    /// Summary nodes and the marks of what was left out.
+    Summaries,
+    /// What was said and done.
+    Transcript,
+    /// Plan, todo, execution state.
+    State,
+    /// Bodies and memories that came back.
+    Recall,
+    /// The newest turn of the user.
+    Prompt,
+}
+
+impl Section {
+    /// All sections, in order.
+    pub const ALL: [Self; 12] = [
+        Self::Safety,
+        Self::System,
+        Self::Instructions,
+        Self::Tools,
+        Self::Skills,
+        Self::PinnedMemory,
+        Self::Resources,
+        Self::Summaries,
+        Self::Transcript,
+        Self::State,
+        Self::Recall,
+        Self::Prompt,
+    ];
+
+    /// The name used in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Safety => "safety",
+            Self::System => "system",
+            Self::Instructions => "instructions",
+            Self::Tools => "tools",
+            Self::Skills => "skills",
+            Self::PinnedMemory => "pinned_memory",
+            Self::Resources => "resources",
+            Self::Summaries => "summaries",
+            Self::Transcript => "transcript",
+            Self::State => "state",
+            Self::Recall => "recall",
+            Self::Prompt => "prompt",
+        }
+    }
+}

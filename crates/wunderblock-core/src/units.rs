@@ -1,0 +1,148 @@
+//! Units as types: a count of tokens is never a count of bytes, and neither is a position in a stream.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign};
+
+macro_rules! unit {
+    ($(#[$doc:meta])* $name:ident($repr:ty)) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub $repr);
+
+        impl $name {
+            /// Nothing of it.
+            pub const ZERO: Self = Self(0);
+
+            /// The difference, never below zero: budgets run out, they do not wrap.
+            #[must_use]
+            pub const fn saturating_sub(self, other: Self) -> Self {
+                Self(self.0.saturating_sub(other.0))
+            }
+        }
+
+        impl Add for $name {
+            type Output = Self;
+            fn add(self, other: Self) -> Self {
+                Self(self.0.saturating_add(other.0))
+            }
+        }
+
+        impl AddAssign for $name {
+            fn add_assign(&mut self, other: Self) {
+                *self = *self + other;
+            }
+        }
+
+        impl Sum for $name {
+            fn sum<I: Iterator<Item = Self>>(items: I) -> Self {
+                items.fold(Self::ZERO, Add::add)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.0, f)
+            }
+        }
+    };
+}
+
+unit! {
+    /// Model tokens.
+    Tokens(u64)
+}
+unit! {
+    /// Bytes of UTF-8 text or of an encoded request.
+    Bytes(u64)
+}
+unit! {
+    /// Milliseconds; as a point in time, since 1970-01-01T00:00:00Z.
+    Millis(i64)
+}
+
+/// A position in a stream. The first event has `Seq(1)`; `Seq(0)` is "before everything".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Seq(pub u64);
+
+impl Seq {
+    /// Before the first event.
+    pub const START: Self = Self(0);
+
+    /// The position after this one.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+
+    /// The position before this one; [`Seq::START`] stays where it is.
+    #[must_use]
+    pub const fn prev(self) -> Self {
+        Self(self.0.saturating_sub(1))
+    }
+}
+
+impl fmt::Display for Seq {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+/// What a text takes up in a request: tokens for the window, bytes for the provider's size limit.
+///
+/// `bytes` is the length inside a JSON string, escapes included, without the quotes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Tokens of the model the request is for.
+    pub tokens: Tokens,
+    /// Bytes in the encoded request.
+    pub bytes: Bytes,
+}
+
+impl Cost {
+    /// Free.
+    pub const ZERO: Self = Self { tokens: Tokens(0), bytes: Bytes(0) };
+
+    /// A cost of so many tokens and bytes.
+    #[must_use]
+    pub const fn new(tokens: u64, bytes: u64) -> Self {
+        Self { tokens: Tokens(tokens), bytes: Bytes(bytes) }
+    }
+
+    /// What is left after paying `other`, never below zero.
+    #[must_use]
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self {
+            tokens: self.tokens.saturating_sub(other.tokens),
+            bytes: self.bytes.saturating_sub(other.bytes),
+        }
+    }
+
+    /// Whether this fits into `limit`, in tokens and in bytes.
+    #[must_use]
+    pub fn fits(self, limit: Self) -> bool {
+        self.tokens <= limit.tokens && self.bytes <= limit.bytes
+    }
+}
+
+impl Add for Cost {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self { tokens: self.tokens + other.tokens, bytes: self.bytes + other.bytes }
+    }
+}
+
+impl AddAssign for Cost {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sum for Cost {
+    fn sum<I: Iterator<Item = Self>>(items: I) -> Self {
+        items.fold(Self::ZERO, Add::add)
+    }
+}

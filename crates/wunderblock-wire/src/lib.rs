@@ -1,0 +1,3 @@
+//! Provider dialects and agents' transcript formats: bytes to messages and back.
+
+pub mod transcript;

@@ -1,0 +1,126 @@
+//! Agents' transcript formats: raw records in, neutral records out.
+//!
+//! A [`Reader`] is fed one line (or one document) at a time and answers with [`Record`]s: where the raw bytes stand,
+//! where the record belongs in the conversation, and what it says. It performs no I/O, keeps no text, and never fails:
+//! what it cannot understand comes back as [`Kept::Opaque`] or [`Kept::Broken`] with the reason, and the raw bytes are
+//! the caller's to keep. Formats are told apart by [`detect`].
+
+use wunderblock_core::event::{SessionOpened, TurnCompleted, UsageMeasured};
+use wunderblock_core::message::Message;
+use wunderblock_core::units::{Millis, Tokens};
+
+/// A transcript format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Format {
+    /// Claude Code sessions (JSONL, a tree over `parentUuid`).
+    ClaudeCode,
+    /// Codex rollouts (JSONL, old and new).
+    Codex,
+    /// pi and OpenClaw sessions (JSONL v1 to v3).
+    Pi,
+    /// OpenAI chat messages: a JSON document or JSONL.
+    OpenaiChat,
+    /// aider's Markdown history.
+    Aider,
+    /// JSON lines of a shape we do not know: role and text are taken where found.
+    JsonLines,
+    /// One JSON document of a shape we do not know.
+    JsonDocument,
+}
+
+/// How a format is to be fed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Line by line, in constant memory.
+    Lines,
+    /// Whole.
+    Document,
+}
+
+/// Where a record belongs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// After the record before it in the same session.
+    Next,
+    /// After the record with this native id. If that one already has a successor, a branch begins.
+    After(Box<str>),
+    /// At the beginning: a branch of its own if something stands there already.
+    Root,
+    /// After the last position at which fewer than `turns` further user turns follow: the newest ones were taken back.
+    RolledBack {
+        /// How many user turns were taken back.
+        turns: u64,
+    },
+}
+
+/// What a record says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// What is known of the session as a whole.
+    Opened(SessionOpened),
+    /// Something was said.
+    Message(Message),
+    /// A provider reported usage.
+    Usage(UsageMeasured),
+    /// A turn ended.
+    Turn(TurnCompleted),
+    /// The agent compacted everything before this place (or everything up to `before`, exclusively).
+    Compacted {
+        /// The native id of the first record that was kept, if the format names it.
+        before: Option<Box<str>>,
+        /// The summary, where it is text.
+        summary: Option<String>,
+        /// What set it off.
+        trigger: Option<Box<str>>,
+        /// The context's tokens before, as the agent counted.
+        tokens_before: Option<Tokens>,
+    },
+    /// A sub-agent was started in this session.
+    Spawned(Box<str>),
+}
+
+/// How well a record was understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Understood; its items say what it holds.
+    Understood,
+    /// A known record that is no part of the conversation: kept in the source, no event is made of it.
+    Bookkeeping,
+    /// An unknown shape; role and text were taken where found.
+    Opaque {
+        /// What was not known.
+        why: String,
+    },
+    /// Not readable at all (bad JSON, wrong encoding); kept verbatim.
+    Broken {
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// One raw record and what it means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// First byte of the raw record in its file.
+    pub offset: u64,
+    /// Its length in bytes, line end excluded.
+    pub len: u64,
+    /// The line it begins on, counted from 1.
+    pub line: u64,
+    /// The session it belongs to by the format's own id; `None`: the file's own session.
+    pub session: Option<Box<str>>,
+    /// The session that one was started from, if it is a sub-agent's.
+    pub parent_session: Option<Box<str>>,
+    /// Where in that session.
+    pub place: Place,
+    /// The record's native id, if the format has one.
+    pub id: Option<Box<str>>,
+    /// When it was made.
+    pub at: Option<Millis>,
+    /// The record's type in the format's own word, for the account of what was read.
+    pub kind: Box<str>,
+    /// What it says, in order. Empty for bookkeeping.
+    pub items: Vec<Item>,
+    /// How well it was understood.
+    pub kept: Kept,
+}
