@@ -1,15 +1,25 @@
 //! The deciding half of Wunderblock.
 //!
-//! Events fold into a view; a pure function turns view and budget into a plan; the plan is rendered into a request and
-//! a report. Nothing here reads a clock, a file or the network, so every decision can be made again from its record.
+//! Events fold into a [`view`]; a pure function turns view and budget into a [`plan`]; the plan is rendered into a
+//! [`request`] and a [`report`]. Nothing here reads a clock, a file or the network, so every decision can be made again
+//! from its record.
 //!
-//! In reading order: [`id`] and [`units`] name things, [`message`] and [`event`] say what the ledger holds.
+//! In reading order: [`id`] and [`units`] name things, [`message`] and [`event`] say what the ledger holds, [`view`] and
+//! [`pair`] what a model could see, [`budget`], [`cost`] and [`plan`] what it will see, [`stub`] and [`render`] in which
+//! form, [`report`] what that amounts to. [`ports`] is all that core asks of the world.
 
 pub mod budget;
+pub mod cost;
 pub mod event;
 pub mod id;
 pub mod message;
+pub mod pair;
 pub mod plan;
+pub mod ports;
+pub mod render;
+pub mod report;
 pub mod request;
 pub mod section;
+pub mod stub;
 pub mod units;
+pub mod view;

@@ -1,0 +1,117 @@
+//! What an entry takes up in a request, verbatim and as a stub.
+//!
+//! Strings of a request are counted one by one, as they stand in the encoded body; the frames below cover what every
+//! dialect adds around them (roles, type names, keys, punctuation), so that a sum of these costs is never below an
+//! independent count of the encoded request's strings.
+
+use crate::message::{Body, Extra, Message, Part};
+use crate::ports::Gauge;
+use crate::stub;
+use crate::units::{Bytes, Cost, Tokens};
+
+/// Around a message: its role, and a name where a dialect splits it.
+pub const MESSAGE_FRAME: Cost = Cost::new(6, 96);
+/// Around a text or thinking block: its type.
+pub const TEXT_FRAME: Cost = Cost::new(4, 48);
+/// Around a tool call or result, its id and name not counted: the type names of either dialect.
+pub const TOOL_FRAME: Cost = Cost::new(12, 160);
+/// Around a medium: type names, MIME type.
+pub const MEDIA_FRAME: Cost = Cost::new(24, 160);
+/// Around a tool schema.
+pub const SCHEMA_FRAME: Cost = Cost::new(16, 128);
+/// What a picture is taken to cost: Anthropic's documented ceiling of an image scaled to its limit, (1,568 px)² / 750
+/// rounded up to the next hundred pixels' worth.
+pub const MEDIA_TOKENS: Tokens = Tokens(3_300);
+
+/// An entry's cost in either form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EntryCost {
+    /// Word for word.
+    pub verbatim: Cost,
+    /// With its large bodies as stubs, and without thinking.
+    pub stub: Cost,
+}
+
+impl std::ops::AddAssign for EntryCost {
+    fn add_assign(&mut self, other: Self) {
+        self.verbatim += other.verbatim;
+        self.stub += other.stub;
+    }
+}
+
+/// What a part costs in either form, its frame included. `gist` says what a tool result is a result of.
+#[must_use]
+pub fn forms(piece: &Part, gauge: &dyn Gauge, gist: Option<&str>) -> EntryCost {
+    let verbatim = part(piece, gauge);
+    let stub = match stub::part(piece, gist) {
+        stub::Stubbed::Kept => verbatim,
+        stub::Stubbed::Gone => Cost::ZERO,
+        stub::Stubbed::Part(short) => part(&short, gauge),
+    };
+    EntryCost { verbatim, stub }
+}
+
+/// What a message costs word for word, its frame included.
+#[must_use]
+pub fn message(message: &Message, gauge: &dyn Gauge) -> Cost {
+    let parts: Cost = message.parts.iter().map(|piece| part(piece, gauge)).sum();
+    MESSAGE_FRAME + extra(&message.extra, gauge) + parts
+}
+
+/// What one part costs, its frame included.
+#[must_use]
+pub fn part(piece: &Part, gauge: &dyn Gauge) -> Cost {
+    match piece {
+        Part::Text { text, extra: more } => TEXT_FRAME + body(text, gauge) + extra(more, gauge),
+        Part::Thinking { text, signature, extra: more } => {
+            let signed = signature.as_deref().map_or(Cost::ZERO, |signature| gauge.text(signature));
+            TEXT_FRAME + body(text, gauge) + signed + extra(more, gauge)
+        }
+        Part::ToolCall { call, name, input, extra: more, .. } => {
+            TOOL_FRAME
+                + gauge.text(call.as_str())
+                + gauge.text(name)
+                + json_body(input, gauge)
+                + extra(more, gauge)
+        }
+        Part::ToolResult { call, content, extra: more, .. } => {
+            TOOL_FRAME
+                + gauge.text(call.as_str())
+                + content.iter().map(|inner| part(inner, gauge)).sum()
+                + extra(more, gauge)
+        }
+        Part::Media { mime, body, extra: more, .. } => {
+            let size = Cost { tokens: MEDIA_TOKENS, bytes: body.bytes() };
+            MEDIA_FRAME + size + gauge.text(mime) + extra(more, gauge)
+        }
+        Part::Opaque { raw, .. } => TEXT_FRAME + json_body(raw, gauge),
+    }
+}
+
+/// What a tool's schema costs.
+#[must_use]
+pub fn tool(tool: &crate::request::Tool, gauge: &dyn Gauge) -> Cost {
+    SCHEMA_FRAME
+        + gauge.text(&tool.name)
+        + gauge.text(&tool.description)
+        + gauge.json(&tool.schema)
+        + extra(&tool.extra, gauge)
+}
+
+fn body(body: &Body, gauge: &dyn Gauge) -> Cost {
+    match body {
+        Body::Inline(text) => gauge.text(text),
+        Body::Blob { blob, .. } => gauge.blob(*blob),
+    }
+}
+
+fn json_body(body: &Body, gauge: &dyn Gauge) -> Cost {
+    match body {
+        Body::Inline(text) => gauge.json(text),
+        Body::Blob { blob, .. } => gauge.json_blob(*blob),
+    }
+}
+
+fn extra(extra: &Extra, gauge: &dyn Gauge) -> Cost {
+    extra.as_deref().map_or(Cost::ZERO, |text| gauge.json(text) + Cost { tokens: Tokens(2), bytes: Bytes(8) })
+}

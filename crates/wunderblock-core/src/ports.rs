@@ -1,0 +1,35 @@
+//! What core asks of the world: two small, synchronous traits over recorded inputs.
+
+use crate::id::Handle;
+use crate::units::Cost;
+
+/// What texts cost for the model a request is for.
+///
+/// An implementation is a function of its inputs: the same text always costs the same. A token count is never below the
+/// o200k count of the text.
+pub trait Gauge {
+    /// The cost of a text as a JSON string value.
+    fn text(&self, text: &str) -> Cost;
+    /// The cost of a JSON text that may be sent as a JSON value or as a string: covers both.
+    fn json(&self, text: &str) -> Cost;
+    /// The cost of a body in a blob, as text.
+    fn blob(&self, handle: Handle) -> Cost;
+    /// The cost of a body in a blob, as JSON.
+    fn json_blob(&self, handle: Handle) -> Cost;
+}
+
+/// The texts of blobs.
+pub trait Bodies {
+    /// The text behind a handle; `None` when it has been erased.
+    fn text(&self, handle: Handle) -> Option<&str>;
+}
+
+/// No blobs: for views whose bodies are all inline.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoBodies;
+
+impl Bodies for NoBodies {
+    fn text(&self, _: Handle) -> Option<&str> {
+        None
+    }
+}

@@ -1,0 +1,100 @@
+//! The account of a rendered request, for people and machines.
+
+use crate::budget::{Budget, BudgetReport, Certainty, EntryLine, LeftOut, SectionLine};
+use crate::id::Handle;
+use crate::render::{Missing, Rendered};
+use crate::section::Section;
+use crate::units::{Cost, Seq, Tokens};
+
+/// What the ledger holds up to a position, inclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// Messages.
+    pub messages: u64,
+    /// Their tokens.
+    pub tokens: Tokens,
+    /// Whether the tokens are counted, or estimated from sizes.
+    pub certainty: Certainty,
+}
+
+/// Makes the report of a rendered request. `tally` answers what the ledger holds up to a position.
+#[must_use]
+pub fn report(
+    rendered: &Rendered,
+    budget: Budget,
+    certainty: Certainty,
+    stream: Handle,
+    tally: &dyn Fn(Seq) -> Tally,
+) -> BudgetReport {
+    let total: Cost = rendered.lines.iter().map(|line| line.cost).sum();
+    let sections = Section::ALL.iter().filter_map(|name| {
+        let lines: Vec<_> = rendered.lines.iter().filter(|line| line.section == *name).collect();
+        let cost: Cost = lines.iter().map(|line| line.cost).sum();
+        (!lines.is_empty()).then_some(SectionLine {
+            name: *name,
+            tokens: cost.tokens,
+            bytes: cost.bytes,
+            entries: lines.len() as u64,
+        })
+    });
+    let entries = rendered.lines.iter().map(|line| EntryLine {
+        seq: line.seq,
+        section: line.section,
+        treatment: line.treatment,
+        tokens: line.cost.tokens,
+        what: line.what.clone(),
+        handle: line.handle,
+    });
+    BudgetReport {
+        window: budget.window,
+        window_source: budget.window_source,
+        reserve: budget.reserve,
+        margin: budget.margin,
+        limit: budget.limit().tokens,
+        total_tokens: total.tokens,
+        total_bytes: total.bytes,
+        certainty,
+        sections: sections.collect(),
+        entries: entries.collect(),
+        left_out: rendered
+            .missing
+            .iter()
+            .map(|missing| left_out(missing, certainty, stream, tally))
+            .filter(|run| run.count > 0)
+            .collect(),
+    }
+}
+
+fn left_out(
+    missing: &Missing,
+    certainty: Certainty,
+    stream: Handle,
+    tally: &dyn Fn(Seq) -> Tally,
+) -> LeftOut {
+    let (count, tokens, certainty) = match missing.known {
+        Some((count, cost)) => (count, cost.tokens, certainty),
+        None => {
+            let (before, through) = (tally(missing.from.prev()), tally(missing.to));
+            (
+                through.messages.saturating_sub(before.messages),
+                through.tokens.saturating_sub(before.tokens),
+                certainty.max(through.certainty),
+            )
+        }
+    };
+    LeftOut {
+        from_seq: missing.from,
+        to_seq: missing.to,
+        count,
+        tokens,
+        certainty,
+        reason: missing.reason,
+        handle: range_handle(stream, missing.from, missing.to),
+    }
+}
+
+/// The handle of a range of positions: `wb:3f9c1a7be2d04c58#12-80`, or `…#12` for one.
+#[must_use]
+pub fn range_handle(stream: Handle, from: Seq, to: Seq) -> String {
+    if from == to { format!("{stream}#{from}") } else { format!("{stream}#{from}-{to}") }
+}

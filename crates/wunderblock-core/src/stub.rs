@@ -1,0 +1,197 @@
+//! Stubs: what stands in a request where a large body was.
+//!
+//! A stub is one line: what it was, how large, and how to get it — by our handle, and by the least that is needed to do
+//! it again. It depends on the recorded message alone, so the same entry always has the same stub.
+
+use crate::message::{Body, Part};
+use crate::units::Bytes;
+
+/// Tool arguments and results from this size on become stubs; what is shorter costs no more than its stub would.
+pub const TOOL_BODY_MIN: Bytes = Bytes(512);
+/// Spoken texts from this size on become stubs.
+pub const TEXT_BODY_MIN: Bytes = Bytes(4_096);
+/// The longest gist a stub repeats, in bytes.
+pub const GIST_MAX: usize = 200;
+/// What becomes of a part in a stubbed entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stubbed {
+    /// It is small: it stays as it is.
+    Kept,
+    /// It is not shown at all: thinking is of use only while its turn goes on.
+    Gone,
+    /// This stands in its place.
+    Part(Part),
+}
+
+/// The stub of a part. `gist` is that of the call, where `part` is a tool result and the call is known.
+#[must_use]
+pub fn part(part: &Part, gist: Option<&str>) -> Stubbed {
+    match part {
+        Part::Thinking { .. } => Stubbed::Gone,
+        Part::Text { text, extra } if text.bytes() >= TEXT_BODY_MIN => {
+            Stubbed::Part(Part::Text { text: line("text", text, None).into(), extra: extra.clone() })
+        }
+        Part::ToolCall { call, name, input, gist, extra } if input.bytes() >= TOOL_BODY_MIN => {
+            let line = line("arguments", input, gist.as_deref());
+            Stubbed::Part(Part::ToolCall {
+                call: call.clone(),
+                name: name.clone(),
+                input: format!("{{\"left_out\":{}}}", quoted(&line)).into(),
+                gist: gist.clone(),
+                extra: extra.clone(),
+            })
+        }
+        Part::ToolResult { call, content, failed, extra } if content.iter().any(is_large) => {
+            let short = content.iter().map(|inner| shorten(inner, gist)).collect();
+            Stubbed::Part(Part::ToolResult {
+                call: call.clone(),
+                content: short,
+                failed: *failed,
+                extra: extra.clone(),
+            })
+        }
+        Part::Media { mime, body, .. } => Stubbed::Part(Part::text(line(mime, body, None))),
+        Part::Opaque { raw, .. } if raw.bytes() >= TOOL_BODY_MIN => Stubbed::Gone,
+        _ => Stubbed::Kept,
+    }
+}
+
+fn is_large(content: &Part) -> bool {
+    match content {
+        Part::Media { .. } => true,
+        other => other.bodies().iter().any(|body| body.bytes() >= TOOL_BODY_MIN),
+    }
+}
+
+fn shorten(content: &Part, gist: Option<&str>) -> Part {
+    match content {
+        Part::Text { text, .. } if text.bytes() >= TOOL_BODY_MIN => Part::text(line("output", text, gist)),
+        Part::Media { mime, body, .. } => Part::text(line(mime, body, gist)),
+        Part::Opaque { raw, .. } if raw.bytes() >= TOOL_BODY_MIN => Part::text(line("block", raw, gist)),
+        other => other.clone(),
+    }
+}
+
+/// One line for one body.
+fn line(what: &str, body: &Body, gist: Option<&str>) -> String {
+    let mut line = format!("⟨{}", if what.is_empty() { "medium" } else { what });
+    if let Some(gist) = gist.filter(|gist| !gist.is_empty()) {
+        line.push_str(" of `");
+        line.push_str(head(gist, GIST_MAX));
+        line.push('`');
+    }
+    line.push_str(&format!(": {} bytes", grouped(body.bytes().0)));
+    if body.lines() > 1 {
+        line.push_str(&format!(", {} lines", grouped(body.lines())));
+    }
+    match body.handle() {
+        Some(handle) => line.push_str(&format!(" · {handle}⟩")),
+        None => line.push('⟩'),
+    }
+    line
+}
+
+/// The longest prefix of at most `max` bytes that ends on a character.
+#[must_use]
+pub fn head(text: &str, max: usize) -> &str {
+    let mut end = max.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+/// The longest suffix of at most `max` bytes that begins on a character.
+#[must_use]
+pub fn tail(text: &str, max: usize) -> &str {
+    let mut start = text.len().saturating_sub(max);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    text.get(start..).unwrap_or_default()
+}
+
+/// Digits in groups of three: `12,431`.
+#[must_use]
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A text as a JSON string, quotes included.
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if u32::from(c) < 0x20 => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::Handle;
+
+    #[test]
+    fn a_stub_says_what_it_was_how_large_and_how_to_get_it() {
+        let body = Body::Blob { blob: Handle(0x3f9c), bytes: Bytes(12_431), lines: 310 };
+        let result = Part::ToolResult {
+            call: "c1".into(),
+            content: vec![Part::text(body)],
+            failed: false,
+            extra: None,
+        };
+        let Stubbed::Part(Part::ToolResult { content, .. }) = part(&result, Some("cargo test")) else {
+            panic!("a large result becomes a stub")
+        };
+        assert_eq!(
+            content,
+            [Part::text("⟨output of `cargo test`: 12,431 bytes, 310 lines · wb:0000000000003f9c⟩")]
+        );
+    }
+
+    #[test]
+    fn small_bodies_stay() {
+        assert_eq!(part(&Part::text("short"), None), Stubbed::Kept);
+    }
+
+    #[test]
+    fn numbers_are_grouped() {
+        for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number), text);
+        }
+    }
+
+    #[test]
+    fn a_stubbed_call_is_still_a_json_object() {
+        let call = Part::ToolCall {
+            call: "c1".into(),
+            name: "Write".into(),
+            input: Body::Blob { blob: Handle(1), bytes: Bytes(9_000), lines: 1 },
+            gist: Some("src/\"odd\".rs".into()),
+            extra: None,
+        };
+        let Stubbed::Part(Part::ToolCall { input, .. }) = part(&call, None) else { panic!("a stub") };
+        assert_eq!(
+            input.inline(),
+            Some(r#"{"left_out":"⟨arguments of `src/\"odd\".rs`: 9,000 bytes · wb:0000000000000001⟩"}"#)
+        );
+    }
+}
