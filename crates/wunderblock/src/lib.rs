@@ -1,1 +1,2 @@
-//! .
+//! A context and memory engine for LLM agents.
+pub mod store;
