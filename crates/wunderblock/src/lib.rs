@@ -1,1 +1,4 @@
-//! .
+//! A context and memory engine for LLM agents: everything that touches disk, clocks and vocabularies.
+
+pub mod catalog;
+pub mod tokens;
