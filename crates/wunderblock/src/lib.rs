@@ -1,2 +1,4 @@
 //! A context and memory engine for LLM agents.
+pub mod catalog;
 pub mod store;
+pub mod tokens;

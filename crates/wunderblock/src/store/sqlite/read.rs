@@ -178,11 +178,12 @@ fn event_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
         origin: row.get(6)?,
         payload: row.get(7)?,
         proof: salt.map(|salt| row.get(9).map(|proof| (salt, proof))).transpose()?,
+        counts: Vec::new(),
     })
 }
 
 fn events(db: &Connection, query: &Query) -> Result<Vec<StoredEvent>, StoreError> {
-    let Query::Events { tenant, stream, from, to, order, limit, text } = query else { return Ok(Vec::new()) };
+    let Query::Events { tenant, stream, from, to, order, limit, text, counts } = query else { return Ok(Vec::new()) };
     let mut stretches = lineage(db, *tenant, stream)?;
     if *order == Order::Ascending {
         stretches.reverse();
@@ -205,7 +206,11 @@ fn events(db: &Connection, query: &Query) -> Result<Vec<StoredEvent>, StoreError
         let mut rows = statement.query(values).map_err(|error| failure(&error))?;
         while let Some(row) = rows.next().map_err(|error| failure(&error))? {
             let upto: u64 = row.get(10).map_err(|error| failure(&error))?;
-            found.push(event_row(row).map_err(|error| failure(&error))?);
+            let mut event = event_row(row).map_err(|error| failure(&error))?;
+            if *counts {
+                event.counts = event_counts(db, *tenant, &event)?;
+            }
+            found.push(event);
             // The column is a running sum, so the texts read so far are a difference.
             let begin = *start.get_or_insert(upto);
             if upto.abs_diff(begin) > text.0 {
@@ -228,10 +233,37 @@ fn at(
     for seq in seqs {
         let holder = stretches.iter().find(|stretch| stretch.from <= *seq && *seq <= stretch.to);
         if let Some(holder) = holder {
-            found.extend(row(db, &sql, params![tenant.0, holder.no.0, seq.0], event_row)?);
+            let event = row(db, &sql, params![tenant.0, holder.no.0, seq.0], event_row)?;
+            if let Some(mut event) = event {
+                event.counts = event_counts(db, tenant, &event)?;
+                found.push(event);
+            }
         }
     }
     Ok(found)
+}
+
+fn event_counts(
+    db: &Connection,
+    tenant: TenantNo,
+    event: &StoredEvent,
+) -> Result<Vec<(Handle, BodyCount)>, StoreError> {
+    let sql = "SELECT c.o200k, c.cl100k, c.class, c.escaped, c.quotes, b.handle FROM refs r
+               JOIN counts c ON c.blob = r.blob JOIN blobs b ON b.blob = r.blob
+               WHERE r.tenant = ?1 AND r.stream = ?2 AND r.seq = ?3";
+    rows(db, sql, params![tenant.0, event.stream.0, event.seq.0], |row| {
+        Ok((handle_of(row.get(5)?), count_row(row)?))
+    })
+}
+
+fn count_row(row: &Row<'_>) -> rusqlite::Result<BodyCount> {
+    Ok(BodyCount {
+        o200k: row.get(0)?,
+        cl100k: row.get(1)?,
+        class: row.get(2)?,
+        escaped: row.get(3)?,
+        quotes: row.get(4)?,
+    })
 }
 
 fn marked(
@@ -300,15 +332,7 @@ fn count(db: &Connection, tenant: TenantNo, handle: Handle) -> Result<Option<Bod
     let sql =
         "SELECT c.o200k, c.cl100k, c.class, c.escaped, c.quotes FROM blobs b JOIN counts c ON c.blob = b.blob
                WHERE b.tenant = ?1 AND b.handle = ?2";
-    row(db, sql, params![tenant.0, handle_sql(handle)], |row| {
-        Ok(BodyCount {
-            o200k: row.get(0)?,
-            cl100k: row.get(1)?,
-            class: row.get(2)?,
-            escaped: row.get(3)?,
-            quotes: row.get(4)?,
-        })
-    })
+    row(db, sql, params![tenant.0, handle_sql(handle)], count_row)
 }
 
 pub(super) fn tallies(

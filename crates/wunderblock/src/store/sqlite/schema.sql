@@ -65,8 +65,9 @@ CREATE TABLE refs (                 -- which events hold a body
     blob   INTEGER NOT NULL,
     stream INTEGER NOT NULL,
     seq    INTEGER NOT NULL,
-    PRIMARY KEY (tenant, blob, stream, seq)
+    PRIMARY KEY (tenant, stream, seq, blob)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX refs_by_blob ON refs (tenant, blob);
 
 CREATE TABLE sources (
     source   INTEGER PRIMARY KEY,
