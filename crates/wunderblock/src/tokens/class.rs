@@ -23,6 +23,25 @@ impl Class {
     /// All classes, in the order of their numbers.
     pub const ALL: [Self; 5] = [Self::Prose, Self::Code, Self::Json, Self::Hex, Self::Cjk];
 
+    /// The number it is stored as: its place in [`Class::ALL`].
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Prose => 0,
+            Self::Code => 1,
+            Self::Json => 2,
+            Self::Hex => 3,
+            Self::Cjk => 4,
+        }
+    }
+
+    /// The class of a stored number.
+    #[must_use]
+    pub fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.number() == number)
+    }
+
+
     /// A short name, stable: it is stored beside counts.
     #[must_use]
     pub const fn name(self) -> &'static str {
