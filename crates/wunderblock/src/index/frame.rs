@@ -16,7 +16,8 @@ pub(super) const MAX_RAW_BYTES: usize = 64 << 20;
 const CHECKSUM_BYTES: usize = 4;
 const STORED: u8 = 0;
 const ZSTD: u8 = 1;
-/// Of levels 1 to 3, measured on logs and code: 3 is 4 % smaller than 1 and costs 2 % of the build.
+/// Measured on logs and code: 1 % smaller than level 1, 1 % larger than level 6, all within the noise of building time.
+/// Front-coded terms leave little to find.
 const LEVEL: i32 = 3;
 
 /// Why stored bytes are not what they should be. The index is derived: rebuild it from the ledger.

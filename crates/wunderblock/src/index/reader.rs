@@ -83,7 +83,7 @@ impl<F> Reader<F> {
             }
             number += 1;
         }
-        Ok((!found.is_empty()).then(|| postings::union(found)))
+        Ok((!found.is_empty()).then(|| postings::union(found, limit)))
     }
 
     fn block<E, B>(&mut self, segment: usize, number: u32, first: &[u8]) -> Result<&Block, SearchError<E>>

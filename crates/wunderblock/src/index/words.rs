@@ -9,7 +9,7 @@
 //! - **Scripts without spaces** (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) give pairs of neighbouring
 //!   characters and, for each run, its last character alone. A search for one character is a search for all terms that
 //!   begin with it: the pairs and the last ones add up to exactly its occurrences. Indexing every single character as
-//!   well would answer the same from one block, and makes the index of Chinese text a third larger.
+//!   well would answer from one block, and makes the index of Chinese prose an eighth larger (58 to 66 % of its bytes).
 //! - **Plurals** lose their `s`, unless they end in `us` or `ss`; `ies` and `ie` become `y` (after Harman, "How effective
 //!   is suffixing?", JASIS 1991, the S stemmer, which leaves `ie` and so parts `cookie` from `cookies`). `error` must find
 //!   `errors`; more than that (`-ing`, `-ed`) would join words that people who read code keep apart.
