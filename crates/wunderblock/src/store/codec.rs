@@ -196,7 +196,11 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
 fn mark(fact: &Fact) -> Mark {
     match fact {
         Fact::MessageAppended(said) if said.message.is_user_turn() => Mark::UserTurn,
-        Fact::MessageAppended(said) if said.message.role == Role::System => Mark::System,
+        Fact::MessageAppended(said)
+            if said.message.role == Role::System && said.message.standing.is_sendable() =>
+        {
+            Mark::System
+        }
         Fact::MessageAppended(_) => Mark::Plain,
         _ => Mark::Control,
     }

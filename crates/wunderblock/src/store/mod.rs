@@ -362,8 +362,8 @@ pub struct PackedSegment {
     pub docs: u64,
     /// The header.
     pub header: Vec<u8>,
-    /// The blocks, by first term.
-    pub blocks: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The blocks, in order.
+    pub blocks: Vec<Vec<u8>>,
 }
 
 /// What is known of a stream.
@@ -553,13 +553,12 @@ pub enum Query {
         /// Whose.
         tenant: TenantNo,
     },
-    /// The blocks that may hold terms: for each, the block with the greatest first term not above it. Answers
-    /// [`Answer::Blocks`].
+    /// Blocks of segments. Answers [`Answer::Blocks`], `None` where there is none.
     Blocks {
         /// Whose.
         tenant: TenantNo,
-        /// Segment and term.
-        wanted: Vec<(u64, Vec<u8>)>,
+        /// Segment and number of the block.
+        wanted: Vec<(u64, u32)>,
     },
     /// All blocks of a segment, in order. Answers [`Answer::Blocks`].
     SegmentBlocks {
@@ -723,5 +722,5 @@ pub enum Answer {
     /// See [`Query::Segments`].
     Segments(Vec<SegmentInfo>),
     /// See [`Query::Blocks`].
-    Blocks(Vec<Option<(Vec<u8>, Vec<u8>)>>),
+    Blocks(Vec<Option<Vec<u8>>>),
 }

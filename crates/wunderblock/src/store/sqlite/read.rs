@@ -39,7 +39,7 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
         Query::Behind { tenant, limit } => Answer::Streams(behind(db, *tenant, *limit)?),
         Query::Segments { tenant } => Answer::Segments(segments(db, *tenant)?),
         Query::Blocks { tenant, wanted } => {
-            Answer::Blocks(each(wanted, |(segment, term)| block(db, *tenant, *segment, term))?)
+            Answer::Blocks(each(wanted, |(segment, number)| block(db, *tenant, *segment, *number))?)
         }
         Query::SegmentBlocks { tenant, segment } => Answer::Blocks(segment_blocks(db, *tenant, *segment)?),
     })
@@ -393,15 +393,12 @@ fn segments(db: &Connection, tenant: TenantNo) -> Result<Vec<SegmentInfo>, Store
     })
 }
 
-type Block = Option<(Vec<u8>, Vec<u8>)>;
-
-fn block(db: &Connection, tenant: TenantNo, segment: u64, term: &[u8]) -> Result<Block, StoreError> {
-    let sql = "SELECT term, data FROM index_blocks WHERE tenant = ?1 AND segment = ?2 AND term <= ?3
-               ORDER BY term DESC LIMIT 1";
-    row(db, sql, params![tenant.0, segment, term], |row| Ok((row.get(0)?, row.get(1)?)))
+fn block(db: &Connection, tenant: TenantNo, segment: u64, number: u32) -> Result<Option<Vec<u8>>, StoreError> {
+    let sql = "SELECT data FROM index_blocks WHERE tenant = ?1 AND segment = ?2 AND block = ?3";
+    row(db, sql, params![tenant.0, segment, number], |row| row.get(0))
 }
 
-fn segment_blocks(db: &Connection, tenant: TenantNo, segment: u64) -> Result<Vec<Block>, StoreError> {
-    let sql = "SELECT term, data FROM index_blocks WHERE tenant = ?1 AND segment = ?2 ORDER BY term";
-    rows(db, sql, params![tenant.0, segment], |row| Ok(Some((row.get(0)?, row.get(1)?))))
+fn segment_blocks(db: &Connection, tenant: TenantNo, segment: u64) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+    let sql = "SELECT data FROM index_blocks WHERE tenant = ?1 AND segment = ?2 ORDER BY block";
+    rows(db, sql, params![tenant.0, segment], |row| row.get(0).map(Some))
 }

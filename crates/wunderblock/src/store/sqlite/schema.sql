@@ -141,7 +141,7 @@ CREATE INDEX index_segments_by_tenant ON index_segments (tenant, segment);
 CREATE TABLE index_blocks (
     tenant  INTEGER NOT NULL,
     segment INTEGER NOT NULL,
-    term    BLOB NOT NULL,
+    block   INTEGER NOT NULL,
     data    BLOB NOT NULL,
-    PRIMARY KEY (tenant, segment, term)
+    PRIMARY KEY (tenant, segment, block)
 ) STRICT;

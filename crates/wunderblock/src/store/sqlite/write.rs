@@ -236,11 +236,11 @@ fn segment_swap(
         params![id, tenant.0, segment.docs, bytes, segment.header],
     )?;
     let id = db.last_insert_rowid();
-    for (term, data) in &segment.blocks {
+    for (block, data) in segment.blocks.iter().enumerate() {
         run(
             db,
-            "INSERT INTO index_blocks (tenant, segment, term, data) VALUES (?1, ?2, ?3, ?4)",
-            params![tenant.0, id, term, data],
+            "INSERT INTO index_blocks (tenant, segment, block, data) VALUES (?1, ?2, ?3, ?4)",
+            params![tenant.0, id, block, data],
         )?;
     }
     Ok(Written::Done)
