@@ -238,6 +238,11 @@ fn first_text(object: &Object<'_>, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| object.text(key)).map(std::borrow::Cow::into_owned)
 }
 
+/// Whether parts hold nothing a model could be sent.
+pub(crate) fn is_silent(parts: &[Part]) -> bool {
+    parts.iter().all(|part| matches!(part, Part::Text { text, .. } if text.bytes().0 == 0))
+}
+
 fn is_false(object: &Object<'_>, key: &str) -> bool {
     object.get(key).is_some_and(|value| value.get() == "false")
 }

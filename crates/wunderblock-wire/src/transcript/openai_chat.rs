@@ -1,6 +1,6 @@
 //! OpenAI chat messages as they are logged: one message a line, one conversation a line, or one document.
 
-use super::blocks::{Blocks, Pairing, first, first_word};
+use super::blocks::{self, Blocks, Pairing, first, first_word};
 use super::elements;
 use super::generic;
 use super::object::{Object, quoted};
@@ -156,7 +156,7 @@ impl OpenaiChat {
             message.stop = object.word("finish_reason");
         }
         message.extra = spoken_for(object, message.role);
-        if message.parts.is_empty() {
+        if blocks::is_silent(&message.parts) {
             message = message.standing(Standing::Aside("nothing was said".into()));
         }
         record.kept = Kept::Understood;
