@@ -212,13 +212,7 @@ fn answered(object: &Object<'_>, blocks: &mut Blocks<'_>) -> Vec<Part> {
     for call in calls {
         let part = Object::of(call).and_then(|call| {
             let custom = call.object("custom");
-            let mut part = blocks.tool_call(custom.as_ref().unwrap_or(&call))?;
-            if let (Some(_), Part::ToolCall { call: id, .. }, Some(own)) =
-                (custom, &mut part, call.word("id"))
-            {
-                id.0 = own;
-            }
-            Some(part)
+            blocks.tool_call_as(call.word("id"), custom.as_ref().unwrap_or(&call))
         });
         parts.push(
             part.unwrap_or_else(|| Part::Opaque { dialect: Dialect::OpenaiChat, raw: call.get().into() }),
