@@ -57,7 +57,7 @@ impl Aider {
             records.push(self.in_chat(Record::broken(span, "no UTF-8".to_owned())));
             return records;
         };
-        let line = line.trim_end();
+        let line = line.trim_ascii_end();
         if line.is_empty() {
             if let Some(block) = &mut self.block {
                 block.extend(span, "");

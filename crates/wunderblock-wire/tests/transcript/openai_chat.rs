@@ -77,3 +77,13 @@ fn one_document() {
         );
     }
 }
+
+#[test]
+fn a_byte_order_mark_shifts_no_span() {
+    let text = "\u{feff}{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}\n{\"messages\":[]}\n";
+    let records = read("chat.jsonl", text);
+    assert_eq!(
+        &text[records[1].offset as usize..][..records[1].len as usize],
+        "{\"role\":\"user\",\"content\":\"a\"}"
+    );
+}
