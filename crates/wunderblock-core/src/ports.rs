@@ -12,9 +12,11 @@ pub trait Gauge {
     fn text(&self, text: &str) -> Cost;
     /// The cost of a JSON text that may be sent as a JSON value or as a string: covers both.
     fn json(&self, text: &str) -> Cost;
-    /// The cost of a body in a blob, as text.
+    /// The cost of a body in a blob, as text: that of [`Gauge::text`] of it. Of a body that has been erased, at least that
+    /// of [`crate::stub::ERASED`].
     fn blob(&self, handle: Handle) -> Cost;
-    /// The cost of a body in a blob, as JSON.
+    /// The cost of a body in a blob, as JSON: that of [`Gauge::json`] of it. Of a body that has been erased, at least that
+    /// of [`crate::stub::ERASED_JSON`].
     fn json_blob(&self, handle: Handle) -> Cost;
 }
 
