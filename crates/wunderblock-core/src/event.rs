@@ -146,6 +146,7 @@ impl Fact {
                 said.message.parts.iter_mut().flat_map(crate::message::Part::bodies_mut).collect()
             }
             Self::SessionCompacted(compacted) => compacted.summary.iter_mut().collect(),
+            Self::ContextBuilt(built) => built.inputs.iter_mut().collect(),
             _ => Vec::new(),
         }
     }
@@ -158,6 +159,7 @@ impl Fact {
                 said.message.parts.iter().flat_map(crate::message::Part::bodies).collect()
             }
             Self::SessionCompacted(compacted) => compacted.summary.iter().collect(),
+            Self::ContextBuilt(built) => built.inputs.iter().collect(),
             _ => Vec::new(),
         }
     }

@@ -1,3 +1,27 @@
 //! Provider dialects and agents' transcript formats: bytes to messages and back.
+//!
+//! A *dialect* is a provider's request format. [`decode`] reads one into the neutral
+//! [`Request`](wunderblock_core::request::Request), [`encode`] writes one and says what it had to leave out. What comes
+//! from a provider and goes back to it is unchanged in meaning: unknown fields and blocks, numbers and key order of tool
+//! inputs, signatures. [`validate`](validate::validate) checks a body against what the providers refuse, and shares no
+//! code with the encoders. No I/O, no decisions.
 
+pub mod anthropic;
+mod call_id;
+mod dialect;
+mod extra;
+pub mod gist;
+mod json;
+pub mod neutral;
+pub mod openai_chat;
+pub mod strings;
 pub mod transcript;
+pub mod validate;
+mod writing;
+
+pub use anthropic::decode::decode_blocks;
+pub use call_id::tool_name;
+pub use dialect::{Dropped, Encoded, WireError, decode, decode_message, encode};
+pub use gist::gist;
+pub use strings::string_values;
+pub use validate::{Violation, validate};

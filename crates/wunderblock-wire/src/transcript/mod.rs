@@ -5,6 +5,23 @@
 //! what it cannot understand comes back as [`Kept::Opaque`] or [`Kept::Broken`] with the reason, and the raw bytes are
 //! the caller's to keep. Formats are told apart by [`detect`].
 
+mod aider;
+mod blocks;
+mod claude_code;
+mod codex;
+mod detect;
+mod elements;
+mod generic;
+mod object;
+mod openai_chat;
+mod pi;
+mod reader;
+mod seen;
+mod time;
+
+pub use detect::{Unrecognised, detect};
+pub use reader::Reader;
+
 use wunderblock_core::event::{SessionOpened, TurnCompleted, UsageMeasured};
 use wunderblock_core::message::Message;
 use wunderblock_core::units::{Millis, Tokens};
@@ -123,4 +140,101 @@ pub struct Record {
     pub items: Vec<Item>,
     /// How well it was understood.
     pub kept: Kept,
+}
+
+/// Where a raw record stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) offset: u64,
+    pub(crate) len: u64,
+    pub(crate) line: u64,
+}
+
+impl Record {
+    /// A record that says nothing yet.
+    pub(crate) fn bookkeeping(span: Span, kind: &str) -> Self {
+        Self {
+            offset: span.offset,
+            len: span.len,
+            line: span.line,
+            session: None,
+            parent_session: None,
+            place: Place::Next,
+            id: None,
+            at: None,
+            kind: kind.into(),
+            items: Vec::new(),
+            kept: Kept::Bookkeeping,
+        }
+    }
+
+    pub(crate) fn broken(span: Span, why: String) -> Self {
+        Self { kept: Kept::Broken { why }, ..Self::bookkeeping(span, "broken") }
+    }
+
+    pub(crate) fn opaque(span: Span, kind: &str, why: impl Into<String>) -> Self {
+        Self { kept: Kept::Opaque { why: why.into() }, ..Self::bookkeeping(span, kind) }
+    }
+}
+
+impl Format {
+    /// All formats, in the order they are told apart.
+    pub const ALL: [Self; 7] = [
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Pi,
+        Self::OpenaiChat,
+        Self::Aider,
+        Self::JsonLines,
+        Self::JsonDocument,
+    ];
+
+    /// The name on the command line and in the ledger.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Pi => "pi",
+            Self::OpenaiChat => "openai-chat",
+            Self::Aider => "aider",
+            Self::JsonLines => "json-lines",
+            Self::JsonDocument => "json",
+        }
+    }
+
+    /// The format of that name. OpenClaw writes pi's format, so `openclaw` is a second name for `pi`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        if name == "openclaw" {
+            return Some(Self::Pi);
+        }
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// How a file of this format that begins with `head` is to be fed.
+    ///
+    /// OpenAI chat comes in both shapes: several JSON values in lines, or one document. One value on one line is a
+    /// document. Where the first line is longer than `head`, an object is taken for a line and an array for a document.
+    #[must_use]
+    pub fn shape(self, head: &[u8]) -> Shape {
+        match self {
+            Self::ClaudeCode | Self::Codex | Self::Pi | Self::Aider | Self::JsonLines => Shape::Lines,
+            Self::JsonDocument => Shape::Document,
+            Self::OpenaiChat => detect::chat_shape(head),
+        }
+    }
+
+    /// Every record type the format's reader knows, and what becomes of it.
+    #[must_use]
+    pub const fn record_types(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::ClaudeCode => claude_code::RECORD_TYPES,
+            Self::Codex => codex::RECORD_TYPES,
+            Self::Pi => pi::RECORD_TYPES,
+            Self::OpenaiChat => openai_chat::RECORD_TYPES,
+            Self::Aider => aider::RECORD_TYPES,
+            Self::JsonLines | Self::JsonDocument => generic::RECORD_TYPES,
+        }
+    }
 }

@@ -457,8 +457,10 @@ pub enum Query {
         limit: u64,
         /// Stop after the event with which their texts exceed this length.
         text: Bytes,
+        /// Whether to answer what was counted of their bodies, too.
+        counts: bool,
     },
-    /// Events at positions. Answers [`Answer::Events`].
+    /// Events at positions, with what was counted of their bodies. Answers [`Answer::Events`].
     At {
         /// Whose.
         tenant: TenantNo,
@@ -607,6 +609,8 @@ pub struct StoredEvent {
     pub payload: Option<Vec<u8>>,
     /// Salt and commitment, for `doctor`.
     pub proof: Option<([u8; 16], [u8; 32])>,
+    /// What was counted of its bodies, where that was asked for and has been done.
+    pub counts: Vec<(Handle, BodyCount)>,
 }
 
 /// What the ledger holds up to a position.

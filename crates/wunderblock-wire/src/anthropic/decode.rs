@@ -1,0 +1,244 @@
+//! Anthropic Messages → neutral.
+
+use crate::dialect::WireError;
+use crate::extra::{self, Hint, INNER, KIND, REPLY, SHAPE, hint};
+use crate::json::{self, Fields, is_null, is_object, list, text};
+use serde_json::value::RawValue;
+use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role};
+use wunderblock_core::request::{Request, Tool};
+use wunderblock_core::units::Tokens;
+
+const OWN: Dialect = Dialect::Anthropic;
+
+fn shape(path: &str, expected: &'static str) -> WireError {
+    WireError::Shape { path: path.to_owned(), expected }
+}
+
+/// Reads a request.
+pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
+    let mut fields = Fields::of(json::document(bytes)?).ok_or_else(|| shape("the request", "an object"))?;
+    let messages = fields.take("messages").and_then(list).ok_or_else(|| shape("messages", "a list"))?;
+    let mut request = Request {
+        model: fields.take_text("model").map(String::into_boxed_str),
+        max_output: fields.take_if("max_tokens", |raw| raw.get().parse().ok()).map(Tokens),
+        system: fields.take_if("system", system).unwrap_or_default(),
+        tools: fields
+            .take_if("tools", |raw| {
+                list(raw).filter(|tools| tools.iter().all(|tool| is_object(tool)) && !tools.is_empty())
+            })
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(tool)
+            .collect(),
+        messages: Vec::with_capacity(messages.len()),
+        extra: None,
+    };
+    for (at, raw) in messages.into_iter().enumerate() {
+        request.messages.extend(message(raw, &format!("messages[{at}]"), false)?);
+    }
+    request.extra = extra::keep(OWN, Vec::new(), fields);
+    Ok(request)
+}
+
+/// Reads one message, of a request or of a reply.
+pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
+    message(json::raw(raw_json)?, "the message", true)
+}
+
+/// Reads the value of a `content` field: a string, or a list of blocks.
+///
+/// # Errors
+/// When the text is not JSON, or neither a string nor a list.
+pub fn decode_blocks(raw_json: &str) -> Result<Vec<Part>, WireError> {
+    content(json::raw(raw_json)?)
+        .map(|(parts, _)| parts)
+        .ok_or_else(|| shape("content", "a string or a list of blocks"))
+}
+
+/// System text; `None` when it is empty or of another form and stays as it came.
+fn system(raw: &RawValue) -> Option<Vec<Part>> {
+    if let Some(text) = text(raw) {
+        let extra = extra::mark(OWN, vec![hint(SHAPE, "string")], Fields::parse("{}").ok()?);
+        return (!text.is_empty()).then(|| vec![Part::Text { text: text.into(), extra }]);
+    }
+    let parts: Vec<Part> = list(raw)?.into_iter().map(|raw| block(raw, false)).collect();
+    (!parts.is_empty()).then_some(parts)
+}
+
+fn tool(raw: &RawValue) -> Option<Tool> {
+    let mut fields = Fields::of(raw)?;
+    let (Some(name), Some(schema)) =
+        (fields.text("name"), fields.get("input_schema").filter(|raw| is_object(raw)))
+    else {
+        // A tool the provider runs itself: known by its type, without a schema.
+        let name = fields.text("name").or_else(|| fields.text("type")).unwrap_or_default();
+        let extra = extra::mark(OWN, vec![hint(KIND, "whole")], fields);
+        return Some(Tool { name: name.into(), description: Box::default(), schema: Box::default(), extra });
+    };
+    fields.take("name");
+    fields.take("input_schema");
+    let description =
+        fields.take_if("description", |raw| text(raw).filter(|text| !text.is_empty())).unwrap_or_default();
+    let extra = extra::keep(OWN, Vec::new(), fields);
+    Some(Tool { name: name.into(), description: description.into(), schema: schema.get().into(), extra })
+}
+
+fn message(raw: &RawValue, path: &str, of_reply: bool) -> Result<Vec<Message>, WireError> {
+    let mut fields = Fields::of(raw).ok_or_else(|| shape(path, "an object"))?;
+    let role = match fields.take_text("role").as_deref() {
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("system") => Role::System,
+        _ => return Err(shape(&format!("{path}.role"), "user, assistant or system")),
+    };
+    let (parts, form) = fields
+        .take("content")
+        .and_then(content)
+        .ok_or_else(|| shape(&format!("{path}.content"), "a string or a list of blocks"))?;
+    let mut hints: Vec<Hint> = form.into_iter().collect();
+    let mut whole = Message::new(role, parts);
+    if of_reply {
+        fields = reply(fields, &mut whole, &mut hints);
+    }
+    // A request's system message is told from one of our own by its mark: older models take the former only from us.
+    whole.extra =
+        if role == Role::System { extra::mark(OWN, hints, fields) } else { extra::keep(OWN, hints, fields) };
+    Ok(if role == Role::User { split(whole) } else { vec![whole] })
+}
+
+/// Takes what only a reply has, so that it is kept and never sent.
+fn reply<'a>(mut fields: Fields<'a>, message: &mut Message, hints: &mut Vec<Hint>) -> Fields<'a> {
+    let is_reply = fields.text("type").as_deref() == Some("message") || fields.get("usage").is_some();
+    if !is_reply {
+        return fields;
+    }
+    message.api_id = fields.take_text("id").map(String::into_boxed_str);
+    message.model = fields.take_text("model").map(String::into_boxed_str);
+    message.stop = fields.take_text("stop_reason").map(String::into_boxed_str);
+    if let Some(rest) = extra::object(fields.rest()) {
+        hints.push((REPLY, rest));
+    }
+    Fields::default()
+}
+
+/// Splits a user message into tool results and what the person says.
+fn split(message: Message) -> Vec<Message> {
+    let Message { parts, extra, .. } = message;
+    let mut messages: Vec<Message> = Vec::new();
+    for part in parts {
+        let role = if matches!(part, Part::ToolResult { .. }) { Role::Tool } else { Role::User };
+        match messages.last_mut() {
+            Some(last) if last.role == role => last.parts.push(part),
+            _ => messages.push(Message::new(role, vec![part])),
+        }
+    }
+    if messages.is_empty() {
+        messages.push(Message::new(Role::User, Vec::new()));
+    }
+    if let Some(first) = messages.first_mut() {
+        first.extra = extra;
+    }
+    messages
+}
+
+/// Content as parts, and how it was written where that is not what the encoder would do.
+fn content(raw: &RawValue) -> Option<(Vec<Part>, Option<Hint>)> {
+    if let Some(text) = text(raw) {
+        let parts = if text.is_empty() { Vec::new() } else { vec![Part::text(text)] };
+        return Some((parts, Some(hint(SHAPE, "string"))));
+    }
+    Some((list(raw)?.into_iter().map(|raw| block(raw, false)).collect(), None))
+}
+
+fn opaque(raw: &RawValue) -> Part {
+    Part::Opaque { dialect: OWN, raw: raw.get().into() }
+}
+
+/// One block; whatever is not exactly of a known shape is opaque. `nested`: it stands inside a tool result.
+fn block(raw: &RawValue, nested: bool) -> Part {
+    let Some(mut fields) = Fields::of(raw) else { return opaque(raw) };
+    let kind = fields.take_text("type").unwrap_or_default();
+    let part = match kind.as_str() {
+        "text" => text_block(fields),
+        "image" | "document" => media(fields, &kind),
+        "thinking" if !nested => thinking(fields),
+        "tool_use" if !nested => tool_use(fields),
+        "tool_result" if !nested => tool_result(fields),
+        _ => None,
+    };
+    part.unwrap_or_else(|| opaque(raw))
+}
+
+fn text_block(mut fields: Fields<'_>) -> Option<Part> {
+    let text = fields.take_text("text")?;
+    Some(Part::Text { text: text.into(), extra: extra::keep(OWN, Vec::new(), fields) })
+}
+
+fn thinking(mut fields: Fields<'_>) -> Option<Part> {
+    let text = fields.take_text("thinking")?;
+    let signature = fields.take_text("signature").map(String::into_boxed_str);
+    Some(Part::Thinking { text: text.into(), signature, extra: extra::keep(OWN, Vec::new(), fields) })
+}
+
+fn tool_use(mut fields: Fields<'_>) -> Option<Part> {
+    let call = fields.take_text("id")?;
+    let name = fields.take_text("name")?;
+    let input = fields.take("input")?.get();
+    let extra = extra::keep(OWN, Vec::new(), fields);
+    Some(Part::ToolCall { call: call.into(), name: name.into(), input: input.into(), gist: None, extra })
+}
+
+fn tool_result(mut fields: Fields<'_>) -> Option<Part> {
+    let call = fields.take_text("tool_use_id")?;
+    // An explicit `false` says nothing new and stays among the unknown fields.
+    let failed = fields.take_if("is_error", |raw| (raw.get() == "true").then_some(true)).unwrap_or(false);
+    let mut hints = Vec::new();
+    let mut content = Vec::new();
+    if let Some(raw) = fields.take("content") {
+        if let Some(text) = text(raw) {
+            if text.is_empty() {
+                hints.push(hint(SHAPE, "string"));
+            } else {
+                content.push(Part::text(text));
+            }
+        } else if is_null(raw) {
+            hints.push(hint(SHAPE, "null"));
+        } else {
+            content = list(raw)?.into_iter().map(|raw| block(raw, true)).collect();
+            if content.is_empty() || matches!(content.as_slice(), [Part::Text { extra: None, .. }]) {
+                hints.push(hint(SHAPE, "blocks"));
+            }
+        }
+    }
+    let extra = extra::keep(OWN, hints, fields);
+    Some(Part::ToolResult { call: call.into(), content, failed, extra })
+}
+
+fn media(mut fields: Fields<'_>, kind: &str) -> Option<Part> {
+    let mut source = Fields::of(fields.take("source")?)?;
+    let mut hints = Vec::new();
+    let form = source.take_text("type")?;
+    let (mime, form, body) = match form.as_str() {
+        "base64" => (source.take_text("media_type")?, MediaForm::Base64, source.take_text("data")?),
+        "url" => (String::new(), MediaForm::Url, source.take_text("url")?),
+        "file" => (String::new(), MediaForm::File, source.take_text("file_id")?),
+        "text" if kind == "document" => {
+            let text = source.take_text("data")?;
+            hints.push(hint(KIND, "document"));
+            hints.extend(extra::object(source.rest()).map(|rest| (INNER, rest)));
+            return Some(Part::Text { text: text.into(), extra: extra::keep(OWN, hints, fields) });
+        }
+        _ => return None,
+    };
+    if kind != super::block_for(&mime) {
+        hints.push(hint(KIND, kind));
+    }
+    hints.extend(extra::object(source.rest()).map(|rest| (INNER, rest)));
+    // A file id means nothing to another provider, so it always says whose it is.
+    let extra = if form == MediaForm::File {
+        extra::mark(OWN, hints, fields)
+    } else {
+        extra::keep(OWN, hints, fields)
+    };
+    Some(Part::Media { mime: mime.into(), form, body: body.into(), extra })
+}

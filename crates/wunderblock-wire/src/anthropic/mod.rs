@@ -1,0 +1,18 @@
+//! Anthropic Messages.
+//!
+//! System text stands apart, a user message carries tool results before anything else, and thinking goes back only
+//! with its signature. Facts are of the Messages API reference (platform.claude.com/docs/en/api/messages) and its pages
+//! on tool use, extended thinking, vision, PDF support and mid-conversation system messages.
+
+pub mod decode;
+pub(crate) mod encode;
+
+/// Image types the API takes (its page on vision).
+const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+/// The one type a base64 document may have (its page on PDF support).
+const PDF: &str = "application/pdf";
+
+/// The block a medium is written as, unless it says otherwise.
+fn block_for(mime: &str) -> &'static str {
+    if mime == PDF { "document" } else { "image" }
+}

@@ -1,0 +1,124 @@
+//! Ids of tool calls, and names of tools, that a dialect takes.
+//!
+//! Every provider makes ids of its own form and refuses others'. An id that does not fit is replaced by one made from
+//! its hash, the same for the call and its result and the same in every request. A hash that meets an id of the same
+//! request is made anew, so two calls never share an id.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet, VecDeque};
+use wunderblock_core::message::{Dialect, Message, Part, Role};
+
+/// What a dialect takes as a call's id.
+#[derive(Clone, Copy)]
+pub(crate) struct Rule {
+    /// Whether an id can be sent as it is.
+    pub(crate) fits: fn(&str) -> bool,
+    /// Whether an id may be used once per request; otherwise once per turn of the assistant.
+    pub(crate) once: bool,
+}
+
+/// The ids to write, by message and part; an id that fits is not listed.
+pub(crate) struct Written(HashMap<(usize, usize), String>);
+
+impl Written {
+    /// The id to write for the part.
+    pub(crate) fn id<'a>(&'a self, message: usize, part: usize, own: &'a str) -> &'a str {
+        self.0.get(&(message, part)).map_or(own, String::as_str)
+    }
+}
+
+/// Chooses ids for all calls and results that will be sent.
+///
+/// Where an id is used by several calls, results answer them in order.
+pub(crate) fn choose(messages: &[Message], rule: Rule) -> Written {
+    let sent = || messages.iter().enumerate().filter(|(_, message)| message.standing.is_sendable());
+    let mut taken: HashSet<String> = sent()
+        .flat_map(|(_, message)| message.calls().chain(message.results()))
+        .map(|call| call.as_str())
+        .filter(|id| (rule.fits)(id))
+        .map(str::to_owned)
+        .collect();
+    let mut names: HashMap<(&str, usize), String> = HashMap::new();
+    let mut made: HashMap<&str, usize> = HashMap::new();
+    let mut open: HashMap<&str, VecDeque<usize>> = HashMap::new();
+    let mut written = HashMap::new();
+    let mut previous = None;
+    for (at, message) in sent() {
+        if !rule.once && message.role == Role::Assistant && previous != Some(Role::Assistant) {
+            made.clear();
+            open.clear();
+        }
+        previous = Some(message.role);
+        for (place, part) in message.parts.iter().enumerate() {
+            let (id, use_number) = match part {
+                Part::ToolCall { call, .. } => {
+                    let count = made.entry(call.as_str()).or_default();
+                    *count += 1;
+                    open.entry(call.as_str()).or_default().push_back(*count);
+                    (call.as_str(), *count)
+                }
+                Part::ToolResult { call, .. } => {
+                    let waiting = open.get_mut(call.as_str()).and_then(VecDeque::pop_front);
+                    let last = || made.get(call.as_str()).copied().unwrap_or(1);
+                    (call.as_str(), waiting.unwrap_or_else(last))
+                }
+                _ => continue,
+            };
+            if use_number == 1 && (rule.fits)(id) {
+                continue;
+            }
+            let name = names.entry((id, use_number)).or_insert_with(|| free(id, use_number, &mut taken));
+            written.insert((at, place), name.clone());
+        }
+    }
+    Written(written)
+}
+
+/// A name made from the id that nothing in the request has.
+fn free(id: &str, use_number: usize, taken: &mut HashSet<String>) -> String {
+    let mut attempt = 0_u64;
+    loop {
+        let name = hashed(&[id.as_bytes(), &(use_number as u64).to_le_bytes(), &attempt.to_le_bytes()]);
+        if taken.insert(name.clone()) {
+            return name;
+        }
+        attempt += 1;
+    }
+}
+
+/// `wb_` and 32 hexadecimal digits: 35 characters of the smallest set any provider takes.
+fn hashed(pieces: &[&[u8]]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for piece in pieces {
+        hasher.update(&(piece.len() as u64).to_le_bytes());
+        hasher.update(piece);
+    }
+    let hex = hasher.finalize().to_hex();
+    format!("wb_{}", hex.get(..32).unwrap_or_default())
+}
+
+/// Whether a text is of letters, digits, `_` and `-` only, and neither empty nor longer than `most`.
+pub(crate) fn is_plain(text: &str, most: usize) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    !text.is_empty() && text.len() <= most && text.bytes().all(plain)
+}
+
+/// The name under which a dialect is told of a tool: its own, or, where the provider would refuse that, one made from
+/// it. Tools and calls are encoded with it; who reads the reply finds the tool again by mapping its own names.
+///
+/// Anthropic takes `^[a-zA-Z0-9_-]{1,128}$`, OpenAI the same up to 64.
+#[must_use]
+pub fn tool_name(dialect: Dialect, name: &str) -> Cow<'_, str> {
+    let most = match dialect {
+        Dialect::Anthropic => 128,
+        Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::Gemini => 64,
+        Dialect::Neutral => return Cow::Borrowed(name),
+    };
+    if is_plain(name, most) {
+        return Cow::Borrowed(name);
+    }
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
+    let head: String = name.chars().take(40).map(plain).collect();
+    let hash = hashed(&[name.as_bytes()]);
+    Cow::Owned(format!("{head}_{}", hash.get(3..19).unwrap_or_default()))
+}

@@ -1,0 +1,177 @@
+//! What a message, part, tool or request remembers of the provider's object besides its meaning.
+//!
+//! An [`Extra`] is the text of a JSON object. Names that begin with `wb:` are ours: `wb:from` says whose object it was,
+//! the others say in which of several equal forms it was written (a string or an array of blocks, say), so that the
+//! object can be written again as it came. All other names are the provider's own, verbatim, and go back to that
+//! provider only. An extra without `wb:from` was put there by a caller, who answers for it: it goes to whoever is
+//! encoded for. A provider's own name that begins with `wb:` is kept as `wb:=` and the name.
+
+use crate::dialect::{Dropped, WireError, slug};
+use crate::json::{Fields, Object, quote, text};
+use serde_json::value::RawValue;
+use wunderblock_core::budget::Reason;
+use wunderblock_core::message::{Dialect, Extra};
+
+const OURS: &str = "wb:";
+const ESCAPED: &str = "wb:=";
+
+/// One form of several with the same meaning; see the constants of this module.
+pub(crate) type Hint = (&'static str, String);
+
+/// How content was written: `string`, `blocks`, `null`, `none`.
+pub(crate) const SHAPE: &str = "shape";
+/// Which of several objects with one meaning it was.
+pub(crate) const KIND: &str = "kind";
+/// Unknown fields of the object inside the object (`source`, `function`, `image_url`).
+pub(crate) const INNER: &str = "inner";
+/// The extra of the message a system part began.
+pub(crate) const MESSAGE: &str = "message";
+/// The role in the provider's word, where that is not ours.
+pub(crate) const ROLE: &str = "role";
+/// The name of the field for the most a model may answer.
+pub(crate) const MAX: &str = "max";
+/// Fields of a reply that no request takes.
+pub(crate) const REPLY: &str = "reply";
+
+/// A hint that is a word.
+pub(crate) fn hint(name: &'static str, word: &str) -> Hint {
+    (name, quote(word))
+}
+
+/// Fields as an object's text, if there are any.
+pub(crate) fn object(fields: Vec<(String, &RawValue)>) -> Option<String> {
+    if fields.is_empty() {
+        return None;
+    }
+    let fields: Vec<(&str, &str)> = fields.iter().map(|(name, raw)| (name.as_str(), raw.get())).collect();
+    Some(Object::default().unknown(fields).finish())
+}
+
+/// An extra of unknown fields and hints; nothing if there are neither.
+pub(crate) fn keep(from: Dialect, hints: Vec<Hint>, fields: Fields<'_>) -> Extra {
+    let rest = fields.rest();
+    if rest.is_empty() && hints.is_empty() { None } else { Some(build(from, hints, rest)) }
+}
+
+/// An extra that says whose object it was, also when there is nothing else to say.
+pub(crate) fn mark(from: Dialect, hints: Vec<Hint>, fields: Fields<'_>) -> Extra {
+    Some(build(from, hints, fields.rest()))
+}
+
+/// Adds a hint to an extra that has none of its kind.
+pub(crate) fn with_hint(from: Dialect, extra: &Extra, hint: Hint) -> Extra {
+    let (name, value) = hint;
+    let object = Object::default().text("wb:from", slug(from)).raw(&format!("{OURS}{name}"), &value);
+    let fields = extra.as_deref().and_then(|extra| Fields::parse(extra).ok()).unwrap_or_default().rest();
+    let fields = fields.iter().map(|(name, raw)| (name.as_str(), raw.get()));
+    Some(object.unknown(fields).finish().into_boxed_str())
+}
+
+fn build(from: Dialect, hints: Vec<Hint>, rest: Vec<(String, &RawValue)>) -> Box<str> {
+    let mut object = Object::default().text("wb:from", slug(from));
+    for (name, value) in hints {
+        object = object.raw(&format!("{OURS}{name}"), &value);
+    }
+    let rest: Vec<(String, &str)> = rest
+        .into_iter()
+        .map(|(name, raw)| {
+            (if name.starts_with(OURS) { format!("{ESCAPED}{name}") } else { name }, raw.get())
+        })
+        .collect();
+    object.unknown(rest.iter().map(|(name, value)| (name.as_str(), *value))).finish().into_boxed_str()
+}
+
+/// An extra, opened for the dialect that is being encoded.
+pub(crate) struct Opened<'a> {
+    from: Option<String>,
+    hints: Vec<(String, &'a RawValue)>,
+    unknown: Vec<(String, &'a RawValue)>,
+    own: bool,
+}
+
+/// Opens an extra.
+///
+/// # Errors
+/// When it is not the text of a JSON object.
+pub(crate) fn open(extra: &Extra, dialect: Dialect) -> Result<Opened<'_>, WireError> {
+    let mut opened = Opened { from: None, hints: Vec::new(), unknown: Vec::new(), own: true };
+    let Some(extra) = extra else { return Ok(opened) };
+    let fields = Fields::parse(extra).map_err(|error| WireError::Extra { reason: error.to_string() })?;
+    for (name, value) in fields.rest() {
+        if let Some(name) = name.strip_prefix(ESCAPED) {
+            opened.unknown.push((name.to_owned(), value));
+        } else if let Some(name) = name.strip_prefix(OURS) {
+            opened.hints.push((name.to_owned(), value));
+        } else {
+            opened.unknown.push((name, value));
+        }
+    }
+    opened.from = opened.word("from");
+    opened.own = opened.from.as_deref().is_none_or(|from| from == slug(dialect));
+    Ok(opened)
+}
+
+impl<'a> Opened<'a> {
+    /// Whether it may go to the dialect it was opened for.
+    pub(crate) fn is_own(&self) -> bool {
+        self.own
+    }
+
+    /// Whether it says that it came from the dialect it was opened for.
+    pub(crate) fn is_marked_own(&self) -> bool {
+        self.own && self.from.is_some()
+    }
+
+    /// A hint as JSON.
+    pub(crate) fn raw(&self, name: &str) -> Option<&'a RawValue> {
+        self.hints.iter().find(|(own, _)| own == name).map(|(_, value)| *value)
+    }
+
+    /// A hint that is a word, whichever dialect it came from.
+    pub(crate) fn word(&self, name: &str) -> Option<String> {
+        self.raw(name).and_then(text)
+    }
+
+    /// A hint that is a word, if it came from the dialect it was opened for.
+    pub(crate) fn own_word(&self, name: &str) -> Option<String> {
+        self.own.then(|| self.word(name))?
+    }
+
+    /// A hint as JSON, if it came from the dialect it was opened for.
+    pub(crate) fn own_raw(&self, name: &str) -> Option<&'a RawValue> {
+        self.own.then(|| self.raw(name))?
+    }
+
+    /// The provider's own fields, if they may go to the dialect it was opened for.
+    pub(crate) fn fields(&self) -> Vec<(&str, &'a str)> {
+        if self.own {
+            self.unknown.iter().map(|(name, raw)| (name.as_str(), raw.get())).collect()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Finishes the object inside a block with the unknown fields it had.
+    ///
+    /// # Errors
+    /// When these are not the text of an object.
+    pub(crate) fn finish_inner(&self, object: Object) -> Result<String, WireError> {
+        let Some(inner) = self.own_raw(INNER) else { return Ok(object.finish()) };
+        let fields =
+            Fields::parse(inner.get()).map_err(|error| WireError::Extra { reason: error.to_string() })?;
+        let fields = fields.rest();
+        Ok(object.unknown(fields.iter().map(|(name, raw)| (name.as_str(), raw.get()))).finish())
+    }
+
+    /// What is lost because the fields are another provider's.
+    pub(crate) fn lost(&self, message: Option<usize>, part: usize) -> Option<Dropped> {
+        if self.own || self.unknown.is_empty() {
+            return None;
+        }
+        let names: Vec<&str> = self.unknown.iter().take(8).map(|(name, _)| name.as_str()).collect();
+        let more = if self.unknown.len() > names.len() { ", …" } else { "" };
+        let from = self.from.as_deref().unwrap_or_default();
+        let what = format!("fields that only {from} knows: {}{more}", names.join(", "));
+        Some(Dropped { message, part, reason: Reason::Dialect, what })
+    }
+}

@@ -1,0 +1,223 @@
+//! Objects read field by field and written byte by byte, without ever interpreting what is not ours.
+//!
+//! Values are [`RawValue`]s: numbers, key order and spacing of what we do not own stay as they came. Reading takes
+//! linear time and constant stack at any depth, because only the levels we know are opened.
+
+use crate::dialect::WireError;
+use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::fmt;
+
+/// The fields of one object, in their own order.
+#[derive(Default)]
+pub(crate) struct Fields<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'a> Fields<'a> {
+    /// Opens an object; `None` if the value is something else.
+    pub(crate) fn of(raw: &'a RawValue) -> Option<Self> {
+        Self::parse(raw.get()).ok()
+    }
+
+    /// Opens the text of an object.
+    pub(crate) fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// The value of a field; of several with that name the last, as JSON parsers commonly have it.
+    pub(crate) fn get(&self, name: &str) -> Option<&'a RawValue> {
+        self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| *value)
+    }
+
+    /// The field's text, if it is a string.
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        self.get(name).and_then(text)
+    }
+
+    /// Takes a field out.
+    pub(crate) fn take(&mut self, name: &str) -> Option<&'a RawValue> {
+        let value = self.get(name)?;
+        self.0.retain(|(key, _)| key != name);
+        Some(value)
+    }
+
+    /// Takes a field out if `read` understands it, and leaves it among the unknown if not.
+    pub(crate) fn take_if<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(&'a RawValue) -> Option<T>,
+    ) -> Option<T> {
+        let value = read(self.get(name)?)?;
+        self.0.retain(|(key, _)| key != name);
+        Some(value)
+    }
+
+    /// Takes a field out if it is a string.
+    pub(crate) fn take_text(&mut self, name: &str) -> Option<String> {
+        self.take_if(name, text)
+    }
+
+    /// What was not taken.
+    pub(crate) fn rest(self) -> Vec<(String, &'a RawValue)> {
+        self.0
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = Fields<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(Text(key)) = map.next_key()? {
+                    fields.push((key, map.next_value()?));
+                }
+                Ok(Fields(fields))
+            }
+        }
+        deserializer.deserialize_map(Read)
+    }
+}
+
+/// A string that may hold `\ud800`-like escapes without a partner. They have no UTF-8 form and providers refuse them;
+/// each becomes U+FFFD.
+struct Text(String);
+
+impl<'de> serde::Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+        impl Visitor<'_> for Read {
+            type Value = Text;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Text, E> {
+                Ok(Text(text.to_owned()))
+            }
+            fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Text, E> {
+                if let Ok(text) = std::str::from_utf8(bytes) {
+                    return Ok(Text(text.to_owned()));
+                }
+                let mut text = String::with_capacity(bytes.len());
+                for chunk in bytes.utf8_chunks() {
+                    text.push_str(chunk.valid());
+                    // A surrogate is written as three bytes of which the first is ED; they come one by one.
+                    match chunk.invalid() {
+                        [] | [0x80..=0xBF] => {}
+                        [0xED] => text.push(char::REPLACEMENT_CHARACTER),
+                        _ => return Err(E::custom("not UTF-8")),
+                    }
+                }
+                Ok(Text(text))
+            }
+        }
+        // Asked for bytes, serde_json gives lone surrogates instead of refusing them.
+        deserializer.deserialize_bytes(Read).map_err(D::Error::custom)
+    }
+}
+
+/// The text of a string value; `None` for any other kind.
+pub(crate) fn text(raw: &RawValue) -> Option<String> {
+    raw.get().starts_with('"').then(|| serde_json::from_str::<Text>(raw.get()).ok())?.map(|Text(text)| text)
+}
+
+/// The elements of an array; `None` for any other kind.
+pub(crate) fn list(raw: &RawValue) -> Option<Vec<&RawValue>> {
+    raw.get().starts_with('[').then(|| serde_json::from_str(raw.get()).ok())?
+}
+
+/// Whether a value is an object.
+pub(crate) fn is_object(raw: &RawValue) -> bool {
+    raw.get().starts_with('{')
+}
+
+/// Whether a value is `null`.
+pub(crate) fn is_null(raw: &RawValue) -> bool {
+    raw.get() == "null"
+}
+
+/// A whole document as one raw value.
+///
+/// # Errors
+/// When it is not UTF-8 or not JSON.
+pub(crate) fn document(bytes: &[u8]) -> Result<&RawValue, WireError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| WireError::Json { reason: error.to_string() })?;
+    raw(text)
+}
+
+/// A text as one raw value.
+///
+/// # Errors
+/// When it is not JSON.
+pub(crate) fn raw(text: &str) -> Result<&RawValue, WireError> {
+    serde_json::from_str(text).map_err(|error| WireError::Json { reason: error.to_string() })
+}
+
+/// A string as JSON.
+pub(crate) fn quote(text: &str) -> String {
+    // A string always has a JSON form.
+    serde_json::to_string(text).unwrap_or_default()
+}
+
+/// An array of values that are JSON already.
+pub(crate) fn array<S: AsRef<str>>(items: &[S]) -> String {
+    let mut text = String::with_capacity(items.iter().map(|item| item.as_ref().len() + 1).sum::<usize>() + 2);
+    text.push('[');
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            text.push(',');
+        }
+        text.push_str(item.as_ref());
+    }
+    text.push(']');
+    text
+}
+
+/// An object being written. Fields keep the order they are given in; a name written before is not written again.
+#[derive(Default)]
+pub(crate) struct Object {
+    text: String,
+    names: Vec<String>,
+}
+
+impl Object {
+    /// An object that begins with its `type`.
+    pub(crate) fn typed(kind: &str) -> Self {
+        Self::default().text("type", kind)
+    }
+
+    /// Adds a value that is JSON already.
+    pub(crate) fn raw(mut self, name: &str, value: &str) -> Self {
+        self.text.push(if self.names.is_empty() { '{' } else { ',' });
+        self.text.push_str(&quote(name));
+        self.text.push(':');
+        self.text.push_str(value);
+        self.names.push(name.to_owned());
+        self
+    }
+
+    /// Adds a string.
+    pub(crate) fn text(self, name: &str, value: &str) -> Self {
+        self.raw(name, &quote(value))
+    }
+
+    /// Adds unknown fields, after those that are known; one of a name that is there already is left out.
+    pub(crate) fn unknown<'a>(mut self, fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let known = self.names.len();
+        for (name, value) in fields {
+            if !self.names.iter().take(known).any(|own| own == name) {
+                self = self.raw(name, value);
+            }
+        }
+        self
+    }
+
+    /// The JSON text.
+    pub(crate) fn finish(mut self) -> String {
+        self.text.push_str(if self.names.is_empty() { "{}" } else { "}" });
+        self.text
+    }
+}

@@ -1,0 +1,34 @@
+//! Our own form: the request as JSON, embedded JSON kept as strings. Reading and writing are exact inverses.
+
+use crate::dialect::{Encoded, WireError};
+use wunderblock_core::message::Message;
+use wunderblock_core::request::Request;
+
+fn unreadable(error: &serde_json::Error) -> WireError {
+    WireError::Json { reason: error.to_string() }
+}
+
+/// Reads a request.
+///
+/// # Errors
+/// When the bytes are not a request in this form, or nested deeper than 127 levels.
+pub fn decode(bytes: &[u8]) -> Result<Request, WireError> {
+    serde_json::from_slice(bytes).map_err(|error| unreadable(&error))
+}
+
+/// Reads one message.
+///
+/// # Errors
+/// As [`decode`].
+pub fn decode_message(raw_json: &str) -> Result<Vec<Message>, WireError> {
+    serde_json::from_str(raw_json).map(|message| vec![message]).map_err(|error| unreadable(&error))
+}
+
+/// Writes a request. Nothing is dropped; bodies in blobs stay handles.
+///
+/// # Errors
+/// None for any request that can be made; the signature is that of the other dialects.
+pub fn encode(request: &Request) -> Result<Encoded, WireError> {
+    let bytes = serde_json::to_vec(request).map_err(|error| unreadable(&error))?;
+    Ok(Encoded { bytes, dropped: Vec::new() })
+}

@@ -1,0 +1,303 @@
+//! OpenAI chat completions → neutral.
+
+use super::{FILENAME, LEGACY, REASONING, kind_for};
+use crate::dialect::WireError;
+use crate::extra::{self, Hint, INNER, KIND, MAX, MESSAGE, ROLE, SHAPE, hint};
+use crate::json::{self, Fields, is_null, is_object, list, text};
+use serde_json::value::RawValue;
+use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role};
+use wunderblock_core::request::{Request, Tool};
+use wunderblock_core::units::Tokens;
+
+const OWN: Dialect = Dialect::OpenaiChat;
+
+fn shape(path: &str, expected: &'static str) -> WireError {
+    WireError::Shape { path: path.to_owned(), expected }
+}
+
+/// Reads a request.
+pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
+    let mut fields = Fields::of(json::document(bytes)?).ok_or_else(|| shape("the request", "an object"))?;
+    let raw_messages = fields.take("messages").and_then(list).ok_or_else(|| shape("messages", "a list"))?;
+    let mut hints = Vec::new();
+    let number = |raw: &RawValue| raw.get().parse().ok().map(Tokens);
+    let mut max_output = fields.take_if("max_completion_tokens", number);
+    if max_output.is_none() && fields.get("max_completion_tokens").is_none() {
+        max_output = fields.take_if("max_tokens", number);
+        hints.extend(max_output.map(|_| hint(MAX, "max_tokens")));
+    }
+    let model = fields.take_text("model").map(String::into_boxed_str);
+    let all_objects =
+        |raw| list(raw).filter(|tools| !tools.is_empty() && tools.iter().all(|tool| is_object(tool)));
+    let tools =
+        fields.take_if("tools", all_objects).unwrap_or_default().into_iter().filter_map(tool).collect();
+    let mut system = Vec::new();
+    let mut messages: Vec<Message> = Vec::with_capacity(raw_messages.len());
+    for (at, raw) in raw_messages.into_iter().enumerate() {
+        let message = message(raw, &format!("messages[{at}]"))?;
+        if messages.is_empty() && is_system_text(&message) {
+            begin(&mut system, message);
+            continue;
+        }
+        match messages.last_mut() {
+            Some(last) if last.role == Role::Tool && message.role == Role::Tool => {
+                last.parts.extend(message.parts)
+            }
+            _ => messages.push(message),
+        }
+    }
+    Ok(Request { model, max_output, system, tools, messages, extra: extra::keep(OWN, hints, fields) })
+}
+
+/// Reads one message.
+pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
+    message(json::raw(raw_json)?, "the message").map(|message| vec![message])
+}
+
+fn is_system_text(message: &Message) -> bool {
+    let is_text = |part: &Part| match part {
+        Part::Text { extra, .. } => extra::open(extra, OWN).is_ok_and(|opened| opened.word(KIND).is_none()),
+        _ => false,
+    };
+    message.role == Role::System && !message.parts.is_empty() && message.parts.iter().all(is_text)
+}
+
+/// Adds a leading system message's text. Its first part remembers where the message begins and what else it had,
+/// except for the first message of the plain form, which needs no words.
+fn begin(system: &mut Vec<Part>, message: Message) {
+    let is_first = system.is_empty();
+    for (at, mut part) in message.parts.into_iter().enumerate() {
+        if let Part::Text { extra, .. } = &mut part
+            && at == 0
+            && (!is_first || message.extra.is_some())
+        {
+            let whole = message.extra.as_deref().unwrap_or("{}").to_owned();
+            *extra = extra::with_hint(OWN, extra, (MESSAGE, whole));
+        }
+        system.push(part);
+    }
+}
+
+fn tool(raw: &RawValue) -> Option<Tool> {
+    let mut fields = Fields::of(raw)?;
+    let kind = fields.text("type");
+    let function =
+        fields.get("function").and_then(Fields::of).filter(|_| kind.as_deref() == Some("function"));
+    let (Some(mut function), Some(name)) =
+        (function, fields.get("function").and_then(Fields::of).and_then(|f| f.text("name")))
+    else {
+        let custom = fields.get("custom").and_then(Fields::of).and_then(|custom| custom.text("name"));
+        let name = custom.or(kind).unwrap_or_default();
+        let extra = extra::mark(OWN, vec![hint(KIND, "whole")], fields);
+        return Some(Tool { name: name.into(), description: Box::default(), schema: Box::default(), extra });
+    };
+    fields.take("type");
+    fields.take("function");
+    function.take("name");
+    let description =
+        function.take_if("description", |raw| text(raw).filter(|text| !text.is_empty())).unwrap_or_default();
+    let schema = function.take_if("parameters", |raw| is_object(raw).then(|| raw.get())).unwrap_or_default();
+    let hints = extra::object(function.rest()).map(|rest| (INNER, rest)).into_iter().collect();
+    let extra = extra::keep(OWN, hints, fields);
+    Some(Tool { name: name.into(), description: description.into(), schema: schema.into(), extra })
+}
+
+fn message(raw: &RawValue, path: &str) -> Result<Message, WireError> {
+    let mut fields = Fields::of(raw).ok_or_else(|| shape(path, "an object"))?;
+    let word = fields.take_text("role");
+    let role = match word.as_deref() {
+        Some("system" | "developer") => Role::System,
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("tool" | "function") => Role::Tool,
+        _ => {
+            return Err(shape(
+                &format!("{path}.role"),
+                "system, developer, user, assistant, tool or function",
+            ));
+        }
+    };
+    let (content, form) = content(fields.take("content"))
+        .ok_or_else(|| shape(&format!("{path}.content"), "a string or a list of parts"))?;
+    if role == Role::Tool {
+        let legacy = word.as_deref() == Some("function");
+        return Ok(Message::new(role, vec![result(fields, content, form, legacy)]));
+    }
+    let mut hints: Vec<Hint> = Vec::new();
+    if word.as_deref() == Some("developer") {
+        hints.push(hint(ROLE, "developer"));
+    }
+    // An assistant that only calls tools has content `null` unless it says otherwise.
+    hints
+        .extend(form.filter(|form| role != Role::Assistant || *form != "null").map(|form| hint(SHAPE, form)));
+    let parts = if role == Role::Assistant { spoken(&mut fields, content) } else { content };
+    Ok(Message { extra: extra::keep(OWN, hints, fields), ..Message::new(role, parts) })
+}
+
+/// Content as parts, and how it was written where that is not plain text or several parts.
+fn content(raw: Option<&RawValue>) -> Option<(Vec<Part>, Option<&'static str>)> {
+    let Some(raw) = raw else { return Some((Vec::new(), Some("none"))) };
+    if is_null(raw) {
+        return Some((Vec::new(), Some("null")));
+    }
+    if let Some(text) = text(raw) {
+        return Some(if text.is_empty() {
+            (Vec::new(), Some("string"))
+        } else {
+            (vec![Part::text(text)], None)
+        });
+    }
+    let parts: Vec<Part> = list(raw)?.into_iter().map(part).collect();
+    let looks_plain = parts.is_empty() || matches!(parts.as_slice(), [Part::Text { extra: None, .. }]);
+    Some((parts, looks_plain.then_some("blocks")))
+}
+
+fn result(mut fields: Fields<'_>, content: Vec<Part>, form: Option<&'static str>, legacy: bool) -> Part {
+    let mut hints: Vec<Hint> =
+        form.filter(|form| *form != "string").map(|form| hint(SHAPE, form)).into_iter().collect();
+    let call = if legacy {
+        hints.push(hint(KIND, "function"));
+        format!("{LEGACY}{}", fields.text("name").unwrap_or_default())
+    } else {
+        fields.take_text("tool_call_id").unwrap_or_default()
+    };
+    Part::ToolResult { call: call.into(), content, failed: false, extra: extra::keep(OWN, hints, fields) }
+}
+
+/// What an assistant says, with what stands beside `content`: reasoning before, refusal and calls after.
+fn spoken(fields: &mut Fields<'_>, content: Vec<Part>) -> Vec<Part> {
+    let none = Fields::default;
+    let full = |raw| text(raw).filter(|text| !text.is_empty());
+    let mut parts = Vec::new();
+    for name in REASONING {
+        if let Some(text) = fields.take_if(name, full) {
+            let extra = extra::mark(OWN, vec![hint(KIND, name)], none());
+            parts.push(Part::Thinking { text: text.into(), signature: None, extra });
+        }
+    }
+    parts.extend(content);
+    if let Some(text) = fields.take_if("refusal", full) {
+        let extra = extra::mark(OWN, vec![hint(KIND, "refusal")], none());
+        parts.push(Part::Text { text: text.into(), extra });
+    }
+    if let Some(part) = fields.take_if("function_call", legacy_call) {
+        parts.push(part);
+    }
+    // One call of an unknown kind, and all of them stay as they came: their order is theirs.
+    let all =
+        |raw| list(raw)?.into_iter().map(call).collect::<Option<Vec<_>>>().filter(|calls| !calls.is_empty());
+    parts.extend(fields.take_if("tool_calls", all).unwrap_or_default());
+    parts
+}
+
+fn call(raw: &RawValue) -> Option<Part> {
+    let mut fields = Fields::of(raw)?;
+    let kind = fields.take_text("type").unwrap_or_else(|| "function".to_owned());
+    let id = fields.take_text("id").unwrap_or_default();
+    let mut hints = Vec::new();
+    let argument = match kind.as_str() {
+        "function" => "arguments",
+        "custom" => {
+            hints.push(hint(KIND, "custom"));
+            "input"
+        }
+        _ => return None,
+    };
+    let (name, input, inner) = named(Fields::of(fields.take(&kind)?)?, argument)?;
+    hints.extend(extra::object(inner.rest()).map(|rest| (INNER, rest)));
+    let extra = extra::keep(OWN, hints, fields);
+    Some(Part::ToolCall { call: id.into(), name: name.into(), input: input.into(), gist: None, extra })
+}
+
+fn legacy_call(raw: &RawValue) -> Option<Part> {
+    let (name, input, inner) = named(Fields::of(raw)?, "arguments")?;
+    let mut hints = vec![hint(KIND, "function_call")];
+    hints.extend(extra::object(inner.rest()).map(|rest| (INNER, rest)));
+    let extra = extra::keep(OWN, hints, Fields::default());
+    let call = format!("{LEGACY}{name}");
+    Some(Part::ToolCall { call: call.into(), name: name.into(), input: input.into(), gist: None, extra })
+}
+
+/// Name and arguments of a call. Some servers write arguments as an object; its text is what they should have been.
+fn named<'a>(mut inner: Fields<'a>, argument: &str) -> Option<(String, String, Fields<'a>)> {
+    let name = inner.take_text("name")?;
+    let input =
+        inner.take(argument).map(|raw| text(raw).unwrap_or_else(|| raw.get().to_owned())).unwrap_or_default();
+    Some((name, input, inner))
+}
+
+/// One part of content; whatever is not exactly of a known shape is opaque.
+fn part(raw: &RawValue) -> Part {
+    let known = || {
+        let mut fields = Fields::of(raw)?;
+        let kind = fields.take_text("type")?;
+        match kind.as_str() {
+            "text" => {
+                let text = fields.take_text("text")?;
+                Some(Part::Text { text: text.into(), extra: extra::keep(OWN, Vec::new(), fields) })
+            }
+            "refusal" => {
+                let text = fields.take_text("refusal")?;
+                let extra = extra::mark(OWN, vec![hint(KIND, "refusal_part")], fields);
+                Some(Part::Text { text: text.into(), extra })
+            }
+            "image_url" | "input_audio" | "file" => {
+                let inner = Fields::of(fields.take(&kind)?)?;
+                media(&kind, fields, inner)
+            }
+            _ => None,
+        }
+    };
+    known().unwrap_or_else(|| Part::Opaque { dialect: OWN, raw: raw.get().into() })
+}
+
+fn media(kind: &str, fields: Fields<'_>, mut inner: Fields<'_>) -> Option<Part> {
+    let mut hints = Vec::new();
+    let (word, mime, form, body) = match kind {
+        "image_url" => {
+            let url = inner.take_text("url")?;
+            let (mime, form, body) = match data_url(&url) {
+                Some((mime, data)) => (mime.to_owned(), MediaForm::Base64, data.to_owned()),
+                None => (String::new(), MediaForm::Url, url),
+            };
+            ("image", mime, form, body)
+        }
+        "input_audio" => {
+            let mime = match inner.take_text("format")?.as_str() {
+                "mp3" => "audio/mpeg".to_owned(),
+                // Kept apart from `mp3`, which is written otherwise.
+                "mpeg" => return None,
+                format => format!("audio/{format}"),
+            };
+            ("audio", mime, MediaForm::Base64, inner.take_text("data")?)
+        }
+        _ if inner.get("file_id").is_some() => {
+            ("document", String::new(), MediaForm::File, inner.take_text("file_id")?)
+        }
+        _ => {
+            let data = inner.take_text("file_data")?;
+            let (mime, body) = data_url(&data)?;
+            if inner.get("filename").is_none() {
+                hints.push(hint(SHAPE, "none"));
+            }
+            inner.take_if("filename", |raw| text(raw).filter(|name| name == FILENAME));
+            ("document", mime.to_owned(), MediaForm::Base64, body.to_owned())
+        }
+    };
+    if kind_for(&mime) != word {
+        hints.push(hint(KIND, word));
+    }
+    hints.extend(extra::object(inner.rest()).map(|rest| (INNER, rest)));
+    let extra = if form == MediaForm::File {
+        extra::mark(OWN, hints, fields)
+    } else {
+        extra::keep(OWN, hints, fields)
+    };
+    Some(Part::Media { mime: mime.into(), form, body: body.into(), extra })
+}
+
+/// Type and data of a base64 `data:` URL that is put together again from just these.
+fn data_url(url: &str) -> Option<(&str, &str)> {
+    let (mime, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
+    (!mime.is_empty() && !mime.contains([';', ','])).then_some((mime, data))
+}

@@ -1,0 +1,422 @@
+//! Neutral → OpenAI chat completions.
+//!
+//! Results follow the message that made the calls at once, before anything else that was said meanwhile. What a tool
+//! result holds besides text follows them in a user message that names the call.
+
+use super::{FILENAME, IMAGES, PDF, REASONING, kind_for};
+use crate::call_id::{self, Written};
+use crate::dialect::{Encoded, WireError};
+use crate::extra::{self, INNER, KIND, MAX, MESSAGE, Opened, ROLE, SHAPE};
+use crate::json::{Fields, Object, array, quote};
+use crate::writing::{Writing, checked, inline, name_of};
+use wunderblock_core::budget::Reason;
+use wunderblock_core::message::{Body, Dialect, Extra, MediaForm, Message, Part, Role};
+use wunderblock_core::request::{Request, Tool};
+
+const OWN: Dialect = Dialect::OpenaiChat;
+
+/// `tool_calls[].id` is refused beyond 40 characters ("string too long", as reported by many clients); that is stricter
+/// than some servers are.
+const IDS: call_id::Rule = call_id::Rule {
+    fits: |id| !id.is_empty() && id.len() <= 40 && !id.chars().any(char::is_control),
+    once: false,
+};
+
+/// Writes a request.
+pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
+    let mut writing = Writing::new(OWN);
+    let opened = writing.open(&request.extra)?;
+    let mut object = Object::default();
+    if let Some(model) = &request.model {
+        object = object.text("model", model);
+    }
+    if let Some(most) = request.max_output {
+        let old = opened.own_word(MAX).is_some_and(|name| name == "max_tokens");
+        object = object.raw(if old { "max_tokens" } else { "max_completion_tokens" }, &most.0.to_string());
+    }
+    let tools = tools(&request.tools, &mut writing)?;
+    if !tools.is_empty() {
+        object = object.raw("tools", &array(&tools));
+    }
+    let mut chat = Chat {
+        ids: call_id::choose(&request.messages, IDS),
+        written: system(&request.system, &mut writing)?,
+        speech: None,
+        results: Vec::new(),
+        media: Vec::new(),
+        others: Vec::new(),
+    };
+    for (at, message) in request.messages.iter().enumerate() {
+        if !writing.sendable(at, message) {
+            continue;
+        }
+        writing.at(Some(at), 0);
+        if message.role == Role::Assistant {
+            chat.speak(at, message, &mut writing)?;
+        } else {
+            chat.hear(at, message, &mut writing)?;
+        }
+    }
+    let bytes = object.raw("messages", &array(&chat.finish())).unknown(opened.fields()).finish().into_bytes();
+    Ok(Encoded { bytes, dropped: writing.dropped })
+}
+
+fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<String>, WireError> {
+    let mut written = Vec::with_capacity(tools.len());
+    for (at, tool) in tools.iter().enumerate() {
+        writing.at(None, at);
+        let opened = writing.open(&tool.extra)?;
+        if opened.word(KIND).as_deref() == Some("whole") {
+            if opened.is_own() {
+                written.push(Object::default().unknown(opened.fields()).finish());
+            } else {
+                writing.drop(Reason::Dialect, format!("the tool {}, which its provider runs", tool.name));
+            }
+            continue;
+        }
+        let mut function = Object::default().text("name", &call_id::tool_name(OWN, &tool.name));
+        if !tool.description.is_empty() {
+            function = function.text("description", &tool.description);
+        }
+        if !tool.schema.is_empty() {
+            function =
+                function.raw("parameters", checked(&tool.schema, &format!("the schema of {}", tool.name))?);
+        }
+        let object = Object::typed("function").raw("function", &opened.finish_inner(function)?);
+        written.push(object.unknown(opened.fields()).finish());
+    }
+    Ok(written)
+}
+
+/// System text as leading messages: one, unless the parts remember to have been several.
+fn system(parts: &[Part], writing: &mut Writing) -> Result<Vec<String>, WireError> {
+    let mut written = Vec::new();
+    let mut pieces = Vec::new();
+    let mut whole: Extra = None;
+    for (at, part) in parts.iter().enumerate() {
+        writing.at(None, at);
+        let (Part::Text { extra, .. } | Part::Media { extra, .. }) = part else {
+            pieces.extend(piece(part, "system", writing)?);
+            continue;
+        };
+        if let Some(begun) = extra::open(extra, OWN)?.own_raw(MESSAGE) {
+            written.extend(said("system", &pieces, &extra::open(&whole, OWN)?));
+            pieces.clear();
+            whole = Some(begun.get().into());
+        }
+        pieces.extend(piece(part, "system", writing)?);
+    }
+    written.extend(said("system", &pieces, &extra::open(&whole, OWN)?));
+    Ok(written)
+}
+
+/// Messages written so far, the assistant's last one, and what came after it.
+struct Chat {
+    ids: Written,
+    written: Vec<String>,
+    speech: Option<Speech>,
+    results: Vec<String>,
+    media: Vec<String>,
+    others: Vec<String>,
+}
+
+/// One message of the assistant.
+#[derive(Default)]
+struct Speech {
+    reasoning: Vec<(&'static str, String)>,
+    pieces: Vec<Piece>,
+    refusal: Option<String>,
+    legacy: Option<String>,
+    calls: Vec<String>,
+    form: Option<String>,
+    fields: Vec<(String, String)>,
+}
+
+/// A piece of content: plain text, or a part that is JSON already.
+enum Piece {
+    Plain(String),
+    Part(String),
+}
+
+impl Piece {
+    fn json(&self) -> String {
+        match self {
+            Self::Plain(text) => Object::typed("text").text("text", text).finish(),
+            Self::Part(json) => json.clone(),
+        }
+    }
+}
+
+/// Content of pieces: a string where one plain text is all, unless it was a list.
+fn content(pieces: &[Piece], form: Option<&str>) -> String {
+    match pieces {
+        [Piece::Plain(text)] if form != Some("blocks") => quote(text),
+        pieces => array(&pieces.iter().map(Piece::json).collect::<Vec<_>>()),
+    }
+}
+
+impl Chat {
+    /// Adds what the assistant says. Calls that follow calls without a word in between are of one message.
+    fn speak(&mut self, at: usize, message: &Message, writing: &mut Writing) -> Result<(), WireError> {
+        let heard = !(self.results.is_empty() && self.media.is_empty() && self.others.is_empty());
+        if heard || self.speech.as_ref().is_some_and(|speech| speech.calls.is_empty()) {
+            self.flush();
+        }
+        let opened = writing.open(&message.extra)?;
+        let mut speech = self.speech.take().unwrap_or_default();
+        for (place, part) in message.parts.iter().enumerate() {
+            writing.at(Some(at), place);
+            match part {
+                Part::ToolCall { call, name, input, extra, .. } => {
+                    let id = self.ids.id(at, place, call.as_str());
+                    speech.call(id, name, input, &writing.open(extra)?)?;
+                }
+                Part::Thinking { text, extra, .. } => {
+                    let opened = writing.open(extra)?;
+                    match opened.is_marked_own().then(|| opened.word(KIND)).flatten() {
+                        Some(kind) => {
+                            let name =
+                                REASONING.into_iter().find(|name| *name == kind).unwrap_or(REASONING[0]);
+                            speech.reasoning.push((name, inline(text)?.to_owned()));
+                        }
+                        None => writing.drop(Reason::Dialect, "thinking"),
+                    }
+                }
+                Part::Text { text, extra }
+                    if extra::open(extra, OWN)?.own_word(KIND).as_deref() == Some("refusal") =>
+                {
+                    speech.refusal.get_or_insert_default().push_str(inline(text)?);
+                }
+                other => speech.pieces.extend(piece(other, "assistant", writing)?),
+            }
+        }
+        if speech.form.is_none() {
+            speech.form = opened.own_word(SHAPE);
+        }
+        let known = |speech: &Speech, name: &str| speech.fields.iter().any(|(own, _)| own == name);
+        for (name, raw) in opened.fields() {
+            if !known(&speech, name) {
+                speech.fields.push((name.to_owned(), raw.to_owned()));
+            }
+        }
+        self.speech = (!speech.is_empty()).then_some(speech);
+        Ok(())
+    }
+
+    /// Adds what anyone else says.
+    fn hear(&mut self, at: usize, message: &Message, writing: &mut Writing) -> Result<(), WireError> {
+        let opened = writing.open(&message.extra)?;
+        let role = if message.role == Role::System { "system" } else { "user" };
+        let mut pieces = Vec::new();
+        for (place, part) in message.parts.iter().enumerate() {
+            writing.at(Some(at), place);
+            if let Part::ToolResult { call, content, failed, extra } = part {
+                let id = self.ids.id(at, place, call.as_str()).to_owned();
+                self.result(&id, (content, *failed), extra, writing)?;
+            } else {
+                pieces.extend(piece(part, role, writing)?);
+            }
+        }
+        self.others.extend(said(role, &pieces, &opened));
+        Ok(())
+    }
+
+    fn result(
+        &mut self,
+        id: &str,
+        (parts, failed): (&[Part], bool),
+        extra: &Extra,
+        writing: &mut Writing,
+    ) -> Result<(), WireError> {
+        let opened = writing.open(extra)?;
+        if failed {
+            writing.drop(Reason::Dialect, "the mark that the tool failed");
+        }
+        let (mut pieces, mut media) = (Vec::new(), Vec::new());
+        for part in parts {
+            match (part, piece(part, "user", writing)?) {
+                (Part::Media { .. }, Some(written)) => media.push(written.json()),
+                (_, written) => pieces.extend(written),
+            }
+        }
+        if !media.is_empty() {
+            let text =
+                Object::typed("text").text("text", &format!("From the result of tool call {id}:")).finish();
+            media.insert(0, text);
+            self.media.push(Object::default().text("role", "user").raw("content", &array(&media)).finish());
+        }
+        let form = opened.own_word(SHAPE);
+        let legacy = opened.own_word(KIND).as_deref() == Some("function");
+        let mut object = Object::default().text("role", if legacy { "function" } else { "tool" });
+        if !legacy {
+            object = object.text("tool_call_id", id);
+        }
+        object = match (pieces.as_slice(), form.as_deref()) {
+            ([], Some("none")) => object,
+            ([], Some("null")) => object.raw("content", "null"),
+            ([], Some("blocks")) => object.raw("content", "[]"),
+            ([], _) => object.text("content", ""),
+            (pieces, form) => object.raw("content", &content(pieces, form)),
+        };
+        self.results.push(object.unknown(opened.fields()).finish());
+        Ok(())
+    }
+
+    fn flush(&mut self) {
+        self.written.extend(self.speech.take().map(Speech::finish));
+        self.written.append(&mut self.results);
+        self.written.append(&mut self.media);
+        self.written.append(&mut self.others);
+    }
+
+    fn finish(mut self) -> Vec<String> {
+        self.flush();
+        self.written
+    }
+}
+
+impl Speech {
+    fn call(&mut self, id: &str, name: &str, input: &Body, opened: &Opened<'_>) -> Result<(), WireError> {
+        let kind = opened.own_word(KIND).unwrap_or_default();
+        let custom = kind == "custom";
+        let inner = Object::default()
+            .text("name", &call_id::tool_name(OWN, name))
+            .text(if custom { "input" } else { "arguments" }, inline(input)?);
+        let inner = opened.finish_inner(inner)?;
+        if kind == "function_call" && self.legacy.is_none() {
+            self.legacy = Some(inner);
+            return Ok(());
+        }
+        let word = if custom { "custom" } else { "function" };
+        let object = Object::default().text("id", id).text("type", word).raw(word, &inner);
+        self.calls.push(object.unknown(opened.fields()).finish());
+        Ok(())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.reasoning.is_empty()
+            && self.pieces.is_empty()
+            && self.refusal.is_none()
+            && self.legacy.is_none()
+            && self.calls.is_empty()
+            && self.form.is_none()
+            && self.fields.is_empty()
+    }
+
+    fn finish(self) -> String {
+        let mut object = Object::default().text("role", "assistant");
+        for name in REASONING {
+            let texts: Vec<&str> = self
+                .reasoning
+                .iter()
+                .filter(|(own, _)| *own == name)
+                .map(|(_, text)| text.as_str())
+                .collect();
+            if !texts.is_empty() {
+                object = object.text(name, &texts.join("\n"));
+            }
+        }
+        object = match (self.pieces.as_slice(), self.form.as_deref()) {
+            ([], Some("none")) => object,
+            ([], Some("string")) => object.text("content", ""),
+            ([], Some("blocks")) => object.raw("content", "[]"),
+            ([], _) => object.raw("content", "null"),
+            (pieces, form) => object.raw("content", &content(pieces, form)),
+        };
+        if let Some(refusal) = &self.refusal {
+            object = object.text("refusal", refusal);
+        }
+        if let Some(legacy) = &self.legacy {
+            object = object.raw("function_call", legacy);
+        }
+        if !self.calls.is_empty() {
+            object = object.raw("tool_calls", &array(&self.calls));
+        }
+        object.unknown(self.fields.iter().map(|(name, raw)| (name.as_str(), raw.as_str()))).finish()
+    }
+}
+
+/// A message of the system or the user; none if nothing is in it and it did not come that way.
+fn said(role: &str, pieces: &[Piece], opened: &Opened<'_>) -> Option<String> {
+    let role = opened.own_word(ROLE).unwrap_or_else(|| role.to_owned());
+    let form = opened.own_word(SHAPE);
+    let object = Object::default().text("role", &role);
+    let object = match (pieces, form.as_deref()) {
+        ([], None) => return None,
+        ([], Some("none")) => object,
+        ([], Some("null")) => object.raw("content", "null"),
+        ([], Some("string")) => object.text("content", ""),
+        (pieces, form) => object.raw("content", &content(pieces, form)),
+    };
+    Some(object.unknown(opened.fields()).finish())
+}
+
+/// A part that is neither thinking, nor a tool call, nor a result.
+fn piece(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<Piece>, WireError> {
+    match part {
+        Part::Text { text, extra } => {
+            let opened = writing.open(extra)?;
+            let text = inline(text)?;
+            if opened.own_word(KIND).as_deref() == Some("refusal_part") && role == "assistant" {
+                let object = Object::typed("refusal").text("refusal", text);
+                return Ok(Some(Piece::Part(object.unknown(opened.fields()).finish())));
+            }
+            let fields = opened.fields();
+            Ok(Some(if fields.is_empty() {
+                Piece::Plain(text.to_owned())
+            } else {
+                Piece::Part(Object::typed("text").text("text", text).unknown(fields).finish())
+            }))
+        }
+        Part::Media { mime, form, body, extra } if role == "user" => {
+            media((mime, *form, body), extra, writing)
+        }
+        Part::Opaque { dialect, raw } => {
+            Ok(writing.opaque(*dialect, raw)?.map(|raw| Piece::Part(raw.to_owned())))
+        }
+        other => {
+            writing.drop(Reason::Dialect, format!("{} in a message of role {role}", name_of(other)));
+            Ok(None)
+        }
+    }
+}
+
+fn media(
+    (mime, form, body): (&str, MediaForm, &Body),
+    extra: &Extra,
+    writing: &mut Writing,
+) -> Result<Option<Piece>, WireError> {
+    let opened = writing.open(extra)?;
+    let body = inline(body)?;
+    let marked = opened.is_marked_own();
+    let kind = opened.word(KIND).unwrap_or_else(|| kind_for(mime).to_owned());
+    let (name, inner) = match (kind.as_str(), form) {
+        ("image", MediaForm::Base64) if marked || IMAGES.contains(&mime) => {
+            ("image_url", Object::default().text("url", &format!("data:{mime};base64,{body}")))
+        }
+        ("image", MediaForm::Url) => ("image_url", Object::default().text("url", body)),
+        ("audio", MediaForm::Base64) if marked || mime == "audio/wav" || mime == "audio/mpeg" => {
+            let format = if mime == "audio/mpeg" { "mp3" } else { mime.trim_start_matches("audio/") };
+            ("input_audio", Object::default().text("data", body).text("format", format))
+        }
+        ("document", MediaForm::Base64) if marked || mime == PDF => {
+            let object = Object::default().text("file_data", &format!("data:{mime};base64,{body}"));
+            let has_name = opened.own_word(SHAPE).as_deref() == Some("none") || names_file(&opened);
+            ("file", if has_name { object } else { object.text("filename", FILENAME) })
+        }
+        ("document", MediaForm::File) if opened.is_own() => ("file", Object::default().text("file_id", body)),
+        _ => {
+            let mime = if mime.is_empty() { "no type" } else { mime };
+            writing.drop(Reason::Dialect, format!("a medium ({kind}, {mime}, {} bytes)", body.len()));
+            return Ok(None);
+        }
+    };
+    let object = Object::typed(name).raw(name, &opened.finish_inner(inner)?);
+    Ok(Some(Piece::Part(object.unknown(opened.fields()).finish())))
+}
+
+/// Whether the file's own name is among the fields it keeps.
+fn names_file(opened: &Opened<'_>) -> bool {
+    let inner = opened.own_raw(INNER).and_then(Fields::of);
+    inner.is_some_and(|inner| inner.get("filename").is_some())
+}

@@ -1,0 +1,30 @@
+//! OpenAI chat completions, and what servers compatible with it add.
+//!
+//! One list of messages; arguments are strings that may hold anything; tool results are messages of their own and carry
+//! text only. Facts are of the chat completions reference (developers.openai.com/api/reference/chat); the field
+//! `reasoning_content` (or `reasoning`) is of compatible servers.
+
+pub(crate) mod decode;
+pub(crate) mod encode;
+
+/// Image types the API takes (its page on vision).
+const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+/// The type of a file that is sent as data.
+const PDF: &str = "application/pdf";
+/// The name a file gets that has none.
+const FILENAME: &str = "document.pdf";
+/// Fields in which servers send a model's reasoning.
+const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
+/// What begins the id of a call made with the older `function_call`, which has none of its own.
+const LEGACY: &str = "function:";
+
+/// What a medium is, unless it says otherwise.
+fn kind_for(mime: &str) -> &'static str {
+    if mime.is_empty() || mime.starts_with("image/") {
+        "image"
+    } else if mime.starts_with("audio/") {
+        "audio"
+    } else {
+        "document"
+    }
+}

@@ -1,0 +1,145 @@
+//! Every string value of a JSON document, for counts that must not depend on our own forms.
+
+use crate::dialect::WireError;
+use serde::de::IgnoredAny;
+use std::ops::Range;
+
+/// Every string value (names of fields are not values) in the order of the document, media data left out: the `data`
+/// of an Anthropic `base64` source, the `data:` URL of an OpenAI `image_url`, the `data` of an `input_audio`, the
+/// `file_data` of a `file`, and the base64 body of a neutral medium. What merely looks like a medium inside a tool's
+/// `input` or schema is text and is not left out.
+///
+/// Works at any depth of nesting, in linear time; strings are made one at a time.
+///
+/// # Errors
+/// When the bytes are not JSON.
+pub fn string_values(bytes: &[u8]) -> Result<impl Iterator<Item = String>, WireError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| WireError::Json { reason: error.to_string() })?;
+    serde_json::from_str::<IgnoredAny>(text)
+        .map_err(|error| WireError::Json { reason: error.to_string() })?;
+    let mut scan = Scan { text, frames: Vec::new(), found: Vec::new() };
+    scan.run();
+    let found = scan.found;
+    Ok(found.into_iter().flatten().filter_map(move |range| text.get(range)).map(unescape))
+}
+
+/// The text of a string with its quotes. A lone surrogate becomes U+FFFD.
+fn unescape(quoted: &str) -> String {
+    let raw = serde_json::from_str::<&serde_json::value::RawValue>(quoted);
+    raw.ok().and_then(crate::json::text).unwrap_or_default()
+}
+
+struct Scan<'a> {
+    text: &'a str,
+    frames: Vec<Frame<'a>>,
+    found: Vec<Option<Range<usize>>>,
+}
+
+/// An open object or array.
+#[derive(Default)]
+struct Frame<'a> {
+    is_object: bool,
+    /// The field under which it stands in the nearest object around it.
+    name: &'a str,
+    /// The field whose value comes next; names with escapes are none that matter here.
+    key: &'a str,
+    awaits_key: bool,
+    /// Inside a tool's input or schema.
+    foreign: bool,
+    kind: &'a str,
+    form: &'a str,
+    /// Where in the result the field stands that may be media data.
+    data: Option<usize>,
+}
+
+impl<'a> Scan<'a> {
+    fn run(&mut self) {
+        let bytes = self.text.as_bytes();
+        let mut at = 0;
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'"' => {
+                    let end = end_of_string(bytes, at);
+                    self.string(at..end);
+                    at = end;
+                    continue;
+                }
+                b'{' | b'[' => self.open(*byte == b'{'),
+                b'}' | b']' => self.close(),
+                b',' => {
+                    if let Some(frame) = self.frames.last_mut() {
+                        frame.awaits_key = frame.is_object;
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
+    fn open(&mut self, is_object: bool) {
+        let frame = match self.frames.last() {
+            Some(around) => {
+                let name = if around.is_object { around.key } else { around.name };
+                let foreign = around.foreign || ["input", "input_schema", "parameters"].contains(&name);
+                Frame { is_object, name, foreign, awaits_key: is_object, ..Frame::default() }
+            }
+            None => Frame { is_object, awaits_key: is_object, ..Frame::default() },
+        };
+        self.frames.push(frame);
+    }
+
+    fn close(&mut self) {
+        let Some(frame) = self.frames.pop() else { return };
+        let is_media = match frame.name {
+            "source" => frame.kind == "base64",
+            "image_url" | "input_audio" | "file" => true,
+            _ => frame.kind == "media" && frame.form == "base64",
+        };
+        if let Some(data) = frame.data.filter(|_| is_media && !frame.foreign)
+            && let Some(found) = self.found.get_mut(data)
+        {
+            *found = None;
+        }
+    }
+
+    fn string(&mut self, range: Range<usize>) {
+        let inner = self.text.get(range.start + 1..range.end.saturating_sub(1)).unwrap_or_default();
+        let next = self.found.len();
+        let Some(frame) = self.frames.last_mut() else {
+            self.found.push(Some(range));
+            return;
+        };
+        if frame.is_object && frame.awaits_key {
+            frame.key = inner;
+            frame.awaits_key = false;
+            return;
+        }
+        let mut kept = Some(range);
+        if frame.is_object {
+            match (frame.name, frame.key) {
+                (_, "type") => frame.kind = inner,
+                (_, "form") => frame.form = inner,
+                ("source" | "input_audio", "data") | ("file", "file_data") => frame.data = Some(next),
+                ("image_url", "url") if inner.starts_with("data:") => frame.data = Some(next),
+                (_, "body") => frame.data = Some(next),
+                (_, "image_url") if inner.starts_with("data:") && !frame.foreign => kept = None,
+                _ => {}
+            }
+        }
+        self.found.push(kept);
+    }
+}
+
+/// One past the closing quote of the string that opens at `start`.
+fn end_of_string(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}

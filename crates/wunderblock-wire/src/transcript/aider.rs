@@ -1,0 +1,147 @@
+//! aider's Markdown history: `#### ` what the person typed, `> ` what aider and its tools printed, all else the model.
+//!
+//! The format does not escape: a reply that quotes such lines is read the way aider itself reads it. A record is one
+//! block of lines of one speaker, with the blank lines that follow it.
+
+use super::time::rfc3339;
+use super::{Item, Kept, Record, Span};
+use wunderblock_core::event::SessionOpened;
+use wunderblock_core::message::{Message, Role, Standing};
+use wunderblock_core::units::Millis;
+
+/// Record types and what becomes of them.
+pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
+    ("heading", "a new session begins; tells when"),
+    ("user", "message"),
+    ("output", "injected message: what aider and its tools printed"),
+    ("assistant", "message"),
+];
+
+/// How a chat begins; its local time follows.
+pub(super) const HEADING: &str = "# aider chat started at ";
+
+/// How long a block may become before it is split, so that memory stays bounded.
+const MAX_BLOCK: usize = 16 << 20;
+
+/// The state of a history being read.
+#[derive(Debug, Default)]
+pub(super) struct Aider {
+    chats: u64,
+    at: Option<Millis>,
+    opened: bool,
+    block: Option<Block>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Speaker {
+    User,
+    Output,
+    Assistant,
+}
+
+#[derive(Debug)]
+struct Block {
+    span: Span,
+    speaker: Speaker,
+    text: String,
+    /// Blank lines came behind it.
+    paused: bool,
+}
+
+impl Aider {
+    pub(super) fn line(&mut self, span: Span, bytes: &[u8]) -> Vec<Record> {
+        let bytes =
+            if span.offset == 0 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };
+        let Ok(line) = std::str::from_utf8(bytes) else {
+            let mut records = self.finish();
+            records.push(self.in_chat(Record::broken(span, "no UTF-8".to_owned())));
+            return records;
+        };
+        let line = line.trim_end();
+        if line.is_empty() {
+            if let Some(block) = &mut self.block {
+                block.extend(span, "");
+                block.paused = true;
+            }
+            return Vec::new();
+        }
+        if let Some(when) = line.strip_prefix(HEADING) {
+            let mut records = self.finish();
+            self.chats += 1;
+            self.at = rfc3339(when);
+            self.opened = false;
+            let mut record = Record::bookkeeping(span, "heading");
+            record.at = self.at;
+            records.push(self.in_chat(record));
+            return records;
+        }
+        let (speaker, text) = spoken(line);
+        let goes_on = self.block.as_mut().filter(|block| block.goes_on(speaker));
+        if let Some(block) = goes_on {
+            block.extend(span, text);
+            return Vec::new();
+        }
+        let records = self.finish();
+        self.block = Some(Block { span, speaker, text: text.to_owned(), paused: false });
+        records
+    }
+
+    pub(super) fn finish(&mut self) -> Vec<Record> {
+        let Some(block) = self.block.take() else { return Vec::new() };
+        let (kind, role) = match block.speaker {
+            Speaker::User => ("user", Role::User),
+            Speaker::Output => ("output", Role::User),
+            Speaker::Assistant => ("assistant", Role::Assistant),
+        };
+        let mut record = Record::bookkeeping(block.span, kind);
+        record.kept = Kept::Understood;
+        record.at = self.at;
+        if !self.opened {
+            self.opened = true;
+            let opened = SessionOpened { format: Some("aider".into()), ..SessionOpened::default() };
+            record.items.push(Item::Opened(opened));
+        }
+        let mut message = Message::text(role, block.text.trim_end());
+        if block.speaker == Speaker::Output {
+            message.standing = Standing::Injected("aider".into());
+        }
+        record.items.push(Item::Message(message));
+        vec![self.in_chat(record)]
+    }
+
+    fn in_chat(&self, mut record: Record) -> Record {
+        if self.chats > 1 {
+            record.session = Some(format!("chat-{}", self.chats).into());
+        }
+        record
+    }
+}
+
+impl Block {
+    fn extend(&mut self, span: Span, text: &str) {
+        self.span.len = span.offset + span.len - self.span.offset;
+        self.text.push('\n');
+        self.text.push_str(text);
+    }
+
+    /// What the person types is written without blank lines, so a blank line ends it; the others have paragraphs.
+    fn goes_on(&self, speaker: Speaker) -> bool {
+        let ended = self.paused && speaker == Speaker::User;
+        self.speaker == speaker && !ended && self.text.len() < MAX_BLOCK
+    }
+}
+
+fn spoken(line: &str) -> (Speaker, &str) {
+    if let Some(text) = line.strip_prefix("#### ") {
+        return (Speaker::User, text);
+    }
+    if line == "####" {
+        return (Speaker::User, "");
+    }
+    match line.strip_prefix('>') {
+        Some(text) if text.is_empty() || text.starts_with(' ') => {
+            (Speaker::Output, text.strip_prefix(' ').unwrap_or(text))
+        }
+        _ => (Speaker::Assistant, line),
+    }
+}

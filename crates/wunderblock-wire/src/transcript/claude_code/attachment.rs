@@ -1,0 +1,113 @@
+//! Attachments: what Claude Code puts into the conversation beside what was said.
+//!
+//! The harness words each kind for the model in its own way, which changes from version to version and is not in the
+//! file. What is taken here is the text the record holds, under a line that names the file where there is one.
+
+use super::super::blocks::Blocks;
+use super::super::generic;
+use super::super::object::Object;
+use wunderblock_core::message::Part;
+
+/// The kinds whose text the model was sent. All others steer the harness or the display.
+const SENT: [&str; 36] = [
+    "agent_listing_delta",
+    "async_hook_response",
+    "batching_reminder_sent",
+    "compact_file_reference",
+    "critical_system_reminder",
+    "date_change",
+    "deferred_tools_delta",
+    "diagnostics",
+    "directory",
+    "dynamic_skill",
+    "edited_image_file",
+    "edited_text_file",
+    "file",
+    "hook_additional_context",
+    "hook_blocking_error",
+    "hook_success",
+    "invoked_skills",
+    "mcp_instructions_delta",
+    "mcp_resource",
+    "nested_memory",
+    "opened_file_in_ide",
+    "output_style",
+    "plan_file_reference",
+    "plan_mode",
+    "plan_mode_exit",
+    "plan_mode_reentry",
+    "queued_command",
+    "read_truncation_notice",
+    "relevant_memories",
+    "selected_lines_in_ide",
+    "silent_turn_reminder",
+    "skill_listing",
+    "task_reminder",
+    "task_status",
+    "todo_reminder",
+    "total_tokens_reminder",
+];
+
+/// Fields that hold text, in the order it is read.
+pub(super) const TEXTS: [&str; 23] = [
+    "content",
+    "text",
+    "prompt",
+    "snippet",
+    "file",
+    "message",
+    "memories",
+    "skills",
+    "addedLines",
+    "addedBlocks",
+    "removedNames",
+    "newDate",
+    "subject",
+    "description",
+    "status",
+    "deltaSummary",
+    "output",
+    "blockingError",
+    "plan",
+    "planContent",
+    "diagnostics",
+    "files",
+    "value",
+];
+
+/// Fields that name what the text is from.
+const NAMES: [&str; 6] = ["displayPath", "filename", "filePath", "path", "planFilePath", "name"];
+
+/// What an attachment said to the model; nothing if it said nothing.
+pub(super) fn parts(kind: &str, attached: &Object<'_>, blocks: &mut Blocks<'_>) -> Vec<Part> {
+    if !SENT.contains(&kind) {
+        return Vec::new();
+    }
+    let prompt = attached.get("prompt").filter(|prompt| prompt.get().starts_with('['));
+    if let Some(prompt) = prompt {
+        return blocks.content(Some(prompt));
+    }
+    let image = attached.object("content").filter(|content| content.text("type").as_deref() == Some("image"));
+    if let Some(part) = image.and_then(|content| image_part(&content.object("file")?)) {
+        return vec![part];
+    }
+    let mut text = String::new();
+    generic::gather_fields(attached, &TEXTS, &mut text);
+    if text.is_empty() {
+        return Vec::new();
+    }
+    let name = NAMES.iter().find_map(|key| attached.word(key));
+    match name {
+        Some(name) => vec![Part::text(format!("{name}\n{text}"))],
+        None => vec![Part::text(text)],
+    }
+}
+
+fn image_part(file: &Object<'_>) -> Option<Part> {
+    Some(Part::Media {
+        mime: file.word("type").unwrap_or_default(),
+        form: wunderblock_core::message::MediaForm::Base64,
+        body: file.text("base64")?.into_owned().into(),
+        extra: None,
+    })
+}

@@ -1,0 +1,225 @@
+//! Which session a record of a Claude Code file belongs to, and where in it.
+
+use super::super::blocks::Pairing;
+use super::super::object::Object;
+use super::super::seen::Seen;
+use super::super::{Item, Place, Record};
+use super::Boundary;
+use std::collections::HashMap;
+use wunderblock_core::event::SessionOpened;
+use wunderblock_core::id::Scope;
+
+/// The sessions found in one file. The first is the file's own.
+#[derive(Debug)]
+pub(super) struct Sessions {
+    own: Option<Box<str>>,
+    first: Session,
+    others: Vec<Session>,
+    by_name: HashMap<Box<str>, u32>,
+    seen: Seen,
+}
+
+/// One session of the file.
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    /// Its name; of the file's own session [`Sessions::own`] is the name.
+    name: Box<str>,
+    parent: Option<Box<str>>,
+    /// A sub-agent's.
+    side: bool,
+    opened: bool,
+    /// Something that counts came before.
+    pub(super) begun: bool,
+    /// Replies come without a parent: the file is no tree, and no parent means no rewind.
+    linear: bool,
+    /// A compaction whose summary has not come yet.
+    pub(super) boundary: Option<Boundary>,
+    /// Records a compaction kept: what comes after one of them goes on where the session is.
+    kept: Seen,
+    /// Calls that were recorded without ids.
+    pub(super) pairing: Pairing,
+}
+
+/// Where a record belongs.
+#[derive(Debug)]
+pub(super) struct At {
+    session: u32,
+    place: Place,
+}
+
+/// The session of a sub-agent, by the name of its file.
+pub(super) fn agent_session(agent: &str) -> Box<str> {
+    format!("agent-{agent}").into()
+}
+
+impl Sessions {
+    pub(super) fn new(file: &str) -> Self {
+        let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+        let agent = stem.strip_prefix("agent-").filter(|id| !id.is_empty());
+        let first = Session { side: agent.is_some(), ..Session::default() };
+        Self {
+            own: agent.map(|_| stem.into()),
+            first,
+            others: Vec::new(),
+            by_name: HashMap::new(),
+            seen: Seen::default(),
+        }
+    }
+
+    pub(super) fn own(&self) -> Option<&str> {
+        self.own.as_deref()
+    }
+
+    /// Where a record belongs. `prompt`: it may be where the person began anew.
+    pub(super) fn locate(&mut self, object: &Object<'_>, prompt: bool) -> At {
+        let Some(id) = object.text("uuid").filter(|id| !id.is_empty()) else {
+            return At { session: self.known(object), place: Place::Next };
+        };
+        let parent = object.word("parentUuid");
+        let parent_in = parent.as_deref().and_then(|parent| self.seen.get(parent));
+        let session = self.session_of(object, &id, parent_in);
+        let place = match parent {
+            Some(parent) => self.after(session, parent, parent_in),
+            None => self.without_parent(session, object, prompt),
+        };
+        if object.text("type").as_deref() == Some("assistant") && object.some("parentUuid").is_none() {
+            self.at(session).linear = true;
+        }
+        self.seen.insert(&id, session);
+        At { session, place }
+    }
+
+    fn session_of(&mut self, object: &Object<'_>, id: &str, parent_in: Option<u32>) -> u32 {
+        let named = object.word("sessionId");
+        if let Some(agent) = object.word("agentId") {
+            return self.side(agent_session(&agent), named);
+        }
+        if object.flag("isSidechain") {
+            return match parent_in {
+                Some(session) => session,
+                None if !self.at(0).begun => self.named(named),
+                None => self.side(format!("sidechain-{id}").into(), named),
+            };
+        }
+        match parent_in {
+            Some(session) if session == 0 || !self.at(session).side => session,
+            _ => self.named(named),
+        }
+    }
+
+    fn after(&mut self, session: u32, parent: Box<str>, parent_in: Option<u32>) -> Place {
+        let kept = self.at(session).kept.get(&parent).is_some();
+        if kept || parent_in != Some(session) { Place::Next } else { Place::After(parent) }
+    }
+
+    fn without_parent(&mut self, session: u32, object: &Object<'_>, prompt: bool) -> Place {
+        if let Some(logical) = object.word("logicalParentUuid") {
+            let known = self.seen.get(&logical) == Some(session);
+            return if known { Place::After(logical) } else { Place::Next };
+        }
+        let here = self.at(session);
+        let anew = object.has("parentUuid") && here.begun && prompt && !here.linear;
+        if anew { Place::Root } else { Place::Next }
+    }
+
+    /// The session a record without an id of its own belongs to. It begins no session.
+    fn known(&mut self, object: &Object<'_>) -> u32 {
+        match object.word("sessionId") {
+            Some(name) if self.own.is_none() => self.named(Some(name)),
+            Some(name) => self.by_name.get(&name).copied().unwrap_or(0),
+            None => 0,
+        }
+    }
+
+    fn named(&mut self, name: Option<Box<str>>) -> u32 {
+        let Some(name) = name else { return 0 };
+        if self.own.is_none() {
+            self.own = Some(name);
+            return 0;
+        }
+        let own_parent = self.first.side && self.first.parent.as_ref() == Some(&name);
+        if self.own.as_ref() == Some(&name) || own_parent {
+            return 0;
+        }
+        self.find_or_add(name, None, false)
+    }
+
+    fn side(&mut self, name: Box<str>, parent: Option<Box<str>>) -> u32 {
+        let parent = parent.filter(|parent| *parent != name);
+        if self.own.is_none() || self.own.as_ref() == Some(&name) {
+            self.own = Some(name);
+            let own = self.at(0);
+            own.side = true;
+            if own.parent.is_none() {
+                own.parent = parent;
+            }
+            return 0;
+        }
+        let parent = parent.or_else(|| self.own.clone());
+        self.find_or_add(name, parent, true)
+    }
+
+    fn find_or_add(&mut self, name: Box<str>, parent: Option<Box<str>>, side: bool) -> u32 {
+        if let Some(found) = self.by_name.get(&name) {
+            return *found;
+        }
+        let index = u32::try_from(self.others.len() + 1).unwrap_or(0);
+        self.others.push(Session { name: name.clone(), parent, side, ..Session::default() });
+        self.by_name.insert(name, index);
+        index
+    }
+
+    pub(super) fn get(&mut self, at: &At) -> &mut Session {
+        self.at(at.session)
+    }
+
+    fn at(&mut self, session: u32) -> &mut Session {
+        let other = (session as usize).checked_sub(1).and_then(|index| self.others.get_mut(index));
+        other.unwrap_or(&mut self.first)
+    }
+
+    /// Remembers a compaction until its summary comes.
+    pub(super) fn compacting(&mut self, at: &At, boundary: Boundary, kept: &[Box<str>]) {
+        let session = self.get(at);
+        session.boundary = Some(boundary);
+        session.kept = Seen::default();
+        kept.iter().for_each(|id| session.kept.insert(id, 0));
+        session.begun = true;
+    }
+
+    pub(super) fn place(&mut self, record: &mut Record, at: &At) {
+        record.place = at.place.clone();
+        let session = self.get(at);
+        record.parent_session.clone_from(&session.parent);
+        if at.session != 0 {
+            record.session = Some(session.name.clone());
+        }
+    }
+
+    /// Puts before a record's items what must come first: the session's opening, a compaction without a summary.
+    pub(super) fn complete(&mut self, record: &mut Record, at: &At, object: &Object<'_>) {
+        if record.items.is_empty() {
+            return;
+        }
+        let session = self.get(at);
+        session.begun = true;
+        if let Some(boundary) = session.boundary.take() {
+            record.items.insert(0, boundary.into_item(None));
+        }
+        if !session.opened {
+            session.opened = true;
+            record.items.insert(0, Item::Opened(opened(object)));
+        }
+    }
+}
+
+fn opened(object: &Object<'_>) -> SessionOpened {
+    let cwd = object.word("cwd");
+    SessionOpened {
+        scope: Scope { project: cwd.as_deref().map(str::to_owned), ..Scope::default() },
+        format: Some("claude-code".into()),
+        cwd,
+        version: object.word("version"),
+        parent: None,
+    }
+}

@@ -1,0 +1,385 @@
+//! Codex rollouts: JSONL of `{timestamp, type, payload}`; very old files have bare items.
+//!
+//! What the model saw are the `response_item`s. The interface's `event_msg`s repeat the same words and are not taken
+//! twice: once any `response_item` has come, they are book-keeping. Those that come before are held back until one
+//! comes (book-keeping) or it is clear that none will (messages): at the file's end, or after [`MAX_HELD`] records.
+
+mod items;
+
+use super::blocks::{Blocks, Pairing, first_word};
+use super::object::Object;
+use super::{Item, Kept, Place, Record, Span, generic, time};
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use wunderblock_core::event::{SessionOpened, TurnCompleted, UsageMeasured};
+use wunderblock_core::id::Scope;
+use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
+use wunderblock_core::units::Tokens;
+
+/// Record types and what becomes of them.
+pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
+    ("session_meta", "opening of the session; base instructions become an injected system message"),
+    ("turn_context", "kept in the source; names the model of what follows"),
+    ("world_state", "kept in the source"),
+    ("inter_agent_communication_metadata", "kept in the source"),
+    ("compacted", "compaction"),
+    ("response_item:message", "message; what the harness wrote in the user's place is injected"),
+    ("response_item:reasoning", "message of the assistant: text as thinking, encrypted content verbatim"),
+    ("response_item:function_call", "tool call"),
+    ("response_item:custom_tool_call", "tool call"),
+    ("response_item:local_shell_call", "tool call"),
+    ("response_item:function_call_output", "tool result"),
+    ("response_item:custom_tool_call_output", "tool result"),
+    ("response_item:local_shell_call_output", "tool result"),
+    ("response_item:tool_call", "tool call (an early form, paired by order)"),
+    ("response_item:tool_result", "tool result (an early form, paired by order)"),
+    ("response_item:agent_message", "injected message: another agent's words"),
+    ("response_item:web_search_call", "kept verbatim in a message"),
+    ("response_item:tool_search_call", "kept verbatim in a message"),
+    ("response_item:tool_search_output", "kept verbatim in a message"),
+    ("response_item:image_generation_call", "kept verbatim in a message"),
+    ("response_item:compaction", "kept verbatim in a message"),
+    ("response_item:context_compaction", "kept verbatim in a message"),
+    ("response_item:ghost_snapshot", "kept in the source"),
+    ("event_msg:token_count", "usage"),
+    ("event_msg:task_complete", "end of a turn"),
+    ("event_msg:turn_complete", "end of a turn"),
+    ("event_msg:turn_aborted", "end of a turn"),
+    ("event_msg:error", "end of a turn"),
+    ("event_msg:thread_rolled_back", "the next record goes on before the turns taken back"),
+    ("event_msg:collab_agent_spawn_end", "start of a sub-agent"),
+    ("event_msg:user_message", "message if the file has no response items, else kept in the source"),
+    ("event_msg:agent_message", "message if the file has no response items, else kept in the source"),
+    ("event_msg:*", "kept in the source"),
+];
+
+/// How many records are held back at most until it is clear whether the file has response items.
+const MAX_HELD: usize = 64;
+
+/// How many bytes of records are held back at most.
+const MAX_HELD_BYTES: u64 = 1 << 20;
+
+/// How many messages taken from events are remembered, so that a late response item does not repeat one.
+const MAX_SAID: usize = 16;
+
+/// The state of a file being read.
+#[derive(Debug, Default)]
+pub(super) struct Codex {
+    own: Option<Box<str>>,
+    parent: Option<Box<str>>,
+    opened: bool,
+    model: Option<Box<str>>,
+    /// Hash of the base instructions last taken.
+    instructions: Option<u64>,
+    /// Hash of the running total last reported: the same report comes again when rate limits change.
+    total: Option<u64>,
+    /// User turns taken back that no record has gone on from yet.
+    taken_back: u64,
+    pairing: Pairing,
+    has_items: bool,
+    events_only: bool,
+    held: Vec<Record>,
+    held_bytes: u64,
+    said: VecDeque<u64>,
+}
+
+impl Codex {
+    pub(super) fn session(&self) -> Option<&str> {
+        self.own.as_deref()
+    }
+
+    pub(super) fn read(&mut self, span: Span, object: &Object<'_>) -> Vec<Record> {
+        let record = self.record(span, object);
+        let uncertain = is_said_event(&record) && !record.items.is_empty();
+        if self.held.is_empty() && (self.events_only || !uncertain) {
+            return vec![self.complete(record)];
+        }
+        self.hold(record)
+    }
+
+    /// Puts records behind those held back.
+    pub(super) fn behind(&mut self, records: Vec<Record>) -> Vec<Record> {
+        if self.held.is_empty() {
+            return records;
+        }
+        records.into_iter().flat_map(|record| self.hold(record)).collect()
+    }
+
+    pub(super) fn finish(&mut self) -> Vec<Record> {
+        self.release()
+    }
+
+    fn hold(&mut self, record: Record) -> Vec<Record> {
+        self.held_bytes += record.len;
+        self.held.push(record);
+        if self.has_items {
+            return self.release();
+        }
+        if self.held.len() >= MAX_HELD || self.held_bytes >= MAX_HELD_BYTES {
+            self.events_only = true;
+            return self.release();
+        }
+        Vec::new()
+    }
+
+    fn release(&mut self) -> Vec<Record> {
+        self.held_bytes = 0;
+        let duplicates = self.has_items;
+        let held = std::mem::take(&mut self.held);
+        held.into_iter()
+            .map(|mut record| {
+                if is_said_event(&record) {
+                    if duplicates {
+                        record.items.clear();
+                        record.kept = Kept::Bookkeeping;
+                    } else {
+                        self.remember(&record);
+                    }
+                }
+                self.complete(record)
+            })
+            .collect()
+    }
+
+    /// Adds what depends on the records before.
+    fn complete(&mut self, mut record: Record) -> Record {
+        record.parent_session.clone_from(&self.parent);
+        if record.items.is_empty() {
+            return record;
+        }
+        let opens = matches!(record.items.first(), Some(Item::Opened(_)));
+        if !opens && !self.opened {
+            let opened = SessionOpened { format: Some("codex".into()), ..SessionOpened::default() };
+            record.items.insert(0, Item::Opened(opened));
+        }
+        self.opened = true;
+        let says = record.items.iter().any(|item| matches!(item, Item::Message(_) | Item::Compacted { .. }));
+        if says && self.taken_back > 0 {
+            record.place = Place::RolledBack { turns: std::mem::take(&mut self.taken_back) };
+        }
+        record
+    }
+
+    fn record(&mut self, span: Span, object: &Object<'_>) -> Record {
+        let kind = object.text("type").unwrap_or_default();
+        let mut record = Record::bookkeeping(span, &kind);
+        record.at = time::field(object, "timestamp");
+        let Some(payload) = object.object("payload") else {
+            self.bare(&mut record, object, &kind);
+            return record;
+        };
+        match kind.as_ref() {
+            "session_meta" => self.meta(&mut record, &payload),
+            "turn_context" => self.model = payload.word("model").or_else(|| self.model.take()),
+            "response_item" => self.item(&mut record, &payload),
+            "event_msg" => self.event(&mut record, &payload),
+            "compacted" => compacted(&mut record, &payload),
+            "world_state" | "inter_agent_communication_metadata" => {}
+            _ => {
+                record.kept = Kept::Opaque { why: format!("no record type of Codex: `{kind}`") };
+                generic::said(&payload, &mut self.pairing, &mut record);
+            }
+        }
+        record
+    }
+
+    /// A line of the time before the envelope.
+    fn bare(&mut self, record: &mut Record, object: &Object<'_>, kind: &str) {
+        if items::is_item(kind) {
+            return self.item(record, object);
+        }
+        if kind.is_empty() && object.has("record_type") {
+            record.kind = "state".into();
+        } else if kind.is_empty() && object.has("id") && !object.has("role") {
+            record.kind = "session_meta".into();
+            self.meta(record, object);
+        } else {
+            record.kept = Kept::Opaque { why: "no envelope and no item of Codex".to_owned() };
+            generic::said(object, &mut self.pairing, record);
+        }
+    }
+
+    fn meta(&mut self, record: &mut Record, meta: &Object<'_>) {
+        let id = first_word(meta, &["id", "session_id"]);
+        // A forked session carries the header of the one it was forked from behind its own.
+        if self.own.is_none() {
+            self.own = id;
+            self.parent = meta.word("parent_thread_id").or_else(|| spawned_by(meta));
+            let cwd = meta.word("cwd");
+            let opened = SessionOpened {
+                scope: Scope { project: cwd.as_deref().map(str::to_owned), ..Scope::default() },
+                format: Some("codex".into()),
+                cwd,
+                version: meta.word("cli_version"),
+                parent: None,
+            };
+            push(record, Item::Opened(opened));
+        }
+        let base = meta.object("base_instructions");
+        let text = base
+            .and_then(|base| base.word("text"))
+            .or_else(|| first_word(meta, &["base_instructions", "instructions"]));
+        let Some(text) = text else { return };
+        let hash = Some(hash(&text));
+        if self.instructions != hash {
+            self.instructions = hash;
+            let standing = Standing::Injected("base_instructions".into());
+            push(record, Item::Message(Message::text(Role::System, String::from(text)).standing(standing)));
+        }
+    }
+
+    fn item(&mut self, record: &mut Record, item: &Object<'_>) {
+        let kind = item.text("type").unwrap_or_default();
+        record.kind = format!("response_item:{kind}").into();
+        record.id = item.word("id");
+        self.has_items |= !self.events_only;
+        if kind == "ghost_snapshot" {
+            return;
+        }
+        let base = record.id.clone().unwrap_or_else(|| record.line.to_string().into());
+        let mut blocks = Blocks::new(Dialect::OpenaiResponses, &mut self.pairing, &base);
+        let Some(mut message) = items::message(&kind, item, &mut blocks) else {
+            record.kept = Kept::Opaque { why: format!("no item of Codex: `{kind}`") };
+            return generic::said(item, &mut self.pairing, record);
+        };
+        if message.role == Role::Assistant {
+            message.model.clone_from(&self.model);
+        }
+        record.kept = Kept::Understood;
+        if self.events_only && self.said.contains(&hash_said(&message)) {
+            return;
+        }
+        push(record, Item::Message(message));
+    }
+
+    fn event(&mut self, record: &mut Record, event: &Object<'_>) {
+        let kind = event.text("type").unwrap_or_default();
+        record.kind = format!("event_msg:{kind}").into();
+        match kind.as_ref() {
+            "user_message" | "agent_message" => self.said_event(record, event, &kind),
+            "token_count" => {
+                if let Some(usage) = self.usage(event) {
+                    push(record, Item::Usage(usage));
+                }
+            }
+            "task_complete" | "turn_complete" => push(record, Item::Turn(turn("end", None, None))),
+            "turn_aborted" => push(record, Item::Turn(turn("aborted", None, event.word("reason")))),
+            "error" => {
+                let info = event.get("codex_error_info");
+                let code = info.filter(|info| info.get() != "null").map(|info| error_code(info.get()));
+                push(record, Item::Turn(turn("error", code, event.word("message"))));
+            }
+            "thread_rolled_back" => {
+                self.taken_back = self.taken_back.saturating_add(event.number("num_turns").unwrap_or(1));
+                record.kept = Kept::Understood;
+            }
+            "collab_agent_spawn_end" => {
+                if let Some(agent) = event.word("new_thread_id") {
+                    push(record, Item::Spawned(agent));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn said_event(&mut self, record: &mut Record, event: &Object<'_>, kind: &str) {
+        if self.has_items {
+            return;
+        }
+        let Some(text) = event.word("message") else { return };
+        let message = if kind == "user_message" {
+            let standing =
+                items::injected(&text).map_or(Standing::Said, |tag| Standing::Injected(tag.into()));
+            Message::text(Role::User, String::from(text)).standing(standing)
+        } else {
+            Message { model: self.model.clone(), ..Message::text(Role::Assistant, String::from(text)) }
+        };
+        push(record, Item::Message(message));
+        if self.events_only {
+            self.remember(record);
+        }
+    }
+
+    fn remember(&mut self, record: &Record) {
+        for item in &record.items {
+            if let Item::Message(message) = item {
+                if self.said.len() >= MAX_SAID {
+                    self.said.pop_front();
+                }
+                self.said.push_back(hash_said(message));
+            }
+        }
+    }
+
+    fn usage(&mut self, event: &Object<'_>) -> Option<UsageMeasured> {
+        let info = event.object("info")?;
+        let total = info.get("total_token_usage").map(|total| hash(total.get()));
+        if total.is_some() && total == self.total {
+            return None;
+        }
+        self.total = total;
+        let last = info.object("last_token_usage")?;
+        let count = |key| last.number(key).unwrap_or(0);
+        let (read, write) = (count("cached_input_tokens"), count("cache_write_input_tokens"));
+        Some(UsageMeasured {
+            api_id: None,
+            model: self.model.clone(),
+            input: Tokens(count("input_tokens").saturating_sub(read).saturating_sub(write)),
+            cache_read: Tokens(read),
+            cache_write: Tokens(write),
+            output: Tokens(count("output_tokens")),
+            window: info.number("model_context_window").map(Tokens),
+        })
+    }
+}
+
+fn push(record: &mut Record, item: Item) {
+    record.kept = Kept::Understood;
+    record.items.push(item);
+}
+
+fn is_said_event(record: &Record) -> bool {
+    matches!(record.kind.as_ref(), "event_msg:user_message" | "event_msg:agent_message")
+}
+
+fn compacted(record: &mut Record, payload: &Object<'_>) {
+    let summary = payload.word("message").map(String::from);
+    push(record, Item::Compacted { before: None, summary, trigger: None, tokens_before: None });
+}
+
+/// `source: {"subagent": {"thread_spawn": {"parent_thread_id": …}}}`.
+fn spawned_by(meta: &Object<'_>) -> Option<Box<str>> {
+    let subagent = meta.object("source")?.object("subagent")?;
+    subagent.object("thread_spawn")?.word("parent_thread_id")
+}
+
+fn turn(stop_reason: &str, error_code: Option<Box<str>>, detail: Option<Box<str>>) -> TurnCompleted {
+    TurnCompleted { stop_reason: stop_reason.into(), error_code, detail }
+}
+
+/// Codex names errors by a word or by an object with one key.
+fn error_code(info: &str) -> Box<str> {
+    let end = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+    let word = info.trim_start_matches(['{', '"', ' ']).split(end).next().unwrap_or("");
+    match word {
+        "context_window_exceeded" => "context_overflow".into(),
+        word => word.into(),
+    }
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn hash_said(message: &Message) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    message.role.hash(&mut hasher);
+    for part in &message.parts {
+        if let Part::Text { text, .. } = part {
+            text.inline().hash(&mut hasher);
+        }
+    }
+    hasher.finish()
+}

@@ -1,0 +1,185 @@
+//! The items of the Responses API as Codex records them.
+
+use super::super::blocks::{Blocks, first_word};
+use super::super::generic;
+use super::super::object::{Object, quoted, string};
+use serde_json::value::RawValue;
+use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
+
+/// Items that are kept verbatim: the provider's own tools and encrypted state.
+const VERBATIM: [&str; 7] = [
+    "web_search_call",
+    "tool_search_call",
+    "tool_search_output",
+    "image_generation_call",
+    "compaction",
+    "compaction_summary",
+    "context_compaction",
+];
+
+/// Texts the harness writes in the user's place, by how they begin.
+const INJECTED: [(&str, &str); 8] = [
+    ("<environment_context>", "environment_context"),
+    ("<user_instructions>", "user_instructions"),
+    ("# AGENTS.md instructions", "agents_md"),
+    ("<turn_aborted>", "turn_aborted"),
+    ("<subagent_notification>", "subagent_notification"),
+    ("<user_shell_command>", "user_shell_command"),
+    ("<skill>", "skill"),
+    ("<permissions instructions>", "permissions"),
+];
+
+/// Whether a type is an item's, so that a line of it without an envelope is known.
+pub(super) fn is_item(kind: &str) -> bool {
+    matches!(
+        kind,
+        "message"
+            | "reasoning"
+            | "function_call"
+            | "function_call_output"
+            | "custom_tool_call"
+            | "custom_tool_call_output"
+            | "local_shell_call"
+            | "local_shell_call_output"
+            | "ghost_snapshot"
+    ) || VERBATIM.contains(&kind)
+}
+
+/// What the harness put in, if a user's text is of that kind.
+pub(super) fn injected(text: &str) -> Option<&'static str> {
+    let text = text.trim_start();
+    INJECTED.iter().find(|(mark, _)| text.starts_with(mark)).map(|(_, name)| *name)
+}
+
+/// The message an item is; nothing for one nobody knows.
+pub(super) fn message(kind: &str, item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Message> {
+    match kind {
+        "message" => said(item, blocks),
+        "reasoning" => Some(Message::new(Role::Assistant, reasoning(item))),
+        "function_call" | "tool_call" => called(item, blocks),
+        "custom_tool_call" => Some(custom_call(item, blocks)),
+        "local_shell_call" => Some(shell_call(item, blocks)),
+        "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
+            Some(Message::new(Role::Tool, vec![output(item, blocks)]))
+        }
+        "tool_result" => Some(Message::new(Role::Tool, vec![blocks.tool_result(item)])),
+        "agent_message" => {
+            let standing = Standing::Injected("agent_message".into());
+            Some(Message::new(Role::User, blocks.content(item.get("content"))).standing(standing))
+        }
+        kind if VERBATIM.contains(&kind) => Some(Message::new(Role::Assistant, vec![verbatim(item)])),
+        _ => None,
+    }
+}
+
+fn said(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Message> {
+    let role = match item.text("role")?.as_ref() {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "system" | "developer" => Role::System,
+        _ => return None,
+    };
+    // An image whose data was not recorded is a block that says nothing.
+    let mut parts = blocks.content(item.get("content"));
+    parts.retain(
+        |part| !matches!(part, Part::Opaque { raw, .. } if is_empty_image(raw.inline().unwrap_or(""))),
+    );
+    let tag = match parts.first() {
+        Some(Part::Text { text, .. }) if role == Role::User => injected(text.inline().unwrap_or("")),
+        _ => None,
+    };
+    let standing = tag.map_or(Standing::Said, |tag| Standing::Injected(tag.into()));
+    Some(Message::new(role, parts).standing(standing))
+}
+
+fn is_empty_image(raw: &str) -> bool {
+    let Ok(block) = Object::parse(raw) else { return false };
+    block.text("type").as_deref() == Some("input_image") && block.some("image_url").is_none()
+}
+
+fn reasoning(item: &Object<'_>) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut text = String::new();
+    for key in ["content", "summary"] {
+        if let (true, Some(value)) = (text.is_empty(), item.some(key)) {
+            generic::gather(value, &["text"], &mut text);
+        }
+    }
+    if !text.is_empty() {
+        parts.push(Part::Thinking { text: text.into(), signature: None, extra: None });
+    }
+    if parts.is_empty() || item.some("encrypted_content").is_some() {
+        parts.push(verbatim(item));
+    }
+    parts
+}
+
+fn verbatim(item: &Object<'_>) -> Part {
+    let raw = item.extra(&[]).map_or_else(|| "{}".to_owned(), String::from);
+    Part::Opaque { dialect: Dialect::OpenaiResponses, raw: raw.into() }
+}
+
+fn called(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Message> {
+    let mut part = tool_call(item, blocks)?;
+    if let (Part::ToolCall { name, .. }, Some(namespace)) = (&mut part, item.word("namespace"))
+        && !name.starts_with(namespace.as_ref())
+    {
+        *name = format!("{namespace}.{name}").into();
+    }
+    Some(Message::new(Role::Assistant, vec![part]))
+}
+
+/// An item has an id besides the id of its call; only the latter joins call and result.
+fn tool_call(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Part> {
+    let mut part = blocks.tool_call(item)?;
+    if let (Part::ToolCall { call, .. }, Some(id)) = (&mut part, item.word("call_id")) {
+        call.0 = id;
+    }
+    Some(part)
+}
+
+/// A call whose input is text, not an object: it becomes the one field of one.
+fn custom_call(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Message {
+    let input = item.text("input").unwrap_or_default();
+    let part = Part::ToolCall {
+        call: blocks.call_id(item.word("call_id")),
+        name: item.word("name").unwrap_or_else(|| "custom".into()),
+        input: format!("{{\"input\":{}}}", quoted(&input)).into(),
+        gist: None,
+        extra: None,
+    };
+    Message::new(Role::Assistant, vec![part])
+}
+
+fn shell_call(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Message {
+    let part = Part::ToolCall {
+        call: blocks.call_id(first_word(item, &["call_id", "id"])),
+        name: "local_shell".into(),
+        input: item.get("action").map_or("{}", RawValue::get).into(),
+        gist: None,
+        extra: None,
+    };
+    Message::new(Role::Assistant, vec![part])
+}
+
+fn output(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Part {
+    let output = item.get("output");
+    let failed = output.is_some_and(|output| match string(output) {
+        // Older versions gave the model `{"output": …, "metadata": {"exit_code": …}}` as text.
+        Some(text) if text.starts_with('{') => Object::parse(&text).is_ok_and(|legacy| {
+            let code = legacy
+                .object("metadata")
+                .and_then(|metadata| metadata.get("exit_code").map(RawValue::get).map(str::to_owned));
+            code.is_some_and(|code| code != "0")
+        }),
+        Some(_) => false,
+        None => Object::of(output)
+            .is_some_and(|object| object.get("success").is_some_and(|success| success.get() == "false")),
+    });
+    Part::ToolResult {
+        call: blocks.result_id(item.word("call_id")),
+        content: output.map(|output| blocks.answer(output)).unwrap_or_default(),
+        failed,
+        extra: None,
+    }
+}

@@ -1,0 +1,295 @@
+//! Which format a file is in, by its beginning.
+
+use super::object::{Object, array};
+use super::{Format, Shape, aider, openai_chat};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// Why a file is refused: it is neither JSON nor aider's history.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this is {found}; {missing}")]
+pub struct Unrecognised {
+    /// What the file seems to be.
+    pub found: String,
+    /// What would make it readable.
+    pub missing: String,
+}
+
+/// How many lines of the beginning are looked at.
+const MAX_LINES: usize = 200;
+
+/// How many clear signs of a format settle the matter.
+const ENOUGH: u32 = 12;
+
+/// Record types only Claude Code writes, as far as they come without the fields that mark its tree.
+const CLAUDE_TYPES: [&str; 9] = [
+    "file-history-snapshot",
+    "queue-operation",
+    "permission-mode",
+    "custom-title",
+    "ai-title",
+    "agent-name",
+    "last-prompt",
+    "worktree-state",
+    "bridge-session",
+];
+
+/// Record types of Codex that have an envelope.
+const CODEX_TYPES: [&str; 7] = [
+    "session_meta",
+    "turn_context",
+    "response_item",
+    "event_msg",
+    "compacted",
+    "world_state",
+    "inter_agent_communication_metadata",
+];
+
+/// Tells the format of a file from its name and its first bytes (64 KiB are enough; fewer will do).
+///
+/// # Errors
+/// When it is binary, in another encoding than UTF-8, empty, or text that is neither JSON nor aider's history.
+pub fn detect(name: &str, head: &[u8]) -> Result<Format, Unrecognised> {
+    refuse_other_encodings(head)?;
+    let bytes = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(unrecognised("an empty file", "a transcript has at least one record"));
+    }
+    let text = String::from_utf8_lossy(bytes);
+    if let Some(format) = document(name, &text) {
+        return Ok(format);
+    }
+    if let Some(format) = lines(&text) {
+        return Ok(format);
+    }
+    let stem = name.to_ascii_lowercase();
+    let named = stem.contains("aider") && stem.ends_with(".md");
+    if text.lines().any(|line| line.starts_with(aider::HEADING)) || named {
+        return Ok(Format::Aider);
+    }
+    let broken_json = text.lines().next().is_some_and(|line| line.trim_start().starts_with(['{', '[']));
+    if !bytes.contains(&0) && broken_json && text.lines().nth(1).is_none() {
+        return Ok(Format::JsonLines);
+    }
+    refuse(bytes, &text)
+}
+
+fn unrecognised(found: &str, missing: &str) -> Unrecognised {
+    Unrecognised { found: found.to_owned(), missing: missing.to_owned() }
+}
+
+fn refuse_other_encodings(head: &[u8]) -> Result<(), Unrecognised> {
+    let marked = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+    let first_two = head.get(..2).unwrap_or_default();
+    let unmarked = matches!(first_two, [b'{' | b'[' | b'#' | b'"', 0] | [0, b'{' | b'[' | b'#' | b'"']);
+    if marked || unmarked {
+        return Err(unrecognised("UTF-16 text", "transcripts are read as UTF-8: convert it first"));
+    }
+    Ok(())
+}
+
+fn refuse(bytes: &[u8], text: &str) -> Result<Format, Unrecognised> {
+    let known: [(&[u8], &str); 8] = [
+        (b"SQLite format 3\0", "an SQLite database"),
+        (b"\x28\xb5\x2f\xfd", "a zstd archive"),
+        (b"\x1f\x8b", "a gzip archive"),
+        (b"PK\x03\x04", "a zip archive"),
+        (b"%PDF", "a PDF"),
+        (b"\x89PNG", "a PNG image"),
+        (b"\x7fELF", "a program"),
+        (b"\xff\xd8\xff", "a JPEG image"),
+    ];
+    if let Some((_, found)) = known.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+        return Err(unrecognised(found, "a transcript is JSON, JSON lines or aider's Markdown"));
+    }
+    let controls = bytes.iter().filter(|byte| **byte < 9).count();
+    if controls > 0 || text.chars().filter(|c| *c == char::REPLACEMENT_CHARACTER).count() * 10 > text.len() {
+        return Err(unrecognised("binary data", "a transcript is JSON, JSON lines or aider's Markdown"));
+    }
+    let missing =
+        format!("no line of its beginning is JSON, and none begins with `{}`", aider::HEADING.trim_end());
+    Err(unrecognised("text that is not JSON", &missing))
+}
+
+/// The format of a file that is one JSON value, or the beginning of one over several lines.
+fn document(name: &str, text: &str) -> Option<Format> {
+    let trimmed = text.trim_start();
+    if !trimmed.starts_with(['{', '[']) {
+        return None;
+    }
+    let mut values = serde_json::Deserializer::from_str(trimmed).into_iter::<&RawValue>();
+    let whole = match values.next()? {
+        Ok(value) if values.next().is_none() => Some(value),
+        Ok(_) => return None,
+        Err(error) if error.is_eof() => None,
+        Err(_) => return None,
+    };
+    if !trimmed.contains('\n') || whole.is_some_and(|value| !value.get().contains('\n')) {
+        // One line: a file of lines that has only one, or a document without line breaks.
+        let (object, cut) = Object::parse_head(trimmed);
+        let line = vote(&object, cut.as_ref());
+        if let Some((format, _)) = line.filter(|(format, _)| *format != Format::JsonLines) {
+            return Some(format);
+        }
+        let lines = [".jsonl", ".ndjson"].iter().any(|end| name.to_ascii_lowercase().ends_with(end));
+        if lines || (whole.is_none() && trimmed.starts_with('{')) {
+            return Some(Format::JsonLines);
+        }
+    }
+    Some(if holds_chat(trimmed) { Format::OpenaiChat } else { Format::JsonDocument })
+}
+
+/// Whether a document's messages are chat messages: those under its key `messages`, or its elements.
+fn holds_chat(text: &str) -> bool {
+    let from = if text.starts_with('[') {
+        text.get(1..)
+    } else {
+        let key = text.find("\"messages\"").and_then(|at| text.get(at + "\"messages\"".len()..));
+        key.and_then(|rest| rest.trim_start().strip_prefix(':'))
+            .and_then(|rest| rest.trim_start().strip_prefix('['))
+    };
+    let (first, _) = Object::parse_head(from.unwrap_or("").trim_start());
+    is_plain_chat(&first)
+}
+
+/// A chat message without the marks of a richer format.
+fn is_plain_chat(object: &Object<'_>) -> bool {
+    openai_chat::is_message(object) && !object.has("type") && !object.has("parts")
+}
+
+/// The format most lines vote for.
+fn lines(text: &str) -> Option<Format> {
+    let mut votes = [0_u32; Format::ALL.len()];
+    let mut any = false;
+    for line in text.lines().filter(|line| !line.trim().is_empty()).take(MAX_LINES) {
+        let line = line.trim();
+        if !line.starts_with(['{', '[', '"']) && line.parse::<f64>().is_err() {
+            continue;
+        }
+        if serde_json::from_str::<&RawValue>(line).is_err() && !any && !is_cut(text, line) {
+            continue;
+        }
+        if line.starts_with('[') {
+            let messages: Option<bool> =
+                serde_json::from_str::<&RawValue>(line).ok().and_then(array).map(|list| {
+                    list.first().copied().and_then(Object::of).is_some_and(|first| is_plain_chat(&first))
+                });
+            any |= messages.is_some();
+            add(&mut votes, if messages == Some(true) { Format::OpenaiChat } else { Format::JsonLines }, 1);
+            continue;
+        }
+        let (object, cut) = Object::parse_head(line);
+        any = true;
+        let (format, weight) = vote(&object, cut.as_ref()).unwrap_or((Format::JsonLines, 0));
+        add(&mut votes, format, weight);
+        if votes.iter().any(|votes| *votes >= ENOUGH) {
+            break;
+        }
+    }
+    if !any {
+        return None;
+    }
+    let most = votes.iter().copied().max().unwrap_or(0);
+    let winner = Format::ALL.iter().zip(votes).find(|(_, votes)| *votes == most && most > 0);
+    Some(winner.map_or(Format::JsonLines, |(format, _)| *format))
+}
+
+/// Whether a line is the last of the text and may be cut by its end.
+fn is_cut(text: &str, line: &str) -> bool {
+    !text.ends_with('\n') && text.trim_end().ends_with(line) && line.starts_with('{')
+}
+
+fn add(votes: &mut [u32; Format::ALL.len()], format: Format, weight: u32) {
+    let index = Format::ALL.iter().position(|other| *other == format);
+    if let Some(votes) = index.and_then(|index| votes.get_mut(index)) {
+        *votes += weight;
+    }
+}
+
+/// What a line speaks for, and how clearly.
+fn vote(object: &Object<'_>, cut: Option<&Cow<'_, str>>) -> Option<(Format, u32)> {
+    let has = |key: &str| object.has(key) || cut.is_some_and(|cut| cut == key);
+    let kind = object.text("type").unwrap_or_default();
+    let message = object.object("message").unwrap_or_default();
+    // Qwen keeps Claude Code's tree with Gemini's parts; Gemini CLI has ids of its own.
+    if message.has("parts") || has("systemPayload") || has("projectHash") {
+        return Some((Format::JsonLines, 3));
+    }
+    if CODEX_TYPES.contains(&kind.as_ref()) && has("payload") {
+        return Some((Format::Codex, 4));
+    }
+    if kind == "session" && has("id") && (has("cwd") || has("version")) {
+        return Some((Format::Pi, 6));
+    }
+    if is_claude(object, &kind, &has) {
+        return Some((Format::ClaudeCode, 3));
+    }
+    if is_pi(&kind, &message, &has) {
+        return Some((Format::Pi, 3));
+    }
+    if kind == "message" && has("id") && has("parentId") {
+        return Some((Format::Pi, 1));
+    }
+    if kind == "session_start" {
+        return Some((Format::JsonLines, 8));
+    }
+    if is_bare_codex(object, &kind, &has) {
+        return Some((Format::Codex, 2));
+    }
+    if is_plain_chat(object) || is_conversation(object) {
+        return Some((Format::OpenaiChat, 2));
+    }
+    let is_object = has("type") || has("role") || cut.is_some() || object.iter().next().is_some();
+    is_object.then_some((Format::JsonLines, 1))
+}
+
+fn is_claude(object: &Object<'_>, kind: &str, has: &dyn Fn(&str) -> bool) -> bool {
+    let said = matches!(
+        kind,
+        "user" | "assistant" | "system" | "attachment" | "progress" | "tool_use" | "tool_result"
+    );
+    let tree = has("parentUuid") && (has("sessionId") || has("isSidechain") || has("uuid"));
+    tree || (said && has("uuid") && has("sessionId"))
+        || (kind == "summary" && has("leafUuid"))
+        || CLAUDE_TYPES.contains(&kind)
+        || (kind == "mode" && object.has("sessionId"))
+}
+
+fn is_pi(kind: &str, message: &Object<'_>, has: &dyn Fn(&str) -> bool) -> bool {
+    let role = message.text("role").unwrap_or_default();
+    matches!(kind, "thinking_level_change" | "branch_summary" | "custom_message")
+        || (kind == "model_change" && has("provider"))
+        || (kind == "compaction" && has("tokensBefore"))
+        || (kind == "message"
+            && (matches!(role.as_ref(), "toolResult" | "bashExecution") || message.has("stopReason")))
+}
+
+fn is_bare_codex(object: &Object<'_>, kind: &str, has: &dyn Fn(&str) -> bool) -> bool {
+    let first_block = object.array("content").and_then(|blocks| Object::of(blocks.first()?));
+    let block_kind = first_block.as_ref().and_then(|block| block.text("type")).unwrap_or_default();
+    (kind == "message" && matches!(block_kind.as_ref(), "input_text" | "output_text"))
+        || (matches!(kind, "function_call" | "function_call_output" | "local_shell_call") && has("call_id"))
+        || (kind.is_empty() && has("id") && has("instructions") && has("timestamp"))
+        || object.has("record_type")
+}
+
+/// A conversation on one line: `{"messages": […]}`, or a request with its response.
+fn is_conversation(object: &Object<'_>) -> bool {
+    fn list<'a>(object: &Object<'a>) -> Option<Object<'a>> {
+        object.array("messages").and_then(|list| Object::of(list.first()?))
+    }
+    let request = object.object("request").or_else(|| object.object("body"));
+    let first = list(object).or_else(|| list(&request.unwrap_or_default()));
+    first.is_some_and(|first| is_plain_chat(&first))
+}
+
+/// See [`Format::shape`].
+pub(super) fn chat_shape(head: &[u8]) -> Shape {
+    let text = String::from_utf8_lossy(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head));
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let Some(first) = lines.next() else { return Shape::Lines };
+    let whole = serde_json::from_str::<&RawValue>(first).is_ok();
+    let only = lines.next().is_none();
+    let cut = !whole && only && first.trim_start().starts_with('{') && !text.contains('\n');
+    if (whole && !only) || cut { Shape::Lines } else { Shape::Document }
+}

@@ -1,0 +1,120 @@
+//! JSON that holds its messages in an array: where that is, and a record for every byte around it.
+
+use super::object::{Object, array, position};
+use super::{Record, Span};
+use serde_json::value::RawValue;
+
+/// How deep the array of messages is searched for. Each level costs one scan of what it holds.
+const MAX_LEVELS: usize = 6;
+
+/// Messages found beside each other.
+#[derive(Debug)]
+pub(crate) struct List<'a> {
+    /// The keys that lead there, array elements as `[]`, from the outside in.
+    pub(crate) path: String,
+    /// The elements, among them ones that are no messages.
+    pub(crate) elements: Vec<&'a RawValue>,
+    /// How many are messages.
+    pub(crate) messages: usize,
+}
+
+/// All arrays (and objects used as maps) of which at least half the elements are messages.
+pub(crate) fn lists<'a>(value: &'a RawValue, is_message: &dyn Fn(&Object<'_>) -> bool) -> Vec<List<'a>> {
+    let mut found = Vec::new();
+    walk(value, "", (0, is_message), &mut found);
+    found
+}
+
+fn walk<'a>(
+    value: &'a RawValue,
+    path: &str,
+    (level, is_message): (usize, &dyn Fn(&Object<'_>) -> bool),
+    found: &mut Vec<List<'a>>,
+) {
+    let (elements, keys, least) = if let Some(elements) = array(value) {
+        (elements, Vec::new(), 1)
+    } else if let Some(object) = Object::of(value) {
+        let fields: Vec<(String, &RawValue)> =
+            object.iter().map(|(key, value)| (key.to_owned(), value)).collect();
+        (
+            fields.iter().map(|(_, value)| *value).collect(),
+            fields.into_iter().map(|(key, _)| key).collect(),
+            2,
+        )
+    } else {
+        return;
+    };
+    let messages = elements
+        .iter()
+        .filter(|element| Object::of(element).is_some_and(|object| is_message(&object)))
+        .count();
+    if messages >= least && messages * 2 >= elements.len() {
+        found.push(List { path: path.to_owned(), elements, messages });
+        return;
+    }
+    if level >= MAX_LEVELS {
+        return;
+    }
+    for (index, element) in elements.into_iter().enumerate() {
+        let key = keys.get(index).map_or("[]", String::as_str);
+        walk(element, &format!("{path}.{key}"), (level + 1, is_message), found);
+    }
+}
+
+/// The list with the most messages, of several the outermost and first.
+pub(crate) fn longest<'l, 'a>(lists: &'l [List<'a>]) -> Option<&'l List<'a>> {
+    let depth = |list: &List<'_>| list.path.matches('.').count();
+    lists.iter().rev().max_by_key(|list| (list.messages, std::cmp::Reverse(depth(list))))
+}
+
+/// Where a part of a text stands in its file.
+pub(crate) fn span_of(part: &str, whole: &str, base: Span) -> Span {
+    let at = position(part, whole);
+    let lines = whole.as_bytes().get(..at).unwrap_or_default().iter().filter(|byte| **byte == b'\n').count();
+    Span { offset: base.offset + at as u64, len: part.len() as u64, line: base.line + lines as u64 }
+}
+
+/// The spans of parts that stand in order, without counting the lines before each again.
+pub(crate) fn spans<'a>(parts: &[&'a str], whole: &'a str, base: Span) -> Vec<Span> {
+    let (mut counted, mut line) = (0, base.line);
+    parts
+        .iter()
+        .map(|part| {
+            let at = position(part, whole).max(counted);
+            let between = whole.as_bytes().get(counted..at).unwrap_or_default();
+            line += between.iter().filter(|byte| **byte == b'\n').count() as u64;
+            counted = at;
+            Span { offset: base.offset + at as u64, len: part.len() as u64, line }
+        })
+        .collect()
+}
+
+/// Records for what stands between the given ones and around them, put in their places. White space and the commas
+/// between elements say nothing and belong to no record.
+pub(crate) fn with_rest(mut records: Vec<Record>, whole: &str, base: Span) -> Vec<Record> {
+    records.sort_by_key(|record| record.offset);
+    let mut all = Vec::with_capacity(records.len() * 2 + 1);
+    let (mut at, mut line, mut counted) = (0_usize, base.line, 0_usize);
+    let mut rest = |from: usize, to: usize, all: &mut Vec<Record>| {
+        let gap = whole.get(from..to).unwrap_or_default();
+        let part = gap.trim_matches(|c: char| c == ',' || c.is_ascii_whitespace());
+        if part.is_empty() {
+            return;
+        }
+        let start = position(part, whole);
+        let between = whole.as_bytes().get(counted..start).unwrap_or_default();
+        line += between.iter().filter(|byte| **byte == b'\n').count() as u64;
+        counted = start;
+        let span = Span { offset: base.offset + start as u64, len: part.len() as u64, line };
+        all.push(Record::bookkeeping(span, "document"));
+    };
+    for record in records {
+        let start = usize::try_from(record.offset - base.offset).unwrap_or(at);
+        let end = start + usize::try_from(record.len).unwrap_or(0);
+        rest(at, start, &mut all);
+        at = end;
+        all.push(record);
+    }
+    rest(at, whole.len(), &mut all);
+    all
+}

@@ -1,0 +1,390 @@
+//! JSON of a shape we do not know: role and text are taken where they are usually found.
+//!
+//! Every record stays opaque, and says so. What is taken is for reading and searching; that it means what it seems to
+//! mean is not promised.
+
+use super::blocks::{Blocks, Pairing, first, first_word};
+use super::elements::{self, List};
+use super::object::{Object, array, string};
+use super::{Item, Kept, Record, Span, time};
+use serde_json::value::RawValue;
+use wunderblock_core::event::SessionOpened;
+use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
+
+/// Record types and what becomes of them.
+pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
+    ("*", "opaque; role, text, tool calls and results are taken where found"),
+    ("document", "what surrounds the messages of a document: kept in the source"),
+];
+
+/// Fields that hold text in records nobody has described.
+const TEXTS: [&str; 16] = [
+    "content",
+    "text",
+    "parts",
+    "message",
+    "body",
+    "value",
+    "output",
+    "result",
+    "prompt",
+    "completion",
+    "response",
+    "summary",
+    "description",
+    "title",
+    "finalText",
+    "question",
+];
+
+/// Fields that wrap the message itself.
+const WRAPPERS: [&str; 6] = ["message", "data", "event", "payload", "item", "node"];
+
+/// How deep text is gathered from.
+const MAX_GATHER: usize = 12;
+
+/// The state of a file of unknown JSON.
+#[derive(Debug)]
+pub(super) struct Generic {
+    format: &'static str,
+    pairing: Pairing,
+    opened: bool,
+}
+
+impl Generic {
+    pub(super) fn new(format: &'static str) -> Self {
+        Self { format, pairing: Pairing::default(), opened: false }
+    }
+
+    /// One line that is an object. `text` is its text.
+    pub(super) fn line(&mut self, span: Span, text: &str, object: &Object<'_>) -> Vec<Record> {
+        if role(object).is_none() {
+            let nested = raw(text).map(|value| self.nested(span, text, value)).unwrap_or_default();
+            if !nested.is_empty() {
+                let session = format!("line-{}", span.line);
+                return nested.into_iter().map(|record| in_line(record, &session)).collect();
+            }
+        }
+        let mut record = Record::opaque(span, &kind(object), "no known format");
+        said(object, &mut self.pairing, &mut record);
+        self.open(&mut record);
+        vec![record]
+    }
+
+    /// One line that is an array: a conversation, or nothing known.
+    pub(super) fn array(&mut self, span: Span, text: &str) -> Vec<Record> {
+        let nested = raw(text).map(|value| self.nested(span, text, value)).unwrap_or_default();
+        let session = format!("line-{}", span.line);
+        nested.into_iter().map(|record| in_line(record, &session)).collect()
+    }
+
+    /// A whole document.
+    pub(super) fn document(&mut self, span: Span, text: &str) -> Vec<Record> {
+        let Some(value) = raw(text) else { return Vec::new() };
+        let nested = self.nested(span, text, value);
+        if !nested.is_empty() {
+            return nested;
+        }
+        let mut record = Record::opaque(span, "document", "a document without an array of messages");
+        let mut found = String::new();
+        gather(value, &TEXTS, &mut found);
+        if !found.is_empty() {
+            let message = Message::text(Role::User, found);
+            record
+                .items
+                .push(Item::Message(message.standing(Standing::Injected("text without a role".into()))));
+        }
+        self.open(&mut record);
+        vec![record]
+    }
+
+    /// The records of the messages a value holds inside; nothing if it holds none.
+    fn nested(&mut self, span: Span, text: &str, value: &RawValue) -> Vec<Record> {
+        let lists = elements::lists(value, &is_message);
+        let Some(longest) = elements::longest(&lists) else { return self.display(span, text, value) };
+        let alike: Vec<&List<'_>> = lists.iter().filter(|list| list.path == longest.path).collect();
+        let several = alike.len() > 1;
+        let mut records = Vec::new();
+        for (index, list) in alike.into_iter().enumerate() {
+            let parts: Vec<&str> = list.elements.iter().map(|element| element.get()).collect();
+            let session = several.then(|| format!("conversation-{}", index + 1).into_boxed_str());
+            for (element, span) in list.elements.iter().zip(elements::spans(&parts, text, span)) {
+                let mut record = self.element(span, element);
+                record.session.clone_from(&session);
+                records.push(record);
+            }
+        }
+        let mut all = elements::with_rest(records, text, span);
+        let said = all.iter_mut().find(|record| !record.items.is_empty() && record.session.is_none());
+        said.into_iter().for_each(|record| self.open(record));
+        all
+    }
+
+    fn element(&mut self, span: Span, element: &RawValue) -> Record {
+        let Some(object) = Object::of(element) else {
+            return Record::opaque(span, "element", "no object where a message was expected");
+        };
+        let mut record = Record::opaque(span, &kind(&object), "no known format");
+        said(&object, &mut self.pairing, &mut record);
+        record
+    }
+
+    /// A conversation written out as one text, `role: ` at the beginning of each turn.
+    fn display(&mut self, span: Span, text: &str, value: &RawValue) -> Vec<Record> {
+        let object = Object::of(value).unwrap_or_default();
+        let Some(shown) = object.text("messages_display").or_else(|| object.text("transcript")) else {
+            return Vec::new();
+        };
+        let mut record = Record::opaque(span, "messages_display", "a conversation written out as one text");
+        record.items = turns(&shown).into_iter().map(Item::Message).collect();
+        if record.items.is_empty() {
+            return Vec::new();
+        }
+        record.len = text.len() as u64;
+        vec![record]
+    }
+
+    fn open(&mut self, record: &mut Record) {
+        if self.opened || record.items.is_empty() {
+            return;
+        }
+        self.opened = true;
+        let opened = SessionOpened { format: Some(self.format.into()), ..SessionOpened::default() };
+        record.items.insert(0, Item::Opened(opened));
+    }
+}
+
+fn raw(text: &str) -> Option<&RawValue> {
+    serde_json::from_str(text).ok()
+}
+
+/// A record of a conversation that stands in one line: that line is a session.
+fn in_line(mut record: Record, line: &str) -> Record {
+    record.session = Some(match record.session {
+        Some(inner) => format!("{line}/{inner}").into(),
+        None => line.into(),
+    });
+    record
+}
+
+fn kind(object: &Object<'_>) -> Box<str> {
+    first_word(object, &["type", "role", "kind"]).unwrap_or_else(|| "object".into())
+}
+
+/// Whether an object says who speaks and what.
+pub(super) fn is_message(object: &Object<'_>) -> bool {
+    role(object).is_some() && (content(object).is_some() || !calls(object).is_empty())
+}
+
+/// Takes role, text, calls and results from an object, and says in `record` how far that went.
+pub(super) fn said(object: &Object<'_>, pairing: &mut Pairing, record: &mut Record) {
+    let why = |record: &mut Record, more: &str| {
+        if let Kept::Opaque { why } = &mut record.kept {
+            why.push_str(more);
+        }
+    };
+    let times = ["timestamp", "created_at", "createdAt", "create_time", "time", "ts", "date"];
+    record.at = record.at.or_else(|| times.iter().find_map(|key| time::field(object, key)));
+    if record.id.is_none() {
+        record.id = first_word(object, &["uuid", "id", "message_id", "messageId"]);
+    }
+    let Some(role) = role(object) else { return why(record, "; no role found") };
+    let base = record.id.clone().unwrap_or_else(|| record.offset.to_string().into());
+    let mut blocks = Blocks::new(Dialect::Neutral, pairing, &base);
+    let messages = messages(role, object, &mut blocks);
+    if messages.is_empty() {
+        return why(record, "; a role but no text found");
+    }
+    why(record, "; role and text taken where found");
+    record.items.extend(messages.into_iter().map(Item::Message));
+}
+
+fn messages(role: Role, object: &Object<'_>, blocks: &mut Blocks<'_>) -> Vec<Message> {
+    let mut parts = Vec::new();
+    let mut answers = Vec::new();
+    if role == Role::Assistant {
+        parts.extend(reasoning(object));
+    }
+    match (role, content(object)) {
+        (Role::Tool, _) => parts.extend(result(object, blocks)),
+        (_, Some(content)) => parts.extend(texts(content, blocks)),
+        (_, None) => {}
+    }
+    for call in calls(object) {
+        let Some(call) = Object::of(call) else { continue };
+        parts.extend(blocks.tool_call(&call));
+        answers.extend(call.array("result").unwrap_or_default());
+    }
+    parts.retain(|part| !matches!(part, Part::Text { text, .. } if text.bytes().0 == 0));
+    let answers: Vec<Part> = answers.into_iter().flat_map(|answer| blocks.content(Some(answer))).collect();
+    let results = !parts.is_empty() && parts.iter().all(|part| matches!(part, Part::ToolResult { .. }));
+    let role = if results { Role::Tool } else { role };
+    let model = candidates(object).find_map(|inner| first_word(&inner, &["model", "model_id", "modelId"]));
+    let mut messages = Vec::new();
+    if !parts.is_empty() {
+        let model = model.filter(|_| role == Role::Assistant);
+        messages.push(Message { model, ..Message::new(role, parts) });
+    }
+    if !answers.is_empty() {
+        messages.push(Message::new(Role::Tool, answers));
+    }
+    messages
+}
+
+/// A result, whether it is one by its blocks or by its fields.
+fn result(object: &Object<'_>, blocks: &mut Blocks<'_>) -> Vec<Part> {
+    if let Some(content) = content(object).and_then(array) {
+        let known = content.iter().any(|block| {
+            Object::of(block).is_some_and(|block| {
+                block.has("functionResponse")
+                    || block.text("type").is_some_and(|kind| kind.starts_with("tool"))
+            })
+        });
+        if known {
+            return content.into_iter().flat_map(|block| blocks.content(Some(block))).collect();
+        }
+    }
+    let ids = ["tool_call_id", "toolCallId", "call_id", "callId", "tool_use_id"];
+    let holder = candidates(object).find(|inner| first_word(inner, &ids).is_some());
+    vec![blocks.tool_result(holder.as_ref().unwrap_or(object))]
+}
+
+/// The parts of a content; an object may hold them in `parts` (ChatGPT, Gemini) or as text.
+fn texts(content: &RawValue, blocks: &mut Blocks<'_>) -> Vec<Part> {
+    let Some(object) = Object::of(content) else { return blocks.content(Some(content)) };
+    match first(&object, &["parts", "content", "text"]) {
+        Some(inner) => blocks.content(Some(inner)),
+        None => blocks.content(Some(content)),
+    }
+}
+
+fn reasoning(object: &Object<'_>) -> Option<Part> {
+    let mut text = String::new();
+    if let Some(said) =
+        candidates(object).find_map(|inner| first(&inner, &["reasoning_content", "reasoning", "thoughts"]))
+    {
+        gather(said, &["subject", "description", "text"], &mut text);
+    }
+    (!text.is_empty()).then(|| Part::Thinking { text: text.into(), signature: None, extra: None })
+}
+
+/// An object, and the objects that may hold its message.
+fn candidates<'a>(object: &Object<'a>) -> impl Iterator<Item = Object<'a>> {
+    let mut found: Vec<Object<'a>> = WRAPPERS.iter().filter_map(|key| object.object(key)).collect();
+    found.push(object.clone());
+    found.into_iter()
+}
+
+fn content<'a>(object: &Object<'a>) -> Option<&'a RawValue> {
+    let keys = ["content", "parts", "text", "body", "value", "finalText", "output", "result"];
+    let filled = |value: &&RawValue| !matches!(value.get(), "\"\"" | "[]" | "{}");
+    candidates(object)
+        .find_map(|inner| keys.iter().find_map(|key| inner.some(key).filter(filled)))
+        .or_else(|| object.some("message").filter(|message| message.get().starts_with('"')))
+}
+
+fn calls<'a>(object: &Object<'a>) -> Vec<&'a RawValue> {
+    let lists = ["tool_calls", "toolCalls", "toolRequests"];
+    candidates(object)
+        .find_map(|inner| {
+            let list = lists.iter().find_map(|key| inner.array(key).filter(|calls| !calls.is_empty()));
+            list.or_else(|| inner.some("function_call").map(|call| vec![call]))
+        })
+        .unwrap_or_default()
+}
+
+/// Who speaks, by whichever field says so.
+pub(super) fn role(object: &Object<'_>) -> Option<Role> {
+    let keys = ["role", "sender", "speaker", "from", "author", "type"];
+    let inner = ["message", "data", "author"].iter().filter_map(|key| object.object(key));
+    let by_role = object.text("role").and_then(|word| role_of(&word));
+    by_role
+        .or_else(|| inner.filter_map(|inner| role_of(&inner.text("role")?)).next())
+        .or_else(|| {
+            object.object("message")?.object("author").and_then(|author| role_of(&author.text("role")?))
+        })
+        .or_else(|| keys.iter().find_map(|key| role_of(&object.text(key)?)))
+}
+
+/// The role a word means: `human`, `assistant.message`, `tool_result`.
+fn role_of(word: &str) -> Option<Role> {
+    let word = word.to_ascii_lowercase();
+    let mut words = word.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let first = words.next()?;
+    let last = words.next_back().unwrap_or(first);
+    match (first, last) {
+        ("tool" | "function" | "functionresponse" | "toolresult" | "observation", last) => match last {
+            "call" | "use" | "start" | "delta" | "progress" | "started" => None,
+            _ => Some(Role::Tool),
+        },
+        ("user" | "human" | "prompter" | "customer" | "you", _) => Some(Role::User),
+        ("assistant" | "ai" | "bot" | "model" | "gpt" | "chatgpt" | "gemini" | "claude" | "agent", _) => {
+            Some(Role::Assistant)
+        }
+        ("system" | "developer", _) => Some(Role::System),
+        _ => None,
+    }
+}
+
+/// The turns of a conversation written out, one `role: ` line each; further lines belong to the turn before.
+fn turns(shown: &str) -> Vec<Message> {
+    let mut turns: Vec<(Role, String)> = Vec::new();
+    for line in shown.lines() {
+        let begins = line.split_once(": ").and_then(|(who, text)| {
+            let word = who.chars().all(|c| c.is_ascii_alphabetic());
+            word.then(|| role_of(who)).flatten().map(|role| (role, text))
+        });
+        match (begins, turns.last_mut()) {
+            (Some((role, text)), _) => turns.push((role, text.to_owned())),
+            (None, Some((_, before))) => {
+                before.push('\n');
+                before.push_str(line);
+            }
+            (None, None) => {}
+        }
+    }
+    // A tool's output written out has lost its call: it is text the harness put in.
+    turns
+        .into_iter()
+        .map(|(role, text)| match role {
+            Role::Tool => Message::text(Role::User, text).standing(Standing::Injected("tool output".into())),
+            role => Message::text(role, text),
+        })
+        .collect()
+}
+
+/// All text a value holds under the given keys, a line break between pieces.
+pub(super) fn gather(value: &RawValue, keys: &[&str], out: &mut String) {
+    gather_to(value, keys, out, 0);
+}
+
+/// The same for the fields of an object.
+pub(super) fn gather_fields(object: &Object<'_>, keys: &[&str], out: &mut String) {
+    for key in keys {
+        if let Some(value) = object.get(key) {
+            gather_to(value, keys, out, 1);
+        }
+    }
+}
+
+fn gather_to(value: &RawValue, keys: &[&str], out: &mut String, depth: usize) {
+    if depth > MAX_GATHER {
+        return;
+    }
+    if let Some(text) = string(value) {
+        if !text.is_empty() {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&text);
+        }
+    } else if let Some(items) = array(value) {
+        items.into_iter().for_each(|item| gather_to(item, keys, out, depth + 1));
+    } else if let Some(object) = Object::of(value) {
+        for key in keys {
+            if let Some(value) = object.get(key) {
+                gather_to(value, keys, out, depth + 1);
+            }
+        }
+    }
+}

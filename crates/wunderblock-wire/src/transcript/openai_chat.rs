@@ -1,0 +1,259 @@
+//! OpenAI chat messages as they are logged: one message a line, one conversation a line, or one document.
+
+use super::blocks::{Blocks, Pairing, first, first_word};
+use super::elements;
+use super::generic;
+use super::object::{Object, quoted};
+use super::{Item, Kept, Record, Span, time};
+use serde_json::value::RawValue;
+use wunderblock_core::event::{SessionOpened, UsageMeasured};
+use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
+use wunderblock_core::units::Tokens;
+
+/// Record types and what becomes of them.
+pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
+    ("system", "system message"),
+    ("developer", "system message"),
+    ("user", "message"),
+    ("assistant", "message with its tool calls and reasoning"),
+    ("tool", "tool result"),
+    ("function", "tool result (an early form, paired by order)"),
+    ("choice", "the response's message"),
+    ("document", "what surrounds the messages: kept in the source; usage of the response where it stands"),
+];
+
+/// The state of a log being read.
+#[derive(Debug, Default)]
+pub(super) struct OpenaiChat {
+    pairing: Pairing,
+    opened: bool,
+}
+
+impl OpenaiChat {
+    /// One line that is an object.
+    pub(super) fn line(&mut self, span: Span, text: &str, object: &Object<'_>) -> Vec<Record> {
+        if is_message(object) || object.has("role") {
+            let mut record = Record::bookkeeping(span, "message");
+            self.message(&mut record, object);
+            self.open(&mut record);
+            return vec![record];
+        }
+        self.conversation(span, text)
+    }
+
+    /// One line that is an array.
+    pub(super) fn array(&mut self, span: Span, text: &str) -> Vec<Record> {
+        self.conversation(span, text)
+    }
+
+    fn conversation(&mut self, span: Span, text: &str) -> Vec<Record> {
+        self.pairing = Pairing::default();
+        let mut records = self.nested(span, text);
+        if records.is_empty() {
+            let mut record = Record::opaque(span, "object", "no chat message and none inside");
+            if let Ok(object) = Object::parse(text) {
+                generic::said(&object, &mut self.pairing, &mut record);
+            }
+            self.open(&mut record);
+            return vec![record];
+        }
+        let session: Box<str> = format!("line-{}", span.line).into();
+        let opened = SessionOpened { format: Some("openai-chat".into()), ..SessionOpened::default() };
+        if let Some(first) = records.iter_mut().find(|record| !record.items.is_empty()) {
+            first.items.insert(0, Item::Opened(opened));
+        }
+        records.iter_mut().for_each(|record| record.session = Some(session.clone()));
+        records
+    }
+
+    /// A whole document.
+    pub(super) fn document(&mut self, span: Span, text: &str) -> Vec<Record> {
+        let mut records = self.nested(span, text);
+        if records.is_empty() {
+            let single = Object::parse(text).ok().filter(|object| object.has("role"));
+            return match single {
+                Some(object) => self.line(span, text, &object),
+                None => vec![Record::opaque(span, "document", "a document without chat messages")],
+            };
+        }
+        records.iter_mut().for_each(|record| self.open(record));
+        records
+    }
+
+    fn nested(&mut self, span: Span, text: &str) -> Vec<Record> {
+        let Ok(value) = serde_json::from_str::<&RawValue>(text) else { return Vec::new() };
+        let is_listed = |object: &Object<'_>| is_message(object) || is_choice(object);
+        let lists = elements::lists(value, &is_listed);
+        let requests: Vec<_> = lists.into_iter().collect();
+        let (choices, messages): (Vec<_>, Vec<_>) =
+            requests.into_iter().partition(|list| list.path.ends_with(".choices"));
+        let Some(longest) = elements::longest(&messages) else { return Vec::new() };
+        let mut parts: Vec<&str> = longest.elements.iter().map(|element| element.get()).collect();
+        let outer = Object::parse(text).unwrap_or_default();
+        let response = outer.object("response").unwrap_or_default();
+        let response = response.object("body").unwrap_or(response);
+        // Of several choices the first is the one that was gone on from, as far as anybody can tell.
+        let choice = choices.first().and_then(|list| list.elements.first()).map(|choice| choice.get());
+        parts.extend(choice);
+        parts.sort_by_key(|part| super::object::position(part, text));
+        let mut records = Vec::new();
+        for (part, span) in parts.iter().zip(elements::spans(&parts, text, span)) {
+            let mut record = Record::bookkeeping(span, "message");
+            match Object::parse(part) {
+                Ok(object) if Some(*part) == choice => self.choice(&mut record, &object, [&response, &outer]),
+                Ok(object) => self.message(&mut record, &object),
+                Err(_) => {
+                    record.kept = Kept::Opaque { why: "no object where a message was expected".to_owned() }
+                }
+            }
+            records.push(record);
+        }
+        elements::with_rest(records, text, span)
+    }
+
+    /// The message of a response. Id, model and usage stand around it.
+    fn choice(&mut self, record: &mut Record, choice: &Object<'_>, around: [&Object<'_>; 2]) {
+        let Some(inner) = choice.object("message") else { return };
+        self.message(record, &inner);
+        record.kind = "choice".into();
+        let [response, outer] = around;
+        let response = if response.has("choices") { response } else { outer };
+        let usage = response.object("usage").or_else(|| outer.object("usage"));
+        let mut measured = None;
+        if let Some(Item::Message(message)) = record.items.first_mut() {
+            message.api_id = response.word("id");
+            message.model = response.word("model");
+            message.stop = choice.word("finish_reason");
+            measured = usage.map(|usage| usage_of(&usage, message));
+        }
+        record.items.extend(measured.map(Item::Usage));
+    }
+
+    fn message(&mut self, record: &mut Record, object: &Object<'_>) {
+        let role = object.text("role").unwrap_or_default();
+        record.kind = role.as_ref().into();
+        record.at =
+            ["timestamp", "created_at", "created", "ts"].iter().find_map(|key| time::field(object, key));
+        record.id = object.word("id");
+        let base = record.offset.to_string();
+        let mut blocks = Blocks::new(Dialect::OpenaiChat, &mut self.pairing, &base);
+        let mut message = match role.as_ref() {
+            "system" | "developer" => Message::new(Role::System, blocks.content(object.get("content"))),
+            "user" => Message::new(Role::User, blocks.content(object.get("content"))),
+            "assistant" => Message::new(Role::Assistant, answered(object, &mut blocks)),
+            "tool" | "function" => Message::new(Role::Tool, vec![result(object, &mut blocks)]),
+            _ => {
+                record.kept = Kept::Opaque { why: format!("no role of OpenAI chat: `{role}`") };
+                return generic::said(object, &mut self.pairing, record);
+            }
+        };
+        let results = message.parts.iter().all(|part| matches!(part, Part::ToolResult { .. }));
+        if message.role == Role::User && results && !message.parts.is_empty() {
+            message.role = Role::Tool;
+        }
+        if message.role == Role::Assistant {
+            message.model = object.word("model");
+            message.stop = object.word("finish_reason");
+        }
+        message.extra = spoken_for(object, message.role);
+        if message.parts.is_empty() {
+            message = message.standing(Standing::Aside("nothing was said".into()));
+        }
+        record.kept = Kept::Understood;
+        record.items.push(Item::Message(message));
+    }
+
+    fn open(&mut self, record: &mut Record) {
+        if self.opened || record.items.is_empty() {
+            return;
+        }
+        self.opened = true;
+        let opened = SessionOpened { format: Some("openai-chat".into()), ..SessionOpened::default() };
+        record.items.insert(0, Item::Opened(opened));
+    }
+}
+
+/// Whether an object is a chat message.
+pub(super) fn is_message(object: &Object<'_>) -> bool {
+    let role = object.text("role").unwrap_or_default();
+    let roles = ["system", "developer", "user", "assistant", "tool", "function"];
+    roles.contains(&role.as_ref()) && first(object, &["content", "tool_calls", "function_call"]).is_some()
+}
+
+fn is_choice(object: &Object<'_>) -> bool {
+    object.has("finish_reason") && object.object("message").is_some_and(|message| is_message(&message))
+}
+
+/// Fields of a message a request may hold beside those we have words for.
+fn spoken_for(object: &Object<'_>, role: Role) -> Option<Box<str>> {
+    let mut out = String::new();
+    for key in ["name", "refusal"] {
+        // The name of a tool's message is the tool's, and stands in its call.
+        let Some(value) = object.some(key).filter(|_| role != Role::Tool) else { continue };
+        out.push(if out.is_empty() { '{' } else { ',' });
+        out.push_str(&format!("{}:{}", quoted(key), value.get()));
+    }
+    (!out.is_empty()).then(|| format!("{out}}}").into())
+}
+
+fn answered(object: &Object<'_>, blocks: &mut Blocks<'_>) -> Vec<Part> {
+    let mut parts = Vec::new();
+    if let Some(reasoning) = first_word(object, &["reasoning_content", "reasoning"]) {
+        let text = String::from(reasoning).into();
+        parts.push(Part::Thinking { text, signature: None, extra: None });
+    }
+    let mut content = blocks.content(object.get("content"));
+    let calls = object.array("tool_calls").unwrap_or_default();
+    let calls: Vec<&RawValue> = calls.into_iter().chain(object.some("function_call")).collect();
+    if !calls.is_empty() {
+        content.retain(|part| !matches!(part, Part::Text { text, .. } if text.bytes().0 == 0));
+    }
+    parts.extend(content);
+    for call in calls {
+        let part = Object::of(call).and_then(|call| {
+            let custom = call.object("custom");
+            let mut part = blocks.tool_call(custom.as_ref().unwrap_or(&call))?;
+            if let (Some(_), Part::ToolCall { call: id, .. }, Some(own)) =
+                (custom, &mut part, call.word("id"))
+            {
+                id.0 = own;
+            }
+            Some(part)
+        });
+        parts.push(
+            part.unwrap_or_else(|| Part::Opaque { dialect: Dialect::OpenaiChat, raw: call.get().into() }),
+        );
+    }
+    parts
+}
+
+fn result(object: &Object<'_>, blocks: &mut Blocks<'_>) -> Part {
+    Part::ToolResult {
+        call: blocks.result_id(first_word(object, &["tool_call_id"]).or_else(|| first_of_ids(object))),
+        content: blocks.content(object.get("content")),
+        failed: object.flag("is_error"),
+        extra: None,
+    }
+}
+
+/// SWE-agent and others write the answered calls as a list.
+fn first_of_ids(object: &Object<'_>) -> Option<Box<str>> {
+    let ids = object.array("tool_call_ids")?;
+    ids.into_iter().find_map(super::object::string).map(|id| id.into_owned().into_boxed_str())
+}
+
+/// OpenAI's `prompt_tokens` hold what the cache gave; Anthropic's `input_tokens` do not.
+fn usage_of(usage: &Object<'_>, message: &Message) -> UsageMeasured {
+    let count = |object: &Object<'_>, key| object.number(key).unwrap_or(0);
+    let details = usage.object("prompt_tokens_details").unwrap_or_default();
+    let cached = count(&details, "cached_tokens");
+    UsageMeasured {
+        api_id: message.api_id.clone(),
+        model: message.model.clone(),
+        input: Tokens(count(usage, "prompt_tokens").saturating_sub(cached)),
+        cache_read: Tokens(cached),
+        cache_write: Tokens::ZERO,
+        output: Tokens(count(usage, "completion_tokens")),
+        window: None,
+    }
+}

@@ -1,0 +1,259 @@
+//! pi and OpenClaw sessions: JSONL, version 1 in order, versions 2 and 3 a tree over `parentId`.
+
+use super::blocks::{Blocks, Pairing, first_word};
+use super::object::Object;
+use super::seen::Seen;
+use super::{Item, Kept, Place, Record, Span, generic, time};
+use wunderblock_core::event::{SessionOpened, UsageMeasured};
+use wunderblock_core::id::Scope;
+use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
+use wunderblock_core::units::Tokens;
+
+/// Record types and what becomes of them.
+pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
+    ("session", "opening of the session"),
+    ("message:user", "message"),
+    ("message:assistant", "message, usage"),
+    ("message:toolResult", "tool result"),
+    ("message:system", "system message"),
+    ("message:bashExecution", "injected message: a command the person ran"),
+    ("message:custom", "injected message"),
+    ("message:hookMessage", "injected message"),
+    ("message:branchSummary", "injected message"),
+    ("message:compactionSummary", "injected message"),
+    ("compaction", "compaction"),
+    ("branch_summary", "injected message"),
+    ("custom_message", "injected message"),
+    ("custom", "kept in the source"),
+    ("label", "kept in the source"),
+    ("model_change", "kept in the source"),
+    ("session_info", "kept in the source"),
+    ("thinking_level_change", "kept in the source"),
+];
+
+/// The state of a file being read.
+#[derive(Debug, Default)]
+pub(super) struct Pi {
+    own: Option<Box<str>>,
+    version: Option<u64>,
+    opened: bool,
+    /// A message was said.
+    begun: bool,
+    seen: Seen,
+    pairing: Pairing,
+    /// How many records came so far: version 1 counts them where later versions have ids.
+    records: u64,
+}
+
+impl Pi {
+    pub(super) fn session(&self) -> Option<&str> {
+        self.own.as_deref()
+    }
+
+    pub(super) fn read(&mut self, span: Span, object: &Object<'_>) -> Record {
+        let kind = object.text("type").unwrap_or_default();
+        let mut record = Record::bookkeeping(span, &kind);
+        record.at = time::field(object, "timestamp");
+        if kind == "session" {
+            self.header(&mut record, object);
+        } else {
+            self.place(&mut record, object);
+            self.entry(&mut record, object, &kind);
+        }
+        self.records += 1;
+        self.complete(&mut record);
+        record
+    }
+
+    fn header(&mut self, record: &mut Record, object: &Object<'_>) {
+        record.kept = Kept::Understood;
+        if self.own.is_some() {
+            return;
+        }
+        self.own = object.word("id");
+        self.version = object.number("version");
+        let cwd = object.word("cwd");
+        self.opened = true;
+        record.items.push(Item::Opened(SessionOpened {
+            scope: Scope { project: cwd.as_deref().map(str::to_owned), ..Scope::default() },
+            format: Some("pi".into()),
+            cwd,
+            version: None,
+            parent: None,
+        }));
+    }
+
+    fn place(&mut self, record: &mut Record, object: &Object<'_>) {
+        record.id = object.word("id");
+        if record.id.is_none() && self.version.unwrap_or(1) < 2 {
+            record.id = Some(numbered(self.records));
+        }
+        let parent = object.word("parentId");
+        record.place = match parent {
+            // Some writers give a tool call's id, or one the file does not hold.
+            Some(parent) if self.seen.get(&parent).is_some() => Place::After(parent),
+            Some(parent) if self.own.as_ref() != Some(&parent) => Place::Next,
+            _ if object.has("parentId") && self.begun => Place::Root,
+            _ => Place::Next,
+        };
+        if let Some(id) = &record.id {
+            self.seen.insert(id, 0);
+        }
+    }
+
+    fn entry(&mut self, record: &mut Record, object: &Object<'_>, kind: &str) {
+        match kind {
+            "message" => match object.object("message") {
+                Some(message) => self.message(record, &message),
+                None => record.kept = Kept::Opaque { why: "a message entry without a message".to_owned() },
+            },
+            "compaction" => push(
+                record,
+                Item::Compacted {
+                    before: object
+                        .word("firstKeptEntryId")
+                        .or_else(|| object.number("firstKeptEntryIndex").map(numbered)),
+                    summary: object.word("summary").map(String::from),
+                    trigger: object.flag("fromHook").then(|| "hook".into()),
+                    tokens_before: object.number("tokensBefore").map(Tokens),
+                },
+            ),
+            "branch_summary" => self.injected(record, object, "branch_summary"),
+            "custom_message" => {
+                let tag = format!("custom_message:{}", object.text("customType").unwrap_or_default());
+                self.injected(record, object, &tag);
+            }
+            "custom" | "label" | "model_change" | "session_info" | "thinking_level_change" => {}
+            _ => {
+                record.kept = Kept::Opaque { why: format!("no entry of pi: `{kind}`") };
+                generic::said(object, &mut self.pairing, record);
+            }
+        }
+    }
+
+    fn message(&mut self, record: &mut Record, said: &Object<'_>) {
+        let role = said.text("role").unwrap_or_default();
+        record.kind = format!("message:{role}").into();
+        record.at = record.at.or_else(|| time::field(said, "timestamp"));
+        let base = record.id.clone().unwrap_or_else(|| record.line.to_string().into());
+        let mut blocks = Blocks::new(Dialect::Neutral, &mut self.pairing, &base);
+        match role.as_ref() {
+            "user" | "system" => {
+                let role = if role == "user" { Role::User } else { Role::System };
+                let parts = blocks.content(said.get("content"));
+                push(record, Item::Message(Message::new(role, parts)));
+            }
+            "assistant" => {
+                let parts = blocks.content(said.get("content"));
+                let message = assistant(said, parts);
+                let usage = usage(said, &message);
+                push(record, Item::Message(message));
+                record.items.extend(usage.map(Item::Usage));
+            }
+            "toolResult" => {
+                let result = Part::ToolResult {
+                    call: blocks.result_id(said.word("toolCallId")),
+                    content: blocks.content(said.get("content")),
+                    failed: said.flag("isError"),
+                    extra: None,
+                };
+                push(record, Item::Message(Message::new(Role::Tool, vec![result])));
+            }
+            "bashExecution" => push(record, Item::Message(ran(said))),
+            "custom" | "hookMessage" | "branchSummary" | "compactionSummary" => {
+                let tag = said.word("customType").unwrap_or_else(|| role.as_ref().into());
+                self.injected(record, said, &tag);
+            }
+            _ => {
+                record.kept = Kept::Opaque { why: format!("no role of pi: `{role}`") };
+                generic::said(said, &mut self.pairing, record);
+            }
+        }
+    }
+
+    fn injected(&mut self, record: &mut Record, object: &Object<'_>, tag: &str) {
+        let base = record.id.clone().unwrap_or_default();
+        let mut blocks = Blocks::new(Dialect::Neutral, &mut self.pairing, &base);
+        let parts = blocks.content(object.get("content").or_else(|| object.get("summary")));
+        let message = Message::new(Role::User, parts).standing(Standing::Injected(tag.into()));
+        push(record, Item::Message(message));
+    }
+
+    fn complete(&mut self, record: &mut Record) {
+        if record.items.is_empty() {
+            return;
+        }
+        if !self.opened {
+            self.opened = true;
+            let opened = SessionOpened { format: Some("pi".into()), ..SessionOpened::default() };
+            record.items.insert(0, Item::Opened(opened));
+        }
+        self.begun |= record
+            .items
+            .iter()
+            .any(|item| matches!(item, Item::Message(said) if matches!(said.standing, Standing::Said)));
+    }
+}
+
+fn push(record: &mut Record, item: Item) {
+    record.kept = Kept::Understood;
+    record.items.push(item);
+}
+
+/// What stands for the id of a record of version 1: its number in the file, the header being 0.
+fn numbered(index: u64) -> Box<str> {
+    format!("entry-{index}").into()
+}
+
+fn assistant(said: &Object<'_>, parts: Vec<Part>) -> Message {
+    let stop = said.word("stopReason");
+    let standing = match stop.as_deref() {
+        Some("error" | "aborted") => {
+            let why = said.word("errorMessage").or_else(|| stop.clone());
+            Standing::Failed(why.unwrap_or_default())
+        }
+        _ => Standing::Said,
+    };
+    Message {
+        role: Role::Assistant,
+        parts,
+        standing,
+        api_id: first_word(said, &["responseId"]),
+        model: said.word("model"),
+        stop,
+        extra: None,
+    }
+}
+
+/// `input` excludes what the cache held. A report of zeros is that of a request that never ran.
+fn usage(said: &Object<'_>, message: &Message) -> Option<UsageMeasured> {
+    let usage = said.object("usage")?;
+    let count = |key| Tokens(usage.number(key).unwrap_or(0));
+    let measured = UsageMeasured {
+        api_id: message.api_id.clone(),
+        model: message.model.clone(),
+        input: count("input"),
+        cache_read: count("cacheRead"),
+        cache_write: count("cacheWrite"),
+        output: count("output"),
+        window: None,
+    };
+    let total = measured.input + measured.cache_read + measured.cache_write + measured.output;
+    (total > Tokens::ZERO).then_some(measured)
+}
+
+/// A command the person ran, worded for the model.
+fn ran(said: &Object<'_>) -> Message {
+    let command = said.text("command").unwrap_or_default();
+    let output = said.text("output").unwrap_or_default();
+    let mut text = format!("$ {command}\n{output}");
+    if let Some(code) = said.number("exitCode").filter(|code| *code != 0) {
+        text.push_str(&format!("\n(exit code {code})"));
+    }
+    let standing = if said.flag("excludeFromContext") {
+        Standing::Aside("excluded from the context".into())
+    } else {
+        Standing::Injected("bash".into())
+    };
+    Message::text(Role::User, text).standing(standing)
+}

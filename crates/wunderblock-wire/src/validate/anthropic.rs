@@ -1,0 +1,361 @@
+//! What the Anthropic Messages API refuses.
+
+use super::node::{Kind, Node};
+use super::{Findings, is_name};
+use std::collections::BTreeSet;
+
+/// At most so many blocks may carry `cache_control`.
+const CACHE_MARKS: usize = 4;
+
+/// Messages of one role in a row, which the API combines.
+struct Turn<'a> {
+    role: String,
+    path: String,
+    blocks: Vec<(String, Block<'a>)>,
+}
+
+/// A block, or a whole content that is a string.
+enum Block<'a> {
+    Plain(String),
+    Node(Node<'a>),
+}
+
+impl Block<'_> {
+    fn kind(&self) -> String {
+        match self {
+            Self::Plain(_) => "text".to_owned(),
+            Self::Node(node) => node.text_of("type").unwrap_or_default(),
+        }
+    }
+}
+
+pub(super) fn check(body: &Node<'_>, findings: &mut Findings) {
+    let Some(fields) = body.object() else {
+        findings.add("", "shape", "the body is not an object");
+        return;
+    };
+    let model = fields.get("model").and_then(|node| node.text()).unwrap_or_default();
+    findings.demand(!model.is_empty(), "model", "missing-field", "a model is required");
+    let most = fields.get("max_tokens").map(|node| node.kind());
+    let counts = matches!(most, Some(Kind::Word(word)) if word.parse::<u64>().is_ok_and(|most| most > 0));
+    findings.demand(counts, "max_tokens", "missing-field", "a positive number is required");
+    let mut marks = 0;
+    if let Some(tools) = fields.get("tools") {
+        check_tools(*tools, &mut marks, findings);
+    }
+    if let Some(system) = fields.get("system") {
+        check_system(*system, &mut marks, findings);
+    }
+    let Some(messages) = fields.get("messages").and_then(|node| node.list()) else {
+        findings.add("messages", "missing-field", "a list of messages is required");
+        return;
+    };
+    findings.demand(!messages.is_empty(), "messages", "empty", "at least one message is required");
+    let turns = combine(messages, findings);
+    for turn in &turns {
+        for (path, block) in &turn.blocks {
+            check_block(path, block, &turn.role, &mut marks, findings);
+        }
+    }
+    findings.demand(marks <= CACHE_MARKS, "", "cache-marks", "at most 4 blocks may have cache_control");
+    check_order(&turns, findings);
+    check_pairs(&turns, findings);
+    let thinks = fields.get("thinking").and_then(|node| node.text_of("type"));
+    check_end(&turns, thinks.as_deref() == Some("enabled"), findings);
+}
+
+fn check_tools(tools: Node<'_>, marks: &mut usize, findings: &mut Findings) {
+    let mut names = BTreeSet::new();
+    let Some(tools) = tools.list() else {
+        findings.add("tools", "shape", "tools are a list");
+        return;
+    };
+    for (at, tool) in tools.into_iter().enumerate() {
+        let path = format!("tools[{at}]");
+        let Some(fields) = tool.object() else {
+            findings.add(&path, "shape", "a tool is an object");
+            continue;
+        };
+        *marks += usize::from(fields.contains_key("cache_control"));
+        let name = fields.get("name").and_then(|node| node.text());
+        if let Some(name) = &name {
+            findings.demand(names.insert(name.clone()), &format!("{path}.name"), "duplicate-tool", name);
+        }
+        let kind = fields.get("type").and_then(|node| node.text());
+        if kind.is_some_and(|kind| kind != "custom") {
+            continue;
+        }
+        let name = name.unwrap_or_default();
+        findings.demand(is_name(&name, 128), &format!("{path}.name"), "tool-name", &name);
+        let schema = fields.get("input_schema").copied();
+        let is_object = schema.and_then(|schema| schema.text_of("type")).as_deref() == Some("object");
+        let path = format!("{path}.input_schema");
+        findings.demand(is_object, &path, "tool-schema", "a schema of type object is required");
+    }
+}
+
+fn check_system(system: Node<'_>, marks: &mut usize, findings: &mut Findings) {
+    match system.kind() {
+        Kind::Text(_) => {}
+        Kind::List(blocks) => {
+            for (at, block) in blocks.into_iter().enumerate() {
+                let path = format!("system[{at}]");
+                let block = Block::Node(block);
+                findings.demand(
+                    block.kind() == "text",
+                    &path,
+                    "system-block",
+                    "system text is of text blocks",
+                );
+                check_block(&path, &block, "user", marks, findings);
+            }
+        }
+        _ => findings.add("system", "shape", "a string or a list of text blocks"),
+    }
+}
+
+fn combine<'a>(messages: Vec<Node<'a>>, findings: &mut Findings) -> Vec<Turn<'a>> {
+    let mut turns: Vec<Turn<'a>> = Vec::new();
+    let last = messages.len().saturating_sub(1);
+    for (at, message) in messages.into_iter().enumerate() {
+        let path = format!("messages[{at}]");
+        let fields = message.object().unwrap_or_default();
+        let role = fields.get("role").and_then(|node| node.text()).unwrap_or_default();
+        if !["user", "assistant", "system"].contains(&role.as_str()) {
+            findings.add(&format!("{path}.role"), "role", format!("`{role}` is no role"));
+        }
+        let content = format!("{path}.content");
+        let mut blocks = Vec::new();
+        match fields.get("content").map(|node| node.kind()) {
+            Some(Kind::Text(text)) if text.is_empty() => {}
+            Some(Kind::Text(text)) => blocks.push((content.clone(), Block::Plain(text))),
+            Some(Kind::List(items)) => {
+                let numbered = |(at, item)| (format!("{content}[{at}]"), Block::Node(item));
+                blocks.extend(items.into_iter().enumerate().map(numbered));
+            }
+            Some(Kind::Unreadable(reason)) => findings.add(&content, "json", reason),
+            _ => findings.add(&content, "missing-field", "a string or a list of blocks is required"),
+        }
+        let may_be_empty = at == last && role == "assistant";
+        findings.demand(may_be_empty || !blocks.is_empty(), &content, "empty", "a message needs content");
+        match turns.last_mut() {
+            Some(turn) if turn.role == role => turn.blocks.extend(blocks),
+            _ => turns.push(Turn { role, path, blocks }),
+        }
+    }
+    turns
+}
+
+fn check_order(turns: &[Turn<'_>], findings: &mut Findings) {
+    let mut before: Option<&Turn<'_>> = None;
+    for turn in turns {
+        match (before.map(|turn| turn.role.as_str()), turn.role.as_str()) {
+            (None, "assistant") => findings.add(&turn.path, "first-role", "the first message is the user's"),
+            (None, "system") => {
+                findings.add(&turn.path, "first-role", "the first system text goes to `system`")
+            }
+            (Some("assistant"), "system") => {
+                findings.add(&turn.path, "system-place", "a system message follows a user message");
+            }
+            _ => {}
+        }
+        before = Some(turn);
+    }
+}
+
+fn check_block(path: &str, block: &Block<'_>, role: &str, marks: &mut usize, findings: &mut Findings) {
+    let node = match block {
+        Block::Plain(text) => {
+            findings.demand(!text.trim().is_empty(), path, "empty-text", "text of white space only");
+            return;
+        }
+        Block::Node(node) => node,
+    };
+    let fields = match node.kind() {
+        Kind::Object(fields) => fields,
+        Kind::Unreadable(reason) => return findings.add(path, "json", reason),
+        _ => return findings.add(path, "shape", "a block is an object"),
+    };
+    *marks += usize::from(fields.get("cache_control").is_some_and(|mark| !mark.is_null()));
+    let text = |name: &str| fields.get(name).and_then(|node| node.text());
+    let mut required = |name: &str, holds: bool| {
+        findings.demand(holds, &format!("{path}.{name}"), "missing-field", "missing, or of another kind");
+    };
+    let kind = text("type").unwrap_or_default();
+    let owner = match kind.as_str() {
+        "text" => {
+            let text = text("text");
+            required("text", text.is_some());
+            findings.demand(
+                text.is_none_or(|text| !text.trim().is_empty()),
+                path,
+                "empty-text",
+                "text with nothing in it",
+            );
+            None
+        }
+        "thinking" => {
+            required("thinking", text("thinking").is_some());
+            let signed = text("signature").is_some_and(|signature| !signature.is_empty());
+            findings.demand(signed, path, "unsigned-thinking", "thinking needs its signature");
+            Some("assistant")
+        }
+        "redacted_thinking" => {
+            required("data", text("data").is_some());
+            Some("assistant")
+        }
+        "tool_use" => {
+            required("input", fields.get("input").is_some_and(|input| input.is_object()));
+            let name = text("name").unwrap_or_default();
+            findings.demand(is_name(&name, 128), &format!("{path}.name"), "tool-name", &name);
+            let id = text("id").unwrap_or_default();
+            findings.demand(is_name(&id, usize::MAX), &format!("{path}.id"), "call-id", &id);
+            Some("assistant")
+        }
+        "tool_result" => {
+            required("tool_use_id", text("tool_use_id").is_some());
+            if let Some(content) = fields.get("content") {
+                check_result(&format!("{path}.content"), *content, marks, findings);
+            }
+            Some("user")
+        }
+        "image" | "document" => {
+            check_source(&format!("{path}.source"), &kind, fields.get("source").copied(), findings);
+            Some("user")
+        }
+        "" => {
+            required("type", false);
+            None
+        }
+        _ => None,
+    };
+    if let Some(owner) = owner.filter(|owner| *owner != role) {
+        findings.add(
+            path,
+            "block-role",
+            format!("{kind} belongs in a message of role {owner}, this one is {role}"),
+        );
+    }
+}
+
+fn check_result(path: &str, content: Node<'_>, marks: &mut usize, findings: &mut Findings) {
+    let items = match content.kind() {
+        Kind::Text(_) | Kind::Word("null") => return,
+        Kind::List(items) => items,
+        Kind::Unreadable(reason) => return findings.add(path, "json", reason),
+        _ => return findings.add(path, "shape", "a string or a list of blocks"),
+    };
+    for (at, item) in items.into_iter().enumerate() {
+        let path = format!("{path}[{at}]");
+        let kind = item.text_of("type").unwrap_or_default();
+        if ["tool_use", "tool_result", "thinking", "redacted_thinking"].contains(&kind.as_str()) {
+            findings.add(&path, "result-block", format!("{kind} inside a tool result"));
+        } else if kind == "text" {
+            // White space is a result like any other.
+            let text = item.text_of("text");
+            findings.demand(
+                text.is_some_and(|text| !text.is_empty()),
+                &path,
+                "empty-text",
+                "text with nothing in it",
+            );
+            *marks += usize::from(item.object().is_some_and(|fields| fields.contains_key("cache_control")));
+        } else {
+            check_block(&path, &Block::Node(item), "user", marks, findings);
+        }
+    }
+}
+
+fn check_source(path: &str, kind: &str, source: Option<Node<'_>>, findings: &mut Findings) {
+    let Some(source) = source.filter(|source| source.is_object()) else {
+        findings.add(path, "missing-field", "a source is required");
+        return;
+    };
+    let form = source.text_of("type").unwrap_or_default();
+    let mime = source.text_of("media_type").unwrap_or_default();
+    match (form.as_str(), kind) {
+        ("base64", "image") => {
+            let known = ["image/jpeg", "image/png", "image/gif", "image/webp"].contains(&mime.as_str());
+            findings.demand(known, path, "media-type", &mime);
+        }
+        ("base64", _) => findings.demand(mime == "application/pdf", path, "media-type", &mime),
+        ("text", "document") => findings.demand(mime == "text/plain", path, "media-type", &mime),
+        ("url" | "file", _) | ("content", "document") => {}
+        (form, kind) => findings.add(path, "media-type", format!("`{form}` is no source of an {kind}")),
+    }
+    let field = match form.as_str() {
+        "base64" | "text" => "data",
+        "url" => "url",
+        "file" => "file_id",
+        _ => return,
+    };
+    let full = source.text_of(field).is_some_and(|text| !text.is_empty());
+    findings.demand(full, &format!("{path}.{field}"), "missing-field", "missing or empty");
+}
+
+/// Every call is answered in the next message, results before all else, each once.
+fn check_pairs(turns: &[Turn<'_>], findings: &mut Findings) {
+    let mut used = BTreeSet::new();
+    let mut open: BTreeSet<String> = BTreeSet::new();
+    let mut calls_at = "";
+    for turn in turns {
+        let mut others = false;
+        let mut calls = BTreeSet::new();
+        for (path, block) in &turn.blocks {
+            let Block::Node(node) = block else {
+                others = true;
+                continue;
+            };
+            match block.kind().as_str() {
+                "tool_use" => {
+                    let id = node.text_of("id").unwrap_or_default();
+                    findings.demand(used.insert(id.clone()), path, "duplicate-call", &id);
+                    calls.insert(id);
+                }
+                "tool_result" => {
+                    let id = node.text_of("tool_use_id").unwrap_or_default();
+                    findings.demand(!others, path, "results-first", "results stand before other content");
+                    findings.demand(open.remove(&id), path, "orphan-result", &id);
+                }
+                _ => others = true,
+            }
+        }
+        for id in std::mem::replace(&mut open, calls) {
+            findings.add(calls_at, "unanswered-call", format!("{id} has no result in the next message"));
+        }
+        calls_at = &turn.path;
+    }
+    for id in open {
+        findings.add(calls_at, "unanswered-call", format!("{id} has no result"));
+    }
+}
+
+/// What is special about the last thing the assistant said.
+fn check_end(turns: &[Turn<'_>], thinks: bool, findings: &mut Findings) {
+    if let Some(turn) = turns.last().filter(|turn| turn.role == "assistant") {
+        findings.add(&turn.path, "prefill", "newer models refuse to continue a message of the assistant");
+        let end = match turn.blocks.last() {
+            Some((_, Block::Plain(text))) => Some(text.clone()),
+            Some((_, Block::Node(node))) => node.text_of("text"),
+            None => None,
+        };
+        let trails = end.is_some_and(|text| text.ends_with(char::is_whitespace));
+        findings.demand(
+            !trails,
+            &turn.path,
+            "trailing-space",
+            "a last message of the assistant ends in white space",
+        );
+    }
+    let last = turns.iter().rev().find(|turn| turn.role == "assistant");
+    let Some(turn) = last.filter(|_| thinks) else { return };
+    let acts = turn.blocks.iter().any(|(_, block)| block.kind() == "tool_use");
+    let first = turn.blocks.first().map(|(_, block)| block.kind()).unwrap_or_default();
+    let begins = first == "thinking" || first == "redacted_thinking";
+    findings.demand(
+        !acts || begins,
+        &turn.path,
+        "thinking-first",
+        "with thinking enabled the last turn begins with it",
+    );
+}

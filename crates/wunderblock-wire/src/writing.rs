@@ -1,0 +1,93 @@
+//! Where an encoder stands in a request, and what it has left out so far.
+
+use crate::dialect::{Dropped, WireError};
+use crate::extra::{self, Opened};
+use crate::json;
+use wunderblock_core::budget::Reason;
+use wunderblock_core::message::{Body, Dialect, Extra, Message, Part, Standing};
+
+/// The state of one encoding.
+pub(crate) struct Writing {
+    dialect: Dialect,
+    /// What was left out, in the order of the request.
+    pub(crate) dropped: Vec<Dropped>,
+    message: Option<usize>,
+    part: usize,
+}
+
+impl Writing {
+    pub(crate) fn new(dialect: Dialect) -> Self {
+        Self { dialect, dropped: Vec::new(), message: None, part: 0 }
+    }
+
+    /// Goes to a part (or a tool, outside of messages).
+    pub(crate) fn at(&mut self, message: Option<usize>, part: usize) {
+        (self.message, self.part) = (message, part);
+    }
+
+    /// Notes that something is left out.
+    pub(crate) fn drop(&mut self, reason: Reason, what: impl Into<String>) {
+        let (message, part) = (self.message, self.part);
+        self.dropped.push(Dropped { message, part, reason, what: what.into() });
+    }
+
+    /// Opens an extra, noting the fields that cannot be sent.
+    pub(crate) fn open<'a>(&mut self, extra: &'a Extra) -> Result<Opened<'a>, WireError> {
+        let opened = extra::open(extra, self.dialect)?;
+        self.dropped.extend(opened.lost(self.message, self.part));
+        Ok(opened)
+    }
+
+    /// The text of an opaque part, if it is the dialect's own.
+    pub(crate) fn opaque<'a>(
+        &mut self,
+        dialect: Dialect,
+        body: &'a Body,
+    ) -> Result<Option<&'a str>, WireError> {
+        if dialect != self.dialect {
+            self.drop(Reason::Dialect, format!("a block that only {} knows", crate::dialect::slug(dialect)));
+            return Ok(None);
+        }
+        checked(inline(body)?, "an opaque part").map(Some)
+    }
+
+    /// Whether a message may be sent; if not, that is noted.
+    pub(crate) fn sendable(&mut self, at: usize, message: &Message) -> bool {
+        let (reason, why) = match &message.standing {
+            Standing::Said | Standing::Injected(_) => return true,
+            Standing::Failed(why) => (Reason::FailedTurn, why),
+            Standing::Aside(why) => (Reason::Aside, why),
+        };
+        self.at(Some(at), 0);
+        self.drop(reason, format!("the message: {why}"));
+        false
+    }
+}
+
+/// The text of a body.
+pub(crate) fn inline(body: &Body) -> Result<&str, WireError> {
+    match body {
+        Body::Inline(text) => Ok(text),
+        Body::Blob { blob, .. } => Err(WireError::NotInline { handle: *blob }),
+    }
+}
+
+/// A text that has to be JSON, as one value without space around it.
+pub(crate) fn checked<'a>(text: &'a str, what: &str) -> Result<&'a str, WireError> {
+    match json::raw(text) {
+        Ok(raw) => Ok(raw.get()),
+        Err(error) => Err(WireError::Raw { what: what.to_owned(), reason: error.to_string() }),
+    }
+}
+
+/// What a part is, for people.
+pub(crate) fn name_of(part: &Part) -> &'static str {
+    match part {
+        Part::Text { .. } => "a text",
+        Part::Thinking { .. } => "thinking",
+        Part::ToolCall { .. } => "a tool call",
+        Part::ToolResult { .. } => "a tool result",
+        Part::Media { .. } => "a medium",
+        Part::Opaque { .. } => "an opaque block",
+    }
+}

@@ -1,0 +1,324 @@
+//! Loads what a request could show: the lane's state, and the newest events as far back as the window reaches.
+
+use crate::engine::{Engine, unexpected};
+use crate::error::Error;
+use crate::gauge::Scales;
+use crate::limits::VIEW_EVENTS;
+use crate::store::codec::{self, CodecError};
+use crate::store::{Answer, BodyCount, Marked, Order, Query, StoredEvent, StreamInfo};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use wunderblock_core::event::{Event, Fact, UsageMeasured};
+use wunderblock_core::id::{CallId, Handle, LaneId, StreamId};
+use wunderblock_core::message::{Body, Part};
+use wunderblock_core::plan::Trim;
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_core::view::View;
+
+/// Lane events that are looked through for the newest of one lane at a time.
+const LANE_PAGE: u64 = 16;
+
+/// What was loaded.
+pub(crate) struct Loaded {
+    pub(crate) info: StreamInfo,
+    pub(crate) view: View,
+    /// The first position of which everything is in the view.
+    pub(crate) floor: Seq,
+    pub(crate) counts: HashMap<Handle, BodyCount>,
+    pub(crate) usage: Option<UsageMeasured>,
+}
+
+/// The texts of blobs, for rendering.
+#[derive(Debug, Default)]
+pub(crate) struct Texts(pub(crate) HashMap<Handle, String>);
+
+impl Bodies for Texts {
+    fn text(&self, handle: Handle) -> Option<&str> {
+        self.0.get(&handle).map(String::as_str)
+    }
+}
+
+/// Which view to load.
+pub(crate) struct Wanted<'a> {
+    pub(crate) stream: &'a StreamId,
+    pub(crate) lane: &'a LaneId,
+    /// As of this position; the head if none.
+    pub(crate) at: Option<Seq>,
+    /// How much text the window can hold at most.
+    pub(crate) text: Bytes,
+}
+
+impl Engine {
+    pub(crate) async fn load(&self, wanted: &Wanted<'_>) -> Result<Loaded, Error> {
+        let to = wanted.at.unwrap_or(Seq(i64::MAX.unsigned_abs()));
+        let first = self.first_trip(wanted, to).await?;
+        let mut events = first.events;
+        let trim = first.trim.clone().unwrap_or_default();
+        let mut floor = first.floor;
+        // What has been shown must stay where it is, so the view reaches back to the frontier whatever that takes.
+        let missing = (floor > trim.drop_before && trim.drop_before > Seq::START)
+            .then(|| (trim.drop_before, floor.prev()));
+        let mut singles: BTreeSet<Seq> = trim.keep.iter().copied().collect();
+        singles.extend(first.info.first_user.filter(|seq| *seq <= to));
+        singles.extend(first.pins);
+        singles.retain(|seq| !events.contains_key(seq));
+        self.second_trip(wanted.stream, (missing, singles), &mut events).await?;
+        if let Some((from, _)) = missing {
+            floor = from;
+        }
+        self.callers(wanted.stream, floor, &mut events).await?;
+        self.assemble(wanted, first.info, events, floor, first.usage)
+    }
+
+    fn assemble(
+        &self,
+        wanted: &Wanted<'_>,
+        info: StreamInfo,
+        events: BTreeMap<Seq, StoredEvent>,
+        floor: Seq,
+        usage: Option<UsageMeasured>,
+    ) -> Result<Loaded, Error> {
+        let mut view = View::new(wanted.lane.clone());
+        let mut counts = HashMap::new();
+        for row in events.values() {
+            counts.extend(row.counts.iter().copied());
+            view.apply(&self.event(wanted.stream, row)?);
+        }
+        Ok(Loaded { info, view, floor, counts, usage })
+    }
+
+    pub(crate) fn event(&self, stream: &StreamId, row: &StoredEvent) -> Result<Event, CodecError> {
+        codec::event(&self.config.tenant, stream, row)
+    }
+
+    async fn first_trip(&self, wanted: &Wanted<'_>, to: Seq) -> Result<First, Error> {
+        let (tenant, stream) = (self.tenant.no, wanted.stream.clone());
+        let marked = |what, limit| Query::Marked { tenant, stream: stream.clone(), what, to, limit };
+        let queries = vec![
+            Query::Stream { tenant, stream: stream.clone() },
+            Query::Events {
+                tenant,
+                stream: stream.clone(),
+                from: Seq::START,
+                to,
+                order: Order::Descending,
+                limit: VIEW_EVENTS,
+                text: wanted.text,
+                counts: true,
+            },
+            marked(Marked::Kind("view.trimmed"), LANE_PAGE),
+            marked(Marked::Kind("context.built"), LANE_PAGE),
+            marked(Marked::System, u64::from(u32::MAX)),
+            marked(Marked::Kind("content.pinned"), u64::from(u32::MAX)),
+            marked(Marked::Kind("usage.measured"), 1),
+        ];
+        let answers = self.storage.query(queries).await;
+        let mut answers = match answers {
+            Err(crate::store::StoreError::NoStream(id)) => return Err(Error::NoSession(id.to_string())),
+            other => other?.into_iter(),
+        };
+        let Some(Answer::Stream(Some(info))) = answers.next() else {
+            return Err(Error::NoSession(stream.to_string()));
+        };
+        let mut lists = answers.map(|answer| match answer {
+            Answer::Events(events) => Ok(events),
+            _ => Err(unexpected()),
+        });
+        let mut list = || lists.next().unwrap_or_else(|| Err(unexpected()));
+        let recent = list()?;
+        let floor = recent.iter().map(|row| row.seq).min().unwrap_or(Seq::START);
+        let mut first = First { info: *info, events: BTreeMap::new(), floor, trim: None, pins: Vec::new(), usage: None };
+        let trims = list()?;
+        let trimmed = self.newest_of_lane(wanted, trims, "view.trimmed").await?;
+        if let Some(Event { fact: Some(Fact::ViewTrimmed(trimmed)), .. }) = &trimmed.1 {
+            first.trim = Some(trimmed.trim.clone());
+        }
+        let builds = list()?;
+        let built = self.newest_of_lane(wanted, builds, "context.built").await?;
+        first.keep(trimmed.0.into_iter().chain(built.0));
+        first.keep(list()?);
+        let pins = list()?;
+        for row in &pins {
+            if let Some(Fact::ContentPinned(pin)) = self.event(wanted.stream, row)?.fact {
+                first.pins.push(pin.target);
+            }
+        }
+        first.keep(pins);
+        for row in list()? {
+            if let Some(Fact::UsageMeasured(usage)) = self.event(wanted.stream, &row)?.fact {
+                first.usage = Some(usage);
+            }
+        }
+        // Last, so that what carries counts wins over the same event without.
+        first.events.extend(recent.into_iter().map(|row| (row.seq, row)));
+        Ok(first)
+    }
+
+    /// The newest event of a kind that belongs to the lane; looks further back only when other lanes crowd it out.
+    async fn newest_of_lane(
+        &self,
+        wanted: &Wanted<'_>,
+        mut rows: Vec<StoredEvent>,
+        kind: &'static str,
+    ) -> Result<(Option<StoredEvent>, Option<Event>), Error> {
+        loop {
+            for row in &rows {
+                let event = self.event(wanted.stream, row)?;
+                let lane = match &event.fact {
+                    Some(Fact::ViewTrimmed(trimmed)) => &trimmed.lane,
+                    Some(Fact::ContextBuilt(built)) => &built.lane,
+                    _ => continue,
+                };
+                if lane == wanted.lane {
+                    return Ok((Some(row.clone()), Some(event)));
+                }
+            }
+            let oldest = rows.iter().map(|row| row.seq).min();
+            match oldest {
+                Some(oldest) if rows.len() as u64 >= LANE_PAGE => {
+                    let query = Query::Marked {
+                        tenant: self.tenant.no,
+                        stream: wanted.stream.clone(),
+                        what: Marked::Kind(kind),
+                        to: oldest.prev(),
+                        limit: LANE_PAGE,
+                    };
+                    let Answer::Events(more) = self.one(query).await? else { return Err(unexpected()) };
+                    rows = more;
+                }
+                _ => return Ok((None, None)),
+            }
+        }
+    }
+
+    async fn second_trip(
+        &self,
+        stream: &StreamId,
+        (missing, singles): (Option<(Seq, Seq)>, BTreeSet<Seq>),
+        events: &mut BTreeMap<Seq, StoredEvent>,
+    ) -> Result<(), Error> {
+        let mut queries = Vec::new();
+        if let Some((from, to)) = missing {
+            queries.push(Query::Events {
+                tenant: self.tenant.no,
+                stream: stream.clone(),
+                from,
+                to,
+                order: Order::Ascending,
+                limit: u64::from(u32::MAX),
+                text: Bytes(i64::MAX.unsigned_abs()),
+                counts: true,
+            });
+        }
+        if !singles.is_empty() {
+            queries.push(Query::At {
+                tenant: self.tenant.no,
+                stream: stream.clone(),
+                seqs: singles.into_iter().collect(),
+            });
+        }
+        if queries.is_empty() {
+            return Ok(());
+        }
+        for answer in self.storage.query(queries).await? {
+            let Answer::Events(rows) = answer else { return Err(unexpected()) };
+            events.extend(rows.into_iter().map(|row| (row.seq, row)));
+        }
+        Ok(())
+    }
+
+    /// Loads the calls of results whose call lies before the floor.
+    async fn callers(
+        &self,
+        stream: &StreamId,
+        floor: Seq,
+        events: &mut BTreeMap<Seq, StoredEvent>,
+    ) -> Result<(), Error> {
+        let (mut made, mut answered) = (BTreeSet::new(), BTreeSet::<CallId>::new());
+        for row in events.values() {
+            if let Some(Fact::MessageAppended(said)) = self.event(stream, row)?.fact {
+                made.extend(said.message.calls().cloned());
+                answered.extend(said.message.results().cloned());
+            }
+        }
+        let calls: Vec<CallId> = answered.difference(&made).cloned().collect();
+        if calls.is_empty() || floor <= Seq(1) {
+            return Ok(());
+        }
+        let query =
+            Query::Callers { tenant: self.tenant.no, stream: stream.clone(), calls, before: floor };
+        let Answer::Events(rows) = self.one(query).await? else { return Err(unexpected()) };
+        for row in rows {
+            events.entry(row.seq).or_insert(row);
+        }
+        Ok(())
+    }
+
+    /// Loads bodies.
+    pub(crate) async fn texts(&self, handles: impl IntoIterator<Item = Handle>) -> Result<Texts, Error> {
+        let mut texts = Texts::default();
+        self.more_texts(&mut texts, handles).await?;
+        Ok(texts)
+    }
+
+    /// Loads further bodies.
+    pub(crate) async fn more_texts(
+        &self,
+        texts: &mut Texts,
+        handles: impl IntoIterator<Item = Handle>,
+    ) -> Result<(), Error> {
+        let handles: Vec<Handle> = handles.into_iter().filter(|handle| !texts.0.contains_key(handle)).collect();
+        if handles.is_empty() {
+            return Ok(());
+        }
+        let Answer::Blobs(blobs) = self.one(Query::Blobs { tenant: self.tenant.no, handles }).await? else {
+            return Err(unexpected());
+        };
+        for blob in blobs.into_iter().flatten() {
+            texts.0.insert(blob.handle, codec::unpack_text(&blob.data)?);
+        }
+        Ok(())
+    }
+
+    /// A gauge that knows every body of the view. Bodies that nobody has counted yet are counted now.
+    pub(crate) async fn gauge(
+        &self,
+        view: &View,
+        counts: &HashMap<Handle, BodyCount>,
+        mut scales: Scales,
+    ) -> Result<(Scales, Vec<(Handle, BodyCount)>), Error> {
+        for (handle, count) in counts {
+            scales.learn(*handle, *count);
+        }
+        let unknown: BTreeSet<Handle> = view_handles(view).filter(|handle| !scales.knows(*handle)).collect();
+        let texts = self.texts(unknown.iter().copied()).await?;
+        let mut fresh = Vec::with_capacity(texts.0.len());
+        for (handle, text) in &texts.0 {
+            let count = scales.measure(text);
+            scales.learn(*handle, count);
+            fresh.push((*handle, count));
+        }
+        Ok((scales, fresh))
+    }
+}
+
+fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {
+    let messages = view.entries().filter_map(|entry| entry.message.as_ref());
+    messages.flat_map(|message| &message.parts).flat_map(Part::bodies).filter_map(Body::handle)
+}
+
+/// What the first round trip brings.
+struct First {
+    info: StreamInfo,
+    events: BTreeMap<Seq, StoredEvent>,
+    floor: Seq,
+    trim: Option<Trim>,
+    pins: Vec<Seq>,
+    usage: Option<UsageMeasured>,
+}
+
+impl First {
+    fn keep(&mut self, rows: impl IntoIterator<Item = StoredEvent>) {
+        self.events.extend(rows.into_iter().map(|row| (row.seq, row)));
+    }
+}

@@ -1,0 +1,196 @@
+//! What could come back: bodies the newest turn speaks of, and older entries that answer a query.
+
+use super::load::{Loaded, Texts};
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::gauge::count_body;
+use crate::limits::RECALL_HITS;
+use crate::search::{SearchOptions, SearchOrder};
+use crate::store::{Answer, BodyCount, Query, codec};
+use std::collections::{BTreeSet, HashMap};
+use wunderblock_core::event::Fact;
+use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::message::{Body, Message, Part};
+use wunderblock_core::plan::Injection;
+use wunderblock_core::units::Seq;
+use wunderblock_core::view::View;
+
+/// Candidates, best first, with what is needed to weigh and show them.
+#[derive(Default)]
+pub(crate) struct Recalled {
+    pub(crate) hits: Vec<Injection>,
+    pub(crate) texts: Texts,
+    pub(crate) counts: HashMap<Handle, BodyCount>,
+}
+
+impl Engine {
+    pub(crate) async fn recall(
+        &self,
+        stream: &StreamId,
+        loaded: &Loaded,
+        query: Option<&str>,
+    ) -> Result<Recalled, Error> {
+        let mut recalled = Recalled { texts: self.newest_turn(&loaded.view).await?, ..Recalled::default() };
+        let words = turn_words(&loaded.view, &recalled.texts);
+        let shown = loaded.view.trim().stub_before.max(loaded.floor);
+        for name in names(&words) {
+            if let Some(hit) = mentioned(&loaded.view, &name, shown) {
+                recalled.hits.push(hit);
+            } else if let Ok(handle) = name.parse::<Handle>() {
+                recalled.hits.extend(self.named(handle, &mut recalled.texts).await?);
+            }
+        }
+        if let Some(query) = query {
+            recalled.hits.extend(self.answers(stream, query, shown).await?);
+        }
+        recalled.hits.dedup_by(|a, b| a.body == b.body);
+        let handles: BTreeSet<Handle> = recalled.hits.iter().filter_map(|hit| hit.body.handle()).collect();
+        self.more_texts(&mut recalled.texts, handles.iter().copied()).await?;
+        for handle in handles {
+            if let Some(text) = recalled.texts.0.get(&handle) {
+                recalled.counts.insert(handle, count_body(text));
+            }
+        }
+        Ok(recalled)
+    }
+
+    /// The texts of the newest user turn, where they are in blobs.
+    async fn newest_turn(&self, view: &View) -> Result<Texts, Error> {
+        let message = newest(view);
+        let handles = message.into_iter().flat_map(|said| &said.parts).flat_map(Part::bodies).filter_map(Body::handle);
+        self.texts(handles.collect::<Vec<_>>()).await
+    }
+
+    /// The body a handle in the newest turn names.
+    async fn named(&self, handle: Handle, texts: &mut Texts) -> Result<Option<Injection>, Error> {
+        let Answer::Blobs(mut blobs) =
+            self.one(Query::Blobs { tenant: self.tenant.no, handles: vec![handle] }).await?
+        else {
+            return Ok(None);
+        };
+        let Some(blob) = blobs.pop().flatten() else { return Ok(None) };
+        let text = codec::unpack_text(&blob.data)?;
+        let lines = wunderblock_core::message::count_lines(&text);
+        texts.0.insert(handle, text);
+        Ok(Some(Injection {
+            from_seq: Seq::START,
+            body: Body::Blob { blob: handle, bytes: blob.bytes, lines },
+            what: handle.to_string().into(),
+            why: "the newest turn names its handle".into(),
+        }))
+    }
+
+    /// Older entries that answer a query, best first.
+    async fn answers(&self, stream: &StreamId, query: &str, before: Seq) -> Result<Vec<Injection>, Error> {
+        let options = SearchOptions {
+            session: Some(stream.clone()),
+            order: SearchOrder::Ranked,
+            limit: RECALL_HITS,
+            free_text: true,
+            ..SearchOptions::default()
+        };
+        let found = self.search(query, &options).await?;
+        let seqs: Vec<Seq> = found.hits.iter().map(|hit| hit.seq).filter(|seq| *seq < before).collect();
+        let Answer::Events(rows) =
+            self.one(Query::At { tenant: self.tenant.no, stream: stream.clone(), seqs: seqs.clone() }).await?
+        else {
+            return Ok(Vec::new());
+        };
+        let mut hits = Vec::new();
+        for row in rows {
+            if let Some(Fact::MessageAppended(said)) = self.event(stream, &row)?.fact
+                && said.message.standing.is_sendable()
+                && let Some(body) = largest_text(&said.message)
+            {
+                hits.push(Injection {
+                    from_seq: row.seq,
+                    body,
+                    what: role_words(&said.message).into(),
+                    why: format!("it answers the query `{}`", query.chars().take(80).collect::<String>()).into(),
+                });
+            }
+        }
+        Ok(hits)
+    }
+}
+
+fn newest(view: &View) -> Option<&Message> {
+    view.newest_user().and_then(|seq| view.entry(seq)).and_then(|entry| entry.message.as_ref())
+}
+
+fn turn_words(view: &View, texts: &Texts) -> String {
+    let mut words = String::new();
+    for part in newest(view).into_iter().flat_map(|said| &said.parts) {
+        if let Part::Text { text, .. } = part {
+            let text = text.inline().or_else(|| texts.0.get(&text.handle()?).map(String::as_str));
+            words.push_str(text.unwrap_or_default());
+            words.push('\n');
+        }
+    }
+    words
+}
+
+/// Names of things that may have been read before: paths with a directory or an extension, URLs, handles.
+fn names(words: &str) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let cut = |c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | '<' | '>' | ',' | '，' | '。' | '「' | '」');
+    words
+        .split(cut)
+        .map(|word| word.trim_end_matches(['.', ':', ';', '!', '?']))
+        .filter(|word| word.len() >= 4 && word.len() <= 400 && looks_like_a_name(word))
+        .filter(|word| seen.insert((*word).to_owned()))
+        .map(ToOwned::to_owned)
+        .take(16)
+        .collect()
+}
+
+fn looks_like_a_name(word: &str) -> bool {
+    if word.contains("://") || word.starts_with("wb:") || word.trim_matches('/').contains('/') {
+        return true;
+    }
+    let extension = word.rsplit_once('.').map(|(stem, end)| (stem.is_empty(), end));
+    extension.is_some_and(|(bare, end)| {
+        !bare && (1..=8).contains(&end.len()) && end.starts_with(|c: char| c.is_ascii_alphabetic())
+    })
+}
+
+/// The newest result whose call speaks of `name` and that is not shown verbatim.
+fn mentioned(view: &View, name: &str, shown: Seq) -> Option<Injection> {
+    for entry in view.entries().rev().filter(|entry| entry.seq < shown) {
+        let Some(said) = &entry.message else { continue };
+        for part in &said.parts {
+            let Part::ToolResult { call, content, .. } = part else { continue };
+            let Some(gist) = view.gist(call, entry.seq).filter(|gist| gist.contains(name)) else { continue };
+            let body = content.iter().flat_map(Part::bodies).max_by_key(|body| body.bytes())?;
+            return Some(Injection {
+                from_seq: entry.seq,
+                body: body.clone(),
+                what: gist.into(),
+                why: format!("the newest turn speaks of {name}").into(),
+            });
+        }
+    }
+    None
+}
+
+fn largest_text(said: &Message) -> Option<Body> {
+    let texts = said.parts.iter().filter_map(|part| match part {
+        Part::Text { text, .. } => Some(text),
+        Part::ToolResult { content, .. } => content.iter().find_map(|inner| match inner {
+            Part::Text { text, .. } => Some(text),
+            _ => None,
+        }),
+        _ => None,
+    });
+    texts.max_by_key(|body| body.bytes()).cloned()
+}
+
+fn role_words(said: &Message) -> &'static str {
+    use wunderblock_core::message::Role;
+    match said.role {
+        Role::System => "a system message",
+        Role::User => "a user's message",
+        Role::Assistant => "an assistant's message",
+        Role::Tool => "a tool's result",
+    }
+}

@@ -1,0 +1,217 @@
+//! Rebuilding a recorded request, and saying where two of them part.
+
+use super::load::{Texts, Wanted};
+use super::{Target, dialect_name};
+use crate::engine::{Engine, unexpected};
+use crate::error::Error;
+use crate::gauge::Scales;
+use crate::session::Session;
+use crate::store::{Answer, Marked, Query};
+use std::collections::BTreeSet;
+use wunderblock_core::budget::Certainty;
+use wunderblock_core::event::{ContextBuilt, Fact};
+use wunderblock_core::id::LaneId;
+use wunderblock_core::message::{Body, Dialect};
+use wunderblock_core::render::{self, Scene, render};
+use wunderblock_core::request::Tool;
+use wunderblock_core::units::{Bytes, Millis, Seq};
+
+/// A request rebuilt from its record.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    /// Where it is recorded.
+    pub seq: Seq,
+    /// When it was built.
+    pub at: Millis,
+    /// The lane it was built for.
+    pub lane: LaneId,
+    /// The model.
+    pub model: String,
+    /// The format.
+    pub dialect: Dialect,
+    /// The bytes.
+    pub body: Vec<u8>,
+    /// BLAKE3 of them, hexadecimal: as recorded, and proved equal unless `erased`.
+    pub digest: String,
+    /// Content of it has been erased since, so the bytes cannot be those that were sent.
+    pub erased: bool,
+}
+
+/// Where two requests part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// How many bytes they have in common at the beginning.
+    pub common: u64,
+    /// Their lengths.
+    pub lengths: (u64, u64),
+    /// Whether the second only adds to the first, up to the brackets that close it.
+    pub append_only: bool,
+    /// What stands around the place in each.
+    pub around: (String, String),
+    /// What was recorded between them that explains it.
+    pub causes: Vec<(Seq, String)>,
+}
+
+impl Session {
+    /// Rebuilds the newest request recorded at or before a position, and proves it byte for byte.
+    ///
+    /// # Errors
+    /// When there is none, or when what comes out is not what was recorded.
+    pub async fn replay(&self, at: Option<Seq>) -> Result<Replayed, Error> {
+        let to = at.unwrap_or(Seq(i64::MAX.unsigned_abs()));
+        let query = Query::Marked {
+            tenant: self.engine.tenant.no,
+            stream: self.id.clone(),
+            what: Marked::Kind("context.built"),
+            to,
+            limit: 1,
+        };
+        let Answer::Events(mut rows) = self.engine.one(query).await? else { return Err(unexpected()) };
+        let Some(row) = rows.pop() else { return Err(Error::NoRequest(at.unwrap_or(Seq::START))) };
+        let event = self.engine.event(&self.id, &row)?;
+        let Some(Fact::ContextBuilt(built)) = event.fact else {
+            return Err(Error::Erased(format!("the record of the request at position {}", row.seq)));
+        };
+        if built.render > render::VERSION {
+            let why = format!("a newer program rendered it (version {})", built.render);
+            return Err(Error::Replay { at: row.seq, why });
+        }
+        let (body, erased) = self.rebuild(row.seq, &built).await?;
+        let digest = blake3::hash(&body).to_hex().to_string();
+        if digest != *built.digest && !erased {
+            let why = format!("its hash is {digest}, recorded was {}", built.digest);
+            return Err(Error::Replay { at: row.seq, why });
+        }
+        Ok(Replayed {
+            seq: row.seq,
+            at: event.at,
+            lane: built.lane,
+            model: built.model.into(),
+            dialect: built.dialect,
+            body,
+            digest: built.digest.into(),
+            erased,
+        })
+    }
+
+    async fn rebuild(&self, seq: Seq, built: &ContextBuilt) -> Result<(Vec<u8>, bool), Error> {
+        let engine = &self.engine;
+        let text = Bytes(built.budget.window.0.saturating_mul(crate::limits::VIEW_BYTES_PER_TOKEN));
+        let wanted = Wanted { stream: &self.id, lane: &built.lane, at: Some(seq.prev()), text };
+        let loaded = engine.load(&wanted).await?;
+        let mut texts = engine.texts(render::handles(&loaded.view, &built.plan.trim, built.dialect)).await?;
+        let tools = engine.tools(built, &mut texts).await?;
+        let target = engine.recorded(built);
+        let gauge = Scales::new(target.row.counter());
+        let scene = Scene {
+            stream: engine.stream_handle(&self.id),
+            bodies: &texts,
+            gauge: &gauge,
+            tools: &tools,
+            dialect: built.dialect,
+        };
+        let rendered = render(&loaded.view, &built.plan.trim, scene);
+        let needed: BTreeSet<_> = render::handles(&loaded.view, &built.plan.trim, built.dialect);
+        let erased = needed.iter().any(|handle| !texts.0.contains_key(handle))
+            || loaded.view.entries().any(|entry| entry.message.is_none());
+        Ok((super::encode(rendered, &target)?.bytes, erased))
+    }
+
+    /// Says where the requests recorded at or before two positions part, and why.
+    ///
+    /// # Errors
+    /// As [`Session::replay`].
+    pub async fn diff(&self, first: Seq, second: Seq) -> Result<(Replayed, Replayed, Difference), Error> {
+        let (a, b) = (self.replay(Some(first)).await?, self.replay(Some(second)).await?);
+        let mut difference = compare(&a.body, &b.body);
+        if !difference.append_only {
+            difference.causes = self.causes(&a, &b).await?;
+        }
+        Ok((a, b, difference))
+    }
+
+    async fn causes(&self, a: &Replayed, b: &Replayed) -> Result<Vec<(Seq, String)>, Error> {
+        let mut causes = Vec::new();
+        for (what, one, other) in [
+            ("another lane", a.lane.to_string(), b.lane.to_string()),
+            ("another model", a.model.clone(), b.model.clone()),
+            ("another format", dialect_name(a.dialect).to_owned(), dialect_name(b.dialect).to_owned()),
+        ] {
+            if one != other {
+                causes.push((b.seq, format!("{what}: {one}, then {other}")));
+            }
+        }
+        let (low, high) = (a.seq.min(b.seq), a.seq.max(b.seq));
+        let events = self.events(low.next(), high, (u64::from(u32::MAX), Bytes(i64::MAX.unsigned_abs()))).await?;
+        for event in events {
+            let why = match &event.fact {
+                Some(Fact::ViewTrimmed(trimmed)) if trimmed.lane == b.lane => format!(
+                    "the lane left more out ({}): shown from position {}, verbatim from {}",
+                    trimmed.reason.name(),
+                    trimmed.trim.drop_before,
+                    trimmed.trim.stub_before
+                ),
+                Some(Fact::ContentPinned(pin)) => format!("position {} was pinned or unpinned", pin.target),
+                Some(Fact::ContentErased(gone)) => {
+                    format!("positions {} to {} were erased", gone.from_seq, gone.to_seq)
+                }
+                _ => continue,
+            };
+            causes.push((event.seq, why));
+        }
+        Ok(causes)
+    }
+}
+
+impl Engine {
+    /// The tools that went into a recorded request.
+    async fn tools(&self, built: &ContextBuilt, texts: &mut Texts) -> Result<Vec<Tool>, Error> {
+        let text = match &built.inputs {
+            None => return Ok(Vec::new()),
+            Some(Body::Inline(text)) => text.clone(),
+            Some(Body::Blob { blob, .. }) => {
+                self.more_texts(texts, [*blob]).await?;
+                texts.0.get(blob).cloned().ok_or_else(|| Error::Erased("the request's tools".to_owned()))?
+            }
+        };
+        serde_json::from_str(&text).map_err(|error| {
+            Error::Codec(crate::store::codec::CodecError::Decode {
+                kind: "context.built".to_owned(),
+                why: error.to_string(),
+            })
+        })
+    }
+
+    fn recorded(&self, built: &ContextBuilt) -> Target {
+        let found = self.config.catalog.lookup(&built.model);
+        Target {
+            model: built.model.to_string(),
+            known: found.known,
+            row: found.row.clone(),
+            dialect: built.dialect,
+            budget: built.budget,
+            certainty: Certainty::Exact,
+        }
+    }
+}
+
+/// How much of each request a difference shows.
+const AROUND: usize = 48;
+
+fn compare(a: &[u8], b: &[u8]) -> Difference {
+    let common = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    // A request ends with the brackets that close its last message; what follows may only add after them.
+    let closing = a.get(common..).is_none_or(|rest| rest.iter().all(|byte| matches!(byte, b']' | b'}')));
+    let around = |bytes: &[u8]| {
+        let from = common.saturating_sub(AROUND / 2);
+        let end = (common + AROUND).min(bytes.len());
+        String::from_utf8_lossy(bytes.get(from..end).unwrap_or_default()).into_owned()
+    };
+    Difference {
+        common: common as u64,
+        lengths: (a.len() as u64, b.len() as u64),
+        append_only: closing,
+        around: (around(a), around(b)),
+        causes: Vec::new(),
+    }
+}

@@ -1,0 +1,194 @@
+//! The engine: one ledger, one tenant, and what can be done with them.
+
+use crate::catalog::Catalog;
+use crate::error::Error;
+use crate::redact::Redactor;
+use crate::session::Session;
+use crate::store::sqlite::{Access, Sqlite};
+use crate::store::{Answer, Query, SourceBy, Storage, StreamInfo, Tenant, Write, Written};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use wunderblock_core::id::{StreamId, TenantId};
+use wunderblock_core::units::Millis;
+
+/// Tells the time: milliseconds since 1970. Passed in, so that a test or a replay can tell another.
+pub type Clock = Arc<dyn Fn() -> Millis + Send + Sync>;
+
+/// What an engine is made with. Parsed once by whoever opens it; the engine reads no file and no environment for it.
+#[derive(Clone)]
+pub struct Config {
+    /// Whose ledger.
+    pub tenant: TenantId,
+    /// What is known of models.
+    pub catalog: Catalog,
+    /// What is taken for a secret.
+    pub redactor: Arc<Redactor>,
+    /// Tells the time.
+    pub clock: Clock,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            tenant: TenantId::local(),
+            catalog: Catalog::embedded(),
+            redactor: Arc::new(Redactor::embedded()),
+            clock: Arc::new(system_time),
+        }
+    }
+}
+
+impl std::fmt::Debug for Config {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Config").field("tenant", &self.tenant).finish_non_exhaustive()
+    }
+}
+
+fn system_time() -> Millis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// A ledger in use. Cheap to clone; all clones share it.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) storage: Arc<dyn Storage>,
+    pub(crate) file: Option<Arc<Sqlite>>,
+    pub(crate) tenant: Tenant,
+    pub(crate) config: Config,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("config", &self.config).finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// Opens the ledger in a SQLite file.
+    ///
+    /// # Errors
+    /// When it cannot be opened; see [`Error::hint`].
+    pub async fn open(path: &Path, access: Access, config: Config) -> Result<Self, Error> {
+        let file = Arc::new(Sqlite::open(path, access)?);
+        let mut engine = Self::on(file.clone(), access != Access::Read, config).await?;
+        engine.file = Some(file);
+        Ok(engine)
+    }
+
+    /// Uses a ledger behind the storage port. `writable` says whether a new tenant may be created.
+    ///
+    /// # Errors
+    /// When the storage does not answer.
+    pub async fn on(storage: Arc<dyn Storage>, writable: bool, config: Config) -> Result<Self, Error> {
+        let name = config.tenant.to_string();
+        let found = match storage.query(vec![Query::Tenant { name: name.clone() }]).await?.pop() {
+            Some(Answer::Tenant(found)) => found,
+            _ => None,
+        };
+        let tenant = match found {
+            Some(tenant) => tenant,
+            None if writable => {
+                let key = random()?;
+                match storage.commit(vec![Write::Tenant { name, key }]).await?.pop() {
+                    Some(Written::Tenant(tenant)) => tenant,
+                    _ => return Err(unexpected()),
+                }
+            }
+            // Nothing was ever written for this tenant: an empty ledger, and every handle unknown.
+            None => Tenant { no: crate::store::TenantNo(-1), key: [0; 32] },
+        };
+        Ok(Self { storage, file: None, tenant, config })
+    }
+
+    /// The session with this id, whether or not it exists yet.
+    #[must_use]
+    pub fn session(&self, id: StreamId) -> Session {
+        Session::new(self.clone(), id)
+    }
+
+    /// The session an id or a unique beginning of one means. The id of an imported transcript means its newest branch;
+    /// `ID~1` is the first branch itself.
+    ///
+    /// # Errors
+    /// When none fits, or several.
+    pub async fn find(&self, text: &str) -> Result<Session, Error> {
+        let exact = StreamId::new(text.strip_suffix("~1").unwrap_or(text))?;
+        if let Some(info) = self.info(&exact).await? {
+            let leaf = if text.ends_with("~1") { None } else { self.leaf(&info).await? };
+            return Ok(self.session(leaf.unwrap_or(exact)));
+        }
+        let mut matches = self.streams(text, 12).await?;
+        // Branches of one transcript go by its name: they are no second meaning.
+        let shortest = matches.iter().map(|info| info.id.clone()).min_by_key(|id| id.as_str().len());
+        if let Some(root) = shortest
+            && matches.iter().all(|info| {
+                info.id == root || info.id.as_str().strip_prefix(root.as_str()).is_some_and(|rest| rest.starts_with('~'))
+            })
+        {
+            matches.retain(|info| info.id == root);
+        }
+        match matches.as_slice() {
+            [] => Err(Error::NoSession(text.to_owned())),
+            [one] => {
+                let leaf = self.leaf(one).await?;
+                Ok(self.session(leaf.unwrap_or_else(|| one.id.clone())))
+            }
+            _ => Err(Error::Ambiguous {
+                prefix: text.to_owned(),
+                matches: matches.into_iter().map(|info| info.id).collect(),
+            }),
+        }
+    }
+
+    async fn leaf(&self, info: &StreamInfo) -> Result<Option<StreamId>, Error> {
+        let Some(no) = info.source else { return Ok(None) };
+        let source = self.one(Query::Source { tenant: self.tenant.no, by: SourceBy::No(no) }).await?;
+        let Answer::Source(Some(source)) = source else { return Ok(None) };
+        let is_branch = |leaf: &StreamId| {
+            leaf.as_str().strip_prefix(info.id.as_str()).is_some_and(|rest| rest.starts_with('~'))
+        };
+        Ok(source.leaf.filter(is_branch))
+    }
+
+    /// Sessions, the newest first.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub async fn streams(&self, prefix: &str, limit: u64) -> Result<Vec<StreamInfo>, Error> {
+        let query = Query::Streams { tenant: self.tenant.no, prefix: prefix.to_owned(), limit };
+        match self.one(query).await? {
+            Answer::Streams(streams) => Ok(streams),
+            _ => Err(unexpected()),
+        }
+    }
+
+    pub(crate) async fn info(&self, stream: &StreamId) -> Result<Option<StreamInfo>, Error> {
+        match self.one(Query::Stream { tenant: self.tenant.no, stream: stream.clone() }).await? {
+            Answer::Stream(info) => Ok(info.map(|info| *info)),
+            _ => Err(unexpected()),
+        }
+    }
+
+    pub(crate) async fn one(&self, query: Query) -> Result<Answer, Error> {
+        self.storage.query(vec![query]).await?.pop().ok_or_else(unexpected)
+    }
+
+    pub(crate) fn now(&self) -> Millis {
+        (self.config.clock)()
+    }
+}
+
+/// Bytes nobody can guess.
+pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Error::Config(format!("the system gives no random bytes: {error}")))?;
+    Ok(bytes)
+}
+
+/// A storage that answers another question than was asked.
+pub(crate) fn unexpected() -> Error {
+    Error::Store(crate::store::StoreError::Damaged("the storage gave an answer to another question".to_owned()))
+}

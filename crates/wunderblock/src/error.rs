@@ -1,0 +1,160 @@
+//! What can go wrong, in words for whoever can mend it.
+
+use crate::store::StoreError;
+use crate::store::codec::CodecError;
+use wunderblock_core::id::{Handle, IdError, StreamId};
+use wunderblock_core::plan::Refusal;
+use wunderblock_core::units::Seq;
+
+/// Whose move it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The caller asked for something that cannot be.
+    Usage,
+    /// We refuse on purpose: over budget, conflict, denied.
+    Refused,
+    /// Something failed.
+    Failed,
+}
+
+/// An engine's error. [`Error::hint`] says what to do next.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The ledger.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A record.
+    #[error(transparent)]
+    Codec(#[from] CodecError),
+    /// An id.
+    #[error(transparent)]
+    Id(#[from] IdError),
+    /// A provider's format.
+    #[error(transparent)]
+    Wire(#[from] wunderblock_wire::WireError),
+    /// No such session.
+    #[error("there is no session `{0}`")]
+    NoSession(String),
+    /// A prefix fits several sessions.
+    #[error("`{prefix}` fits {} sessions: {}", matches.len(), matches.iter().map(StreamId::as_str).collect::<Vec<_>>().join(", "))]
+    Ambiguous {
+        /// What was given.
+        prefix: String,
+        /// What it fits.
+        matches: Vec<StreamId>,
+    },
+    /// Even the least does not fit.
+    #[error(transparent)]
+    OverBudget(#[from] Box<Refusal>),
+    /// The encoded request would be invalid; a defect of ours.
+    #[error("the request for `{dialect}` would be refused: {first}")]
+    Invalid {
+        /// The dialect.
+        dialect: &'static str,
+        /// The first violation.
+        first: String,
+    },
+    /// A handle that names nothing here.
+    #[error("nothing here has the handle {0}")]
+    NoHandle(Handle),
+    /// A range or address that cannot be.
+    #[error("{0}")]
+    Address(String),
+    /// There is no recorded request at a position.
+    #[error("there is no recorded request at or before position {0}")]
+    NoRequest(Seq),
+    /// A replayed request is not what was recorded.
+    #[error("the request recorded at position {at} cannot be rebuilt: {why}")]
+    Replay {
+        /// Where it is recorded.
+        at: Seq,
+        /// What differs.
+        why: String,
+    },
+    /// What was read was erased.
+    #[error("erased: {0}")]
+    Erased(String),
+    /// A pattern that is no regular expression.
+    #[error("the pattern is not a regular expression: {0}")]
+    Pattern(String),
+    /// A query that cannot be searched for.
+    #[error("{0}")]
+    Query(String),
+    /// A file that cannot be imported.
+    #[error("{path}: {why}")]
+    Import {
+        /// The file.
+        path: String,
+        /// Why.
+        why: String,
+    },
+    /// A setting.
+    #[error("{0}")]
+    Config(String),
+    /// A file that cannot be read or written.
+    #[error("{path}: {why}")]
+    File {
+        /// The file.
+        path: String,
+        /// What the system said.
+        why: String,
+    },
+    /// The session kept growing while a request was being built.
+    #[error("the session kept growing while its request was being built")]
+    Restless,
+}
+
+impl Error {
+    /// Whose move it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::OverBudget(_) | Self::Store(StoreError::Conflict { .. } | StoreError::StreamExists(_)) => {
+                ErrorKind::Refused
+            }
+            Self::Id(_)
+            | Self::NoSession(_)
+            | Self::Ambiguous { .. }
+            | Self::NoHandle(_)
+            | Self::Address(_)
+            | Self::NoRequest(_)
+            | Self::Pattern(_)
+            | Self::Query(_)
+            | Self::Config(_) => ErrorKind::Usage,
+            _ => ErrorKind::Failed,
+        }
+    }
+
+    /// What to do next, where there is something to be done.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::NoSession(_) => "`wunderblock sessions` lists what there is; `wunderblock import PATH` adds a transcript",
+            Self::Ambiguous { .. } => "give more of the id",
+            Self::OverBudget(_) => {
+                "use a larger --window, a smaller --reserve, or fewer tools and instructions; the parts are listed above"
+            }
+            Self::NoHandle(_) => "handles belong to one ledger and tenant; check --db and --tenant",
+            Self::NoRequest(_) => "`wunderblock context SESSION` builds and records a request",
+            Self::Pattern(_) => "without --regex the pattern is taken literally",
+            Self::Restless => "another process is appending; try again",
+            Self::Store(error) => return store_hint(error),
+            Self::Codec(CodecError::TooNew(_)) => "use the newer program that wrote this ledger",
+            _ => return None,
+        })
+    }
+}
+
+fn store_hint(error: &StoreError) -> Option<&'static str> {
+    Some(match error {
+        StoreError::Conflict { .. } => "an id names one event for good: give the new event an id of its own",
+        StoreError::Locked => "another process is writing; try again when it is done",
+        StoreError::ReadOnly => "check the permissions of the file and its folder",
+        StoreError::Full => "free some space and try again: nothing that was acknowledged is lost",
+        StoreError::TooNew { .. } => "use the newer program that wrote it",
+        StoreError::Damaged(_) => "`wunderblock doctor` says what can be saved; `wunderblock restore` brings a backup back",
+        StoreError::Foreign(_) => "give the path of a Wunderblock database with --db, or a path that does not exist yet",
+        StoreError::Missing(_) => "`wunderblock import PATH` creates it; --db names another one",
+        _ => return None,
+    })
+}

@@ -1,0 +1,106 @@
+//! What texts cost for one model: counts that are stored, and counts made now.
+
+use crate::store::BodyCount;
+use crate::tokens::{Class, Counted, Counter, escaped_len};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use wunderblock_core::id::Handle;
+use wunderblock_core::ports::Gauge;
+use wunderblock_core::units::{Bytes, Cost, Tokens};
+
+/// Short strings (ids, tool names) recur many times in a request.
+const MEMO_MAX: usize = 80;
+
+/// A body that is not there has been erased; what stands in its place is short.
+const ERASED: Cost = Cost::new(16, 64);
+
+/// The gauge of one build.
+#[derive(Debug)]
+pub struct Scales {
+    counter: Counter,
+    counts: HashMap<Handle, BodyCount>,
+    memo: RefCell<HashMap<Box<str>, Cost>>,
+}
+
+impl Scales {
+    /// A gauge for a model that knows these bodies.
+    #[must_use]
+    pub fn new(counter: Counter) -> Self {
+        Self { counter, counts: HashMap::new(), memo: RefCell::default() }
+    }
+
+    /// Takes in what was counted of a body.
+    pub fn learn(&mut self, handle: Handle, count: BodyCount) {
+        self.counts.insert(handle, count);
+    }
+
+    /// Whether a body's count is here, in the vocabulary this model needs.
+    #[must_use]
+    pub fn knows(&self, handle: Handle) -> bool {
+        let needs_own = self.counter.count_cl100k("").is_some();
+        self.counts.get(&handle).is_some_and(|count| !needs_own || count.cl100k.is_some())
+    }
+
+    /// Counts a body for this model.
+    #[must_use]
+    pub fn measure(&self, text: &str) -> BodyCount {
+        let cl100k = self.counter.count_cl100k(text);
+        BodyCount { cl100k, ..count_body(text) }
+    }
+
+    fn cost(&self, count: BodyCount) -> Cost {
+        let class = Class::from_number(count.class).unwrap_or(Class::Code);
+        let tokens = self.counter.scale(Counted { o200k: count.o200k, class }, count.cl100k);
+        Cost { tokens, bytes: Bytes(count.escaped) }
+    }
+}
+
+/// Counts a body, for every model.
+#[must_use]
+pub fn count_body(text: &str) -> BodyCount {
+    let counted = Counted::of(text);
+    BodyCount {
+        o200k: counted.o200k,
+        cl100k: None,
+        class: counted.class.number(),
+        escaped: escaped_len(text),
+        quotes: quotes(text),
+    }
+}
+
+fn quotes(text: &str) -> u32 {
+    u32::try_from(memchr::memchr_iter(b'"', text.as_bytes()).count()).unwrap_or(u32::MAX)
+}
+
+/// JSON that may go out as a value or as a string: each of its string values may take a token more by itself than
+/// within the whole, since a vocabulary has tokens that begin with a quote.
+fn as_json(cost: Cost, quotes: u32) -> Cost {
+    Cost { tokens: cost.tokens + Tokens(u64::from(quotes / 2)), bytes: cost.bytes }
+}
+
+impl Gauge for Scales {
+    fn text(&self, text: &str) -> Cost {
+        if text.len() <= MEMO_MAX
+            && let Some(cost) = self.memo.borrow().get(text)
+        {
+            return *cost;
+        }
+        let cost = self.cost(self.measure(text));
+        if text.len() <= MEMO_MAX {
+            self.memo.borrow_mut().insert(text.into(), cost);
+        }
+        cost
+    }
+
+    fn json(&self, text: &str) -> Cost {
+        as_json(self.text(text), quotes(text))
+    }
+
+    fn blob(&self, handle: Handle) -> Cost {
+        self.counts.get(&handle).map_or(ERASED, |count| self.cost(*count))
+    }
+
+    fn json_blob(&self, handle: Handle) -> Cost {
+        self.counts.get(&handle).map_or(ERASED, |count| as_json(self.cost(*count), count.quotes))
+    }
+}

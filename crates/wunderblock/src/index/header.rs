@@ -1,0 +1,223 @@
+//! What a segment says about itself: its documents, and where its blocks begin.
+//!
+//! ```text
+//! documents varint
+//! runs of one stream varint │ per run: stream varint, documents varint
+//! per document: position, zigzag varint: as itself for the first of a run, else against one past the document before
+//! per document: length in terms varint
+//! blocks varint │ per block: length of its first term 1, the first term
+//! ```
+
+use super::frame::{Framer, Kind, SegmentError, unwrap};
+use super::varint;
+use super::words::MAX_TERM_BYTES;
+
+/// The most documents in one segment.
+pub const MAX_DOCS: usize = 1 << 20;
+
+/// Which document: its stream, by the number the store gave it, and its position there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DocKey {
+    /// The stream's number.
+    pub stream: u32,
+    /// The position in the stream.
+    pub seq: u64,
+}
+
+/// A document of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Doc {
+    pub(super) seq: u64,
+    pub(super) stream: u32,
+    /// Its length in terms.
+    pub(super) len: u32,
+}
+
+impl Doc {
+    pub(super) const fn key(self) -> DocKey {
+        DocKey { stream: self.stream, seq: self.seq }
+    }
+}
+
+/// The documents of one stream in a segment, together: lets a scope that holds all or none of them say so at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) stream: u32,
+    pub(super) first: u64,
+    pub(super) last: u64,
+    pub(super) docs: u64,
+    pub(super) terms: u64,
+}
+
+/// The documents of a segment, oldest first, with their sums.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Docs {
+    pub(super) all: Vec<Doc>,
+    /// By stream.
+    pub(super) spans: Vec<Span>,
+}
+
+impl Docs {
+    pub(super) fn new(all: Vec<Doc>) -> Self {
+        let mut spans: Vec<Span> = Vec::new();
+        for doc in &all {
+            let one = Span {
+                stream: doc.stream,
+                first: doc.seq,
+                last: doc.seq,
+                docs: 1,
+                terms: u64::from(doc.len),
+            };
+            match spans.last_mut() {
+                Some(span) if span.stream == doc.stream => span.join(&one),
+                _ => spans.push(one),
+            }
+        }
+        spans.sort_by_key(|span| span.stream);
+        spans.dedup_by(|later, kept| {
+            let same = later.stream == kept.stream;
+            if same {
+                kept.join(later);
+            }
+            same
+        });
+        Self { all, spans }
+    }
+}
+
+impl Span {
+    fn join(&mut self, other: &Self) {
+        self.first = self.first.min(other.first);
+        self.last = self.last.max(other.last);
+        self.docs += other.docs;
+        self.terms += other.terms;
+    }
+}
+
+/// A segment's header, read. Worth keeping in memory: 16 bytes per document, and a first term per 16 KB of index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    pub(super) docs: Docs,
+    pub(super) first_terms: Vec<Box<[u8]>>,
+}
+
+impl Header {
+    /// Reads a header.
+    ///
+    /// # Errors
+    /// When the bytes are damaged or written by a later version.
+    pub fn decode(bytes: &[u8]) -> Result<Self, SegmentError> {
+        let raw = unwrap(Kind::Header, bytes)?;
+        let malformed = SegmentError::Malformed { what: "a segment's header does not follow the format" };
+        parse(&raw).ok_or(malformed)
+    }
+
+    /// How many documents the segment holds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.docs.all.len()
+    }
+
+    /// Whether it holds none: a segment from which everything was removed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.docs.all.is_empty()
+    }
+
+    /// The documents, oldest first.
+    pub fn docs(&self) -> impl DoubleEndedIterator<Item = DocKey> + '_ {
+        self.docs.all.iter().map(|doc| doc.key())
+    }
+
+    /// The first and last position of each stream in this segment: `(stream, first, last)`, by stream.
+    pub fn streams(&self) -> impl Iterator<Item = (u32, u64, u64)> + '_ {
+        self.docs.spans.iter().map(|span| (span.stream, span.first, span.last))
+    }
+
+    /// How many blocks the segment has.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        self.first_terms.len()
+    }
+
+    /// The block in which a term stands if the segment has it.
+    #[must_use]
+    pub fn block_of(&self, term: &[u8]) -> Option<u32> {
+        let after = self.first_terms.partition_point(|first| &**first <= term);
+        after.checked_sub(1).and_then(|block| u32::try_from(block).ok())
+    }
+}
+
+/// Writes a header.
+pub(super) fn encode(
+    docs: &[Doc],
+    first_terms: &[Box<[u8]>],
+    framer: &mut Framer,
+) -> Result<Vec<u8>, SegmentError> {
+    let mut raw = Vec::with_capacity(docs.len() * 4 + first_terms.len() * 16);
+    let runs: Vec<&[Doc]> = docs.chunk_by(|a, b| a.stream == b.stream).collect();
+    varint::put(docs.len() as u64, &mut raw);
+    varint::put(runs.len() as u64, &mut raw);
+    for run in &runs {
+        varint::put(run.first().map_or(0, |doc| u64::from(doc.stream)), &mut raw);
+        varint::put(run.len() as u64, &mut raw);
+    }
+    for run in &runs {
+        let mut expected = 0u64;
+        for doc in *run {
+            varint::put(varint::zigzag(doc.seq.wrapping_sub(expected).cast_signed()), &mut raw);
+            expected = doc.seq.wrapping_add(1);
+        }
+    }
+    for doc in docs {
+        varint::put(u64::from(doc.len), &mut raw);
+    }
+    varint::put(first_terms.len() as u64, &mut raw);
+    for term in first_terms {
+        raw.push(term.len() as u8);
+        raw.extend_from_slice(term);
+    }
+    framer.wrap(Kind::Header, &raw)
+}
+
+fn parse(raw: &[u8]) -> Option<Header> {
+    let mut rest = raw;
+    let take_len =
+        |rest: &mut &[u8]| usize::try_from(varint::take(rest)?).ok().filter(|len| *len <= rest.len());
+    let n = take_len(&mut rest).filter(|n| *n <= MAX_DOCS)?;
+    let runs = take_len(&mut rest)?;
+    let mut docs: Vec<Doc> = Vec::with_capacity(n);
+    let mut starts = vec![false; n];
+    for _ in 0..runs {
+        let stream = varint::take_u32(&mut rest)?;
+        let len = usize::try_from(varint::take(&mut rest)?).ok().filter(|len| *len > 0)?;
+        *starts.get_mut(docs.len())? = true;
+        let end = docs.len().checked_add(len).filter(|end| *end <= n)?;
+        docs.resize(end, Doc { seq: 0, stream, len: 0 });
+    }
+    if docs.len() != n {
+        return None;
+    }
+    let mut expected = 0u64;
+    for (doc, starts) in docs.iter_mut().zip(starts) {
+        expected = if starts { 0 } else { expected };
+        doc.seq = expected.wrapping_add(varint::unzigzag(varint::take(&mut rest)?).cast_unsigned());
+        expected = doc.seq.wrapping_add(1);
+    }
+    for doc in &mut docs {
+        doc.len = varint::take_u32(&mut rest)?;
+    }
+    let blocks = take_len(&mut rest)?;
+    let mut first_terms: Vec<Box<[u8]>> = Vec::with_capacity(blocks);
+    for _ in 0..blocks {
+        let (&len, tail) = rest.split_first()?;
+        let (term, tail) = tail.split_at_checked(usize::from(len))?;
+        let follows = first_terms.last().is_none_or(|before| &**before < term);
+        if !follows || !(1..=MAX_TERM_BYTES).contains(&term.len()) {
+            return None;
+        }
+        first_terms.push(term.into());
+        rest = tail;
+    }
+    rest.is_empty().then(|| Header { docs: Docs::new(docs), first_terms })
+}

@@ -1,0 +1,43 @@
+//! The text index: from words to the documents that have them. Data structures only; somebody else stores the bytes.
+//!
+//! In reading order: [`words`] cuts texts into terms. [`segment`] packs a batch of documents into bytes, [`merge`] joins
+//! and prunes those, [`tiers`] says when. [`query`] parses what is asked, [`scope`] says who may see what, [`tail`] reads
+//! what is not indexed yet, [`search`] finds, [`score`] ranks.
+//!
+//! ```text
+//! texts ─ words ─► terms ─ SegmentBuilder ─► Segment {header, blocks} ─► storage ◄─ merge, without
+//!                                                                          │
+//! query ─ words ─► terms ──────────────────────── search ◄── one block per term and segment
+//! ```
+//! Why not a full-text engine: `docs/design/0003-text-index.md`. The index has no positions (phrases are checked in the
+//! text), no floats, no clock; the same documents in the same order give the same bytes.
+
+mod block;
+mod frame;
+mod header;
+pub mod merge;
+mod postings;
+pub mod query;
+mod rank;
+mod reader;
+pub mod scope;
+pub mod score;
+pub mod search;
+pub mod segment;
+pub mod tail;
+pub mod tiers;
+mod varint;
+pub mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use frame::SegmentError;
+pub use header::{DocKey, Header, MAX_DOCS};
+pub use merge::{merge, verify, without};
+pub use query::{MAX_QUERY_TERMS, Phrase, Query, QueryError};
+pub use scope::Scope;
+pub use search::{Hit, Order, Search, SearchError, search};
+pub use segment::{Segment, SegmentBuilder};
+pub use tail::Tail;
+pub use tiers::{MergeJob, SegmentMeta, propose_merges};

@@ -1,0 +1,117 @@
+//! In which documents a term stands, and how often.
+//!
+//! One entry per document, ascending: `gap << 1 | more`, where the gap counts the documents skipped since the entry
+//! before, then the number of occurrences if `more` is set; else it is one.
+
+use super::varint;
+
+/// One document of a term: its number in the segment, and how often the term stands in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Posting {
+    pub(super) doc: u32,
+    pub(super) count: u32,
+}
+
+/// The postings of one term, packed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Postings {
+    /// How many documents.
+    pub(super) docs: u32,
+    /// The entries.
+    pub(super) bytes: Vec<u8>,
+    /// The first document an entry may name.
+    next: u32,
+}
+
+impl Postings {
+    pub(super) fn clear(&mut self) {
+        self.docs = 0;
+        self.bytes.clear();
+        self.next = 0;
+    }
+
+    /// Appends a document. Documents come in ascending order.
+    pub(super) fn push(&mut self, posting: Posting) {
+        debug_assert!(posting.doc >= self.next && posting.count > 0);
+        let gap = u64::from(posting.doc.saturating_sub(self.next));
+        varint::put(gap << 1 | u64::from(posting.count > 1), &mut self.bytes);
+        if posting.count > 1 {
+            varint::put(u64::from(posting.count), &mut self.bytes);
+        }
+        self.next = posting.doc.saturating_add(1);
+        self.docs += 1;
+    }
+
+    /// Takes over `docs` packed entries, whose bytes are at the front of `bytes`.
+    pub(super) fn of_packed(docs: u32, bytes: &[u8]) -> Self {
+        Self { docs, bytes: bytes.to_vec(), next: u32::MAX }
+    }
+
+    /// The entries. Ends early where the bytes are malformed: [`check`] has been there before.
+    pub(super) fn iter(&self) -> Iter<'_> {
+        Iter { bytes: &self.bytes, left: self.docs, next: 0 }
+    }
+}
+
+/// Walks packed entries.
+pub(super) struct Iter<'a> {
+    bytes: &'a [u8],
+    left: u32,
+    next: u32,
+}
+
+impl Iterator for Iter<'_> {
+    type Item = Posting;
+
+    fn next(&mut self) -> Option<Posting> {
+        self.left = self.left.checked_sub(1)?;
+        let head = varint::take(&mut self.bytes)?;
+        let doc = self.next.checked_add(u32::try_from(head >> 1).ok()?)?;
+        let count = if head & 1 == 1 { varint::take_u32(&mut self.bytes)? } else { 1 };
+        self.next = doc.checked_add(1)?;
+        Some(Posting { doc, count })
+    }
+}
+
+/// Passes over `docs` entries at the front of `bytes`; returns them, or `None` if they are malformed or name a document
+/// from `limit` on.
+pub(super) fn check<'a>(docs: u32, bytes: &mut &'a [u8], limit: u32) -> Option<&'a [u8]> {
+    let whole = *bytes;
+    let mut iter = Iter { bytes: whole, left: docs, next: 0 };
+    let valid = iter.by_ref().take_while(|p| p.doc < limit && p.count > 0).fold(0u32, |n, _| n + 1);
+    if valid != docs {
+        return None;
+    }
+    let (head, rest) = whole.split_at_checked(whole.len() - iter.bytes.len())?;
+    *bytes = rest;
+    Some(head)
+}
+
+/// Passes over `docs` entries at the front of `bytes` without looking at them.
+pub(super) fn skip(docs: u32, bytes: &mut &[u8]) -> Option<()> {
+    for _ in 0..docs {
+        if varint::take(bytes)? & 1 == 1 {
+            varint::take(bytes)?;
+        }
+    }
+    Some(())
+}
+
+/// Several terms as one, in a segment of `limit` documents: a document's occurrences are added up.
+pub(super) fn union(mut lists: Vec<Postings>, limit: u32) -> Postings {
+    if lists.len() == 1 {
+        return lists.pop().unwrap_or_default();
+    }
+    // A character of Chinese begins thousands of pairs: adding up by document is linear, sorting would not be.
+    let mut counts = vec![0u32; limit as usize];
+    for posting in lists.iter().flat_map(Postings::iter) {
+        if let Some(count) = counts.get_mut(posting.doc as usize) {
+            *count = count.saturating_add(posting.count);
+        }
+    }
+    let mut packed = Postings::default();
+    for (doc, count) in (0..).zip(counts).filter(|(_, count)| *count > 0) {
+        packed.push(Posting { doc, count });
+    }
+    packed
+}

@@ -1,0 +1,413 @@
+//! What is asked: a line of words into terms.
+//!
+//! ```text
+//! connection refused      words: ranked, a document with all of them first; newest first, all of them are required
+//! +timeout                must be there
+//! -debug                  must not be there
+//! "connection refused"    these words next to each other in this order; +, - as above (always required)
+//! ```
+//! `--no-verify` is a word: an operator is a single sign before a letter, a digit or a quote. What a word *needs* are its
+//! terms by piece, so `parse_config` also finds `my_parse_config`; the whole `parseconfig` adds to the score. A word to
+//! be kept out needs the whole as well, so that `-parse_config` removes no text that merely has both words.
+
+use super::words::{Cut, cut, pairs, stem};
+use std::collections::HashSet;
+
+/// The most distinct terms a query may have. Beyond it a query is a text: see [`Query::from_text`].
+pub const MAX_QUERY_TERMS: usize = 256;
+
+/// Why a query cannot be answered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QueryError {
+    /// No letter and no digit.
+    #[error(
+        "`{query}` has nothing to search for: the index holds words; give at least one letter or digit, or use grep"
+    )]
+    Nothing {
+        /// What was asked.
+        query: String,
+    },
+    /// An operator or quotes around nothing searchable.
+    #[error("`{clause}` has nothing to search for: the index holds words, not signs; use grep to find signs")]
+    EmptyClause {
+        /// The part of the query.
+        clause: String,
+    },
+    /// Only words that must not be there.
+    #[error("the query only says what to leave out; add a word to look for")]
+    OnlyExcluded,
+    /// A quote without its end.
+    #[error("the quote that begins at `{from}` does not end; close it, or leave it out")]
+    Unclosed {
+        /// The quote and what follows, in part.
+        from: String,
+    },
+    /// More than [`MAX_QUERY_TERMS`].
+    #[error("the query has {terms} different terms; at most {MAX_QUERY_TERMS} can be searched for at once")]
+    TooLong {
+        /// How many it has.
+        terms: usize,
+    },
+}
+
+/// A query, parsed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Query {
+    /// Sorted, so that neighbours are found in one block.
+    pub(super) terms: Vec<Term>,
+    pub(super) clauses: Vec<Clause>,
+    left_out: usize,
+}
+
+/// What is looked up.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Term {
+    pub(super) bytes: Box<[u8]>,
+    /// Whether it stands for all terms that begin with it: a single character of a script without spaces.
+    pub(super) prefix: bool,
+}
+
+/// How a clause decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    Optional,
+    Must,
+    MustNot,
+}
+
+/// A word or a phrase of a query. Terms are places in [`Query::terms`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Clause {
+    pub(super) text: Box<str>,
+    pub(super) need: Need,
+    /// All must stand in a document for the clause to be met.
+    pub(super) needs: Vec<usize>,
+    /// What the clause adds to the score. Nothing for what must not be there.
+    pub(super) scored: Vec<usize>,
+    pub(super) phrase: Option<Phrase>,
+}
+
+/// Words next to each other. The index has no positions: whoever has the text checks it with [`Phrase::is_in`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phrase {
+    /// Words, and single characters of scripts without spaces.
+    parts: Vec<Box<[u8]>>,
+    /// By length of a match: the longest shorter match it ends with (Knuth, Morris, Pratt).
+    fallback: Vec<usize>,
+}
+
+impl Phrase {
+    fn new(text: &str) -> Self {
+        let mut parts: Vec<Box<[u8]>> = Vec::new();
+        sequence(text, |part| parts.push(part.into()));
+        let mut fallback = vec![0; parts.len() + 1];
+        let mut matched = 0;
+        for at in 1..parts.len() {
+            while matched > 0 && parts.get(at) != parts.get(matched) {
+                matched = fallback.get(matched).copied().unwrap_or(0);
+            }
+            matched += usize::from(parts.get(at) == parts.get(matched));
+            if let Some(place) = fallback.get_mut(at + 1) {
+                *place = matched;
+            }
+        }
+        Self { parts, fallback }
+    }
+
+    /// Whether a text has the phrase: the same words in the same order with nothing but signs between them. Case and
+    /// signs do not matter, endings do.
+    #[must_use]
+    pub fn is_in(&self, text: &str) -> bool {
+        let (mut matched, mut found) = (0usize, false);
+        sequence(text, |part| {
+            while matched > 0 && self.parts.get(matched).is_none_or(|next| **next != *part) {
+                matched = self.fallback.get(matched).copied().unwrap_or(0);
+            }
+            matched += usize::from(self.parts.get(matched).is_some_and(|next| **next == *part));
+            found |= matched == self.parts.len();
+        });
+        found
+    }
+}
+
+/// The words of a text, and single characters of scripts without spaces, in order.
+fn sequence(text: &str, mut emit: impl FnMut(&[u8])) {
+    cut(text, |part| match part {
+        Cut::Piece(word) => emit(word),
+        Cut::Whole(_) => {}
+        Cut::Run(run) => run.split_inclusive(|_| true).for_each(|c| emit(c.as_bytes())),
+    });
+}
+
+impl Query {
+    /// Parses a line of words and operators.
+    ///
+    /// # Errors
+    /// When there is nothing to look for, or more than can be looked for at once.
+    pub fn parse(query: &str) -> Result<Self, QueryError> {
+        let mut parsed = Vec::new();
+        let mut rest = query.trim_start();
+        while !rest.is_empty() {
+            let (raw, tail) = split(rest)?;
+            match RawClause::new(raw) {
+                Some(clause) if !clause.needs.is_empty() => parsed.push(clause),
+                Some(_) if raw.starts_with(['+', '-', '"']) && raw.contains('"') => {
+                    return Err(QueryError::EmptyClause { clause: raw.to_owned() });
+                }
+                _ => {}
+            }
+            rest = tail.trim_start();
+        }
+        if parsed.is_empty() {
+            return Err(QueryError::Nothing { query: query.to_owned() });
+        }
+        if parsed.iter().all(|clause| clause.need == Need::MustNot) {
+            return Err(QueryError::OnlyExcluded);
+        }
+        let query = Self::of(parsed, 0);
+        let terms = query.terms.len();
+        if terms > MAX_QUERY_TERMS { Err(QueryError::TooLong { terms }) } else { Ok(query) }
+    }
+
+    /// Takes a text as a query: no operators, every word optional. Of a long text the first [`MAX_QUERY_TERMS`] terms
+    /// count; [`Query::left_out`] says how many words were left out.
+    ///
+    /// # Errors
+    /// When the text has no letter and no digit.
+    pub fn from_text(text: &str) -> Result<Self, QueryError> {
+        let (mut parsed, mut left_out) = (Vec::new(), 0);
+        let (mut words, mut terms) = (HashSet::new(), HashSet::<Term>::new());
+        for word in text.split_whitespace().filter(|word| words.insert(*word)) {
+            let clause = RawClause::word(word, Need::Optional);
+            let new: HashSet<Term> = clause.all().filter(|term| !terms.contains(*term)).cloned().collect();
+            if terms.len() + new.len() > MAX_QUERY_TERMS {
+                left_out += 1;
+            } else if !clause.needs.is_empty() {
+                terms.extend(new);
+                parsed.push(clause);
+            }
+        }
+        if parsed.is_empty() {
+            let query = text.chars().take(80).collect();
+            return Err(QueryError::Nothing { query });
+        }
+        Ok(Self::of(parsed, left_out))
+    }
+
+    /// How many words of a text were left out because it is too long a query.
+    #[must_use]
+    pub const fn left_out(&self) -> usize {
+        self.left_out
+    }
+
+    fn of(parsed: Vec<RawClause>, left_out: usize) -> Self {
+        let mut terms: Vec<Term> = parsed.iter().flat_map(RawClause::all).cloned().collect();
+        terms.sort_unstable();
+        terms.dedup();
+        let places = |list: &[Term]| {
+            let mut places: Vec<usize> =
+                list.iter().filter_map(|term| terms.binary_search(term).ok()).collect();
+            places.sort_unstable();
+            places.dedup();
+            places
+        };
+        let clauses = parsed
+            .into_iter()
+            .map(|raw| {
+                let (needs, scored) = (places(&raw.needs), places(&raw.scored));
+                Clause { text: raw.text, need: raw.need, needs, scored, phrase: raw.phrase }
+            })
+            .collect();
+        Self { terms, clauses, left_out }
+    }
+
+    /// The terms that some clauses of this kind need, or score, each once.
+    pub(super) fn gather(&self, pick: impl Fn(&Clause) -> &[usize]) -> Vec<usize> {
+        let mut terms: Vec<usize> = self.clauses.iter().flat_map(pick).copied().collect();
+        terms.sort_unstable();
+        terms.dedup();
+        terms
+    }
+}
+
+/// Splits the first clause off.
+fn split(query: &str) -> Result<(&str, &str), QueryError> {
+    let sign = usize::from(query.starts_with(['+', '-']));
+    let end = match query.get(sign..).and_then(|body| body.strip_prefix('"')) {
+        Some(body) => {
+            let unclosed = || QueryError::Unclosed { from: query.chars().take(40).collect() };
+            sign + body.find('"').ok_or_else(unclosed)? + 2
+        }
+        None => query.find(char::is_whitespace).unwrap_or(query.len()),
+    };
+    Ok(query.split_at_checked(end).unwrap_or((query, "")))
+}
+
+/// A clause with its own terms.
+struct RawClause {
+    text: Box<str>,
+    need: Need,
+    needs: Vec<Term>,
+    scored: Vec<Term>,
+    phrase: Option<Phrase>,
+}
+
+impl RawClause {
+    /// `None` for an operator before nothing.
+    fn new(raw: &str) -> Option<Self> {
+        let mut chars = raw.chars();
+        let sign = chars.next()?;
+        let operand = chars.as_str();
+        let applies = operand.starts_with(|c: char| c == '"' || c == '_' || c.is_alphanumeric());
+        let (need, body) = match sign {
+            '+' if applies => (Need::Must, operand),
+            '-' if applies => (Need::MustNot, operand),
+            _ => (Need::Optional, raw),
+        };
+        let Some(quoted) = body.strip_prefix('"').and_then(|body| body.strip_suffix('"')) else {
+            return Some(Self::word(body, need));
+        };
+        let need = if need == Need::MustNot { Need::MustNot } else { Need::Must };
+        let Terms { pieces, wholes } = Terms::of(quoted);
+        let scored = if need == Need::MustNot { Vec::new() } else { [pieces.as_slice(), &wholes].concat() };
+        // The text decides; a phrase may begin inside an identifier, so wholes are not needed.
+        Some(Self { text: quoted.into(), need, needs: pieces, scored, phrase: Some(Phrase::new(quoted)) })
+    }
+
+    fn word(text: &str, need: Need) -> Self {
+        let Terms { pieces, wholes } = Terms::of(text);
+        let all = [pieces.as_slice(), &wholes].concat();
+        let (needs, scored) = if need == Need::MustNot { (all, Vec::new()) } else { (pieces, all) };
+        Self { text: text.into(), need, needs, scored, phrase: None }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Term> {
+        self.needs.iter().chain(&self.scored)
+    }
+}
+
+/// The terms of a text that is asked for.
+#[derive(Default)]
+struct Terms {
+    pieces: Vec<Term>,
+    /// Of identifiers.
+    wholes: Vec<Term>,
+}
+
+impl Terms {
+    fn of(text: &str) -> Self {
+        let mut terms = Self::default();
+        let exact = |bytes: &[u8]| Term { bytes: bytes.into(), prefix: false };
+        cut(text, |part| match part {
+            Cut::Piece(word) => stem(word, &mut |term: &[u8]| terms.pieces.push(exact(term))),
+            Cut::Whole(word) => stem(word, &mut |term: &[u8]| terms.wholes.push(exact(term))),
+            Cut::Run(run) => {
+                let last = pairs(run, &mut |pair: &[u8]| terms.pieces.push(exact(pair)));
+                if last.len() == run.len() {
+                    terms.pieces.push(Term { bytes: last.as_bytes().into(), prefix: true });
+                }
+            }
+        });
+        terms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(query: &str) -> String {
+        let query = match Query::parse(query) {
+            Ok(query) => query,
+            Err(error) => return error.to_string(),
+        };
+        let names = |places: &[usize]| {
+            let name = |at: &usize| {
+                let term = &query.terms[*at];
+                format!("{}{}", String::from_utf8_lossy(&term.bytes), if term.prefix { "*" } else { "" })
+            };
+            places.iter().map(name).collect::<Vec<_>>().join(",")
+        };
+        let clause = |clause: &Clause| {
+            let phrase = if clause.phrase.is_some() { " phrase" } else { "" };
+            format!("{:?}{phrase} {} | {}", clause.need, names(&clause.needs), names(&clause.scored))
+        };
+        query.clauses.iter().map(clause).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn words_operators_and_phrases() {
+        for (query, expected) in [
+            ("Connection errors", "Optional connection | connection; Optional error | error"),
+            ("+timeout -debug x", "Must timeout | timeout; MustNot debug | ; Optional x | x"),
+            ("parseConfig", "Optional config,parse | config,parse,parseconfig"),
+            ("a -parse_config", "Optional a | a; MustNot config,parse,parseconfig | "),
+            ("--no-verify - + -", "Optional no,verify | no,verify"),
+            ("\"read errors\"", "Must phrase error,read | error,read"),
+            ("x -\"a b\"", "Optional x | x; MustNot phrase a,b | "),
+            ("中", "Optional 中* | 中*"),
+            ("中文字 +文", "Optional 中文,文字 | 中文,文字; Must 文* | 文*"),
+            ("src/a.rs:12", "Optional 12,a,rs,src | 12,a,rs,src"),
+        ] {
+            assert_eq!(show(query), expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_searched_is_an_error_that_says_why() {
+        for (query, expected) in [
+            (
+                "",
+                "`` has nothing to search for: the index holds words; give at least one letter or digit, or use grep",
+            ),
+            (
+                "=> {}",
+                "`=> {}` has nothing to search for: the index holds words; give at least one letter or digit, or use grep",
+            ),
+            (
+                "a \"->\"",
+                "`\"->\"` has nothing to search for: the index holds words, not signs; use grep to find signs",
+            ),
+            ("-debug", "the query only says what to leave out; add a word to look for"),
+            ("a \"b c", "the quote that begins at `\"b c` does not end; close it, or leave it out"),
+        ] {
+            assert_eq!(show(query), expected, "{query}");
+        }
+        let many = (0..300).map(|n| format!("w{n} ")).collect::<String>();
+        assert_eq!(Query::parse(&many), Err(QueryError::TooLong { terms: 300 }));
+        let text = Query::from_text(&many).unwrap();
+        assert_eq!((text.terms.len(), text.left_out()), (MAX_QUERY_TERMS, 300 - MAX_QUERY_TERMS));
+    }
+
+    #[test]
+    fn a_phrase_is_the_same_words_in_the_same_order() {
+        for (phrase, text, found) in [
+            ("read error", "a Read-Error: 5", true),
+            ("read error", "read the error", false),
+            ("read error", "read errors", false),
+            ("parse config", "let x = my_parseConfig();", true),
+            ("文字", "中文字符", true),
+            ("文符", "中文字符", false),
+            ("文 abc", "中文 abc", true),
+            ("a b a c", "a b a b a c", true),
+            ("a a b", "a a a a b", true),
+            ("x y", "", false),
+        ] {
+            assert_eq!(Phrase::new(phrase).is_in(text), found, "{phrase} in {text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn phrases_are_found_as_by_trying_every_place(phrase in "[ab]( [ab]){0,4}", text in "([ab] ){0,20}") {
+            let padded = format!(" {text}");
+            assert_eq!(Phrase::new(&phrase).is_in(&text), padded.contains(&format!(" {phrase} ")));
+        }
+
+        #[test]
+        fn no_query_breaks_the_parser(query in "[-+\"a-c 字\\PC]{0,30}") {
+            let _ = Query::parse(&query);
+            let _ = Query::from_text(&query);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The best documents first: every posting in scope is counted, then scored.
+
+use super::header::DocKey;
+use super::postings::Postings;
+use super::query::{Need, Phrase, Query};
+use super::reader::{Reader, Source, all_of, exclude, exclusions, tally};
+use super::score::{Statistics, cover, weigh};
+use super::search::{Checker, Hit, Search, SearchError};
+use std::cmp::Reverse;
+
+/// A document on its way into the ranking: its score, and where it is.
+type Candidate = (i64, Reverse<usize>, u32);
+
+pub(super) fn ranked<E, B: AsRef<[u8]>>(
+    search: &Search<'_>,
+    statistics: Statistics,
+    sources: &[Source<'_>],
+    reader: &mut Reader<impl FnMut(usize, u32) -> Result<B, E>>,
+    checker: &mut Checker<'_, impl FnMut(DocKey, &Phrase) -> Result<bool, E>>,
+) -> Result<Vec<Hit>, SearchError<E>> {
+    let terms = search.query.terms.len();
+    let mut frequencies = vec![0u64; terms];
+    let mut found: Vec<Vec<Option<Postings>>> = Vec::with_capacity(sources.len());
+    for source in sources {
+        let mut lists = Vec::with_capacity(terms);
+        for (at, frequency) in frequencies.iter_mut().enumerate() {
+            let postings = reader.postings(source, search.query, at)?;
+            *frequency += postings.as_ref().map_or(0, |postings| source.frequency(postings));
+            lists.push(postings);
+        }
+        found.push(lists);
+    }
+    let ranking = Ranking::new(search.query, statistics, &frequencies);
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for (at, (source, found)) in sources.iter().zip(&found).enumerate() {
+        ranking.score(source, found, |doc, score| candidates.push((score, Reverse(at), doc)));
+    }
+    let best_first = |a: &Candidate, b: &Candidate| b.cmp(a);
+    if checker.phrases.is_empty() && search.limit < candidates.len() {
+        candidates.select_nth_unstable_by(search.limit, best_first);
+        candidates.truncate(search.limit);
+    }
+    candidates.sort_unstable_by(best_first);
+    let mut chosen: Vec<Candidate> = Vec::new();
+    for candidate in candidates {
+        let (_, Reverse(at), doc) = candidate;
+        if chosen.len() >= search.limit {
+            break;
+        }
+        if let Some(source) = sources.get(at)
+            && checker.passes(source.key(doc))?
+        {
+            chosen.push(candidate);
+        }
+    }
+    Ok(hits(search.query, sources, &found, &chosen))
+}
+
+/// What scoring a document needs to know of the query.
+struct Ranking<'a> {
+    /// `(term, rarity)` of what adds to a score.
+    scored: Vec<(usize, u64)>,
+    musts: Vec<usize>,
+    exclusions: Vec<&'a [usize]>,
+    slope: u64,
+}
+
+impl<'a> Ranking<'a> {
+    fn new(query: &'a Query, statistics: Statistics, frequencies: &[u64]) -> Self {
+        let idf = |at: usize| (at, statistics.idf(frequencies.get(at).copied().unwrap_or(0)));
+        Self {
+            scored: query.gather(|clause| &clause.scored).into_iter().map(idf).collect(),
+            musts: query.gather(|clause| if clause.need == Need::Must { &clause.needs } else { &[] }),
+            exclusions: exclusions(query),
+            slope: statistics.slope(),
+        }
+    }
+
+    /// Scores the visible documents of a source that have any of the words, and all that must be there.
+    fn score(&self, source: &Source<'_>, found: &[Option<Postings>], mut emit: impl FnMut(u32, i64)) {
+        let Some(musts) = all_of(found, &self.musts) else { return };
+        let all = &source.docs.all;
+        let mut sums = vec![(0u64, 0u16); all.len()];
+        let mut touched = Vec::new();
+        for (at, idf) in &self.scored {
+            for posting in found.get(*at).into_iter().flatten().flat_map(Postings::iter) {
+                let place = posting.doc as usize;
+                let (Some((sum, matched)), Some(doc)) = (sums.get_mut(place), all.get(place)) else {
+                    continue;
+                };
+                if *matched == 0 {
+                    touched.push(posting.doc);
+                }
+                *sum += weigh(*idf, self.slope, posting.count, doc.len);
+                *matched += 1;
+            }
+        }
+        touched.retain(|doc| source.visible.has(*doc));
+        if !musts.is_empty() {
+            let counts = tally(all.len(), &musts);
+            touched.retain(|doc| {
+                counts.get(*doc as usize).is_some_and(|count| usize::from(*count) == musts.len())
+            });
+        }
+        exclude(source, found, &self.exclusions, &mut touched);
+        for doc in touched {
+            if let Some((sum, matched)) = sums.get(doc as usize) {
+                emit(doc, cover(*sum, usize::from(*matched), self.scored.len()));
+            }
+        }
+    }
+}
+
+/// The hits of the chosen documents, with the words that each has.
+fn hits(
+    query: &Query,
+    sources: &[Source<'_>],
+    found: &[Vec<Option<Postings>>],
+    chosen: &[Candidate],
+) -> Vec<Hit> {
+    let mut matched: Vec<Vec<Box<str>>> = vec![Vec::new(); chosen.len()];
+    for (at, found) in found.iter().enumerate() {
+        // The chosen documents of this source, by number, with their places among the hits.
+        let mut mine: Vec<(u32, usize)> = chosen
+            .iter()
+            .zip(0..)
+            .filter(|((_, source, _), _)| source.0 == at)
+            .map(|(c, hit)| (c.2, hit))
+            .collect();
+        mine.sort_unstable();
+        for clause in query.clauses.iter().filter(|clause| clause.need != Need::MustNot && !mine.is_empty()) {
+            let Some(lists) = all_of(found, &clause.needs) else { continue };
+            let mut with = mine.clone();
+            for list in lists {
+                let mut postings = list.iter().map(|posting| posting.doc).peekable();
+                with.retain(|(doc, _)| {
+                    while postings.next_if(|candidate| candidate < doc).is_some() {}
+                    postings.next_if_eq(doc).is_some()
+                });
+            }
+            for words in with.iter().map(|(_, hit)| *hit) {
+                if let Some(words) = matched.get_mut(words) {
+                    words.push(clause.text.clone());
+                }
+            }
+        }
+    }
+    let hit = |((score, Reverse(at), doc), matched): (&Candidate, Vec<Box<str>>)| {
+        let doc = sources.get(*at)?.key(*doc);
+        Some(Hit { doc, score: *score, matched })
+    };
+    chosen.iter().zip(matched).filter_map(hit).collect()
+}

@@ -1,0 +1,145 @@
+//! Where a search gets its postings: stored segments, block by block, and the tail.
+
+use super::block::Block;
+use super::frame::SegmentError;
+use super::header::{DocKey, Docs, Header};
+use super::postings::{self, Postings};
+use super::query::{Clause, Need, Query, Term};
+use super::scope::Visible;
+use super::search::SearchError;
+
+/// A segment, or the tail, as far as it is visible.
+pub(super) struct Source<'a> {
+    pub(super) docs: &'a Docs,
+    pub(super) visible: Visible,
+    pub(super) origin: Origin<'a>,
+}
+
+/// Where its postings are.
+pub(super) enum Origin<'a> {
+    Tail(&'a [Postings]),
+    Segment(usize, &'a Header),
+}
+
+impl Source<'_> {
+    pub(super) fn key(&self, doc: u32) -> DocKey {
+        self.docs.all.get(doc as usize).map_or(DocKey { stream: 0, seq: 0 }, |doc| doc.key())
+    }
+
+    /// How many visible documents have the term.
+    pub(super) fn frequency(&self, postings: &Postings) -> u64 {
+        match self.visible {
+            Visible::All => u64::from(postings.docs),
+            _ => postings.iter().filter(|posting| self.visible.has(posting.doc)).count() as u64,
+        }
+    }
+}
+
+/// Reads postings; keeps the last block, since neighbouring terms are often in one.
+pub(super) struct Reader<F> {
+    fetch: F,
+    block: Option<(usize, u32, Block)>,
+}
+
+impl<F> Reader<F> {
+    pub(super) const fn new(fetch: F) -> Self {
+        Self { fetch, block: None }
+    }
+
+    /// The postings of a term, if the source has it.
+    pub(super) fn postings<E, B>(
+        &mut self,
+        source: &Source<'_>,
+        query: &Query,
+        at: usize,
+    ) -> Result<Option<Postings>, SearchError<E>>
+    where
+        F: FnMut(usize, u32) -> Result<B, E>,
+        B: AsRef<[u8]>,
+    {
+        let (segment, header) = match source.origin {
+            Origin::Tail(postings) => return Ok(postings.get(at).filter(|found| found.docs > 0).cloned()),
+            Origin::Segment(segment, header) => (segment, header),
+        };
+        let Some(Term { bytes, prefix }) = query.terms.get(at) else { return Ok(None) };
+        let limit = header.len() as u32;
+        // A prefix may begin before its first block does, and go on over several.
+        let mut number = header.block_of(bytes).unwrap_or(0);
+        let mut found: Vec<Postings> = Vec::new();
+        while let Some(first) = header.first_terms.get(number as usize) {
+            if **first > **bytes && !(*prefix && first.starts_with(bytes)) {
+                break;
+            }
+            let block = self.block(segment, number, first)?;
+            let mut place = block.seek(bytes);
+            while place < block.len()
+                && (block.term(place) == &**bytes || *prefix && block.term(place).starts_with(bytes))
+            {
+                found.push(block.postings(place, limit)?);
+                place += 1;
+            }
+            if !*prefix || place < block.len() {
+                break;
+            }
+            number += 1;
+        }
+        Ok((!found.is_empty()).then(|| postings::union(found, limit)))
+    }
+
+    fn block<E, B>(&mut self, segment: usize, number: u32, first: &[u8]) -> Result<&Block, SearchError<E>>
+    where
+        F: FnMut(usize, u32) -> Result<B, E>,
+        B: AsRef<[u8]>,
+    {
+        if !matches!(&self.block, Some((s, n, _)) if (*s, *n) == (segment, number)) {
+            let frame = (self.fetch)(segment, number).map_err(SearchError::Source)?;
+            let block = Block::decode(frame.as_ref())?;
+            if block.term(0) != first {
+                let what = "a block begins with another term than its header says";
+                return Err(SegmentError::Malformed { what }.into());
+            }
+            self.block = Some((segment, number, block));
+        }
+        let lost = SegmentError::Malformed { what: "a block is missing" };
+        self.block.as_ref().map(|(_, _, block)| block).ok_or(lost.into())
+    }
+}
+
+/// By document: how many of the terms it has.
+pub(super) fn tally(docs: usize, lists: &[&Postings]) -> Vec<u16> {
+    let mut counts = vec![0u16; docs];
+    for posting in lists.iter().flat_map(|list| list.iter()) {
+        if let Some(count) = counts.get_mut(posting.doc as usize) {
+            *count = count.saturating_add(1);
+        }
+    }
+    counts
+}
+
+/// The lists of the terms, or `None` if one of them is missing.
+pub(super) fn all_of<'a>(found: &'a [Option<Postings>], terms: &[usize]) -> Option<Vec<&'a Postings>> {
+    terms.iter().map(|at| found.get(*at).and_then(Option::as_ref)).collect()
+}
+
+/// The terms of each clause whose words must not all be there. Phrases are not among them: they are checked.
+pub(super) fn exclusions(query: &Query) -> Vec<&[usize]> {
+    let excludes = |clause: &&Clause| clause.need == Need::MustNot && clause.phrase.is_none();
+    query.clauses.iter().filter(excludes).map(|clause| clause.needs.as_slice()).collect()
+}
+
+/// Takes out of `docs` those with all terms of an exclusion.
+pub(super) fn exclude(
+    source: &Source<'_>,
+    found: &[Option<Postings>],
+    exclusions: &[&[usize]],
+    docs: &mut Vec<u32>,
+) {
+    for terms in exclusions {
+        if let Some(lists) = all_of(found, terms) {
+            let counts = tally(source.docs.all.len(), &lists);
+            docs.retain(|doc| {
+                counts.get(*doc as usize).is_none_or(|count| usize::from(*count) < lists.len())
+            });
+        }
+    }
+}

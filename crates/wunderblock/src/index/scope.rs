@@ -1,0 +1,141 @@
+//! Which documents a searcher may see: nothing else counts, not even towards the statistics.
+
+use super::header::{DocKey, Docs, Span};
+use super::score::Statistics;
+use std::ops::RangeInclusive;
+
+/// A set of documents: everything, or ranges of positions in streams (a session with what it was forked from, or all
+/// sessions of a tenant).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope(Option<Vec<Part>>);
+
+/// Neighbouring positions of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Part {
+    stream: u32,
+    from: u64,
+    to: u64,
+}
+
+impl Scope {
+    /// All documents of the index. Only for an index that holds one tenant.
+    #[must_use]
+    pub const fn everything() -> Self {
+        Self(None)
+    }
+
+    /// The union of ranges of streams. No ranges: nothing is visible.
+    #[must_use]
+    pub fn of(ranges: impl IntoIterator<Item = (u32, RangeInclusive<u64>)>) -> Self {
+        let part = |(stream, range): (u32, RangeInclusive<u64>)| Part {
+            stream,
+            from: *range.start(),
+            to: *range.end(),
+        };
+        let mut parts: Vec<Part> = ranges.into_iter().map(part).filter(|part| part.from <= part.to).collect();
+        parts.sort_unstable();
+        parts.dedup_by(|later, kept| {
+            let touch = later.stream == kept.stream && later.from <= kept.to.saturating_add(1);
+            if touch {
+                kept.to = kept.to.max(later.to);
+            }
+            touch
+        });
+        Self(Some(parts))
+    }
+
+    /// Whether a document is visible.
+    #[must_use]
+    pub fn contains(&self, key: DocKey) -> bool {
+        let Some(parts) = &self.0 else { return true };
+        let after = parts.partition_point(|part| (part.stream, part.from) <= (key.stream, key.seq));
+        let part = after.checked_sub(1).and_then(|at| parts.get(at));
+        part.is_some_and(|part| part.stream == key.stream && key.seq <= part.to)
+    }
+
+    /// Whether all of a stream's documents in a segment are visible, or none; `None` if neither is certain.
+    fn covers(&self, span: &Span) -> Option<bool> {
+        let Some(parts) = &self.0 else { return Some(true) };
+        let after = parts.partition_point(|part| (part.stream, part.from) <= (span.stream, span.last));
+        match after.checked_sub(1).and_then(|at| parts.get(at)) {
+            Some(part) if part.stream == span.stream && part.to >= span.first => {
+                (part.from <= span.first && span.last <= part.to).then_some(true)
+            }
+            _ => Some(false),
+        }
+    }
+
+    /// What of a segment's documents is visible, and their sums.
+    pub(super) fn look(&self, docs: &Docs) -> (Visible, Statistics) {
+        let mut sums = Statistics::default();
+        let (mut all, mut none) = (true, true);
+        for span in &docs.spans {
+            let covered = self.covers(span);
+            all &= covered == Some(true);
+            none &= covered == Some(false);
+            if covered == Some(true) {
+                sums.docs += span.docs;
+                sums.terms += span.terms;
+            }
+        }
+        if all || none {
+            return (if none { Visible::Nothing } else { Visible::All }, sums);
+        }
+        sums = Statistics::default();
+        let mut look = |doc: &super::header::Doc| {
+            let visible = self.contains(doc.key());
+            if visible {
+                sums.docs += 1;
+                sums.terms += u64::from(doc.len);
+            }
+            visible
+        };
+        (Visible::Some(docs.all.iter().map(&mut look).collect()), sums)
+    }
+}
+
+/// What of a segment is visible.
+#[derive(Debug)]
+pub(super) enum Visible {
+    All,
+    Nothing,
+    /// By document number.
+    Some(Vec<bool>),
+}
+
+impl Visible {
+    pub(super) fn has(&self, doc: u32) -> bool {
+        match self {
+            Self::All => true,
+            Self::Nothing => false,
+            Self::Some(docs) => docs.get(doc as usize).copied().unwrap_or(false),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::header::Doc;
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn a_scope_is_the_union_of_its_ranges(
+            ranges in proptest::collection::vec((0u32..3, 0u64..12, 0u64..12), 0..6),
+            docs in proptest::collection::vec((0u32..4, 0u64..14, 0u32..9), 0..20),
+        ) {
+            let scope = Scope::of(ranges.iter().map(|(stream, from, to)| (*stream, *from..=*to)));
+            let docs: Vec<Doc> = docs.into_iter().map(|(stream, seq, len)| Doc { seq, stream, len }).collect();
+            let (visible, sums) = scope.look(&Docs::new(docs.clone()));
+            let mut expected = Statistics::default();
+            for (at, doc) in (0..).zip(&docs) {
+                let seen = ranges.iter().any(|(s, from, to)| *s == doc.stream && (*from..=*to).contains(&doc.seq));
+                assert_eq!(scope.contains(doc.key()), seen);
+                assert_eq!(visible.has(at), seen);
+                expected.docs += u64::from(seen);
+                expected.terms += if seen { u64::from(doc.len) } else { 0 };
+            }
+            assert_eq!(sums, expected);
+        }
+    }
+}

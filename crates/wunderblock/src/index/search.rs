@@ -1,0 +1,197 @@
+//! Finding documents: over segments that somebody else stores, for somebody who may see only some of their documents.
+//!
+//! ```text
+//! headers ─► scope: what is visible, its sums ─┐
+//! terms ──► one block per term and segment ────┼─► ranked: add up scores, keep the best
+//!                                              └─► newest: intersect from the newest segment on, stop when enough
+//! ```
+//! *Ranked*, a document with any of the words is a hit, and so all postings in scope are counted and scored. *Newest*
+//! first, nothing pushes a poor match down, so all words are required; nothing is scored, and segments are read only as
+//! far as hits are missing. Order is by segment and number in it, which is the order in which documents were indexed.
+
+use super::frame::SegmentError;
+use super::header::{DocKey, Header};
+use super::postings::Postings;
+use super::query::{Clause, Need, Phrase, Query};
+use super::rank::ranked;
+use super::reader::{Origin, Reader, Source, all_of, exclude, exclusions};
+use super::scope::{Scope, Visible};
+use super::score::Statistics;
+use super::tail::Tail;
+
+/// In which order hits come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The best first; among equals the newest.
+    Ranked,
+    /// The newest first.
+    Newest,
+}
+
+/// What is looked for, by whom, and how much of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Search<'a> {
+    /// The words.
+    pub query: &'a Query,
+    /// What the searcher may see.
+    pub scope: &'a Scope,
+    /// Best or newest first.
+    pub order: Order,
+    /// How many hits at most.
+    pub limit: usize,
+}
+
+/// A document found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// Which.
+    pub doc: DocKey,
+    /// How good, with 16 fractional bits; zero where hits are ordered by age.
+    pub score: i64,
+    /// The words and phrases of the query that it has, as they were asked for.
+    pub matched: Vec<Box<str>>,
+}
+
+/// Why a search failed: the index is damaged, or `E`, what the caller's reading or checking said.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SearchError<E> {
+    /// Bytes of the index are not what they should be.
+    #[error(transparent)]
+    Segment(#[from] SegmentError),
+    /// A block could not be read, or a text not be checked.
+    #[error(transparent)]
+    Source(E),
+}
+
+/// Finds documents.
+///
+/// `segments` are the headers, newest first. `fetch(segment, block)` reads a block of the segment at that place.
+/// `check(document, phrase)` says whether the document's text has the phrase ([`Phrase::is_in`]); it is asked for
+/// documents that have the phrase's words, in the order of the hits, until there are enough. `tail`, if given, must be
+/// scanned for the same query.
+///
+/// # Errors
+/// When the index is damaged, or `fetch` or `check` fail.
+pub fn search<E, B: AsRef<[u8]>>(
+    search: &Search<'_>,
+    segments: &[&Header],
+    tail: Option<&Tail>,
+    fetch: impl FnMut(usize, u32) -> Result<B, E>,
+    check: impl FnMut(DocKey, &Phrase) -> Result<bool, E>,
+) -> Result<Vec<Hit>, SearchError<E>> {
+    let mut sources: Vec<Source<'_>> = Vec::with_capacity(segments.len() + 1);
+    let mut statistics = Statistics::default();
+    let tail = tail.map(|tail| (&tail.docs, Origin::Tail(&tail.postings)));
+    let stored = segments.iter().enumerate().map(|(at, header)| (&header.docs, Origin::Segment(at, header)));
+    for (docs, origin) in tail.into_iter().chain(stored) {
+        let (visible, sums) = search.scope.look(docs);
+        statistics.docs += sums.docs;
+        statistics.terms += sums.terms;
+        if !matches!(visible, Visible::Nothing) {
+            sources.push(Source { docs, visible, origin });
+        }
+    }
+    let mut checker = Checker::of(search.query, check);
+    let mut reader = Reader::new(fetch);
+    match search.order {
+        Order::Ranked => ranked(search, statistics, &sources, &mut reader, &mut checker),
+        Order::Newest => newest(search, &sources, &mut reader, &mut checker),
+    }
+}
+
+/// Checks phrases against texts.
+pub(super) struct Checker<'a, C> {
+    /// With whether they must be there.
+    pub(super) phrases: Vec<(&'a Phrase, bool)>,
+    check: C,
+}
+
+impl<'a, C> Checker<'a, C> {
+    fn of(query: &'a Query, check: C) -> Self {
+        let phrase =
+            |clause: &'a Clause| clause.phrase.as_ref().map(|phrase| (phrase, clause.need != Need::MustNot));
+        Self { phrases: query.clauses.iter().filter_map(phrase).collect(), check }
+    }
+
+    pub(super) fn passes<E>(&mut self, doc: DocKey) -> Result<bool, SearchError<E>>
+    where
+        C: FnMut(DocKey, &Phrase) -> Result<bool, E>,
+    {
+        for (phrase, wanted) in &self.phrases {
+            if (self.check)(doc, phrase).map_err(SearchError::Source)? != *wanted {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn newest<E, B: AsRef<[u8]>>(
+    search: &Search<'_>,
+    sources: &[Source<'_>],
+    reader: &mut Reader<impl FnMut(usize, u32) -> Result<B, E>>,
+    checker: &mut Checker<'_, impl FnMut(DocKey, &Phrase) -> Result<bool, E>>,
+) -> Result<Vec<Hit>, SearchError<E>> {
+    let query = search.query;
+    let wanted: Vec<&Clause> = query.clauses.iter().filter(|clause| clause.need != Need::MustNot).collect();
+    let matched: Vec<Box<str>> = wanted.iter().map(|clause| clause.text.clone()).collect();
+    let mut needs = query.gather(|clause| if clause.need == Need::MustNot { &[] } else { &clause.needs });
+    let exclusions = exclusions(query);
+    let mut seen = vec![0u64; query.terms.len()];
+    let mut hits = Vec::new();
+    for source in sources {
+        if hits.len() >= search.limit {
+            break;
+        }
+        // The rarest so far first: a term that is missing spares the segment's other blocks.
+        needs.sort_by_key(|at| (seen.get(*at).copied(), *at));
+        let mut found: Vec<Option<Postings>> = vec![None; query.terms.len()];
+        let mut complete = true;
+        for at in &needs {
+            let postings = reader.postings(source, query, *at)?;
+            complete &= postings.is_some();
+            if let (Some(seen), Some(postings)) = (seen.get_mut(*at), &postings) {
+                *seen += u64::from(postings.docs);
+            }
+            if !complete {
+                break;
+            }
+            if let Some(place) = found.get_mut(*at) {
+                *place = postings;
+            }
+        }
+        let Some(mut lists) = all_of(&found, &needs).filter(|_| complete) else { continue };
+        lists.sort_by_key(|list| list.docs);
+        let mut docs = intersect(&lists);
+        for at in exclusions.iter().copied().flatten() {
+            let postings = reader.postings(source, query, *at)?;
+            if let Some(place) = found.get_mut(*at) {
+                *place = postings;
+            }
+        }
+        exclude(source, &found, &exclusions, &mut docs);
+        for doc in docs.into_iter().rev().filter(|doc| source.visible.has(*doc)) {
+            if hits.len() < search.limit && checker.passes(source.key(doc))? {
+                hits.push(Hit { doc: source.key(doc), score: 0, matched: matched.clone() });
+            }
+            if hits.len() >= search.limit {
+                break;
+            }
+        }
+    }
+    Ok(hits)
+}
+
+/// The documents that are in all lists, the shortest of which comes first.
+fn intersect(lists: &[&Postings]) -> Vec<u32> {
+    let Some((first, others)) = lists.split_first() else { return Vec::new() };
+    let mut docs: Vec<u32> = first.iter().map(|posting| posting.doc).collect();
+    for list in others {
+        let mut candidates = list.iter().map(|posting| posting.doc).peekable();
+        docs.retain(|doc| {
+            while candidates.next_if(|candidate| candidate < doc).is_some() {}
+            candidates.next_if_eq(doc).is_some()
+        });
+    }
+    docs
+}

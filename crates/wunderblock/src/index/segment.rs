@@ -1,0 +1,198 @@
+//! A segment: an immutable index over a batch of documents, as bytes to store.
+//!
+//! A header and numbered blocks, each readable alone: a look-up reads the header (kept in memory by whoever searches
+//! often) and one block. Segments are never changed; documents go by writing a new one without them ([`super::merge`]).
+
+use super::block::{BLOCK_BYTES, Columns};
+use super::frame::{Framer, Kind, SegmentError};
+use super::header::{self, Doc, DocKey, MAX_DOCS};
+use super::postings::{Posting, Postings};
+use super::words::terms;
+use std::collections::HashMap;
+
+/// A segment's bytes: derived data, to be stored together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// To be read with [`super::Header::decode`].
+    pub header: Vec<u8>,
+    /// The blocks, in order; their numbers are their places here.
+    pub blocks: Vec<Vec<u8>>,
+}
+
+impl Segment {
+    /// Everything, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.header.len() + self.blocks.iter().map(Vec::len).sum::<usize>()
+    }
+}
+
+/// Collects documents into a segment.
+#[derive(Default)]
+pub struct SegmentBuilder {
+    docs: Vec<Doc>,
+    numbers: HashMap<Box<[u8]>, u32>,
+    /// By term number: the document it was last seen in, and how often there so far.
+    latest: Vec<Posting>,
+    /// The terms of the document at hand.
+    touched: Vec<u32>,
+    /// `(term number, document and count)`, by document.
+    entries: Vec<(u32, Posting)>,
+}
+
+impl SegmentBuilder {
+    /// An empty one.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many documents it holds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.docs.len()
+    }
+
+    /// Whether it holds none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.docs.is_empty()
+    }
+
+    /// Adds a document with its texts. Documents come oldest first, each once.
+    ///
+    /// # Errors
+    /// [`SegmentError::Full`] when it holds [`MAX_DOCS`] documents.
+    pub fn add<'t>(
+        &mut self,
+        key: DocKey,
+        texts: impl IntoIterator<Item = &'t str>,
+    ) -> Result<(), SegmentError> {
+        if self.docs.len() >= MAX_DOCS {
+            return Err(SegmentError::Full { most: MAX_DOCS });
+        }
+        let doc = self.docs.len() as u32;
+        let mut len = 0u32;
+        for text in texts {
+            terms(text, |term| {
+                len = len.saturating_add(1);
+                self.count(doc, term);
+            });
+        }
+        for term in self.touched.drain(..) {
+            if let Some(posting) = self.latest.get(term as usize) {
+                self.entries.push((term, *posting));
+            }
+        }
+        self.docs.push(Doc { seq: key.seq, stream: key.stream, len });
+        Ok(())
+    }
+
+    fn count(&mut self, doc: u32, term: &[u8]) {
+        let number = match self.numbers.get(term) {
+            Some(number) => *number,
+            None => {
+                let number = self.latest.len() as u32;
+                self.numbers.insert(term.into(), number);
+                self.latest.push(Posting { doc, count: 0 });
+                number
+            }
+        };
+        let Some(latest) = self.latest.get_mut(number as usize) else { return };
+        if latest.doc != doc {
+            *latest = Posting { doc, count: 0 };
+        }
+        if latest.count == 0 {
+            self.touched.push(number);
+        }
+        latest.count = latest.count.saturating_add(1);
+    }
+
+    /// The segment of the documents added.
+    ///
+    /// # Errors
+    /// [`SegmentError::Compressor`] when memory is short.
+    pub fn finish(self) -> Result<Segment, SegmentError> {
+        let mut sorted: Vec<(Box<[u8]>, u32)> = self.numbers.into_iter().collect();
+        sorted.sort_unstable();
+        let (starts, grouped) = group(self.latest.len(), &self.entries);
+        let mut writer = Writer::new()?;
+        let mut postings = Postings::default();
+        for (term, number) in &sorted {
+            let number = *number as usize;
+            let range = starts.get(number).copied().zip(starts.get(number + 1).copied());
+            postings.clear();
+            for posting in range.and_then(|(from, to)| grouped.get(from..to)).unwrap_or_default() {
+                postings.push(*posting);
+            }
+            writer.push(term, &postings)?;
+        }
+        writer.finish(&self.docs)
+    }
+}
+
+/// Puts the entries of each term together, in the order of documents: where each term's begin, and all of them.
+fn group(terms: usize, entries: &[(u32, Posting)]) -> (Vec<usize>, Vec<Posting>) {
+    let mut ends = vec![0usize; terms + 1];
+    for (term, _) in entries {
+        if let Some(end) = ends.get_mut(*term as usize) {
+            *end += 1;
+        }
+    }
+    let mut sum = 0;
+    for end in &mut ends {
+        sum += *end;
+        *end = sum;
+    }
+    let mut grouped = vec![Posting { doc: 0, count: 0 }; entries.len()];
+    // Backwards, so that each end becomes the start when its term is done.
+    for (term, posting) in entries.iter().rev() {
+        if let Some(end) = ends.get_mut(*term as usize) {
+            *end -= 1;
+            if let Some(place) = grouped.get_mut(*end) {
+                *place = *posting;
+            }
+        }
+    }
+    (ends, grouped)
+}
+
+/// Writes a segment from sorted terms.
+pub(super) struct Writer {
+    framer: Framer,
+    columns: Columns,
+    first_terms: Vec<Box<[u8]>>,
+    blocks: Vec<Vec<u8>>,
+}
+
+impl Writer {
+    pub(super) fn new() -> Result<Self, SegmentError> {
+        let (columns, first_terms, blocks) = (Columns::default(), Vec::new(), Vec::new());
+        Ok(Self { framer: Framer::new()?, columns, first_terms, blocks })
+    }
+
+    /// Appends a term. Terms come in ascending order, with one posting at least.
+    pub(super) fn push(&mut self, term: &[u8], postings: &Postings) -> Result<(), SegmentError> {
+        // A frequent term begins a block of its own, so that its neighbours stay cheap to read.
+        if self.columns.bytes() + postings.bytes.len() > 2 * BLOCK_BYTES {
+            self.flush()?;
+        }
+        self.columns.push(term, postings);
+        if self.columns.bytes() >= BLOCK_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), SegmentError> {
+        if !self.columns.is_empty() {
+            let (first_term, raw) = self.columns.finish();
+            self.blocks.push(self.framer.wrap(Kind::Block, &raw)?);
+            self.first_terms.push(first_term.into());
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self, docs: &[Doc]) -> Result<Segment, SegmentError> {
+        self.flush()?;
+        let header = header::encode(docs, &self.first_terms, &mut self.framer)?;
+        Ok(Segment { header, blocks: self.blocks })
+    }
+}

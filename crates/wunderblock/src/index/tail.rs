@@ -1,0 +1,86 @@
+//! Documents that are not indexed yet, read for one query: as if they were the newest segment.
+//!
+//! Recording does not wait for the index, so the newest documents are searched as texts. They count in the statistics
+//! and are scored by the same formula, so their hits stand among the others where they belong.
+
+use super::header::{Doc, DocKey, Docs};
+use super::postings::{Posting, Postings};
+use super::query::Query;
+use super::words::terms;
+use std::collections::HashMap;
+
+/// The documents after the newest segment, with the terms of one query looked up in them.
+#[derive(Clone, Debug)]
+pub struct Tail {
+    pub(super) docs: Docs,
+    /// By term of the query.
+    pub(super) postings: Vec<Postings>,
+}
+
+impl Tail {
+    /// Reads the texts of documents, oldest first, for the terms of a query. Cost: one pass over the texts.
+    #[must_use]
+    pub fn scan<'t, T>(query: &Query, documents: impl IntoIterator<Item = (DocKey, T)>) -> Self
+    where
+        T: IntoIterator<Item = &'t str>,
+    {
+        let wanted = Wanted::of(query);
+        let mut postings = vec![Postings::default(); query.terms.len()];
+        let mut counts = vec![0u32; query.terms.len()];
+        let mut docs = Vec::new();
+        for (number, (key, texts)) in (0u32..).zip(documents) {
+            let mut len = 0u32;
+            for text in texts {
+                terms(text, |term| {
+                    len = len.saturating_add(1);
+                    wanted.count(term, &mut counts);
+                });
+            }
+            for (count, postings) in counts.iter_mut().zip(&mut postings) {
+                if *count > 0 {
+                    postings.push(Posting { doc: number, count: *count });
+                    *count = 0;
+                }
+            }
+            docs.push(Doc { seq: key.seq, stream: key.stream, len });
+        }
+        Self { docs: Docs::new(docs), postings }
+    }
+}
+
+/// The terms of a query, by their bytes.
+struct Wanted<'a> {
+    /// Whether any term begins with this byte: most words of a text end here.
+    first: [bool; 256],
+    exact: HashMap<&'a [u8], usize>,
+    prefixes: HashMap<&'a [u8], usize>,
+}
+
+impl<'a> Wanted<'a> {
+    fn of(query: &'a Query) -> Self {
+        let mut wanted = Self { first: [false; 256], exact: HashMap::new(), prefixes: HashMap::new() };
+        for (at, term) in query.terms.iter().enumerate() {
+            let by_kind = if term.prefix { &mut wanted.prefixes } else { &mut wanted.exact };
+            by_kind.insert(&term.bytes, at);
+            if let Some(flag) = term.bytes.first().and_then(|byte| wanted.first.get_mut(usize::from(*byte))) {
+                *flag = true;
+            }
+        }
+        wanted
+    }
+
+    fn count(&self, term: &[u8], counts: &mut [u32]) {
+        let Some(first) = term.first().filter(|byte| self.first.get(usize::from(**byte)) == Some(&true))
+        else {
+            return;
+        };
+        // A prefix is one character, and its length can be seen from its first byte.
+        let char_len = (first.leading_ones() as usize).max(1);
+        let prefix = term.get(..char_len).and_then(|prefix| self.prefixes.get(prefix));
+        for at in self.exact.get(term).into_iter().chain(prefix) {
+            if let Some(count) = counts.get_mut(*at) {
+                *count = count.saturating_add(1);
+            }
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! The index against a naive one: every document a map of its terms, every query a walk over all of them.
+
+use super::*;
+use crate::index::header::Doc;
+use crate::index::query::Need;
+use crate::index::score::{Statistics, cover, weigh};
+use proptest::prelude::*;
+use std::collections::{BTreeSet, HashMap};
+use std::convert::Infallible;
+
+/// A document as a test has it.
+#[derive(Clone, Debug)]
+struct Text {
+    key: DocKey,
+    text: String,
+}
+
+fn build(texts: &[Text]) -> Segment {
+    let mut builder = SegmentBuilder::new();
+    for text in texts {
+        builder.add(text.key, [text.text.as_str()]).unwrap();
+    }
+    builder.finish().unwrap()
+}
+
+/// An index in memory: segments, oldest first, and texts that are not indexed yet.
+struct Index {
+    segments: Vec<Segment>,
+    tail: Vec<Text>,
+    texts: HashMap<DocKey, String>,
+}
+
+impl Index {
+    /// Cuts the texts at the given places; the last part is the tail.
+    fn of(texts: &[Text], cuts: &[usize]) -> Self {
+        let mut places: Vec<usize> = cuts.iter().map(|cut| cut % (texts.len() + 1)).collect();
+        places.sort_unstable();
+        let (mut segments, mut from) = (Vec::new(), 0);
+        for to in places {
+            segments.push(build(&texts[from..to]));
+            from = to;
+        }
+        let by_key = texts.iter().map(|text| (text.key, text.text.clone())).collect();
+        Self { segments, tail: texts[from..].to_vec(), texts: by_key }
+    }
+
+    /// The hits, and how many blocks were read for them.
+    fn search(&self, query: &Query, scope: &Scope, order: Order, limit: usize) -> (Vec<Hit>, usize) {
+        let headers: Vec<Header> =
+            self.segments.iter().rev().map(|segment| Header::decode(&segment.header).unwrap()).collect();
+        let headers: Vec<&Header> = headers.iter().collect();
+        let tail = Tail::scan(query, self.tail.iter().map(|text| (text.key, [text.text.as_str()])));
+        let mut fetched = 0;
+        let fetch = |segment: usize, block: u32| {
+            fetched += 1;
+            Ok::<_, Infallible>(&self.segments[self.segments.len() - 1 - segment].blocks[block as usize])
+        };
+        let check = |key: DocKey, phrase: &Phrase| Ok(phrase.is_in(&self.texts[&key]));
+        let request = Search { query, scope, order, limit };
+        (search(&request, &headers, Some(&tail), fetch, check).unwrap(), fetched)
+    }
+}
+
+/// What [`search`] must find: `texts` oldest first.
+fn naive(texts: &[Text], query: &Query, scope: &Scope, order: Order, limit: usize) -> Vec<Hit> {
+    let visible = texts.iter().filter(|text| scope.contains(text.key)).map(|text| {
+        let (mut counts, mut len) = (vec![0u32; query.terms.len()], 0);
+        words::terms(&text.text, |term| {
+            len += 1;
+            for (asked, count) in query.terms.iter().zip(&mut counts) {
+                *count += u32::from(*term == *asked.bytes || asked.prefix && term.starts_with(&asked.bytes));
+            }
+        });
+        (text, counts, len)
+    });
+    let visible: Vec<_> = visible.collect();
+    let statistics = Statistics {
+        docs: visible.len() as u64,
+        terms: visible.iter().map(|(_, _, len)| u64::from(*len)).sum(),
+    };
+    let df = |at: usize| visible.iter().filter(|(_, counts, _)| counts[at] > 0).count() as u64;
+    let scored: BTreeSet<usize> = query.clauses.iter().flat_map(|clause| clause.scored.clone()).collect();
+    let mut hits = Vec::new();
+    for (text, counts, len) in visible.iter().rev() {
+        let met = |clause: &query::Clause| {
+            clause.needs.iter().all(|at| counts[*at] > 0)
+                && clause.phrase.as_ref().is_none_or(|phrase| phrase.is_in(&text.text))
+        };
+        let words: Vec<_> =
+            query.clauses.iter().filter(|clause| clause.need != Need::MustNot && met(clause)).collect();
+        let fails = |clause: &query::Clause| match clause.need {
+            Need::MustNot => met(clause),
+            Need::Must => !met(clause),
+            Need::Optional => order == Order::Newest && !met(clause),
+        };
+        let matched = scored.iter().filter(|at| counts[**at] > 0).count();
+        if matched == 0 || query.clauses.iter().any(fails) {
+            continue;
+        }
+        let weight = |at: &usize| weigh(statistics.idf(df(*at)), statistics.slope(), counts[*at], *len);
+        let sum = scored.iter().filter(|at| counts[**at] > 0).map(weight).sum();
+        let score = if order == Order::Ranked { cover(sum, matched, scored.len()) } else { 0 };
+        hits.push(Hit {
+            doc: text.key,
+            score,
+            matched: words.iter().map(|clause| clause.text.clone()).collect(),
+        });
+    }
+    if order == Order::Ranked {
+        hits.sort_by_key(|hit| std::cmp::Reverse(hit.score));
+    }
+    hits.truncate(limit);
+    hits
+}
+
+const VOCABULARY: [&str; 16] = [
+    "error",
+    "errors",
+    "the",
+    "the",
+    "the",
+    "parse_config",
+    "parseConfig",
+    "config",
+    "src/a.rs:12",
+    "中文字符",
+    "文字",
+    "字",
+    "データ",
+    "9f3c",
+    "connection refused",
+    "refused",
+];
+
+fn texts(most: usize) -> impl Strategy<Value = Vec<Text>> {
+    let one = (0u32..4, prop::collection::vec(0..VOCABULARY.len(), 0..8));
+    prop::collection::vec(one, 0..most).prop_map(|all| {
+        let number = |(seq, (stream, words)): (u64, (u32, Vec<usize>))| {
+            let text = words.iter().map(|at| VOCABULARY[*at]).collect::<Vec<_>>().join(" ");
+            Text { key: DocKey { stream, seq }, text }
+        };
+        (0..).zip(all).map(number).collect()
+    })
+}
+
+fn queries() -> impl Strategy<Value = Query> {
+    let clause = (0..6usize, 0..VOCABULARY.len()).prop_map(|(form, at)| {
+        let word = VOCABULARY[at];
+        match form {
+            0 => format!("+{word}"),
+            1 => format!("-{word}"),
+            2 => format!("\"{word}\""),
+            3 => format!("-\"{word}\""),
+            _ => word.to_owned(),
+        }
+    });
+    let line = prop::collection::vec(clause, 1..4).prop_map(|clauses| clauses.join(" "));
+    line.prop_filter_map("only exclusions", |line| Query::parse(&line).ok())
+}
+
+fn scopes() -> impl Strategy<Value = Scope> {
+    let ranges = prop::collection::vec((0u32..4, 0u64..30, 0u64..60), 0..4);
+    let some = ranges
+        .prop_map(|all| Scope::of(all.into_iter().map(|(stream, from, len)| (stream, from..=from + len))));
+    prop_oneof![Just(Scope::everything()), some]
+}
+
+fn orders() -> impl Strategy<Value = Order> {
+    prop_oneof![Just(Order::Ranked), Just(Order::Newest)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn hits_are_those_of_a_walk_over_all_texts_however_they_are_stored(
+        texts in texts(50), cuts in prop::collection::vec(0usize..100, 0..6), query in queries(),
+        scope in scopes(), (order, limit) in (orders(), 0usize..12),
+    ) {
+        let mut index = Index::of(&texts, &cuts);
+        let expected = naive(&texts, &query, &scope, order, limit);
+        prop_assert_eq!(&index.search(&query, &scope, order, limit).0, &expected);
+        if index.segments.len() > 2 {
+            let joined = merge(&index.segments.drain(1..3).collect::<Vec<_>>()).unwrap();
+            index.segments.insert(1, joined);
+            prop_assert_eq!(&index.search(&query, &scope, order, limit).0, &expected);
+        }
+        let gone = |key: DocKey| key.seq % 3 == 1;
+        index.segments.iter_mut().for_each(|segment| *segment = without(segment, gone).unwrap());
+        index.tail.retain(|text| !gone(text.key));
+        let left: Vec<Text> = texts.iter().filter(|text| !gone(text.key)).cloned().collect();
+        prop_assert_eq!(index.search(&query, &scope, order, limit).0, naive(&left, &query, &scope, order, limit));
+    }
+
+    #[test]
+    fn what_others_store_changes_no_score(
+        texts in texts(40), others in texts(40), cuts in prop::collection::vec(0usize..100, 0..5),
+        query in queries(), order in orders(),
+    ) {
+        let ours = Scope::of((0..4).map(|stream| (stream, 0..=u64::MAX)));
+        let alone = Index::of(&texts, &cuts).search(&query, &ours, order, 10).0;
+        let mut mixed = texts.clone();
+        for (at, mut other) in others.into_iter().enumerate() {
+            other.key.stream += 4;
+            mixed.insert((at * 7) % (mixed.len() + 1), other);
+        }
+        prop_assert_eq!(Index::of(&mixed, &cuts).search(&query, &ours, order, 10).0, alone);
+    }
+
+    #[test]
+    fn joined_and_pruned_segments_are_the_bytes_of_ones_built_anew(
+        texts in texts(60), cut in 0usize..60, removed in prop::collection::hash_set(0u64..60, 0..30),
+    ) {
+        let whole = build(&texts);
+        verify(&whole).unwrap();
+        let (a, b) = texts.split_at(cut.min(texts.len()));
+        prop_assert_eq!(&merge(&[build(a), build(b)]).unwrap(), &whole);
+        let left: Vec<Text> = texts.iter().filter(|text| !removed.contains(&text.key.seq)).cloned().collect();
+        prop_assert_eq!(without(&whole, |key| removed.contains(&key.seq)).unwrap(), build(&left));
+        let keys: Vec<DocKey> = texts.iter().map(|text| text.key).collect();
+        prop_assert_eq!(Header::decode(&whole.header).unwrap().docs().collect::<Vec<_>>(), keys);
+    }
+
+    #[test]
+    fn damaged_bytes_with_true_checksums_are_errors_not_panics(
+        texts in texts(30), changes in prop::collection::vec((0usize..2000, any::<u8>()), 1..6), cut in 0usize..3000,
+        query in queries(),
+    ) {
+        use frame::{Framer, Kind, unwrap};
+        let spoil = |kind, frame: &[u8]| {
+            let mut raw = unwrap(kind, frame).unwrap();
+            raw.truncate(cut.max(1));
+            let len = raw.len();
+            changes.iter().for_each(|(at, byte)| raw[at % len] = *byte);
+            Framer::new().unwrap().wrap(kind, &raw).unwrap()
+        };
+        let honest = build(&texts);
+        let mut bad_blocks = honest.clone();
+        bad_blocks.blocks.iter_mut().for_each(|block| *block = spoil(Kind::Block, block));
+        let bad_header = Segment { header: spoil(Kind::Header, &honest.header), ..honest.clone() };
+        for bad in [bad_blocks, bad_header] {
+            let _ = verify(&bad);
+            let _ = merge(&[bad.clone(), honest.clone(), bad.clone()]);
+            let Ok(header) = Header::decode(&bad.header) else { continue };
+            for order in [Order::Ranked, Order::Newest] {
+                let request = Search { query: &query, scope: &Scope::everything(), order, limit: 5 };
+                let fetch = |_: usize, block: u32| bad.blocks.get(block as usize).cloned().ok_or(());
+                let _ = search(&request, &[&header], None, fetch, |_, _| Ok(true));
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        use frame::{Framer, Kind};
+        let mut framer = Framer::new().unwrap();
+        let (header, block) = (framer.wrap(Kind::Header, &bytes).unwrap(), framer.wrap(Kind::Block, &bytes).unwrap());
+        let _ = (Header::decode(&bytes), Header::decode(&header), block::Block::decode(&block).map(|b| b.postings(0, 9)));
+    }
+
+    #[test]
+    fn headers_come_back(
+        docs in prop::collection::vec((0u32..3, prop_oneof![0u64..50, any::<u64>()], any::<u32>()), 0..40),
+        terms in prop::collection::btree_set("[a-z字]{1,9}", 0..9),
+    ) {
+        let docs: Vec<Doc> = docs.into_iter().map(|(stream, seq, len)| Doc { seq, stream, len }).collect();
+        let terms: Vec<Box<[u8]>> = terms.into_iter().map(|term| term.into_bytes().into()).collect();
+        let bytes = header::encode(&docs, &terms, &mut frame::Framer::new().unwrap()).unwrap();
+        let read = Header::decode(&bytes).unwrap();
+        prop_assert_eq!(&read.docs.all, &docs);
+        prop_assert_eq!(&read.first_terms, &terms);
+    }
+}
+
+fn numbered(texts: &[&str]) -> Vec<Text> {
+    (0..)
+        .zip(texts)
+        .map(|(seq, text)| Text { key: DocKey { stream: 1, seq }, text: (*text).to_owned() })
+        .collect()
+}
+
+/// The positions found by a query, ranked, in one segment.
+fn found(texts: &[&str], query: &str) -> Vec<u64> {
+    let index = Index::of(&numbered(texts), &[texts.len()]);
+    let hits = index.search(&Query::parse(query).unwrap(), &Scope::everything(), Order::Ranked, 10).0;
+    hits.iter().map(|hit| hit.doc.seq).collect()
+}
+
+#[test]
+fn chinese_is_found_by_one_two_and_four_characters() {
+    let texts = ["错误：连接超时", "数据库连接被拒绝", "时间", "connection timeout", "超", "超时重试 连接"];
+    for (query, expected) in [
+        ("超", vec![4, 5, 0]),
+        ("时", vec![2, 5, 0]),
+        ("连接", vec![5, 0, 1]),
+        ("连接超时", vec![0, 5, 1]),
+        ("+连接超时", vec![0]),
+        ("\"超时 连接\"", vec![]),
+        ("\"连接超时\"", vec![0]),
+        ("库", vec![1]),
+        ("绝", vec![1]),
+    ] {
+        assert_eq!(found(&texts, query), expected, "{query}");
+    }
+}
+
+#[test]
+fn identifiers_are_found_whole_and_by_piece() {
+    let texts = [
+        "fn parse_config()",
+        "let parseConfig = 1",
+        "parse the config",
+        "my_parse_config",
+        "reparse configs",
+    ];
+    for (query, expected) in [
+        ("parseConfig", vec![0, 1, 2, 3, 4]),
+        ("+parse_config", vec![0, 1, 2, 3]),
+        ("parseconfig", vec![0, 1]),
+        ("config -parse_config", vec![4, 2, 3]),
+        ("\"parse config\"", vec![3, 0, 1]),
+    ] {
+        assert_eq!(found(&texts, query), expected, "{query}");
+    }
+}
+
+#[test]
+fn documents_with_all_words_come_before_longer_ones_with_some() {
+    let texts = ["alpha", "beta", "alpha beta", "gamma", "alpha alpha alpha gamma", "delta"];
+    assert_eq!(found(&texts, "alpha beta")[0], 2);
+}
+
+#[test]
+fn a_rare_word_costs_a_block_a_segment_and_the_newest_of_a_common_one_a_block() {
+    let texts: Vec<String> = (0..4000u64)
+        .map(|n| format!("common {:x} {:x} {:x} {:x}", n * 7919, n * 104_729, n * 611_953, n * 15_485_863))
+        .collect();
+    let texts = numbered(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let index = Index::of(&texts, &[500, 1000, 1500, 2000, 2500, 3000, 3500, 4000]);
+    let blocks =
+        |query: &str, order| index.search(&Query::parse(query).unwrap(), &Scope::everything(), order, 20).1;
+    assert!(index.segments.iter().all(|segment| segment.blocks.len() > 1));
+    assert_eq!(blocks("common", Order::Ranked), 8);
+    assert_eq!(blocks("common", Order::Newest), 1);
+    assert_eq!(blocks("absent", Order::Newest), 8);
+    // In another tenant's segments nothing is read at all.
+    let nobody = Scope::of([(7, 0..=u64::MAX)]);
+    assert_eq!(index.search(&Query::parse("common").unwrap(), &nobody, Order::Ranked, 20), (vec![], 0));
+}
+
+#[test]
+fn a_removed_documents_words_are_gone_from_the_bytes() {
+    let texts = numbered(&["keep this", "zzsecretzz this", "keep that"]);
+    let pruned = without(&build(&texts), |key| key.seq == 1).unwrap();
+    let raw = |segment: &Segment| {
+        let blocks = segment.blocks.iter().map(|block| frame::unwrap(frame::Kind::Block, block).unwrap());
+        [frame::unwrap(frame::Kind::Header, &segment.header).unwrap()]
+            .into_iter()
+            .chain(blocks)
+            .flatten()
+            .collect()
+    };
+    let has = |bytes: Vec<u8>| bytes.windows(6).any(|window| window == b"secret");
+    assert!(has(raw(&build(&texts))) && !has(raw(&pruned)));
+    let nothing = without(&pruned, |_| true).unwrap();
+    assert!(Header::decode(&nothing.header).unwrap().is_empty() && nothing.blocks.is_empty());
+}
+
+#[test]
+fn the_stored_form_is_what_it_was() {
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let mut texts = numbered(&["parse_config 中文", "the config: configs!"]);
+    texts[1].key = DocKey { stream: 300, seq: 70_000 };
+    let segment = build(&texts);
+    let shown: Vec<String> =
+        std::iter::once(&segment.header).chain(&segment.blocks).map(|part| hex(part)).collect();
+    let expected = [
+        "0168001502020101ac020100e0c50805030106636f6e666967b49920a2",
+        "0162003806000005000000060506030603636f6e6669677061727365636f6e666967746865e4b8ade69687e69687020101010101000102000002000028cb6a2f",
+    ];
+    assert_eq!(shown, expected);
+    verify(&segment).unwrap();
+}

@@ -1,0 +1,38 @@
+//! Limits on everything, in one place.
+
+use wunderblock_core::units::{Bytes, Tokens};
+
+/// The largest single document that is imported whole. Line formats have no limit.
+pub const MAX_DOCUMENT: u64 = 64 << 20;
+/// The longest line of a transcript that is parsed; a longer one is kept as it is.
+pub const MAX_LINE: usize = 256 << 20;
+/// Bytes of imported sources that are compressed together.
+pub const SOURCE_CHUNK: usize = 1 << 20;
+/// Events that are committed together by an import, at most.
+pub const IMPORT_BATCH_EVENTS: usize = 2_000;
+/// Bytes of text that are committed together by an import, at most.
+pub const IMPORT_BATCH_BYTES: u64 = 8 << 20;
+/// Live batches up to this size are counted while they are appended.
+pub const COUNT_AT_ONCE: Bytes = Bytes(64 << 10);
+/// Events that one pass of the background counts and indexes together: the size of a fresh index segment.
+pub const CATCH_UP_EVENTS: u64 = 4_096;
+/// Text that one such pass holds in memory.
+pub const CATCH_UP_BYTES: Bytes = Bytes(48 << 20);
+/// Events a view is loaded with at first. With [`VIEW_BYTES_PER_TOKEN`] it bounds what a build reads.
+pub const VIEW_EVENTS: u64 = 4_000;
+/// Text a view is loaded with, for each token of the window: room for the densest text, and for stubs before it.
+pub const VIEW_BYTES_PER_TOKEN: u64 = 12;
+/// How often a build starts anew because the session grew meanwhile.
+pub const BUILD_RETRIES: usize = 5;
+/// Kept free for the answer when the model's own limit is not known to be smaller.
+pub const DEFAULT_RESERVE: Tokens = Tokens(8_192);
+/// The part of the window kept free for the answer at most, as a divisor: a quarter.
+pub const RESERVE_DIVISOR: u64 = 4;
+/// The part of the window kept free where counts are estimates, as a divisor: a twentieth.
+pub const ESTIMATE_MARGIN_DIVISOR: u64 = 20;
+/// Older entries that a query may bring back, before the budget decides.
+pub const RECALL_HITS: usize = 24;
+/// Bytes of a page of `read`.
+pub const PAGE_BYTES: u64 = 16 << 10;
+/// Events that `grep` looks through at a time.
+pub const GREP_PAGE: u64 = 2_048;

@@ -1,0 +1,169 @@
+//! The way in: events made ready and appended. Never calls a model, never waits for anything but the disk.
+
+use crate::engine::{Engine, random, unexpected};
+use crate::error::Error;
+use crate::gauge::count_body;
+use crate::limits::COUNT_AT_ONCE;
+use crate::store::codec::{self, name_handle, pack_event};
+use crate::store::{Appended, Opening, PackedEvent, SourceNo, Write, Written};
+use wunderblock_core::event::{Fact, NewEvent, SessionForked, SessionOpened, Source};
+use wunderblock_core::id::{EventId, Handle, StreamId};
+use wunderblock_core::message::{Body, Part};
+use wunderblock_core::units::{Bytes, Millis, Seq};
+
+/// Makes salts for a batch: one random seed, expanded.
+pub(crate) struct Salts(blake3::OutputReader);
+
+impl Salts {
+    pub(crate) fn new() -> Result<Self, Error> {
+        let seed: [u8; 32] = random()?;
+        Ok(Self(blake3::Hasher::new_keyed(&seed).finalize_xof()))
+    }
+
+    fn next(&mut self) -> [u8; 16] {
+        let mut salt = [0; 16];
+        self.0.fill(&mut salt);
+        salt
+    }
+}
+
+/// Fills in what is derived when an event is recorded: what each tool call needs to be run again.
+pub(crate) fn normalise(fact: &mut Fact) {
+    let Fact::MessageAppended(said) = fact else { return };
+    for part in &mut said.message.parts {
+        if let Part::ToolCall { name, input: Body::Inline(input), gist, .. } = part {
+            *gist = wunderblock_wire::gist(name, input).map(String::into_boxed_str);
+        }
+    }
+}
+
+/// Makes events ready to be stored.
+pub(crate) fn pack(key: &[u8; 32], events: Vec<NewEvent>) -> Result<Vec<PackedEvent>, Error> {
+    let mut salts = Salts::new()?;
+    let pack = |mut event: NewEvent| {
+        normalise(&mut event.fact);
+        pack_event(key, salts.next(), event).map_err(Error::from)
+    };
+    events.into_iter().map(pack).collect()
+}
+
+impl Engine {
+    /// The handle of a session.
+    pub(crate) fn stream_handle(&self, stream: &StreamId) -> Handle {
+        name_handle(&self.tenant.key, "stream", stream.as_str())
+    }
+
+    /// The write that opens a session with its first event.
+    pub(crate) fn opening(
+        &self,
+        stream: &StreamId,
+        opened: SessionOpened,
+        (at, source): (Millis, Option<SourceNo>),
+    ) -> Result<Vec<Write>, Error> {
+        let scope = serde_json::to_vec(&opened.scope)
+            .map_err(|error| Error::Config(format!("the scope cannot be written: {error}")))?;
+        let open = Write::Open {
+            tenant: self.tenant.no,
+            stream: stream.clone(),
+            handle: self.stream_handle(stream),
+            opening: Opening::New { parent: opened.parent.clone() },
+            scope,
+            source,
+            at,
+        };
+        self.with_first(open, stream, Fact::SessionOpened(opened), (at, source.is_some()))
+    }
+
+    /// The write that opens a session as a fork of another.
+    pub(crate) fn forking(
+        &self,
+        stream: &StreamId,
+        forked: SessionForked,
+        (at, source, scope): (Millis, Option<SourceNo>, Vec<u8>),
+    ) -> Result<Vec<Write>, Error> {
+        let open = Write::Open {
+            tenant: self.tenant.no,
+            stream: stream.clone(),
+            handle: self.stream_handle(stream),
+            opening: Opening::Fork { parent: forked.parent.clone(), at_seq: forked.at_seq },
+            scope,
+            source,
+            at,
+        };
+        self.with_first(open, stream, Fact::SessionForked(forked), (at, source.is_some()))
+    }
+
+    fn with_first(
+        &self,
+        open: Write,
+        stream: &StreamId,
+        fact: Fact,
+        (at, imported): (Millis, bool),
+    ) -> Result<Vec<Write>, Error> {
+        let source = if imported { Source::Engine } else { Source::Live };
+        let id = EventId::new(format!("open:{}", stream.as_str()))
+            .unwrap_or(EventId::new("open")?);
+        let events = pack(&self.tenant.key, vec![NewEvent { id, at, source, fact }])?;
+        let append =
+            Write::Append { tenant: self.tenant.no, stream: stream.clone(), expect_head: None, events };
+        Ok(vec![open, append])
+    }
+
+    /// Appends events to a session; opens it if it is new. Answers, in order, where each stands.
+    pub(crate) async fn append(
+        &self,
+        stream: &StreamId,
+        expect_head: Option<Seq>,
+        events: Vec<NewEvent>,
+    ) -> Result<Vec<Appended>, Error> {
+        let mut events = events;
+        let mut writes = Vec::new();
+        let mut opened = 0;
+        if expect_head.is_none() && self.info(stream).await?.is_none() {
+            let (opening, at) = match events.first() {
+                Some(NewEvent { fact: Fact::SessionOpened(opened), at, .. }) => (opened.clone(), *at),
+                Some(event) => (SessionOpened::default(), event.at),
+                None => (SessionOpened::default(), self.now()),
+            };
+            if matches!(events.first(), Some(NewEvent { fact: Fact::SessionOpened(_), .. })) {
+                // The caller's own opening event is the first event; it keeps its id.
+                let mut open = self.opening(stream, opening, (at, None))?;
+                open.truncate(1);
+                writes.append(&mut open);
+            } else {
+                writes.append(&mut self.opening(stream, opening, (at, None))?);
+                opened = 1;
+            }
+        }
+        let counts = if events.iter().map(text_of).sum::<Bytes>() <= COUNT_AT_ONCE { counted(&events) } else { Vec::new() };
+        let counts = counts
+            .into_iter()
+            .map(|(text, count)| (codec::handle(&codec::body_hash(&self.tenant.key, text.as_bytes())), count))
+            .collect::<Vec<_>>();
+        let events = pack(&self.tenant.key, std::mem::take(&mut events))?;
+        writes.push(Write::Append { tenant: self.tenant.no, stream: stream.clone(), expect_head, events });
+        if !counts.is_empty() {
+            writes.push(Write::Counts { tenant: self.tenant.no, counts });
+        }
+        let written = self.storage.commit(writes).await?;
+        let appended = written.into_iter().filter_map(|written| match written {
+            Written::Appended(appended) => Some(appended),
+            _ => None,
+        });
+        appended.skip(opened).next().ok_or_else(unexpected)
+    }
+}
+
+fn text_of(event: &NewEvent) -> Bytes {
+    event.fact.bodies().into_iter().map(Body::bytes).sum()
+}
+
+/// Counts of the bodies that will be blobs.
+fn counted(events: &[NewEvent]) -> Vec<(String, crate::store::BodyCount)> {
+    let bodies = events.iter().flat_map(|event| event.fact.bodies());
+    bodies
+        .filter_map(Body::inline)
+        .filter(|text| text.len() >= codec::INLINE_MAX)
+        .map(|text| (text.to_owned(), count_body(text)))
+        .collect()
+}

@@ -1,0 +1,49 @@
+//! What stands where a secret stood: `[[secret:<rule>:<8 hex digits>]]`, or `[[secret:<rule>]]` without a key.
+//!
+//! The digits are the start of a keyed hash of the secret: one secret has one placeholder wherever it occurs, so that
+//! texts still compare and search still joins them, while nobody without the key can try guesses against it.
+
+use memchr::memmem;
+use std::ops::Range;
+
+const START: &[u8] = b"[[secret:";
+const END: &[u8] = b"]]";
+/// The start, an id of 40 characters, a colon, 8 digits.
+const LONGEST: usize = 9 + 40 + 1 + 8 + 2;
+
+/// Appends the placeholder of `secret`.
+pub(super) fn write(out: &mut String, rule: &str, secret: &str, key: Option<&[u8; 32]>) {
+    out.push_str("[[secret:");
+    out.push_str(rule);
+    if let Some(key) = key {
+        out.push(':');
+        let hex = blake3::keyed_hash(key, secret.as_bytes()).to_hex();
+        out.push_str(hex.get(..8).unwrap_or_default());
+    }
+    out.push_str("]]");
+}
+
+/// Where placeholders already are, in order.
+pub(super) fn find(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    memmem::find_iter(bytes, START)
+        .filter_map(|start| {
+            let rest = bytes.get(start..bytes.len().min(start + LONGEST))?;
+            let end = memmem::find(rest, END)?;
+            let inner = rest.get(START.len()..end)?;
+            is_inner(inner).then_some(start..start + end + END.len())
+        })
+        .collect()
+}
+
+/// A rule's id, alone or with eight hexadecimal digits.
+fn is_inner(inner: &[u8]) -> bool {
+    let mut pieces = inner.split(|byte| *byte == b':');
+    let id = pieces.next().unwrap_or_default();
+    let hash = pieces.next();
+    let fits = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-';
+    !id.is_empty()
+        && id.iter().all(fits)
+        && hash.is_none_or(|hash| hash.len() == 8 && hash.iter().all(u8::is_ascii_hexdigit))
+        && pieces.next().is_none()
+}

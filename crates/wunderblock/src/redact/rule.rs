@@ -1,0 +1,212 @@
+//! Rules: what a secret looks like, as data.
+
+use aho_corasick::AhoCorasick;
+use regex::{Regex, RegexBuilder};
+use serde::Deserialize;
+use std::sync::{Arc, OnceLock};
+
+/// The most rules one redactor takes.
+pub const MAX_RULES: usize = 500;
+
+/// The most bytes of memory one rule's compiled regex may take.
+const REGEX_SIZE: usize = 4 << 20;
+
+/// Words that only a made-up secret contains.
+const MADE_UP: [&str; 13] = [
+    "example",
+    "your",
+    "placeholder",
+    "changeme",
+    "change-me",
+    "change_me",
+    "dummy",
+    "redacted",
+    "xxxx",
+    "****",
+    "....",
+    "insert",
+    "<",
+];
+
+/// What is wrong with a rule.
+#[derive(Debug, thiserror::Error)]
+pub enum RuleError {
+    /// Not TOML, a field that does not exist, or a value that does not fit one.
+    #[error("the redaction rules cannot be read: {0}")]
+    Form(#[from] toml::de::Error),
+    /// A regex that does not compile, or grows too large.
+    #[error("redaction rule `{rule}`: {error}")]
+    Regex {
+        /// The rule.
+        rule: String,
+        /// What is wrong with its regex.
+        error: Box<regex::Error>,
+    },
+    /// A rule that cannot work.
+    #[error("redaction rule `{rule}`: {what}")]
+    Rule {
+        /// The rule.
+        rule: String,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// The keywords of all rules together do not fit one automaton.
+    #[error("the keywords of the redaction rules cannot be searched for: {0}")]
+    Keywords(#[from] aho_corasick::BuildError),
+    /// More than [`MAX_RULES`].
+    #[error("{0} redaction rules are more than {MAX_RULES}")]
+    TooMany(usize),
+}
+
+/// One rule as written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Spec {
+    pub(super) id: String,
+    regex: String,
+    #[serde(default)]
+    pub(super) keywords: Vec<String>,
+    #[serde(default)]
+    entropy: f64,
+    #[serde(default)]
+    digit: bool,
+    #[serde(default)]
+    allow: Vec<String>,
+    #[serde(default = "default_reach")]
+    reach: usize,
+    #[serde(default = "default_behind")]
+    behind: usize,
+}
+
+const fn default_reach() -> usize {
+    256
+}
+
+// One byte, so that a word boundary at the keyword sees what is before it.
+const fn default_behind() -> usize {
+    1
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    rule: Vec<Spec>,
+}
+
+/// Reads rules in the form of `rules.toml`.
+pub(super) fn parse(toml_text: &str) -> Result<Vec<Spec>, RuleError> {
+    Ok(toml::from_str::<File>(toml_text)?.rule)
+}
+
+/// One rule, ready. Its regexes are compiled at first use: most texts need none.
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub(super) id: Arc<str>,
+    spec: Spec,
+    regex: OnceLock<Option<Regex>>,
+    allow: OnceLock<Vec<Regex>>,
+}
+
+impl Rule {
+    pub(super) fn new(spec: Spec) -> Self {
+        Self { id: spec.id.as_str().into(), spec, regex: OnceLock::new(), allow: OnceLock::new() }
+    }
+
+    pub(super) fn keywords(&self) -> &[String] {
+        &self.spec.keywords
+    }
+
+    pub(super) fn reach(&self) -> usize {
+        self.spec.reach
+    }
+
+    pub(super) fn behind(&self) -> usize {
+        self.spec.behind
+    }
+
+    /// The regex. Rules are checked when they are loaded, and our own by a test, so there always is one.
+    pub(super) fn regex(&self) -> Option<&Regex> {
+        self.regex.get_or_init(|| compile(&self.spec.regex).ok()).as_ref()
+    }
+
+    /// Whether the rule can work at all.
+    pub(super) fn check(&self) -> Result<(), RuleError> {
+        let rule = || self.spec.id.clone();
+        let id_fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        let what = if self.id.is_empty() || self.id.len() > 40 || !self.id.bytes().all(id_fits) {
+            "an id is 1 to 40 lower-case letters, digits and hyphens"
+        } else if self.spec.keywords.iter().any(|keyword| keyword.len() < 2 || !keyword.is_ascii()) {
+            "a keyword is at least two characters of ASCII"
+        } else if !(0.0..=8.0).contains(&self.spec.entropy) {
+            "entropy is between 0 and 8 bits per character"
+        } else if self.spec.reach > 1 << 20 || self.spec.behind > 4096 {
+            "reach is at most 1048576 and behind at most 4096 bytes"
+        } else {
+            ""
+        };
+        if !what.is_empty() {
+            return Err(RuleError::Rule { rule: rule(), what });
+        }
+        for pattern in self.spec.allow.iter().chain([&self.spec.regex]) {
+            compile(pattern).map_err(|error| RuleError::Regex { rule: rule(), error: Box::new(error) })?;
+        }
+        Ok(())
+    }
+
+    /// Whether what the regex found is a secret: random enough, and not made up.
+    pub(super) fn accepts(&self, secret: &str) -> bool {
+        if secret.is_empty() || entropy(secret) < self.spec.entropy {
+            return false;
+        }
+        let (digits, letters) = secret.bytes().fold((false, false), |(digits, letters), byte| {
+            (digits | byte.is_ascii_digit(), letters | byte.is_ascii_alphabetic())
+        });
+        if self.spec.digit && !(digits && letters) {
+            return false;
+        }
+        let allow =
+            self.allow.get_or_init(|| self.spec.allow.iter().filter_map(|one| compile(one).ok()).collect());
+        !is_made_up(secret) && !allow.iter().any(|allowed| allowed.is_match(secret))
+    }
+}
+
+fn compile(pattern: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(pattern).size_limit(REGEX_SIZE).build()
+}
+
+fn is_made_up(secret: &str) -> bool {
+    static WORDS: OnceLock<Option<AhoCorasick>> = OnceLock::new();
+    let words = WORDS.get_or_init(|| AhoCorasick::builder().ascii_case_insensitive(true).build(MADE_UP).ok());
+    words.as_ref().is_some_and(|words| words.is_match(secret))
+}
+
+/// Shannon entropy in bits per byte: 0 for one byte repeated, 4 at most for hexadecimal, about 5 for forty characters of
+/// base64.
+fn entropy(text: &str) -> f64 {
+    let mut counts = [0_u32; 256];
+    for byte in text.bytes() {
+        if let Some(count) = counts.get_mut(usize::from(byte)) {
+            *count += 1;
+        }
+    }
+    let length = text.len() as f64;
+    counts
+        .iter()
+        .filter(|count| **count > 0)
+        .map(|count| f64::from(*count) / length)
+        .map(|share| -share * share.log2())
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entropy_is_in_bits_per_character() {
+        for (text, bits) in [("aaaa", 0.0), ("abab", 1.0), ("abcd", 2.0), ("0123456789abcdef", 4.0)] {
+            assert!((entropy(text) - bits).abs() < 1e-9, "{text}");
+        }
+    }
+}

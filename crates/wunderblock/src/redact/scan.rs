@@ -1,0 +1,149 @@
+//! Finding secrets: keywords, then the stretches of text around them, then the rules' regexes on those stretches.
+//!
+//! Stretches of one rule that touch are joined before the regex runs, so no byte is searched twice for one rule however
+//! often its keywords occur.
+
+use super::rule::Rule;
+use super::{Finding, placeholder};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, Input, MatchKind};
+use std::ops::Range;
+
+/// The most a stretch is prolonged to end at white space instead of inside a token.
+const TAIL: usize = 64 << 10;
+
+/// All keywords of all rules in one automaton.
+#[derive(Debug)]
+pub(super) struct Keywords {
+    automaton: AhoCorasick,
+    /// For every keyword, the rules that have it or a beginning of it.
+    rules: Vec<Vec<usize>>,
+    /// Rules without keywords.
+    always: Vec<usize>,
+}
+
+impl Keywords {
+    pub(super) fn new(rules: &[Rule]) -> Result<Self, BuildError> {
+        let mut words: Vec<String> =
+            rules.iter().flat_map(Rule::keywords).map(|word| word.to_ascii_lowercase()).collect();
+        words.sort_unstable();
+        words.dedup();
+        let has = |rule: &Rule, word: &str| {
+            rule.keywords().iter().any(|own| word.starts_with(&own.to_ascii_lowercase()))
+        };
+        let of = |word: &String| {
+            rules.iter().enumerate().filter(|(_, rule)| has(rule, word)).map(|(at, _)| at).collect()
+        };
+        let automaton = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::LeftmostLongest)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(&words)?;
+        let always =
+            (0..rules.len()).filter(|at| rules.get(*at).is_some_and(|rule| rule.keywords().is_empty()));
+        Ok(Self { automaton, rules: words.iter().map(of).collect(), always: always.collect() })
+    }
+
+    /// By rule, the stretches of `text` where it may match.
+    fn stretches(&self, rules: &[Rule], text: &str) -> Vec<Vec<Range<usize>>> {
+        let mut stretches: Vec<Vec<Range<usize>>> = vec![Vec::new(); rules.len()];
+        let mut from = 0;
+        // The longest keyword at every position: all others there are beginnings of it. The next search starts one byte
+        // on, because keywords may overlap.
+        while let Some(hit) = self.automaton.find(Input::new(text).range(from..)) {
+            from = hit.start() + 1;
+            for at in self.rules.get(hit.pattern().as_usize()).into_iter().flatten() {
+                if let (Some(rule), Some(mine)) = (rules.get(*at), stretches.get_mut(*at)) {
+                    join(mine, hit.start().saturating_sub(rule.behind()), hit.end() + rule.reach());
+                }
+            }
+        }
+        for at in &self.always {
+            if let Some(mine) = stretches.get_mut(*at) {
+                mine.push(0..text.len());
+            }
+        }
+        stretches
+    }
+}
+
+/// Adds a stretch behind the others, or to the last one if they touch.
+fn join(stretches: &mut Vec<Range<usize>>, from: usize, to: usize) {
+    match stretches.last_mut() {
+        Some(last) if from <= last.end => last.end = last.end.max(to),
+        _ => stretches.push(from..to),
+    }
+}
+
+/// All secrets in `text`, in order, without overlaps.
+pub(super) fn secrets(rules: &[Rule], keywords: Option<&Keywords>, text: &str) -> Vec<Finding> {
+    let everywhere = || rules.iter().map(|_| std::iter::once(0..text.len()).collect()).collect();
+    let stretches = keywords.map_or_else(everywhere, |keywords| keywords.stretches(rules, text));
+    let present = placeholder::find(text);
+    let mut found: Vec<(Range<usize>, usize)> = Vec::new();
+    for (at, (rule, mine)) in rules.iter().zip(&stretches).enumerate() {
+        let mut mine = mine.iter().map(|stretch| fit(text, stretch)).peekable();
+        while let Some(mut stretch) = mine.next() {
+            // Prolonged to white space, stretches may touch that did not before.
+            while let Some(next) = mine.next_if(|next| next.start <= stretch.end) {
+                stretch.end = stretch.end.max(next.end);
+            }
+            found.extend(matches(rule, text, stretch, &present).into_iter().map(|secret| (secret, at)));
+        }
+    }
+    merge(rules, found)
+}
+
+/// The stretch on character boundaries, its end at white space if that is not far.
+fn fit(text: &str, stretch: &Range<usize>) -> Range<usize> {
+    let (from, to) = (text.floor_char_boundary(stretch.start), stretch.end);
+    if to >= text.len() {
+        return from..text.len();
+    }
+    let tail = text.as_bytes().get(to..).unwrap_or_default();
+    let more = tail.iter().take(TAIL).position(u8::is_ascii_whitespace).unwrap_or(TAIL.min(tail.len()));
+    from..text.ceil_char_boundary(to + more)
+}
+
+/// The secrets a rule finds in a stretch. A match that takes in a placeholder is none: neither is the placeholder a
+/// secret, nor may its words be the context of one.
+fn matches(rule: &Rule, text: &str, stretch: Range<usize>, present: &[Range<usize>]) -> Vec<Range<usize>> {
+    let (Some(regex), Some(part)) = (rule.regex(), text.get(stretch.clone())) else { return Vec::new() };
+    let in_text = |found: regex::Match<'_>| stretch.start + found.start()..stretch.start + found.end();
+    regex
+        .captures_iter(part)
+        .filter_map(|captures| {
+            let whole = captures.get(0)?;
+            let secret = captures.name("secret").unwrap_or(whole);
+            let fits = rule.accepts(secret.as_str()) && !touches(present, &in_text(whole));
+            fits.then(|| in_text(secret))
+        })
+        .collect()
+}
+
+/// Whether a match overlaps one of the placeholders, which are in order.
+fn touches(present: &[Range<usize>], found: &Range<usize>) -> bool {
+    let at = present.partition_point(|one| one.end <= found.start);
+    present.get(at).is_some_and(|one| one.start < found.end)
+}
+
+/// Overlapping secrets become one, named by the earliest rule: nothing of either may stay behind.
+fn merge(rules: &[Rule], mut found: Vec<(Range<usize>, usize)>) -> Vec<Finding> {
+    found.sort_unstable_by_key(|(secret, rule)| (secret.start, *rule));
+    let mut merged: Vec<(Range<usize>, usize)> = Vec::new();
+    for (secret, rule) in found {
+        match merged.last_mut() {
+            Some((last, by)) if secret.start < last.end => {
+                last.end = last.end.max(secret.end);
+                *by = rule.min(*by);
+            }
+            _ => merged.push((secret, rule)),
+        }
+    }
+    merged
+        .into_iter()
+        .filter_map(|(secret, rule)| {
+            let rule = rules.get(rule)?.id.clone();
+            Some(Finding { rule, from_byte: secret.start, to_byte: secret.end })
+        })
+        .collect()
+}

@@ -1,0 +1,68 @@
+//! One session of a ledger.
+
+use crate::engine::{Engine, unexpected};
+use crate::error::Error;
+use crate::store::codec;
+use crate::store::{Answer, Appended, Order, Query, StreamInfo};
+use wunderblock_core::event::{Event, NewEvent};
+use wunderblock_core::id::StreamId;
+use wunderblock_core::units::{Bytes, Seq};
+
+/// A session. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Session {
+    pub(crate) engine: Engine,
+    pub(crate) id: StreamId,
+}
+
+impl Session {
+    pub(crate) fn new(engine: Engine, id: StreamId) -> Self {
+        Self { engine, id }
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &StreamId {
+        &self.id
+    }
+
+    /// Appends events, all or none, durable when this returns; opens the session if it is new.
+    ///
+    /// An event whose id is there already is a duplicate if its content is the same, and a conflict if it is not.
+    ///
+    /// # Errors
+    /// On a conflict, or when the ledger cannot be written.
+    pub async fn append(&self, events: Vec<NewEvent>) -> Result<Vec<Appended>, Error> {
+        self.engine.append(&self.id, None, events).await
+    }
+
+    /// What is known of it.
+    ///
+    /// # Errors
+    /// When there is no such session.
+    pub async fn info(&self) -> Result<StreamInfo, Error> {
+        let info = self.engine.info(&self.id).await?;
+        info.ok_or_else(|| Error::NoSession(self.id.to_string()))
+    }
+
+    /// Its events in a range of positions, oldest first, at most `limit` and about `text` bytes of texts.
+    ///
+    /// # Errors
+    /// When there is no such session, or a record is damaged.
+    pub async fn events(&self, from: Seq, to: Seq, (limit, text): (u64, Bytes)) -> Result<Vec<Event>, Error> {
+        let query = Query::Events {
+            tenant: self.engine.tenant.no,
+            stream: self.id.clone(),
+            from,
+            to,
+            order: Order::Ascending,
+            limit,
+            text,
+            counts: false,
+        };
+        let Answer::Events(rows) = self.engine.one(query).await? else { return Err(unexpected()) };
+        rows.iter()
+            .map(|row| codec::event(&self.engine.config.tenant, &self.id, row).map_err(Error::from))
+            .collect()
+    }
+}

@@ -1,0 +1,176 @@
+//! Appending events: positions, idempotency, bodies.
+
+use super::failure;
+use super::write::{handle_sql, later, run};
+use crate::store::codec::{self, commitment};
+use crate::store::{Appended, Mark, PackedBlob, PackedEvent, StoreError, StreamNo, TenantNo};
+use rusqlite::{Connection, OptionalExtension, params};
+use wunderblock_core::id::{EventId, StreamId};
+use wunderblock_core::units::{Millis, Seq};
+
+/// The counters of a stream while it grows.
+struct Growing {
+    no: StreamNo,
+    head: Seq,
+    messages: u64,
+    text: u64,
+    first_user: Option<Seq>,
+    updated_at: Millis,
+    /// The streams whose positions this one continues, with the last shared position.
+    ancestors: Vec<(StreamNo, Seq)>,
+}
+
+pub(super) fn append(
+    db: &Connection,
+    tenant: TenantNo,
+    stream: &StreamId,
+    expect_head: Option<Seq>,
+    events: &[PackedEvent],
+) -> Result<Vec<Appended>, StoreError> {
+    let info =
+        super::read::stream(db, tenant, stream)?.ok_or_else(|| StoreError::NoStream(stream.clone()))?;
+    if let Some(expected) = expect_head.filter(|expected| *expected != info.head) {
+        return Err(StoreError::HeadMoved { expected, actual: info.head });
+    }
+    let lineage = super::read::lineage(db, tenant, stream)?;
+    let mut growing = Growing {
+        no: info.no,
+        head: info.head,
+        messages: info.messages,
+        text: info.text.0,
+        first_user: info.first_user,
+        updated_at: info.updated_at,
+        ancestors: lineage.iter().skip(1).map(|stretch| (stretch.no, stretch.to)).collect(),
+    };
+    let mut appended = Vec::with_capacity(events.len());
+    for event in events {
+        appended.push(match seen(db, tenant, &growing, event)? {
+            Some(seq) => Appended { seq, duplicate: true },
+            None => Appended { seq: insert(db, tenant, &mut growing, event)?, duplicate: false },
+        });
+    }
+    run(
+        db,
+        "UPDATE streams SET head = ?2, messages = ?3, text = ?4, first_user = ?5, updated_at = ?6 WHERE stream = ?1",
+        params![
+            growing.no.0,
+            growing.head.0,
+            growing.messages,
+            growing.text,
+            growing.first_user.map(|seq| seq.0),
+            growing.updated_at.0
+        ],
+    )?;
+    Ok(appended)
+}
+
+/// Where an event with this id stands already. Other content under the same id is a conflict.
+fn seen(
+    db: &Connection,
+    tenant: TenantNo,
+    growing: &Growing,
+    event: &PackedEvent,
+) -> Result<Option<Seq>, StoreError> {
+    let own = (growing.no, growing.head);
+    for (stream, to) in std::iter::once(&own).chain(&growing.ancestors) {
+        let found = db
+            .prepare_cached(
+                "SELECT seq, salt, proof FROM events WHERE tenant = ?1 AND stream = ?2 AND id = ?3 AND seq <= ?4",
+            )
+            .and_then(|mut statement| {
+                statement
+                    .query_row(params![tenant.0, stream.0, event.id.as_str(), to.0], |row| {
+                        Ok((row.get::<_, u64>(0)?, row.get::<_, Option<[u8; 16]>>(1)?, row.get::<_, [u8; 32]>(2)?))
+                    })
+                    .optional()
+            })
+            .map_err(|error| failure(&error))?;
+        let Some((seq, salt, proof)) = found else { continue };
+        let seq = Seq(seq);
+        // Erased content has no salt left to compare with, and does not come back.
+        return match salt {
+            Some(salt) if commitment(&salt, &event.content) != proof => {
+                Err(StoreError::Conflict { id: EventId::clone(&event.id), seq })
+            }
+            _ => Ok(Some(seq)),
+        };
+    }
+    Ok(None)
+}
+
+fn insert(
+    db: &Connection,
+    tenant: TenantNo,
+    growing: &mut Growing,
+    event: &PackedEvent,
+) -> Result<Seq, StoreError> {
+    let seq = growing.head.next();
+    growing.messages += u64::from(event.mark != Mark::Control);
+    growing.text += event.text.0;
+    growing.updated_at = later(growing.updated_at, event.at);
+    if event.mark == Mark::UserTurn && growing.first_user.is_none() {
+        growing.first_user = Some(seq);
+    }
+    run(
+        db,
+        "INSERT INTO events (tenant, stream, seq, id, at, kind, mark, version, messages, text, origin, salt, proof,
+             payload)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+        params![
+            tenant.0,
+            growing.no.0,
+            seq.0,
+            event.id.as_str(),
+            event.at.0,
+            event.kind,
+            event.mark as u8,
+            codec::VERSION,
+            growing.messages,
+            growing.text,
+            event.origin,
+            event.salt,
+            commitment(&event.salt, &event.content),
+            event.payload
+        ],
+    )?;
+    for blob in &event.blobs {
+        let blob = keep(db, tenant, blob)?;
+        run(
+            db,
+            "INSERT OR IGNORE INTO refs (tenant, blob, stream, seq) VALUES (?1, ?2, ?3, ?4)",
+            params![tenant.0, blob, growing.no.0, seq.0],
+        )?;
+    }
+    for call in &event.calls {
+        run(
+            db,
+            "INSERT OR IGNORE INTO calls (tenant, stream, call, seq) VALUES (?1, ?2, ?3, ?4)",
+            params![tenant.0, growing.no.0, call.as_str(), seq.0],
+        )?;
+    }
+    growing.head = seq;
+    Ok(seq)
+}
+
+/// Stores a body unless it is there.
+fn keep(db: &Connection, tenant: TenantNo, blob: &PackedBlob) -> Result<i64, StoreError> {
+    let handle = handle_sql(blob.handle);
+    let found: Option<(i64, [u8; 32])> = db
+        .prepare_cached("SELECT blob, hash FROM blobs WHERE tenant = ?1 AND handle = ?2")
+        .and_then(|mut statement| {
+            statement.query_row(params![tenant.0, handle], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+        })
+        .map_err(|error| failure(&error))?;
+    match found {
+        Some((no, hash)) if hash == blob.hash => Ok(no),
+        Some(_) => Err(StoreError::HandleTaken(blob.handle)),
+        None => {
+            run(
+                db,
+                "INSERT INTO blobs (tenant, handle, hash, bytes, data) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![tenant.0, handle, blob.hash, blob.bytes.0, blob.data],
+            )?;
+            Ok(db.last_insert_rowid())
+        }
+    }
+}

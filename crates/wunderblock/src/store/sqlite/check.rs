@@ -1,0 +1,94 @@
+//! What the file's own structure says about its health.
+
+use super::read::rows;
+use crate::store::StoreError;
+use rusqlite::Connection;
+
+/// The outcome of a check.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// What is wrong.
+    pub found: Vec<Found>,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Which invariant.
+    pub rule: &'static str,
+    /// Where, and what.
+    pub detail: String,
+    /// Whether it is in what can be made anew.
+    pub derived: bool,
+}
+
+/// Each rule with a query for what breaks it.
+const RULES: [(&str, bool, &str); 8] = [
+    (
+        "positions are gapless",
+        false,
+        "SELECT 'session ' || s.id || ': ' || count(e.seq) || ' events for positions ' || (s.base + 1) || ' to ' || s.head
+         FROM streams s LEFT JOIN events e ON e.tenant = s.tenant AND e.stream = s.stream
+         GROUP BY s.stream HAVING count(e.seq) <> s.head - s.base
+             OR (count(e.seq) > 0 AND (min(e.seq) <> s.base + 1 OR max(e.seq) <> s.head))",
+    ),
+    (
+        "events belong to a session",
+        false,
+        "SELECT 'stream ' || e.stream || ' of tenant ' || e.tenant || ' has events and no row' FROM events e
+         LEFT JOIN streams s ON s.stream = e.stream AND s.tenant = e.tenant WHERE s.stream IS NULL
+         GROUP BY e.tenant, e.stream",
+    ),
+    (
+        "forks begin within their parent",
+        false,
+        "SELECT 'session ' || s.id || ' forks at ' || s.base FROM streams s LEFT JOIN streams p ON p.stream = s.fork_of
+         WHERE s.fork_of IS NOT NULL AND (p.stream IS NULL OR p.tenant <> s.tenant OR s.base > p.head OR s.base < p.base)",
+    ),
+    (
+        "references lead to bodies",
+        false,
+        "SELECT 'position ' || r.seq || ' of stream ' || r.stream || ' refers to body ' || r.blob FROM refs r
+         LEFT JOIN blobs b ON b.blob = r.blob AND b.tenant = r.tenant WHERE b.blob IS NULL",
+    ),
+    (
+        "bodies are referred to",
+        false,
+        "SELECT 'body ' || b.blob || ' belongs to no event' FROM blobs b
+         LEFT JOIN refs r ON r.tenant = b.tenant AND r.blob = b.blob WHERE r.blob IS NULL",
+    ),
+    (
+        "sources are complete",
+        false,
+        "SELECT 'source ' || s.key || ': revision ' || s.revision || ' is not there' FROM sources s
+         LEFT JOIN source_revisions r ON r.source = s.source AND r.revision = s.revision AND r.len IS NOT NULL
+         WHERE s.revision > 0 AND r.source IS NULL",
+    ),
+    (
+        "tallies reach as far as stated",
+        true,
+        "SELECT 'session ' || s.id || ': counted to ' || s.counted || ', tallied ' || count(t.seq) FROM streams s
+         LEFT JOIN tallies t ON t.tenant = s.tenant AND t.stream = s.stream
+         GROUP BY s.stream HAVING count(t.seq) <> s.counted - s.base OR s.counted > s.head",
+    ),
+    (
+        "the index reaches as far as stated",
+        true,
+        "SELECT 'session ' || s.id || ': indexed to ' || s.indexed FROM streams s WHERE s.indexed > s.head",
+    ),
+];
+
+pub(super) fn check(db: &Connection) -> Result<Checked, StoreError> {
+    let mut checked = Checked::default();
+    let pages = rows(db, "PRAGMA integrity_check(20)", [], |row| row.get::<_, String>(0))?;
+    checked.found.extend(pages.into_iter().filter(|line| line != "ok").map(|detail| Found {
+        rule: "the file's pages are sound",
+        detail,
+        derived: false,
+    }));
+    for (rule, derived, sql) in RULES {
+        let broken = rows(db, &format!("{sql} LIMIT 100"), [], |row| row.get::<_, String>(0))?;
+        checked.found.extend(broken.into_iter().map(|detail| Found { rule, detail, derived }));
+    }
+    Ok(checked)
+}

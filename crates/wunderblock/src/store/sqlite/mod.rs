@@ -1,0 +1,373 @@
+//! The ledger in one SQLite file: one writer thread with group commit, readers on snapshots.
+//!
+//! WAL with `synchronous = FULL`: what has been acknowledged survives a power cut. All writes of this process go through
+//! one thread, which puts whatever is waiting into one transaction, so that the disk's sync is paid once for all of it;
+//! each caller's writes stand in a savepoint of their own and succeed or fail alone. Other processes may use the same
+//! file: positions are given inside the transaction, under SQLite's write lock. Deleted content is overwritten
+//! (`secure_delete`), and the log is emptied after an erasure, so that nothing of it stays in the files.
+
+mod append;
+mod check;
+mod erase;
+mod read;
+mod source;
+mod write;
+
+use super::{Answer, Answering, Query, Storage, StoreError, Write, Written};
+use futures_channel::oneshot;
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+pub use check::{Checked, Found};
+
+/// The format this program writes, as `PRAGMA user_version`.
+pub const FORMAT: i64 = 1;
+/// `PRAGMA application_id`: "WBlk".
+const APPLICATION_ID: i64 = 0x5742_6c6b;
+/// How long a write waits for another process's transaction.
+const BUSY: Duration = Duration::from_secs(20);
+/// Writes that may wait before senders block.
+const QUEUE: usize = 256;
+/// Writes that share one transaction at most.
+const GROUP: usize = 256;
+/// Reader threads.
+const READERS: usize = 2;
+
+/// How a database is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Read and write; create it if it is not there.
+    Create,
+    /// Read and write; it must be there.
+    Write,
+    /// Read only; it must be there.
+    Read,
+}
+
+type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
+type WriteJob = (Vec<Write>, Reply<Vec<Written>>);
+type ReadJob = Box<dyn FnOnce(&Connection) + Send>;
+
+/// A ledger in a SQLite file.
+pub struct Sqlite {
+    path: PathBuf,
+    writer: Option<SyncSender<WriteJob>>,
+    readers: Sender<ReadJob>,
+    threads: Vec<thread::JoinHandle<()>>,
+}
+
+impl std::fmt::Debug for Sqlite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sqlite").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Sqlite {
+    /// Opens a ledger.
+    ///
+    /// # Errors
+    /// When the file is missing, damaged, not ours, or written by a newer program, or cannot be opened.
+    pub fn open(path: &Path, access: Access) -> Result<Self, StoreError> {
+        if access == Access::Create {
+            create(path)?;
+        }
+        let first = connect(path, access)?;
+        check_format(&first, path, access)?;
+        let (readers, jobs) = channel::<ReadJob>();
+        let jobs = Arc::new(Mutex::new(jobs));
+        let mut threads = Vec::new();
+        let mut spare = Some(first);
+        let writer = if access == Access::Read {
+            None
+        } else {
+            let connection = spare.take().map_or_else(|| connect(path, access), Ok)?;
+            let (sender, receiver) = sync_channel(QUEUE);
+            threads.push(spawn("ledger writer", move || write_loop(connection, &receiver))?);
+            Some(sender)
+        };
+        for _ in 0..READERS {
+            let reading = if access == Access::Read { Access::Read } else { Access::Write };
+            let connection = spare.take().map_or_else(|| connect(path, reading), Ok)?;
+            let jobs = Arc::clone(&jobs);
+            threads.push(spawn("ledger reader", move || read_loop(&connection, &jobs))?);
+        }
+        Ok(Self { path: path.to_owned(), writer, readers, threads })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether this handle can write.
+    #[must_use]
+    pub fn is_writable(&self) -> bool {
+        self.writer.is_some()
+    }
+
+    fn read<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Answering<'_, T> {
+        let (reply, answer) = oneshot::channel();
+        let sent = self.readers.send(Box::new(move |connection| {
+            let _ = reply.send(job(connection));
+        }));
+        Box::pin(async move {
+            sent.map_err(|_| gone())?;
+            answer.await.map_err(|_| gone())?
+        })
+    }
+
+    /// Copies the ledger, as of one moment, into a new file.
+    ///
+    /// # Errors
+    /// When the copy cannot be written, or something stands at `to` already.
+    pub fn backup(&self, to: &Path) -> Answering<'_, ()> {
+        let to = to.to_owned();
+        self.read(move |connection| {
+            if to.exists() {
+                return Err(StoreError::Io(format!("{} exists already", to.display())));
+            }
+            let mut target = Connection::open(&to).map_err(|error| failure(&error))?;
+            let copy =
+                rusqlite::backup::Backup::new(connection, &mut target).map_err(|error| failure(&error))?;
+            let done = copy.run_to_completion(1024, Duration::ZERO, None).map_err(|error| failure(&error));
+            drop(copy);
+            target.close().map_err(|(_, error)| failure(&error))?;
+            done
+        })
+    }
+
+    /// What SQLite itself finds wrong with the file, and what the ledger's own counters disagree on.
+    ///
+    /// # Errors
+    /// When the file cannot be read at all.
+    pub fn check(&self) -> Answering<'_, Checked> {
+        self.read(check::check)
+    }
+}
+
+impl Storage for Sqlite {
+    fn commit(&self, writes: Vec<Write>) -> Answering<'_, Vec<Written>> {
+        let (reply, answer) = oneshot::channel();
+        let sent = match &self.writer {
+            Some(writer) => writer.send((writes, reply)).map_err(|_| gone()),
+            None => Err(StoreError::ReadOnly),
+        };
+        Box::pin(async move {
+            sent?;
+            answer.await.map_err(|_| gone())?
+        })
+    }
+
+    fn query(&self, queries: Vec<Query>) -> Answering<'_, Vec<Answer>> {
+        self.read(move |connection| {
+            let snapshot = connection.unchecked_transaction().map_err(|error| failure(&error))?;
+            queries.iter().map(|query| read::answer(&snapshot, query)).collect()
+        })
+    }
+}
+
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        self.writer = None;
+        // The readers end when no sender is left.
+        let (closed, _) = channel();
+        self.readers = closed;
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<thread::JoinHandle<()>, StoreError> {
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
+        .map_err(|error| StoreError::Io(error.to_string()))
+}
+
+fn gone() -> StoreError {
+    StoreError::Io("the ledger's thread has ended".to_owned())
+}
+
+fn read_loop(connection: &Connection, jobs: &Mutex<Receiver<ReadJob>>) {
+    loop {
+        let job = match jobs.lock() {
+            Ok(jobs) => jobs.recv(),
+            Err(_) => return,
+        };
+        match job {
+            Ok(job) => job(connection),
+            Err(_) => return,
+        }
+    }
+}
+
+fn write_loop(mut connection: Connection, jobs: &Receiver<WriteJob>) {
+    while let Ok(first) = jobs.recv() {
+        let mut group = vec![first];
+        while group.len() < GROUP
+            && let Ok(next) = jobs.try_recv()
+        {
+            group.push(next);
+        }
+        write_group(&mut connection, group);
+    }
+    // Not needed for safety: it leaves one tidy file behind.
+    let _ = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
+/// One transaction for all that waits; acknowledged when it is on the disk.
+fn write_group(connection: &mut Connection, group: Vec<WriteJob>) {
+    let mut replies = Vec::with_capacity(group.len());
+    let mut erases = false;
+    let outcome = (|| {
+        let mut transaction = connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|error| failure(&error))?;
+        for (writes, reply) in group {
+            erases |=
+                writes.iter().any(|write| matches!(write, Write::Erase { .. } | Write::DropDerived { .. }));
+            let result = write::all(&mut transaction, &writes);
+            replies.push((reply, result));
+        }
+        transaction.commit().map_err(|error| failure(&error))
+    })();
+    if erases && outcome.is_ok() {
+        let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+    }
+    for (reply, result) in replies {
+        let _ = reply.send(outcome.clone().and(result));
+    }
+}
+
+fn create(path: &Path) -> Result<(), StoreError> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| StoreError::Io(format!("{}: {error}", folder.display())))?;
+    }
+    if path.metadata().is_ok_and(|meta| meta.len() > 0) {
+        return Ok(());
+    }
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&error))?;
+    connection.busy_timeout(BUSY).map_err(|error| failure(&error))?;
+    // Both must be set while the file is empty. Pages of 8 KiB hold most compressed bodies without overflow pages.
+    connection
+        .execute_batch("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL")
+        .map_err(|error| failure(&error))?;
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(|error| failure(&error))?;
+    let format: i64 = pragma(&transaction, "user_version")?;
+    if format == 0 {
+        transaction.execute_batch(include_str!("schema.sql")).map_err(|error| failure(&error))?;
+        let stamp = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}");
+        transaction.execute_batch(&stamp).map_err(|error| failure(&error))?;
+    }
+    transaction.commit().map_err(|error| failure(&error))
+}
+
+fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
+    if !path.exists() {
+        return Err(StoreError::Missing(path.display().to_string()));
+    }
+    if path.is_dir() {
+        return Err(StoreError::Foreign(format!("{} (a folder)", path.display())));
+    }
+    let mode = if access == Access::Read {
+        OpenFlags::SQLITE_OPEN_READ_ONLY
+    } else {
+        OpenFlags::SQLITE_OPEN_READ_WRITE
+    };
+    let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&error))?;
+    match settle(&connection, access) {
+        Err(error) if access == Access::Read && !with_suffix(path, "-wal").exists() => {
+            // A folder that cannot be written has no room for the shared-memory file. Without a log beside it the file
+            // is complete and nobody is writing, so it can be read as it stands.
+            let uri = format!("file:{}?immutable=1", uri_path(path));
+            let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+            let connection = Connection::open_with_flags(uri, flags).map_err(|_| error.clone())?;
+            settle(&connection, access).map_err(|_| error)?;
+            Ok(connection)
+        }
+        other => other.map(|()| connection),
+    }
+}
+
+fn settle(connection: &Connection, access: Access) -> Result<(), StoreError> {
+    let settings = if access == Access::Read {
+        "PRAGMA query_only = ON"
+    } else {
+        "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 67108864"
+    };
+    connection
+        .busy_timeout(BUSY)
+        .and_then(|()| connection.execute_batch(settings))
+        .and_then(|()| connection.execute_batch("PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY"))
+        .map_err(|error| failure(&error))?;
+    connection.set_prepared_statement_cache_capacity(96);
+    pragma(connection, "user_version").map(|_: i64| ())
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn uri_path(path: &Path) -> String {
+    let mut out = String::new();
+    for byte in path.to_string_lossy().bytes() {
+        match byte {
+            b'%' | b'?' | b'#' => out.push_str(&format!("%{byte:02x}")),
+            byte => out.push(char::from(byte)),
+        }
+    }
+    out
+}
+
+fn pragma(connection: &Connection, name: &str) -> Result<i64, StoreError> {
+    connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).map_err(|error| failure(&error))
+}
+
+fn check_format(connection: &Connection, path: &Path, access: Access) -> Result<(), StoreError> {
+    let (application, format) = (pragma(connection, "application_id")?, pragma(connection, "user_version")?);
+    if application != APPLICATION_ID {
+        return Err(StoreError::Foreign(path.display().to_string()));
+    }
+    match format {
+        FORMAT => {}
+        newer if newer > FORMAT => return Err(StoreError::TooNew { found: newer, known: FORMAT }),
+        // Format 1 is the first; an upgrade of an older one would run here, in one transaction.
+        older => return Err(StoreError::Damaged(format!("it states format {older}, which never existed"))),
+    }
+    if access != Access::Read {
+        // Kept from another journal mode, a file would lose what readers and several processes rely on.
+        let _: String = connection
+            .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
+            .map_err(|error| failure(&error))?;
+    }
+    Ok(())
+}
+
+/// SQLite's errors in our words.
+fn failure(error: &rusqlite::Error) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked,
+        Some(ErrorCode::ReadOnly) => StoreError::ReadOnly,
+        Some(ErrorCode::DiskFull) => StoreError::Full,
+        Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged(error.to_string()),
+        Some(ErrorCode::NotADatabase) => StoreError::Foreign("the file".to_owned()),
+        _ => StoreError::Io(error.to_string()),
+    }
+}

@@ -1,0 +1,407 @@
+//! Answers queries from a snapshot.
+
+use super::failure;
+use super::write::{handle_of, handle_sql};
+use crate::store::{
+    Answer, BodyCount, Marked, Named, Order, PackedBlob, Query, SegmentInfo, SourceNo, StoreError,
+    StoredEvent, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo,
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
+use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
+
+pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreError> {
+    Ok(match query {
+        Query::Tenant { name } => Answer::Tenant(tenant(db, name)?),
+        Query::Stream { tenant, stream: id } => Answer::Stream(stream(db, *tenant, id)?.map(Box::new)),
+        Query::Streams { tenant, prefix, limit } => Answer::Streams(streams(db, *tenant, prefix, *limit)?),
+        Query::Lineage { tenant, stream } => Answer::Lineage(lineage(db, *tenant, stream)?),
+        Query::Events { .. } => Answer::Events(events(db, query)?),
+        Query::At { tenant, stream, seqs } => Answer::Events(at(db, *tenant, stream, seqs)?),
+        Query::Marked { tenant, stream, what, to, limit } => {
+            Answer::Events(marked(db, (*tenant, stream), *what, (*to, *limit))?)
+        }
+        Query::Callers { tenant, stream, calls, before } => {
+            Answer::Events(callers(db, (*tenant, stream), calls, *before)?)
+        }
+        Query::Blobs { tenant, handles } => {
+            Answer::Blobs(each(handles, |handle| blob(db, *tenant, *handle))?)
+        }
+        Query::Counts { tenant, handles } => {
+            Answer::Counts(each(handles, |handle| count(db, *tenant, *handle))?)
+        }
+        Query::Tallies { tenant, stream, seqs } => Answer::Tallies(tallies(db, *tenant, stream, seqs)?),
+        Query::Resolve { tenant, handle } => Answer::Named(resolve(db, *tenant, *handle)?),
+        Query::Source { tenant, by } => Answer::Source(super::source::info(db, *tenant, by)?),
+        Query::Chunks { source, from, to, limit } => {
+            Answer::Chunks(super::source::chunks(db, *source, (*from, *to), *limit)?)
+        }
+        Query::Behind { tenant, limit } => Answer::Streams(behind(db, *tenant, *limit)?),
+        Query::Segments { tenant } => Answer::Segments(segments(db, *tenant)?),
+        Query::Blocks { tenant, wanted } => {
+            Answer::Blocks(each(wanted, |(segment, term)| block(db, *tenant, *segment, term))?)
+        }
+        Query::SegmentBlocks { tenant, segment } => Answer::Blocks(segment_blocks(db, *tenant, *segment)?),
+    })
+}
+
+fn each<T, R>(items: &[T], ask: impl Fn(&T) -> Result<R, StoreError>) -> Result<Vec<R>, StoreError> {
+    items.iter().map(ask).collect()
+}
+
+/// All rows of a cached query.
+pub(super) fn rows<T>(
+    db: &Connection,
+    sql: &str,
+    values: impl rusqlite::Params,
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>, StoreError> {
+    let mut statement = db.prepare_cached(sql).map_err(|error| failure(&error))?;
+    let found = statement.query_map(values, |row| read(row)).map_err(|error| failure(&error))?;
+    found.collect::<Result<_, _>>().map_err(|error| failure(&error))
+}
+
+/// The first row of a cached query.
+pub(super) fn row<T>(
+    db: &Connection,
+    sql: &str,
+    values: impl rusqlite::Params,
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Option<T>, StoreError> {
+    db.prepare_cached(sql)
+        .and_then(|mut statement| statement.query_row(values, |row| read(row)).optional())
+        .map_err(|error| failure(&error))
+}
+
+pub(super) fn tenant(db: &Connection, name: &str) -> Result<Option<Tenant>, StoreError> {
+    row(db, "SELECT tenant, key FROM tenants WHERE name = ?1", params![name], |row| {
+        Ok(Tenant { no: TenantNo(row.get(0)?), key: row.get(1)? })
+    })
+}
+
+const STREAM: &str =
+    "SELECT s.stream, s.id, s.handle, s.head, p.id, s.base, s.parent, s.scope, s.source, s.opened_at,
+     s.updated_at, s.messages, s.text, s.first_user, s.counted, s.indexed
+     FROM streams s LEFT JOIN streams p ON p.stream = s.fork_of";
+
+fn stream_row(row: &Row<'_>) -> rusqlite::Result<StreamInfo> {
+    let forked: Option<String> = row.get(4)?;
+    let base = Seq(row.get(5)?);
+    let parent: Option<String> = row.get(6)?;
+    Ok(StreamInfo {
+        no: StreamNo(row.get(0)?),
+        id: stream_id(row.get(1)?)?,
+        handle: handle_of(row.get(2)?),
+        head: Seq(row.get(3)?),
+        fork: forked.map(|id| stream_id(id).map(|id| (id, base))).transpose()?,
+        parent: parent.map(stream_id).transpose()?,
+        scope: row.get(7)?,
+        source: row.get::<_, Option<i64>>(8)?.map(SourceNo),
+        opened_at: Millis(row.get(9)?),
+        updated_at: Millis(row.get(10)?),
+        messages: row.get(11)?,
+        text: Bytes(row.get(12)?),
+        first_user: row.get::<_, Option<u64>>(13)?.map(Seq),
+        counted: Seq(row.get(14)?),
+        indexed: Seq(row.get(15)?),
+    })
+}
+
+pub(super) fn stream_id(text: String) -> rusqlite::Result<StreamId> {
+    StreamId::new(text).map_err(unreadable)
+}
+
+fn unreadable(error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(error))
+}
+
+pub(super) fn stream(
+    db: &Connection,
+    tenant: TenantNo,
+    id: &StreamId,
+) -> Result<Option<StreamInfo>, StoreError> {
+    let sql = format!("{STREAM} WHERE s.tenant = ?1 AND s.id = ?2");
+    row(db, &sql, params![tenant.0, id.as_str()], stream_row)
+}
+
+fn streams(
+    db: &Connection,
+    tenant: TenantNo,
+    prefix: &str,
+    limit: u64,
+) -> Result<Vec<StreamInfo>, StoreError> {
+    let sql = format!(
+        "{STREAM} WHERE s.tenant = ?1 AND substr(s.id, 1, length(?2)) = ?2
+         ORDER BY s.updated_at DESC, s.stream DESC LIMIT ?3"
+    );
+    rows(db, &sql, params![tenant.0, prefix, limit], stream_row)
+}
+
+fn behind(db: &Connection, tenant: TenantNo, limit: u64) -> Result<Vec<StreamInfo>, StoreError> {
+    let sql = format!(
+        "{STREAM} WHERE s.tenant = ?1 AND (s.counted < s.head OR s.indexed < s.head) ORDER BY s.stream LIMIT ?2"
+    );
+    rows(db, &sql, params![tenant.0, limit], stream_row)
+}
+
+/// The stretches of positions a stream consists of, its own first.
+pub(super) fn lineage(db: &Connection, tenant: TenantNo, id: &StreamId) -> Result<Vec<Stretch>, StoreError> {
+    let mut stretches = Vec::new();
+    let mut next = Some((id.clone(), Seq(u64::MAX)));
+    while let Some((id, to)) = next {
+        let Some(info) = stream(db, tenant, &id)? else {
+            return if stretches.is_empty() {
+                Err(StoreError::NoStream(id))
+            } else {
+                Err(StoreError::Damaged(format!("the session a fork began from, {id}, is not there")))
+            };
+        };
+        let base = info.fork.as_ref().map_or(Seq::START, |(_, base)| *base);
+        stretches.push(Stretch { no: info.no, stream: id, from: base.next(), to: to.min(info.head) });
+        next = info.fork.map(|(parent, base)| (parent, base.min(to)));
+    }
+    Ok(stretches)
+}
+
+const EVENT: &str =
+    "SELECT stream, seq, id, at, kind, version, origin, payload, salt, proof, text FROM events";
+
+fn event_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
+    let salt: Option<[u8; 16]> = row.get(8)?;
+    Ok(StoredEvent {
+        stream: StreamNo(row.get(0)?),
+        seq: Seq(row.get(1)?),
+        id: EventId::new(row.get::<_, String>(2)?).map_err(unreadable)?,
+        at: Millis(row.get(3)?),
+        kind: row.get(4)?,
+        version: row.get(5)?,
+        origin: row.get(6)?,
+        payload: row.get(7)?,
+        proof: salt.map(|salt| row.get(9).map(|proof| (salt, proof))).transpose()?,
+        counts: Vec::new(),
+    })
+}
+
+fn events(db: &Connection, query: &Query) -> Result<Vec<StoredEvent>, StoreError> {
+    let Query::Events { tenant, stream, from, to, order, limit, text, counts } = query else { return Ok(Vec::new()) };
+    let mut stretches = lineage(db, *tenant, stream)?;
+    if *order == Order::Ascending {
+        stretches.reverse();
+    }
+    let direction = if *order == Order::Ascending { "ASC" } else { "DESC" };
+    let sql = format!(
+        "{EVENT} WHERE tenant = ?1 AND stream = ?2 AND seq BETWEEN ?3 AND ?4 ORDER BY seq {direction} LIMIT ?5"
+    );
+    let mut found = Vec::new();
+    let mut start: Option<u64> = None;
+    for stretch in stretches {
+        let (low, high) = (stretch.from.max(*from), stretch.to.min(*to));
+        let left = limit.saturating_sub(found.len() as u64);
+        if low > high || left == 0 {
+            continue;
+        }
+        let mut statement = db.prepare_cached(&sql).map_err(|error| failure(&error))?;
+        let values =
+            params![tenant.0, stretch.no.0, low.0, high.0.min(i64::MAX as u64), left.min(i64::MAX as u64)];
+        let mut rows = statement.query(values).map_err(|error| failure(&error))?;
+        while let Some(row) = rows.next().map_err(|error| failure(&error))? {
+            let upto: u64 = row.get(10).map_err(|error| failure(&error))?;
+            let mut event = event_row(row).map_err(|error| failure(&error))?;
+            if *counts {
+                event.counts = event_counts(db, *tenant, &event)?;
+            }
+            found.push(event);
+            // The column is a running sum, so the texts read so far are a difference.
+            let begin = *start.get_or_insert(upto);
+            if upto.abs_diff(begin) > text.0 {
+                return Ok(found);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn at(
+    db: &Connection,
+    tenant: TenantNo,
+    stream: &StreamId,
+    seqs: &[Seq],
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let stretches = lineage(db, tenant, stream)?;
+    let sql = format!("{EVENT} WHERE tenant = ?1 AND stream = ?2 AND seq = ?3");
+    let mut found = Vec::with_capacity(seqs.len());
+    for seq in seqs {
+        let holder = stretches.iter().find(|stretch| stretch.from <= *seq && *seq <= stretch.to);
+        if let Some(holder) = holder {
+            let event = row(db, &sql, params![tenant.0, holder.no.0, seq.0], event_row)?;
+            if let Some(mut event) = event {
+                event.counts = event_counts(db, tenant, &event)?;
+                found.push(event);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn event_counts(
+    db: &Connection,
+    tenant: TenantNo,
+    event: &StoredEvent,
+) -> Result<Vec<(Handle, BodyCount)>, StoreError> {
+    let sql = "SELECT c.o200k, c.cl100k, c.class, c.escaped, c.quotes, b.handle FROM refs r
+               JOIN counts c ON c.blob = r.blob JOIN blobs b ON b.blob = r.blob
+               WHERE r.tenant = ?1 AND r.stream = ?2 AND r.seq = ?3";
+    rows(db, sql, params![tenant.0, event.stream.0, event.seq.0], |row| {
+        Ok((handle_of(row.get(5)?), count_row(row)?))
+    })
+}
+
+fn count_row(row: &Row<'_>) -> rusqlite::Result<BodyCount> {
+    Ok(BodyCount {
+        o200k: row.get(0)?,
+        cl100k: row.get(1)?,
+        class: row.get(2)?,
+        escaped: row.get(3)?,
+        quotes: row.get(4)?,
+    })
+}
+
+fn marked(
+    db: &Connection,
+    (tenant, stream): (TenantNo, &StreamId),
+    what: Marked,
+    (to, limit): (Seq, u64),
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let (mark, kind) = match what {
+        Marked::System => (2, "message.appended"),
+        Marked::Kind(kind) => (3, kind),
+    };
+    let sql = format!(
+        "{EVENT} WHERE tenant = ?1 AND stream = ?2 AND mark = ?3 AND kind = ?4 AND seq BETWEEN ?5 AND ?6 AND mark >= 2
+         ORDER BY seq DESC LIMIT ?7"
+    );
+    let mut found = Vec::new();
+    for stretch in lineage(db, tenant, stream)? {
+        let left = limit.saturating_sub(found.len() as u64).min(i64::MAX as u64);
+        let high = stretch.to.min(to).0.min(i64::MAX as u64);
+        if left > 0 {
+            let values = params![tenant.0, stretch.no.0, mark, kind, stretch.from.0, high, left];
+            found.extend(rows(db, &sql, values, event_row)?);
+        }
+    }
+    Ok(found)
+}
+
+fn callers(
+    db: &Connection,
+    (tenant, stream): (TenantNo, &StreamId),
+    calls: &[CallId],
+    before: Seq,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let stretches = lineage(db, tenant, stream)?;
+    let mut seqs = Vec::new();
+    for call in calls {
+        for stretch in &stretches {
+            let high = stretch.to.0.min(before.prev().0).min(i64::MAX as u64);
+            let found: Option<u64> = row(
+                db,
+                "SELECT max(seq) FROM calls WHERE tenant = ?1 AND stream = ?2 AND call = ?3 AND seq BETWEEN ?4 AND ?5",
+                params![tenant.0, stretch.no.0, call.as_str(), stretch.from.0, high],
+                |row| row.get(0),
+            )?
+            .flatten();
+            if let Some(seq) = found {
+                seqs.push(Seq(seq));
+                break;
+            }
+        }
+    }
+    seqs.sort_unstable();
+    seqs.dedup();
+    at(db, tenant, stream, &seqs)
+}
+
+fn blob(db: &Connection, tenant: TenantNo, handle: Handle) -> Result<Option<PackedBlob>, StoreError> {
+    let sql = "SELECT hash, bytes, data FROM blobs WHERE tenant = ?1 AND handle = ?2";
+    row(db, sql, params![tenant.0, handle_sql(handle)], |row| {
+        Ok(PackedBlob { handle, hash: row.get(0)?, bytes: Bytes(row.get(1)?), data: row.get(2)? })
+    })
+}
+
+fn count(db: &Connection, tenant: TenantNo, handle: Handle) -> Result<Option<BodyCount>, StoreError> {
+    let sql =
+        "SELECT c.o200k, c.cl100k, c.class, c.escaped, c.quotes FROM blobs b JOIN counts c ON c.blob = b.blob
+               WHERE b.tenant = ?1 AND b.handle = ?2";
+    row(db, sql, params![tenant.0, handle_sql(handle)], count_row)
+}
+
+pub(super) fn tallies(
+    db: &Connection,
+    tenant: TenantNo,
+    stream: &StreamId,
+    seqs: &[Seq],
+) -> Result<Vec<TallyRow>, StoreError> {
+    let stretches = lineage(db, tenant, stream)?;
+    seqs.iter().map(|seq| tally(db, tenant, &stretches, *seq)).collect()
+}
+
+fn tally(db: &Connection, tenant: TenantNo, stretches: &[Stretch], seq: Seq) -> Result<TallyRow, StoreError> {
+    let Some(index) = stretches.iter().position(|stretch| stretch.from <= seq) else {
+        return Ok(TallyRow { tokens: Some(Tokens::ZERO), ..TallyRow::default() });
+    };
+    let Some(holder) = stretches.get(index) else { return Ok(TallyRow::default()) };
+    let seq = seq.min(holder.to);
+    let sums = row(
+        db,
+        "SELECT messages, text FROM events WHERE tenant = ?1 AND stream = ?2 AND seq = ?3",
+        params![tenant.0, holder.no.0, seq.0],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    let (messages, text) = sums.unwrap_or_default();
+    let sql = "SELECT tokens FROM tallies WHERE tenant = ?1 AND stream = ?2 AND seq = ?3";
+    let mut tokens = row(db, sql, params![tenant.0, holder.no.0, seq.0], |row| row.get(0))?.map(Tokens);
+    // A fork's own sum begins where it forked; what is shared stands with the parent.
+    for shared in stretches.get(index + 1..).unwrap_or_default() {
+        let before: Option<u64> =
+            row(db, sql, params![tenant.0, shared.no.0, shared.to.0], |row| row.get(0))?;
+        tokens = tokens.zip(before).map(|(sum, before)| sum + Tokens(before));
+    }
+    Ok(TallyRow { messages, text: Bytes(text), tokens })
+}
+
+fn resolve(db: &Connection, tenant: TenantNo, handle: Handle) -> Result<Option<Named>, StoreError> {
+    let values = params![tenant.0, handle_sql(handle)];
+    if row(db, "SELECT 1 FROM blobs WHERE tenant = ?1 AND handle = ?2", values, |_| Ok(()))?.is_some() {
+        return Ok(Some(Named::Blob));
+    }
+    let stream = row(db, "SELECT id FROM streams WHERE tenant = ?1 AND handle = ?2", values, |row| {
+        stream_id(row.get(0)?)
+    })?;
+    if let Some(id) = stream {
+        return Ok(Some(Named::Stream(id)));
+    }
+    let source =
+        row(db, "SELECT source FROM sources WHERE tenant = ?1 AND handle = ?2", values, |row| row.get(0))?;
+    Ok(source.map(|no| Named::Source(SourceNo(no))))
+}
+
+fn segments(db: &Connection, tenant: TenantNo) -> Result<Vec<SegmentInfo>, StoreError> {
+    let sql =
+        "SELECT segment, docs, bytes, header FROM index_segments WHERE tenant = ?1 ORDER BY segment DESC";
+    rows(db, sql, params![tenant.0], |row| {
+        Ok(SegmentInfo { id: row.get(0)?, docs: row.get(1)?, bytes: Bytes(row.get(2)?), header: row.get(3)? })
+    })
+}
+
+type Block = Option<(Vec<u8>, Vec<u8>)>;
+
+fn block(db: &Connection, tenant: TenantNo, segment: u64, term: &[u8]) -> Result<Block, StoreError> {
+    let sql = "SELECT term, data FROM index_blocks WHERE tenant = ?1 AND segment = ?2 AND term <= ?3
+               ORDER BY term DESC LIMIT 1";
+    row(db, sql, params![tenant.0, segment, term], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+fn segment_blocks(db: &Connection, tenant: TenantNo, segment: u64) -> Result<Vec<Block>, StoreError> {
+    let sql = "SELECT term, data FROM index_blocks WHERE tenant = ?1 AND segment = ?2 ORDER BY term";
+    rows(db, sql, params![tenant.0, segment], |row| Ok(Some((row.get(0)?, row.get(1)?))))
+}

@@ -1,0 +1,194 @@
+//! Imported raw input: chunks with revisions.
+//!
+//! Revision r is the first `shared` bytes of revision r − 1 followed by its own chunks. A file that grew shares all of
+//! the revision before; one that was rewritten shares what is still the same at its beginning.
+
+use super::read::{row, rows, stream_id};
+use super::write::{handle_of, handle_sql, run};
+use crate::store::{Chunk, SourceBy, SourceInfo, SourceNo, StoreError, TenantNo, Written};
+use rusqlite::{Connection, params};
+use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::units::Millis;
+
+pub(super) fn begin(
+    db: &Connection,
+    tenant: TenantNo,
+    (key, handle, format): (&str, Handle, &str),
+    shared: u64,
+    at: Millis,
+) -> Result<Written, StoreError> {
+    run(
+        db,
+        "INSERT INTO sources (tenant, handle, key, format, revision, erased) VALUES (?1, ?2, ?3, ?4, 0, 0)
+         ON CONFLICT (tenant, key) DO UPDATE SET format = excluded.format",
+        params![tenant.0, handle_sql(handle), key, format],
+    )?;
+    let found = row(
+        db,
+        "SELECT source, revision FROM sources WHERE tenant = ?1 AND key = ?2",
+        params![tenant.0, key],
+        |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)?)),
+    )?;
+    let (source, revision) = found.ok_or_else(|| StoreError::Damaged("a source vanished".to_owned()))?;
+    let next = revision + 1;
+    // What an import that was broken off left of this revision is replaced by the one that begins now.
+    run(db, "DELETE FROM source_chunks WHERE source = ?1 AND revision = ?2", params![source, next])?;
+    run(
+        db,
+        "INSERT OR REPLACE INTO source_revisions (source, revision, shared, at) VALUES (?1, ?2, ?3, ?4)",
+        params![source, next, shared, at.0],
+    )?;
+    Ok(Written::Source(SourceNo(source), next))
+}
+
+fn unfinished(db: &Connection, source: SourceNo) -> Result<u32, StoreError> {
+    let sql = "SELECT max(revision) FROM source_revisions WHERE source = ?1 AND len IS NULL";
+    row(db, sql, params![source.0], |row| row.get(0))?
+        .flatten()
+        .ok_or_else(|| StoreError::Damaged("bytes for a source that has no open revision".to_owned()))
+}
+
+pub(super) fn chunk(
+    db: &Connection,
+    source: SourceNo,
+    (offset, len): (u64, u64),
+    data: &[u8],
+) -> Result<Written, StoreError> {
+    let revision = unfinished(db, source)?;
+    run(
+        db,
+        "INSERT INTO source_chunks (source, revision, start, len, data) VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![source.0, revision, offset, len, data],
+    )?;
+    Ok(Written::Done)
+}
+
+pub(super) fn end(
+    db: &Connection,
+    source: SourceNo,
+    len: u64,
+    hash: &[u8; 32],
+) -> Result<Written, StoreError> {
+    let revision = unfinished(db, source)?;
+    run(
+        db,
+        "UPDATE source_revisions SET len = ?3, hash = ?4 WHERE source = ?1 AND revision = ?2",
+        params![source.0, revision, len, hash],
+    )?;
+    run(db, "UPDATE sources SET revision = ?2 WHERE source = ?1", params![source.0, revision])?;
+    Ok(Written::Done)
+}
+
+pub(super) fn leaf(db: &Connection, source: SourceNo, stream: &StreamId) -> Result<Written, StoreError> {
+    run(db, "UPDATE sources SET leaf = ?2 WHERE source = ?1", params![source.0, stream.as_str()])?;
+    Ok(Written::Done)
+}
+
+pub(super) fn info(
+    db: &Connection,
+    tenant: TenantNo,
+    by: &SourceBy,
+) -> Result<Option<SourceInfo>, StoreError> {
+    let (column, value): (&str, Box<dyn rusqlite::ToSql>) = match by {
+        SourceBy::Key(key) => ("key", Box::new(key.clone())),
+        SourceBy::No(no) => ("source", Box::new(no.0)),
+    };
+    let sql = format!(
+        "SELECT s.source, s.handle, s.key, s.format, s.revision, s.erased, s.leaf, r.len, r.hash FROM sources s
+         LEFT JOIN source_revisions r ON r.source = s.source AND r.revision = s.revision
+         WHERE s.tenant = ?1 AND s.{column} = ?2"
+    );
+    row(db, &sql, params![tenant.0, value], |row| {
+        let leaf: Option<String> = row.get(6)?;
+        Ok(SourceInfo {
+            no: SourceNo(row.get(0)?),
+            handle: handle_of(row.get(1)?),
+            key: row.get(2)?,
+            format: row.get(3)?,
+            revision: row.get(4)?,
+            erased: row.get(5)?,
+            leaf: leaf.map(stream_id).transpose()?,
+            len: row.get::<_, Option<u64>>(7)?.unwrap_or_default(),
+            hash: row.get::<_, Option<[u8; 32]>>(8)?.unwrap_or_default(),
+        })
+    })
+}
+
+/// Which bytes of the newest complete revision each revision holds: `(revision, from, to)`, the newest first.
+fn spans(db: &Connection, source: SourceNo) -> Result<Vec<(u32, u64, u64)>, StoreError> {
+    let sql = "SELECT revision, shared, len FROM source_revisions WHERE source = ?1 AND len IS NOT NULL
+               ORDER BY revision DESC";
+    let revisions = rows(db, sql, params![source.0], |row| {
+        Ok((row.get::<_, u32>(0)?, row.get::<_, u64>(1)?, row.get::<_, u64>(2)?))
+    })?;
+    let mut end = u64::MAX;
+    let mut spans = Vec::new();
+    for (revision, shared, len) in revisions {
+        let to = end.min(len);
+        if shared < to {
+            spans.push((revision, shared, to));
+        }
+        end = end.min(shared);
+        if end == 0 {
+            break;
+        }
+    }
+    Ok(spans)
+}
+
+pub(super) fn chunks(
+    db: &Connection,
+    source: SourceNo,
+    (from, to): (u64, u64),
+    limit: u64,
+) -> Result<Vec<Chunk>, StoreError> {
+    let mut found = Vec::new();
+    for (revision, begin, end) in spans(db, source)?.into_iter().rev() {
+        let (low, high) = (begin.max(from), end.min(to));
+        let left = limit.saturating_sub(found.len() as u64);
+        if low >= high || left == 0 {
+            continue;
+        }
+        let sql = "SELECT start, len, data FROM source_chunks
+                   WHERE source = ?1 AND revision = ?2 AND start < ?3 AND start + len > ?4 ORDER BY start LIMIT ?5";
+        let values = params![source.0, revision, high, low, left];
+        found.extend(rows(db, sql, values, |row| {
+            let (start, len): (u64, u64) = (row.get(0)?, row.get(1)?);
+            Ok(Chunk { offset: start, len: len.min(end.saturating_sub(start)), data: row.get(2)? })
+        })?);
+    }
+    Ok(found)
+}
+
+/// Overwrites a span with spaces wherever a revision holds it. Answers how many bytes.
+pub(super) fn overwrite(
+    db: &Connection,
+    tenant: TenantNo,
+    (handle, offset, len): (Handle, u64, u64),
+) -> Result<u64, StoreError> {
+    let sql = "SELECT source FROM sources WHERE tenant = ?1 AND handle = ?2";
+    let found = row(db, sql, params![tenant.0, handle_sql(handle)], |row| row.get::<_, i64>(0))?;
+    let Some(source) = found else { return Ok(0) };
+    let end = offset.saturating_add(len);
+    let touched = rows(
+        db,
+        "SELECT chunk, start, data FROM source_chunks WHERE source = ?1 AND start < ?3 AND start + len > ?2",
+        params![source, offset, end],
+        |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u64>(1)?, row.get::<_, Vec<u8>>(2)?)),
+    )?;
+    let mut erased = 0;
+    for (chunk, start, data) in touched {
+        let mut bytes =
+            crate::store::codec::unpack(&data).map_err(|error| StoreError::Damaged(error.to_string()))?;
+        let from = usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX).min(bytes.len());
+        let to = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX).min(bytes.len());
+        if let Some(span) = bytes.get_mut(from..to) {
+            span.fill(b' ');
+            erased += span.len() as u64;
+        }
+        let data = crate::store::codec::pack(&bytes);
+        run(db, "UPDATE source_chunks SET data = ?2 WHERE chunk = ?1", params![chunk, data])?;
+    }
+    run(db, "UPDATE sources SET erased = 1 WHERE source = ?1", params![source])?;
+    Ok(erased)
+}

@@ -1,0 +1,266 @@
+//! Applies writes inside the writer's transaction.
+
+use super::{append, erase, failure, source};
+use crate::store::{Opening, StoreError, StreamNo, TenantNo, Write, Written};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::units::{Millis, Seq};
+
+/// All of one caller's writes, or none.
+pub(super) fn all(transaction: &mut Transaction<'_>, writes: &[Write]) -> Result<Vec<Written>, StoreError> {
+    let mut point = transaction.savepoint().map_err(|error| failure(&error))?;
+    let result: Result<Vec<Written>, StoreError> = writes.iter().map(|write| one(&point, write)).collect();
+    match result {
+        Ok(written) => point.commit().map(|()| written).map_err(|error| failure(&error)),
+        Err(error) => {
+            point.rollback().map_err(|error| failure(&error))?;
+            Err(error)
+        }
+    }
+}
+
+fn one(db: &Connection, write: &Write) -> Result<Written, StoreError> {
+    match write {
+        Write::Tenant { name, key } => tenant(db, name, key),
+        Write::Open { .. } => open(db, write),
+        Write::Append { tenant, stream, expect_head, events } => {
+            append::append(db, *tenant, stream, *expect_head, events).map(Written::Appended)
+        }
+        Write::Source { tenant, key, handle, format, shared, at } => {
+            source::begin(db, *tenant, (key, *handle, format), *shared, *at)
+        }
+        Write::Chunk { source, offset, len, data } => source::chunk(db, *source, (*offset, *len), data),
+        Write::SourceEnd { source, len, hash } => source::end(db, *source, *len, hash),
+        Write::SourceLeaf { source, stream } => source::leaf(db, *source, stream),
+        Write::Counts { tenant, counts } => derived_counts(db, *tenant, counts),
+        Write::Tallies { tenant, stream, tokens } => tallies(db, *tenant, stream, tokens),
+        Write::Segment { tenant, segment, replaces, indexed } => {
+            segment_swap(db, *tenant, segment.as_ref(), (replaces, indexed))
+        }
+        Write::DropDerived { tenant } => drop_derived(db, *tenant),
+        Write::Erase { tenant, stream, seqs, spans } => erase::erase(db, *tenant, stream, (seqs, spans)),
+    }
+}
+
+/// Runs a cached statement.
+pub(super) fn run(db: &Connection, sql: &str, values: impl rusqlite::Params) -> Result<usize, StoreError> {
+    db.prepare_cached(sql)
+        .and_then(|mut statement| statement.execute(values))
+        .map_err(|error| failure(&error))
+}
+
+fn tenant(db: &Connection, name: &str, key: &[u8; 32]) -> Result<Written, StoreError> {
+    run(db, "INSERT OR IGNORE INTO tenants (name, key) VALUES (?1, ?2)", params![name, key])?;
+    let found = super::read::tenant(db, name)?;
+    found.map(Written::Tenant).ok_or_else(|| StoreError::Damaged("a tenant vanished".to_owned()))
+}
+
+fn open(db: &Connection, write: &Write) -> Result<Written, StoreError> {
+    let Write::Open { tenant, stream, handle, opening, scope, source, at } = write else {
+        return Ok(Written::Done);
+    };
+    if let Some(info) = super::read::stream(db, *tenant, stream)? {
+        let same = match opening {
+            Opening::New { .. } => info.fork.is_none(),
+            Opening::Fork { parent, at_seq } => info.fork.as_ref() == Some(&(parent.clone(), *at_seq)),
+        };
+        return if same {
+            Ok(Written::Stream(Box::new(info), false))
+        } else {
+            Err(StoreError::StreamExists(stream.clone()))
+        };
+    }
+    let begin = Beginning::of(db, *tenant, opening)?;
+    let parent = match opening {
+        Opening::New { parent } => parent.as_ref().map(StreamId::as_str),
+        Opening::Fork { .. } => None,
+    };
+    run(
+        db,
+        "INSERT INTO streams (tenant, id, handle, base, head, fork_of, parent, scope, source, opened_at, updated_at,
+             messages, text, first_user, counted, tokens, indexed)
+         VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?4, 0, ?4)",
+        params![
+            tenant.0,
+            stream.as_str(),
+            handle_sql(*handle),
+            begin.base.0,
+            begin.fork_of.map(|no| no.0),
+            parent,
+            scope,
+            source.map(|no| no.0),
+            at.0,
+            begin.messages,
+            begin.text,
+            begin.first_user.map(|seq| seq.0)
+        ],
+    )?;
+    let info = super::read::stream(db, *tenant, stream)?;
+    info.map(|info| Written::Stream(Box::new(info), true))
+        .ok_or_else(|| StoreError::Damaged("a stream vanished".to_owned()))
+}
+
+/// Where a new stream's counters begin.
+#[derive(Default)]
+struct Beginning {
+    base: Seq,
+    fork_of: Option<StreamNo>,
+    messages: u64,
+    text: u64,
+    first_user: Option<Seq>,
+}
+
+impl Beginning {
+    fn of(db: &Connection, tenant: TenantNo, opening: &Opening) -> Result<Self, StoreError> {
+        let Opening::Fork { parent, at_seq } = opening else { return Ok(Self::default()) };
+        let info =
+            super::read::stream(db, tenant, parent)?.ok_or_else(|| StoreError::NoStream(parent.clone()))?;
+        if *at_seq > info.head {
+            return Err(StoreError::HeadMoved { expected: *at_seq, actual: info.head });
+        }
+        let rows = super::read::tallies(db, tenant, parent, &[*at_seq])?;
+        let row = rows.first().copied().unwrap_or_default();
+        Ok(Self {
+            base: *at_seq,
+            fork_of: Some(info.no),
+            messages: row.messages,
+            text: row.text.0,
+            first_user: info.first_user.filter(|first| first <= at_seq),
+        })
+    }
+}
+
+/// SQLite's integers are signed; a handle's bits stay the same.
+#[must_use]
+pub(super) fn handle_sql(handle: Handle) -> i64 {
+    i64::from_ne_bytes(handle.0.to_ne_bytes())
+}
+
+/// The other way.
+#[must_use]
+pub(super) fn handle_of(number: i64) -> Handle {
+    Handle(u64::from_ne_bytes(number.to_ne_bytes()))
+}
+
+fn derived_counts(
+    db: &Connection,
+    tenant: TenantNo,
+    counts: &[(Handle, crate::store::BodyCount)],
+) -> Result<Written, StoreError> {
+    for (handle, count) in counts {
+        run(
+            db,
+            "INSERT INTO counts (blob, o200k, cl100k, class, escaped, quotes)
+             SELECT blob, ?3, ?4, ?5, ?6, ?7 FROM blobs WHERE tenant = ?1 AND handle = ?2
+             ON CONFLICT (blob) DO UPDATE SET cl100k = coalesce(excluded.cl100k, cl100k)",
+            params![
+                tenant.0,
+                handle_sql(*handle),
+                count.o200k,
+                count.cl100k,
+                count.class,
+                count.escaped,
+                count.quotes
+            ],
+        )?;
+    }
+    Ok(Written::Done)
+}
+
+fn tallies(
+    db: &Connection,
+    tenant: TenantNo,
+    stream: &StreamId,
+    tokens: &[(Seq, wunderblock_core::units::Tokens)],
+) -> Result<Written, StoreError> {
+    let (no, mut counted, mut sum): (i64, u64, u64) = db
+        .prepare_cached("SELECT stream, counted, tokens FROM streams WHERE tenant = ?1 AND id = ?2")
+        .and_then(|mut statement| {
+            statement.query_row(params![tenant.0, stream.as_str()], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+        })
+        .optional()
+        .map_err(|error| failure(&error))?
+        .ok_or_else(|| StoreError::NoStream(stream.clone()))?;
+    for (seq, own) in tokens {
+        // Somebody else may have counted these meanwhile.
+        if seq.0 != counted + 1 {
+            continue;
+        }
+        counted = seq.0;
+        sum += own.0;
+        run(
+            db,
+            "INSERT OR REPLACE INTO tallies (tenant, stream, seq, tokens) VALUES (?1, ?2, ?3, ?4)",
+            params![tenant.0, no, seq.0, sum],
+        )?;
+    }
+    run(db, "UPDATE streams SET counted = ?2, tokens = ?3 WHERE stream = ?1", params![no, counted, sum])?;
+    Ok(Written::Done)
+}
+
+fn segment_swap(
+    db: &Connection,
+    tenant: TenantNo,
+    segment: Option<&crate::store::PackedSegment>,
+    (replaces, indexed): (&[u64], &[(StreamNo, Seq)]),
+) -> Result<Written, StoreError> {
+    for old in replaces {
+        let gone =
+            run(db, "DELETE FROM index_segments WHERE tenant = ?1 AND segment = ?2", params![tenant.0, old])?;
+        if gone == 0 {
+            // Another process merged them first; its work stands.
+            return Err(StoreError::HeadMoved { expected: Seq(*old), actual: Seq::START });
+        }
+        run(db, "DELETE FROM index_blocks WHERE tenant = ?1 AND segment = ?2", params![tenant.0, old])?;
+    }
+    for (stream, to) in indexed {
+        let moved = run(
+            db,
+            "UPDATE streams SET indexed = ?3 WHERE stream = ?1 AND tenant = ?2 AND indexed < ?3",
+            params![stream.0, tenant.0, to.0],
+        )?;
+        if moved == 0 {
+            return Err(StoreError::HeadMoved { expected: *to, actual: *to });
+        }
+    }
+    let Some(segment) = segment else { return Ok(Written::Done) };
+    let bytes: usize =
+        segment.header.len() + segment.blocks.iter().map(|(t, d)| t.len() + d.len()).sum::<usize>();
+    // A merged segment takes the place, in age, of the newest it replaces.
+    let id = replaces.iter().max().copied();
+    run(
+        db,
+        "INSERT INTO index_segments (segment, tenant, docs, bytes, header) VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![id, tenant.0, segment.docs, bytes, segment.header],
+    )?;
+    let id = db.last_insert_rowid();
+    for (term, data) in &segment.blocks {
+        run(
+            db,
+            "INSERT INTO index_blocks (tenant, segment, term, data) VALUES (?1, ?2, ?3, ?4)",
+            params![tenant.0, id, term, data],
+        )?;
+    }
+    Ok(Written::Done)
+}
+
+fn drop_derived(db: &Connection, tenant: TenantNo) -> Result<Written, StoreError> {
+    for sql in [
+        "DELETE FROM counts WHERE blob IN (SELECT blob FROM blobs WHERE tenant = ?1)",
+        "DELETE FROM tallies WHERE tenant = ?1",
+        "DELETE FROM index_segments WHERE tenant = ?1",
+        "DELETE FROM index_blocks WHERE tenant = ?1",
+        "UPDATE streams SET counted = base, tokens = 0, indexed = base WHERE tenant = ?1",
+    ] {
+        run(db, sql, params![tenant.0])?;
+    }
+    Ok(Written::Done)
+}
+
+/// Moves a time forward only.
+#[must_use]
+pub(super) fn later(a: Millis, b: Millis) -> Millis {
+    a.max(b)
+}

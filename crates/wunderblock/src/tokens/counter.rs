@@ -1,0 +1,145 @@
+//! Counting for one model.
+//!
+//! A text is counted once, in o200k, whatever the model: that count and the text's class are what is stored, and every
+//! other model's tokens follow from them. A model's result is never below the o200k count, because a report promises
+//! not to be.
+
+use crate::tokens::class::Class;
+use crate::tokens::count::Vocabulary;
+use crate::tokens::estimate::{self, Family, Framing};
+use wunderblock_core::budget::Certainty;
+use wunderblock_core::units::Tokens;
+
+/// What is known of a text, independent of any model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// Its tokens in o200k.
+    pub o200k: u32,
+    /// What kind of text it is.
+    pub class: Class,
+}
+
+impl Counted {
+    /// Counts and classifies `text`.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self { o200k: Vocabulary::O200k.count(text), class: Class::of(text) }
+    }
+}
+
+/// How a model's tokens are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenModel {
+    /// Whose factors to scale with.
+    pub family: Family,
+    /// The model's own vocabulary, if it is part of the program.
+    pub vocabulary: Option<Vocabulary>,
+}
+
+/// Counts texts for one model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counter {
+    model: TokenModel,
+}
+
+impl Counter {
+    /// A counter for a model.
+    #[must_use]
+    pub const fn new(model: TokenModel) -> Self {
+        Self { model }
+    }
+
+    /// The model it counts for.
+    #[must_use]
+    pub const fn model(&self) -> TokenModel {
+        self.model
+    }
+
+    /// What is stored of a text: the same for every model.
+    #[must_use]
+    pub fn count(&self, text: &str) -> Counted {
+        Counted::of(text)
+    }
+
+    /// The cl100k count, if this model's tokens depend on it; else nothing is counted.
+    #[must_use]
+    pub fn count_cl100k(&self, text: &str) -> Option<u32> {
+        (self.model.vocabulary == Some(Vocabulary::Cl100k)).then(|| Vocabulary::Cl100k.count(text))
+    }
+
+    /// The model's tokens for a counted text: the higher of the o200k count and the model's own count or estimate.
+    ///
+    /// `cl100k` is used only for models of that vocabulary; without it their count is estimated.
+    #[must_use]
+    pub fn scale(&self, counted: Counted, cl100k: Option<u32>) -> Tokens {
+        let o200k = u64::from(counted.o200k);
+        match (self.model.vocabulary, cl100k) {
+            (Some(Vocabulary::O200k), _) => Tokens(o200k),
+            (Some(Vocabulary::Cl100k), Some(own)) => Tokens(u64::from(own).max(o200k)),
+            _ => estimate::estimate(self.model.family, counted.o200k, counted.class),
+        }
+    }
+
+    /// How sure [`Counter::scale`] is of the same arguments.
+    #[must_use]
+    pub const fn certainty(&self, counted: Counted, cl100k: Option<u32>) -> Certainty {
+        match (self.model.vocabulary, cl100k) {
+            (Some(Vocabulary::O200k), _) | (Some(Vocabulary::Cl100k), Some(_)) => Certainty::Exact,
+            _ => estimate::certainty(self.model.family, counted.class),
+        }
+    }
+
+    /// What the provider adds around the texts.
+    #[must_use]
+    pub const fn framing(&self) -> Framing {
+        estimate::framing(self.model.family)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::estimate::tests::FAMILIES;
+    use proptest::prelude::*;
+
+    fn counter(family: Family, vocabulary: Option<Vocabulary>) -> Counter {
+        Counter::new(TokenModel { family, vocabulary })
+    }
+
+    #[test]
+    fn a_count_is_exact_only_in_the_models_own_vocabulary() {
+        let counted = Counted { o200k: 100, class: Class::Code };
+        let table = [
+            (Family::Openai, Some(Vocabulary::O200k), None, 100, Certainty::Exact),
+            (Family::Openai, Some(Vocabulary::O200k), Some(120), 100, Certainty::Exact),
+            (Family::Openai, Some(Vocabulary::Cl100k), Some(120), 120, Certainty::Exact),
+            (Family::Openai, Some(Vocabulary::Cl100k), Some(90), 100, Certainty::Exact),
+            (Family::Openai, Some(Vocabulary::Cl100k), None, 102, Certainty::Unverified),
+            (Family::Claude, None, None, 127, Certainty::Estimated),
+            (Family::Gemini, None, Some(900), 120, Certainty::Unverified),
+        ];
+        for (family, vocabulary, cl100k, tokens, certainty) in table {
+            let counter = counter(family, vocabulary);
+            assert_eq!(
+                counter.scale(counted, cl100k),
+                Tokens(tokens),
+                "{family:?} {vocabulary:?} {cl100k:?}"
+            );
+            assert_eq!(counter.certainty(counted, cl100k), certainty, "{family:?} {vocabulary:?} {cl100k:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_model_is_below_the_o200k_count(
+            text in "(?s).{0,200}", family in proptest::sample::select(&FAMILIES[..]),
+            vocabulary in proptest::sample::select(vec![None, Some(Vocabulary::O200k), Some(Vocabulary::Cl100k)]),
+        ) {
+            let counter = counter(family, vocabulary);
+            let counted = counter.count(&text);
+            prop_assert_eq!(counted, counter.count(&text));
+            let tokens = counter.scale(counted, counter.count_cl100k(&text));
+            prop_assert!(tokens >= Tokens(u64::from(counted.o200k)));
+        }
+    }
+}
