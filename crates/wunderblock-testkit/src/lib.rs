@@ -1,1 +1,10 @@
-//! .
+//! What the other crates are tested with. No test of a crate may depend on how another crate's tests are made, so what
+//! several need stands here:
+//!
+//! - [`memory`]: the storage port in memory, complete and exact, and what other implementations are compared with;
+//! - [`conformance`]: every promise of the storage port as a case that any implementation can be tried on;
+//! - [`weather`]: a store that is slow, loses calls and loses answers, and counts its round trips.
+
+pub mod conformance;
+pub mod memory;
+pub mod weather;

@@ -1,0 +1,251 @@
+//! Commits, positions, ids.
+
+use super::scene::{Scene, happened, holding, said, seqs, stream_id, texts};
+use futures_executor::block_on;
+use wunderblock::store::codec::{VERSION, commitment};
+use wunderblock::store::{
+    Answer, Appended, Mark, Opening, PackedEvent, Query, Storage, StoreError, Write, Written,
+};
+use wunderblock_core::units::{Bytes, Millis, Seq};
+
+/// A commit of which one write is refused leaves nothing of the others.
+pub fn a_commit_is_all_or_nothing(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.told("there", &["one"]);
+    let before = (scene.info("there"), scene.all("there"));
+    let writes = vec![
+        Write::Tenant { name: "new tenant".to_owned(), key: [1; 32] },
+        scene.opening("new", Opening::New { parent: None }),
+        scene.appending("new", vec![holding("n1", &["a body"])]),
+        scene.appending("there", vec![said("t2", "two"), happened("t3", "session.closed", "")]),
+        scene.appending("there", vec![said("there 1", "another text")]),
+    ];
+    let refused = scene.try_commit(writes);
+    assert_eq!(refused, Err(StoreError::Conflict { id: said("there 1", "").id, seq: Seq(1) }));
+    assert_eq!((scene.info("there"), scene.all("there")), before);
+    assert_eq!(scene.find("new"), None);
+    assert_eq!(scene.blobs(&["a body"]), [None]);
+    assert_eq!(scene.ask(Query::Tenant { name: "new tenant".to_owned() }), Answer::Tenant(None));
+    assert_eq!(scene.append("there", vec![said("t2", "other words than before")]), [2]);
+}
+
+/// Answers come in the order of what was asked, and later writes of a commit see the earlier ones.
+pub fn answers_keep_the_order(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    let written = scene
+        .try_commit(vec![
+            scene.opening("s", Opening::New { parent: None }),
+            scene.appending("s", vec![said("1", "one"), said("2", "two")]),
+            scene.opening("f", Opening::Fork { parent: stream_id("s"), at_seq: Seq(1) }),
+            scene.appending("f", vec![said("3", "three"), said("1", "one")]),
+        ])
+        .unwrap();
+    assert!(matches!(written.first(), Some(Written::Stream(info, true)) if info.head == Seq(0)));
+    let placed = |seq, duplicate| Appended { seq: Seq(seq), duplicate };
+    assert_eq!(written.get(1), Some(&Written::Appended(vec![placed(1, false), placed(2, false)])));
+    assert!(matches!(written.get(2), Some(Written::Stream(info, true)) if info.head == Seq(1)));
+    assert_eq!(written.get(3), Some(&Written::Appended(vec![placed(2, false), placed(1, true)])));
+    let tenant = scene.tenant.no;
+    let queries = vec![
+        Query::Stream { tenant, stream: stream_id("f") },
+        Query::Tenant { name: "local".to_owned() },
+        Query::Stream { tenant, stream: stream_id("none") },
+    ];
+    let answers = block_on(store.query(queries)).unwrap();
+    assert_eq!(
+        answers,
+        [
+            Answer::Stream(Some(Box::new(scene.info("f")))),
+            Answer::Tenant(Some(scene.tenant)),
+            Answer::Stream(None)
+        ]
+    );
+}
+
+/// No writes, no events and no queries are answered with nothing.
+pub fn empty_batches(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    assert_eq!(scene.try_commit(Vec::new()), Ok(Vec::new()));
+    assert_eq!(block_on(store.query(Vec::new())), Ok(Vec::new()));
+    scene.open("s");
+    assert_eq!(scene.append("s", Vec::new()), [0; 0]);
+    assert_eq!(scene.info("s").head, Seq(0));
+    assert_eq!(scene.all("s"), []);
+}
+
+/// A tenant is created once; its secret stays the first.
+pub fn a_tenant_keeps_its_key(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    let again = scene.commit(Write::Tenant { name: "local".to_owned(), key: [7; 32] });
+    assert_eq!(again, Written::Tenant(scene.tenant));
+    assert_ne!(Scene::of(store, "other").tenant.no, scene.tenant.no);
+}
+
+/// Opening again with the same beginning changes nothing; with another it is refused.
+pub fn opening_twice(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.told("s", &["one", "two"]);
+    let forked = scene.fork("f", "s", 2);
+    let info = scene.info("s");
+    let again = scene.commit(scene.opening("s", Opening::New { parent: None }));
+    assert_eq!(again, Written::Stream(Box::new(info.clone()), false));
+    let fork = |of: &str, at| scene.opening("f", Opening::Fork { parent: stream_id(of), at_seq: Seq(at) });
+    assert_eq!(scene.commit(fork("s", 2)), Written::Stream(Box::new(forked), false));
+    assert_eq!(scene.try_commit(vec![fork("s", 1)]), Err(StoreError::StreamExists(stream_id("f"))));
+    assert_eq!(
+        scene.try_commit(vec![scene.opening("f", Opening::New { parent: None })]),
+        Err(StoreError::StreamExists(stream_id("f")))
+    );
+    let gone = scene.opening("g", Opening::Fork { parent: stream_id("gone"), at_seq: Seq(1) });
+    assert_eq!(scene.try_commit(vec![gone]), Err(StoreError::NoStream(stream_id("gone"))));
+    let ahead = scene.opening("g", Opening::Fork { parent: stream_id("s"), at_seq: Seq(3) });
+    assert_eq!(
+        scene.try_commit(vec![ahead]),
+        Err(StoreError::HeadMoved { expected: Seq(3), actual: Seq(2) })
+    );
+    assert_eq!((scene.info("s"), scene.find("g")), (info, None));
+}
+
+/// Positions have no gaps, whatever was refused or repeated between, and every field comes back.
+pub fn positions_have_no_gaps(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.open("s");
+    assert_eq!(scene.append("s", vec![said("a", "A"), said("b", "B")]), [1, 2]);
+    let mixed =
+        scene.try_append("s", vec![said("b", "B"), said("c", "C"), said("a", "A"), said("d", "D")]).unwrap();
+    let placed: Vec<_> = mixed.iter().map(|one| (one.seq.0, one.duplicate)).collect();
+    assert_eq!(placed, [(2, true), (3, false), (1, true), (4, false)]);
+    assert!(scene.try_append("s", vec![said("e", "E"), said("a", "not A")]).is_err());
+    let event = PackedEvent {
+        at: Millis(-5),
+        origin: Some(vec![0, 255, 7]),
+        payload: vec![0, 159, 146, 150],
+        ..happened("e", "usage.measured", "E")
+    };
+    assert_eq!(scene.append("s", vec![event.clone()]), [5]);
+    let all = scene.all("s");
+    assert_eq!(seqs(&all), [1, 2, 3, 4, 5]);
+    assert_eq!(texts(all.get(..4).unwrap()), ["A", "B", "C", "D"]);
+    let last = all.last().unwrap();
+    assert_eq!((last.stream, &last.id, last.at), (scene.info("s").no, &event.id, event.at));
+    assert_eq!((last.kind.as_str(), last.version), ("usage.measured", VERSION));
+    assert_eq!((&last.origin, &last.payload), (&event.origin, &Some(event.payload)));
+    assert_eq!(last.proof, Some((event.salt, commitment(&event.salt, &event.content))));
+}
+
+/// An id stands for one content: the same again is no news, another is a conflict. Salts do not matter.
+pub fn an_id_stands_for_one_content(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.open("s");
+    let twice =
+        scene.try_append("s", vec![said("a", "A"), PackedEvent { salt: [9; 16], ..said("a", "A") }]).unwrap();
+    assert_eq!(
+        twice.iter().map(|one| (one.seq.0, one.duplicate)).collect::<Vec<_>>(),
+        [(1, false), (1, true)]
+    );
+    let conflict = |seq| Err(StoreError::Conflict { id: said("x", "").id, seq: Seq(seq) });
+    assert_eq!(scene.try_append("s", vec![said("x", "X"), said("x", "Y")]), conflict(2));
+    assert_eq!(scene.append("s", vec![said("b", "B"), said("x", "Y")]), [2, 3]);
+    assert_eq!(scene.try_append("s", vec![said("x", "X")]), conflict(3));
+    scene.open("t");
+    assert_eq!(scene.append("t", vec![said("x", "X")]), [1], "ids are unique in a stream, not in the tenant");
+    assert_eq!(texts(&scene.all("s")), ["A", "B", "Y"]);
+    let bodies = scene
+        .try_append("s", vec![PackedEvent { content: said("a", "A").content, ..holding("a", &["new"]) }]);
+    assert!(bodies.is_ok_and(|done| done.iter().all(|one| one.duplicate)));
+    assert_eq!(scene.blobs(&["new"]), [None], "nothing of a repeated event is written");
+}
+
+/// Events are refused when the head is not where the caller saw it.
+pub fn a_moved_head_is_noticed(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.told("s", &["one"]);
+    let append = |expected, id: &str| Write::Append {
+        tenant: scene.tenant.no,
+        stream: stream_id("s"),
+        expect_head: Some(Seq(expected)),
+        events: vec![said(id, id)],
+    };
+    for expected in [0, 2] {
+        let refused = scene.try_commit(vec![append(expected, "x")]);
+        assert_eq!(refused, Err(StoreError::HeadMoved { expected: Seq(expected), actual: Seq(1) }));
+    }
+    assert!(scene.try_commit(vec![append(1, "x"), append(2, "y")]).is_ok());
+    assert_eq!(texts(&scene.all("s")), ["one", "x", "y"]);
+    let nowhere = scene.try_append("nowhere", vec![said("x", "x")]);
+    assert_eq!(nowhere, Err(StoreError::NoStream(stream_id("nowhere"))));
+    scene.fork("f", "s", 2);
+    let on_fork = Write::Append {
+        tenant: scene.tenant.no,
+        stream: stream_id("f"),
+        expect_head: Some(Seq(2)),
+        events: vec![said("z", "z")],
+    };
+    assert!(scene.try_commit(vec![on_fork]).is_ok(), "a fork's head is where it forked");
+}
+
+/// What is told of a stream follows what is appended.
+pub fn a_stream_knows_what_it_holds(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    let empty = scene.open("s");
+    assert_eq!((empty.head, empty.opened_at, empty.updated_at), (Seq(0), Millis(500), Millis(500)));
+    assert_eq!((empty.messages, empty.text, empty.first_user), (0, Bytes(0), None));
+    let at = |at, event: PackedEvent| PackedEvent { at: Millis(at), ..event };
+    let user = |id| PackedEvent { mark: Mark::UserTurn, ..said(id, "user") };
+    scene.append("s", vec![at(600, happened("1", "session.opened", "")), at(800, said("2", "hello"))]);
+    scene
+        .append("s", vec![at(700, user("3")), user("4"), at(100, happened("5", "session.compacted", "sum"))]);
+    let info = scene.info("s");
+    assert_eq!((info.head, info.first_user, info.messages), (Seq(5), Some(Seq(3)), 3));
+    assert_eq!(info.text, Bytes(5 + 4 + 4 + 3), "texts of all events count");
+    assert_eq!(info.updated_at, Millis(1000), "a clock that goes back does not make a stream older");
+    assert_eq!((info.counted, info.indexed), (Seq(0), Seq(0)));
+    assert_eq!((info.id, info.scope, info.source), (stream_id("s"), b"{}".to_vec(), None));
+    let child = scene.commit(scene.opening("c", Opening::New { parent: Some(stream_id("not here yet")) }));
+    assert!(matches!(child, Written::Stream(info, true) if info.parent == Some(stream_id("not here yet"))));
+}
+
+/// Ids in every script, with every sign a query language knows, and of the greatest length.
+pub fn hostile_ids(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    let long = "é".repeat(wunderblock_core::id::MAX_ID_BYTES / 2);
+    let ids = [
+        "'; DROP TABLE events; --",
+        "100%",
+        "a_b",
+        "日本語 🦀",
+        "\u{202e}rtl",
+        "\"quoted\"",
+        "*?[a]",
+        "e\u{301}",
+        "é",
+        &long,
+    ];
+    for id in ids {
+        scene.open(id);
+        scene.append(id, vec![said(id, id)]);
+    }
+    for id in ids {
+        assert_eq!(texts(&scene.all(id)), [id]);
+        assert_eq!(scene.all(id).first().unwrap().id.as_str(), id);
+        let streams =
+            scene.streams_of(Query::Streams { tenant: scene.tenant.no, prefix: id.to_owned(), limit: 100 });
+        let expected: Vec<&str> = ids.iter().copied().filter(|other| other.starts_with(id)).rev().collect();
+        assert_eq!(streams, expected, "prefix {id}");
+    }
+}
+
+/// Ten thousand events in one commit.
+pub fn a_large_batch(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.open("s");
+    let event = |n: u32| said(&format!("e{n}"), &format!("text {n}"));
+    let placed = scene.append("s", (1..=10_000).map(event).collect());
+    assert!(placed.iter().copied().eq(1..=10_000));
+    let info = scene.info("s");
+    assert_eq!((info.head, info.messages), (Seq(10_000), 10_000));
+    assert_eq!(texts(&scene.at("s", &[1, 5_000, 10_000])), ["text 1", "text 5000", "text 10000"]);
+    assert_eq!(scene.all("s").len(), 10_000);
+    let again = scene.try_append("s", (1..=10_000).map(event).collect()).unwrap();
+    assert!(again.iter().all(|one| one.duplicate));
+}

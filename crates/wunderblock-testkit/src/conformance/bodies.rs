@@ -1,0 +1,233 @@
+//! Bodies, handles, tenants, erasure.
+
+use super::scene::{Scene, body, calling, handle, happened, holding, said, seqs, stream_id, texts};
+use futures_executor::block_on;
+use wunderblock::store::{
+    Answer, Appended, BodyCount, Mark, Marked, Named, PackedBlob, PackedEvent, PackedSegment, Query,
+    SourceBy, Storage, StoreError, Write, Written,
+};
+use wunderblock_core::units::{Seq, Tokens};
+
+/// A body is stored once in a tenant, and goes with the last event that holds it.
+pub fn bodies_are_stored_once(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.open("s");
+    scene.open("t");
+    scene.append("s", vec![holding("1", &["shared", "own"]), holding("2", &["shared", "shared"])]);
+    scene.append("t", vec![holding("1", &["shared"])]);
+    let packed_otherwise = PackedBlob { data: vec![1, 2, 3], ..body("shared") };
+    scene.append("t", vec![PackedEvent { blobs: vec![packed_otherwise], ..said("2", "x") }]);
+    assert_eq!(scene.blobs(&["own", "none", "shared"]), [Some(body("own")), None, Some(body("shared"))]);
+    assert_eq!(scene.erase("s", &[1], Vec::new()), (1, 1, 0));
+    assert_eq!(scene.blobs(&["own", "shared"]), [None, Some(body("shared"))]);
+    assert_eq!(scene.erase("s", &[2], Vec::new()), (1, 0, 0));
+    assert_eq!(scene.erase("t", &[1], Vec::new()), (1, 0, 0));
+    assert_eq!(scene.blobs(&["shared"]), [Some(body("shared"))]);
+    assert_eq!(scene.erase("t", &[2], Vec::new()), (1, 1, 0));
+    assert_eq!(scene.blobs(&["shared"]), [None]);
+    scene.append("t", vec![holding("3", &["shared"])]);
+    assert_eq!(scene.blobs(&["shared"]), [Some(body("shared"))], "said again, it is there again");
+}
+
+/// Two bodies with one handle: the second is refused, and nothing of its commit is stored.
+pub fn a_taken_handle_is_refused(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.open("s");
+    scene.append("s", vec![holding("1", &["first"])]);
+    let second = PackedBlob { handle: handle("first"), ..body("second") };
+    let event = |id: &str| PackedEvent { blobs: vec![body("third"), second.clone()], ..said(id, id) };
+    let refused = scene.try_append("s", vec![said("2", "2"), event("3")]);
+    assert_eq!(refused, Err(StoreError::HandleTaken(handle("first"))));
+    assert_eq!(seqs(&scene.all("s")), [1]);
+    assert_eq!(scene.blobs(&["first", "third"]), [Some(body("first")), None]);
+    let both = vec![
+        PackedBlob { handle: handle("x"), ..body("a") },
+        PackedBlob { handle: handle("x"), ..body("b") },
+    ];
+    let refused = scene.try_append("s", vec![PackedEvent { blobs: both, ..said("4", "4") }]);
+    assert_eq!(refused, Err(StoreError::HandleTaken(handle("x"))), "also inside one event");
+    let other = Scene::of(store, "other");
+    other.open("s");
+    other.append("s", vec![event("3")]);
+    assert_eq!(scene.blobs(&["first"]), [Some(body("first"))]);
+    assert_eq!(other.blobs(&["first"]), [Some(second)]);
+}
+
+/// A handle names a body, a stream or a source.
+pub fn handles_resolve(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.open("s");
+    scene.append("s", vec![holding("1", &["body"])]);
+    let no = super::sources::import(&scene, "/file", 0, &["bytes"]);
+    let named = |scene: &Scene<'_>, text: &str| {
+        scene.ask(Query::Resolve { tenant: scene.tenant.no, handle: handle(text) })
+    };
+    assert_eq!(named(&scene, "body"), Answer::Named(Some(Named::Blob)));
+    assert_eq!(named(&scene, "s"), Answer::Named(Some(Named::Stream(stream_id("s")))));
+    assert_eq!(named(&scene, "/file"), Answer::Named(Some(Named::Source(no))));
+    assert_eq!(named(&scene, "unknown"), Answer::Named(None));
+    scene.erase("s", &[1], Vec::new());
+    assert_eq!(named(&scene, "body"), Answer::Named(None));
+    let other = Scene::of(store, "other");
+    for text in ["body", "s", "/file"] {
+        assert_eq!(named(&other, text), Answer::Named(None), "{text}");
+    }
+}
+
+/// A tenant with one of everything, under names that every such tenant uses.
+fn furnished<'a>(store: &'a dyn Storage, name: &str) -> Scene<'a> {
+    let scene = Scene::of(store, name);
+    scene.open("s");
+    let system = PackedEvent { mark: Mark::System, ..said("2", name) };
+    scene.append(
+        "s",
+        vec![calling("1", &["call"]), system, happened("3", "kind", name), holding("4", &["body"])],
+    );
+    let tenant = scene.tenant.no;
+    let count = BodyCount { o200k: u32::from(name.len() as u8), ..BodyCount::default() };
+    scene.commit(Write::Counts { tenant, counts: vec![(handle("body"), count)] });
+    scene.commit(Write::Tallies { tenant, stream: stream_id("s"), tokens: vec![(Seq(1), Tokens(1))] });
+    let header = name.as_bytes().to_vec();
+    let segment = PackedSegment { docs: 1, header: header.clone(), blocks: vec![(b"t".to_vec(), header)] };
+    let indexed = vec![(scene.info("s").no, Seq(2))];
+    scene.commit(Write::Segment { tenant, segment: Some(segment), replaces: Vec::new(), indexed });
+    super::sources::import(&scene, "/file", 0, &[name]);
+    scene
+}
+
+/// All that can be asked of a tenant by names that mean something in every furnished one, and of one by its numbers.
+fn everything(scene: &Scene<'_>, by_number: &Scene<'_>) -> Vec<Answer> {
+    let (tenant, stream) = (scene.tenant.no, || stream_id("s"));
+    let no = |scene: &Scene<'_>, key: &str| match scene
+        .ask(Query::Source { tenant: scene.tenant.no, by: SourceBy::Key(key.to_owned()) })
+    {
+        Answer::Source(Some(info)) => info.no,
+        other => panic!("a source was asked for, and answered was {other:?}"),
+    };
+    let segment = match by_number.ask(Query::Segments { tenant: by_number.tenant.no }) {
+        Answer::Segments(list) => list.first().unwrap().id,
+        other => panic!("segments were asked for, and answered was {other:?}"),
+    };
+    let queries = vec![
+        Query::Stream { tenant, stream: stream() },
+        Query::Streams { tenant, prefix: String::new(), limit: 9 },
+        Query::Lineage { tenant, stream: stream() },
+        scene.range("s", 1, 99),
+        Query::At { tenant, stream: stream(), seqs: vec![Seq(1), Seq(4)] },
+        Query::Marked { tenant, stream: stream(), what: Marked::System, to: Seq(9), limit: 9 },
+        Query::Marked { tenant, stream: stream(), what: Marked::Kind("kind"), to: Seq(9), limit: 9 },
+        Query::Callers { tenant, stream: stream(), calls: vec!["call".into()], before: Seq(9) },
+        Query::Blobs { tenant, handles: vec![handle("body")] },
+        Query::Counts { tenant, handles: vec![handle("body")] },
+        Query::Tallies { tenant, stream: stream(), seqs: vec![Seq(1), Seq(4)] },
+        Query::Resolve { tenant, handle: handle("body") },
+        Query::Resolve { tenant, handle: handle("s") },
+        Query::Resolve { tenant, handle: handle("/file") },
+        Query::Source { tenant, by: SourceBy::Key("/file".to_owned()) },
+        Query::Source { tenant, by: SourceBy::No(no(by_number, "/file")) },
+        Query::Behind { tenant, limit: 9 },
+        Query::Segments { tenant },
+        Query::Blocks { tenant, wanted: vec![(segment, b"z".to_vec())] },
+        Query::SegmentBlocks { tenant, segment },
+    ];
+    block_on(scene.store.query(queries)).unwrap()
+}
+
+/// Nothing of one tenant is seen, changed or removed by another that uses the same names.
+pub fn tenants_see_only_their_own(store: &dyn Storage) {
+    let bare = Scene::of(store, "bare");
+    let one = furnished(store, "one");
+    let two = furnished(store, "two, longer");
+    let before = everything(&one, &one);
+    assert_eq!(two.info("s").messages, 3, "its own four events, and no duplicates of the other's");
+    assert_eq!(texts(&two.at("s", &[2])), ["two, longer"]);
+    let nothing = |answer: &Answer| match answer {
+        Answer::Stream(found) => found.is_none(),
+        Answer::Streams(found) => found.is_empty(),
+        Answer::Lineage(found) => found.is_empty(),
+        Answer::Events(found) => found.is_empty(),
+        Answer::Blobs(found) => found.iter().all(Option::is_none),
+        Answer::Counts(found) => found.iter().all(Option::is_none),
+        Answer::Tallies(found) => found.iter().all(|row| row.messages == 0 && row.text.0 == 0),
+        Answer::Named(found) => found.is_none(),
+        Answer::Source(found) => found.is_none(),
+        Answer::Segments(found) => found.is_empty(),
+        Answer::Blocks(found) => found.iter().all(Option::is_none),
+        Answer::Tenant(_) | Answer::Chunks(_) => false,
+    };
+    let seen = everything(&bare, &one);
+    assert!(seen.iter().all(nothing), "a tenant without anything sees {seen:#?}");
+    let tenant = two.tenant.no;
+    let indexed = vec![(one.info("s").no, Seq(4))];
+    let foreign = Write::Segment { tenant, segment: None, replaces: Vec::new(), indexed };
+    assert!(two.try_commit(vec![foreign]).is_err(), "a stream's number means nothing to another tenant");
+    two.erase("s", &[1, 2, 3, 4], vec![(handle("/file"), 0, 99)]);
+    two.commit(Write::Counts { tenant, counts: vec![(handle("body"), BodyCount::default())] });
+    two.commit(Write::DropDerived { tenant });
+    assert_eq!(everything(&one, &one), before);
+    let nowhere = bare.try_append("s", vec![said("1", "1")]);
+    assert_eq!(nowhere, Err(StoreError::NoStream(stream_id("s"))));
+    let segment = match one.ask(Query::Segments { tenant: one.tenant.no }) {
+        Answer::Segments(list) => list.first().unwrap().id,
+        other => panic!("segments were asked for, and answered was {other:?}"),
+    };
+    let replaces = vec![segment];
+    let foreign = Write::Segment { tenant: bare.tenant.no, segment: None, replaces, indexed: Vec::new() };
+    assert!(bare.try_commit(vec![foreign]).is_err(), "nor does a segment's");
+    assert_eq!(everything(&one, &one), before);
+}
+
+/// Erasing removes payload, salt, calls and bodies, through forks, and leaves positions and sums.
+pub fn erasing_leaves_the_place(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.open("s");
+    let call = PackedEvent { blobs: vec![body("input")], ..calling("1", &["c"]) };
+    let system = PackedEvent { mark: Mark::System, ..said("2", "rules") };
+    scene.append("s", vec![call, system, happened("3", "kind", "detail"), said("4", "stays")]);
+    let tenant = scene.tenant.no;
+    scene.commit(Write::Counts { tenant, counts: vec![(handle("input"), BodyCount::default())] });
+    let tokens = (1..=4).map(|seq| (Seq(seq), Tokens(10))).collect();
+    scene.commit(Write::Tallies { tenant, stream: stream_id("s"), tokens });
+    scene.fork("f", "s", 3);
+    scene.append("f", vec![said("f4", "fork")]);
+    let before = (scene.info("s"), scene.tallies("s", &[1, 2, 3, 4]), scene.all("s"));
+    assert_eq!(scene.erase("f", &[3, 1, 2, 3, 0, 99], Vec::new()), (3, 1, 0));
+    assert_eq!(texts(&scene.all("f")), ["-", "-", "-", "fork"]);
+    assert_eq!(texts(&scene.all("s")), ["-", "-", "-", "stays"], "shared history is one");
+    assert_eq!((scene.info("s"), scene.tallies("s", &[1, 2, 3, 4])), (before.0, before.1));
+    for (now, then) in scene.all("s").iter().zip(&before.2).take(3) {
+        assert_eq!((now.seq, &now.id, now.at, &now.kind), (then.seq, &then.id, then.at, &then.kind));
+        assert_eq!((&now.payload, now.proof), (&None, None));
+    }
+    assert_eq!((scene.callers("s", &["c"], 9), scene.callers("f", &["c"], 9)), (vec![], vec![]));
+    assert_eq!(scene.blobs(&["input"]), [None]);
+    assert_eq!(
+        scene.ask(Query::Counts { tenant, handles: vec![handle("input")] }),
+        Answer::Counts(vec![None])
+    );
+    let marked = |what| Query::Marked { tenant, stream: stream_id("f"), what, to: Seq(9), limit: 9 };
+    assert_eq!(texts(&scene.events_of(marked(Marked::System))), ["-"]);
+    assert_eq!(texts(&scene.events_of(marked(Marked::Kind("kind")))), ["-"]);
+    assert_eq!(scene.erase("f", &[1, 2], Vec::new()), (0, 0, 0), "there is nothing left to erase");
+    let nowhere =
+        Write::Erase { tenant, stream: stream_id("nowhere"), seqs: vec![Seq(1)], spans: Vec::new() };
+    assert_eq!(scene.try_commit(vec![nowhere]), Err(StoreError::NoStream(stream_id("nowhere"))));
+}
+
+/// What was erased does not come back under its id, whatever the content.
+pub fn erased_ids_stay_taken(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.open("s");
+    scene.append("s", vec![holding("1", &["secret"]), said("2", "2")]);
+    scene.fork("f", "s", 1);
+    scene.erase("s", &[1], Vec::new());
+    let placed = Ok(vec![Appended { seq: Seq(1), duplicate: true }]);
+    for stream in ["s", "f"] {
+        assert_eq!(scene.try_append(stream, vec![holding("1", &["secret"])]), placed);
+        assert_eq!(scene.try_append(stream, vec![said("1", "something else")]), placed);
+    }
+    assert_eq!(texts(&scene.all("s")), ["-", "2"]);
+    assert_eq!(scene.blobs(&["secret"]), [None]);
+    let again = scene.commit(scene.appending("s", vec![holding("3", &["secret"])]));
+    assert!(matches!(again, Written::Appended(_)), "under a new id the same may be said");
+}

@@ -1,0 +1,249 @@
+//! What is counted and indexed: bodies, tallies, segments, and forgetting all of it.
+
+use super::scene::{Scene, handle, happened, holding, said, stream_id};
+use wunderblock::store::{
+    Answer, BodyCount, PackedSegment, Query, SegmentInfo, Storage, StoreError, Write, Written,
+};
+use wunderblock_core::units::{Bytes, Seq, Tokens};
+
+fn count(scene: &Scene<'_>, counts: &[(&str, BodyCount)]) {
+    let counts = counts.iter().map(|(text, count)| (handle(text), *count)).collect();
+    assert_eq!(scene.commit(Write::Counts { tenant: scene.tenant.no, counts }), Written::Done);
+}
+
+fn counted(scene: &Scene<'_>, texts: &[&str]) -> Vec<Option<BodyCount>> {
+    let handles = texts.iter().map(|text| handle(text)).collect();
+    match scene.ask(Query::Counts { tenant: scene.tenant.no, handles }) {
+        Answer::Counts(counts) => counts,
+        other => panic!("counts were asked for, and answered was {other:?}"),
+    }
+}
+
+/// Counts are kept for bodies that are there; the second tokenizer's count may come later, and stays.
+pub fn counts_of_bodies(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.open("s");
+    scene.append("s", vec![holding("1", &["one", "two"])]);
+    let one = BodyCount { o200k: 7, cl100k: None, class: 3, escaped: 1 << 40, quotes: 2 };
+    let both = BodyCount { cl100k: Some(8), ..one };
+    assert_eq!(counted(&scene, &["one"]), [None]);
+    count(&scene, &[("one", one), ("not there", one)]);
+    assert_eq!(counted(&scene, &["two", "one", "one", "not there"]), [None, Some(one), Some(one), None]);
+    count(&scene, &[("one", both)]);
+    assert_eq!(counted(&scene, &["one"]), [Some(both)]);
+    count(&scene, &[("one", one)]);
+    assert_eq!(counted(&scene, &["one"]), [Some(both)], "what was counted is not lost");
+    scene.append("s", vec![holding("2", &["not there"])]);
+    assert_eq!(counted(&scene, &["not there"]), [None], "counts do not wait for a body");
+}
+
+fn tally(scene: &Scene<'_>, stream: &str, tokens: &[(u64, u64)]) {
+    let tokens = tokens.iter().map(|(seq, tokens)| (Seq(*seq), Tokens(*tokens))).collect();
+    let write = Write::Tallies { tenant: scene.tenant.no, stream: stream_id(stream), tokens };
+    assert_eq!(scene.commit(write), Written::Done);
+}
+
+fn tokens(scene: &Scene<'_>, stream: &str, seqs: &[u64]) -> Vec<Option<u64>> {
+    scene.tallies(stream, seqs).iter().map(|row| row.tokens.map(|tokens| tokens.0)).collect()
+}
+
+/// Messages, texts and tokens add up from the beginning, also over a fork.
+pub fn tallies_add_up(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.open("s");
+    scene.append("s", vec![happened("1", "session.opened", "o"), said("2", "22"), said("3", "333")]);
+    scene.append("s", vec![said("4", "4444")]);
+    let row = |row: &wunderblock::store::TallyRow| (row.messages, row.text.0);
+    let rows: Vec<_> = scene.tallies("s", &[0, 1, 2, 3, 4, 9]).iter().map(row).collect();
+    assert_eq!(rows, [(0, 0), (0, 1), (1, 3), (2, 6), (3, 10), (3, 10)]);
+    assert_eq!(tokens(&scene, "s", &[0, 1, 4]), [Some(0), None, None]);
+    tally(&scene, "s", &[(1, 0), (2, 20)]);
+    assert_eq!(scene.info("s").counted, Seq(2));
+    assert_eq!(tokens(&scene, "s", &[1, 2, 3]), [Some(0), Some(20), None]);
+    scene.fork("f", "s", 3);
+    scene.append("f", vec![said("f4", "fork")]);
+    assert_eq!(scene.info("f").counted, Seq(3), "the shared part is its holder's to count");
+    tally(&scene, "f", &[(4, 7)]);
+    assert_eq!(scene.info("f").counted, Seq(4));
+    assert_eq!(tokens(&scene, "f", &[2, 3, 4]), [Some(20), None, None], "nobody has counted position 3 yet");
+    tally(&scene, "s", &[(3, 30), (4, 40)]);
+    assert_eq!(tokens(&scene, "f", &[2, 3, 4, 5]), [Some(20), Some(50), Some(57), Some(57)]);
+    assert_eq!(tokens(&scene, "s", &[4, 1, 4]), [Some(90), Some(0), Some(90)]);
+    let rows: Vec<_> = scene.tallies("f", &[3, 4]).iter().map(row).collect();
+    assert_eq!(rows, [(2, 6), (3, 10)]);
+    let nowhere = scene.tallies("nowhere", &[1, 2]);
+    assert_eq!(nowhere.len(), 2);
+    assert!(nowhere.iter().all(|row| row.messages == 0 && row.text == Bytes(0)));
+}
+
+/// Tallies that come twice, too early or for positions that are not there change nothing.
+pub fn tallies_come_in_order(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.told("s", &["1", "2", "3"]);
+    tally(&scene, "s", &[(2, 5)]);
+    assert_eq!(scene.info("s").counted, Seq(0));
+    tally(&scene, "s", &[(1, 1), (2, 2)]);
+    tally(&scene, "s", &[(1, 100), (2, 100), (3, 3), (4, 4)]);
+    assert_eq!(scene.info("s").counted, Seq(3));
+    assert_eq!(tokens(&scene, "s", &[1, 2, 3]), [Some(1), Some(3), Some(6)]);
+    scene.tell("s", &["4"]);
+    assert_eq!(tokens(&scene, "s", &[3, 4]), [Some(6), None]);
+    let nowhere =
+        Write::Tallies { tenant: scene.tenant.no, stream: stream_id("nowhere"), tokens: Vec::new() };
+    assert_eq!(scene.try_commit(vec![nowhere]), Err(StoreError::NoStream(stream_id("nowhere"))));
+}
+
+fn segment(header: &str, blocks: &[(&str, &str)]) -> PackedSegment {
+    let bytes = |text: &str| text.as_bytes().to_vec();
+    let blocks = blocks.iter().map(|(term, data)| (bytes(term), bytes(data))).collect();
+    PackedSegment { docs: header.len() as u64, header: bytes(header), blocks }
+}
+
+fn put(
+    scene: &Scene<'_>,
+    segment: Option<PackedSegment>,
+    replaces: &[u64],
+    indexed: &[(&str, u64)],
+) -> Result<Vec<Written>, StoreError> {
+    let indexed = indexed.iter().map(|(id, seq)| (scene.info(id).no, Seq(*seq))).collect();
+    scene.try_commit(vec![Write::Segment {
+        tenant: scene.tenant.no,
+        segment,
+        replaces: replaces.to_vec(),
+        indexed,
+    }])
+}
+
+fn segments(scene: &Scene<'_>) -> Vec<SegmentInfo> {
+    match scene.ask(Query::Segments { tenant: scene.tenant.no }) {
+        Answer::Segments(segments) => segments,
+        other => panic!("segments were asked for, and answered was {other:?}"),
+    }
+}
+
+fn headers(scene: &Scene<'_>) -> Vec<String> {
+    segments(scene).into_iter().map(|info| String::from_utf8(info.header).unwrap()).collect()
+}
+
+/// Segments are listed newest first; one that replaces others takes the place of the newest of them.
+pub fn segments_replace_each_other(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.told("s", &["1", "2", "3"]);
+    for (header, to) in [("one", 1), ("second", 2), ("third one", 3)] {
+        put(&scene, Some(segment(header, &[(header, "data")])), &[], &[("s", to)]).unwrap();
+        assert_eq!(scene.info("s").indexed, Seq(to));
+    }
+    let listed = segments(&scene);
+    assert_eq!(headers(&scene), ["third one", "second", "one"]);
+    let sizes: Vec<_> = listed.iter().map(|info| (info.docs, info.bytes)).collect();
+    assert_eq!(sizes, [(9, Bytes(22)), (6, Bytes(16)), (3, Bytes(10))], "header, first terms and blocks");
+    let [_, second, one] = listed.as_slice() else { panic!("three segments: {listed:?}") };
+    put(&scene, Some(segment("merged", &[("m", "")])), &[one.id, second.id], &[]).unwrap();
+    assert_eq!(headers(&scene), ["third one", "merged"]);
+    let all_of = |id| scene.ask(Query::SegmentBlocks { tenant: scene.tenant.no, segment: id });
+    assert_eq!(all_of(one.id), Answer::Blocks(Vec::new()));
+    let merged = segments(&scene).last().unwrap().id;
+    assert_eq!(all_of(merged), Answer::Blocks(vec![Some((b"m".to_vec(), Vec::new()))]));
+    let before = (segments(&scene), scene.info("s"));
+    assert!(
+        matches!(put(&scene, None, &[one.id], &[]), Err(StoreError::HeadMoved { .. })) || one.id == merged
+    );
+    let twice = put(&scene, Some(segment("again", &[])), &[], &[("s", 3)]);
+    assert!(matches!(twice, Err(StoreError::HeadMoved { .. })), "a repeated write is refused: {twice:?}");
+    let half = put(&scene, Some(segment("again", &[])), &[merged, u64::MAX >> 2], &[]);
+    assert!(matches!(half, Err(StoreError::HeadMoved { .. })), "{half:?}");
+    assert_eq!((segments(&scene), scene.info("s")), before);
+    put(&scene, None, &[merged], &[]).unwrap();
+    assert_eq!(headers(&scene), ["third one"]);
+}
+
+type Block = (Vec<u8>, Vec<u8>);
+
+/// For each term the block with the greatest first term not above it, by bytes.
+pub fn blocks_by_first_term(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.told("s", &["1"]);
+    let blocks = [("b", "B"), ("d", "D"), ("dd", "DD"), ("é", "E")];
+    put(&scene, Some(segment("h", &blocks)), &[], &[("s", 1)]).unwrap();
+    put(&scene, Some(segment("empty", &[])), &[], &[]).unwrap();
+    let listed = segments(&scene);
+    let [empty, full] = listed.as_slice() else { panic!("two segments: {listed:?}") };
+    let block = |term: &[u8], data: &str| Some((term.to_vec(), data.as_bytes().to_vec()));
+    let wanted: [(u64, &[u8], Option<Block>); 11] = [
+        (full.id, b"d", block(b"d", "D")),
+        (full.id, b"a", None),
+        (full.id, b"", None),
+        (full.id, b"b", block(b"b", "B")),
+        (full.id, b"c", block(b"b", "B")),
+        (full.id, b"d\0", block(b"d", "D")),
+        (full.id, b"de", block(b"dd", "DD")),
+        (full.id, b"z", block(b"dd", "DD")),
+        (full.id, b"\xff\xff", block("é".as_bytes(), "E")),
+        (empty.id, b"z", None),
+        (u64::MAX >> 2, b"z", None),
+    ];
+    let tenant = scene.tenant.no;
+    let query = wanted.iter().map(|(id, term, _)| (*id, term.to_vec())).collect();
+    let expected = wanted.iter().map(|(.., block)| block.clone()).collect();
+    assert_eq!(scene.ask(Query::Blocks { tenant, wanted: query }), Answer::Blocks(expected));
+    let all = blocks.iter().map(|(term, data)| block(term.as_bytes(), data)).collect();
+    assert_eq!(scene.ask(Query::SegmentBlocks { tenant, segment: full.id }), Answer::Blocks(all));
+    assert_eq!(scene.ask(Query::SegmentBlocks { tenant, segment: empty.id }), Answer::Blocks(Vec::new()));
+}
+
+/// A stream is behind until all of it is counted and indexed.
+pub fn streams_left_behind(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    let behind = |limit| scene.streams_of(Query::Behind { tenant: scene.tenant.no, limit });
+    scene.open("empty");
+    assert_eq!(behind(9), [""; 0]);
+    scene.told("s", &["1"]);
+    scene.told("t", &["1"]);
+    scene.fork("f", "s", 1);
+    assert_eq!(behind(9), ["t", "s"], "in the order of Streams; a fork without events has nothing to do");
+    assert_eq!(behind(1), ["t"]);
+    tally(&scene, "s", &[(1, 1)]);
+    assert_eq!(behind(9), ["t", "s"]);
+    put(&scene, None, &[], &[("s", 1), ("t", 1)]).unwrap();
+    assert_eq!(behind(9), ["t"]);
+    tally(&scene, "t", &[(1, 1)]);
+    assert_eq!(behind(9), [""; 0]);
+    scene.tell("f", &["2"]);
+    assert_eq!(behind(9), ["f"]);
+}
+
+/// Dropping what is derived leaves the ledger as it was, and it can be made anew.
+pub fn what_is_derived_can_be_dropped(store: &dyn Storage) {
+    let (scene, other) = (Scene::new(store), Scene::of(store, "other"));
+    for scene in [&scene, &other] {
+        scene.open("s");
+        scene.append("s", vec![holding("1", &["body"]), said("2", "2")]);
+        scene.fork("f", "s", 1);
+        scene.tell("f", &["f2"]);
+        count(scene, &[("body", BodyCount { o200k: 1, ..BodyCount::default() })]);
+        tally(scene, "s", &[(1, 10), (2, 20)]);
+        tally(scene, "f", &[(2, 5)]);
+        put(scene, Some(segment("h", &[("t", "d")])), &[], &[("s", 2), ("f", 2)]).unwrap();
+    }
+    let kept = (segments(&other), other.info("s"), other.tallies("f", &[1, 2]), counted(&other, &["body"]));
+    let ledger = (scene.all("s"), scene.all("f"), scene.blobs(&["body"]));
+    let dropped = segments(&scene).first().unwrap().id;
+    scene.commit(Write::DropDerived { tenant: scene.tenant.no });
+    assert_eq!((scene.all("s"), scene.all("f"), scene.blobs(&["body"])), ledger);
+    assert_eq!((segments(&scene), counted(&scene, &["body"])), (Vec::new(), vec![None]));
+    let blocks = scene.ask(Query::SegmentBlocks { tenant: scene.tenant.no, segment: dropped });
+    assert_eq!(blocks, Answer::Blocks(Vec::new()));
+    let progress = |id| (scene.info(id).counted.0, scene.info(id).indexed.0);
+    assert_eq!((progress("s"), progress("f")), ((0, 0), (1, 1)));
+    assert_eq!(tokens(&scene, "f", &[0, 1, 2]), [Some(0), None, None]);
+    assert_eq!(scene.tallies("f", &[2]).first().unwrap().messages, 2);
+    assert_eq!(
+        (segments(&other), other.info("s"), other.tallies("f", &[1, 2]), counted(&other, &["body"])),
+        kept
+    );
+    tally(&scene, "s", &[(1, 11), (2, 22)]);
+    tally(&scene, "f", &[(2, 6)]);
+    put(&scene, Some(segment("new", &[])), &[], &[("s", 2), ("f", 2)]).unwrap();
+    assert_eq!(tokens(&scene, "f", &[2]), [Some(17)]);
+    assert_eq!(headers(&scene), ["new"]);
+}

@@ -1,0 +1,103 @@
+//! The conformance suite of the storage port: whatever stands behind it passes every case.
+//!
+//! A case gets an empty store and panics where the store does not do what the port promises. Numbers that a store is
+//! free to choose (tenants, streams, sources, segments) are compared only with themselves, except by [`agree`], which
+//! asks two stores that number alike.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a case that does not hold panics; that is what it is for"
+)]
+
+mod agree;
+mod appending;
+mod bodies;
+mod derived;
+mod reading;
+mod scene;
+mod sources;
+
+pub use agree::{Step, agree};
+pub use appending::*;
+pub use bodies::*;
+pub use derived::*;
+pub use reading::*;
+pub use sources::{
+    a_source_is_imported, an_unfinished_revision_is_begun_anew, bytes_are_erased, chunks_by_range,
+    sources_grow_and_are_rewritten,
+};
+
+use wunderblock::store::Storage;
+
+/// A promise of the port, tried on an empty store.
+pub type Case = fn(&dyn Storage);
+
+macro_rules! cases {
+    ($($case:ident,)*) => {
+        /// All cases by name.
+        pub const CASES: &[(&str, Case)] = &[$((stringify!($case), $case),)*];
+    };
+}
+
+cases! {
+    a_commit_is_all_or_nothing,
+    answers_keep_the_order,
+    empty_batches,
+    a_tenant_keeps_its_key,
+    opening_twice,
+    positions_have_no_gaps,
+    an_id_stands_for_one_content,
+    a_moved_head_is_noticed,
+    a_stream_knows_what_it_holds,
+    hostile_ids,
+    a_large_batch,
+    a_fork_reads_through,
+    forks_at_their_edges,
+    ids_count_through_a_fork,
+    ranges_have_limits,
+    events_at_positions,
+    marked_events,
+    callers_are_found,
+    streams_by_prefix,
+    counts_of_bodies,
+    tallies_add_up,
+    tallies_come_in_order,
+    segments_replace_each_other,
+    blocks_by_first_term,
+    streams_left_behind,
+    what_is_derived_can_be_dropped,
+    bodies_are_stored_once,
+    a_taken_handle_is_refused,
+    handles_resolve,
+    tenants_see_only_their_own,
+    erasing_leaves_the_place,
+    erased_ids_stay_taken,
+    a_source_is_imported,
+    chunks_by_range,
+    sources_grow_and_are_rewritten,
+    an_unfinished_revision_is_begun_anew,
+    bytes_are_erased,
+}
+
+/// Tries every case on a store of its own.
+///
+/// # Panics
+/// When a case does not hold; the message begins with the names of all those that do not.
+pub fn suite(make: &dyn Fn() -> Box<dyn Storage>) {
+    let mut broken = Vec::new();
+    for (name, case) in CASES {
+        let tried = std::panic::AssertUnwindSafe(|| case(make().as_ref()));
+        if std::panic::catch_unwind(tried).is_err() {
+            broken.push(*name);
+        }
+    }
+    assert!(
+        broken.is_empty(),
+        "{} of {} cases do not hold: {}",
+        broken.len(),
+        CASES.len(),
+        broken.join(", ")
+    );
+}

@@ -1,0 +1,216 @@
+//! Events by range, position, mark and call; streams; forks.
+
+use super::scene::{Scene, calling, happened, said, seqs, stream_id, texts};
+use wunderblock::store::{
+    Answer, Appended, Mark, Marked, Order, PackedEvent, Query, Storage, StoreError, Stretch,
+};
+use wunderblock_core::units::{Bytes, Millis, Seq};
+
+/// Three streams: `a` with 1 to 6, `b` from 4 with 5 to 7, `c` from `b`'s 6 with 7 and 8.
+fn three_levels<'a>(store: &'a dyn Storage) -> Scene<'a> {
+    let scene = Scene::new(store);
+    scene.told("a", &["a1", "a2", "a3", "a4", "a5", "a6"]);
+    scene.fork("b", "a", 4);
+    scene.tell("b", &["b5", "b6", "b7"]);
+    scene.fork("c", "b", 6);
+    scene.tell("c", &["c7", "c8"]);
+    scene
+}
+
+/// A fork reads as one stream: its parent's events up to the fork, then its own.
+pub fn a_fork_reads_through(store: &dyn Storage) {
+    let scene = three_levels(store);
+    assert_eq!(texts(&scene.all("c")), ["a1", "a2", "a3", "a4", "b5", "b6", "c7", "c8"]);
+    assert_eq!(texts(&scene.all("b")), ["a1", "a2", "a3", "a4", "b5", "b6", "b7"]);
+    assert_eq!(texts(&scene.all("a")), ["a1", "a2", "a3", "a4", "a5", "a6"]);
+    assert_eq!(seqs(&scene.all("c")), [1, 2, 3, 4, 5, 6, 7, 8]);
+    let numbers = [scene.info("a").no, scene.info("b").no, scene.info("c").no];
+    let holders: Vec<_> = scene.at("c", &[4, 5, 7]).iter().map(|event| event.stream).collect();
+    assert_eq!(holders, numbers);
+    let stretch = |no: usize, id: &str, from, to| Stretch {
+        no: *numbers.get(no).unwrap(),
+        stream: stream_id(id),
+        from: Seq(from),
+        to: Seq(to),
+    };
+    let lineage = scene.ask(Query::Lineage { tenant: scene.tenant.no, stream: stream_id("c") });
+    assert_eq!(
+        lineage,
+        Answer::Lineage(vec![stretch(2, "c", 7, 8), stretch(1, "b", 5, 6), stretch(0, "a", 1, 4)])
+    );
+    let info = scene.info("c");
+    assert_eq!((info.head, info.fork, info.messages), (Seq(8), Some((stream_id("b"), Seq(6))), 8));
+    assert_eq!(info.text, Bytes(16));
+    let between = Query::Events {
+        tenant: scene.tenant.no,
+        stream: stream_id("c"),
+        from: Seq(3),
+        to: Seq(7),
+        order: Order::Descending,
+        limit: 4,
+        text: Bytes(100),
+    };
+    assert_eq!(texts(&scene.events_of(between)), ["c7", "b6", "b5", "a4"]);
+}
+
+/// A fork below the place where its parent forked continues the grandparent; one at the head or at 0 is empty.
+pub fn forks_at_their_edges(store: &dyn Storage) {
+    let scene = three_levels(store);
+    scene.fork("below", "b", 2);
+    scene.tell("below", &["x3"]);
+    assert_eq!(texts(&scene.all("below")), ["a1", "a2", "x3"]);
+    let holders =
+        |id: &str| match scene.ask(Query::Lineage { tenant: scene.tenant.no, stream: stream_id(id) }) {
+            Answer::Lineage(list) => list
+                .iter()
+                .map(|part| (part.stream.as_str().to_owned(), part.from.0, part.to.0))
+                .collect::<Vec<_>>(),
+            other => panic!("a lineage was asked for, and answered was {other:?}"),
+        };
+    assert_eq!(holders("below"), [("below".to_owned(), 3, 3), ("a".to_owned(), 1, 2)]);
+    assert_eq!(scene.info("below").fork, Some((stream_id("b"), Seq(2))));
+    let at_head = scene.fork("at head", "a", 6);
+    assert_eq!((at_head.head, at_head.messages, at_head.text), (Seq(6), 6, Bytes(12)));
+    assert_eq!(scene.all("at head"), scene.all("a"));
+    assert_eq!(holders("at head"), [("at head".to_owned(), 7, 6), ("a".to_owned(), 1, 6)]);
+    let at_start = scene.fork("at start", "a", 0);
+    assert_eq!((at_start.head, at_start.messages, at_start.text), (Seq(0), 0, Bytes(0)));
+    assert_eq!(scene.tell("at start", &["y1"]), [1]);
+    assert_eq!(texts(&scene.all("at start")), ["y1"]);
+    scene.tell("a", &["a7"]);
+    assert_eq!(scene.info("at head").head, Seq(6), "what a parent goes on to say is not the fork's");
+    assert_eq!(scene.all("at head").len(), 6);
+}
+
+/// In a fork, ids of the shared history count; what the parent said later does not.
+pub fn ids_count_through_a_fork(store: &dyn Storage) {
+    let scene = three_levels(store);
+    let placed = |seq, duplicate| Appended { seq: Seq(seq), duplicate };
+    let again =
+        vec![said("a 2", "a2"), said("b 5", "b5"), said("c 8", "c8"), said("b 7", "b7"), said("a 5", "new")];
+    assert_eq!(
+        scene.try_append("c", again),
+        Ok(vec![placed(2, true), placed(5, true), placed(8, true), placed(9, false), placed(10, false)])
+    );
+    let conflict = scene.try_append("c", vec![said("a 2", "other")]);
+    assert_eq!(conflict, Err(StoreError::Conflict { id: said("a 2", "").id, seq: Seq(2) }));
+    let parent = scene.try_append("a", vec![said("c 8", "the fork's id")]).unwrap();
+    assert_eq!(parent, [placed(7, false)]);
+}
+
+/// Ranges are cut by count and by the length of the texts, from either end.
+pub fn ranges_have_limits(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.told("s", &["1", "22", "333", "4444", "55555"]);
+    let query = |from, to, order, limit, text| Query::Events {
+        tenant: scene.tenant.no,
+        stream: stream_id("s"),
+        from: Seq(from),
+        to: Seq(to),
+        order,
+        limit,
+        text: Bytes(text),
+    };
+    let (up, down) = (Order::Ascending, Order::Descending);
+    let cases: [(Query, &[u64]); 14] = [
+        (query(1, 5, up, 9, 99), &[1, 2, 3, 4, 5]),
+        (query(1, 5, down, 9, 99), &[5, 4, 3, 2, 1]),
+        (query(0, u64::MAX >> 1, up, 2, 99), &[1, 2]),
+        (query(2, 99, down, 2, 99), &[5, 4]),
+        (query(2, 4, up, 0, 99), &[]),
+        (query(4, 2, up, 9, 99), &[]),
+        (query(6, 9, down, 9, 99), &[]),
+        (query(3, 3, down, 9, 99), &[3]),
+        (query(1, 5, up, 9, 0), &[1]),
+        (query(1, 5, up, 9, 2), &[1, 2]),
+        (query(1, 5, up, 9, 3), &[1, 2, 3]),
+        (query(1, 5, down, 9, 5), &[5, 4]),
+        (query(1, 5, down, 9, 4), &[5]),
+        (query(1, 5, down, 2, 12), &[5, 4]),
+    ];
+    for (query, expected) in cases {
+        assert_eq!(seqs(&scene.events_of(query.clone())), expected, "{query:?}");
+    }
+    let empty = [happened("e1", "a", ""), happened("e2", "b", ""), said("e3", "x")];
+    scene.append("s", empty.to_vec());
+    assert_eq!(seqs(&scene.events_of(query(6, 8, up, 9, 0))), [6, 7, 8], "empty texts exceed nothing");
+}
+
+/// Events at positions come in the order asked for; what is not there is left out.
+pub fn events_at_positions(store: &dyn Storage) {
+    let scene = three_levels(store);
+    assert_eq!(texts(&scene.at("c", &[8, 1, 5, 5, 0, 9, 77])), ["c8", "a1", "b5", "b5"]);
+    assert_eq!(scene.at("c", &[]), []);
+    assert_eq!(scene.at("nowhere", &[1]), []);
+}
+
+/// System messages and control events are found by mark, newest first, through forks.
+pub fn marked_events(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.open("s");
+    let system = |id: &str| PackedEvent { mark: Mark::System, ..said(id, id) };
+    scene.append("s", vec![system("y1"), said("m2", "m"), happened("k3", "view.trimmed", ""), system("y4")]);
+    scene.append("s", vec![happened("k5", "usage.measured", ""), happened("k6", "view.trimmed", "")]);
+    scene.fork("f", "s", 5);
+    scene.append("f", vec![happened("k6", "view.trimmed", "f"), system("y7"), said("m8", "m")]);
+    let marked = |stream: &str, what, to, limit| {
+        let query =
+            Query::Marked { tenant: scene.tenant.no, stream: stream_id(stream), what, to: Seq(to), limit };
+        seqs(&scene.events_of(query))
+    };
+    let trimmed = Marked::Kind("view.trimmed");
+    assert_eq!(marked("s", Marked::System, 99, 99), [4, 1]);
+    assert_eq!(marked("s", trimmed, 99, 99), [6, 3]);
+    assert_eq!(marked("f", Marked::System, 99, 99), [7, 4, 1]);
+    assert_eq!(marked("f", Marked::System, 6, 1), [4]);
+    assert_eq!(marked("f", trimmed, 99, 99), [6, 3]);
+    assert_eq!(marked("f", trimmed, 5, 99), [3]);
+    assert_eq!(marked("f", Marked::Kind("usage.measured"), 99, 99), [5]);
+    assert_eq!(
+        marked("f", Marked::Kind("message.appended"), 99, 99),
+        [0; 0],
+        "messages are not control events"
+    );
+    assert_eq!(marked("f", Marked::System, 99, 0), [0; 0]);
+    assert_eq!(marked("f", Marked::System, 0, 99), [0; 0]);
+    assert_eq!(marked("nowhere", trimmed, 99, 99), [0; 0]);
+}
+
+/// The events that make calls are found before a position, oldest first, each once, through forks.
+pub fn callers_are_found(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.open("s");
+    scene.append("s", vec![calling("1", &["x", "y"]), said("2", "x"), calling("3", &["z", "z", ""])]);
+    scene.append("s", vec![calling("4", &["x"])]);
+    scene.fork("f", "s", 3);
+    scene.append("f", vec![calling("f4", &["w"]), calling("f5", &["z"])]);
+    assert_eq!(scene.callers("s", &["x"], 99), [1, 4]);
+    assert_eq!(scene.callers("s", &["x"], 4), [1]);
+    assert_eq!(scene.callers("s", &["y", "x", "z"], 99), [1, 3, 4]);
+    assert_eq!(scene.callers("s", &[""], 99), [3], "an empty id is an id");
+    assert_eq!(scene.callers("f", &["w", "z", "x"], 99), [1, 3, 4, 5]);
+    assert_eq!(scene.callers("f", &["z"], 5), [3]);
+    assert_eq!(scene.callers("f", &["z"], 1), [0; 0]);
+    assert_eq!(scene.callers("f", &["z"], 0), [0; 0]);
+    assert_eq!(scene.callers("f", &[], 99), [0; 0]);
+    assert_eq!(scene.callers("f", &["unknown", "X"], 99), [0; 0]);
+}
+
+/// Streams are listed by prefix, those with the newest event first.
+pub fn streams_by_prefix(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    for (id, at) in [("ab1", 30), ("ab2", 10), ("AB3", 40), ("ac", 20), ("ab4", 30), ("b", 50)] {
+        scene.open(id);
+        scene.append(id, vec![PackedEvent { at: Millis(1000 + at), ..said("1", id) }]);
+    }
+    let list = |prefix: &str, limit| {
+        scene.streams_of(Query::Streams { tenant: scene.tenant.no, prefix: prefix.to_owned(), limit })
+    };
+    assert_eq!(list("", 99), ["b", "AB3", "ab4", "ab1", "ac", "ab2"]);
+    assert_eq!(list("ab", 99), ["ab4", "ab1", "ab2"]);
+    assert_eq!(list("a", 2), ["ab4", "ab1"]);
+    assert_eq!(list("a_", 9), [""; 0]);
+    assert_eq!(list("%", 9), [""; 0]);
+    assert_eq!(list("ab1x", 9), [""; 0]);
+    assert_eq!(list("", 0), [""; 0]);
+}

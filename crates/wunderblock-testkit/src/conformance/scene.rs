@@ -1,0 +1,250 @@
+//! The words the cases are told in: a tenant with streams, events, bodies.
+
+use futures_executor::block_on;
+use wunderblock::store::codec::pack;
+use wunderblock::store::{
+    Answer, Appended, Mark, Opening, Order, PackedBlob, PackedEvent, Query, Storage, StoreError, StoredEvent,
+    StreamInfo, TallyRow, Tenant, Write, Written,
+};
+use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
+use wunderblock_core::units::{Bytes, Millis, Seq};
+
+/// A stream's id. Panics on a text that cannot be one.
+pub(super) fn stream_id(text: &str) -> StreamId {
+    StreamId::new(text).unwrap()
+}
+
+/// A plain message of this text at time 1000.
+pub(super) fn said(id: &str, text: &str) -> PackedEvent {
+    let digest = *blake3::hash(id.as_bytes()).as_bytes();
+    PackedEvent {
+        id: EventId::new(id).unwrap(),
+        at: Millis(1000),
+        kind: "message.appended",
+        mark: Mark::Plain,
+        origin: None,
+        payload: text.as_bytes().to_vec(),
+        content: *blake3::hash(text.as_bytes()).as_bytes(),
+        salt: std::array::from_fn(|place| digest[place]),
+        blobs: Vec::new(),
+        text: Bytes(text.len() as u64),
+        calls: Vec::new(),
+    }
+}
+
+/// Something that happened, other than a message.
+pub(super) fn happened(id: &str, kind: &'static str, text: &str) -> PackedEvent {
+    PackedEvent { kind, mark: Mark::Control, ..said(id, text) }
+}
+
+/// A message that holds bodies.
+pub(super) fn holding(id: &str, bodies: &[&str]) -> PackedEvent {
+    PackedEvent { blobs: bodies.iter().map(|text| body(text)).collect(), ..said(id, &bodies.join("\n")) }
+}
+
+/// A message that makes calls.
+pub(super) fn calling(id: &str, calls: &[&str]) -> PackedEvent {
+    PackedEvent { calls: calls.iter().map(|call| CallId::from(*call)).collect(), ..said(id, "calling") }
+}
+
+/// A body; the same for every tenant, so that isolation is not the keys' merit.
+pub(super) fn body(text: &str) -> PackedBlob {
+    let hash = *blake3::hash(text.as_bytes()).as_bytes();
+    PackedBlob { handle: handle(text), hash, bytes: Bytes(text.len() as u64), data: pack(text.as_bytes()) }
+}
+
+/// The handle of a body or of a name.
+pub(super) fn handle(text: &str) -> Handle {
+    let hash = blake3::hash(text.as_bytes());
+    Handle(u64::from_be_bytes(std::array::from_fn(|place| hash.as_bytes()[place])))
+}
+
+/// A store and one tenant in it. Its methods panic where the store answers what no case expects.
+pub(super) struct Scene<'a> {
+    pub(super) store: &'a dyn Storage,
+    pub(super) tenant: Tenant,
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn new(store: &'a dyn Storage) -> Self {
+        Self::of(store, "local")
+    }
+
+    pub(super) fn of(store: &'a dyn Storage, name: &str) -> Self {
+        let key = *blake3::hash(name.as_bytes()).as_bytes();
+        let written = block_on(store.commit(vec![Write::Tenant { name: name.to_owned(), key }])).unwrap();
+        match written.as_slice() {
+            [Written::Tenant(tenant)] => Self { store, tenant: *tenant },
+            other => panic!("a tenant was asked for, and answered was {other:?}"),
+        }
+    }
+
+    pub(super) fn try_commit(&self, writes: Vec<Write>) -> Result<Vec<Written>, StoreError> {
+        let count = writes.len();
+        let written = block_on(self.store.commit(writes))?;
+        assert_eq!(written.len(), count, "as many answers as writes");
+        Ok(written)
+    }
+
+    pub(super) fn commit(&self, write: Write) -> Written {
+        self.try_commit(vec![write]).unwrap().remove(0)
+    }
+
+    pub(super) fn ask(&self, query: Query) -> Answer {
+        let mut answers = block_on(self.store.query(vec![query])).unwrap();
+        assert_eq!(answers.len(), 1, "as many answers as queries");
+        answers.remove(0)
+    }
+
+    pub(super) fn opening(&self, id: &str, opening: Opening) -> Write {
+        Write::Open {
+            tenant: self.tenant.no,
+            stream: stream_id(id),
+            handle: handle(id),
+            opening,
+            scope: b"{}".to_vec(),
+            source: None,
+            at: Millis(500),
+        }
+    }
+
+    pub(super) fn open(&self, id: &str) -> StreamInfo {
+        self.opened(self.opening(id, Opening::New { parent: None }))
+    }
+
+    pub(super) fn fork(&self, id: &str, parent: &str, at_seq: u64) -> StreamInfo {
+        self.opened(self.opening(id, Opening::Fork { parent: stream_id(parent), at_seq: Seq(at_seq) }))
+    }
+
+    fn opened(&self, write: Write) -> StreamInfo {
+        match self.commit(write) {
+            Written::Stream(info, true) => *info,
+            other => panic!("a new stream was asked for, and answered was {other:?}"),
+        }
+    }
+
+    pub(super) fn appending(&self, id: &str, events: Vec<PackedEvent>) -> Write {
+        Write::Append { tenant: self.tenant.no, stream: stream_id(id), expect_head: None, events }
+    }
+
+    pub(super) fn try_append(&self, id: &str, events: Vec<PackedEvent>) -> Result<Vec<Appended>, StoreError> {
+        match self.try_commit(vec![self.appending(id, events)])?.remove(0) {
+            Written::Appended(appended) => Ok(appended),
+            other => panic!("events were appended, and answered was {other:?}"),
+        }
+    }
+
+    /// Appends events that are all new, and says where they stand.
+    pub(super) fn append(&self, id: &str, events: Vec<PackedEvent>) -> Vec<u64> {
+        let appended = self.try_append(id, events).unwrap();
+        assert!(appended.iter().all(|one| !one.duplicate), "all are new: {appended:?}");
+        appended.into_iter().map(|one| one.seq.0).collect()
+    }
+
+    /// Opens a stream with these texts as messages; their ids are the stream's and a number from 1.
+    pub(super) fn told(&self, id: &str, texts: &[&str]) -> StreamInfo {
+        self.open(id);
+        self.tell(id, texts);
+        self.info(id)
+    }
+
+    /// Appends these texts as messages.
+    pub(super) fn tell(&self, id: &str, texts: &[&str]) -> Vec<u64> {
+        let head = self.info(id).head.0;
+        let event = |(text, seq): (&&str, u64)| said(&format!("{id} {seq}"), text);
+        self.append(id, texts.iter().zip(head + 1..).map(event).collect())
+    }
+
+    pub(super) fn find(&self, id: &str) -> Option<StreamInfo> {
+        match self.ask(Query::Stream { tenant: self.tenant.no, stream: stream_id(id) }) {
+            Answer::Stream(info) => info.map(|info| *info),
+            other => panic!("a stream was asked for, and answered was {other:?}"),
+        }
+    }
+
+    pub(super) fn info(&self, id: &str) -> StreamInfo {
+        self.find(id).unwrap()
+    }
+
+    pub(super) fn events_of(&self, query: Query) -> Vec<StoredEvent> {
+        match self.ask(query) {
+            Answer::Events(events) => events,
+            other => panic!("events were asked for, and answered was {other:?}"),
+        }
+    }
+
+    /// All of a stream, oldest first.
+    pub(super) fn all(&self, id: &str) -> Vec<StoredEvent> {
+        self.events_of(self.range(id, 1, u64::MAX >> 1))
+    }
+
+    pub(super) fn range(&self, id: &str, from: u64, to: u64) -> Query {
+        Query::Events {
+            tenant: self.tenant.no,
+            stream: stream_id(id),
+            from: Seq(from),
+            to: Seq(to),
+            order: Order::Ascending,
+            limit: 1 << 40,
+            text: Bytes(1 << 40),
+        }
+    }
+
+    pub(super) fn at(&self, id: &str, seqs: &[u64]) -> Vec<StoredEvent> {
+        let seqs = seqs.iter().copied().map(Seq).collect();
+        self.events_of(Query::At { tenant: self.tenant.no, stream: stream_id(id), seqs })
+    }
+
+    /// The positions of events that make calls.
+    pub(super) fn callers(&self, id: &str, calls: &[&str], before: u64) -> Vec<u64> {
+        let calls = calls.iter().map(|call| CallId::from(*call)).collect();
+        let stream = stream_id(id);
+        seqs(&self.events_of(Query::Callers { tenant: self.tenant.no, stream, calls, before: Seq(before) }))
+    }
+
+    pub(super) fn blobs(&self, texts: &[&str]) -> Vec<Option<PackedBlob>> {
+        let handles = texts.iter().map(|text| handle(text)).collect();
+        match self.ask(Query::Blobs { tenant: self.tenant.no, handles }) {
+            Answer::Blobs(blobs) => blobs,
+            other => panic!("bodies were asked for, and answered was {other:?}"),
+        }
+    }
+
+    pub(super) fn tallies(&self, id: &str, seqs: &[u64]) -> Vec<TallyRow> {
+        let seqs = seqs.iter().copied().map(Seq).collect();
+        match self.ask(Query::Tallies { tenant: self.tenant.no, stream: stream_id(id), seqs }) {
+            Answer::Tallies(rows) => rows,
+            other => panic!("tallies were asked for, and answered was {other:?}"),
+        }
+    }
+
+    pub(super) fn erase(&self, id: &str, seqs: &[u64], spans: Vec<(Handle, u64, u64)>) -> (u64, u64, u64) {
+        let seqs = seqs.iter().copied().map(Seq).collect();
+        let write = Write::Erase { tenant: self.tenant.no, stream: stream_id(id), seqs, spans };
+        match self.commit(write) {
+            Written::Erased { events, blobs, source_bytes } => (events, blobs, source_bytes.0),
+            other => panic!("content was erased, and answered was {other:?}"),
+        }
+    }
+
+    pub(super) fn streams_of(&self, query: Query) -> Vec<String> {
+        match self.ask(query) {
+            Answer::Streams(infos) => infos.iter().map(|info| info.id.as_str().to_owned()).collect(),
+            other => panic!("streams were asked for, and answered was {other:?}"),
+        }
+    }
+}
+
+/// Their positions.
+pub(super) fn seqs(events: &[StoredEvent]) -> Vec<u64> {
+    events.iter().map(|event| event.seq.0).collect()
+}
+
+/// Their payloads as text; `-` for what was erased.
+pub(super) fn texts(events: &[StoredEvent]) -> Vec<String> {
+    let text = |event: &StoredEvent| match &event.payload {
+        Some(payload) => String::from_utf8_lossy(payload).into_owned(),
+        None => "-".to_owned(),
+    };
+    events.iter().map(text).collect()
+}

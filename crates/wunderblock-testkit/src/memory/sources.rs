@@ -1,0 +1,216 @@
+//! Imported sources in memory: revisions, chunks, and erasing.
+
+use super::rows::{ChunkRow, RevisionRow, SourceRow, State};
+use super::write::next_no;
+use std::collections::BTreeSet;
+use wunderblock::store::codec;
+use wunderblock::store::{Chunk, SourceInfo, SourceNo, StoreError, TenantNo, Written};
+use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::units::{Bytes, Seq};
+
+impl State {
+    pub(super) fn begin_revision(
+        &mut self,
+        key: (TenantNo, String),
+        handle: Handle,
+        format: String,
+        shared: u64,
+    ) -> Written {
+        let no = self.source_keys.get(&key).copied().unwrap_or_else(|| self.new_source(key, handle));
+        let Some(mut row) = self.sources.get(&no).cloned() else { return Written::Done };
+        if row.newest > row.complete {
+            // It was begun and never ended: nobody may count on its bytes.
+            self.chunks.clear((no, row.newest, 0)..=(no, row.newest, u64::MAX));
+        }
+        let before = self.revisions.get(&(no, row.complete)).map_or(0, |revision| revision.len);
+        row.newest = row.complete.saturating_add(1);
+        row.format = format;
+        let revision = RevisionRow { shared: shared.min(before), len: 0, hash: [0; 32] };
+        self.revisions.put((no, row.newest), revision);
+        let newest = row.newest;
+        self.sources.put(no, row);
+        Written::Source(no, newest)
+    }
+
+    fn new_source(&mut self, key: (TenantNo, String), handle: Handle) -> SourceNo {
+        let no = SourceNo(next_no(self.sources.len()));
+        let row = SourceRow {
+            tenant: key.0,
+            handle,
+            key: key.1.clone(),
+            format: String::new(),
+            newest: 0,
+            complete: 0,
+            erased: false,
+            leaf: None,
+        };
+        self.sources.put(no, row);
+        if self.source_handles.get(&(key.0, handle)).is_none() {
+            self.source_handles.put((key.0, handle), no);
+        }
+        self.source_keys.put(key, no);
+        no
+    }
+
+    fn source_row(&self, no: SourceNo) -> Result<SourceRow, StoreError> {
+        let row = self.sources.get(&no).cloned();
+        row.ok_or_else(|| StoreError::Damaged(format!("there is no source {}", no.0)))
+    }
+
+    pub(super) fn chunk(
+        &mut self,
+        source: SourceNo,
+        offset: u64,
+        len: u64,
+        data: Vec<u8>,
+    ) -> Result<Written, StoreError> {
+        let newest = self.source_row(source)?.newest;
+        self.chunks.put((source, newest, offset), ChunkRow { len, data });
+        Ok(Written::Done)
+    }
+
+    pub(super) fn end_revision(
+        &mut self,
+        source: SourceNo,
+        len: u64,
+        hash: [u8; 32],
+    ) -> Result<Written, StoreError> {
+        let mut row = self.source_row(source)?;
+        self.revisions.change(&(source, row.newest), |revision| {
+            revision.len = len;
+            revision.hash = hash;
+        });
+        row.complete = row.newest;
+        self.sources.put(source, row);
+        Ok(Written::Done)
+    }
+
+    pub(super) fn leaf(&mut self, source: SourceNo, stream: StreamId) -> Result<Written, StoreError> {
+        let mut row = self.source_row(source)?;
+        row.leaf = Some(stream);
+        self.sources.put(source, row);
+        Ok(Written::Done)
+    }
+
+    pub(super) fn source_info(&self, tenant: TenantNo, no: SourceNo) -> Option<SourceInfo> {
+        let row = self.sources.get(&no).filter(|row| row.tenant == tenant)?;
+        let complete = self.revisions.get(&(no, row.complete));
+        Some(SourceInfo {
+            no,
+            handle: row.handle,
+            key: row.key.clone(),
+            format: row.format.clone(),
+            revision: row.complete,
+            len: complete.map_or(0, |revision| revision.len),
+            hash: complete.map_or([0; 32], |revision| revision.hash),
+            erased: row.erased,
+            leaf: row.leaf.clone(),
+        })
+    }
+
+    /// Chunks of the newest revision that overlap a range, by offset; each older one as far as the newer share it.
+    pub(super) fn source_chunks(&self, no: SourceNo, (from, to): (u64, u64), limit: usize) -> Vec<Chunk> {
+        if from >= to {
+            return Vec::new();
+        }
+        let mut chunks = Vec::new();
+        let mut end = u64::MAX;
+        for revision in (1..=self.sources.get(&no).map_or(0, |row| row.newest)).rev() {
+            let to = to.min(end);
+            // The last chunk that begins at or before the range may reach into it.
+            let first = (no, revision, 0)..=(no, revision, from);
+            let first = self.chunks.range(first).next_back().map_or(from, |((_, _, offset), _)| *offset);
+            if first < to {
+                let rows = self.chunks.range((no, revision, first)..(no, revision, to));
+                chunks.extend(rows.filter_map(|((_, _, offset), row)| {
+                    let len = row.len.min(end.saturating_sub(*offset));
+                    let overlaps = len > 0 && offset.saturating_add(len) > from;
+                    overlaps.then_some((*offset, len, &row.data))
+                }));
+            }
+            end = self.revisions.get(&(no, revision)).map_or(0, |row| end.min(row.shared));
+        }
+        chunks.sort_by_key(|(offset, ..)| *offset);
+        let cloned = |(offset, len, data): (u64, u64, &Vec<u8>)| Chunk { offset, len, data: data.clone() };
+        chunks.into_iter().take(limit).map(cloned).collect()
+    }
+
+    pub(super) fn erase(
+        &mut self,
+        tenant: TenantNo,
+        stream: &StreamId,
+        seqs: Vec<Seq>,
+        spans: &[(Handle, u64, u64)],
+    ) -> Result<Written, StoreError> {
+        let lineage = self.lineage(self.must_find(tenant, stream)?);
+        let (mut events, mut blobs) = (0, 0);
+        for seq in BTreeSet::from_iter(seqs) {
+            let part = lineage.iter().find_map(|span| span.within(seq, seq));
+            let Some(key) = part.map(|part| (part.no, seq)) else { continue };
+            let Some(mut row) = self.events.get(&key).filter(|row| row.payload.is_some()).cloned() else {
+                continue;
+            };
+            row.payload = None;
+            row.salt = None;
+            for call in std::mem::take(&mut row.calls) {
+                self.calls.remove(&(key.0, call, seq));
+            }
+            for handle in std::mem::take(&mut row.blobs) {
+                self.refs.remove(&(tenant, handle, key.0, seq));
+                blobs += u64::from(self.drop_unheld(tenant, handle));
+            }
+            self.events.put(key, row);
+            events += 1;
+        }
+        let mut source_bytes = Bytes::ZERO;
+        for (handle, offset, len) in spans {
+            if let Some(no) = self.source_handles.get(&(tenant, *handle)).copied() {
+                source_bytes += self.overwrite(no, *offset, offset.saturating_add(*len))?;
+            }
+        }
+        Ok(Written::Erased { events, blobs, source_bytes })
+    }
+
+    /// Removes a body that no event holds any more, and says whether it did.
+    fn drop_unheld(&mut self, tenant: TenantNo, handle: Handle) -> bool {
+        let first = (tenant, handle, wunderblock::store::StreamNo(0), Seq(0));
+        let held =
+            self.refs.range(first..).next().is_some_and(|(key, ())| (key.0, key.1) == (tenant, handle));
+        if held || !self.blobs.remove(&(tenant, handle)) {
+            return false;
+        }
+        self.counts.remove(&(tenant, handle));
+        true
+    }
+
+    /// Puts spaces over bytes, in every revision that has its own there. Says how many of the newest went.
+    fn overwrite(&mut self, no: SourceNo, from: u64, to: u64) -> Result<Bytes, StoreError> {
+        let visible = |chunk: Chunk| {
+            let (start, end) = (chunk.offset.max(from), chunk.offset.saturating_add(chunk.len).min(to));
+            end.saturating_sub(start)
+        };
+        let bytes = self.source_chunks(no, (from, to), usize::MAX).into_iter().map(visible).sum();
+        let rows = self.chunks.range((no, 0, 0)..=(no, u32::MAX, u64::MAX));
+        let overlaps = |offset: u64, len: u64| from < to && offset < to && offset.saturating_add(len) > from;
+        let keys: Vec<_> =
+            rows.filter(|((_, _, offset), row)| overlaps(*offset, row.len)).map(|(key, _)| *key).collect();
+        for key in &keys {
+            let Some(row) = self.chunks.get(key) else { continue };
+            let mut plain =
+                codec::unpack(&row.data).map_err(|error| StoreError::Damaged(error.to_string()))?;
+            let place =
+                |at: u64| usize::try_from(at.saturating_sub(key.2)).unwrap_or(usize::MAX).min(plain.len());
+            let (start, end) = (place(from), place(to));
+            if let Some(gone) = plain.get_mut(start..end) {
+                gone.fill(b' ');
+            }
+            let data = codec::pack(&plain);
+            let len = row.len;
+            self.chunks.put(*key, ChunkRow { len, data });
+        }
+        if !keys.is_empty() {
+            self.sources.change(&no, |row| row.erased = true);
+        }
+        Ok(Bytes(bytes))
+    }
+}

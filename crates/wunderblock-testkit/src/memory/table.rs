@@ -1,0 +1,114 @@
+//! A sorted table that can take back what was done to it since the last commit.
+
+use std::collections::BTreeMap;
+use std::ops::RangeBounds;
+
+/// Rows by key, and the old rows of what has changed and is not settled yet.
+#[derive(Debug)]
+pub(super) struct Table<K, V> {
+    rows: BTreeMap<K, V>,
+    undo: Vec<(K, Option<V>)>,
+}
+
+impl<K, V> Default for Table<K, V> {
+    fn default() -> Self {
+        Self { rows: BTreeMap::new(), undo: Vec::new() }
+    }
+}
+
+impl<K: Ord + Clone, V> Table<K, V> {
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(super) fn get(&self, key: &K) -> Option<&V> {
+        self.rows.get(key)
+    }
+
+    pub(super) fn range(&self, range: impl RangeBounds<K>) -> impl DoubleEndedIterator<Item = (&K, &V)> {
+        self.rows.range(range)
+    }
+
+    pub(super) fn values(&self) -> impl Iterator<Item = &V> {
+        self.rows.values()
+    }
+
+    pub(super) fn put(&mut self, key: K, row: V) {
+        let old = self.rows.insert(key.clone(), row);
+        self.undo.push((key, old));
+    }
+
+    /// Whether there was such a row.
+    pub(super) fn remove(&mut self, key: &K) -> bool {
+        match self.rows.remove_entry(key) {
+            Some((key, old)) => {
+                self.undo.push((key, Some(old)));
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// What has been done stays.
+    pub(super) fn settle(&mut self) {
+        self.undo.clear();
+    }
+
+    /// What has been done since the last time it was settled is undone, newest first.
+    pub(super) fn roll_back(&mut self) {
+        while let Some((key, old)) = self.undo.pop() {
+            match old {
+                Some(row) => self.rows.insert(key, row),
+                None => self.rows.remove(&key),
+            };
+        }
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> Table<K, V> {
+    /// Changes one row, if it is there.
+    pub(super) fn change(&mut self, key: &K, change: impl FnOnce(&mut V)) {
+        if let Some(mut row) = self.rows.get(key).cloned() {
+            change(&mut row);
+            self.put(key.clone(), row);
+        }
+    }
+
+    /// Removes all rows in a range.
+    pub(super) fn clear(&mut self, range: impl RangeBounds<K>) {
+        let keys: Vec<K> = self.rows.range(range).map(|(key, _)| key.clone()).collect();
+        for key in keys {
+            self.remove(&key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn rolled_back_is_as_before(
+            before in proptest::collection::btree_map(0u8..20, any::<u8>(), 0..20),
+            steps in proptest::collection::vec((0u8..20, any::<Option<u8>>()), 0..40),
+        ) {
+            let mut table = Table::default();
+            for (key, row) in &before {
+                table.put(*key, *row);
+            }
+            table.settle();
+            for (key, row) in steps {
+                match row {
+                    Some(row) => table.put(key, row),
+                    None => {
+                        table.remove(&key);
+                    }
+                }
+            }
+            table.roll_back();
+            prop_assert_eq!(table.rows, before);
+        }
+    }
+}

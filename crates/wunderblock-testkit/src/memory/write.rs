@@ -1,0 +1,318 @@
+//! Writes to the ledger in memory.
+
+use super::rows::{EventRow, MarkKey, Span, State, StreamRow};
+use wunderblock::store::codec::{VERSION, commitment};
+use wunderblock::store::{
+    Appended, BodyCount, Mark, Opening, PackedBlob, PackedEvent, PackedSegment, SegmentInfo, StoreError,
+    StreamNo, TallyRow, Tenant, TenantNo, Write, Written,
+};
+use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::units::{Bytes, Seq, Tokens};
+
+impl State {
+    /// Does one write. After an error the caller rolls back.
+    pub(super) fn write(&mut self, write: Write) -> Result<Written, StoreError> {
+        match write {
+            Write::Tenant { name, key } => Ok(Written::Tenant(self.tenant(name, key))),
+            open @ Write::Open { .. } => self.open(open),
+            Write::Append { tenant, stream, expect_head, events } => {
+                self.append(tenant, &stream, expect_head, events).map(Written::Appended)
+            }
+            Write::Source { tenant, key, handle, format, shared, at: _ } => {
+                Ok(self.begin_revision((tenant, key), handle, format, shared))
+            }
+            Write::Chunk { source, offset, len, data } => self.chunk(source, offset, len, data),
+            Write::SourceEnd { source, len, hash } => self.end_revision(source, len, hash),
+            Write::SourceLeaf { source, stream } => self.leaf(source, stream),
+            Write::Counts { tenant, counts } => Ok(self.count(tenant, counts)),
+            Write::Tallies { tenant, stream, tokens } => self.tally_up(tenant, &stream, &tokens),
+            Write::Segment { tenant, segment, replaces, indexed } => {
+                self.segment(tenant, segment, &replaces, &indexed)
+            }
+            Write::DropDerived { tenant } => Ok(self.drop_derived(tenant)),
+            Write::Erase { tenant, stream, seqs, spans } => self.erase(tenant, &stream, seqs, &spans),
+        }
+    }
+
+    fn tenant(&mut self, name: String, key: [u8; 32]) -> Tenant {
+        if let Some(tenant) = self.tenants.get(&name) {
+            return *tenant;
+        }
+        let tenant = Tenant { no: TenantNo(next_no(self.tenants.len())), key };
+        self.tenants.put(name, tenant);
+        tenant
+    }
+
+    pub(super) fn must_find(&self, tenant: TenantNo, stream: &StreamId) -> Result<StreamNo, StoreError> {
+        self.stream_no(tenant, stream).ok_or_else(|| StoreError::NoStream(stream.clone()))
+    }
+
+    fn open(&mut self, write: Write) -> Result<Written, StoreError> {
+        let Write::Open { tenant, stream, handle, opening, scope, source, at } = write else {
+            return Ok(Written::Done);
+        };
+        if let Some(info) = self.stream_no(tenant, &stream).and_then(|no| self.info(no)) {
+            let same = match &opening {
+                Opening::New { .. } => info.fork.is_none(),
+                Opening::Fork { parent, at_seq } => {
+                    info.fork.as_ref().is_some_and(|(of, at)| of == parent && at == at_seq)
+                }
+            };
+            return if same {
+                Ok(Written::Stream(Box::new(info), false))
+            } else {
+                Err(StoreError::StreamExists(stream))
+            };
+        }
+        if !self.tenants.values().any(|known| known.no == tenant) {
+            return Err(StoreError::Damaged(format!("there is no tenant {}", tenant.0)));
+        }
+        let (fork_of, base, shared, first_user) = self.beginning(tenant, &opening)?;
+        let no = StreamNo(u32::try_from(next_no(self.streams.len())).unwrap_or(u32::MAX));
+        let row = StreamRow {
+            tenant,
+            id: stream.clone(),
+            handle,
+            base,
+            head: base,
+            fork_of,
+            parent: match opening {
+                Opening::New { parent } => parent,
+                Opening::Fork { .. } => None,
+            },
+            scope,
+            source,
+            opened_at: at,
+            updated_at: at,
+            messages: shared.messages,
+            text: shared.text,
+            first_user,
+            counted: base,
+            indexed: base,
+        };
+        self.streams.put(no, row);
+        self.stream_ids.put((tenant, stream.as_str().to_owned()), no);
+        if self.stream_handles.get(&(tenant, handle)).is_none() {
+            self.stream_handles.put((tenant, handle), no);
+        }
+        let info = self.info(no).ok_or_else(|| StoreError::Damaged("a stream vanished".to_owned()))?;
+        Ok(Written::Stream(Box::new(info), true))
+    }
+
+    /// What a new stream continues, from where on, and what it shares.
+    fn beginning(
+        &self,
+        tenant: TenantNo,
+        opening: &Opening,
+    ) -> Result<(Option<StreamNo>, Seq, TallyRow, Option<Seq>), StoreError> {
+        let Opening::Fork { parent, at_seq } = opening else {
+            return Ok((None, Seq::START, TallyRow::default(), None));
+        };
+        let no = self.must_find(tenant, parent)?;
+        let (head, first_user) =
+            self.streams.get(&no).map_or((Seq::START, None), |row| (row.head, row.first_user));
+        if *at_seq > head {
+            return Err(StoreError::HeadMoved { expected: *at_seq, actual: head });
+        }
+        let shared = self.tally(&self.lineage(no), *at_seq);
+        Ok((Some(no), *at_seq, shared, first_user.filter(|first| first <= at_seq)))
+    }
+
+    fn append(
+        &mut self,
+        tenant: TenantNo,
+        stream: &StreamId,
+        expect_head: Option<Seq>,
+        events: Vec<PackedEvent>,
+    ) -> Result<Vec<Appended>, StoreError> {
+        let no = self.must_find(tenant, stream)?;
+        let lineage = self.lineage(no);
+        let Some(mut row) = self.streams.get(&no).cloned() else {
+            return Err(StoreError::NoStream(stream.clone()));
+        };
+        if let Some(expected) = expect_head.filter(|expected| *expected != row.head) {
+            return Err(StoreError::HeadMoved { expected, actual: row.head });
+        }
+        let mut appended = Vec::with_capacity(events.len());
+        for event in events {
+            let there = self.find(&lineage, row.head, &event)?;
+            appended.push(match there {
+                Some(seq) => Appended { seq, duplicate: true },
+                None => Appended { seq: self.add(no, &mut row, event)?, duplicate: false },
+            });
+        }
+        self.streams.put(no, row);
+        Ok(appended)
+    }
+
+    /// Where an event stands already, in the stream itself or in what it shares.
+    fn find(&self, lineage: &[Span], head: Seq, event: &PackedEvent) -> Result<Option<Seq>, StoreError> {
+        for (nearness, span) in lineage.iter().enumerate() {
+            let to = if nearness == 0 { head } else { span.to };
+            let Some(seq) = self.event_ids.get(&(span.no, event.id.clone())).filter(|seq| **seq <= to) else {
+                continue;
+            };
+            // What was erased has no salt to compare with, and does not come back.
+            let same = self
+                .events
+                .get(&(span.no, *seq))
+                .and_then(|row| Some(commitment(&row.salt?, &event.content) == row.proof))
+                .unwrap_or(true);
+            return if same {
+                Ok(Some(*seq))
+            } else {
+                Err(StoreError::Conflict { id: event.id.clone(), seq: *seq })
+            };
+        }
+        Ok(None)
+    }
+
+    fn add(&mut self, no: StreamNo, stream: &mut StreamRow, event: PackedEvent) -> Result<Seq, StoreError> {
+        let seq = stream.head.next();
+        stream.head = seq;
+        stream.messages += u64::from(event.mark != Mark::Control);
+        stream.text += event.text;
+        stream.updated_at = stream.updated_at.max(event.at);
+        if event.mark == Mark::UserTurn {
+            stream.first_user.get_or_insert(seq);
+        }
+        let mut blobs = Vec::with_capacity(event.blobs.len());
+        for blob in event.blobs {
+            blobs.push(blob.handle);
+            self.refs.put((stream.tenant, blob.handle, no, seq), ());
+            self.keep(stream.tenant, blob)?;
+        }
+        for call in &event.calls {
+            self.calls.put((no, call.clone(), seq), ());
+        }
+        if let Some(mark) = MarkKey::of(event.mark, event.kind) {
+            self.marked.put((no, mark, seq), ());
+        }
+        self.event_ids.put((no, event.id.clone()), seq);
+        let row = EventRow {
+            id: event.id,
+            at: event.at,
+            kind: event.kind,
+            version: VERSION,
+            origin: event.origin,
+            payload: Some(event.payload),
+            salt: Some(event.salt),
+            proof: commitment(&event.salt, &event.content),
+            own_text: event.text,
+            messages: stream.messages,
+            text: stream.text,
+            blobs,
+            calls: event.calls,
+        };
+        self.events.put((no, seq), row);
+        Ok(seq)
+    }
+
+    fn keep(&mut self, tenant: TenantNo, blob: PackedBlob) -> Result<(), StoreError> {
+        let key = (tenant, blob.handle);
+        match self.blobs.get(&key) {
+            Some(there) if there.hash != blob.hash => return Err(StoreError::HandleTaken(blob.handle)),
+            Some(_) => {}
+            None => self.blobs.put(key, blob),
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, tenant: TenantNo, counts: Vec<(Handle, BodyCount)>) -> Written {
+        for (handle, mut count) in counts {
+            let key = (tenant, handle);
+            if self.blobs.get(&key).is_none() {
+                continue;
+            }
+            let known = self.counts.get(&key).and_then(|known| known.cl100k);
+            count.cl100k = count.cl100k.or(known);
+            self.counts.put(key, count);
+        }
+        Written::Done
+    }
+
+    fn tally_up(
+        &mut self,
+        tenant: TenantNo,
+        stream: &StreamId,
+        tokens: &[(Seq, Tokens)],
+    ) -> Result<Written, StoreError> {
+        let no = self.must_find(tenant, stream)?;
+        let (head, mut counted) =
+            self.streams.get(&no).map_or((Seq::START, Seq::START), |row| (row.head, row.counted));
+        let mut sum = self.tokens.get(&(no, counted)).copied().unwrap_or(0);
+        for (seq, own) in tokens {
+            // Counted by somebody else meanwhile, or not their turn yet.
+            if *seq != counted.next() || *seq > head {
+                continue;
+            }
+            counted = *seq;
+            sum = sum.saturating_add(own.0);
+            self.tokens.put((no, counted), sum);
+        }
+        self.streams.change(&no, |row| row.counted = counted);
+        Ok(Written::Done)
+    }
+
+    fn segment(
+        &mut self,
+        tenant: TenantNo,
+        segment: Option<PackedSegment>,
+        replaces: &[u64],
+        indexed: &[(StreamNo, Seq)],
+    ) -> Result<Written, StoreError> {
+        for old in replaces {
+            if !self.segments.remove(&(tenant, *old)) {
+                // Another worker has merged it; its work stands.
+                return Err(StoreError::HeadMoved { expected: Seq(*old), actual: Seq::START });
+            }
+            self.blocks.clear((tenant, *old, Vec::new())..(tenant, old.saturating_add(1), Vec::new()));
+        }
+        for (stream, to) in indexed {
+            let there = self.streams.get(stream).filter(|row| row.tenant == tenant);
+            let actual = there.map_or(Seq::START, |row| row.indexed);
+            if there.is_none() || actual >= *to {
+                return Err(StoreError::HeadMoved { expected: *to, actual });
+            }
+            self.streams.change(stream, |row| row.indexed = *to);
+        }
+        let Some(PackedSegment { docs, header, blocks }) = segment else { return Ok(Written::Done) };
+        // A merged segment takes the place, in age, of the newest it replaces.
+        let id = replaces.iter().max().copied().unwrap_or_else(|| {
+            self.last_segment += 1;
+            self.last_segment
+        });
+        let length = |(term, data): &(Vec<u8>, Vec<u8>)| term.len() + data.len();
+        let bytes = Bytes((header.len() + blocks.iter().map(length).sum::<usize>()) as u64);
+        self.segments.put((tenant, id), SegmentInfo { id, docs, bytes, header });
+        for (term, data) in blocks {
+            self.blocks.put((tenant, id, term), data);
+        }
+        Ok(Written::Done)
+    }
+
+    fn drop_derived(&mut self, tenant: TenantNo) -> Written {
+        let after = TenantNo(tenant.0.saturating_add(1));
+        self.counts.clear((tenant, Handle(0))..(after, Handle(0)));
+        self.segments.clear((tenant, 0)..(after, 0));
+        self.blocks.clear((tenant, 0, Vec::new())..(after, 0, Vec::new()));
+        let streams: Vec<StreamNo> = self
+            .stream_ids
+            .range((tenant, String::new())..(after, String::new()))
+            .map(|(_, no)| *no)
+            .collect();
+        for no in streams {
+            self.tokens.clear((no, Seq(0))..=(no, Seq(u64::MAX)));
+            self.streams.change(&no, |row| {
+                row.counted = row.base;
+                row.indexed = row.base;
+            });
+        }
+        Written::Done
+    }
+}
+
+/// Numbers are given from 1 on; rows of numbered tables are never removed.
+pub(super) fn next_no(len: usize) -> i64 {
+    i64::try_from(len).map_or(i64::MAX, |len| len.saturating_add(1))
+}

@@ -1,0 +1,56 @@
+//! The ledger in memory keeps the port's promises.
+
+use proptest::prelude::*;
+use wunderblock::store::{Answer, Answering, Query, Storage, Write, Written};
+use wunderblock_testkit::conformance::{self, Step, agree};
+use wunderblock_testkit::memory::MemoryStorage;
+
+#[test]
+fn memory_passes_the_suite() {
+    conformance::suite(&|| Box::new(MemoryStorage::new()) as Box<dyn Storage>);
+}
+
+proptest! {
+    #[test]
+    fn a_script_leads_to_one_ledger(words in proptest::collection::vec(any::<u64>(), 0..40)) {
+        let script: Vec<Step> = words.into_iter().map(Step::from_word).collect();
+        agree(&MemoryStorage::new(), &MemoryStorage::new(), &script);
+    }
+}
+
+/// Forgets one kind of write, and says that it was done.
+struct Forgetful(MemoryStorage);
+
+impl Storage for Forgetful {
+    fn commit(&self, writes: Vec<Write>) -> Answering<'_, Vec<Written>> {
+        let kept: Vec<Write> =
+            writes.iter().filter(|write| !matches!(write, Write::Counts { .. })).cloned().collect();
+        let all = writes.len();
+        Box::pin(async move {
+            let mut written = self.0.commit(kept).await?;
+            written.resize(all, Written::Done);
+            Ok(written)
+        })
+    }
+
+    fn query(&self, queries: Vec<Query>) -> Answering<'_, Vec<Answer>> {
+        self.0.query(queries)
+    }
+}
+
+#[test]
+fn the_suite_and_scripts_notice_what_is_forgotten() {
+    let tried =
+        std::panic::catch_unwind(|| conformance::suite(&|| Box::new(Forgetful(MemoryStorage::new()))));
+    let said = tried.unwrap_err().downcast::<String>().unwrap();
+    assert!(said.contains("counts_of_bodies") && !said.contains("a_fork_reads_through"), "{said}");
+    let script = [
+        Step::Open { stream: 0, of: 0, at: 0 },
+        Step::Append { stream: 0, events: (0..20).map(|id| (id, 0)).collect(), expect: None },
+        Step::Count { body: 1, both: true },
+    ];
+    let tried = std::panic::catch_unwind(|| {
+        agree(&MemoryStorage::new(), &Forgetful(MemoryStorage::new()), &script);
+    });
+    assert!(tried.is_err());
+}

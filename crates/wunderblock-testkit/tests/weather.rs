@@ -1,0 +1,146 @@
+//! What goes wrong is what was planned, and a repeated call repairs it.
+
+use futures_executor::block_on;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use wunderblock::store::{
+    Answer, Mark, Opening, Order, PackedEvent, Query, Storage, StoreError, TenantNo, Write, Written,
+};
+use wunderblock_core::id::{EventId, Handle, StreamId};
+use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_testkit::conformance;
+use wunderblock_testkit::memory::MemoryStorage;
+use wunderblock_testkit::weather::{Call, Faulty, Weather, When};
+
+fn lost() -> StoreError {
+    StoreError::Io("the connection was lost".to_owned())
+}
+
+fn faulty() -> (Faulty<dyn Storage>, Arc<Weather>) {
+    let store = Faulty::<dyn Storage>::new(Arc::new(MemoryStorage::new()));
+    let weather = store.weather();
+    (store, weather)
+}
+
+fn tenant(store: &dyn Storage) -> Result<TenantNo, StoreError> {
+    let write = Write::Tenant { name: "t".to_owned(), key: [0; 32] };
+    let written = block_on(store.commit(vec![write]))?;
+    match written.as_slice() {
+        [Written::Tenant(tenant)] => Ok(tenant.no),
+        other => Err(StoreError::Damaged(format!("answered was {other:?}"))),
+    }
+}
+
+fn known(store: &dyn Storage) -> Result<bool, StoreError> {
+    block_on(store.query(vec![Query::Tenant { name: "t".to_owned() }]))
+        .map(|answers| matches!(answers.as_slice(), [Answer::Tenant(Some(_))]))
+}
+
+#[test]
+fn fair_weather_changes_nothing() {
+    conformance::suite(&|| Box::new(Faulty::new(Arc::new(MemoryStorage::new()))) as Box<dyn Storage>);
+}
+
+#[test]
+fn the_planned_call_fails_once_and_at_the_planned_time() {
+    let (store, weather) = faulty();
+    weather.fail(Call::Commit, 2, When::After, lost());
+    weather.fail(Call::Commit, 1, When::Before, StoreError::Full);
+    weather.fail(Call::Query, 2, When::Before, StoreError::Locked);
+    assert_eq!(tenant(&store), Err(StoreError::Full));
+    assert_eq!(known(&store), Ok(false), "nothing reached the store");
+    assert_eq!(tenant(&store), Err(lost()));
+    assert_eq!(known(&store), Err(StoreError::Locked));
+    assert_eq!(known(&store), Ok(true), "it was done, and nobody was told");
+    assert!(tenant(&store).is_ok());
+    assert_eq!((weather.trips(Call::Commit), weather.trips(Call::Query)), (3, 3));
+    weather.fail(Call::Commit, 1, When::Before, StoreError::Full);
+    weather.clear();
+    assert!(tenant(&store).is_ok());
+}
+
+#[test]
+fn calls_take_as_long_as_was_said() {
+    let (store, weather) = faulty();
+    weather.set_latency(Duration::from_millis(20));
+    let begun = Instant::now();
+    assert!(tenant(&store).is_ok());
+    assert!(begun.elapsed() >= Duration::from_millis(20));
+    let begun = Instant::now();
+    let many = (0..50).map(|_| store.query(Vec::new()));
+    let (first, rest) = block_on(async {
+        let mut all: Vec<_> = many.collect();
+        // Polled once each, all of them wait at the same time.
+        for one in &mut all {
+            assert!(futures_poll(one).is_none());
+        }
+        let mut rest = 0;
+        let first = all.remove(0).await;
+        for one in all {
+            rest += usize::from(one.await.is_ok());
+        }
+        (first, rest)
+    });
+    assert_eq!((first, rest), (Ok(Vec::new()), 49));
+    assert!(begun.elapsed() < Duration::from_millis(50 * 20), "waiting does not block the one who polls");
+}
+
+fn futures_poll<T>(future: &mut wunderblock::store::Answering<'_, T>) -> Option<Result<T, StoreError>> {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match future.as_mut().poll(&mut context) {
+        std::task::Poll::Ready(done) => Some(done),
+        std::task::Poll::Pending => None,
+    }
+}
+
+#[test]
+fn a_lost_answer_is_repaired_by_saying_it_again() {
+    let (store, weather) = faulty();
+    let tenant = tenant(&store).unwrap();
+    let stream = StreamId::new("s").unwrap();
+    let event = |id: &str| PackedEvent {
+        id: EventId::new(id).unwrap(),
+        at: Millis(0),
+        kind: "message.appended",
+        mark: Mark::Plain,
+        origin: None,
+        payload: id.into(),
+        content: *blake3::hash(id.as_bytes()).as_bytes(),
+        salt: [id.len() as u8; 16],
+        blobs: Vec::new(),
+        text: Bytes(1),
+        calls: Vec::new(),
+    };
+    let writes = || {
+        vec![
+            Write::Open {
+                tenant,
+                stream: stream.clone(),
+                handle: Handle(1),
+                opening: Opening::New { parent: None },
+                scope: Vec::new(),
+                source: None,
+                at: Millis(0),
+            },
+            Write::Append {
+                tenant,
+                stream: stream.clone(),
+                expect_head: None,
+                events: vec![event("a"), event("bb")],
+            },
+        ]
+    };
+    weather.fail(Call::Commit, 1, When::After, lost());
+    weather.fail(Call::Commit, 2, When::Before, lost());
+    assert_eq!(block_on(store.commit(writes())), Err(lost()));
+    assert_eq!(block_on(store.commit(writes())), Err(lost()));
+    let written = block_on(store.commit(writes())).unwrap();
+    let [Written::Stream(_, false), Written::Appended(placed)] = written.as_slice() else {
+        panic!("answered was {written:?}");
+    };
+    assert!(placed.iter().all(|one| one.duplicate));
+    let (from, to, limit, text) = (Seq(1), Seq(9), 9, Bytes(99));
+    let all = Query::Events { tenant, stream, from, to, order: Order::Ascending, limit, text };
+    let answers = block_on(store.query(vec![all])).unwrap();
+    assert!(matches!(answers.as_slice(), [Answer::Events(events)] if events.len() == 2));
+}
