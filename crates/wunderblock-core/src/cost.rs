@@ -61,7 +61,13 @@ pub fn forms(piece: &Part, gauge: &dyn Gauge, gist: Option<&str>) -> EntryCost {
 #[must_use]
 pub fn message(message: &Message, gauge: &dyn Gauge) -> Cost {
     let parts: Cost = message.parts.iter().map(|piece| part(piece, gauge)).sum();
-    MESSAGE_FRAME + extra(&message.extra, gauge) + parts
+    frame(gauge) + extra(&message.extra, gauge) + parts
+}
+
+/// Around a message, for this model.
+#[must_use]
+pub fn frame(gauge: &dyn Gauge) -> Cost {
+    MESSAGE_FRAME + Cost { tokens: gauge.framing().message, ..Cost::ZERO }
 }
 
 /// What one part costs, its frame included.
@@ -75,6 +81,7 @@ pub fn part(piece: &Part, gauge: &dyn Gauge) -> Cost {
         }
         Part::ToolCall { call, name, input, extra: more, .. } => {
             TOOL_FRAME
+                + Cost { tokens: gauge.framing().call, ..Cost::ZERO }
                 + gauge.text(call.as_str())
                 + gauge.text(name)
                 + json_body(input, gauge)
@@ -104,14 +111,14 @@ pub fn part(piece: &Part, gauge: &dyn Gauge) -> Cost {
 pub fn unit(unit: &Unit, view: &View, gauge: &dyn Gauge) -> EntryCost {
     let mut total = EntryCost::default();
     for said in unit.speakers.iter().filter_map(|seq| view.entry(*seq)) {
-        total += both(MESSAGE_FRAME);
-        for piece in said.message.own_parts() {
+        total += both(frame(gauge));
+        for piece in said.message.own_parts().filter(|piece| gauge.refuses(piece).is_none()) {
             total += forms(piece, gauge, None);
         }
     }
     let Shape::Exchange { calls } = &unit.shape else { return total };
     if !calls.is_empty() {
-        total += both(MESSAGE_FRAME);
+        total += both(frame(gauge));
     }
     for call in calls {
         total += match call.result.and_then(|place| view.part(place)) {
@@ -123,7 +130,7 @@ pub fn unit(unit: &Unit, view: &View, gauge: &dyn Gauge) -> EntryCost {
             total += both(name + name);
         }
         // Each result may become a message of its own, in a dialect that wants it so.
-        total += both(MESSAGE_FRAME);
+        total += both(frame(gauge));
     }
     total
 }
@@ -133,9 +140,9 @@ pub fn unit(unit: &Unit, view: &View, gauge: &dyn Gauge) -> EntryCost {
 pub fn clipped(unit: &Unit, trim: &Trim, view: &View, gauge: &dyn Gauge, bodies: &dyn Bodies) -> Cost {
     let mut total = Cost::ZERO;
     for said in unit.speakers.iter().filter_map(|seq| view.entry(*seq)) {
-        total += MESSAGE_FRAME;
+        total += frame(gauge);
         let clip = trim.clip_of(said.seq);
-        for piece in said.message.own_parts() {
+        for piece in said.message.own_parts().filter(|piece| gauge.refuses(piece).is_none()) {
             let short = clip.and_then(|bytes| stub::clip(piece, bytes, bodies));
             total += part(short.as_ref().unwrap_or(piece), gauge);
         }

@@ -19,6 +19,8 @@ use crate::view::View;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+/// The first event of a stream opens it; a view that holds all after it is whole.
+const FIRST: Seq = Seq(2);
 /// The part of the window one step sets free, as a divisor: a fifth.
 pub const STEP_DIVISOR: u64 = 5;
 /// The part of the limit that stubs may take, as a divisor: a tenth.
@@ -85,6 +87,9 @@ pub struct Ask<'a> {
     pub fixed: &'a [Fixed],
     /// What could come back, best first.
     pub hits: &'a [Injection],
+    /// The first position of which everything is in the view. Whatever lies before it and behind the lane's frontier was
+    /// not loaded, because it is more than any window holds: the lane must step past it.
+    pub floor: Seq,
 }
 
 /// Why no request can be built: even the least does not fit.
@@ -118,7 +123,7 @@ pub fn plan(ask: &Ask<'_>) -> Result<Plan, Box<Refusal>> {
     let arrangement = arrange(ask.view);
     let scale = Scale::new(ask, &arrangement);
     let mut plan = Plan { through: ask.view.head(), trim: ask.view.trim().clone(), ..Plan::default() };
-    if !scale.total(&plan.trim).fits(scale.limit) {
+    if ask.floor > plan.trim.drop_before.max(FIRST) || !scale.total(&plan.trim).fits(scale.limit) {
         plan.trim = scale.step()?;
         plan.step = Some(TrimReason::OverBudget);
     } else if arrangement.units.iter().any(|unit| has_changed(unit, ask.view)) {
@@ -250,7 +255,9 @@ impl<'a> Scale<'a> {
             None => Seq::START,
         };
         trim.stub_before = frontier(start).max(old.stub_before);
-        trim.drop_before = frontier(from).max(old.drop_before).min(trim.stub_before);
+        let floor = if self.ask.floor > FIRST { self.ask.floor } else { Seq::START };
+        trim.stub_before = trim.stub_before.max(floor);
+        trim.drop_before = frontier(from).max(old.drop_before).max(floor).min(trim.stub_before);
         trim.keep.retain(|seq| *seq < trim.stub_before);
         Some(trim)
     }

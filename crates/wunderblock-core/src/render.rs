@@ -5,7 +5,7 @@
 //! versioned: when the text of a mark or the order of anything changes, [`VERSION`] grows and the old form stays.
 
 use crate::budget::{Reason, Treatment};
-use crate::cost::{self, MESSAGE_FRAME};
+use crate::cost;
 use crate::id::{CallId, Handle};
 use crate::message::{Body, Message, Part, Role, Standing};
 use crate::pair::{Arrangement, Call, Shape, Unit, arrange};
@@ -13,7 +13,7 @@ use crate::ports::{Bodies, Gauge};
 use crate::report::range_handle;
 use crate::request::{Request, Tool};
 use crate::section::Section;
-use crate::stub::{self, ERASED, Stubbed, grouped};
+use crate::stub::{self, Stubbed, grouped};
 use crate::trim::{self, Trim, treatment};
 use crate::units::{Cost, Seq};
 use crate::view::{Entry, View};
@@ -86,8 +86,7 @@ pub fn measure(request: &Request, gauge: &dyn Gauge) -> Cost {
     let system: Cost = request.system.iter().map(|part| cost::part(part, gauge)).sum();
     let tools: Cost = request.tools.iter().map(|tool| cost::tool(tool, gauge)).sum();
     let messages = request.messages.iter().map(|message| {
-        let results = message.results().count() as u64;
-        let frames = Cost::new(MESSAGE_FRAME.tokens.0 * results, MESSAGE_FRAME.bytes.0 * results);
+        let frames: Cost = message.results().map(|_| cost::frame(gauge)).sum();
         cost::message(message, gauge) + frames
     });
     model + cost::extra(&request.extra, gauge) + system + tools + messages.sum()
@@ -118,6 +117,43 @@ pub fn render(view: &View, trim: &Trim, scene: Scene<'_>) -> Rendered {
     }
     writer.missing(&arrangement);
     writer.out
+}
+
+/// The bodies a rendering reads.
+#[must_use]
+pub fn handles(view: &View, trim: &Trim) -> BTreeSet<Handle> {
+    let mut handles = BTreeSet::new();
+    for unit in &arrange(view).units {
+        let treatment = treatment(unit, trim, view);
+        if treatment == Treatment::LeftOut {
+            continue;
+        }
+        for entry in unit.members.iter().filter_map(|seq| view.entry(*seq)) {
+            for part in &entry.message.parts {
+                let stubbed =
+                    if treatment == Treatment::Stub { stub::part(part, None) } else { Stubbed::Kept };
+                let form = match &stubbed {
+                    Stubbed::Kept => part,
+                    Stubbed::Part(short) => short,
+                    Stubbed::Gone => continue,
+                };
+                handles.extend(form.bodies().into_iter().filter_map(Body::handle));
+            }
+        }
+    }
+    handles
+}
+
+/// The positions whose tallies [`crate::report::report`] asks for.
+#[must_use]
+pub fn edges(view: &View, trim: &Trim) -> Vec<Seq> {
+    let arrangement = arrange(view);
+    let shown = arrangement.units.iter().filter(|unit| treatment(unit, trim, view) != Treatment::LeftOut);
+    let shown: BTreeSet<Seq> = shown.flat_map(|unit| unit.members.iter().copied()).collect();
+    let runs = trim::runs(shown.into_iter().collect(), trim.drop_before);
+    let mut edges: Vec<Seq> = runs.into_iter().flat_map(|(from, to)| [from.prev(), to]).collect();
+    edges.dedup();
+    edges
 }
 
 struct Writer<'a> {
@@ -193,7 +229,7 @@ impl<'a> Writer<'a> {
             let clip = self.trim.clip_of(entry.seq);
             let mut parts = Vec::new();
             let mut cost = Cost::ZERO;
-            for piece in entry.message.own_parts() {
+            for piece in self.sendable(entry) {
                 let clipped = clip.and_then(|bytes| stub::clip(piece, bytes, self.scene.bodies));
                 cost += self.put(clipped.as_ref().unwrap_or(piece), treatment, None, &mut parts);
             }
@@ -205,7 +241,7 @@ impl<'a> Writer<'a> {
             if leading {
                 self.out.request.system.append(&mut parts);
             } else {
-                cost += MESSAGE_FRAME;
+                cost += cost::frame(self.scene.gauge);
                 self.say(Message::new(role, parts));
             }
             let section = self.section(entry, leading);
@@ -213,15 +249,28 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// A speaker's own parts that the dialect can hold; the others are listed.
+    fn sendable(&mut self, entry: &'a Entry) -> Vec<&'a Part> {
+        let mut parts = Vec::new();
+        for (index, part) in entry.message.parts.iter().enumerate() {
+            match self.scene.gauge.refuses(part) {
+                _ if matches!(part, Part::ToolResult { .. }) => {}
+                Some(reason) => self.list(entry.seq, Some(index), reason),
+                None => parts.push(part),
+            }
+        }
+        parts
+    }
+
     /// A reply and the results of its calls.
     fn exchange(&mut self, unit: &Unit, calls: &[Call], treatment: Treatment) {
         let mut account = Account::default();
         let mut names = calls.iter().map(|call| &call.name);
         let mut parts = Vec::new();
-        let mut frame = MESSAGE_FRAME;
+        let mut frame = cost::frame(self.scene.gauge);
         for entry in unit.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
             let mut cost = std::mem::take(&mut frame);
-            for piece in entry.message.own_parts() {
+            for piece in self.sendable(entry) {
                 let name = if matches!(piece, Part::ToolCall { .. }) { names.next() } else { None };
                 cost += self.put(&renamed(piece, name), treatment, None, &mut parts);
             }
@@ -253,9 +302,9 @@ impl<'a> Writer<'a> {
 
     fn results(&self, calls: &[Call], treatment: Treatment, account: &mut Account) -> Vec<Part> {
         let mut parts = Vec::with_capacity(calls.len());
-        let mut frame = MESSAGE_FRAME;
+        let mut frame = cost::frame(self.scene.gauge);
         for call in calls {
-            let cost = MESSAGE_FRAME + std::mem::take(&mut frame);
+            let cost = cost::frame(self.scene.gauge) + std::mem::take(&mut frame);
             match call.result.and_then(|place| Some((place.0, self.view.part(place)?))) {
                 Some((seq, piece)) => {
                     let gist = cost::gist(self.view.part(call.place));
@@ -421,11 +470,10 @@ pub fn describe(seq: Seq, said: &Message, view: &View, bodies: &dyn Bodies) -> S
     for part in &said.parts {
         match part {
             Part::Text { text, .. } => {
-                let text = match text {
-                    Body::Inline(text) => text.as_str(),
-                    Body::Blob { blob, .. } => bodies.text(*blob).unwrap_or(ERASED),
-                };
-                words.push(first_words(text));
+                let here = text.inline().or_else(|| bodies.text(text.handle()?));
+                // A stub is described without its text having been read.
+                words
+                    .push(here.map_or_else(|| format!("text, {} lines", grouped(text.lines())), first_words));
             }
             Part::Thinking { .. } => words.push("thinking".to_owned()),
             Part::ToolCall { name, gist, .. } => {

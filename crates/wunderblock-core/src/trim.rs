@@ -62,6 +62,18 @@ pub enum TrimReason {
     Erased,
 }
 
+impl TrimReason {
+    /// In words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::OverBudget => "the request no longer fitted",
+            Self::LateResult => "a reply became more complete",
+            Self::Erased => "content was erased",
+        }
+    }
+}
+
 /// How many left-out exchanges with open calls a view remembers, the newest first. A result that comes later than that
 /// is listed as an orphan; without a limit, calls that are never answered would pile up for as long as a session lasts.
 pub const HELD_WAITING: usize = 64;

@@ -188,7 +188,8 @@ impl Engine {
 
     async fn merge_segments(&self) -> Result<(), Error> {
         loop {
-            let Answer::Segments(mut infos) = self.one(Query::Segments { tenant: self.tenant.no }).await? else {
+            let Answer::Segments(mut infos) = self.one(Query::Segments { tenant: self.tenant.no }).await?
+            else {
                 return Err(unexpected());
             };
             infos.reverse();

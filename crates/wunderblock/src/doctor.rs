@@ -59,7 +59,11 @@ impl Engine {
         let mut diagnosis = Diagnosis::default();
         if let Some(file) = &self.file {
             for found in file.check().await?.found {
-                diagnosis.problems.push(Problem { rule: found.rule, detail: found.detail, derived: found.derived });
+                diagnosis.problems.push(Problem {
+                    rule: found.rule,
+                    detail: found.detail,
+                    derived: found.derived,
+                });
             }
         }
         let streams = self.streams("", u64::from(u32::MAX)).await?;
@@ -97,7 +101,10 @@ impl Engine {
             let mut facts = Vec::with_capacity(rows.len());
             for row in &rows {
                 if row.seq != expected {
-                    diagnosis.found("positions are gapless", format!("{}: {} after {}", info.id, row.seq, expected.prev()));
+                    diagnosis.found(
+                        "positions are gapless",
+                        format!("{}: {} after {}", info.id, row.seq, expected.prev()),
+                    );
                 }
                 expected = row.seq.next();
                 diagnosis.events += 1;
@@ -107,7 +114,10 @@ impl Engine {
                         facts.push((row, event.fact));
                     }
                     Err(error) => {
-                        diagnosis.found("records can be read", format!("{} position {}: {error}", info.id, row.seq));
+                        diagnosis.found(
+                            "records can be read",
+                            format!("{} position {}: {error}", info.id, row.seq),
+                        );
                     }
                 }
             }
@@ -140,7 +150,10 @@ impl Engine {
                 Ok(text) => {
                     let hash = codec::body_hash(&self.tenant.key, text.as_bytes());
                     if hash != blob.hash || codec::handle(&hash) != handle {
-                        diagnosis.found("bodies are what was stored", format!("{stream}: {handle} has other content"));
+                        diagnosis.found(
+                            "bodies are what was stored",
+                            format!("{stream}: {handle} has other content"),
+                        );
                     }
                     texts.0.insert(handle, text);
                 }
@@ -171,14 +184,19 @@ impl Engine {
             }
         }
         let Some((salt, proof)) = row.proof else { return };
-        let holds = codec::content_hash(&fact).is_ok_and(|content| codec::commitment(&salt, &content) == proof);
+        let holds =
+            codec::content_hash(&fact).is_ok_and(|content| codec::commitment(&salt, &content) == proof);
         if !holds {
             let detail = format!("{stream} position {} has other content than was committed to", row.seq);
             diagnosis.found("events are what was appended", detail);
         }
     }
 
-    async fn examine_source(&self, no: crate::store::SourceNo, diagnosis: &mut Diagnosis) -> Result<(), Error> {
+    async fn examine_source(
+        &self,
+        no: crate::store::SourceNo,
+        diagnosis: &mut Diagnosis,
+    ) -> Result<(), Error> {
         let query = Query::Source { tenant: self.tenant.no, by: SourceBy::No(no) };
         let Answer::Source(Some(info)) = self.one(query).await? else {
             diagnosis.found("sources are there", format!("source {} is missing", no.0));
@@ -198,7 +216,10 @@ impl Engine {
         };
         diagnosis.source_bytes += copied;
         if copied != info.len || (!info.erased && *hasher.0.finalize().as_bytes() != info.hash) {
-            diagnosis.found("sources are what was imported", format!("{} differs from the imported file", info.key));
+            diagnosis.found(
+                "sources are what was imported",
+                format!("{} differs from the imported file", info.key),
+            );
         }
         Ok(())
     }
@@ -217,7 +238,8 @@ impl Engine {
             if let Ok(header) = Header::decode(&info.header) {
                 for key in header.docs() {
                     if !indexed.insert((key.stream, key.seq)) {
-                        let detail = format!("position {} of stream {} is indexed twice", key.seq, key.stream);
+                        let detail =
+                            format!("position {} of stream {} is indexed twice", key.seq, key.stream);
                         diagnosis.stale("events are indexed once", detail);
                     }
                 }

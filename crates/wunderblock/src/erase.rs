@@ -74,8 +74,12 @@ impl Session {
         let id = EventId::new(format!("content.erased@{}:{from}-{to}", info.head.next()))?;
         let event = NewEvent { id, at: self.engine.now(), source: Source::Engine, fact };
         let events = pack(&self.engine.tenant.key, vec![event])?;
-        let append =
-            Write::Append { tenant: self.engine.tenant.no, stream: self.id.clone(), expect_head: None, events };
+        let append = Write::Append {
+            tenant: self.engine.tenant.no,
+            stream: self.id.clone(),
+            expect_head: None,
+            events,
+        };
         if let Some(Written::Appended(done)) = self.engine.storage.commit(vec![append]).await?.pop() {
             erased.receipt = done.first().map(|one| one.seq);
         }
@@ -90,7 +94,8 @@ impl Session {
         let mut losses = vec![Loss { stream: self.id.clone(), seqs: BTreeSet::new(), spans: Vec::new() }];
         for info in self.engine.streams("", u64::from(u32::MAX)).await? {
             let line = self.engine.stretches(&info.id).await?;
-            let shares = line.iter().any(|part| holders.contains(&part.stream) && part.from <= to && from <= part.to);
+            let shares =
+                line.iter().any(|part| holders.contains(&part.stream) && part.from <= to && from <= part.to);
             if info.id != self.id && shares && !own.iter().any(|part| part.stream == info.id) {
                 losses.push(Loss { stream: info.id, seqs: BTreeSet::new(), spans: Vec::new() });
             }
@@ -117,7 +122,9 @@ impl Session {
 fn note(loss: &mut Loss, event: &Event) {
     let stays = matches!(
         event.fact,
-        None | Some(Fact::SessionForked(_) | Fact::ContentErased(_) | Fact::ViewTrimmed(_) | Fact::SessionOpened(_))
+        None | Some(
+            Fact::SessionForked(_) | Fact::ContentErased(_) | Fact::ViewTrimmed(_) | Fact::SessionOpened(_)
+        )
     );
     if let Source::Import { source, offset, len } = event.source {
         loss.spans.push((source, offset, len));
@@ -149,8 +156,12 @@ impl Engine {
             let Answer::Events(rows) = self.one(query).await? else { return Err(unexpected()) };
             for row in rows {
                 let carries = match self.event(&loss.stream, &row)?.fact {
-                    Some(Fact::ContextInjected(injected)) => injected.items.iter().any(|item| inside(item.from_seq)),
-                    Some(Fact::ContextBuilt(built)) => built.plan.inject.iter().any(|item| inside(item.from_seq)),
+                    Some(Fact::ContextInjected(injected)) => {
+                        injected.items.iter().any(|item| inside(item.from_seq))
+                    }
+                    Some(Fact::ContextBuilt(built)) => {
+                        built.plan.inject.iter().any(|item| inside(item.from_seq))
+                    }
                     Some(Fact::SessionCompacted(made)) => {
                         made.summary.is_some() && made.from_seq <= to && from <= made.to_seq
                     }
@@ -179,7 +190,9 @@ impl Engine {
             return Err(unexpected());
         };
         let damaged = |error: crate::index::SegmentError| {
-            Error::Store(crate::store::StoreError::Damaged(format!("the text index: {error}; `doctor --rebuild` makes it anew")))
+            Error::Store(crate::store::StoreError::Damaged(format!(
+                "the text index: {error}; `doctor --rebuild` makes it anew"
+            )))
         };
         let is_gone = |key: DocKey| gone.contains(&(key.stream, key.seq));
         let mut writes = Vec::new();

@@ -74,8 +74,12 @@ impl Pattern {
         while let Some(at) = text.get(from..).and_then(|rest| self.find(rest)).map(|at| from + at) {
             let bytes = text.as_bytes();
             let start = bytes.get(..at).and_then(|head| memchr::memrchr(b'\n', head)).map_or(0, |at| at + 1);
-            let end = bytes.get(at..).and_then(|rest| memchr::memchr(b'\n', rest)).map_or(text.len(), |end| at + end);
-            number += memchr::memchr_iter(b'\n', bytes.get(counted..start).unwrap_or_default()).count() as u64;
+            let end = bytes
+                .get(at..)
+                .and_then(|rest| memchr::memchr(b'\n', rest))
+                .map_or(text.len(), |end| at + end);
+            number +=
+                memchr::memchr_iter(b'\n', bytes.get(counted..start).unwrap_or_default()).count() as u64;
             counted = start;
             lines.push((number, start, end));
             if end >= text.len() {
@@ -111,7 +115,9 @@ impl Engine {
             None => {
                 let all = self.streams("", u64::from(u32::MAX)).await?;
                 // What a fork shares is found with the session it is shared with.
-                all.into_iter().map(|info| (info.id, info.fork.map_or(Seq::START, |(_, base)| base))).collect()
+                all.into_iter()
+                    .map(|info| (info.id, info.fork.map_or(Seq::START, |(_, base)| base)))
+                    .collect()
             }
         };
         for (stream, base) in streams {

@@ -164,9 +164,10 @@ impl crate::session::Session {
         while next <= to {
             let events = self.events(next, to, (512, Bytes(8 << 20))).await?;
             let Some(last) = events.last().map(|event| event.seq) else { break };
-            let handles = events.iter().filter_map(|event| event.fact.as_ref()).flat_map(|fact| {
-                fact.bodies().into_iter().filter_map(Body::handle).collect::<Vec<_>>()
-            });
+            let handles = events
+                .iter()
+                .filter_map(|event| event.fact.as_ref())
+                .flat_map(|fact| fact.bodies().into_iter().filter_map(Body::handle).collect::<Vec<_>>());
             let texts = self.engine.texts(handles.collect::<Vec<_>>()).await?;
             for event in events {
                 let event = self.engine.whole(event, &texts)?;
@@ -186,7 +187,10 @@ impl crate::session::Session {
     pub async fn export_original(&self, out: &mut dyn std::io::Write) -> Result<u64, Error> {
         let info = self.info().await?;
         let Some(no) = info.source else {
-            return Err(Error::Address(format!("session `{}` was not imported: it has no original", self.id)));
+            return Err(Error::Address(format!(
+                "session `{}` was not imported: it has no original",
+                self.id
+            )));
         };
         let source = self.engine.source_info(no).await?;
         self.engine.copy_source(&source, (0, source.len), out).await
@@ -221,8 +225,12 @@ fn cut(bytes: &[u8], slice: &Slice) -> Result<Content, Error> {
         Slice::Lines(from, to) => {
             let lines = bytes.split_inclusive(|byte| *byte == b'\n');
             let skip = index(from.saturating_sub(1));
-            let part: Vec<u8> =
-                lines.skip(skip).take(index(to.saturating_sub(from.saturating_sub(1)))).flatten().copied().collect();
+            let part: Vec<u8> = lines
+                .skip(skip)
+                .take(index(to.saturating_sub(from.saturating_sub(1))))
+                .flatten()
+                .copied()
+                .collect();
             if part.is_empty() {
                 return Err(Error::Address(format!("there are no lines {from} to {to}")));
             }
@@ -284,9 +292,9 @@ fn json_path(bytes: &[u8], path: &str) -> Result<String, Error> {
     let value: serde_json::Value = serde_json::from_slice(bytes)
         .map_err(|error| Error::Address(format!("it is not JSON ({error}), so there is no path in it")))?;
     let pointer = if path.is_empty() || path.starts_with('/') { path.to_owned() } else { pointer(path) };
-    let found = value
-        .pointer(&pointer)
-        .ok_or_else(|| Error::Address(format!("there is nothing at {path}; paths are like /items/0/name or items[0].name")))?;
+    let found = value.pointer(&pointer).ok_or_else(|| {
+        Error::Address(format!("there is nothing at {path}; paths are like /items/0/name or items[0].name"))
+    })?;
     Ok(match found {
         serde_json::Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -105,7 +105,9 @@ impl Engine {
         let Some(session) = session else { return Ok((Scope::everything(), HashMap::new())) };
         let query = Query::Lineage { tenant: self.tenant.no, stream: session.clone() };
         let stretches = match self.one(query).await {
-            Err(Error::Store(crate::store::StoreError::NoStream(id))) => return Err(Error::NoSession(id.to_string())),
+            Err(Error::Store(crate::store::StoreError::NoStream(id))) => {
+                return Err(Error::NoSession(id.to_string()));
+            }
             Ok(Answer::Lineage(stretches)) => stretches,
             Ok(_) => return Err(unexpected()),
             Err(error) => return Err(error),
@@ -149,7 +151,11 @@ impl Engine {
         let Answer::Blocks(blocks) = self.one(Query::Blocks { tenant: self.tenant.no, wanted }).await? else {
             return Err(unexpected());
         };
-        Ok(places.into_iter().zip(blocks).filter_map(|(place, block)| block.map(|block| (place, block))).collect())
+        Ok(places
+            .into_iter()
+            .zip(blocks)
+            .filter_map(|(place, block)| block.map(|block| (place, block)))
+            .collect())
     }
 
     /// What the index has not reached, scanned for the query.
@@ -212,8 +218,9 @@ impl Engine {
             rows.extend(found.into_iter().map(|row| ((no, row.seq.0), row)));
         }
         let handles = rows.values().filter_map(|row| self.event(names.get(&row.stream)?, row).ok()?.fact);
-        let handles: Vec<_> =
-            handles.flat_map(|fact| fact.bodies().into_iter().filter_map(|body| body.handle()).collect::<Vec<_>>()).collect();
+        let handles: Vec<_> = handles
+            .flat_map(|fact| fact.bodies().into_iter().filter_map(|body| body.handle()).collect::<Vec<_>>())
+            .collect();
         let texts = self.texts(handles).await?;
         let phrases: Vec<(&Phrase, bool)> = words.phrases().collect();
         let mut found = Vec::with_capacity(hits.len());
@@ -226,7 +233,8 @@ impl Engine {
             let event = self.event(session, row)?;
             let Some(Fact::MessageAppended(said)) = &event.fact else { continue };
             let spoken = self.redacted(&said.message, &texts);
-            if !phrases.iter().all(|(phrase, wanted)| spoken.iter().any(|text| phrase.is_in(text)) == *wanted) {
+            if !phrases.iter().all(|(phrase, wanted)| spoken.iter().any(|text| phrase.is_in(text)) == *wanted)
+            {
                 continue;
             }
             found.push(Found {
@@ -247,7 +255,12 @@ impl Engine {
         Ok(streams.into_iter().map(|info| (info.no, info.id)).collect())
     }
 
-    pub(crate) async fn page(&self, info: &StreamInfo, from: Seq, (limit, text): (u64, Bytes)) -> Result<Vec<crate::store::StoredEvent>, Error> {
+    pub(crate) async fn page(
+        &self,
+        info: &StreamInfo,
+        from: Seq,
+        (limit, text): (u64, Bytes),
+    ) -> Result<Vec<crate::store::StoredEvent>, Error> {
         let query = Query::Events {
             tenant: self.tenant.no,
             stream: info.id.clone(),
@@ -269,7 +282,9 @@ impl Engine {
 fn snippet(texts: &[String], matched: &[Box<str>]) -> String {
     let first = matched.first().map(|word| word.trim_matches(['+', '"']).to_lowercase()).unwrap_or_default();
     let place = texts.iter().find_map(|text| find_folded(text, &first).map(|at| (text, at)));
-    let Some((text, at)) = place.or_else(|| texts.first().map(|text| (text, 0))) else { return String::new() };
+    let Some((text, at)) = place.or_else(|| texts.first().map(|text| (text, 0))) else {
+        return String::new();
+    };
     let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
     let lead = wunderblock_core::stub::tail(before, SNIPPET);
     let follow = wunderblock_core::stub::head(after, 2 * SNIPPET);

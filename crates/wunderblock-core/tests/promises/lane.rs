@@ -33,7 +33,15 @@ pub fn decide(
     hits: &[Injection],
 ) -> Result<Plan, Box<Refusal>> {
     let fixed = fixed(history);
-    plan(&Ask { view, budget, gauge: &history.wax, bodies: &history.wax, fixed: &fixed, hits })
+    plan(&Ask {
+        view,
+        budget,
+        gauge: &history.wax,
+        bodies: &history.wax,
+        fixed: &fixed,
+        hits,
+        floor: wunderblock_core::units::Seq(0),
+    })
 }
 
 pub fn show(history: &History, view: &View) -> Rendered {

@@ -116,7 +116,8 @@ impl<'e> Feed<'e> {
     /// Takes in the file's next bytes. Those the revision before has are not stored again.
     pub(super) fn raw(&mut self, bytes: &[u8]) {
         self.hasher.update(bytes);
-        let skip = usize::try_from(self.shared.saturating_sub(self.read)).unwrap_or(usize::MAX).min(bytes.len());
+        let skip =
+            usize::try_from(self.shared.saturating_sub(self.read)).unwrap_or(usize::MAX).min(bytes.len());
         self.read += bytes.len() as u64;
         let mut rest = bytes.get(skip..).unwrap_or_default();
         while !rest.is_empty() {
@@ -163,14 +164,18 @@ impl<'e> Feed<'e> {
         for (number, item) in items.into_iter().enumerate() {
             let id = if number == 0 { name.to_string() } else { format!("{name}#{number}") };
             if let Some(fact) = self.fact(session, item).await? {
-                let id = EventId::new(id.clone()).or_else(|_| EventId::new(blake3::hash(id.as_bytes()).to_hex().to_string()))?;
+                let id = EventId::new(id.clone())
+                    .or_else(|_| EventId::new(blake3::hash(id.as_bytes()).to_hex().to_string()))?;
                 self.push(session, NewEvent { id, at, source: source.clone(), fact });
             }
         }
         if let (Some(id), Some(tree)) = (&record.id, self.sessions.get_mut(session)) {
             tree.remember(id);
         }
-        if self.waiting_events >= IMPORT_BATCH_EVENTS || self.waiting_bytes >= IMPORT_BATCH_BYTES || self.chunks.len() >= 16 {
+        if self.waiting_events >= IMPORT_BATCH_EVENTS
+            || self.waiting_bytes >= IMPORT_BATCH_BYTES
+            || self.chunks.len() >= 16
+        {
             self.flush().await?;
         }
         Ok(())
@@ -210,7 +215,8 @@ impl<'e> Feed<'e> {
         };
         let own = record.session.is_none();
         let stream = self.free_name(&wish, own).await?;
-        let mut opened = SessionOpened { format: Some(self.format.name().into()), ..SessionOpened::default() };
+        let mut opened =
+            SessionOpened { format: Some(self.format.name().into()), ..SessionOpened::default() };
         for item in &record.items {
             if let Item::Opened(said) = item {
                 opened = SessionOpened { format: Some(self.format.name().into()), ..said.clone() };
@@ -254,7 +260,9 @@ impl<'e> Feed<'e> {
 
     /// A session id no other source has taken. Formats without ids of their own get the path's mark.
     async fn free_name(&self, wish: &str, own: bool) -> Result<StreamId, Error> {
-        let generic = !own && self.format == Format::OpenaiChat || wish.starts_with("chat-") || wish.starts_with("line-");
+        let generic = !own && self.format == Format::OpenaiChat
+            || wish.starts_with("chat-")
+            || wish.starts_with("line-");
         let wish = if generic { format!("{}-{wish}", self.fallback_name()) } else { wish.to_owned() };
         let first = StreamId::new(wish.clone())
             .or_else(|_| StreamId::new(format!("session-{}", blake3::hash(wish.as_bytes()).to_hex())))?;
@@ -303,7 +311,9 @@ impl<'e> Feed<'e> {
     async fn fork(&mut self, session: usize, place: (usize, usize), at: Option<Millis>) -> Result<(), Error> {
         self.flush().await?;
         let Some(tree) = self.sessions.get_mut(session) else { return Ok(()) };
-        let (Some(at_seq), Some(parent)) = (tree.seq(place), tree.branches.get(place.0)) else { return Ok(()) };
+        let (Some(at_seq), Some(parent)) = (tree.seq(place), tree.branches.get(place.0)) else {
+            return Ok(());
+        };
         let name = StreamId::new(tree.next_name())?;
         let forked = SessionForked { parent: parent.stream.clone(), at_seq };
         let compacted = parent.compacted.min(at_seq);
@@ -345,9 +355,11 @@ impl<'e> Feed<'e> {
                 // Its range is told in positions, so what came before must have some.
                 self.flush().await?;
                 let Some(tree) = self.sessions.get_mut(session) else { return Ok(None) };
-                let kept = before.as_deref().and_then(|id| tree.place(id)).filter(|place| place.0 == tree.current);
+                let kept =
+                    before.as_deref().and_then(|id| tree.place(id)).filter(|place| place.0 == tree.current);
                 let count = tree.branch().map_or(0, |branch| branch.count);
-                let to_place = kept.map_or((tree.current, count), |(branch, count)| (branch, count.saturating_sub(1)));
+                let to_place =
+                    kept.map_or((tree.current, count), |(branch, count)| (branch, count.saturating_sub(1)));
                 let to_seq = tree.seq(to_place).unwrap_or(Seq(1));
                 let Some(branch) = tree.branch_mut() else { return Ok(None) };
                 let from_seq = branch.compacted.next().min(to_seq);
@@ -392,7 +404,9 @@ impl<'e> Feed<'e> {
             let appended = self.commit(std::mem::take(&mut writes), stream, events).await?;
             self.done.appended += appended.iter().filter(|one| !one.duplicate).count() as u64;
             self.done.duplicates += appended.iter().filter(|one| one.duplicate).count() as u64;
-            if let Some(branch) = self.sessions.get_mut(session).and_then(|tree| tree.branches.get_mut(branch)) {
+            if let Some(branch) =
+                self.sessions.get_mut(session).and_then(|tree| tree.branches.get_mut(branch))
+            {
                 branch.seqs.extend(appended.iter().map(|one| one.seq));
             }
         }
@@ -465,7 +479,8 @@ impl<'e> Feed<'e> {
         }
         self.engine.storage.commit(writes).await?;
         let others = self.sessions.iter().enumerate().filter(|(index, _)| Some(*index) != own);
-        let others: Vec<StreamId> = others.filter_map(|(_, tree)| Some(tree.branch()?.stream.clone())).collect();
+        let others: Vec<StreamId> =
+            others.filter_map(|(_, tree)| Some(tree.branch()?.stream.clone())).collect();
         self.done.sessions.extend(others);
         self.done.bytes = self.read;
         if self.unlisted > 0 {

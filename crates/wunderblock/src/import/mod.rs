@@ -125,7 +125,9 @@ impl Engine {
             for chunk in chunks {
                 let bytes = codec::unpack(&chunk.data)?;
                 let kept = bytes.get(..usize::try_from(chunk.len).unwrap_or(usize::MAX)).unwrap_or(&bytes);
-                let kept = kept.get(usize::try_from(shared - chunk.offset).unwrap_or(usize::MAX)..).unwrap_or_default();
+                let kept = kept
+                    .get(usize::try_from(shared - chunk.offset).unwrap_or(usize::MAX)..)
+                    .unwrap_or_default();
                 let mut now = vec![0; kept.len()];
                 file.seek(SeekFrom::Start(shared)).map_err(|error| file_error(path, &error))?;
                 let read = read_full(file, &mut now).map_err(|error| file_error(path, &error))?;
@@ -177,7 +179,10 @@ pub fn transcripts(folder: &Path) -> Result<Vec<PathBuf>, Error> {
             if kind.is_dir() {
                 folders.push(path);
             } else if kind.is_file()
-                && (name.ends_with(".jsonl") || name.ends_with(".json") || name.ends_with(".traj") || name.contains("chat.history"))
+                && (name.ends_with(".jsonl")
+                    || name.ends_with(".json")
+                    || name.ends_with(".traj")
+                    || name.contains("chat.history"))
             {
                 found.push(path);
             }

@@ -188,7 +188,6 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
         salt,
         blobs,
         text,
-        calls: calls(&fact),
     })
 }
 
@@ -203,15 +202,6 @@ fn mark(fact: &Fact) -> Mark {
         }
         Fact::MessageAppended(_) => Mark::Plain,
         _ => Mark::Control,
-    }
-}
-
-fn calls(fact: &Fact) -> Vec<wunderblock_core::id::CallId> {
-    match fact {
-        Fact::MessageAppended(said) if said.message.standing.is_sendable() => {
-            said.message.calls().cloned().collect()
-        }
-        _ => Vec::new(),
     }
 }
 

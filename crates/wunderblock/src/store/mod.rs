@@ -10,7 +10,7 @@ pub mod sqlite;
 
 use std::future::Future;
 use std::pin::Pin;
-use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
+use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// What a port method returns.
@@ -152,8 +152,6 @@ pub struct PackedEvent {
     pub blobs: Vec<PackedBlob>,
     /// The length of all its texts.
     pub text: Bytes,
-    /// The tool calls it makes.
-    pub calls: Vec<CallId>,
 }
 
 /// How a stream begins.
@@ -481,17 +479,6 @@ pub enum Query {
         to: Seq,
         /// At most so many.
         limit: u64,
-    },
-    /// The events that make calls, before a position. Answers [`Answer::Events`].
-    Callers {
-        /// Whose.
-        tenant: TenantNo,
-        /// Which stream.
-        stream: StreamId,
-        /// The calls.
-        calls: Vec<CallId>,
-        /// Only before here.
-        before: Seq,
     },
     /// Bodies. Answers [`Answer::Blobs`], `None` where there is none.
     Blobs {

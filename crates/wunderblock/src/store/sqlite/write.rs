@@ -226,8 +226,7 @@ fn segment_swap(
         }
     }
     let Some(segment) = segment else { return Ok(Written::Done) };
-    let bytes: usize =
-        segment.header.len() + segment.blocks.iter().map(|(t, d)| t.len() + d.len()).sum::<usize>();
+    let bytes = segment.header.len() + segment.blocks.iter().map(Vec::len).sum::<usize>();
     // A merged segment takes the place, in age, of the newest it replaces.
     let id = replaces.iter().max().copied();
     run(
