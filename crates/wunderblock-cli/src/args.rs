@@ -123,7 +123,7 @@ pub(crate) enum FormatArg {
   {\"id\":\"m1\",\"kind\":\"message.appended\",\"message\":{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"text\":\"hi\"}]}}
   {\"id\":\"m2\",\"role\":\"assistant\",\"content\":\"hello\"}
 `id` is the idempotency key: the same id with the same content is a no-op, with other content a conflict (exit 3).
-Without an id one is made from the line's position, so that sending the same stream twice still adds nothing.
+Without an id one is made, and sending the line again adds it again: equal texts are not guessed to be one event.
 Each line is answered by {\"line\":1,\"id\":\"m1\",\"seq\":2,\"status\":\"appended\"} once it is durable.")]
 pub(crate) struct Append {
     /// The session's id; it is opened if it is new

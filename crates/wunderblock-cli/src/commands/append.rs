@@ -1,0 +1,213 @@
+//! `append`: the live door. A line in, an acknowledgement out, in order, once it is durable.
+
+use crate::args::Append;
+use crate::exit::{FAILED, Failure, REFUSED};
+use crate::settings::Settings;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::io::{BufRead, Write};
+use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+use wunderblock::{Error, Session};
+use wunderblock_core::event::{Fact, MessageAppended, NewEvent, Source};
+use wunderblock_core::id::{EventId, StreamId};
+use wunderblock_core::message::Dialect;
+use wunderblock_core::units::Millis;
+
+/// Lines that are committed together at most.
+const GROUP: usize = 512;
+
+/// A line of input and its number.
+type Line = (u64, Vec<u8>);
+
+pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Result<ExitCode, Failure> {
+    let engine = settings.write().await?;
+    let id = StreamId::new(wanted.session.clone()).map_err(Error::from)?;
+    let session = match engine.find(&wanted.session).await {
+        Ok(found) if found.id().as_str().starts_with(id.as_str()) && found.id().as_str().len() == id.as_str().len() => found,
+        Ok(found) if found.id().as_str().strip_prefix(id.as_str()).is_some_and(|rest| rest.starts_with('~')) => found,
+        _ => engine.session(id),
+    };
+    let lines = read_lines();
+    let (mut refused, mut failed) = (false, false);
+    // Whatever has been read by the time the last group is on the disk goes into the next: one sync for all of it.
+    while let Some(group) = next_group(&lines) {
+        let mut out = std::io::stdout().lock();
+        for answer in handle(&session, group).await {
+            refused |= answer["status"] == "conflict";
+            failed |= answer["status"] == "error";
+            writeln!(out, "{answer}")?;
+        }
+        out.flush()?;
+    }
+    Ok(match (failed, refused) {
+        (true, _) => ExitCode::from(FAILED),
+        (_, true) => ExitCode::from(REFUSED),
+        _ => ExitCode::SUCCESS,
+    })
+}
+
+fn read_lines() -> Receiver<Line> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut stdin = std::io::stdin().lock();
+        let mut number = 0;
+        loop {
+            let mut line = Vec::new();
+            match stdin.read_until(b'\n', &mut line) {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {
+                    number += 1;
+                    if sender.send((number, line)).is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    });
+    receiver
+}
+
+fn next_group(lines: &Receiver<Line>) -> Option<Vec<Line>> {
+    let mut group = vec![lines.recv().ok()?];
+    while group.len() < GROUP {
+        match lines.recv_timeout(Duration::ZERO) {
+            Ok(line) => group.push(line),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    Some(group)
+}
+
+async fn handle(session: &Session, group: Vec<Line>) -> Vec<Value> {
+    let mut answers = Vec::with_capacity(group.len());
+    let mut waiting: Vec<(u64, NewEvent)> = Vec::new();
+    for (number, line) in group {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        match event(&line, number) {
+            Ok(event) => waiting.push((number, event)),
+            Err(why) => {
+                answers.extend(commit(session, std::mem::take(&mut waiting)).await);
+                answers.push(json!({ "line": number, "status": "error", "error": why }));
+            }
+        }
+    }
+    answers.extend(commit(session, waiting).await);
+    answers
+}
+
+/// Commits lines together; if one of them cannot be, each by itself, so that the others are not held up.
+async fn commit(session: &Session, lines: Vec<(u64, NewEvent)>) -> Vec<Value> {
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let events: Vec<NewEvent> = lines.iter().map(|(_, event)| event.clone()).collect();
+    match session.append(events).await {
+        Ok(done) => lines
+            .iter()
+            .zip(done)
+            .map(|((number, event), one)| {
+                let status = if one.duplicate { "duplicate" } else { "appended" };
+                json!({ "line": number, "id": event.id.as_str(), "seq": one.seq.0, "status": status })
+            })
+            .collect(),
+        Err(error) if lines.len() == 1 => lines.iter().map(|(number, event)| refusal(*number, event, &error)).collect(),
+        Err(_) => {
+            let mut answers = Vec::with_capacity(lines.len());
+            for line in lines {
+                answers.extend(Box::pin(commit(session, vec![line])).await);
+            }
+            answers
+        }
+    }
+}
+
+fn refusal(number: u64, event: &NewEvent, error: &Error) -> Value {
+    let status = match error {
+        Error::Store(wunderblock::store::StoreError::Conflict { .. }) => "conflict",
+        _ => "error",
+    };
+    let mut answer = json!({ "line": number, "id": event.id.as_str(), "status": status, "error": error.to_string() });
+    if let Some(hint) = error.hint() {
+        answer["hint"] = hint.into();
+    }
+    answer
+}
+
+/// The fields of a line that are ours; the rest is the message's own and stays as it was written.
+#[derive(Deserialize)]
+struct Envelope<'l> {
+    #[serde(borrow, default)]
+    id: Option<Cow<'l, str>>,
+    #[serde(default)]
+    at: Option<i64>,
+    #[serde(borrow, default)]
+    kind: Option<Cow<'l, str>>,
+    #[serde(borrow, default)]
+    message: Option<&'l RawValue>,
+}
+
+/// A line as an event: an event as exported, or a message in a provider's form.
+fn event(line: &[u8], number: u64) -> Result<NewEvent, String> {
+    let text = std::str::from_utf8(line).map_err(|_| "the line is not UTF-8".to_owned())?.trim();
+    let envelope: Envelope<'_> =
+        serde_json::from_str(text).map_err(|error| format!("the line is not a JSON object: {error}"))?;
+    let at = envelope.at.map_or_else(now, Millis);
+    // Without a key of the caller's an event is new: equal texts are not taken for the same event.
+    let made = || format!("auto:{}-{}-{number}", now().0, std::process::id());
+    let id = EventId::new(envelope.id.map_or_else(made, Cow::into_owned)).map_err(|error| error.to_string())?;
+    let source = Source::Live;
+    if envelope.kind.is_some() {
+        let fact: Fact = serde_json::from_str(text).map_err(|error| format!("not an event: {error}"))?;
+        return Ok(NewEvent { id, at, source, fact });
+    }
+    let message = envelope.message.map_or(text, RawValue::get);
+    let dialect = dialect_of(message)?;
+    let mut messages = wunderblock_wire::decode_message(dialect, message).map_err(|error| error.to_string())?;
+    match (messages.pop(), messages.is_empty()) {
+        (Some(message), true) => {
+            Ok(NewEvent { id, at, source, fact: Fact::MessageAppended(MessageAppended { message }) })
+        }
+        _ => Err("the line holds several messages (results and words): give each a line of its own".to_owned()),
+    }
+}
+
+fn dialect_of(message: &str) -> Result<Dialect, String> {
+    #[derive(Deserialize)]
+    struct Look<'l> {
+        role: Option<IgnoredAny>,
+        parts: Option<IgnoredAny>,
+        #[serde(borrow)]
+        content: Option<&'l RawValue>,
+    }
+    #[derive(Deserialize)]
+    struct Block<'l> {
+        #[serde(borrow, rename = "type")]
+        kind: Cow<'l, str>,
+    }
+    let look: Look<'_> = serde_json::from_str(message).map_err(|error| format!("not a message: {error}"))?;
+    if look.role.is_none() {
+        return Err("neither an event (no `kind`) nor a message (no `role`)".to_owned());
+    }
+    if look.parts.is_some() {
+        return Ok(Dialect::Neutral);
+    }
+    let blocks = look.content.and_then(|content| serde_json::from_str::<Vec<Block<'_>>>(content.get()).ok());
+    let anthropic = blocks.unwrap_or_default().iter().any(|block| {
+        matches!(
+            block.kind.as_ref(),
+            "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "image" | "document"
+        )
+    });
+    Ok(if anthropic { Dialect::Anthropic } else { Dialect::OpenaiChat })
+}
+
+fn now() -> Millis {
+    Millis(jiff::Timestamp::now().as_millisecond())
+}

@@ -1,0 +1,22 @@
+//! `backup`: the ledger in a second file.
+
+use super::{print, print_json};
+use crate::args::{Backup, Global};
+use crate::exit::Failure;
+use crate::settings::Settings;
+use crate::terminal::clean;
+use serde_json::json;
+use std::process::ExitCode;
+use wunderblock_core::stub::grouped;
+
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Backup) -> Result<ExitCode, Failure> {
+    let engine = settings.read_only().await?;
+    let bytes = engine.backup(&wanted.to).await?;
+    let path = wanted.to.to_string_lossy();
+    if global.json {
+        print_json(&json!({ "path": path, "bytes": bytes }))?;
+    } else {
+        print(&format!("{}: {} bytes\n", clean(&path), grouped(bytes)))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,165 @@
+//! `context` and `explain`: the next request, and the account of it.
+
+use super::{catch_up, dialect, known_session, print, print_json, session};
+use crate::args::{BuildArgs, ContextArgs, Explain, Global};
+use crate::exit::{Failure, wrong};
+use crate::paint::Paint;
+use crate::report::{machine, picture, reason};
+use crate::settings::Settings;
+use crate::terminal::clean;
+use serde_json::json;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use wunderblock::{Built, ContextOptions, Error, GrepOptions, Session};
+use wunderblock_core::budget::Treatment;
+use wunderblock_core::id::{Handle, LaneId};
+use wunderblock_core::message::Dialect;
+use wunderblock_core::request::Tool;
+use wunderblock_core::units::{Seq, Tokens};
+
+pub(crate) async fn context(global: &Global, settings: &Settings, wanted: ContextArgs) -> Result<ExitCode, Failure> {
+    let to_stdout = wanted.out.as_deref() == Some(Path::new("-"));
+    let engine = settings.write().await?;
+    let session = session(&engine, global, &wanted.session.session).await?;
+    if wanted.build.query.is_some() {
+        catch_up(&engine, global).await?;
+    }
+    let options = options(settings, &wanted.build, wanted.at)?;
+    let built =
+        if wanted.at.is_some() { session.explain(&options).await? } else { session.context(&options).await? };
+    if let Some(path) = wanted.out.as_deref().filter(|_| !to_stdout) {
+        std::fs::write(path, &built.body).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
+    }
+    let report = report(global, &session, &built, to_stdout)?;
+    if to_stdout {
+        std::io::stderr().lock().write_all(report.as_bytes())?;
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(&built.body)?;
+        stdout.flush()?;
+    } else {
+        print(&report)?;
+        if let Some(path) = &wanted.out
+            && !global.json
+        {
+            print(&format!("request in {}\n", clean(&path.to_string_lossy())))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn report(global: &Global, session: &Session, built: &Built, to_stderr: bool) -> Result<String, Failure> {
+    if global.json {
+        return Ok(format!("{}\n", machine(session.id().as_str(), built)?));
+    }
+    let paint = if to_stderr { Paint::stderr() } else { Paint::stdout() };
+    Ok(picture(session.id().as_str(), built, paint, global.verbose))
+}
+
+pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explain) -> Result<ExitCode, Failure> {
+    // What is to be explained may be a transcript nobody has imported yet; then importing it is part of the wish.
+    let path = Path::new(&wanted.session.session);
+    let known = match settings.read_only().await {
+        Ok(engine) => known_session(&engine, &wanted.session.session).await,
+        Err(error) => Err(error),
+    };
+    let session = match known {
+        Ok(known) => known,
+        Err(_) if path.is_file() => session(&settings.write().await?, global, &wanted.session.session).await?,
+        Err(error) => return Err(error),
+    };
+    let options = options(settings, &wanted.build, wanted.at)?;
+    let built = session.explain(&options).await?;
+    match &wanted.find {
+        Some(text) => find(global, &session, &built, text).await,
+        None => {
+            print(&report(global, &session, &built, false)?)?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// Where a text or a handle is, and as what.
+async fn find(global: &Global, session: &Session, built: &Built, text: &str) -> Result<ExitCode, Failure> {
+    let mut places: Vec<(Seq, Option<Handle>, String)> = Vec::new();
+    if let Ok(handle) = text.parse::<Handle>() {
+        for (seq, line) in session.holders(handle).await? {
+            places.push((seq, Some(handle), line));
+        }
+    } else {
+        let options = GrepOptions { session: Some(session.id().clone()), ..GrepOptions::default() };
+        let engine = session.engine();
+        engine
+            .grep(text, &options, &mut |hit| {
+                if places.last().is_none_or(|(seq, ..)| *seq != hit.seq) {
+                    places.push((hit.seq, hit.handle, hit.text));
+                }
+                if places.len() < 200 { std::ops::ControlFlow::Continue(()) } else { std::ops::ControlFlow::Break(()) }
+            })
+            .await?;
+    }
+    for (seq, handle, line) in &places {
+        let (form, why) = fate(built, *seq);
+        if global.json {
+            print_json(&json!({
+                "seq": seq.0, "treatment": form, "reason": why, "handle": handle.map(|handle| handle.to_string()), "text": line,
+            }))?;
+        } else {
+            let read = handle.map(|handle| format!("  read {handle}")).unwrap_or_default();
+            print(&format!("{:>6}  {form:<9} {why}{read}\n        {}\n", seq.0, crate::report::fit(&clean(line.trim()), 90)))?;
+        }
+    }
+    if places.is_empty() && !global.json {
+        print("it is nowhere in the session\n")?;
+    }
+    Ok(if places.is_empty() { ExitCode::from(crate::exit::FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// What became of a position in a request.
+fn fate(built: &Built, seq: Seq) -> (&'static str, &'static str) {
+    let line = built.report.entries.iter().find(|entry| entry.seq == Some(seq));
+    if let Some(line) = line {
+        let form = match line.treatment {
+            Treatment::Verbatim => "verbatim",
+            Treatment::Clipped => "clipped",
+            Treatment::Stub => "stub",
+            Treatment::LeftOut => "left out",
+        };
+        return (form, line.section.name());
+    }
+    let run = built.report.left_out.iter().find(|run| run.from_seq <= seq && seq <= run.to_seq);
+    run.map_or(("absent", "it is no message"), |run| ("left out", reason(run.reason)))
+}
+
+fn options(settings: &Settings, build: &BuildArgs, at: Option<u64>) -> Result<ContextOptions, Failure> {
+    let defaults = &settings.context;
+    let dialect = build.to.map(dialect);
+    let tools = build.tools.as_deref().map(|path| tools(path, dialect)).transpose()?;
+    Ok(ContextOptions {
+        lane: Some(LaneId::new(build.lane.clone()).map_err(Error::from)?),
+        model: build.model.clone().or_else(|| defaults.model.clone()),
+        window: build.window.or(defaults.window).map(Tokens),
+        reserve: build.reserve.or(defaults.reserve).map(Tokens),
+        dialect,
+        query: build.query.clone(),
+        at: at.map(Seq),
+        tools: tools.unwrap_or_default(),
+    })
+}
+
+/// Tools from a file: a JSON array in a provider's form, or in ours. Sorted, so that a request's beginning stays.
+fn tools(path: &Path, dialect: Option<Dialect>) -> Result<Vec<Tool>, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
+    let request = format!("{{\"model\":\"m\",\"max_tokens\":1,\"messages\":[],\"tools\":{text}}}");
+    let candidates = [dialect.unwrap_or(Dialect::Anthropic), Dialect::Anthropic, Dialect::OpenaiChat];
+    let decoded = candidates.into_iter().find_map(|dialect| {
+        let request = wunderblock_wire::decode(dialect, request.as_bytes()).ok()?;
+        request.tools.iter().all(|tool| !tool.name.is_empty()).then_some(request.tools)
+    });
+    let tools = decoded.or_else(|| serde_json::from_str::<Vec<Tool>>(&text).ok());
+    let mut tools = tools.ok_or_else(|| {
+        wrong(format!("{}: not a JSON array of tools in Anthropic's, OpenAI's or the neutral form", path.display()))
+    })?;
+    tools.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(tools)
+}

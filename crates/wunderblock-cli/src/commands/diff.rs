@@ -1,0 +1,57 @@
+//! `diff`: where two recorded requests part, and why.
+
+use super::{known_session, print, print_json};
+use crate::args::{Diff, Global};
+use crate::exit::Failure;
+use crate::settings::Settings;
+use crate::terminal::clean;
+use serde_json::json;
+use std::process::ExitCode;
+use wunderblock_core::stub::grouped;
+use wunderblock_core::units::Seq;
+
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Diff) -> Result<ExitCode, Failure> {
+    let engine = settings.read_only().await?;
+    let session = known_session(&engine, &wanted.session.session).await?;
+    let (a, b, difference) = session.diff(Seq(wanted.first), Seq(wanted.second)).await?;
+    let same = a.body == b.body;
+    if global.json {
+        print_json(&json!({
+            "first": a.seq.0,
+            "second": b.seq.0,
+            "same": same,
+            "append_only": difference.append_only,
+            "common_bytes": difference.common,
+            "first_bytes": difference.lengths.0,
+            "second_bytes": difference.lengths.1,
+            "first_around": difference.around.0,
+            "second_around": difference.around.1,
+            "causes": difference.causes.iter().map(|(seq, why)| json!({ "seq": seq.0, "why": why })).collect::<Vec<_>>(),
+        }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut out = format!(
+        "request at {}: {} bytes\nrequest at {}: {} bytes\n",
+        a.seq,
+        grouped(difference.lengths.0),
+        b.seq,
+        grouped(difference.lengths.1)
+    );
+    if same {
+        out.push_str("the same bytes\n");
+    } else {
+        out.push_str(&format!("first different byte: {}\n", grouped(difference.common)));
+        out.push_str(&format!("  {}: …{}\n", a.seq, clean(&difference.around.0)));
+        out.push_str(&format!("  {}: …{}\n", b.seq, clean(&difference.around.1)));
+        if difference.append_only {
+            out.push_str("the second only adds to the first: the provider's prefix cache holds\n");
+        } else if difference.causes.is_empty() {
+            out.push_str("nothing recorded between them explains it\n");
+        }
+        for (seq, why) in &difference.causes {
+            out.push_str(&format!("because, at position {seq}: {}\n", clean(why)));
+        }
+    }
+    print(&out)?;
+    Ok(ExitCode::SUCCESS)
+}

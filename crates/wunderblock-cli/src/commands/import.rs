@@ -1,0 +1,108 @@
+//! `import`: transcripts into the ledger.
+
+use super::{bytes_bar, catch_up, format, print, print_json, say, update};
+use crate::args::{Global, Import};
+use crate::exit::Failure;
+use crate::report::plural;
+use crate::settings::Settings;
+use crate::terminal::clean;
+use serde_json::json;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use wunderblock::{Engine, Imported, transcripts};
+use wunderblock_core::stub::grouped;
+
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Import) -> Result<ExitCode, Failure> {
+    let engine = settings.write().await?;
+    let mut failed = false;
+    for path in &wanted.paths {
+        if path.is_dir() {
+            for file in transcripts(path)? {
+                // In a folder not every file is a transcript; what is none is named, and the rest goes on.
+                if let Err(error) = one(global, &engine, &file, wanted).await {
+                    say(global, &format!("skipped: {}", clean(&text(&error))));
+                }
+            }
+        } else if let Err(error) = one(global, &engine, path, wanted).await {
+            if wanted.paths.len() == 1 {
+                return Err(error);
+            }
+            say(global, &format!("error: {}", clean(&text(&error))));
+            failed = true;
+        }
+    }
+    if !wanted.no_index {
+        catch_up(&engine, global).await?;
+    }
+    Ok(if failed { ExitCode::from(crate::exit::FAILED) } else { ExitCode::SUCCESS })
+}
+
+fn text(failure: &Failure) -> String {
+    match failure {
+        Failure::Engine(error) => error.to_string(),
+        Failure::Door(_, text) => text.clone(),
+        Failure::BrokenPipe => String::new(),
+    }
+}
+
+async fn one(global: &Global, engine: &Engine, path: &PathBuf, wanted: &Import) -> Result<(), Failure> {
+    let bar = bytes_bar(global, &path.to_string_lossy());
+    let imported = engine.import(path, format(wanted.format), &mut |done, total| update(&bar, done, total)).await;
+    bar.finish_and_clear();
+    let imported = imported?;
+    if !global.quiet {
+        warn(&imported.warnings);
+    }
+    if global.json { print_json(&machine(&imported)) } else { print(&line(&imported)) }
+}
+
+/// Warnings of an import, on stderr.
+pub(crate) fn warn(warnings: &[String]) {
+    let mut stderr = std::io::stderr().lock();
+    for warning in warnings {
+        let _ = writeln!(stderr, "warning: {}", clean(warning));
+    }
+}
+
+fn line(imported: &Imported) -> String {
+    let names: Vec<&str> = imported.sessions.iter().map(|id| id.as_str()).collect();
+    let shown = names.iter().take(3).copied().collect::<Vec<_>>().join(" ");
+    let more = if names.len() > 3 { format!(" and {} more", names.len() - 3) } else { String::new() };
+    let what = if imported.unchanged {
+        "nothing new".to_owned()
+    } else {
+        let known = if imported.duplicates > 0 { format!(", {} known", grouped(imported.duplicates)) } else { String::new() };
+        let opaque = if imported.opaque_bytes > 0 {
+            let tenths = imported.opaque_bytes.saturating_mul(1000) / imported.bytes.max(1);
+            format!(", {}.{} % of the bytes of unknown shape", tenths / 10, tenths % 10)
+        } else {
+            String::new()
+        };
+        let broken =
+            if imported.broken > 0 { format!(", {}", plural(imported.broken, "broken record", "broken records")) } else { String::new() };
+        format!("{}{known}{opaque}{broken}", plural(imported.appended, "event", "events"))
+    };
+    format!(
+        "{}: {}, {what}  → {}{more}\n",
+        clean(&imported.path.to_string_lossy()),
+        imported.format.name(),
+        clean(&shown)
+    )
+}
+
+fn machine(imported: &Imported) -> serde_json::Value {
+    json!({
+        "path": imported.path.to_string_lossy(),
+        "format": imported.format.name(),
+        "sessions": imported.sessions.iter().map(|id| id.as_str()).collect::<Vec<_>>(),
+        "bytes": imported.bytes,
+        "unchanged": imported.unchanged,
+        "records": imported.records,
+        "appended": imported.appended,
+        "duplicates": imported.duplicates,
+        "opaque_bytes": imported.opaque_bytes,
+        "broken": imported.broken,
+        "warnings": imported.warnings,
+    })
+}

@@ -1,0 +1,196 @@
+//! One file per command: parse → one call of the engine → print.
+
+mod append;
+mod backup;
+mod build;
+mod diff;
+mod doctor;
+mod erase;
+mod export;
+mod grep;
+mod import;
+mod read;
+mod replay;
+mod restore;
+mod search;
+mod sessions;
+mod show;
+
+use crate::args::{Args, Command, DialectArg, FormatArg, Global};
+use crate::exit::{Failure, wrong};
+use crate::settings::Settings;
+use clap::CommandFactory;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use wunderblock::{Engine, Progress, Session};
+use wunderblock_core::message::Dialect;
+use wunderblock_core::units::Seq;
+use wunderblock_wire::transcript::Format;
+
+/// Runs what was typed.
+pub(crate) async fn run(args: Args) -> Result<ExitCode, Failure> {
+    let global = &args.global;
+    match args.command {
+        Command::Completions(wanted) => {
+            let mut script = Vec::new();
+            clap_complete::generate(wanted.shell, &mut Args::command(), "wunderblock", &mut script);
+            std::io::stdout().lock().write_all(&script)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Command::Man => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Args::command()).render(&mut page)?;
+            std::io::stdout().lock().write_all(&page)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        _ => {}
+    }
+    let settings = Settings::read(global)?;
+    match args.command {
+        Command::Import(wanted) => import::run(global, &settings, &wanted).await,
+        Command::Append(wanted) => append::run(&settings, &wanted).await,
+        Command::Sessions(wanted) => sessions::run(global, &settings, &wanted).await,
+        Command::Show(wanted) => show::run(global, &settings, &wanted).await,
+        Command::Export(wanted) => export::run(global, &settings, &wanted).await,
+        Command::Context(wanted) => build::context(global, &settings, wanted).await,
+        Command::Explain(wanted) => build::explain(global, &settings, wanted).await,
+        Command::Replay(wanted) => replay::run(global, &settings, &wanted).await,
+        Command::Diff(wanted) => diff::run(global, &settings, &wanted).await,
+        Command::Read(wanted) => read::run(global, &settings, &wanted).await,
+        Command::Grep(wanted) => grep::run(global, &settings, &wanted).await,
+        Command::Search(wanted) => search::run(global, &settings, &wanted).await,
+        Command::Doctor(wanted) => doctor::run(global, &settings, &wanted).await,
+        Command::Backup(wanted) => backup::run(global, &settings, &wanted).await,
+        Command::Restore(wanted) => restore::run(global, &settings, &wanted).await,
+        Command::Erase(wanted) => erase::run(global, &settings, &wanted).await,
+        Command::Completions(_) | Command::Man => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// The session an argument means. A transcript's path is imported first.
+pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Result<Session, Failure> {
+    let path = Path::new(text);
+    if path.is_file() {
+        let bar = bytes_bar(global, text);
+        let imported = engine.import(path, None, &mut |done, total| update(&bar, done, total)).await;
+        bar.finish_and_clear();
+        let imported = imported?;
+        if !global.quiet {
+            import::warn(&imported.warnings);
+        }
+        let Some(first) = imported.sessions.first() else {
+            return Err(wrong(format!("{text} holds no session")));
+        };
+        return Ok(engine.session(first.clone()));
+    }
+    Ok(engine.find(text).await?)
+}
+
+/// The same for commands that must not write: a path is taken for the session it was imported as.
+pub(crate) async fn known_session(engine: &Engine, text: &str) -> Result<Session, Failure> {
+    let path = Path::new(text);
+    if path.is_file() {
+        let found = engine.imported(path).await?;
+        return match found {
+            Some(id) => Ok(engine.session(id)),
+            None => Err(wrong(format!("{text} has not been imported yet; `wunderblock import {text}` does it"))),
+        };
+    }
+    Ok(engine.find(text).await?)
+}
+
+/// Counts and indexes what is waiting, with a bar.
+pub(crate) async fn catch_up(engine: &Engine, global: &Global) -> Result<(), Failure> {
+    let bar = bar(global, "counting and indexing", "{msg} [{bar:32}] {pos}/{len} events {eta}");
+    let done = engine.catch_up(&mut |Progress { done, total }| update(&bar, done, total)).await;
+    bar.finish_and_clear();
+    Ok(done?)
+}
+
+pub(crate) fn bytes_bar(global: &Global, what: &str) -> ProgressBar {
+    let name = Path::new(what).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    bar(global, &crate::terminal::clean(&name), "importing {msg} [{bar:32}] {bytes}/{total_bytes} {bytes_per_sec} {eta}")
+}
+
+/// A progress bar on stderr; none where nobody watches.
+pub(crate) fn bar(global: &Global, message: &str, template: &str) -> ProgressBar {
+    if global.quiet || global.json {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("█▉▊▋▌▍▎▏ "));
+    }
+    bar.set_message(message.to_owned());
+    bar
+}
+
+pub(crate) fn update(bar: &ProgressBar, done: u64, total: u64) {
+    bar.set_length(total);
+    bar.set_position(done);
+}
+
+pub(crate) fn dialect(arg: DialectArg) -> Dialect {
+    match arg {
+        DialectArg::Neutral => Dialect::Neutral,
+        DialectArg::Anthropic => Dialect::Anthropic,
+        DialectArg::OpenaiChat => Dialect::OpenaiChat,
+        DialectArg::OpenaiResponses => Dialect::OpenaiResponses,
+        DialectArg::Gemini => Dialect::Gemini,
+    }
+}
+
+pub(crate) fn format(arg: FormatArg) -> Option<Format> {
+    Some(match arg {
+        FormatArg::Auto => return None,
+        FormatArg::ClaudeCode => Format::ClaudeCode,
+        FormatArg::Codex => Format::Codex,
+        FormatArg::Pi | FormatArg::Openclaw => Format::Pi,
+        FormatArg::OpenaiChat => Format::OpenaiChat,
+        FormatArg::Aider => Format::Aider,
+        FormatArg::JsonLines => Format::JsonLines,
+        FormatArg::Json => Format::JsonDocument,
+    })
+}
+
+/// `12` or `12-80`.
+pub(crate) fn range(text: &str) -> Result<(u64, u64), Failure> {
+    let (from, to) = text.split_once('-').unwrap_or((text, text));
+    match (from.trim().parse(), to.trim().parse()) {
+        (Ok(from), Ok(to)) if from <= to => Ok((from, to)),
+        _ => Err(wrong(format!("`{text}` is no range; a range is 12 or 12-80"))),
+    }
+}
+
+pub(crate) fn seqs(text: &str) -> Result<(Seq, Seq), Failure> {
+    range(text).map(|(from, to)| (Seq(from), Seq(to)))
+}
+
+/// One JSON value on a line of stdout.
+pub(crate) fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
+    writeln!(std::io::stdout().lock(), "{value}")?;
+    Ok(())
+}
+
+/// A text on stdout.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    std::io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(())
+}
+
+/// A word to the person, on stderr.
+pub(crate) fn say(global: &Global, text: &str) {
+    if !global.quiet {
+        let _ = writeln!(std::io::stderr().lock(), "{text}");
+    }
+}
+
+/// A point in time for people.
+pub(crate) fn time(at: wunderblock_core::units::Millis) -> String {
+    match jiff::Timestamp::from_millisecond(at.0) {
+        Ok(time) if at.0 > 0 => time.strftime("%Y-%m-%d %H:%M").to_string(),
+        _ => "—".to_owned(),
+    }
+}

@@ -1,0 +1,44 @@
+//! `read`: what a handle names, exactly.
+
+use super::{range, say};
+use crate::args::{Global, Read};
+use crate::exit::Failure;
+use crate::settings::Settings;
+use crate::terminal::write_bytes;
+use serde_json::json;
+use std::process::ExitCode;
+use wunderblock::{Address, Slice};
+
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Read) -> Result<ExitCode, Failure> {
+    let address: Address = wanted.handle.parse()?;
+    let slice = if let Some(lines) = &wanted.lines {
+        let (from, to) = range(lines)?;
+        Slice::Lines(from, to)
+    } else if let Some(bytes) = &wanted.bytes {
+        let (from, to) = range(bytes)?;
+        Slice::Bytes(from, to)
+    } else if let Some(path) = &wanted.json_path {
+        Slice::JsonPath(path.clone())
+    } else {
+        wanted.page.map_or(Slice::All, Slice::Page)
+    };
+    let engine = settings.read_only().await?;
+    let content = engine.read(address, &slice).await?;
+    if global.json {
+        let text = String::from_utf8_lossy(&content.bytes);
+        super::print_json(&json!({
+            "handle": wanted.handle,
+            "text": text,
+            "bytes": content.bytes.len(),
+            "total_bytes": content.total,
+            "page": content.page.map(|(page, _)| page),
+            "pages": content.page.map(|(_, pages)| pages),
+        }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    write_bytes(&content.bytes)?;
+    if let Some((page, pages)) = content.page.filter(|(_, pages)| *pages > 1) {
+        say(global, &format!("page {page} of {pages}"));
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,124 @@
+//! `show`: what was said in a session.
+
+use super::{known_session, print, print_json, seqs, time};
+use crate::args::{Global, Show};
+use crate::exit::Failure;
+use crate::paint::Paint;
+use crate::report::fit;
+use crate::settings::Settings;
+use crate::terminal::{clean, clean_lines, width};
+use std::process::ExitCode;
+use wunderblock_core::event::{Event, Fact};
+use wunderblock_core::message::{Body, Part, Role, Standing};
+use wunderblock_core::stub::grouped;
+use wunderblock_core::units::{Bytes, Seq};
+
+/// Lines of a text that are shown unless all is asked for.
+const LINES: usize = 8;
+
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> Result<ExitCode, Failure> {
+    let engine = settings.read_only().await?;
+    let session = known_session(&engine, &wanted.session.session).await?;
+    let info = session.info().await?;
+    let (from, to) = match &wanted.at {
+        Some(range) => seqs(range)?,
+        None => (Seq(info.head.0.saturating_sub(wanted.limit.saturating_sub(1)).max(1)), info.head),
+    };
+    if global.json {
+        let mut out = Vec::new();
+        session.export(from, to, &mut out).await?;
+        for line in out.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            print_json(&serde_json::from_slice(line)?)?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let paint = Paint::stdout();
+    let events = session.events(from, to, (100_000, Bytes(1 << 40))).await?;
+    let bodies = engine.bodies(&events).await?;
+    let mut out = String::new();
+    for event in &events {
+        describe(event, &bodies, (paint, global.verbose), &mut out);
+    }
+    if info.head > to || from > Seq(1) {
+        out.push_str(&paint.dim(&format!("positions {from}–{} of {}; --at A-B shows others\n", to.min(info.head), info.head)));
+    }
+    print(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(
+    event: &Event,
+    bodies: &dyn wunderblock_core::ports::Bodies,
+    (paint, all): (Paint, bool),
+    out: &mut String,
+) {
+    let head = |who: &str| format!("{} {} {}\n", paint.bold(&format!("{:>6}", event.seq.0)), who, paint.dim(&time(event.at)));
+    match &event.fact {
+        None => out.push_str(&head("erased")),
+        Some(Fact::MessageAppended(said)) => {
+            let message = &said.message;
+            let who = match message.role {
+                Role::System => "system",
+                Role::User => "user",
+                Role::Assistant => "assistant",
+                Role::Tool => "tool",
+            };
+            let standing = match &message.standing {
+                Standing::Said => String::new(),
+                Standing::Injected(what) => format!(" (injected: {what})"),
+                Standing::Failed(what) => format!(" (failed: {what})"),
+                Standing::Aside(what) => format!(" (aside: {what})"),
+            };
+            out.push_str(&head(&clean(&format!("{who}{standing}"))));
+            for part in &message.parts {
+                show_part(part, bodies, all, out);
+            }
+        }
+        Some(fact) => {
+            out.push_str(&head(fact.kind()));
+            let value = serde_json::to_string(fact).unwrap_or_default();
+            out.push_str(&format!("       {}\n", fit(&clean(&value), if all { usize::MAX } else { width() - 8 })));
+        }
+    }
+}
+
+fn show_part(part: &Part, bodies: &dyn wunderblock_core::ports::Bodies, all: bool, out: &mut String) {
+    match part {
+        Part::Text { text, .. } => body(text, bodies, all, out),
+        Part::Thinking { text, .. } => {
+            out.push_str("       thinking\n");
+            body(text, bodies, all, out);
+        }
+        Part::ToolCall { name, input, gist, .. } => {
+            let what = gist.as_deref().map(ToOwned::to_owned).or_else(|| input.inline().map(ToOwned::to_owned));
+            out.push_str(&format!("       → {} {}\n", clean(name), fit(&clean(&what.unwrap_or_default()), width() - 12)));
+        }
+        Part::ToolResult { content, failed, .. } => {
+            out.push_str(if *failed { "       ← failed\n" } else { "       ←\n" });
+            for inner in content {
+                show_part(inner, bodies, all, out);
+            }
+        }
+        Part::Media { mime, body, .. } => {
+            out.push_str(&format!("       [{} · {} bytes]\n", clean(mime), grouped(body.bytes().0)));
+        }
+        Part::Opaque { raw, .. } => {
+            out.push_str("       [block of unknown shape]\n");
+            body(raw, bodies, all, out);
+        }
+    }
+}
+
+fn body(body: &Body, bodies: &dyn wunderblock_core::ports::Bodies, all: bool, out: &mut String) {
+    let text = body.inline().or_else(|| bodies.text(body.handle()?)).unwrap_or("⟨erased⟩");
+    let columns = width().saturating_sub(8);
+    let lines: Vec<&str> = text.lines().collect();
+    for line in lines.iter().take(if all { usize::MAX } else { LINES }) {
+        let line = clean_lines(line);
+        out.push_str(&format!("       {}\n", if all { line } else { fit(&line, columns) }));
+    }
+    if !all && lines.len() > LINES {
+        let handle = body.handle().map(|handle| format!(" · read {handle}")).unwrap_or_default();
+        out.push_str(&format!("       … {} more lines{handle}\n", grouped((lines.len() - LINES) as u64)));
+    }
+}

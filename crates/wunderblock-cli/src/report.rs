@@ -1,0 +1,257 @@
+//! The report of a request as a picture: bars per section, then entries, then what is missing.
+
+use crate::paint::Paint;
+use crate::terminal::{clean, width};
+use serde_json::{Value, json};
+use unicode_width::UnicodeWidthChar;
+use wunderblock::{Built, dialect_name};
+use wunderblock_core::budget::{BudgetReport, Certainty, EntryLine, LeftOut, Reason, Treatment, WindowSource};
+use wunderblock_core::stub::grouped;
+use wunderblock_core::units::Tokens;
+
+/// How many entries are listed unless all are asked for: the newest.
+const ENTRIES: usize = 14;
+/// The width of a full bar, in columns.
+const BAR: usize = 36;
+
+/// The report as a picture.
+pub(crate) fn picture(session: &str, built: &Built, paint: Paint, all: bool) -> String {
+    let report = &built.report;
+    let mut out = String::new();
+    let known = if built.model_known { "" } else { " (not in the catalog: defaults)" };
+    out.push_str(&format!(
+        "{}  {}{known} · {}\n",
+        paint.bold(&clean(session)),
+        clean(&built.model),
+        dialect_name(built.dialect)
+    ));
+    out.push_str(&format!("{}\n\n", paint.dim(&budget_line(report))));
+    bars(report, paint, &mut out);
+    out.push_str(&format!("\n{}\n", total_line(report)));
+    if let Some(step) = built.step {
+        out.push_str(&format!("{}\n", paint.dim(&format!("the lane left more out with this request: {}", step.words()))));
+    }
+    left_out(report, paint, &mut out);
+    entries(report, paint, all, &mut out);
+    for dropped in &built.dropped {
+        out.push_str(&format!("dropped: {} ({})\n", clean(&dropped.what), reason(dropped.reason)));
+    }
+    if let Some(seq) = built.recorded {
+        out.push_str(&format!("\nrecorded at position {seq}, blake3 {}\n", head(&built.digest, 16)));
+    }
+    out
+}
+
+fn budget_line(report: &BudgetReport) -> String {
+    let source = match report.window_source {
+        WindowSource::Declared => "declared",
+        WindowSource::Provider => "from the provider",
+        WindowSource::Catalog => "from the catalog",
+        WindowSource::Default => "the default",
+    };
+    let margin = if report.margin == Tokens::ZERO {
+        String::new()
+    } else {
+        format!(" − {} margin for estimates", grouped(report.margin.0))
+    };
+    format!(
+        "window {} ({source}) − {} for the answer{margin} = {} tokens to use",
+        grouped(report.window.0),
+        grouped(report.reserve.0),
+        grouped(report.limit.0)
+    )
+}
+
+fn bars(report: &BudgetReport, paint: Paint, out: &mut String) {
+    let limit = report.limit.0.max(1);
+    for line in &report.sections {
+        let filled = bar(line.tokens.0, limit);
+        out.push_str(&format!(
+            "  {:<13} {:>9}  {} {:>5}  {}\n",
+            line.name.name(),
+            grouped(line.tokens.0),
+            paint.section(line.name, &pad(&filled, BAR)),
+            percent(line.tokens.0, limit),
+            paint.dim(&plural(line.entries, "entry", "entries")),
+        ));
+    }
+    let free = report.limit.saturating_sub(report.total_tokens).0;
+    let empty: String = "·".repeat(bar(free, limit).chars().count());
+    out.push_str(&format!(
+        "  {:<13} {:>9}  {} {:>5}\n",
+        "free",
+        grouped(free),
+        paint.dim(&pad(&empty, BAR)),
+        percent(free, limit)
+    ));
+}
+
+/// A bar of eighths of a column; what is there at all is seen.
+fn bar(part: u64, whole: u64) -> String {
+    let eighths = (part.saturating_mul(BAR as u64 * 8) / whole).min(BAR as u64 * 8);
+    let eighths = if part > 0 { eighths.max(1) } else { 0 };
+    let mut bar = "█".repeat((eighths / 8) as usize);
+    bar.extend(["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"].get((eighths % 8) as usize).copied());
+    bar
+}
+
+fn total_line(report: &BudgetReport) -> String {
+    format!(
+        "  {:<13} {:>9}  of {} tokens, {} bytes · {}",
+        "total",
+        grouped(report.total_tokens.0),
+        grouped(report.limit.0),
+        grouped(report.total_bytes.0),
+        certainty(report.certainty)
+    )
+}
+
+fn certainty(certainty: Certainty) -> &'static str {
+    match certainty {
+        Certainty::Exact => "counted exactly",
+        Certainty::Measured => "as measured by the provider",
+        Certainty::Estimated => "estimated, checked against recorded usage",
+        Certainty::Unverified => "estimated, unverified",
+    }
+}
+
+fn left_out(report: &BudgetReport, paint: Paint, out: &mut String) {
+    if report.left_out.is_empty() {
+        out.push_str(&format!("\n{}\n", paint.dim("nothing is left out")));
+        return;
+    }
+    out.push_str(&format!("\n{}\n", paint.bold("left out")));
+    for run in &report.left_out {
+        out.push_str(&format!(
+            "  {:<13} {:>9}  {:<12} {}  {}\n",
+            range(run),
+            format!("{}{}", if run.certainty == Certainty::Exact { "" } else { "~" }, grouped(run.tokens.0)),
+            plural(run.count, "entry", "entries"),
+            reason(run.reason),
+            paint.dim(&format!("read {}", run.handle)),
+        ));
+    }
+}
+
+fn range(run: &LeftOut) -> String {
+    if run.from_seq == run.to_seq { run.from_seq.to_string() } else { format!("{}–{}", run.from_seq, run.to_seq) }
+}
+
+/// Why something is not there, in words.
+pub(crate) fn reason(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Budget => "no room",
+        Reason::FailedTurn => "a failed turn",
+        Reason::Aside => "beside the conversation",
+        Reason::Empty => "nothing in it",
+        Reason::OrphanResult => "a result without a call",
+        Reason::DuplicateResult => "a second result for a call",
+        Reason::Dialect => "the format has no place for it",
+        Reason::Unsigned => "thinking without a signature",
+        Reason::OldThinking => "thinking of an old turn",
+        Reason::Erased => "erased",
+    }
+}
+
+fn entries(report: &BudgetReport, paint: Paint, all: bool, out: &mut String) {
+    let skip = if all { 0 } else { report.entries.len().saturating_sub(ENTRIES) };
+    out.push_str(&format!("\n{}", paint.bold("entries")));
+    if skip > 0 {
+        out.push_str(&paint.dim(&format!("  the newest {ENTRIES} of {}; -v shows all", report.entries.len())));
+    }
+    out.push('\n');
+    for entry in report.entries.iter().skip(skip) {
+        out.push_str(&entry_line(entry, paint));
+    }
+}
+
+fn entry_line(entry: &EntryLine, paint: Paint) -> String {
+    let seq = entry.seq.map(|seq| seq.to_string()).unwrap_or_default();
+    let form = match entry.treatment {
+        Treatment::Verbatim => "",
+        Treatment::Clipped => "clipped ",
+        Treatment::Stub => "stub ",
+        Treatment::LeftOut => "left out ",
+    };
+    let what = fit(&clean(&entry.what), width().saturating_sub(44));
+    format!(
+        "  {:>6}  {} {:>8}  {}{what}\n",
+        seq,
+        paint.section(entry.section, &format!("{:<11}", entry.section.name())),
+        grouped(entry.tokens.0),
+        paint.dim(form)
+    )
+}
+
+/// Cuts a text to so many columns.
+pub(crate) fn fit(text: &str, columns: usize) -> String {
+    let mut used = 0;
+    let mut out = String::new();
+    for c in text.chars() {
+        let wide = c.width().unwrap_or(0);
+        if used + wide > columns.saturating_sub(1) {
+            out.push('…');
+            break;
+        }
+        used += wide;
+        out.push(c);
+    }
+    out
+}
+
+fn pad(text: &str, columns: usize) -> String {
+    let missing = columns.saturating_sub(text.chars().count());
+    format!("{text}{}", " ".repeat(missing))
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    let tenths = part.saturating_mul(1000) / whole.max(1);
+    format!("{}.{} %", tenths / 10, tenths % 10)
+}
+
+/// A number with its noun.
+pub(crate) fn plural(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(count), if count == 1 { one } else { many })
+}
+
+fn head(text: &str, chars: usize) -> String {
+    text.chars().take(chars).collect()
+}
+
+/// The report for machines.
+pub(crate) fn machine(session: &str, built: &Built) -> Result<Value, serde_json::Error> {
+    let mut value = serde_json::to_value(&built.report)?;
+    value["session"] = session.into();
+    value["model"] = built.model.clone().into();
+    value["model_known"] = built.model_known.into();
+    value["dialect"] = dialect_name(built.dialect).into();
+    value["encoded_bytes"] = built.body.len().into();
+    value["digest"] = built.digest.clone().into();
+    value["through"] = built.through.0.into();
+    value["recorded"] = built.recorded.map_or(Value::Null, |seq| seq.0.into());
+    value["step"] = built.step.map_or(Value::Null, |step| step.words().into());
+    let dropped = built.dropped.iter().map(|dropped| {
+        json!({ "message": dropped.message, "part": dropped.part, "reason": reason(dropped.reason), "what": dropped.what })
+    });
+    value["dropped"] = dropped.collect();
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_never_longer_than_full_and_never_invisible() {
+        assert_eq!(bar(0, 100), "");
+        assert_eq!(bar(1, 1_000_000), "▏");
+        assert_eq!(bar(100, 100).chars().count(), BAR);
+        assert_eq!(bar(500, 100).chars().count(), BAR);
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        assert_eq!(fit("普通话普通话", 7), "普通话…");
+        assert_eq!(fit("plain", 20), "plain");
+    }
+}
