@@ -3,6 +3,7 @@
 use crate::history::{History, injection, new_history, result};
 use crate::lane::{Built, STREAM, build, show, view_of};
 use wunderblock_core::budget::{Budget, Reason, Treatment, WindowSource};
+use wunderblock_core::cost;
 use wunderblock_core::event::{ContentPinned, Fact};
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Body, Message, Part, Role, Standing};
@@ -362,4 +363,28 @@ fn an_erased_body_leaves_a_mark_and_a_request_that_is_still_valid() {
     assert_eq!(lines(&built), ["User: go", "Assistant: call(a)", "Tool: a=⟨erased⟩"]);
     let arguments = built.rendered.request.messages[1].parts[0].bodies()[0].inline().unwrap().to_owned();
     assert_eq!(arguments, r#"{"erased":true}"#);
+}
+
+#[test]
+fn frames_cover_the_bytes_either_encoding_adds() {
+    let cache = r#","cache_control":{"type":"ephemeral","ttl":"1h"}"#.len();
+    let cases = [
+        (cost::MESSAGE_FRAME, r#"{"role":"assistant","content":[]},"#.len() + cache),
+        (cost::TEXT_FRAME, r#"{"type":"text","text":""},"#.len() + cache),
+        (cost::TEXT_FRAME, r#"{"type":"thinking","thinking":"","signature":""},"#.len()),
+        (cost::TOOL_FRAME, r#"{"type":"tool_use","id":"","name":"","input":},"#.len()),
+        (cost::TOOL_FRAME, r#"{"type":"tool_result","tool_use_id":"","is_error":true,"content":[]},"#.len()),
+        (
+            cost::TOOL_FRAME,
+            r#""content":null,"tool_calls":[{"id":"","type":"function","function":{"name":"","arguments":""}},],"#.len(),
+        ),
+        (cost::MESSAGE_FRAME, r#"{"role":"tool","tool_call_id":"","content":""},"#.len()),
+        (cost::MEDIA_FRAME, r#"{"type":"image","source":{"type":"base64","media_type":"","data":""}},"#.len()),
+        (cost::MEDIA_FRAME, r#"{"type":"image_url","image_url":{"url":"data:;base64,","detail":"auto"}},"#.len()),
+        (cost::SCHEMA_FRAME, r#"{"name":"","description":"","input_schema":},"#.len() + cache),
+        (cost::SCHEMA_FRAME, r#"{"type":"function","function":{"name":"","description":"","parameters":}},"#.len()),
+    ];
+    for (frame, bytes) in cases {
+        assert!(frame.bytes.0 >= bytes as u64, "{frame:?} is less than {bytes}");
+    }
 }
