@@ -327,6 +327,24 @@ fn a_result_that_comes_after_its_call_was_left_out_brings_both_to_the_tail() {
 }
 
 #[test]
+fn the_result_of_an_exchange_that_is_left_out_goes_to_no_later_call() {
+    let Message { mut parts, .. } = answer("a", "old");
+    parts.push(Part::text("and now?"));
+    let mut history = ledger(vec![user("go"), call(&["a"]), Message::new(Role::User, parts)]);
+    for _ in 0..20 {
+        history.say(Message::text(Role::Assistant, "z".repeat(3_000)));
+    }
+    let mut view = view_of(&history.events);
+    let built = build(&mut history, &mut view, window(8_000), &[]).unwrap();
+    assert!(lines(&built).contains(&"User: and now?".to_owned()));
+    assert!(!lines(&built).contains(&"Assistant: call(a)".to_owned()));
+    history.say(call(&["a"]));
+    view.apply(history.events.last().unwrap());
+    let built = build(&mut history, &mut view, window(8_000), &[]).unwrap();
+    assert_eq!(lines(&built).last().unwrap(), "Tool: a=⟨no result was recorded for this call⟩");
+}
+
+#[test]
 fn a_pin_stays_verbatim_and_one_that_comes_too_late_is_named() {
     let mut history = long(40);
     let pin = |target| Fact::ContentPinned(ContentPinned { target: Seq(target), pinned: true });
