@@ -1,8 +1,9 @@
 //! What an entry takes up in a request, verbatim and as a stub.
 //!
-//! Strings of a request are counted one by one, as they stand in the encoded body; the frames below cover what every
-//! dialect adds around them (roles, type names, keys, punctuation), so that a sum of these costs is never below an
-//! independent count of the encoded request's strings.
+//! Strings of a request are counted one by one, as they stand in the encoded body; the frames below cover what Anthropic
+//! Messages and OpenAI chat completions add around them, so that a sum of these costs is never below an independent count
+//! of the encoded request. Their tokens are for the string values a dialect adds (roles, type names), counted with
+//! o200k; their bytes are for keys and punctuation as well.
 
 use crate::message::{Body, Extra, MediaForm, Message, Part};
 use crate::pair::{Shape, Unit};
@@ -12,20 +13,24 @@ use crate::trim::Trim;
 use crate::units::{Bytes, Cost, Tokens};
 use crate::view::View;
 
-/// Around a message: its role, and a name where a dialect splits it.
+/// Around a message: its role, one token (`user`, `assistant`, `tool`, `system`, `developer`), and the mark of a cached
+/// prefix on one of its blocks, `ephemeral` with a lifetime, four.
 pub const MESSAGE_FRAME: Cost = Cost::new(6, 96);
-/// Around a text or thinking block: its type.
-pub const TEXT_FRAME: Cost = Cost::new(4, 48);
-/// Around a tool call or result, its id and name not counted: the type names of either dialect.
+/// Around a text or thinking block: its type, one token; a block of system text can bear a cache mark as well.
+/// The longest form is Anthropic's thinking block, 49 bytes.
+pub const TEXT_FRAME: Cost = Cost::new(5, 80);
+/// Around a tool call or result, its id and name not counted: `tool_use`, `tool_result` or `function`, at most two
+/// tokens; the rest is for a word that says a result is a failure, in a dialect with no field for it. The longest form
+/// is a chat completion's call in a list of its own, 97 bytes.
 pub const TOOL_FRAME: Cost = Cost::new(12, 160);
-/// Around a medium: type names, MIME type.
+/// Around a medium, its MIME type not counted: `image` and `base64`, or `image_url` and a level of detail, at most four
+/// tokens; the rest is for the words that say whose it is, where a dialect moves a medium out of a tool result.
 pub const MEDIA_FRAME: Cost = Cost::new(24, 160);
-/// Around a tool schema.
+/// Around a tool's schema: `function`, or a cache mark.
 pub const SCHEMA_FRAME: Cost = Cost::new(16, 128);
-/// What a picture is taken to cost: Anthropic's documented ceiling of an image scaled to its limit, (1,568 px)² / 750
-/// rounded up to the next hundred pixels' worth.
+/// What a picture is taken to cost: a square of 1,568 px, the longest edge Anthropic's documentation lets stand, at its
+/// width × height / 750 tokens, rounded up to the next hundred. Its smaller ceiling for the area is not relied on.
 pub const MEDIA_TOKENS: Tokens = Tokens(3_300);
-
 /// What stands in for a result that was never recorded costs at most, the call's id not counted.
 pub const SYNTHETIC_COST: Cost = Cost::new(64, 512);
 

@@ -3,6 +3,7 @@
 use crate::history::{History, injection, new_history, result};
 use crate::lane::{Built, STREAM, build, show, view_of};
 use wunderblock_core::budget::{Budget, Reason, Treatment, WindowSource};
+use wunderblock_core::cost;
 use wunderblock_core::event::{ContentPinned, Fact};
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Body, Message, Part, Role, Standing};
@@ -326,6 +327,24 @@ fn a_result_that_comes_after_its_call_was_left_out_brings_both_to_the_tail() {
 }
 
 #[test]
+fn the_result_of_an_exchange_that_is_left_out_goes_to_no_later_call() {
+    let Message { mut parts, .. } = answer("a", "old");
+    parts.push(Part::text("and now?"));
+    let mut history = ledger(vec![user("go"), call(&["a"]), Message::new(Role::User, parts)]);
+    for _ in 0..20 {
+        history.say(Message::text(Role::Assistant, "z".repeat(3_000)));
+    }
+    let mut view = view_of(&history.events);
+    let built = build(&mut history, &mut view, window(8_000), &[]).unwrap();
+    assert!(lines(&built).contains(&"User: and now?".to_owned()));
+    assert!(!lines(&built).contains(&"Assistant: call(a)".to_owned()));
+    history.say(call(&["a"]));
+    view.apply(history.events.last().unwrap());
+    let built = build(&mut history, &mut view, window(8_000), &[]).unwrap();
+    assert_eq!(lines(&built).last().unwrap(), "Tool: a=⟨no result was recorded for this call⟩");
+}
+
+#[test]
 fn a_pin_stays_verbatim_and_one_that_comes_too_late_is_named() {
     let mut history = long(40);
     let pin = |target| Fact::ContentPinned(ContentPinned { target: Seq(target), pinned: true });
@@ -362,4 +381,28 @@ fn an_erased_body_leaves_a_mark_and_a_request_that_is_still_valid() {
     assert_eq!(lines(&built), ["User: go", "Assistant: call(a)", "Tool: a=⟨erased⟩"]);
     let arguments = built.rendered.request.messages[1].parts[0].bodies()[0].inline().unwrap().to_owned();
     assert_eq!(arguments, r#"{"erased":true}"#);
+}
+
+#[test]
+fn frames_cover_the_bytes_either_encoding_adds() {
+    let cache = r#","cache_control":{"type":"ephemeral","ttl":"1h"}"#.len();
+    let cases = [
+        (cost::MESSAGE_FRAME, r#"{"role":"assistant","content":[]},"#.len() + cache),
+        (cost::TEXT_FRAME, r#"{"type":"text","text":""},"#.len() + cache),
+        (cost::TEXT_FRAME, r#"{"type":"thinking","thinking":"","signature":""},"#.len()),
+        (cost::TOOL_FRAME, r#"{"type":"tool_use","id":"","name":"","input":},"#.len()),
+        (cost::TOOL_FRAME, r#"{"type":"tool_result","tool_use_id":"","is_error":true,"content":[]},"#.len()),
+        (
+            cost::TOOL_FRAME,
+            r#""content":null,"tool_calls":[{"id":"","type":"function","function":{"name":"","arguments":""}},],"#.len(),
+        ),
+        (cost::MESSAGE_FRAME, r#"{"role":"tool","tool_call_id":"","content":""},"#.len()),
+        (cost::MEDIA_FRAME, r#"{"type":"image","source":{"type":"base64","media_type":"","data":""}},"#.len()),
+        (cost::MEDIA_FRAME, r#"{"type":"image_url","image_url":{"url":"data:;base64,","detail":"auto"}},"#.len()),
+        (cost::SCHEMA_FRAME, r#"{"name":"","description":"","input_schema":},"#.len() + cache),
+        (cost::SCHEMA_FRAME, r#"{"type":"function","function":{"name":"","description":"","parameters":}},"#.len()),
+    ];
+    for (frame, bytes) in cases {
+        assert!(frame.bytes.0 >= bytes as u64, "{frame:?} is less than {bytes}");
+    }
 }

@@ -19,14 +19,14 @@ use wunderblock_core::stub::{ERASED, ERASED_JSON};
 use wunderblock_core::units::{Bytes, Cost, Millis, Seq, Tokens};
 
 /// How many cases a property is tried on; `PROPTEST_FACTOR` multiplies them.
-pub fn config(cases: u32) -> ProptestConfig {
+pub(crate) fn config(cases: u32) -> ProptestConfig {
     let factor = std::env::var("PROPTEST_FACTOR").ok().and_then(|text| text.parse().ok()).unwrap_or(1u32);
     ProptestConfig { cases: cases * factor, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 /// One thing that happens in a history.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub(crate) enum Step {
     /// The person says something: parts by number, and a length.
     User { text: Text, media: bool, with_result: bool },
     /// A reply with so many calls, and what becomes of their results.
@@ -44,7 +44,7 @@ pub enum Step {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub enum Thinking {
+pub(crate) enum Thinking {
     None,
     Signed,
     Unsigned,
@@ -53,7 +53,7 @@ pub enum Thinking {
 
 /// What becomes of a call's result.
 #[derive(Clone, Debug)]
-pub enum Answer {
+pub(crate) enum Answer {
     Now(Text),
     /// After the next steps.
     Later(Text),
@@ -65,7 +65,7 @@ pub enum Answer {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub enum Odd {
+pub(crate) enum Odd {
     Failed,
     Aside,
     Blank,
@@ -79,14 +79,14 @@ pub enum Odd {
 
 /// A text: which alphabet, how long, in a blob or not.
 #[derive(Clone, Debug)]
-pub struct Text {
-    pub kind: u8,
-    pub len: usize,
-    pub blob: bool,
+pub(crate) struct Text {
+    pub(crate) kind: u8,
+    pub(crate) len: usize,
+    pub(crate) blob: bool,
 }
 
 impl Text {
-    pub fn content(&self, salt: u64) -> String {
+    pub(crate) fn content(&self, salt: u64) -> String {
         let unit = match self.kind {
             0 => "plain words of some length, ",
             1 => "漢字と仮名、改行\n",
@@ -102,7 +102,7 @@ impl Text {
     }
 }
 
-pub fn text(max: usize) -> impl Strategy<Value = Text> {
+pub(crate) fn text(max: usize) -> impl Strategy<Value = Text> {
     let len = prop_oneof![8 => 0..300usize, 3 => 300..6_000usize, 1 => 6_000..max.max(6_001)];
     (0..5u8, len, any::<bool>()).prop_map(|(kind, len, blob)| Text { kind, len, blob })
 }
@@ -141,7 +141,7 @@ fn odd() -> impl Strategy<Value = Odd> {
     ]
 }
 
-pub fn step() -> impl Strategy<Value = Step> {
+pub(crate) fn step() -> impl Strategy<Value = Step> {
     let calls = prop::collection::vec(answer(), 0..4);
     prop_oneof![
         4 => (text(40_000), prop::bool::weighted(0.1), prop::bool::weighted(0.1))
@@ -156,11 +156,11 @@ pub fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-pub fn steps(max: usize) -> impl Strategy<Value = Vec<Step>> {
+pub(crate) fn steps(max: usize) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step(), 1..max)
 }
 
-pub fn budget() -> impl Strategy<Value = Budget> {
+pub(crate) fn budget() -> impl Strategy<Value = Budget> {
     let window = prop_oneof![4_000..16_000u64, 16_000..200_000u64, 200_000..1_000_000u64];
     let bytes = prop_oneof![3 => Just(32_000_000u64), 1 => 20_000..400_000u64];
     (window, 0..60u64, 0..10u64, bytes).prop_map(|(window, reserve, margin, bytes)| Budget {
@@ -174,7 +174,7 @@ pub fn budget() -> impl Strategy<Value = Budget> {
 
 /// The texts of a history's blobs, and what they cost.
 #[derive(Default)]
-pub struct Wax {
+pub(crate) struct Wax {
     texts: HashMap<Handle, (String, Cost)>,
 }
 
@@ -201,7 +201,7 @@ impl Wax {
         body
     }
 
-    pub fn lose(&mut self, blob: Handle) {
+    pub(crate) fn lose(&mut self, blob: Handle) {
         self.texts.remove(&blob);
     }
 }
@@ -232,26 +232,26 @@ impl Gauge for Wax {
 
 /// A ledger of one session.
 #[derive(Default)]
-pub struct History {
-    pub events: Vec<Event>,
-    pub wax: Wax,
+pub(crate) struct History {
+    pub(crate) events: Vec<Event>,
+    pub(crate) wax: Wax,
     later: Vec<Message>,
     turn_calls: usize,
     replies: usize,
 }
 
-pub fn new_history() -> History {
+pub(crate) fn new_history() -> History {
     let mut history = History::default();
     history.append(Fact::SessionOpened(SessionOpened::default()));
     history
 }
 
 impl History {
-    pub fn head(&self) -> Seq {
+    pub(crate) fn head(&self) -> Seq {
         Seq(self.events.len() as u64)
     }
 
-    pub fn append(&mut self, fact: Fact) -> Seq {
+    pub(crate) fn append(&mut self, fact: Fact) -> Seq {
         let seq = self.head().next();
         self.events.push(Event {
             tenant: TenantId::local(),
@@ -265,7 +265,7 @@ impl History {
         seq
     }
 
-    pub fn say(&mut self, message: Message) -> Seq {
+    pub(crate) fn say(&mut self, message: Message) -> Seq {
         self.append(Fact::MessageAppended(MessageAppended { message }))
     }
 
@@ -275,7 +275,7 @@ impl History {
     }
 
     /// Plays a step. The answer: whether a request is due.
-    pub fn play(&mut self, step: &Step) -> bool {
+    pub(crate) fn play(&mut self, step: &Step) -> bool {
         match step {
             Step::User { text, media, with_result } => self.user(text, *media, *with_result),
             Step::Reply { text, thinking, split, calls } => {
@@ -476,7 +476,7 @@ impl History {
     }
 
     /// Records a decision, as an engine does before it sends the request; `built` when it is rendered.
-    pub fn record(&mut self, plan: &Plan) -> Vec<Event> {
+    pub(crate) fn record(&mut self, plan: &Plan) -> Vec<Event> {
         let lane = LaneId::main();
         let from = self.events.len();
         if let Some(reason) = plan.step {
@@ -492,7 +492,7 @@ impl History {
         self.events[from..].to_vec()
     }
 
-    pub fn built(&mut self, plan: Plan, budget: Budget) -> Event {
+    pub(crate) fn built(&mut self, plan: Plan, budget: Budget) -> Event {
         self.append(Fact::ContextBuilt(Box::new(ContextBuilt {
             lane: LaneId::main(),
             model: "model-a".into(),
@@ -510,16 +510,16 @@ impl History {
     }
 }
 
-pub fn picture() -> Part {
+pub(crate) fn picture() -> Part {
     Part::Media { mime: "image/png".into(), form: MediaForm::Base64, body: "aGVsbG8=".into(), extra: None }
 }
 
-pub fn result(id: &str, content: Vec<Part>) -> Message {
+pub(crate) fn result(id: &str, content: Vec<Part>) -> Message {
     let part = Part::ToolResult { call: id.into(), content, failed: false, extra: None };
     Message::new(Role::Tool, vec![part])
 }
 
-pub fn injection(from: u64) -> Injection {
+pub(crate) fn injection(from: u64) -> Injection {
     Injection {
         from_seq: Seq(from),
         body: format!("the body of {from}").into(),
@@ -528,6 +528,6 @@ pub fn injection(from: u64) -> Injection {
     }
 }
 
-pub fn tools() -> Vec<Tool> {
+pub(crate) fn tools() -> Vec<Tool> {
     vec![Tool { name: "run".into(), description: "Runs a command.".into(), schema: "{}".into(), extra: None }]
 }

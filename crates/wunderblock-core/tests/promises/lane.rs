@@ -10,9 +10,9 @@ use wunderblock_core::render::{Rendered, Scene, render};
 use wunderblock_core::section::Section;
 use wunderblock_core::view::View;
 
-pub const STREAM: Handle = Handle(0x3f9c_1a7b_e2d0_4c58);
+pub(crate) const STREAM: Handle = Handle(0x3f9c_1a7b_e2d0_4c58);
 
-pub fn view_of<'e>(events: impl IntoIterator<Item = &'e Event>) -> View {
+pub(crate) fn view_of<'e>(events: impl IntoIterator<Item = &'e Event>) -> View {
     let mut view = View::new(LaneId::main());
     for event in events {
         view.apply(event);
@@ -20,13 +20,13 @@ pub fn view_of<'e>(events: impl IntoIterator<Item = &'e Event>) -> View {
     view
 }
 
-pub fn fixed(history: &History) -> Vec<Fixed> {
+pub(crate) fn fixed(history: &History) -> Vec<Fixed> {
     let part =
         |tool| Fixed { section: Section::Tools, what: "tool".into(), cost: cost::tool(tool, &history.wax) };
     tools().iter().map(part).collect()
 }
 
-pub fn decide(
+pub(crate) fn decide(
     history: &History,
     view: &View,
     budget: Budget,
@@ -44,7 +44,7 @@ pub fn decide(
     })
 }
 
-pub fn show(history: &History, view: &View) -> Rendered {
+pub(crate) fn show(history: &History, view: &View) -> Rendered {
     let tools = tools();
     render(
         view,
@@ -53,13 +53,13 @@ pub fn show(history: &History, view: &View) -> Rendered {
     )
 }
 
-pub struct Built {
-    pub plan: Plan,
-    pub rendered: Rendered,
+pub(crate) struct Built {
+    pub(crate) plan: Plan,
+    pub(crate) rendered: Rendered,
 }
 
 /// One build of the main lane, recorded in the ledger and applied to the view.
-pub fn build(
+pub(crate) fn build(
     history: &mut History,
     view: &mut View,
     budget: Budget,

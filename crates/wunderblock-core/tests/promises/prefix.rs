@@ -23,6 +23,9 @@ fn says_so(event: &Event) -> bool {
 fn check_grown(before: &Built, after: &Built) {
     let (old, new) = (&before.rendered.request, &after.rendered.request);
     assert_eq!(old.tools, new.tools);
+    if old.messages.is_empty() {
+        return; // Nothing that could have been sent: the conversation has yet to begin.
+    }
     assert_eq!(old.system, new.system);
     let same = old.messages.iter().zip(&new.messages).take_while(|(old, new)| old == new).count();
     assert_eq!(

@@ -53,7 +53,15 @@ proptest! {
             if index % often != 0 && index + 1 < steps.len() {
                 continue;
             }
-            let _ = build(&mut history, &mut live, budget, &[injection(index as u64)]);
+            let hits = [injection(index as u64)];
+            if index % 2 == 0 {
+                let _ = build(&mut history, &mut live, budget, &hits);
+            } else if let Ok(plan) = decide(&history, &live, budget, &hits) {
+                // Whoever built the request got no further than this.
+                for event in history.record(&plan) {
+                    live.apply(&event);
+                }
+            }
             let folded = view_of(&history.events);
             let resumed = resume(&history.events);
             for other in [&folded, &resumed] {

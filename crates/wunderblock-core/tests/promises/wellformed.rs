@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use wunderblock_core::message::{Body, Part, Role};
 use wunderblock_core::request::Request;
 
-pub fn check(request: &Request) {
+pub(crate) fn check(request: &Request) {
     let mut ids = HashSet::new();
     let mut expected: Vec<_> = Vec::new();
     for message in &request.messages {
