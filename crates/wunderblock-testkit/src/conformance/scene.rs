@@ -3,8 +3,8 @@
 use futures_executor::block_on;
 use wunderblock::store::codec::pack;
 use wunderblock::store::{
-    Answer, Appended, Mark, Opening, Order, PackedBlob, PackedEvent, Query, Storage, StoreError, StoredEvent,
-    StreamInfo, TallyRow, Tenant, Write, Written,
+    Answer, Appended, Mark, Marked, Opening, Order, PackedBlob, PackedEvent, Query, Storage, StoreError,
+    StoredEvent, StreamInfo, TallyRow, Tenant, Write, Written,
 };
 use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq};
@@ -187,12 +187,32 @@ impl<'a> Scene<'a> {
             order: Order::Ascending,
             limit: 1 << 40,
             text: Bytes(1 << 40),
+            counts: false,
         }
     }
 
     pub(super) fn at(&self, id: &str, seqs: &[u64]) -> Vec<StoredEvent> {
         let seqs = seqs.iter().copied().map(Seq).collect();
         self.events_of(Query::At { tenant: self.tenant.no, stream: stream_id(id), seqs })
+    }
+
+    /// That a stream is not known to any query that reads from it.
+    pub(super) fn knows_nothing_of(&self, id: &str) {
+        let (tenant, stream) = (self.tenant.no, || stream_id(id));
+        let (to, limit) = (Seq(9), 9);
+        let queries = [
+            Query::Lineage { tenant, stream: stream() },
+            self.range(id, 1, 9),
+            Query::At { tenant, stream: stream(), seqs: vec![Seq(1)] },
+            Query::Marked { tenant, stream: stream(), what: Marked::System, to, limit },
+            Query::Callers { tenant, stream: stream(), calls: vec!["call".into()], before: to },
+            Query::Tallies { tenant, stream: stream(), seqs: vec![Seq(1)] },
+        ];
+        for query in queries {
+            let answer = block_on(self.store.query(vec![query.clone()]));
+            assert_eq!(answer, Err(StoreError::NoStream(stream())), "{query:?}");
+        }
+        assert_eq!(self.find(id), None);
     }
 
     /// The positions of events that make calls.

@@ -2,8 +2,8 @@
 
 use super::table::Table;
 use wunderblock::store::{
-    BodyCount, Mark, Marked, PackedBlob, SegmentInfo, SourceNo, StreamInfo, StreamNo, Stretch, TallyRow,
-    Tenant, TenantNo,
+    BodyCount, Mark, Marked, PackedBlob, SegmentInfo, SourceNo, StoreError, StreamInfo, StreamNo, Stretch,
+    TallyRow, Tenant, TenantNo,
 };
 use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -93,6 +93,15 @@ pub(super) struct SourceRow {
     pub(super) leaf: Option<StreamId>,
 }
 
+impl SourceRow {
+    /// The revision that has begun and not ended.
+    pub(super) fn unfinished(&self) -> Result<u32, StoreError> {
+        let none =
+            || StoreError::Damaged(format!("source {} has no revision that bytes could go to", self.key));
+        (self.newest > self.complete).then_some(self.newest).ok_or_else(none)
+    }
+}
+
 /// A revision of a source.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RevisionRow {
@@ -168,7 +177,7 @@ state! {
     revisions: (SourceNo, u32) => RevisionRow,
     chunks: (SourceNo, u32, u64) => ChunkRow,
     segments: (TenantNo, u64) => SegmentInfo,
-    blocks: (TenantNo, u64, Vec<u8>) => Vec<u8>,
+    blocks: (TenantNo, u64, u32) => Vec<u8>,
 }
 
 impl State {
