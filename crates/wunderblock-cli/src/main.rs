@@ -1,2 +1,24 @@
-//! .
-fn main() {}
+//! The command line of Wunderblock: parse, one call of the engine, print.
+
+mod args;
+mod commands;
+mod exit;
+mod paint;
+mod report;
+mod settings;
+mod terminal;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args = match args::Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return exit::usage(&error),
+    };
+    let json = args.global.json;
+    match futures_executor::block_on(commands::run(args)) {
+        Ok(code) => code,
+        Err(error) => exit::failed(&error, json),
+    }
+}

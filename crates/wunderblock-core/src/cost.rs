@@ -4,10 +4,13 @@
 //! dialect adds around them (roles, type names, keys, punctuation), so that a sum of these costs is never below an
 //! independent count of the encoded request's strings.
 
-use crate::message::{Body, Extra, Message, Part};
-use crate::ports::Gauge;
+use crate::message::{Body, Extra, MediaForm, Message, Part};
+use crate::pair::{Shape, Unit};
+use crate::ports::{Bodies, Gauge};
 use crate::stub;
+use crate::trim::Trim;
 use crate::units::{Bytes, Cost, Tokens};
+use crate::view::View;
 
 /// Around a message: its role, and a name where a dialect splits it.
 pub const MESSAGE_FRAME: Cost = Cost::new(6, 96);
@@ -22,6 +25,9 @@ pub const SCHEMA_FRAME: Cost = Cost::new(16, 128);
 /// What a picture is taken to cost: Anthropic's documented ceiling of an image scaled to its limit, (1,568 px)² / 750
 /// rounded up to the next hundred pixels' worth.
 pub const MEDIA_TOKENS: Tokens = Tokens(3_300);
+
+/// What stands in for a result that was never recorded costs at most, the call's id not counted.
+pub const SYNTHETIC_COST: Cost = Cost::new(64, 512);
 
 /// An entry's cost in either form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,7 +61,13 @@ pub fn forms(piece: &Part, gauge: &dyn Gauge, gist: Option<&str>) -> EntryCost {
 #[must_use]
 pub fn message(message: &Message, gauge: &dyn Gauge) -> Cost {
     let parts: Cost = message.parts.iter().map(|piece| part(piece, gauge)).sum();
-    MESSAGE_FRAME + extra(&message.extra, gauge) + parts
+    frame(gauge) + extra(&message.extra, gauge) + parts
+}
+
+/// Around a message, for this model.
+#[must_use]
+pub fn frame(gauge: &dyn Gauge) -> Cost {
+    MESSAGE_FRAME + Cost { tokens: gauge.framing().message, ..Cost::ZERO }
 }
 
 /// What one part costs, its frame included.
@@ -69,6 +81,7 @@ pub fn part(piece: &Part, gauge: &dyn Gauge) -> Cost {
         }
         Part::ToolCall { call, name, input, extra: more, .. } => {
             TOOL_FRAME
+                + Cost { tokens: gauge.framing().call, ..Cost::ZERO }
                 + gauge.text(call.as_str())
                 + gauge.text(name)
                 + json_body(input, gauge)
@@ -80,12 +93,73 @@ pub fn part(piece: &Part, gauge: &dyn Gauge) -> Cost {
                 + content.iter().map(|inner| part(inner, gauge)).sum()
                 + extra(more, gauge)
         }
-        Part::Media { mime, body, extra: more, .. } => {
-            let size = Cost { tokens: MEDIA_TOKENS, bytes: body.bytes() };
-            MEDIA_FRAME + size + gauge.text(mime) + extra(more, gauge)
+        Part::Media { mime, body: data, form, extra: more } => {
+            let picture = Cost { tokens: MEDIA_TOKENS, ..Cost::ZERO };
+            // A name of data is text of the request; the data itself is not.
+            let size = match form {
+                MediaForm::Base64 => Cost { bytes: data.bytes(), ..Cost::ZERO },
+                MediaForm::Url | MediaForm::File => body(data, gauge),
+            };
+            MEDIA_FRAME + picture + size + gauge.text(mime) + extra(more, gauge)
         }
         Part::Opaque { raw, .. } => TEXT_FRAME + json_body(raw, gauge),
     }
+}
+
+/// What a unit costs in either form, never below what [`crate::render::measure`] finds of it.
+#[must_use]
+pub fn unit(unit: &Unit, view: &View, gauge: &dyn Gauge) -> EntryCost {
+    let mut total = EntryCost::default();
+    for said in unit.speakers.iter().filter_map(|seq| view.entry(*seq)) {
+        total += both(frame(gauge));
+        for piece in said.message.own_parts().filter(|piece| gauge.refuses(piece).is_none()) {
+            total += forms(piece, gauge, None);
+        }
+    }
+    let Shape::Exchange { calls } = &unit.shape else { return total };
+    if !calls.is_empty() {
+        total += both(frame(gauge));
+    }
+    for call in calls {
+        total += match call.result.and_then(|place| view.part(place)) {
+            Some(piece) => forms(piece, gauge, gist(view.part(call.place))),
+            None => both(SYNTHETIC_COST + gauge.text(call.id.as_str())),
+        };
+        if call.name != call.id {
+            let name = gauge.text(call.name.as_str());
+            total += both(name + name);
+        }
+        // Each result may become a message of its own, in a dialect that wants it so.
+        total += both(frame(gauge));
+    }
+    total
+}
+
+/// What a unit of the user's words costs when its texts are clipped.
+#[must_use]
+pub fn clipped(unit: &Unit, trim: &Trim, view: &View, gauge: &dyn Gauge, bodies: &dyn Bodies) -> Cost {
+    let mut total = Cost::ZERO;
+    for said in unit.speakers.iter().filter_map(|seq| view.entry(*seq)) {
+        total += frame(gauge);
+        let clip = trim.clip_of(said.seq);
+        for piece in said.message.own_parts().filter(|piece| gauge.refuses(piece).is_none()) {
+            let short = clip.and_then(|bytes| stub::clip(piece, bytes, bodies));
+            total += part(short.as_ref().unwrap_or(piece), gauge);
+        }
+    }
+    total
+}
+
+/// The gist of a call.
+pub(crate) fn gist(call: Option<&Part>) -> Option<&str> {
+    match call {
+        Some(Part::ToolCall { gist, .. }) => gist.as_deref(),
+        _ => None,
+    }
+}
+
+fn both(cost: Cost) -> EntryCost {
+    EntryCost { verbatim: cost, stub: cost }
 }
 
 /// What a tool's schema costs.
@@ -112,6 +186,7 @@ fn json_body(body: &Body, gauge: &dyn Gauge) -> Cost {
     }
 }
 
-fn extra(extra: &Extra, gauge: &dyn Gauge) -> Cost {
+/// What unknown fields cost.
+pub(crate) fn extra(extra: &Extra, gauge: &dyn Gauge) -> Cost {
     extra.as_deref().map_or(Cost::ZERO, |text| gauge.json(text) + Cost { tokens: Tokens(2), bytes: Bytes(8) })
 }

@@ -5,7 +5,7 @@
 //! from its record.
 //!
 //! In reading order: [`id`] and [`units`] name things, [`message`] and [`event`] say what the ledger holds, [`view`] and
-//! [`pair`] what a model could see, [`budget`], [`cost`] and [`plan`] what it will see, [`stub`] and [`render`] in which
+//! [`pair`] what a model could see, [`budget`], [`cost`], [`trim`] and [`plan`] what it will see, [`stub`] and [`render`] in which
 //! form, [`report`] what that amounts to. [`ports`] is all that core asks of the world.
 
 pub mod budget;
@@ -21,5 +21,6 @@ pub mod report;
 pub mod request;
 pub mod section;
 pub mod stub;
+pub mod trim;
 pub mod units;
 pub mod view;

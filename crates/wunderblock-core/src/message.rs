@@ -207,6 +207,18 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl Part {
+    /// Whether a request can hold a message of this part alone: thinking and blank text it cannot.
+    #[must_use]
+    pub fn speaks(&self) -> bool {
+        match self {
+            Self::Text { text, .. } => text.inline().is_none_or(|text| !text.trim().is_empty()),
+            Self::Thinking { .. } => false,
+            Self::ToolCall { .. } | Self::ToolResult { .. } | Self::Media { .. } | Self::Opaque { .. } => {
+                true
+            }
+        }
+    }
+
     /// A text part.
     pub fn text(text: impl Into<Body>) -> Self {
         Self::Text { text: text.into(), extra: None }
@@ -322,11 +334,14 @@ impl Message {
         })
     }
 
-    /// Whether this is a person's own turn: said by the user, and not only tool results.
+    /// The parts the speaker says: all but tool results, which stand with their calls.
+    pub fn own_parts(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().filter(|part| !matches!(part, Part::ToolResult { .. }))
+    }
+
+    /// Whether this is a person's own turn: said by the user, and not only tool results or nothing at all.
     #[must_use]
     pub fn is_user_turn(&self) -> bool {
-        self.role == Role::User
-            && self.standing.is_said()
-            && self.parts.iter().any(|part| !matches!(part, Part::ToolResult { .. }))
+        self.role == Role::User && self.standing.is_said() && self.own_parts().any(Part::speaks)
     }
 }

@@ -1,18 +1,36 @@
 //! Which entries belong together: calls with their results, split records of one reply.
 //!
 //! Pairing goes by id over the whole set. A result is bound to the nearest call before it that still waits for one;
-//! failing that, to the first such call after it, since some programs write a result before its call. What can be bound to
-//! nothing is set aside with the reason, never answered by something made up.
+//! failing that, to the first such call after it, since some programs write a result before its call. Where a call has
+//! both, the result after it counts. Ids come again: a result that repeats the last one of its id is a duplicate, another
+//! may be for a call to come. What can be bound to nothing is set aside with the reason, never answered by something
+//! made up.
+//!
+//! What a trim leaves out takes part in pairing no more, and must not change it: see [`crate::trim::Trim::spent`].
 
 use crate::budget::Reason;
 use crate::id::CallId;
 use crate::message::{Message, Part, Role, Standing};
 use crate::units::Seq;
 use crate::view::{Entry, View};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// A place in the view: the entry, and the part in it.
 pub type At = (Seq, usize);
+
+/// A tool call, and where its result is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The id as recorded; programs use the same one again and again.
+    pub id: CallId,
+    /// The id in a request, where no two calls may share one.
+    pub name: CallId,
+    /// The place of the call.
+    pub place: At,
+    /// The place of its result.
+    pub result: Option<At>,
+}
 
 /// What a unit is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,10 +39,10 @@ pub enum Shape {
     User,
     /// Operator's text.
     System,
-    /// A reply of the model, and the results of the calls it made, in the order of the calls.
+    /// A reply of the model, and the results of the calls it made.
     Exchange {
-        /// The calls, each with the place of its result.
-        calls: Vec<(CallId, Option<At>)>,
+        /// The calls, in order.
+        calls: Vec<Call>,
     },
 }
 
@@ -35,19 +53,28 @@ pub struct Unit {
     pub shape: Shape,
     /// Its entries, ascending.
     pub members: Vec<Seq>,
-    /// The entries that hold the speaker's own words: all but those that hold results only.
+    /// The entries that hold the speaker's own words: all but those that hold results only. Ascending.
     pub speakers: Vec<Seq>,
-    /// Where it stands in a request: its first member that is not before the frontier, else its first.
+    /// Where it stands in a request: at its first speaker, unless that is before the frontier and something else is not.
     pub key: Seq,
     /// Its last member.
     pub last: Seq,
 }
 
 impl Unit {
+    /// The calls made in it.
+    #[must_use]
+    pub fn calls(&self) -> &[Call] {
+        match &self.shape {
+            Shape::Exchange { calls } => calls,
+            Shape::User | Shape::System => &[],
+        }
+    }
+
     /// Whether a call in it has no result yet.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
-        matches!(&self.shape, Shape::Exchange { calls } if calls.iter().any(|(_, result)| result.is_none()))
+        self.calls().iter().any(|call| call.result.is_none())
     }
 }
 
@@ -60,167 +87,212 @@ pub struct Arrangement {
     pub aside: Vec<(Seq, Reason)>,
     /// Results that cannot be shown, with the reason; the rest of their entry can.
     pub loose: Vec<(At, Reason)>,
+    /// The same of results that a call to come may still take.
+    pub early: Vec<(At, Reason)>,
 }
 
 /// Groups a view's entries.
 #[must_use]
 pub fn arrange(view: &View) -> Arrangement {
-    let mut pairing = Pairing::default();
+    let mut pairing = Pairing::new(view);
     for entry in view.entries() {
         pairing.take(entry);
     }
-    pairing.finish(view.trim().drop_before)
+    pairing.finish()
 }
 
-struct Draft {
+struct Draft<'v> {
     shape: Shape,
     speakers: Vec<Seq>,
-    members: BTreeSet<Seq>,
-    api_id: Option<Box<str>>,
+    api_id: Option<&'v str>,
     /// Whether there is anything to send; thinking alone is not.
     speaks: bool,
 }
 
-#[derive(Default)]
-struct Pairing {
-    drafts: Vec<Draft>,
-    /// Calls that wait, newest last: unit and index of the call.
-    waiting: HashMap<CallId, Vec<(usize, usize)>>,
-    /// Ids that have been answered.
-    answered: HashMap<CallId, usize>,
-    /// Results that came before any call of their id, oldest first.
-    early: BTreeMap<CallId, Vec<At>>,
+/// A call: the index of its draft, and its own in there.
+type Slot = (usize, usize);
+
+struct Pairing<'v> {
+    view: &'v View,
+    drafts: Vec<Draft<'v>>,
+    /// Calls that wait, newest last.
+    waiting: HashMap<&'v CallId, Vec<Slot>>,
+    /// The latest result of each id that has been answered.
+    answered: HashMap<&'v CallId, &'v Part>,
+    /// Results that came before their call, oldest first.
+    early: HashMap<&'v CallId, VecDeque<At>>,
+    /// Calls that were answered by such a result, and by none since.
+    foretold: HashMap<&'v CallId, Slot>,
+    /// The ids used in a request.
+    names: HashSet<Cow<'v, str>>,
     last_exchange: Option<usize>,
     arrangement: Arrangement,
 }
 
-impl Pairing {
-    fn take(&mut self, entry: &Entry) {
-        let Some(message) = &entry.message else {
-            self.arrangement.aside.push((entry.seq, Reason::Erased));
-            return;
-        };
+impl<'v> Pairing<'v> {
+    fn new(view: &'v View) -> Self {
+        Self {
+            view,
+            drafts: Vec::new(),
+            waiting: HashMap::new(),
+            answered: HashMap::new(),
+            early: HashMap::new(),
+            foretold: HashMap::new(),
+            names: HashSet::new(),
+            last_exchange: None,
+            arrangement: Arrangement::default(),
+        }
+    }
+
+    fn take(&mut self, entry: &'v Entry) {
+        let message = &entry.message;
         let reason = match &message.standing {
             Standing::Failed(_) => Some(Reason::FailedTurn),
             Standing::Aside(_) => Some(Reason::Aside),
-            _ if message.role != Role::Assistant && !message.parts.iter().any(is_something) => {
+            _ if message.parts.is_empty() => Some(Reason::Empty),
+            _ if message.role != Role::Assistant && !message.parts.iter().any(Part::speaks) => {
                 Some(Reason::Empty)
             }
             _ => None,
         };
-        if let Some(reason) = reason {
-            self.arrangement.aside.push((entry.seq, reason));
-            return;
-        }
-        match message.role {
-            Role::Assistant => self.reply(entry.seq, message),
-            Role::System | Role::User | Role::Tool => self.words(entry.seq, message),
+        match (reason, message.role) {
+            (Some(reason), _) => self.arrangement.aside.push((entry.seq, reason)),
+            (None, Role::Assistant) => self.reply(entry.seq, message),
+            (None, Role::System | Role::User | Role::Tool) => self.words(entry.seq, message),
         }
     }
 
-    fn reply(&mut self, seq: Seq, message: &Message) {
+    /// A record of a reply. Records of the same reply are one unit.
+    fn reply(&mut self, seq: Seq, message: &'v Message) {
+        let mut own = message.own_parts().peekable();
+        let speaker = own.peek().is_some().then(|| self.speaker(seq, message));
+        for (index, part) in message.parts.iter().enumerate() {
+            match part {
+                Part::ToolCall { call, .. } => {
+                    if let Some(unit) = speaker {
+                        self.call(unit, call, (seq, index));
+                    }
+                }
+                Part::ToolResult { call, .. } => self.result(call, part, (seq, index)),
+                _ => {}
+            }
+        }
+    }
+
+    fn speaker(&mut self, seq: Seq, message: &'v Message) -> usize {
+        let api_id = message.api_id.as_deref();
         let same = self.last_exchange.filter(|index| {
-            message.api_id.is_some()
-                && self.drafts.get(*index).is_some_and(|draft| draft.api_id == message.api_id)
+            api_id.is_some() && self.drafts.get(*index).is_some_and(|draft| draft.api_id == api_id)
         });
         let unit = same.unwrap_or_else(|| {
-            self.drafts.push(Draft {
-                shape: Shape::Exchange { calls: Vec::new() },
-                speakers: Vec::new(),
-                members: BTreeSet::new(),
-                api_id: message.api_id.clone(),
-                speaks: false,
-            });
+            let shape = Shape::Exchange { calls: Vec::new() };
+            self.drafts.push(Draft { shape, speakers: Vec::new(), api_id, speaks: false });
             self.drafts.len() - 1
         });
         self.last_exchange = Some(unit);
-        let Some(draft) = self.drafts.get_mut(unit) else { return };
-        draft.speakers.push(seq);
-        draft.members.insert(seq);
-        draft.speaks |= message.parts.iter().any(is_something);
-        let Shape::Exchange { calls } = &mut draft.shape else { return };
-        for call in message.calls() {
-            let early =
-                self.early.get_mut(call).and_then(|results| (!results.is_empty()).then(|| results.remove(0)));
-            let index = calls.len();
-            calls.push((call.clone(), early));
-            match early {
-                Some((at, _)) => {
-                    draft.members.insert(at);
-                    self.answered.insert(call.clone(), unit);
-                }
-                None => self.waiting.entry(call.clone()).or_default().push((unit, index)),
-            }
+        if let Some(draft) = self.drafts.get_mut(unit) {
+            draft.speakers.push(seq);
+            draft.speaks |= message.own_parts().any(Part::speaks);
         }
+        unit
+    }
+
+    fn call(&mut self, unit: usize, id: &'v CallId, place: At) {
+        let name = self.name(id, place);
+        let result = self.early.get_mut(id).and_then(VecDeque::pop_front);
+        let Some(Shape::Exchange { calls }) = self.drafts.get_mut(unit).map(|draft| &mut draft.shape) else {
+            return;
+        };
+        let slot = (unit, calls.len());
+        calls.push(Call { id: id.clone(), name, place, result });
+        if let Some(part) = result.and_then(|at| self.view.part(at)) {
+            self.answered.insert(id, part);
+            self.foretold.insert(id, slot);
+        } else {
+            self.waiting.entry(id).or_default().push(slot);
+        }
+    }
+
+    /// The first call of an id keeps it, later ones add their place. It goes by the order of recording, not by what is
+    /// shown, so that an id in a request stays what it is as the session goes on.
+    fn name(&mut self, id: &'v CallId, (seq, index): At) -> CallId {
+        let text = id.as_str();
+        if !text.is_empty() && self.names.insert(Cow::Borrowed(text)) {
+            return id.clone();
+        }
+        let mut name = format!("{text}-{seq}-{index}");
+        while self.names.contains(name.as_str()) {
+            name.push('-');
+        }
+        self.names.insert(Cow::Owned(name.clone()));
+        name.into()
     }
 
     /// A message that is no reply: its results go to their calls, its words are a unit of their own.
-    fn words(&mut self, seq: Seq, message: &Message) {
+    fn words(&mut self, seq: Seq, message: &'v Message) {
         for (index, part) in message.parts.iter().enumerate() {
             if let Part::ToolResult { call, .. } = part {
-                self.result(call, (seq, index));
+                self.result(call, part, (seq, index));
             }
         }
-        let speaks =
-            message.parts.iter().any(|part| !matches!(part, Part::ToolResult { .. }) && is_something(part));
-        if speaks {
+        if message.own_parts().any(Part::speaks) {
             let shape = if message.role == Role::System { Shape::System } else { Shape::User };
-            let members = BTreeSet::from([seq]);
-            self.drafts.push(Draft { shape, speakers: vec![seq], members, api_id: None, speaks: true });
+            self.drafts.push(Draft { shape, speakers: vec![seq], api_id: None, speaks: true });
         }
     }
 
-    fn result(&mut self, call: &CallId, at: At) {
-        if let Some((unit, index)) = self.waiting.get_mut(call).and_then(Vec::pop) {
-            if let Some(draft) = self.drafts.get_mut(unit) {
-                if let Shape::Exchange { calls } = &mut draft.shape
-                    && let Some(slot) = calls.get_mut(index)
-                {
-                    slot.1 = Some(at);
-                }
-                draft.members.insert(at.0);
-            }
-            self.answered.insert(call.clone(), unit);
-        } else if self.answered.contains_key(call) {
+    fn result(&mut self, id: &'v CallId, part: &'v Part, at: At) {
+        let spent = self.view.trim().spent.binary_search(&at).is_ok();
+        let again = || self.answered.get(id).is_some_and(|known| *known == part);
+        let slot = if spent { None } else { self.waiting.get_mut(id).and_then(Vec::pop) };
+        if spent || (slot.is_none() && again()) {
             self.arrangement.loose.push((at, Reason::DuplicateResult));
+        } else if let Some(slot) = slot.or_else(|| self.foretold.remove(id)) {
+            if let Some(earlier) = self.answer(slot, at) {
+                self.arrangement.loose.push((earlier, Reason::DuplicateResult));
+            }
+            self.answered.insert(id, part);
         } else {
-            self.early.entry(call.clone()).or_default().push(at);
+            self.early.entry(id).or_default().push_back(at);
         }
     }
 
-    fn finish(mut self, frontier: Seq) -> Arrangement {
-        for results in self.early.into_values() {
-            self.arrangement.loose.extend(results.into_iter().map(|at| (at, Reason::OrphanResult)));
+    /// Sets a call's result; the answer is the one it had.
+    fn answer(&mut self, (unit, index): Slot, at: At) -> Option<At> {
+        match &mut self.drafts.get_mut(unit)?.shape {
+            Shape::Exchange { calls } => calls.get_mut(index)?.result.replace(at),
+            Shape::User | Shape::System => None,
         }
+    }
+
+    fn finish(mut self) -> Arrangement {
+        for (id, results) in self.early {
+            let known = self.answered.contains_key(id);
+            let reason = if known { Reason::DuplicateResult } else { Reason::OrphanResult };
+            self.arrangement.early.extend(results.into_iter().map(|at| (at, reason)));
+        }
+        self.arrangement.early.sort_unstable();
         self.arrangement.loose.sort_unstable();
         let silent = self.drafts.iter().filter(|draft| !draft.speaks).flat_map(|draft| &draft.speakers);
         self.arrangement.aside.extend(silent.map(|seq| (*seq, Reason::Empty)));
         self.arrangement.aside.sort_unstable();
         self.drafts.retain(|draft| draft.speaks);
+        let frontier = self.view.trim().drop_before;
         self.arrangement.units = self.drafts.into_iter().filter_map(|draft| unit(draft, frontier)).collect();
         self.arrangement.units.sort_by_key(|unit| unit.key);
         self.arrangement
     }
 }
 
-fn unit(draft: Draft, frontier: Seq) -> Option<Unit> {
-    let first = *draft.members.first()?;
-    let last = *draft.members.last()?;
-    let key = draft.speakers.iter().chain(&draft.members).copied().filter(|seq| *seq >= frontier).min();
-    Some(Unit {
-        shape: draft.shape,
-        speakers: draft.speakers,
-        key: key.unwrap_or(first),
-        last,
-        members: draft.members.into_iter().collect(),
-    })
-}
-
-/// Whether a request can hold it by itself.
-fn is_something(part: &Part) -> bool {
-    match part {
-        Part::Text { text, .. } => text.inline().is_none_or(|text| !text.trim().is_empty()),
-        Part::Thinking { .. } => false,
-        Part::ToolCall { .. } | Part::ToolResult { .. } | Part::Media { .. } | Part::Opaque { .. } => true,
+fn unit(draft: Draft<'_>, frontier: Seq) -> Option<Unit> {
+    let Draft { shape, speakers, .. } = draft;
+    let mut members = speakers.clone();
+    if let Shape::Exchange { calls } = &shape {
+        members.extend(calls.iter().filter_map(|call| call.result).map(|(seq, _)| seq));
+        members.sort_unstable();
+        members.dedup();
     }
+    let (first, last) = (*speakers.first()?, *members.last()?);
+    let key = speakers.iter().chain(&members).copied().find(|seq| *seq >= frontier).unwrap_or(first);
+    Some(Unit { shape, members, speakers, key, last })
 }

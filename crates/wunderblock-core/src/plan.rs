@@ -5,17 +5,22 @@
 //! nothing that has been shown changes. What stays whatever happens: the operator's words, the user's first turn while
 //! it is short, the user's newest turn, and what is pinned.
 
-use crate::budget::Budget;
-use crate::cost::{self, EntryCost, MESSAGE_FRAME};
+use crate::budget::{Budget, Treatment};
+use crate::cost::{self, EntryCost};
 use crate::id::CallId;
-use crate::message::{Body, Message, Part, Role};
+use crate::message::{Body, Part, Standing};
 use crate::pair::{Arrangement, Shape, Unit, arrange};
 use crate::ports::{Bodies, Gauge};
 use crate::section::Section;
+use crate::trim;
+pub use crate::trim::{Trim, TrimReason, treatment};
 use crate::units::{Bytes, Cost, Seq, Tokens};
 use crate::view::View;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
+/// The first event of a stream opens it; a view that holds all after it is whole.
+const FIRST: Seq = Seq(2);
 /// The part of the window one step sets free, as a divisor: a fifth.
 pub const STEP_DIVISOR: u64 = 5;
 /// The part of the limit that stubs may take, as a divisor: a tenth.
@@ -24,47 +29,6 @@ pub const STUB_DIVISOR: u64 = 10;
 pub const FIRST_TURN_DIVISOR: u64 = 20;
 /// What the mark of a gap costs at most.
 pub const GAP_COST: Cost = Cost::new(128, 512);
-/// What stands in for a result that was never recorded costs at most, the call's id not counted.
-pub const SYNTHETIC_COST: Cost = Cost::new(64, 512);
-
-/// What a lane leaves out, until the next recorded step.
-///
-/// Two frontiers run through the session, both only ever forward: units that end before `drop_before` are left out,
-/// those that end before `stub_before` are shown with their large bodies as stubs, the rest verbatim. Entries in `keep`
-/// stay verbatim wherever they stand.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trim {
-    /// The first position that is shown at all.
-    pub drop_before: Seq,
-    /// The first position that is shown verbatim.
-    pub stub_before: Seq,
-    /// Positions before the frontiers that stay, ascending.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub keep: Vec<Seq>,
-    /// User texts that alone exceed the window: only this many bytes of each, half head, half tail, are shown.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub clip: Vec<(Seq, Bytes)>,
-}
-
-impl Trim {
-    /// How many bytes of each text of an entry are shown, if it is clipped.
-    #[must_use]
-    pub fn clip_of(&self, seq: Seq) -> Option<Bytes> {
-        self.clip.iter().find(|(at, _)| *at == seq).map(|(_, bytes)| *bytes)
-    }
-}
-
-/// Why a lane moved its frontiers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TrimReason {
-    /// The request no longer fitted.
-    OverBudget,
-    /// A result arrived for a call that had been answered in its place.
-    LateResult,
-    /// Something that had been shown was erased.
-    Erased,
-}
 
 /// Something that comes back at the tail.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,77 +87,69 @@ pub struct Ask<'a> {
     pub fixed: &'a [Fixed],
     /// What could come back, best first.
     pub hits: &'a [Injection],
+    /// The first position of which everything is in the view. Whatever lies before it and behind the lane's frontier was
+    /// not loaded, because it is more than any window holds: the lane must step past it.
+    pub floor: Seq,
 }
 
 /// Why no request can be built: even the least does not fit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the parts that cannot be left out take {needed} tokens; {limit} fit")]
 pub struct Refusal {
     /// What the sections may use.
-    pub limit: Tokens,
-    /// What the least request would take.
-    pub needed: Tokens,
+    pub limit: Cost,
+    /// What the least request would take: more than `limit`, in tokens or in bytes.
+    pub needed: Cost,
     /// What it is made of.
     pub parts: Vec<Fixed>,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (needed, limit) = (self.needed, self.limit);
+        f.write_str("the parts that cannot be left out take ")?;
+        if needed.tokens > limit.tokens {
+            write!(f, "{} tokens; {} fit", needed.tokens, limit.tokens)
+        } else {
+            write!(f, "{} bytes; {} fit", needed.bytes, limit.bytes)
+        }
+    }
 }
 
 /// Decides what goes into a request. Total: the answer is a plan that fits, or the parts that do not.
 ///
 /// # Errors
-/// When fixed parts, kept turns and the newest turn, clipped as far as allowed, exceed the limit.
+/// When fixed parts, system messages, pinned entries and the newest turn, clipped as far as allowed, exceed the limit.
 pub fn plan(ask: &Ask<'_>) -> Result<Plan, Box<Refusal>> {
     let arrangement = arrange(ask.view);
     let scale = Scale::new(ask, &arrangement);
-    let trim = ask.view.trim();
-    let late = is_late(ask.view, &arrangement);
-    let mut plan = Plan { through: ask.view.head(), trim: trim.clone(), ..Plan::default() };
-    if scale.total(trim).fits(scale.limit) {
-        plan.step = late.then_some(TrimReason::LateResult);
-    } else {
+    let mut plan = Plan { through: ask.view.head(), trim: ask.view.trim().clone(), ..Plan::default() };
+    if ask.floor > plan.trim.drop_before.max(FIRST) || !scale.total(&plan.trim).fits(scale.limit) {
         plan.trim = scale.step()?;
         plan.step = Some(TrimReason::OverBudget);
+    } else if arrangement.units.iter().any(|unit| has_changed(unit, ask.view)) {
+        plan.step = Some(TrimReason::LateResult);
+    }
+    if plan.step.is_some() {
+        trim::settle(&mut plan.trim, &arrangement, ask.view);
     }
     plan.inject = scale.returning(&plan.trim);
     plan.synthetic = synthetic(&arrangement, &plan.trim, ask.view);
     Ok(plan)
 }
 
-/// Whether a unit is in a request under a trim, and in which form.
-#[must_use]
-pub fn treatment(unit: &Unit, trim: &Trim, view: &View) -> crate::budget::Treatment {
-    use crate::budget::Treatment;
-    let kept = unit.shape == Shape::System
-        || unit.members.iter().any(|seq| view.pinned().contains(seq) || trim.keep.binary_search(seq).is_ok());
-    if unit.members.iter().any(|seq| trim.clip_of(*seq).is_some()) {
-        Treatment::Clipped
-    } else if kept || unit.last >= trim.stub_before {
-        Treatment::Verbatim
-    } else if unit.last >= trim.drop_before {
-        Treatment::Stub
-    } else {
-        Treatment::LeftOut
-    }
-}
-
-fn is_late(view: &View, arrangement: &Arrangement) -> bool {
-    arrangement.units.iter().any(|unit| match &unit.shape {
-        Shape::Exchange { calls } => {
-            calls.iter().any(|(call, result)| result.is_some() && view.synthetic().contains(call))
-        }
-        _ => false,
-    })
+/// Whether the lane's last request showed this unit, and it has grown since.
+fn has_changed(unit: &Unit, view: &View) -> bool {
+    let Some(through) = view.built_through().filter(|through| unit.last > *through) else { return false };
+    let spoke = unit.speakers.first().is_some_and(|seq| *seq <= through);
+    let end = unit.members.iter().rev().find(|seq| **seq <= through);
+    let shown = end.is_some_and(|seq| *seq >= view.trim().drop_before);
+    spoke && (shown || trim::stays(unit, view.trim(), view))
 }
 
 fn synthetic(arrangement: &Arrangement, trim: &Trim, view: &View) -> Vec<CallId> {
-    let shown = arrangement
-        .units
-        .iter()
-        .filter(|unit| treatment(unit, trim, view) != crate::budget::Treatment::LeftOut);
-    let calls = shown.flat_map(|unit| match &unit.shape {
-        Shape::Exchange { calls } => calls.as_slice(),
-        _ => &[],
-    });
-    calls.filter(|(_, result)| result.is_none()).map(|(call, _)| call.clone()).collect()
+    let shown = arrangement.units.iter().filter(|unit| treatment(unit, trim, view) != Treatment::LeftOut);
+    let calls = shown.flat_map(Unit::calls);
+    calls.filter(|call| call.result.is_none()).map(|call| call.id.clone()).collect()
 }
 
 /// The units with their costs, ordered by where they end: a frontier divides them into a front and a back.
@@ -201,132 +157,142 @@ struct Scale<'a> {
     ask: &'a Ask<'a>,
     limit: Cost,
     fixed: Cost,
+    newest: Option<Seq>,
     units: Vec<(&'a Unit, EntryCost)>,
 }
 
 impl<'a> Scale<'a> {
     fn new(ask: &'a Ask<'a>, arrangement: &'a Arrangement) -> Self {
-        let mut units: Vec<_> =
-            arrangement.units.iter().map(|unit| (unit, unit_cost(unit, ask.view, ask.gauge))).collect();
+        let cost = |unit| (unit, cost::unit(unit, ask.view, ask.gauge));
+        let mut units: Vec<_> = arrangement.units.iter().map(cost).collect();
         units.sort_by_key(|(unit, _)| unit.last);
         let fixed = ask.fixed.iter().map(|part| part.cost).sum();
-        Self { ask, limit: ask.budget.limit(), fixed, units }
+        Self { ask, limit: ask.budget.limit(), fixed, newest: ask.view.newest_user(), units }
     }
 
     fn total(&self, trim: &Trim) -> Cost {
-        use crate::budget::Treatment;
-        let mut total = self.fixed + gaps(trim);
+        let view = self.ask.view;
+        let mut total = self.fixed + self.gaps(trim);
         for (unit, cost) in &self.units {
-            total += match treatment(unit, trim, self.ask.view) {
+            total += match treatment(unit, trim, view) {
                 Treatment::Verbatim => cost.verbatim,
                 Treatment::Stub => cost.stub,
                 Treatment::LeftOut => Cost::ZERO,
-                Treatment::Clipped => clipped_cost(unit, trim, self.ask),
+                Treatment::Clipped => cost::clipped(unit, trim, view, self.ask.gauge, self.ask.bodies),
             };
         }
         total
     }
 
+    fn gaps(&self, trim: &Trim) -> Cost {
+        let marks = trim::marks(self.units.iter().map(|(unit, _)| *unit), trim, self.ask.view);
+        marks.iter().map(|_| GAP_COST).sum()
+    }
+
+    /// The limit less what a step sets free: of a window that is mostly reserved, and of the bytes, no more than half.
+    fn roomy(&self) -> Cost {
+        let Cost { tokens, bytes } = self.limit;
+        let share = (self.ask.budget.window.0 / STEP_DIVISOR).min(tokens.0 / 2);
+        Cost::new(tokens.0 - share, bytes.0 - bytes.0 / STEP_DIVISOR)
+    }
+
     /// The next step: frontiers far enough forward, but no further than the newest unit unless it must be.
     fn step(&self) -> Result<Trim, Box<Refusal>> {
-        let window = self.ask.budget.window.0;
-        let roomy =
-            Cost { tokens: self.limit.tokens.saturating_sub(Tokens(window / STEP_DIVISOR)), ..self.limit };
-        for (target, share) in [(roomy, STUB_DIVISOR), (self.limit, STUB_DIVISOR), (self.limit, u64::MAX)] {
+        let roomy = self.roomy();
+        for (target, newest) in [(roomy, Form::Whole), (self.limit, Form::Whole), (self.limit, Form::Any)] {
             for keep in [self.kept(true), self.kept(false)] {
-                if let Some(trim) = self.frontiers(target, share, keep)
+                if let Some(trim) = self.frontiers(target, newest, keep)
                     && self.total(&trim).fits(self.limit)
                 {
                     return Ok(trim);
                 }
             }
         }
-        self.last_resort()
+        self.last_resort(roomy)
     }
 
-    /// What stays verbatim wherever it stands. Without the comfort of the first turn if there is no room.
+    /// The turns that stay wherever they stand. Without the comfort of the first one if there is no room.
     fn kept(&self, with_first: bool) -> Vec<Seq> {
-        let view = self.ask.view;
         let small = Tokens(self.ask.budget.window.0 / FIRST_TURN_DIVISOR);
-        let first = view.first_user().filter(|seq| {
-            with_first
-                && self
-                    .units
-                    .iter()
-                    .any(|(unit, cost)| unit.members.contains(seq) && cost.verbatim.tokens <= small)
-        });
-        let mut keep: Vec<Seq> =
-            first.into_iter().chain(view.newest_user()).chain(view.pinned().iter().copied()).collect();
+        let is_small = |seq: &Seq| {
+            let turn = self.units.iter().find(|(unit, _)| unit.speakers.contains(seq));
+            turn.is_some_and(|(_, cost)| cost.verbatim.tokens <= small)
+        };
+        let first = self.ask.view.first_user().filter(|seq| with_first && is_small(seq));
+        let mut keep: Vec<Seq> = first.into_iter().chain(self.newest).collect();
         keep.sort_unstable();
         keep.dedup();
         keep
     }
 
-    /// The furthest back the frontiers may stand under `target`; `None` when not even the newest unit fits verbatim.
-    fn frontiers(&self, target: Cost, stub_share: u64, keep: Vec<Seq>) -> Option<Trim> {
-        let old = self.ask.view.trim();
-        let after = self.ask.view.head().next();
-        let mut trim = Trim { drop_before: after, stub_before: after, keep, clip: Vec::new() };
+    /// The furthest back the frontiers may stand under `target`; `None` when what stays does not fit, or not even the
+    /// newest unit fits in the form it must have.
+    fn frontiers(&self, target: Cost, newest: Form, keep: Vec<Seq>) -> Option<Trim> {
+        let view = self.ask.view;
+        let (old, after) = (view.trim(), view.head().next());
+        let mut trim = Trim { drop_before: after, stub_before: after, keep, ..Trim::default() };
         let least = self.total(&trim);
         if !least.fits(target) {
             return None;
         }
         let room = target.saturating_sub(least);
-        let stubs = Cost { tokens: Tokens(self.limit.tokens.0 / stub_share), ..room };
-        let free: Vec<&(&Unit, EntryCost)> = self
-            .units
-            .iter()
-            .filter(|(unit, _)| treatment(unit, &trim, self.ask.view) == crate::budget::Treatment::LeftOut)
-            .collect();
-        let reserved = free.iter().map(|(_, cost)| cost.stub).sum::<Cost>().tokens.min(stubs.tokens);
+        let left_out = |(unit, _): &&(&Unit, EntryCost)| treatment(unit, &trim, view) == Treatment::LeftOut;
+        let free: Vec<&(&Unit, EntryCost)> = self.units.iter().filter(left_out).collect();
+        // Stubs get a share of the room, but not that of the newest unit.
+        let beside = free.last().map_or(room, |(_, cost)| room.saturating_sub(cost.verbatim)).tokens;
+        let stubs = free.iter().map(|(_, cost)| cost.stub).sum::<Cost>().tokens;
+        let reserved = stubs.min(Tokens(self.limit.tokens.0 / STUB_DIVISOR)).min(beside);
         let verbatim_room = Cost { tokens: room.tokens.saturating_sub(reserved), ..room };
         let (start, used) = reach(&free, free.len(), verbatim_room, |cost| cost.verbatim);
-        let (from, _) = reach(&free, start, room.saturating_sub(used), |cost| cost.stub);
-        if start == free.len() && !free.is_empty() && stub_share != u64::MAX {
+        let is_newest = |unit: &Unit| self.units.last().is_some_and(|(last, _)| last.last == unit.last);
+        let cut = start == free.len() && free.last().is_some_and(|(unit, _)| is_newest(unit));
+        if cut && newest == Form::Whole {
             return None;
         }
+        let (from, _) = reach(&free, start, room.saturating_sub(used), |cost| cost.stub);
         let frontier = |index: usize| match index.checked_sub(1).and_then(|before| free.get(before)) {
             Some((unit, _)) => unit.last.next(),
             None => Seq::START,
         };
         trim.stub_before = frontier(start).max(old.stub_before);
-        trim.drop_before = frontier(from).max(old.drop_before).min(trim.stub_before);
+        let floor = if self.ask.floor > FIRST { self.ask.floor } else { Seq::START };
+        trim.stub_before = trim.stub_before.max(floor);
+        trim.drop_before = frontier(from).max(old.drop_before).max(floor).min(trim.stub_before);
         trim.keep.retain(|seq| *seq < trim.stub_before);
         Some(trim)
     }
 
-    /// Nothing of the transcript but what must be there; the user's words as head and tail if they alone are too long.
-    fn last_resort(&self) -> Result<Trim, Box<Refusal>> {
+    /// Nothing of the transcript but what must be there; the user's words as head and tail, since they are too long.
+    fn last_resort(&self, roomy: Cost) -> Result<Trim, Box<Refusal>> {
         let after = self.ask.view.head().next();
-        let newest: Vec<Seq> = self.ask.view.newest_user().into_iter().collect();
-        let mut trim =
-            Trim { drop_before: after, stub_before: after, keep: newest.clone(), clip: Vec::new() };
-        let pinned = self.ask.view.pinned();
-        if let Some(seq) = newest.first() {
-            let mut low = 0;
-            let mut high = self.longest_text(*seq).0;
-            while low < high {
-                let middle = low + (high - low).div_ceil(2);
-                trim.clip = vec![(*seq, Bytes(middle))];
-                if self.total(&trim).fits(self.limit) { low = middle } else { high = middle - 1 }
+        let trim = Trim {
+            drop_before: after,
+            stub_before: after,
+            keep: self.newest.into_iter().collect(),
+            ..Trim::default()
+        };
+        let Some(seq) = self.newest else { return Err(Box::new(self.refusal(&trim))) };
+        let Some((unit, whole)) = self.units.iter().find(|(unit, _)| unit.speakers.contains(&seq)) else {
+            return Err(Box::new(self.refusal(&trim)));
+        };
+        let clipped = |bytes| Trim { clip: vec![(seq, bytes)], ..trim.clone() };
+        let cost =
+            |bytes| cost::clipped(unit, &clipped(bytes), self.ask.view, self.ask.gauge, self.ask.bodies);
+        // All else is what the total says beside the turn itself.
+        let rest = self.total(&trim).saturating_sub(whole.verbatim);
+        let longest = self.longest_text(seq);
+        for target in [roomy, self.limit] {
+            let fits = |bytes| (rest + cost(bytes)).fits(target);
+            if longest > MIN_CLIP && fits(MIN_CLIP) {
+                return Ok(clipped(longest_that(fits, longest)));
             }
-            trim.clip = vec![(*seq, Bytes(low))];
-            if low >= MIN_CLIP.0 && self.total(&trim).fits(self.limit) {
-                trim.keep.extend(pinned.iter().copied());
-                trim.keep.sort_unstable();
-                trim.keep.dedup();
-                return Ok(trim);
-            }
-            trim.clip.clear();
-        } else if self.total(&trim).fits(self.limit) {
-            return Ok(trim);
         }
-        Err(Box::new(self.refusal(&trim)))
+        Err(Box::new(self.refusal(&if longest > MIN_CLIP { clipped(MIN_CLIP) } else { trim })))
     }
 
     fn longest_text(&self, seq: Seq) -> Bytes {
-        let message = self.ask.view.entry(seq).and_then(|entry| entry.message.as_ref());
-        let texts = message.into_iter().flat_map(|message| &message.parts).filter_map(|part| match part {
+        let parts = self.ask.view.entry(seq).into_iter().flat_map(|entry| entry.message.own_parts());
+        let texts = parts.filter_map(|part| match part {
             Part::Text { text, .. } => Some(text.bytes()),
             _ => None,
         });
@@ -336,43 +302,91 @@ impl<'a> Scale<'a> {
     fn refusal(&self, trim: &Trim) -> Refusal {
         let mut parts = self.ask.fixed.to_vec();
         for (unit, cost) in &self.units {
-            if treatment(unit, trim, self.ask.view) == crate::budget::Treatment::LeftOut {
-                continue;
-            }
-            let section = if unit.shape == Shape::System { Section::System } else { Section::Prompt };
-            let what = match (section, self.ask.view.newest_user()) {
-                (Section::System, _) => format!("system message at position {}", unit.key),
-                (_, Some(newest)) if unit.members.contains(&newest) => {
-                    format!("the user's newest turn, at position {newest}")
+            let cost = match treatment(unit, trim, self.ask.view) {
+                Treatment::LeftOut => continue,
+                Treatment::Clipped => {
+                    cost::clipped(unit, trim, self.ask.view, self.ask.gauge, self.ask.bodies)
                 }
-                _ => format!("pinned entry at position {}", unit.key),
+                Treatment::Verbatim | Treatment::Stub => cost.verbatim,
             };
-            parts.push(Fixed { section, what, cost: cost.verbatim });
+            let (section, what) = if unit.shape == Shape::System {
+                (Section::System, format!("system message at position {}", unit.key))
+            } else if self.newest.is_some_and(|newest| unit.speakers.contains(&newest)) {
+                (Section::Prompt, format!("the user's newest turn, at position {}", unit.key))
+            } else {
+                (Section::Transcript, format!("pinned entry at position {}", unit.key))
+            };
+            parts.push(Fixed { section, what, cost });
         }
-        let needed = parts.iter().map(|part| part.cost.tokens).sum::<Tokens>() + gaps(trim).tokens;
-        Refusal { limit: self.limit.tokens, needed, parts }
+        let marks = self.gaps(trim);
+        if marks != Cost::ZERO {
+            let what = "marks of what is left out".to_owned();
+            parts.push(Fixed { section: Section::Summaries, what, cost: marks });
+        }
+        Refusal { limit: self.limit, needed: parts.iter().map(|part| part.cost).sum(), parts }
     }
 
     /// What comes back: the best hits, in at most half of the room that is left.
     fn returning(&self, trim: &Trim) -> Vec<Injection> {
+        if self.ask.hits.is_empty() {
+            return Vec::new();
+        }
         let room = self.limit.saturating_sub(self.total(trim));
         let mut left = Cost { tokens: Tokens(room.tokens.0 / 2), bytes: Bytes(room.bytes.0 / 2) };
         let mut items: Vec<Injection> = Vec::new();
         for hit in self.ask.hits {
+            if items.iter().any(|item| item.body == hit.body) || self.shows(hit, trim) {
+                continue;
+            }
             let message = crate::view::recalled(std::slice::from_ref(hit), self.ask.view.lane());
             let cost = cost::message(&message, self.ask.gauge);
-            let twice = items.iter().any(|item| item.body == hit.body);
-            if !twice && cost.fits(left) {
+            if cost.fits(left) {
                 left = left.saturating_sub(cost);
                 items.push(hit.clone());
             }
         }
         items
     }
+
+    /// Whether the request shows a hit's text already: at its own place, or where it came back before.
+    fn shows(&self, hit: &Injection, trim: &Trim) -> bool {
+        let view = self.ask.view;
+        self.units.iter().any(|(unit, _)| {
+            let is_there = |seq: &Seq| {
+                let Some(entry) = view.entry(*seq) else { return false };
+                let may = *seq == hit.from_seq || matches!(entry.message.standing, Standing::Injected(_));
+                may && entry.message.parts.iter().flat_map(Part::bodies).any(|body| *body == hit.body)
+            };
+            treatment(unit, trim, view) == Treatment::Verbatim && unit.members.iter().any(is_there)
+        })
+    }
+}
+
+/// In which form a step must leave the newest unit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Whole,
+    Any,
 }
 
 /// The least of a clipped text that is still worth sending.
 pub const MIN_CLIP: Bytes = Bytes(256);
+
+/// The largest length that fits, found from [`MIN_CLIP`] up: what is measured on the way is in proportion to what fits,
+/// not to the text.
+fn longest_that(fits: impl Fn(Bytes) -> bool, longest: Bytes) -> Bytes {
+    let mut low = MIN_CLIP.0;
+    let mut high = low.saturating_mul(2).min(longest.0);
+    while low < high && fits(Bytes(high)) {
+        low = high;
+        high = high.saturating_mul(2).min(longest.0);
+    }
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        if fits(Bytes(middle)) { low = middle } else { high = middle }
+    }
+    Bytes(low)
+}
 
 /// How far back from `end` the units fit into `room`: the first index, and what they take.
 fn reach(
@@ -392,64 +406,4 @@ fn reach(
         start = index;
     }
     (start, used)
-}
-
-fn gaps(trim: &Trim) -> Cost {
-    let count = trim.keep.len() as u64 + 1;
-    Cost::new(GAP_COST.tokens.0.saturating_mul(count), GAP_COST.bytes.0.saturating_mul(count))
-}
-
-/// What a unit costs in either form.
-fn unit_cost(unit: &Unit, view: &View, gauge: &dyn Gauge) -> EntryCost {
-    let mut total = EntryCost::default();
-    let message = |seq: &Seq| view.entry(*seq).and_then(|entry| entry.message.as_ref());
-    for said in unit.speakers.iter().filter_map(message) {
-        total += both(MESSAGE_FRAME);
-        for piece in own_parts(said) {
-            total += cost::forms(piece, gauge, None);
-        }
-    }
-    let Shape::Exchange { calls } = &unit.shape else { return total };
-    if !calls.is_empty() {
-        total += both(MESSAGE_FRAME);
-    }
-    for (call, result) in calls {
-        let found = result.and_then(|(seq, index)| {
-            let said = message(&seq)?;
-            Some((said.parts.get(index)?, view.gist(call, seq)))
-        });
-        total += match found {
-            Some((piece, gist)) => cost::forms(piece, gauge, gist),
-            None => both(SYNTHETIC_COST + gauge.text(call.as_str())),
-        };
-        // Each result may become a message of its own, in a dialect that wants it so.
-        total += both(MESSAGE_FRAME);
-    }
-    total
-}
-
-fn both(cost: Cost) -> EntryCost {
-    EntryCost { verbatim: cost, stub: cost }
-}
-
-/// The parts a speaker says: all but tool results, which stand with their calls.
-pub(crate) fn own_parts(message: &Message) -> impl Iterator<Item = &Part> {
-    let is_reply = message.role == Role::Assistant;
-    message.parts.iter().filter(move |part| is_reply || !matches!(part, Part::ToolResult { .. }))
-}
-
-fn clipped_cost(unit: &Unit, trim: &Trim, ask: &Ask<'_>) -> Cost {
-    let messages = unit.speakers.iter().filter_map(|seq| {
-        let said = ask.view.entry(*seq)?.message.as_ref()?;
-        Some((trim.clip_of(*seq), said))
-    });
-    let mut total = Cost::ZERO;
-    for (clip, said) in messages {
-        total += MESSAGE_FRAME;
-        for piece in own_parts(said) {
-            let clipped = clip.and_then(|bytes| crate::render::clip(piece, bytes, ask.bodies));
-            total += cost::part(clipped.as_ref().unwrap_or(piece), ask.gauge);
-        }
-    }
-    total
 }

@@ -1,7 +1,9 @@
 //! What core asks of the world: two small, synchronous traits over recorded inputs.
 
+use crate::budget::Reason;
 use crate::id::Handle;
-use crate::units::Cost;
+use crate::message::Part;
+use crate::units::{Cost, Tokens};
 
 /// What texts cost for the model a request is for.
 ///
@@ -12,10 +14,30 @@ pub trait Gauge {
     fn text(&self, text: &str) -> Cost;
     /// The cost of a JSON text that may be sent as a JSON value or as a string: covers both.
     fn json(&self, text: &str) -> Cost;
-    /// The cost of a body in a blob, as text.
+    /// The cost of a body in a blob, as text: that of [`Gauge::text`] of it. Of a body that has been erased, at least that
+    /// of [`crate::stub::ERASED`].
     fn blob(&self, handle: Handle) -> Cost;
-    /// The cost of a body in a blob, as JSON.
+    /// The cost of a body in a blob, as JSON: that of [`Gauge::json`] of it. Of a body that has been erased, at least that
+    /// of [`crate::stub::ERASED_JSON`].
     fn json_blob(&self, handle: Handle) -> Cost;
+    /// What the provider adds around the texts, beyond the frames every dialect has.
+    fn framing(&self) -> Framing {
+        Framing::default()
+    }
+    /// Why the model's dialect has no place for a part; `None` when it has.
+    fn refuses(&self, part: &Part) -> Option<Reason> {
+        let _ = part;
+        None
+    }
+}
+
+/// What a provider adds around texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Framing {
+    /// Per message.
+    pub message: Tokens,
+    /// Per tool call.
+    pub call: Tokens,
 }
 
 /// The texts of blobs.

@@ -5,17 +5,19 @@
 //! versioned: when the text of a mark or the order of anything changes, [`VERSION`] grows and the old form stays.
 
 use crate::budget::{Reason, Treatment};
-use crate::cost::{self, MESSAGE_FRAME};
+use crate::cost;
 use crate::id::{CallId, Handle};
 use crate::message::{Body, Message, Part, Role, Standing};
-use crate::pair::{At, Shape, Unit, arrange};
-use crate::plan::{Trim, own_parts, treatment};
+use crate::pair::{Arrangement, Call, Shape, Unit, arrange};
 use crate::ports::{Bodies, Gauge};
+use crate::report::range_handle;
 use crate::request::{Request, Tool};
 use crate::section::Section;
 use crate::stub::{self, Stubbed, grouped};
-use crate::units::{Bytes, Cost, Seq};
-use crate::view::View;
+use crate::trim::{self, Trim, treatment};
+use crate::units::{Cost, Seq};
+use crate::view::{Entry, View};
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 /// The version of what this module writes.
@@ -76,73 +78,109 @@ pub struct Rendered {
 }
 
 /// What a request costs, counted from its text alone.
+///
+/// [`render`] leaves model and unknown fields to its caller; who fills them in adds a line for what they cost.
 #[must_use]
 pub fn measure(request: &Request, gauge: &dyn Gauge) -> Cost {
+    let model = request.model.as_deref().map_or(Cost::ZERO, |model| gauge.text(model));
     let system: Cost = request.system.iter().map(|part| cost::part(part, gauge)).sum();
     let tools: Cost = request.tools.iter().map(|tool| cost::tool(tool, gauge)).sum();
     let messages = request.messages.iter().map(|message| {
-        let results = message.results().count() as u64;
-        let frames = Cost::new(MESSAGE_FRAME.tokens.0 * results, MESSAGE_FRAME.bytes.0 * results);
+        let frames: Cost = message.results().map(|_| cost::frame(gauge)).sum();
         cost::message(message, gauge) + frames
     });
-    system + tools + messages.sum()
+    model + cost::extra(&request.extra, gauge) + system + tools + messages.sum()
 }
 
-/// Renders what a trim shows of a view.
+/// Renders what a trim shows of a view that has been trimmed with it.
 #[must_use]
 pub fn render(view: &View, trim: &Trim, scene: Scene<'_>) -> Rendered {
     let arrangement = arrange(view);
     let mut writer =
-        Writer { view, trim, scene, out: Rendered::default(), ids: HashMap::new(), spoken: false };
+        Writer { view, trim, scene, newest: view.newest_user(), out: Rendered::default(), spoken: false };
     for tool in scene.tools {
         writer.tool(tool);
     }
-    let mut gaps = gaps(&arrangement.units, view, trim).into_iter().peekable();
+    let mut marks = trim::marks(arrangement.units.iter(), trim, view).into_iter().peekable();
     for unit in &arrangement.units {
         let treatment = treatment(unit, trim, view);
         if treatment == Treatment::LeftOut {
             continue;
         }
-        while let Some((from, to)) = gaps.next_if(|(_, to)| *to < unit.key) {
-            writer.gap(from, to);
+        while let Some((from, to)) = marks.next_if(|(_, to)| *to < unit.key) {
+            writer.mark(from, to);
         }
         writer.unit(unit, treatment);
     }
-    for (from, to) in gaps {
-        writer.gap(from, to);
+    for (from, to) in marks {
+        writer.mark(from, to);
     }
-    writer.aside(&arrangement.aside, &arrangement.loose);
+    writer.missing(&arrangement);
     writer.out
 }
 
-/// The runs of positions before the frontier of which nothing is shown.
-fn gaps(units: &[Unit], view: &View, trim: &Trim) -> Vec<(Seq, Seq)> {
-    let shown: BTreeSet<Seq> = units
-        .iter()
-        .filter(|unit| treatment(unit, trim, view) != Treatment::LeftOut)
-        .flat_map(|unit| unit.members.iter().copied())
-        .filter(|seq| *seq < trim.drop_before)
-        .collect();
-    let mut gaps = Vec::new();
-    // The first event of a stream opens it; nothing is missing there.
-    let mut next = Seq(2);
-    for seq in shown.into_iter().chain([trim.drop_before]) {
-        if next < seq {
-            gaps.push((next, seq.prev()));
+/// The bodies a rendering reads.
+#[must_use]
+pub fn handles(view: &View, trim: &Trim) -> BTreeSet<Handle> {
+    let mut handles = BTreeSet::new();
+    for unit in &arrange(view).units {
+        let treatment = treatment(unit, trim, view);
+        if treatment == Treatment::LeftOut {
+            continue;
         }
-        next = next.max(seq.next());
+        for entry in unit.members.iter().filter_map(|seq| view.entry(*seq)) {
+            for part in &entry.message.parts {
+                let stubbed =
+                    if treatment == Treatment::Stub { stub::part(part, None) } else { Stubbed::Kept };
+                let form = match &stubbed {
+                    Stubbed::Kept => part,
+                    Stubbed::Part(short) => short,
+                    Stubbed::Gone => continue,
+                };
+                handles.extend(form.bodies().into_iter().filter_map(Body::handle));
+            }
+        }
     }
-    gaps
+    handles
+}
+
+/// The positions whose tallies [`crate::report::report`] asks for.
+#[must_use]
+pub fn edges(view: &View, trim: &Trim) -> Vec<Seq> {
+    let arrangement = arrange(view);
+    let shown = arrangement.units.iter().filter(|unit| treatment(unit, trim, view) != Treatment::LeftOut);
+    let shown: BTreeSet<Seq> = shown.flat_map(|unit| unit.members.iter().copied()).collect();
+    let runs = trim::runs(shown.into_iter().collect(), trim.drop_before);
+    let mut edges: Vec<Seq> = runs.into_iter().flat_map(|(from, to)| [from.prev(), to]).collect();
+    edges.dedup();
+    edges
 }
 
 struct Writer<'a> {
     view: &'a View,
     trim: &'a Trim,
     scene: Scene<'a>,
+    newest: Option<Seq>,
     out: Rendered,
-    /// How often a call id has been used: providers demand that ids differ within a request.
-    ids: HashMap<CallId, u64>,
+    /// Whether there has been a message: system text before the first is not part of the conversation.
     spoken: bool,
+}
+
+/// What entries put into one unit; parts of one entry are one line.
+#[derive(Default)]
+struct Account {
+    lines: Vec<(Option<Seq>, Cost)>,
+    places: HashMap<Seq, usize>,
+}
+
+impl Account {
+    fn add(&mut self, seq: Seq, cost: Cost) {
+        let place = *self.places.entry(seq).or_insert(self.lines.len());
+        match self.lines.get_mut(place) {
+            Some((_, sum)) => *sum += cost,
+            None => self.lines.push((Some(seq), cost)),
+        }
+    }
 }
 
 impl<'a> Writer<'a> {
@@ -158,9 +196,9 @@ impl<'a> Writer<'a> {
         self.out.request.tools.push(tool.clone());
     }
 
-    fn gap(&mut self, from: Seq, to: Seq) {
-        let text = format!("⟨left out: positions {from}–{to} · read {}#{from}-{to}⟩", self.scene.stream);
-        let message = Message::text(Role::User, text);
+    fn mark(&mut self, from: Seq, to: Seq) {
+        let handle = range_handle(self.scene.stream, from, to);
+        let message = Message::text(Role::User, format!("⟨left out: positions {from}–{to} · read {handle}⟩"));
         self.out.lines.push(Line {
             seq: None,
             section: Section::Summaries,
@@ -169,9 +207,12 @@ impl<'a> Writer<'a> {
             what: format!("mark of positions {from}–{to}"),
             handle: None,
         });
+        self.say(message);
+    }
+
+    fn say(&mut self, message: Message) {
         self.spoken = true;
         self.out.request.messages.push(message);
-        self.out.missing.push(Missing { from, to, known: None, reason: Reason::Budget });
     }
 
     fn unit(&mut self, unit: &Unit, treatment: Treatment) {
@@ -184,182 +225,207 @@ impl<'a> Writer<'a> {
 
     /// A unit of one speaker's words, no results.
     fn words(&mut self, unit: &Unit, role: Role, treatment: Treatment) {
-        for seq in &unit.speakers {
-            let Some(said) = self.said(*seq) else { continue };
-            let clip = self.trim.clip_of(*seq);
+        for entry in unit.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
+            let clip = self.trim.clip_of(entry.seq);
             let mut parts = Vec::new();
-            let mut cost = cost::EntryCost::default().verbatim;
-            for piece in own_parts(said) {
-                let clipped = clip.and_then(|bytes| self::clip(piece, bytes, self.scene.bodies));
-                self.put(clipped.as_ref().unwrap_or(piece), treatment, None, (&mut parts, &mut cost));
+            let mut cost = Cost::ZERO;
+            for piece in self.sendable(entry) {
+                let clipped = clip.and_then(|bytes| stub::clip(piece, bytes, self.scene.bodies));
+                cost += self.put(clipped.as_ref().unwrap_or(piece), treatment, None, &mut parts);
             }
-            if parts.is_empty() {
-                self.miss(*seq, Reason::Empty);
+            if !parts.iter().any(Part::speaks) {
+                self.miss(entry.seq, treatment);
                 continue;
             }
             let leading = role == Role::System && !self.spoken;
             if leading {
                 self.out.request.system.append(&mut parts);
             } else {
-                cost += MESSAGE_FRAME;
-                self.spoken = true;
-                self.out.request.messages.push(Message::new(role, parts));
+                cost += cost::frame(self.scene.gauge);
+                self.say(Message::new(role, parts));
             }
-            let section = self.section(*seq, said, leading);
-            self.line(*seq, said, (section, treatment), cost);
+            let section = self.section(entry, leading);
+            self.line(entry, section, treatment, cost);
         }
+    }
+
+    /// A speaker's own parts that the dialect can hold; the others are listed.
+    fn sendable(&mut self, entry: &'a Entry) -> Vec<&'a Part> {
+        let mut parts = Vec::new();
+        for (index, part) in entry.message.parts.iter().enumerate() {
+            match self.scene.gauge.refuses(part) {
+                _ if matches!(part, Part::ToolResult { .. }) => {}
+                Some(reason) => self.list(entry.seq, Some(index), reason),
+                None => parts.push(part),
+            }
+        }
+        parts
     }
 
     /// A reply and the results of its calls.
-    fn exchange(&mut self, unit: &Unit, calls: &[(CallId, Option<At>)], treatment: Treatment) {
-        let names = self.names(calls, unit.key);
-        let mut next_name = names.iter();
+    fn exchange(&mut self, unit: &Unit, calls: &[Call], treatment: Treatment) {
+        let mut account = Account::default();
+        let mut names = calls.iter().map(|call| &call.name);
         let mut parts = Vec::new();
-        let mut frame = MESSAGE_FRAME;
-        for seq in &unit.speakers {
-            let Some(said) = self.said(*seq) else { continue };
+        let mut frame = cost::frame(self.scene.gauge);
+        for entry in unit.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
             let mut cost = std::mem::take(&mut frame);
-            for piece in own_parts(said) {
-                let renamed = match piece {
-                    Part::ToolCall { call, .. } => {
-                        let name = next_name.next().unwrap_or(call);
-                        (name != call).then(|| rename(piece, name))
-                    }
-                    _ => None,
-                };
-                self.put(renamed.as_ref().unwrap_or(piece), treatment, None, (&mut parts, &mut cost));
+            for piece in self.sendable(entry) {
+                let name = if matches!(piece, Part::ToolCall { .. }) { names.next() } else { None };
+                cost += self.put(&renamed(piece, name), treatment, None, &mut parts);
             }
-            self.line(*seq, said, (Section::Transcript, treatment), cost);
+            account.add(entry.seq, cost);
         }
-        self.spoken = true;
-        self.out.request.messages.push(Message::new(Role::Assistant, parts));
+        if !parts.iter().any(Part::speaks) {
+            unit.speakers.iter().for_each(|seq| self.miss(*seq, treatment));
+            return;
+        }
+        self.say(Message::new(Role::Assistant, parts));
         if !calls.is_empty() {
-            self.results(calls, &names, treatment);
+            let results = self.results(calls, treatment, &mut account);
+            self.say(Message::new(Role::Tool, results));
         }
-    }
-
-    fn results(&mut self, calls: &[(CallId, Option<At>)], names: &[CallId], treatment: Treatment) {
-        let mut parts = Vec::new();
-        let mut frame = MESSAGE_FRAME;
-        for ((call, at), name) in calls.iter().zip(names) {
-            let mut cost = MESSAGE_FRAME + std::mem::take(&mut frame);
-            let found = at.and_then(|(seq, index)| {
-                let said = self.said(seq)?;
-                Some((seq, said, said.parts.get(index)?))
-            });
-            let Some((seq, said, piece)) = found else {
-                let stand_in = missing_result(name);
-                cost += cost::part(&stand_in, self.scene.gauge);
-                self.out.lines.push(Line {
+        for (seq, cost) in account.lines {
+            match seq.and_then(|seq| self.view.entry(seq)) {
+                Some(entry) => self.line(entry, Section::Transcript, treatment, cost),
+                None => self.out.lines.push(Line {
                     seq: None,
                     section: Section::Transcript,
                     treatment: Treatment::Stub,
                     cost,
-                    what: format!("mark of the missing result of call {}", call.as_str()),
+                    what: "mark of a missing result".to_owned(),
                     handle: None,
-                });
-                parts.push(stand_in);
-                continue;
-            };
-            let renamed = (name != call).then(|| rename(piece, name));
-            let gist = self.view.gist(call, seq);
-            self.put(renamed.as_ref().unwrap_or(piece), treatment, gist, (&mut parts, &mut cost));
-            self.line(seq, said, (Section::Transcript, treatment), cost);
+                }),
+            }
         }
-        self.out.request.messages.push(Message::new(Role::Tool, parts));
     }
 
-    /// Ids for calls that are used before in this request get the position as a suffix.
-    fn names(&mut self, calls: &[(CallId, Option<At>)], key: Seq) -> Vec<CallId> {
-        let mut names = Vec::with_capacity(calls.len());
-        for (call, _) in calls {
-            let used = self.ids.entry(call.clone()).or_insert(0);
-            *used += 1;
-            names.push(match used {
-                1 => call.clone(),
-                n => format!("{}-{key}-{n}", call.as_str()).into(),
-            });
+    fn results(&self, calls: &[Call], treatment: Treatment, account: &mut Account) -> Vec<Part> {
+        let mut parts = Vec::with_capacity(calls.len());
+        let mut frame = cost::frame(self.scene.gauge);
+        for call in calls {
+            let cost = cost::frame(self.scene.gauge) + std::mem::take(&mut frame);
+            match call.result.and_then(|place| Some((place.0, self.view.part(place)?))) {
+                Some((seq, piece)) => {
+                    let gist = cost::gist(self.view.part(call.place));
+                    let piece = renamed(piece, Some(&call.name));
+                    account.add(seq, cost + self.put(&piece, treatment, gist, &mut parts));
+                }
+                None => {
+                    let stand_in = missing_result(&call.name);
+                    account.lines.push((None, cost + cost::part(&stand_in, self.scene.gauge)));
+                    parts.push(stand_in);
+                }
+            }
         }
-        names
+        parts
     }
 
-    /// Puts a part into a message in the form its entry has.
-    fn put(
-        &mut self,
-        piece: &Part,
-        treatment: Treatment,
-        gist: Option<&str>,
-        (parts, cost): (&mut Vec<Part>, &mut Cost),
-    ) {
+    /// Puts a part into a message in the form its entry has. The answer is what it costs there.
+    fn put(&self, piece: &Part, treatment: Treatment, gist: Option<&str>, parts: &mut Vec<Part>) -> Cost {
         let stubbed = if treatment == Treatment::Stub { stub::part(piece, gist) } else { Stubbed::Kept };
         let form = match &stubbed {
             Stubbed::Kept => piece,
             Stubbed::Part(short) => short,
-            Stubbed::Gone => return,
+            Stubbed::Gone => return Cost::ZERO,
         };
-        let mut shown = form.clone();
-        let mut erased = false;
-        for body in shown.bodies_mut() {
-            if let Body::Blob { blob, .. } = body {
-                let text = self.scene.bodies.text(*blob);
-                erased |= text.is_none();
-                *body = Body::Inline(text.unwrap_or(ERASED).to_owned());
-            }
+        let is_whole = form.bodies().iter().all(|body| body.handle().is_none_or(|blob| self.holds(blob)));
+        let Some(shown) = stub::resolve(form, self.scene.bodies) else { return Cost::ZERO };
+        if matches!(&shown, Part::Text { .. }) && !shown.speaks() {
+            return Cost::ZERO;
         }
-        if is_blank(&shown) {
-            return;
-        }
-        *cost += cost::part(if erased { &shown } else { form }, self.scene.gauge);
+        // A body in a blob is counted once for all; one that is gone costs what stands in its place.
+        let cost = cost::part(if is_whole { form } else { &shown }, self.scene.gauge);
         parts.push(shown);
+        cost
     }
 
-    fn said(&self, seq: Seq) -> Option<&'a Message> {
-        self.view.entry(seq)?.message.as_ref()
+    fn holds(&self, blob: Handle) -> bool {
+        self.scene.bodies.text(blob).is_some()
     }
 
-    fn section(&self, seq: Seq, said: &Message, leading: bool) -> Section {
-        match &said.standing {
+    fn section(&self, entry: &Entry, leading: bool) -> Section {
+        match &entry.message.standing {
             _ if leading => Section::System,
             Standing::Injected(what) if what.as_ref() == "recall" => Section::Recall,
-            _ if self.view.newest_user() == Some(seq) => Section::Prompt,
+            _ if self.newest == Some(entry.seq) => Section::Prompt,
             _ => Section::Transcript,
         }
     }
 
-    fn line(&mut self, seq: Seq, said: &Message, (section, treatment): (Section, Treatment), cost: Cost) {
-        // Parallel results of one record are one line.
-        if let Some(last) = self.out.lines.last_mut().filter(|line| line.seq == Some(seq)) {
-            last.cost += cost;
-            return;
+    fn line(&mut self, entry: &Entry, section: Section, treatment: Treatment, cost: Cost) {
+        let bodies = entry.message.parts.iter().flat_map(Part::bodies);
+        let largest = bodies.filter(|body| body.handle().is_some()).max_by_key(|body| body.bytes());
+        self.out.lines.push(Line {
+            seq: Some(entry.seq),
+            section,
+            treatment,
+            cost,
+            what: describe(entry.seq, &entry.message, self.view, self.scene.bodies),
+            handle: largest.and_then(Body::handle),
+        });
+    }
+
+    /// Lists an entry of which nothing was left to show.
+    fn miss(&mut self, seq: Seq, treatment: Treatment) {
+        let reason = if treatment == Treatment::Stub { Reason::Budget } else { Reason::Empty };
+        self.list(seq, None, reason);
+    }
+
+    /// Lists an entry, or one part of it.
+    fn list(&mut self, seq: Seq, part: Option<usize>, reason: Reason) {
+        let gauge = self.scene.gauge;
+        let cost = match part {
+            Some(index) => self.view.part((seq, index)).map(|part| cost::part(part, gauge)),
+            None => self.view.entry(seq).map(|entry| cost::message(&entry.message, gauge)),
+        };
+        let known = Some((1, cost.unwrap_or_default()));
+        self.out.missing.push(Missing { from: seq, to: seq, known, reason });
+    }
+
+    /// Lists what is not in the request: what the trim left out, what has no place in any, what was erased.
+    fn missing(&mut self, arrangement: &Arrangement) {
+        let frontier = self.trim.drop_before;
+        let lines = self.out.lines.iter().filter_map(|line| line.seq);
+        let shown: BTreeSet<Seq> = lines.filter(|seq| *seq < frontier).collect();
+        for (from, to) in trim::runs(shown.iter().copied().collect(), frontier) {
+            self.out.missing.push(Missing { from, to, known: None, reason: Reason::Budget });
         }
-        let handle = said
-            .parts
-            .iter()
-            .flat_map(Part::bodies)
-            .filter(|body| body.handle().is_some())
-            .max_by_key(|body| body.bytes())
-            .and_then(Body::handle);
-        let what = describe(seq, said, self.view, self.scene.bodies);
-        self.out.lines.push(Line { seq: Some(seq), section, treatment, cost, what, handle });
-    }
-
-    fn miss(&mut self, seq: Seq, reason: Reason) {
-        let cost = self.said(seq).map_or(Cost::ZERO, |said| cost::message(said, self.scene.gauge));
-        self.out.missing.push(Missing { from: seq, to: seq, known: Some((1, cost)), reason });
-    }
-
-    /// Lists what no trim left out, but what is in no request.
-    fn aside(&mut self, aside: &[(Seq, Reason)], loose: &[(At, Reason)]) {
-        let results = loose.iter().map(|((seq, _), reason)| (*seq, *reason));
-        let all: BTreeSet<(Seq, Reason)> = aside.iter().copied().chain(results).collect();
-        for (seq, reason) in all {
-            if seq >= self.trim.drop_before {
-                self.miss(seq, reason);
+        for (seq, reason) in arrangement.aside.iter().filter(|(seq, _)| *seq >= frontier) {
+            self.list(*seq, None, *reason);
+        }
+        for ((seq, index), reason) in arrangement.loose.iter().chain(&arrangement.early) {
+            // What is before the frontier is in a run, unless the rest of its entry is shown.
+            if *seq >= frontier {
+                self.list(*seq, Some(*index), *reason);
+            } else if shown.contains(seq) {
+                self.list(*seq, Some(*index), Reason::Budget);
             }
         }
+        let gone = arrangement.units.iter().filter(|unit| unit.last < frontier);
+        let gone = gone.filter(|unit| treatment(unit, self.trim, self.view) == Treatment::LeftOut);
+        for (seq, index) in gone.flat_map(Unit::calls).filter_map(|call| call.result) {
+            if shown.contains(&seq) {
+                self.list(seq, Some(index), Reason::Budget);
+            }
+        }
+        let mut next = Seq::START;
+        for (from, to, events) in self.view.erased() {
+            let from = from.max(next);
+            if from <= to {
+                let count = events.min((to.0 - from.0).saturating_add(1));
+                let known = Some((count, Cost::ZERO));
+                self.out.missing.push(Missing { from, to, known, reason: Reason::Erased });
+                next = to.next();
+            }
+        }
+        self.join();
+    }
+
+    fn join(&mut self) {
         self.out.missing.sort_by_key(|missing| (missing.from, missing.to));
         self.out.missing.dedup_by(|next, run| {
-            let joins = run.reason == next.reason && run.to.next() == next.from;
+            let joins = run.reason == next.reason && (run.to.next() == next.from || run.to == next.from);
             match (&mut run.known, next.known) {
                 (Some((count, cost)), Some((more, other))) if joins => {
                     *count += more;
@@ -373,9 +439,6 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// What stands where content was erased.
-const ERASED: &str = "⟨erased⟩";
-
 fn missing_result(call: &CallId) -> Part {
     Part::ToolResult {
         call: call.clone(),
@@ -385,35 +448,19 @@ fn missing_result(call: &CallId) -> Part {
     }
 }
 
-fn rename(piece: &Part, name: &CallId) -> Part {
+/// A call or result under the id it has in the request.
+fn renamed<'p>(piece: &'p Part, name: Option<&CallId>) -> Cow<'p, Part> {
+    let (Part::ToolCall { call, .. } | Part::ToolResult { call, .. }, Some(name)) = (piece, name) else {
+        return Cow::Borrowed(piece);
+    };
+    if call == name {
+        return Cow::Borrowed(piece);
+    }
     let mut piece = piece.clone();
     if let Part::ToolCall { call, .. } | Part::ToolResult { call, .. } = &mut piece {
         *call = name.clone();
     }
-    piece
-}
-
-fn is_blank(part: &Part) -> bool {
-    matches!(part, Part::Text { text: Body::Inline(text), .. } if text.trim().is_empty())
-}
-
-/// Head and tail of a text that is longer than `keep` bytes, with a mark between them.
-#[must_use]
-pub fn clip(piece: &Part, keep: Bytes, bodies: &dyn Bodies) -> Option<Part> {
-    let Part::Text { text: body, extra } = piece else { return None };
-    if body.bytes() <= keep {
-        return None;
-    }
-    let text = match body {
-        Body::Inline(text) => text.as_str(),
-        Body::Blob { blob, .. } => bodies.text(*blob)?,
-    };
-    let half = usize::try_from(keep.0 / 2).unwrap_or(usize::MAX);
-    let (head, tail) = (stub::head(text, half), stub::tail(text, half));
-    let gone = text.len().saturating_sub(head.len() + tail.len()) as u64;
-    let handle = body.handle().map(|handle| format!(" · {handle}")).unwrap_or_default();
-    let text = format!("{head}\n⟨{} bytes left out{handle}⟩\n{tail}", grouped(gone));
-    Some(Part::Text { text: text.into(), extra: extra.clone() })
+    Cow::Owned(piece)
 }
 
 /// What a message is, in a few words on one line.
@@ -423,11 +470,10 @@ pub fn describe(seq: Seq, said: &Message, view: &View, bodies: &dyn Bodies) -> S
     for part in &said.parts {
         match part {
             Part::Text { text, .. } => {
-                let text = match text {
-                    Body::Inline(text) => text.as_str(),
-                    Body::Blob { blob, .. } => bodies.text(*blob).unwrap_or(ERASED),
-                };
-                words.push(first_words(text));
+                let here = text.inline().or_else(|| bodies.text(text.handle()?));
+                // A stub is described without its text having been read.
+                words
+                    .push(here.map_or_else(|| format!("text, {} lines", grouped(text.lines())), first_words));
             }
             Part::Thinking { .. } => words.push("thinking".to_owned()),
             Part::ToolCall { name, gist, .. } => {

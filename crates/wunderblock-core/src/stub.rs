@@ -4,6 +4,7 @@
 //! it again. It depends on the recorded message alone, so the same entry always has the same stub.
 
 use crate::message::{Body, Part};
+use crate::ports::Bodies;
 use crate::units::Bytes;
 
 /// Tool arguments and results from this size on become stubs; what is shorter costs no more than its stub would.
@@ -12,6 +13,11 @@ pub const TOOL_BODY_MIN: Bytes = Bytes(512);
 pub const TEXT_BODY_MIN: Bytes = Bytes(4_096);
 /// The longest gist a stub repeats, in bytes.
 pub const GIST_MAX: usize = 200;
+/// What stands where content was erased.
+pub const ERASED: &str = "⟨erased⟩";
+/// What stands where the arguments of a call were erased: they are a JSON object.
+pub const ERASED_JSON: &str = r#"{"erased":true}"#;
+
 /// What becomes of a part in a stubbed entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stubbed {
@@ -72,12 +78,59 @@ fn shorten(content: &Part, gist: Option<&str>) -> Part {
     }
 }
 
+/// Head and tail of a text that is longer than `keep` bytes, with a mark between them.
+#[must_use]
+pub fn clip(piece: &Part, keep: Bytes, bodies: &dyn Bodies) -> Option<Part> {
+    let Part::Text { text: body, extra } = piece else { return None };
+    if body.bytes() <= keep {
+        return None;
+    }
+    let text = match body {
+        Body::Inline(text) => text.as_str(),
+        Body::Blob { blob, .. } => bodies.text(*blob)?,
+    };
+    let half = usize::try_from(keep.0 / 2).unwrap_or(usize::MAX);
+    let (head, tail) = (head(text, half), tail(text, half));
+    let gone = text.len().saturating_sub(head.len() + tail.len()) as u64;
+    let handle = body.handle().map(|handle| format!(" · {handle}")).unwrap_or_default();
+    let text = format!("{head}\n⟨{} bytes left out{handle}⟩\n{tail}", grouped(gone));
+    Some(Part::Text { text: text.into(), extra: extra.clone() })
+}
+
+/// A part with its bodies in place. What has been erased is replaced by a mark that says so; thinking is of no use
+/// without its exact text, and goes.
+#[must_use]
+pub fn resolve(piece: &Part, bodies: &dyn Bodies) -> Option<Part> {
+    if let Part::ToolResult { call, content, failed, extra } = piece {
+        let content = content.iter().filter_map(|inner| resolve(inner, bodies)).collect();
+        return Some(Part::ToolResult { call: call.clone(), content, failed: *failed, extra: extra.clone() });
+    }
+    let mut shown = piece.clone();
+    let mut erased = false;
+    for body in shown.bodies_mut() {
+        if let Body::Blob { blob, .. } = body {
+            match bodies.text(*blob) {
+                Some(text) => *body = Body::Inline(text.to_owned()),
+                None => erased = true,
+            }
+        }
+    }
+    match shown {
+        shown if !erased => Some(shown),
+        Part::Thinking { .. } => None,
+        Part::ToolCall { call, name, gist, extra, .. } => {
+            Some(Part::ToolCall { call, name, input: ERASED_JSON.into(), gist, extra })
+        }
+        _ => Some(Part::text(ERASED)),
+    }
+}
+
 /// One line for one body.
 fn line(what: &str, body: &Body, gist: Option<&str>) -> String {
     let mut line = format!("⟨{}", if what.is_empty() { "medium" } else { what });
     if let Some(gist) = gist.filter(|gist| !gist.is_empty()) {
         line.push_str(" of `");
-        line.push_str(head(gist, GIST_MAX));
+        line.extend(head(gist, GIST_MAX).chars().map(|c| if c.is_control() { ' ' } else { c }));
         line.push('`');
     }
     line.push_str(&format!(": {} bytes", grouped(body.bytes().0)));

@@ -30,7 +30,9 @@ pub(crate) const MESSAGE: &str = "message";
 pub(crate) const ROLE: &str = "role";
 /// The name of the field for the most a model may answer.
 pub(crate) const MAX: &str = "max";
-/// Fields of a reply that no request takes.
+/// The flag for a failed tool, where it was written although the tool did not fail.
+pub(crate) const FAILED: &str = "failed";
+/// Fields of a recorded message that no request takes.
 pub(crate) const REPLY: &str = "reply";
 
 /// A hint that is a word.

@@ -3,6 +3,7 @@
 use crate::dialect::{Dropped, WireError};
 use crate::extra::{self, Opened};
 use crate::json;
+use std::collections::HashMap;
 use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Body, Dialect, Extra, Message, Part, Standing};
 
@@ -61,6 +62,34 @@ impl Writing {
         self.at(Some(at), 0);
         self.drop(reason, format!("the message: {why}"));
         false
+    }
+}
+
+/// Unknown fields of messages that become one: the first of a name stays.
+#[derive(Default)]
+pub(crate) struct Union {
+    fields: Vec<(String, String)>,
+    places: HashMap<String, usize>,
+}
+
+impl Union {
+    /// Adds a field; `false` if there is one of that name with another value.
+    pub(crate) fn add(&mut self, name: &str, value: &str) -> bool {
+        if let Some((_, known)) = self.places.get(name).and_then(|place| self.fields.get(*place)) {
+            return known == value;
+        }
+        self.places.insert(name.to_owned(), self.fields.len());
+        self.fields.push((name.to_owned(), value.to_owned()));
+        true
+    }
+
+    /// The fields in the order they came.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.fields.is_empty()
     }
 }
 

@@ -161,6 +161,17 @@ fn a_reply_gives_its_id_model_and_stop_reason_and_sends_none_of_them() {
 }
 
 #[test]
+fn what_a_recorder_adds_to_a_message_is_kept_and_never_sent() {
+    let raw = r#"{"role":"user","content":[{"type":"text","text":"q"}],"timestamp":7}"#;
+    let messages = decode_message(Dialect::Anthropic, raw).unwrap();
+    assert!(messages[0].extra.as_deref().unwrap().contains(r#""timestamp":7"#));
+    let request = wunderblock_core::request::Request { messages, ..Default::default() };
+    let bytes = encode(Dialect::Anthropic, &request).unwrap().bytes;
+    let expected = r#"{"messages":[{"role":"user","content":[{"type":"text","text":"q"}]}]}"#;
+    assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+}
+
+#[test]
 fn content_alone_is_read_as_string_or_list() {
     assert_eq!(decode_blocks(r#""t""#).unwrap(), [Part::text("t")]);
     assert_eq!(decode_blocks(r#"[{"type":"text","text":"t"}]"#).unwrap(), [Part::text("t")]);

@@ -124,7 +124,8 @@ impl Engine {
         let shortest = matches.iter().map(|info| info.id.clone()).min_by_key(|id| id.as_str().len());
         if let Some(root) = shortest
             && matches.iter().all(|info| {
-                info.id == root || info.id.as_str().strip_prefix(root.as_str()).is_some_and(|rest| rest.starts_with('~'))
+                info.id == root
+                    || info.id.as_str().strip_prefix(root.as_str()).is_some_and(|rest| rest.starts_with('~'))
             })
         {
             matches.retain(|info| info.id == root);
@@ -190,5 +191,7 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
 
 /// A storage that answers another question than was asked.
 pub(crate) fn unexpected() -> Error {
-    Error::Store(crate::store::StoreError::Damaged("the storage gave an answer to another question".to_owned()))
+    Error::Store(crate::store::StoreError::Damaged(
+        "the storage gave an answer to another question".to_owned(),
+    ))
 }

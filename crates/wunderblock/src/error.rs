@@ -129,7 +129,9 @@ impl Error {
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
-            Self::NoSession(_) => "`wunderblock sessions` lists what there is; `wunderblock import PATH` adds a transcript",
+            Self::NoSession(_) => {
+                "`wunderblock sessions` lists what there is; `wunderblock import PATH` adds a transcript"
+            }
             Self::Ambiguous { .. } => "give more of the id",
             Self::OverBudget(_) => {
                 "use a larger --window, a smaller --reserve, or fewer tools and instructions; the parts are listed above"
@@ -152,8 +154,12 @@ fn store_hint(error: &StoreError) -> Option<&'static str> {
         StoreError::ReadOnly => "check the permissions of the file and its folder",
         StoreError::Full => "free some space and try again: nothing that was acknowledged is lost",
         StoreError::TooNew { .. } => "use the newer program that wrote it",
-        StoreError::Damaged(_) => "`wunderblock doctor` says what can be saved; `wunderblock restore` brings a backup back",
-        StoreError::Foreign(_) => "give the path of a Wunderblock database with --db, or a path that does not exist yet",
+        StoreError::Damaged(_) => {
+            "`wunderblock doctor` says what can be saved; `wunderblock restore` brings a backup back"
+        }
+        StoreError::Foreign(_) => {
+            "give the path of a Wunderblock database with --db, or a path that does not exist yet"
+        }
         StoreError::Missing(_) => "`wunderblock import PATH` creates it; --db names another one",
         _ => return None,
     })

@@ -4,8 +4,10 @@ use crate::store::BodyCount;
 use crate::tokens::{Class, Counted, Counter, escaped_len};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use wunderblock_core::budget::Reason;
 use wunderblock_core::id::Handle;
-use wunderblock_core::ports::Gauge;
+use wunderblock_core::message::{Dialect, Part};
+use wunderblock_core::ports::{Framing, Gauge};
 use wunderblock_core::units::{Bytes, Cost, Tokens};
 
 /// Short strings (ids, tool names) recur many times in a request.
@@ -16,34 +18,35 @@ const ERASED: Cost = Cost::new(16, 64);
 
 /// The gauge of one build.
 #[derive(Debug)]
-pub struct Scales {
+pub(crate) struct Scales {
     counter: Counter,
+    dialect: Dialect,
     counts: HashMap<Handle, BodyCount>,
     memo: RefCell<HashMap<Box<str>, Cost>>,
 }
 
 impl Scales {
-    /// A gauge for a model that knows these bodies.
+    /// A gauge for a model and the format of its requests; it knows no bodies yet.
     #[must_use]
-    pub fn new(counter: Counter) -> Self {
-        Self { counter, counts: HashMap::new(), memo: RefCell::default() }
+    pub(crate) fn new(counter: Counter, dialect: Dialect) -> Self {
+        Self { counter, dialect, counts: HashMap::new(), memo: RefCell::default() }
     }
 
     /// Takes in what was counted of a body.
-    pub fn learn(&mut self, handle: Handle, count: BodyCount) {
+    pub(crate) fn learn(&mut self, handle: Handle, count: BodyCount) {
         self.counts.insert(handle, count);
     }
 
     /// Whether a body's count is here, in the vocabulary this model needs.
     #[must_use]
-    pub fn knows(&self, handle: Handle) -> bool {
+    pub(crate) fn knows(&self, handle: Handle) -> bool {
         let needs_own = self.counter.count_cl100k("").is_some();
         self.counts.get(&handle).is_some_and(|count| !needs_own || count.cl100k.is_some())
     }
 
     /// Counts a body for this model.
     #[must_use]
-    pub fn measure(&self, text: &str) -> BodyCount {
+    pub(crate) fn measure(&self, text: &str) -> BodyCount {
         let cl100k = self.counter.count_cl100k(text);
         BodyCount { cl100k, ..count_body(text) }
     }
@@ -57,7 +60,7 @@ impl Scales {
 
 /// Counts a body, for every model.
 #[must_use]
-pub fn count_body(text: &str) -> BodyCount {
+pub(crate) fn count_body(text: &str) -> BodyCount {
     let counted = Counted::of(text);
     BodyCount {
         o200k: counted.o200k,
@@ -79,6 +82,22 @@ fn as_json(cost: Cost, quotes: u32) -> Cost {
 }
 
 impl Gauge for Scales {
+    fn framing(&self) -> Framing {
+        let framing = self.counter.framing();
+        Framing { message: framing.message, call: framing.call }
+    }
+
+    fn refuses(&self, part: &Part) -> Option<Reason> {
+        match (part, self.dialect) {
+            (_, Dialect::Neutral) => None,
+            (Part::Thinking { signature: None, .. }, Dialect::Anthropic) => Some(Reason::Unsigned),
+            (Part::Thinking { .. }, Dialect::Anthropic) => None,
+            (Part::Thinking { .. }, _) => Some(Reason::Dialect),
+            (Part::Opaque { dialect, .. }, target) => (*dialect != target).then_some(Reason::Dialect),
+            _ => None,
+        }
+    }
+
     fn text(&self, text: &str) -> Cost {
         if text.len() <= MEMO_MAX
             && let Some(cost) = self.memo.borrow().get(text)

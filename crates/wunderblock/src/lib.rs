@@ -1,5 +1,46 @@
 //! A context and memory engine for LLM agents.
+//!
+//! An [`Engine`] keeps a durable ledger of sessions and builds each model request from it, inside a budget:
+//!
+//! ```text
+//! engine.session(id) ─ append(events)          durable when it returns
+//!                    ─ context(options)        the next request, its report, and the record of both
+//!                    ─ explain(options)        the same, recording nothing
+//!                    ─ replay(position)        any earlier request, byte for byte
+//! engine             ─ import, search, grep, read, doctor
+//! ```
+//! What decides is in [`wunderblock_core`]; what speaks to providers and reads transcripts in [`wunderblock_wire`]. This
+//! crate adds storage, counting and the index, and reads neither environment nor home directory: whoever opens an
+//! engine passes a [`Config`].
+
+mod build;
 pub mod catalog;
+mod catch_up;
+mod doctor;
+mod engine;
+mod erase;
+mod error;
+mod gauge;
+mod grep;
+mod import;
 pub mod index;
+pub mod limits;
+mod read;
+mod record;
+pub mod redact;
+mod search;
+mod session;
 pub mod store;
 pub mod tokens;
+
+pub use build::{Built, ContextOptions, Difference, Replayed, dialect_name};
+pub use catch_up::Progress;
+pub use doctor::{Diagnosis, Problem};
+pub use engine::{Clock, Config, Engine};
+pub use erase::Erased;
+pub use error::{Error, ErrorKind};
+pub use grep::{GrepOptions, Match};
+pub use import::{Imported, MAX_WARNINGS, OnBytes, transcripts};
+pub use read::{Address, Content, Slice};
+pub use search::{Found, SearchOptions, SearchOrder, SearchResult};
+pub use session::Session;

@@ -101,8 +101,7 @@ impl Engine {
         (at, imported): (Millis, bool),
     ) -> Result<Vec<Write>, Error> {
         let source = if imported { Source::Engine } else { Source::Live };
-        let id = EventId::new(format!("open:{}", stream.as_str()))
-            .unwrap_or(EventId::new("open")?);
+        let id = EventId::new(format!("open:{}", blake3::hash(stream.as_str().as_bytes()).to_hex()))?;
         let events = pack(&self.tenant.key, vec![NewEvent { id, at, source, fact }])?;
         let append =
             Write::Append { tenant: self.tenant.no, stream: stream.clone(), expect_head: None, events };
@@ -135,7 +134,11 @@ impl Engine {
                 opened = 1;
             }
         }
-        let counts = if events.iter().map(text_of).sum::<Bytes>() <= COUNT_AT_ONCE { counted(&events) } else { Vec::new() };
+        let counts = if events.iter().map(text_of).sum::<Bytes>() <= COUNT_AT_ONCE {
+            counted(&events)
+        } else {
+            Vec::new()
+        };
         let counts = counts
             .into_iter()
             .map(|(text, count)| (codec::handle(&codec::body_hash(&self.tenant.key, text.as_bytes())), count))

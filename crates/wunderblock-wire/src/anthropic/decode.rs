@@ -1,7 +1,7 @@
 //! Anthropic Messages → neutral.
 
 use crate::dialect::WireError;
-use crate::extra::{self, Hint, INNER, KIND, REPLY, SHAPE, hint};
+use crate::extra::{self, FAILED, Hint, INNER, KIND, REPLY, SHAPE, hint};
 use crate::json::{self, Fields, is_null, is_object, list, text};
 use serde_json::value::RawValue;
 use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role};
@@ -106,15 +106,15 @@ fn message(raw: &RawValue, path: &str, of_reply: bool) -> Result<Vec<Message>, W
     Ok(if role == Role::User { split(whole) } else { vec![whole] })
 }
 
-/// Takes what only a reply has, so that it is kept and never sent.
+/// Takes what a recorded message has besides what it says, so that it is kept and never sent: the API refuses fields it
+/// does not know in a message, and those of a reply.
 fn reply<'a>(mut fields: Fields<'a>, message: &mut Message, hints: &mut Vec<Hint>) -> Fields<'a> {
     let is_reply = fields.text("type").as_deref() == Some("message") || fields.get("usage").is_some();
-    if !is_reply {
-        return fields;
+    if is_reply {
+        message.api_id = fields.take_text("id").map(String::into_boxed_str);
+        message.model = fields.take_text("model").map(String::into_boxed_str);
+        message.stop = fields.take_text("stop_reason").map(String::into_boxed_str);
     }
-    message.api_id = fields.take_text("id").map(String::into_boxed_str);
-    message.model = fields.take_text("model").map(String::into_boxed_str);
-    message.stop = fields.take_text("stop_reason").map(String::into_boxed_str);
     if let Some(rest) = extra::object(fields.rest()) {
         hints.push((REPLY, rest));
     }
@@ -183,16 +183,19 @@ fn thinking(mut fields: Fields<'_>) -> Option<Part> {
 fn tool_use(mut fields: Fields<'_>) -> Option<Part> {
     let call = fields.take_text("id")?;
     let name = fields.take_text("name")?;
-    let input = fields.take("input")?.get();
+    // Without input the encoders write an empty object, which the API takes.
+    let input = fields.take("input").map(RawValue::get).unwrap_or_default();
     let extra = extra::keep(OWN, Vec::new(), fields);
     Some(Part::ToolCall { call: call.into(), name: name.into(), input: input.into(), gist: None, extra })
 }
 
 fn tool_result(mut fields: Fields<'_>) -> Option<Part> {
     let call = fields.take_text("tool_use_id")?;
-    // An explicit `false` says nothing new and stays among the unknown fields.
-    let failed = fields.take_if("is_error", |raw| (raw.get() == "true").then_some(true)).unwrap_or(false);
-    let mut hints = Vec::new();
+    let flag =
+        fields.take_if("is_error", |raw| ["true", "false", "null"].contains(&raw.get()).then(|| raw.get()));
+    let failed = flag == Some("true");
+    let mut hints: Vec<Hint> =
+        flag.filter(|_| !failed).map(|flag| (FAILED, flag.to_owned())).into_iter().collect();
     let mut content = Vec::new();
     if let Some(raw) = fields.take("content") {
         if let Some(text) = text(raw) {

@@ -7,9 +7,9 @@
 use super::{IMAGES, PDF, block_for};
 use crate::call_id::{self, Written};
 use crate::dialect::{Encoded, WireError};
-use crate::extra::{KIND, Opened, SHAPE};
+use crate::extra::{FAILED, KIND, Opened, SHAPE};
 use crate::json::{self, Object, array, quote};
-use crate::writing::{Writing, checked, inline, name_of};
+use crate::writing::{Union, Writing, checked, inline, name_of};
 use serde_json::value::RawValue;
 use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Body, Dialect, Extra, MediaForm, Message, Part, Role};
@@ -31,7 +31,7 @@ struct Turn {
     blocks: Vec<String>,
     /// Its content as a string, if it came as one.
     plain: Option<String>,
-    fields: Vec<(String, String)>,
+    fields: Union,
 }
 
 /// Writes a request.
@@ -127,7 +127,7 @@ impl Turns {
         };
         let quoted = message.role == Role::System && role == "user";
         let mut turn =
-            Turn { role, results: Vec::new(), blocks: Vec::new(), plain: None, fields: Vec::new() };
+            Turn { role, results: Vec::new(), blocks: Vec::new(), plain: None, fields: Union::default() };
         for (place, part) in message.parts.iter().enumerate() {
             writing.at(Some(at), place);
             match part {
@@ -156,8 +156,9 @@ impl Turns {
         {
             turn.plain = Some(quote(inline(text)?));
         }
-        turn.fields =
-            opened.fields().into_iter().map(|(name, raw)| (name.to_owned(), raw.to_owned())).collect();
+        for (name, value) in opened.fields() {
+            turn.fields.add(name, value);
+        }
         writing.at(Some(at), 0);
         self.join(turn, writing);
         Ok(())
@@ -182,16 +183,10 @@ impl Turns {
                 last.plain = None;
                 last.results.append(&mut turn.results);
                 last.blocks.append(&mut turn.blocks);
-                for (name, value) in turn.fields {
-                    match last.fields.iter().find(|(known, _)| *known == name) {
-                        None => last.fields.push((name, value)),
-                        Some((_, known)) if *known == value => {}
-                        Some(_) => {
-                            writing.drop(
-                                Reason::Dialect,
-                                format!("the field {name}: the turn has another already"),
-                            );
-                        }
+                for (name, value) in turn.fields.iter() {
+                    if !last.fields.add(name, value) {
+                        writing
+                            .drop(Reason::Dialect, format!("the field {name}: the turn has another already"));
                     }
                 }
             }
@@ -217,9 +212,9 @@ impl Turns {
                 results.extend(blocks);
                 array(&results)
             });
-            let fields = fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-            messages
-                .push(Object::default().text("role", role).raw("content", &content).unknown(fields).finish());
+            messages.push(
+                Object::default().text("role", role).raw("content", &content).unknown(fields.iter()).finish(),
+            );
         }
         messages
     }
@@ -327,7 +322,11 @@ fn result(
             object.raw("content", &array(&blocks))
         }
     };
-    let object = if failed { object.raw("is_error", "true") } else { object };
+    let object = match (failed, opened.own_raw(FAILED)) {
+        (true, _) => object.raw("is_error", "true"),
+        (false, Some(flag)) => object.raw("is_error", flag.get()),
+        (false, None) => object,
+    };
     Ok(object.unknown(opened.fields()).finish())
 }
 

@@ -8,7 +8,7 @@ use crate::call_id::{self, Written};
 use crate::dialect::{Encoded, WireError};
 use crate::extra::{self, INNER, KIND, MAX, MESSAGE, Opened, ROLE, SHAPE};
 use crate::json::{Fields, Object, array, quote};
-use crate::writing::{Writing, checked, inline, name_of};
+use crate::writing::{Union, Writing, checked, inline, name_of};
 use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Body, Dialect, Extra, MediaForm, Message, Part, Role};
 use wunderblock_core::request::{Request, Tool};
@@ -129,7 +129,7 @@ struct Speech {
     legacy: Option<String>,
     calls: Vec<String>,
     form: Option<String>,
-    fields: Vec<(String, String)>,
+    fields: Union,
 }
 
 /// A piece of content: plain text, or a part that is JSON already.
@@ -193,10 +193,10 @@ impl Chat {
         if speech.form.is_none() {
             speech.form = opened.own_word(SHAPE);
         }
-        let known = |speech: &Speech, name: &str| speech.fields.iter().any(|(own, _)| own == name);
-        for (name, raw) in opened.fields() {
-            if !known(&speech, name) {
-                speech.fields.push((name.to_owned(), raw.to_owned()));
+        writing.at(Some(at), 0);
+        for (name, value) in opened.fields() {
+            if !speech.fields.add(name, value) {
+                writing.drop(Reason::Dialect, format!("the field {name}: the turn has another already"));
             }
         }
         self.speech = (!speech.is_empty()).then_some(speech);
@@ -332,7 +332,7 @@ impl Speech {
         if !self.calls.is_empty() {
             object = object.raw("tool_calls", &array(&self.calls));
         }
-        object.unknown(self.fields.iter().map(|(name, raw)| (name.as_str(), raw.as_str()))).finish()
+        object.unknown(self.fields.iter()).finish()
     }
 }
 

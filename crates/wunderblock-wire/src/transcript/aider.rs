@@ -57,7 +57,7 @@ impl Aider {
             records.push(self.in_chat(Record::broken(span, "no UTF-8".to_owned())));
             return records;
         };
-        let line = line.trim_end();
+        let line = line.trim_ascii_end();
         if line.is_empty() {
             if let Some(block) = &mut self.block {
                 block.extend(span, "");
@@ -94,14 +94,18 @@ impl Aider {
             Speaker::Assistant => ("assistant", Role::Assistant),
         };
         let mut record = Record::bookkeeping(block.span, kind);
-        record.kept = Kept::Understood;
         record.at = self.at;
+        let text = block.text.trim_end();
+        if text.is_empty() {
+            return vec![self.in_chat(record)];
+        }
+        record.kept = Kept::Understood;
         if !self.opened {
             self.opened = true;
             let opened = SessionOpened { format: Some("aider".into()), ..SessionOpened::default() };
             record.items.push(Item::Opened(opened));
         }
-        let mut message = Message::text(role, block.text.trim_end());
+        let mut message = Message::text(role, text);
         if block.speaker == Speaker::Output {
             message.standing = Standing::Injected("aider".into());
         }

@@ -75,12 +75,17 @@ impl<'p> Blocks<'p> {
 
     /// A call in any of the shapes seen.
     pub(crate) fn tool_call(&mut self, call: &Object<'_>) -> Option<Part> {
+        self.tool_call_as(None, call)
+    }
+
+    /// The same, its id standing elsewhere.
+    pub(crate) fn tool_call_as(&mut self, id: Option<Box<str>>, call: &Object<'_>) -> Option<Part> {
         let function = call.object("function").or_else(|| call.object("functionCall")).unwrap_or_default();
         let name =
             first_word(call, &["name", "toolName", "tool_name", "tool"]).or_else(|| function.word("name"))?;
         let arguments = first(call, &["arguments", "args", "input", "parameters", "params"])
             .or_else(|| first(&function, &["arguments", "args", "parameters"]));
-        let id = first_word(call, &CALL_IDS).or_else(|| function.word("id"));
+        let id = id.or_else(|| first_word(call, &CALL_IDS)).or_else(|| function.word("id"));
         Some(Part::ToolCall {
             call: self.call_id(id),
             name,
@@ -236,6 +241,11 @@ pub(crate) fn first_word(object: &Object<'_>, keys: &[&str]) -> Option<Box<str>>
 
 fn first_text(object: &Object<'_>, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| object.text(key)).map(std::borrow::Cow::into_owned)
+}
+
+/// Whether parts hold nothing a model could be sent.
+pub(crate) fn is_silent(parts: &[Part]) -> bool {
+    parts.iter().all(|part| matches!(part, Part::Text { text, .. } if text.bytes().0 == 0))
 }
 
 fn is_false(object: &Object<'_>, key: &str) -> bool {

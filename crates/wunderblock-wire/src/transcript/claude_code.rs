@@ -7,7 +7,7 @@
 mod attachment;
 mod sessions;
 
-use super::blocks::{Blocks, first_word};
+use super::blocks::{self, Blocks, first_word};
 use super::object::{Object, string};
 use super::{Item, Kept, Record, Span, generic, time};
 use serde_json::value::RawValue;
@@ -277,7 +277,16 @@ fn turn(stop_reason: &str) -> TurnCompleted {
 fn is_prompt(object: &Object<'_>, kind: &str) -> bool {
     let marked =
         ["isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"].iter().any(|key| object.flag(key));
-    kind == "user" && !marked && !object.has("toolUseResult") && !object.has("sourceToolAssistantUUID")
+    let result =
+        object.has("toolUseResult") || object.has("sourceToolAssistantUUID") || holds_results(object);
+    kind == "user" && !marked && !result
+}
+
+/// Whether a message begins with a tool's result.
+fn holds_results(object: &Object<'_>) -> bool {
+    let content = object.object("message").and_then(|message| message.array("content")).unwrap_or_default();
+    let first = content.first().and_then(|block| Object::of(block));
+    first.is_some_and(|block| block.text("type").as_deref() == Some("tool_result"))
 }
 
 fn standing(object: &Object<'_>, role: Role, parts: &[Part]) -> Standing {
@@ -289,6 +298,9 @@ fn standing(object: &Object<'_>, role: Role, parts: &[Part]) -> Standing {
     }
     if object.flag("isVisibleInTranscriptOnly") {
         return Standing::Aside("visible in the transcript only".into());
+    }
+    if blocks::is_silent(parts) {
+        return Standing::Aside("nothing was said".into());
     }
     if role != Role::User {
         return Standing::Said;

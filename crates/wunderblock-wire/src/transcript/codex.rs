@@ -266,7 +266,7 @@ impl Codex {
             "turn_aborted" => push(record, Item::Turn(turn("aborted", None, event.word("reason")))),
             "error" => {
                 let info = event.get("codex_error_info");
-                let code = info.filter(|info| info.get() != "null").map(|info| error_code(info.get()));
+                let code = info.filter(|info| info.get() != "null").and_then(|info| error_code(info.get()));
                 push(record, Item::Turn(turn("error", code, event.word("message"))));
             }
             "thread_rolled_back" => {
@@ -320,6 +320,9 @@ impl Codex {
         self.total = total;
         let last = info.object("last_token_usage")?;
         let count = |key| last.number(key).unwrap_or(0);
+        if ["input_tokens", "output_tokens"].into_iter().all(|key| count(key) == 0) {
+            return None;
+        }
         let (read, write) = (count("cached_input_tokens"), count("cache_write_input_tokens"));
         Some(UsageMeasured {
             api_id: None,
@@ -358,12 +361,13 @@ fn turn(stop_reason: &str, error_code: Option<Box<str>>, detail: Option<Box<str>
 }
 
 /// Codex names errors by a word or by an object with one key.
-fn error_code(info: &str) -> Box<str> {
+fn error_code(info: &str) -> Option<Box<str>> {
     let end = |c: char| !c.is_ascii_alphanumeric() && c != '_';
     let word = info.trim_start_matches(['{', '"', ' ']).split(end).next().unwrap_or("");
     match word {
-        "context_window_exceeded" => "context_overflow".into(),
-        word => word.into(),
+        "context_window_exceeded" => Some("context_overflow".into()),
+        "" => None,
+        word => Some(word.into()),
     }
 }
 

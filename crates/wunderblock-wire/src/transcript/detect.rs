@@ -160,38 +160,35 @@ fn is_plain_chat(object: &Object<'_>) -> bool {
 /// The format most lines vote for.
 fn lines(text: &str) -> Option<Format> {
     let mut votes = [0_u32; Format::ALL.len()];
-    let mut any = false;
+    let (mut looked_at, mut json) = (0_usize, 0_usize);
     for line in text.lines().filter(|line| !line.trim().is_empty()).take(MAX_LINES) {
         let line = line.trim();
-        if !line.starts_with(['{', '[', '"']) && line.parse::<f64>().is_err() {
+        looked_at += 1;
+        if serde_json::from_str::<&RawValue>(line).is_err() && !is_cut(text, line) {
             continue;
         }
-        if serde_json::from_str::<&RawValue>(line).is_err() && !any && !is_cut(text, line) {
-            continue;
-        }
+        json += 1;
         if line.starts_with('[') {
             let messages: Option<bool> =
                 serde_json::from_str::<&RawValue>(line).ok().and_then(array).map(|list| {
                     list.first().copied().and_then(Object::of).is_some_and(|first| is_plain_chat(&first))
                 });
-            any |= messages.is_some();
             add(&mut votes, if messages == Some(true) { Format::OpenaiChat } else { Format::JsonLines }, 1);
             continue;
         }
         let (object, cut) = Object::parse_head(line);
-        any = true;
         let (format, weight) = vote(&object, cut.as_ref()).unwrap_or((Format::JsonLines, 0));
         add(&mut votes, format, weight);
         if votes.iter().any(|votes| *votes >= ENOUGH) {
             break;
         }
     }
-    if !any {
-        return None;
-    }
+    // Text may hold a line that happens to be JSON. Of a known format a few whole lines are enough.
     let most = votes.iter().copied().max().unwrap_or(0);
     let winner = Format::ALL.iter().zip(votes).find(|(_, votes)| *votes == most && most > 0);
-    Some(winner.map_or(Format::JsonLines, |(format, _)| *format))
+    let format = winner.map_or(Format::JsonLines, |(format, _)| *format);
+    let least = if format == Format::JsonLines { looked_at.div_ceil(2) } else { looked_at.div_ceil(10) };
+    (json >= least.max(1)).then_some(format)
 }
 
 /// Whether a line is the last of the text and may be cut by its end.

@@ -48,6 +48,7 @@ const MAX_GATHER: usize = 12;
 pub(super) struct Generic {
     format: &'static str,
     pairing: Pairing,
+    /// The file's own session has been opened.
     opened: bool,
 }
 
@@ -59,23 +60,21 @@ impl Generic {
     /// One line that is an object. `text` is its text.
     pub(super) fn line(&mut self, span: Span, text: &str, object: &Object<'_>) -> Vec<Record> {
         if role(object).is_none() {
-            let nested = raw(text).map(|value| self.nested(span, text, value)).unwrap_or_default();
+            let nested = self.array(span, text);
             if !nested.is_empty() {
-                let session = format!("line-{}", span.line);
-                return nested.into_iter().map(|record| in_line(record, &session)).collect();
+                return nested;
             }
         }
         let mut record = Record::opaque(span, &kind(object), "no known format");
         said(object, &mut self.pairing, &mut record);
-        self.open(&mut record);
-        vec![record]
+        self.opened(vec![record])
     }
 
-    /// One line that is an array: a conversation, or nothing known.
+    /// One line that holds a conversation, which is a session of its own; nothing if it holds none.
     pub(super) fn array(&mut self, span: Span, text: &str) -> Vec<Record> {
         let nested = raw(text).map(|value| self.nested(span, text, value)).unwrap_or_default();
         let session = format!("line-{}", span.line);
-        nested.into_iter().map(|record| in_line(record, &session)).collect()
+        self.opened(nested.into_iter().map(|record| in_line(record, &session)).collect())
     }
 
     /// A whole document.
@@ -83,19 +82,21 @@ impl Generic {
         let Some(value) = raw(text) else { return Vec::new() };
         let nested = self.nested(span, text, value);
         if !nested.is_empty() {
-            return nested;
+            return self.opened(nested);
         }
         let mut record = Record::opaque(span, "document", "a document without an array of messages");
         let mut found = String::new();
         gather(value, &TEXTS, &mut found);
+        if found.is_empty() {
+            gather_sentences(value, &mut found, 0);
+        }
         if !found.is_empty() {
             let message = Message::text(Role::User, found);
             record
                 .items
                 .push(Item::Message(message.standing(Standing::Injected("text without a role".into()))));
         }
-        self.open(&mut record);
-        vec![record]
+        self.opened(vec![record])
     }
 
     /// The records of the messages a value holds inside; nothing if it holds none.
@@ -114,10 +115,7 @@ impl Generic {
                 records.push(record);
             }
         }
-        let mut all = elements::with_rest(records, text, span);
-        let said = all.iter_mut().find(|record| !record.items.is_empty() && record.session.is_none());
-        said.into_iter().for_each(|record| self.open(record));
-        all
+        elements::with_rest(records, text, span)
     }
 
     fn element(&mut self, span: Span, element: &RawValue) -> Record {
@@ -144,13 +142,22 @@ impl Generic {
         vec![record]
     }
 
-    fn open(&mut self, record: &mut Record) {
-        if self.opened || record.items.is_empty() {
-            return;
+    /// Puts its opening before what is said first in each session. Sessions other than the file's own do not go on
+    /// beyond the given records.
+    fn opened(&mut self, mut records: Vec<Record>) -> Vec<Record> {
+        let mut before: Option<Box<str>> = None;
+        for record in records.iter_mut().filter(|record| !record.items.is_empty()) {
+            let open = match &record.session {
+                None => !std::mem::replace(&mut self.opened, true),
+                session => *session != before,
+            };
+            if open {
+                before.clone_from(&record.session);
+                let opened = SessionOpened { format: Some(self.format.into()), ..SessionOpened::default() };
+                record.items.insert(0, Item::Opened(opened));
+            }
         }
-        self.opened = true;
-        let opened = SessionOpened { format: Some(self.format.into()), ..SessionOpened::default() };
-        record.items.insert(0, Item::Opened(opened));
+        records
     }
 }
 
@@ -188,10 +195,15 @@ pub(super) fn said(object: &Object<'_>, pairing: &mut Pairing, record: &mut Reco
     if record.id.is_none() {
         record.id = first_word(object, &["uuid", "id", "message_id", "messageId"]);
     }
-    let Some(role) = role(object) else { return why(record, "; no role found") };
     let base = record.id.clone().unwrap_or_else(|| record.offset.to_string().into());
     let mut blocks = Blocks::new(Dialect::Neutral, pairing, &base);
-    let messages = messages(role, object, &mut blocks);
+    let messages = match role(object) {
+        Some(role) => messages(role, object, &mut blocks),
+        None => match called(object, &mut blocks) {
+            Some(call) => vec![Message::new(Role::Assistant, vec![call])],
+            None => return why(record, "; no role found"),
+        },
+    };
     if messages.is_empty() {
         return why(record, "; a role but no text found");
     }
@@ -229,6 +241,16 @@ fn messages(role: Role, object: &Object<'_>, blocks: &mut Blocks<'_>) -> Vec<Mes
         messages.push(Message::new(Role::Tool, answers));
     }
     messages
+}
+
+/// A record that is a call and nothing else: its type says so, and it has the name of a tool.
+fn called(object: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Part> {
+    candidates(object).find_map(|inner| {
+        let kind = inner.text("type")?.to_ascii_lowercase();
+        let ends = ["call", "use"].iter().any(|end| kind.ends_with(end));
+        let begins = ["tool", "function"].iter().any(|start| kind.starts_with(start));
+        if ends && begins { blocks.tool_call(&inner) } else { None }
+    })
 }
 
 /// A result, whether it is one by its blocks or by its fields.
@@ -386,5 +408,23 @@ fn gather_to(value: &RawValue, keys: &[&str], out: &mut String, depth: usize) {
                 gather_to(value, keys, out, depth + 1);
             }
         }
+    }
+}
+
+/// All texts of more than one word a value holds, whatever their keys.
+fn gather_sentences(value: &RawValue, out: &mut String, depth: usize) {
+    if depth > MAX_GATHER {
+        return;
+    }
+    match (string(value), array(value), Object::of(value)) {
+        (Some(text), _, _) if text.trim().contains(char::is_whitespace) => {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&text);
+        }
+        (_, Some(items), _) => items.into_iter().for_each(|item| gather_sentences(item, out, depth + 1)),
+        (_, _, Some(object)) => object.iter().for_each(|(_, value)| gather_sentences(value, out, depth + 1)),
+        _ => {}
     }
 }

@@ -3,7 +3,7 @@
 //! A [`Reader`] is fed one line (or one document) at a time and answers with [`Record`]s: where the raw bytes stand,
 //! where the record belongs in the conversation, and what it says. It performs no I/O, keeps no text, and never fails:
 //! what it cannot understand comes back as [`Kept::Opaque`] or [`Kept::Broken`] with the reason, and the raw bytes are
-//! the caller's to keep. Formats are told apart by [`detect`].
+//! the caller's to keep. Formats are told apart by [`detect()`].
 
 mod aider;
 mod blocks;

@@ -1,6 +1,6 @@
 //! OpenAI chat messages as they are logged: one message a line, one conversation a line, or one document.
 
-use super::blocks::{Blocks, Pairing, first, first_word};
+use super::blocks::{self, Blocks, Pairing, first, first_word};
 use super::elements;
 use super::generic;
 use super::object::{Object, quoted};
@@ -156,7 +156,7 @@ impl OpenaiChat {
             message.stop = object.word("finish_reason");
         }
         message.extra = spoken_for(object, message.role);
-        if message.parts.is_empty() {
+        if blocks::is_silent(&message.parts) {
             message = message.standing(Standing::Aside("nothing was said".into()));
         }
         record.kept = Kept::Understood;
@@ -212,13 +212,7 @@ fn answered(object: &Object<'_>, blocks: &mut Blocks<'_>) -> Vec<Part> {
     for call in calls {
         let part = Object::of(call).and_then(|call| {
             let custom = call.object("custom");
-            let mut part = blocks.tool_call(custom.as_ref().unwrap_or(&call))?;
-            if let (Some(_), Part::ToolCall { call: id, .. }, Some(own)) =
-                (custom, &mut part, call.word("id"))
-            {
-                id.0 = own;
-            }
-            Some(part)
+            blocks.tool_call_as(call.word("id"), custom.as_ref().unwrap_or(&call))
         });
         parts.push(
             part.unwrap_or_else(|| Part::Opaque { dialect: Dialect::OpenaiChat, raw: call.get().into() }),

@@ -1,6 +1,6 @@
 //! pi and OpenClaw sessions: JSONL, version 1 in order, versions 2 and 3 a tree over `parentId`.
 
-use super::blocks::{Blocks, Pairing, first_word};
+use super::blocks::{self, Blocks, Pairing, first_word};
 use super::object::Object;
 use super::seen::Seen;
 use super::{Item, Kept, Place, Record, Span, generic, time};
@@ -212,6 +212,7 @@ fn assistant(said: &Object<'_>, parts: Vec<Part>) -> Message {
             let why = said.word("errorMessage").or_else(|| stop.clone());
             Standing::Failed(why.unwrap_or_default())
         }
+        _ if blocks::is_silent(&parts) => Standing::Aside("nothing was said".into()),
         _ => Standing::Said,
     };
     Message {

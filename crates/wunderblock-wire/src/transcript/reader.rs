@@ -15,6 +15,9 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads one file of a known format.
 ///
+/// Every byte of it stands in exactly one record, but for white space between records, the commas between elements of a
+/// document, and a byte order mark.
+///
 /// Its state does not grow with the texts read: per record of a format with native ids it keeps 13 bytes.
 #[derive(Debug)]
 pub struct Reader {
@@ -75,7 +78,7 @@ impl Reader {
             return state.line(span, bytes);
         }
         let text = match text(bytes, offset) {
-            Ok(text) if text.trim().is_empty() => return Vec::new(),
+            Ok(text) if text.trim_ascii().is_empty() => return Vec::new(),
             Ok(text) => text,
             Err(why) => return self.settled(vec![Record::broken(span, why)]),
         };
@@ -83,7 +86,7 @@ impl Reader {
             return self.settled(vec![Record::broken(span, too_deep())]);
         }
         match Object::parse(text) {
-            Ok(object) => self.object(span, text, &object),
+            Ok(object) => self.object(at_text(span, text), text, &object),
             Err(_) => self.values(span, text),
         }
     }
@@ -95,7 +98,7 @@ impl Reader {
             return self.each_line(bytes);
         }
         let text = match text(bytes, 0) {
-            Ok(text) if text.trim().is_empty() => return Vec::new(),
+            Ok(text) if text.trim_ascii().is_empty() => return Vec::new(),
             Ok(text) => text,
             Err(why) => return vec![Record::broken(span, why)],
         };
@@ -108,7 +111,7 @@ impl Reader {
                 match &mut self.state {
                     State::OpenaiChat(state) => state.document(part, value.get()),
                     State::Generic(state) => state.document(part, value.get()),
-                    _ => self.line(0, 1, bytes),
+                    _ => self.value(part, value.get()),
                 }
             }
             Err(_) if begins_with_a_value(text) => self.each_line(bytes),
@@ -146,28 +149,28 @@ impl Reader {
         loop {
             let failure = match values.next() {
                 None => return records,
-                Some(Ok(value)) => match Object::parse(value.get()) {
-                    Ok(object) => {
-                        end = values.byte_offset();
-                        let part = part_span(value.get(), text, base);
-                        records.extend(self.object(part, value.get(), &object));
-                        continue;
-                    }
-                    Err(error) if value.get().starts_with('{') => broken(&error),
-                    Err(_) => {
-                        end = values.byte_offset();
-                        records.extend(self.other(part_span(value.get(), text, base), value.get()));
-                        continue;
-                    }
-                },
+                Some(Ok(value)) => {
+                    end = values.byte_offset();
+                    records.extend(self.value(part_span(value.get(), text, base), value.get()));
+                    continue;
+                }
                 Some(Err(error)) => broken(&error),
             };
             let rest = text.get(end..).unwrap_or_default();
             // A line broken from its beginning is one record with all its bytes, the byte order mark among them.
-            let part = if end == 0 { span } else { part_span(rest.trim(), text, base) };
+            let part = if end == 0 { span } else { part_span(rest.trim_ascii(), text, base) };
             let record = Record::broken(part, failure);
             records.extend(self.settled(vec![record]));
             return records;
+        }
+    }
+
+    /// One JSON value.
+    fn value(&mut self, span: Span, text: &str) -> Vec<Record> {
+        match Object::parse(text) {
+            Ok(object) => self.object(span, text, &object),
+            Err(error) if text.starts_with('{') => self.settled(vec![Record::broken(span, broken(&error))]),
+            Err(_) => self.other(span, text),
         }
     }
 

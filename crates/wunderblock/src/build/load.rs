@@ -8,7 +8,7 @@ use crate::store::codec::{self, CodecError};
 use crate::store::{Answer, BodyCount, Marked, Order, Query, StoredEvent, StreamInfo};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wunderblock_core::event::{Event, Fact, UsageMeasured};
-use wunderblock_core::id::{CallId, Handle, LaneId, StreamId};
+use wunderblock_core::id::{Handle, LaneId, StreamId};
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::plan::Trim;
 use wunderblock_core::ports::Bodies;
@@ -51,40 +51,37 @@ pub(crate) struct Wanted<'a> {
 impl Engine {
     pub(crate) async fn load(&self, wanted: &Wanted<'_>) -> Result<Loaded, Error> {
         let to = wanted.at.unwrap_or(Seq(i64::MAX.unsigned_abs()));
-        let first = self.first_trip(wanted, to).await?;
-        let mut events = first.events;
-        let trim = first.trim.clone().unwrap_or_default();
-        let mut floor = first.floor;
+        let mut first = self.first_trip(wanted, to).await?;
+        let frontier = first.trim.as_ref().map_or(Seq::START, |(_, trim)| trim.drop_before);
         // What has been shown must stay where it is, so the view reaches back to the frontier whatever that takes.
-        let missing = (floor > trim.drop_before && trim.drop_before > Seq::START)
-            .then(|| (trim.drop_before, floor.prev()));
-        let mut singles: BTreeSet<Seq> = trim.keep.iter().copied().collect();
-        singles.extend(first.info.first_user.filter(|seq| *seq <= to));
-        singles.extend(first.pins);
-        singles.retain(|seq| !events.contains_key(seq));
-        self.second_trip(wanted.stream, (missing, singles), &mut events).await?;
-        if let Some((from, _)) = missing {
-            floor = from;
+        let missing =
+            (first.floor > frontier && frontier > Seq::START).then(|| (frontier, first.floor.prev()));
+        let mut singles: BTreeSet<Seq> =
+            first.trim.iter().flat_map(|(_, trim)| trim.hold.iter().chain(&trim.keep)).copied().collect();
+        if first.trim.is_none() {
+            singles.extend(first.info.first_user.filter(|seq| *seq <= to));
+            singles.extend(first.pins.iter().copied());
         }
-        self.callers(wanted.stream, floor, &mut events).await?;
-        self.assemble(wanted, first.info, events, floor, first.usage)
+        singles.retain(|seq| !first.events.contains_key(seq));
+        self.second_trip(wanted.stream, (missing, singles), &mut first.events).await?;
+        if let Some((from, _)) = missing {
+            first.floor = from;
+        }
+        self.assemble(wanted, first)
     }
 
-    fn assemble(
-        &self,
-        wanted: &Wanted<'_>,
-        info: StreamInfo,
-        events: BTreeMap<Seq, StoredEvent>,
-        floor: Seq,
-        usage: Option<UsageMeasured>,
-    ) -> Result<Loaded, Error> {
+    /// Folds what was loaded, in the order a view is resumed in.
+    fn assemble(&self, wanted: &Wanted<'_>, first: First) -> Result<Loaded, Error> {
         let mut view = View::new(wanted.lane.clone());
         let mut counts = HashMap::new();
-        for row in events.values() {
+        if let Some((event, _)) = &first.trim {
+            view.apply(event);
+        }
+        for row in first.events.values() {
             counts.extend(row.counts.iter().copied());
             view.apply(&self.event(wanted.stream, row)?);
         }
-        Ok(Loaded { info, view, floor, counts, usage })
+        Ok(Loaded { info: first.info, view, floor: first.floor, counts, usage: first.usage })
     }
 
     pub(crate) fn event(&self, stream: &StreamId, row: &StoredEvent) -> Result<Event, CodecError> {
@@ -110,6 +107,7 @@ impl Engine {
             marked(Marked::Kind("context.built"), LANE_PAGE),
             marked(Marked::System, u64::from(u32::MAX)),
             marked(Marked::Kind("content.pinned"), u64::from(u32::MAX)),
+            marked(Marked::Kind("content.erased"), u64::from(u32::MAX)),
             marked(Marked::Kind("usage.measured"), 1),
         ];
         let answers = self.storage.query(queries).await;
@@ -127,11 +125,15 @@ impl Engine {
         let mut list = || lists.next().unwrap_or_else(|| Err(unexpected()));
         let recent = list()?;
         let floor = recent.iter().map(|row| row.seq).min().unwrap_or(Seq::START);
-        let mut first = First { info: *info, events: BTreeMap::new(), floor, trim: None, pins: Vec::new(), usage: None };
+        let mut first =
+            First { info: *info, events: BTreeMap::new(), floor, trim: None, pins: Vec::new(), usage: None };
         let trims = list()?;
         let trimmed = self.newest_of_lane(wanted, trims, "view.trimmed").await?;
-        if let Some(Event { fact: Some(Fact::ViewTrimmed(trimmed)), .. }) = &trimmed.1 {
-            first.trim = Some(trimmed.trim.clone());
+        if let Some(event) = trimmed.1
+            && let Some(Fact::ViewTrimmed(moved)) = &event.fact
+        {
+            let trim = moved.trim.clone();
+            first.trim = Some((event, trim));
         }
         let builds = list()?;
         let built = self.newest_of_lane(wanted, builds, "context.built").await?;
@@ -144,6 +146,7 @@ impl Engine {
             }
         }
         first.keep(pins);
+        first.keep(list()?);
         for row in list()? {
             if let Some(Fact::UsageMeasured(usage)) = self.event(wanted.stream, &row)?.fact {
                 first.usage = Some(usage);
@@ -227,33 +230,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Loads the calls of results whose call lies before the floor.
-    async fn callers(
-        &self,
-        stream: &StreamId,
-        floor: Seq,
-        events: &mut BTreeMap<Seq, StoredEvent>,
-    ) -> Result<(), Error> {
-        let (mut made, mut answered) = (BTreeSet::new(), BTreeSet::<CallId>::new());
-        for row in events.values() {
-            if let Some(Fact::MessageAppended(said)) = self.event(stream, row)?.fact {
-                made.extend(said.message.calls().cloned());
-                answered.extend(said.message.results().cloned());
-            }
-        }
-        let calls: Vec<CallId> = answered.difference(&made).cloned().collect();
-        if calls.is_empty() || floor <= Seq(1) {
-            return Ok(());
-        }
-        let query =
-            Query::Callers { tenant: self.tenant.no, stream: stream.clone(), calls, before: floor };
-        let Answer::Events(rows) = self.one(query).await? else { return Err(unexpected()) };
-        for row in rows {
-            events.entry(row.seq).or_insert(row);
-        }
-        Ok(())
-    }
-
     /// Loads bodies.
     pub(crate) async fn texts(&self, handles: impl IntoIterator<Item = Handle>) -> Result<Texts, Error> {
         let mut texts = Texts::default();
@@ -267,7 +243,8 @@ impl Engine {
         texts: &mut Texts,
         handles: impl IntoIterator<Item = Handle>,
     ) -> Result<(), Error> {
-        let handles: Vec<Handle> = handles.into_iter().filter(|handle| !texts.0.contains_key(handle)).collect();
+        let handles: Vec<Handle> =
+            handles.into_iter().filter(|handle| !texts.0.contains_key(handle)).collect();
         if handles.is_empty() {
             return Ok(());
         }
@@ -303,8 +280,7 @@ impl Engine {
 }
 
 fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {
-    let messages = view.entries().filter_map(|entry| entry.message.as_ref());
-    messages.flat_map(|message| &message.parts).flat_map(Part::bodies).filter_map(Body::handle)
+    view.entries().flat_map(|entry| &entry.message.parts).flat_map(Part::bodies).filter_map(Body::handle)
 }
 
 /// What the first round trip brings.
@@ -312,7 +288,8 @@ struct First {
     info: StreamInfo,
     events: BTreeMap<Seq, StoredEvent>,
     floor: Seq,
-    trim: Option<Trim>,
+    /// The lane's newest trim, and the event of it.
+    trim: Option<(Event, Trim)>,
     pins: Vec<Seq>,
     usage: Option<UsageMeasured>,
 }

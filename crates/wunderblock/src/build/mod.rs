@@ -22,13 +22,14 @@ use crate::session::Session;
 use crate::store::{BodyCount, StoreError, StreamInfo, TallyRow, Write};
 use load::{Loaded, Texts, Wanted};
 use std::collections::BTreeMap;
-use wunderblock_core::budget::{Budget, BudgetReport, Certainty, WindowSource};
+use wunderblock_core::budget::{Budget, BudgetReport, Certainty, Treatment, WindowSource};
 use wunderblock_core::cost;
 use wunderblock_core::event::{ContextBuilt, ContextInjected, Event, Fact, NewEvent, Source, ViewTrimmed};
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
 use wunderblock_core::message::{Body, Dialect};
 use wunderblock_core::plan::{Ask, Fixed, Plan, plan};
-use wunderblock_core::render::{self, Rendered, Scene, render};
+use wunderblock_core::ports::Gauge;
+use wunderblock_core::render::{self, Line, Rendered, Scene, render};
 use wunderblock_core::report::{Tally, report};
 use wunderblock_core::request::{Request, Tool};
 use wunderblock_core::section::Section;
@@ -126,21 +127,15 @@ impl Session {
         let wanted = Wanted { stream: &self.id, lane: &lane, at: options.at, text };
         let loaded = engine.load(&wanted).await?;
         let target = engine.target(options, &loaded)?;
-        let (gauge, fresh) = engine.gauge(&loaded.view, &loaded.counts, Scales::new(target.row.counter())).await?;
+        let (gauge, fresh) = engine
+            .gauge(&loaded.view, &loaded.counts, Scales::new(target.row.counter(), target.dialect))
+            .await?;
         let recalled = engine.recall(&self.id, &loaded, options.query.as_deref()).await?;
         let mut gauge = gauge;
         for (handle, count) in &recalled.counts {
             gauge.learn(*handle, *count);
         }
-        let fixed: Vec<Fixed> = options
-            .tools
-            .iter()
-            .map(|tool| Fixed {
-                section: Section::Tools,
-                what: format!("tool {}", tool.name),
-                cost: cost::tool(tool, &gauge),
-            })
-            .collect();
+        let fixed = fixed(&target.model, &options.tools, &gauge);
         let mut texts = recalled.texts;
         let ask = Ask {
             view: &loaded.view,
@@ -150,19 +145,18 @@ impl Session {
             fixed: &fixed,
             hits: &recalled.hits,
             floor: loaded.floor,
-            dialect: target.dialect,
         };
         let plan = plan(&ask)?;
         let step = Step::of(plan, &loaded.view, &lane, engine, &self.id)?;
-        let tallies = engine.supply(&self.id, (&step, target.dialect), &mut texts).await?;
+        let tallies = engine.supply(&self.id, &step, &mut texts).await?;
         let scene = Scene {
             stream: engine.stream_handle(&self.id),
             bodies: &texts,
             gauge: &gauge,
             tools: &options.tools,
-            dialect: target.dialect,
         };
-        let rendered = render(&step.view, &step.plan.trim, scene);
+        let mut rendered = render(&step.view, &step.plan.trim, scene);
+        rendered.lines.insert(0, model_line(&target.model, &gauge));
         engine.finish((options, &target), loaded.info, (step, rendered, tallies), fresh)
     }
 
@@ -207,10 +201,17 @@ impl Step {
     fn of(plan: Plan, view: &View, lane: &LaneId, engine: &Engine, stream: &StreamId) -> Result<Self, Error> {
         let mut facts = Vec::new();
         if let Some(reason) = plan.step {
-            facts.push(Fact::ViewTrimmed(ViewTrimmed { lane: lane.clone(), trim: plan.trim.clone(), reason }));
+            facts.push(Fact::ViewTrimmed(ViewTrimmed {
+                lane: lane.clone(),
+                trim: plan.trim.clone(),
+                reason,
+            }));
         }
         if !plan.inject.is_empty() {
-            facts.push(Fact::ContextInjected(ContextInjected { lane: lane.clone(), items: plan.inject.clone() }));
+            facts.push(Fact::ContextInjected(ContextInjected {
+                lane: lane.clone(),
+                items: plan.inject.clone(),
+            }));
         }
         let mut step = Self { view: view.clone(), lane: lane.clone(), events: Vec::new(), plan };
         let mut seq = step.plan.through;
@@ -269,7 +270,8 @@ impl Engine {
         let named = model.unwrap_or_else(|| DEFAULT_MODEL.to_owned());
         let found = self.config.catalog.lookup(&named);
         let row = found.row.clone();
-        let provider = loaded.usage.as_ref().filter(|_| options.model.is_none()).and_then(|usage| usage.window);
+        let provider =
+            loaded.usage.as_ref().filter(|_| options.model.is_none()).and_then(|usage| usage.window);
         let (window, window_source) = match (options.window, provider) {
             (Some(window), _) => (window, WindowSource::Declared),
             (None, Some(window)) => (window, WindowSource::Provider),
@@ -285,7 +287,12 @@ impl Engine {
             _ => Tokens(window.0 / limits::ESTIMATE_MARGIN_DIVISOR),
         };
         let most = Tokens(window.0 / limits::RESERVE_DIVISOR);
-        let reserve = options.reserve.unwrap_or_else(|| limits::DEFAULT_RESERVE.min(row.max_output).min(most));
+        let reserve =
+            options.reserve.unwrap_or_else(|| limits::DEFAULT_RESERVE.min(row.max_output).min(most));
+        // Some models take in less than their window less their answer.
+        let unusable =
+            row.max_input.filter(|_| options.window.is_none()).map(|input| window.saturating_sub(input));
+        let reserve = reserve.max(unusable.unwrap_or_default());
         if reserve >= window {
             return Err(Error::Config(format!(
                 "nothing is left of a window of {window} tokens when {reserve} are kept for the answer"
@@ -300,11 +307,11 @@ impl Engine {
     async fn supply(
         &self,
         stream: &StreamId,
-        (step, dialect): (&Step, Dialect),
+        step: &Step,
         texts: &mut Texts,
     ) -> Result<BTreeMap<Seq, TallyRow>, Error> {
         use crate::store::{Answer, Query, codec};
-        let mut handles: Vec<Handle> = render::handles(&step.view, &step.plan.trim, dialect).into_iter().collect();
+        let mut handles: Vec<Handle> = render::handles(&step.view, &step.plan.trim).into_iter().collect();
         handles.retain(|handle| !texts.0.contains_key(handle));
         let seqs: Vec<Seq> = render::edges(&step.view, &step.plan.trim);
         let queries = vec![
@@ -339,7 +346,11 @@ impl Engine {
         if Bytes(encoded.bytes.len() as u64) > target.budget.max_bytes {
             return Err(Error::Invalid {
                 dialect: dialect_name(target.dialect),
-                first: format!("it has {} bytes, the provider takes {}", encoded.bytes.len(), target.budget.max_bytes),
+                first: format!(
+                    "it has {} bytes, the provider takes {}",
+                    encoded.bytes.len(),
+                    target.budget.max_bytes
+                ),
             });
         }
         if let Some(first) = wunderblock_wire::validate(target.dialect, &encoded.bytes).first() {
@@ -360,6 +371,29 @@ impl Engine {
         };
         let lane = step.lane.clone();
         Ok(Draft { built, step, lane, budget: target.budget, tools: options.tools.clone(), fresh })
+    }
+}
+
+/// What stands in every request.
+fn fixed(model: &str, tools: &[Tool], gauge: &Scales) -> Vec<Fixed> {
+    let name = model_line(model, gauge);
+    let tools = tools.iter().map(|tool| Fixed {
+        section: Section::Tools,
+        what: format!("tool {}", tool.name),
+        cost: cost::tool(tool, gauge),
+    });
+    std::iter::once(Fixed { section: name.section, what: name.what, cost: name.cost }).chain(tools).collect()
+}
+
+/// A request says which model it is for, and what it says is counted.
+fn model_line(model: &str, gauge: &Scales) -> Line {
+    Line {
+        seq: None,
+        section: Section::System,
+        treatment: Treatment::Verbatim,
+        cost: gauge.text(model),
+        what: format!("the model's name, {model}"),
+        handle: None,
     }
 }
 
@@ -398,4 +432,3 @@ pub const fn dialect_name(dialect: Dialect) -> &'static str {
         Dialect::Gemini => "gemini",
     }
 }
-

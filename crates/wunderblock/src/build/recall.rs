@@ -57,7 +57,8 @@ impl Engine {
     /// The texts of the newest user turn, where they are in blobs.
     async fn newest_turn(&self, view: &View) -> Result<Texts, Error> {
         let message = newest(view);
-        let handles = message.into_iter().flat_map(|said| &said.parts).flat_map(Part::bodies).filter_map(Body::handle);
+        let handles =
+            message.into_iter().flat_map(|said| &said.parts).flat_map(Part::bodies).filter_map(Body::handle);
         self.texts(handles.collect::<Vec<_>>()).await
     }
 
@@ -91,8 +92,9 @@ impl Engine {
         };
         let found = self.search(query, &options).await?;
         let seqs: Vec<Seq> = found.hits.iter().map(|hit| hit.seq).filter(|seq| *seq < before).collect();
-        let Answer::Events(rows) =
-            self.one(Query::At { tenant: self.tenant.no, stream: stream.clone(), seqs: seqs.clone() }).await?
+        let Answer::Events(rows) = self
+            .one(Query::At { tenant: self.tenant.no, stream: stream.clone(), seqs: seqs.clone() })
+            .await?
         else {
             return Ok(Vec::new());
         };
@@ -106,7 +108,8 @@ impl Engine {
                     from_seq: row.seq,
                     body,
                     what: role_words(&said.message).into(),
-                    why: format!("it answers the query `{}`", query.chars().take(80).collect::<String>()).into(),
+                    why: format!("it answers the query `{}`", query.chars().take(80).collect::<String>())
+                        .into(),
                 });
             }
         }
@@ -115,7 +118,7 @@ impl Engine {
 }
 
 fn newest(view: &View) -> Option<&Message> {
-    view.newest_user().and_then(|seq| view.entry(seq)).and_then(|entry| entry.message.as_ref())
+    view.newest_user().and_then(|seq| view.entry(seq)).map(|entry| &entry.message)
 }
 
 fn turn_words(view: &View, texts: &Texts) -> String {
@@ -133,7 +136,10 @@ fn turn_words(view: &View, texts: &Texts) -> String {
 /// Names of things that may have been read before: paths with a directory or an extension, URLs, handles.
 fn names(words: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
-    let cut = |c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | '<' | '>' | ',' | '，' | '。' | '「' | '」');
+    let cut = |c: char| {
+        c.is_whitespace()
+            || matches!(c, '`' | '"' | '\'' | '(' | ')' | '<' | '>' | ',' | '，' | '。' | '「' | '」')
+    };
     words
         .split(cut)
         .map(|word| word.trim_end_matches(['.', ':', ';', '!', '?']))
@@ -157,8 +163,7 @@ fn looks_like_a_name(word: &str) -> bool {
 /// The newest result whose call speaks of `name` and that is not shown verbatim.
 fn mentioned(view: &View, name: &str, shown: Seq) -> Option<Injection> {
     for entry in view.entries().rev().filter(|entry| entry.seq < shown) {
-        let Some(said) = &entry.message else { continue };
-        for part in &said.parts {
+        for part in &entry.message.parts {
             let Part::ToolResult { call, content, .. } = part else { continue };
             let Some(gist) = view.gist(call, entry.seq).filter(|gist| gist.contains(name)) else { continue };
             let body = content.iter().flat_map(Part::bodies).max_by_key(|body| body.bytes())?;

@@ -99,21 +99,16 @@ impl Session {
         let text = Bytes(built.budget.window.0.saturating_mul(crate::limits::VIEW_BYTES_PER_TOKEN));
         let wanted = Wanted { stream: &self.id, lane: &built.lane, at: Some(seq.prev()), text };
         let loaded = engine.load(&wanted).await?;
-        let mut texts = engine.texts(render::handles(&loaded.view, &built.plan.trim, built.dialect)).await?;
+        let mut texts = engine.texts(render::handles(&loaded.view, &built.plan.trim)).await?;
         let tools = engine.tools(built, &mut texts).await?;
         let target = engine.recorded(built);
-        let gauge = Scales::new(target.row.counter());
-        let scene = Scene {
-            stream: engine.stream_handle(&self.id),
-            bodies: &texts,
-            gauge: &gauge,
-            tools: &tools,
-            dialect: built.dialect,
-        };
+        let gauge = Scales::new(target.row.counter(), built.dialect);
+        let scene =
+            Scene { stream: engine.stream_handle(&self.id), bodies: &texts, gauge: &gauge, tools: &tools };
         let rendered = render(&loaded.view, &built.plan.trim, scene);
-        let needed: BTreeSet<_> = render::handles(&loaded.view, &built.plan.trim, built.dialect);
+        let needed: BTreeSet<_> = render::handles(&loaded.view, &built.plan.trim);
         let erased = needed.iter().any(|handle| !texts.0.contains_key(handle))
-            || loaded.view.entries().any(|entry| entry.message.is_none());
+            || loaded.view.erased().next().is_some();
         Ok((super::encode(rendered, &target)?.bytes, erased))
     }
 
@@ -142,12 +137,13 @@ impl Session {
             }
         }
         let (low, high) = (a.seq.min(b.seq), a.seq.max(b.seq));
-        let events = self.events(low.next(), high, (u64::from(u32::MAX), Bytes(i64::MAX.unsigned_abs()))).await?;
+        let events =
+            self.events(low.next(), high, (u64::from(u32::MAX), Bytes(i64::MAX.unsigned_abs()))).await?;
         for event in events {
             let why = match &event.fact {
                 Some(Fact::ViewTrimmed(trimmed)) if trimmed.lane == b.lane => format!(
                     "the lane left more out ({}): shown from position {}, verbatim from {}",
-                    trimmed.reason.name(),
+                    trimmed.reason.words(),
                     trimmed.trim.drop_before,
                     trimmed.trim.stub_before
                 ),

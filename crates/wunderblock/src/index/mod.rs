@@ -1,8 +1,8 @@
 //! The text index: from words to the documents that have them. Data structures only; somebody else stores the bytes.
 //!
-//! In reading order: [`words`] cuts texts into terms. [`segment`] packs a batch of documents into bytes, [`merge`] joins
-//! and prunes those, [`tiers`] says when. [`query`] parses what is asked, [`scope`] says who may see what, [`tail`] reads
-//! what is not indexed yet, [`search`] finds, [`score`] ranks.
+//! In reading order: [`words`] cuts texts into terms. [`segment`] packs a batch of documents into bytes,
+//! [`mod@merge`] joins and prunes those, [`tiers`] says when. [`query`] parses what is asked, [`scope`] says who may see
+//! what, [`tail`] reads what is not indexed yet, [`mod@search`] finds, [`score`] ranks.
 //!
 //! ```text
 //! texts ─ words ─► terms ─ SegmentBuilder ─► Segment {header, blocks} ─► storage ◄─ merge, without

@@ -10,8 +10,9 @@
 //! terms by piece, so `parse_config` also finds `my_parse_config`; the whole `parseconfig` adds to the score. A word to
 //! be kept out needs the whole as well, so that `-parse_config` removes no text that merely has both words.
 
+use super::header::Header;
 use super::words::{Cut, cut, pairs, stem};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// The most distinct terms a query may have. Beyond it a query is a text: see [`Query::from_text`].
 pub const MAX_QUERY_TERMS: usize = 256;
@@ -192,6 +193,34 @@ impl Query {
             return Err(QueryError::Nothing { query });
         }
         Ok(Self::of(parsed, left_out))
+    }
+
+    /// The phrases of the query, each with whether it must be there; else it must not.
+    pub fn phrases(&self) -> impl Iterator<Item = (&Phrase, bool)> {
+        self.clauses
+            .iter()
+            .filter_map(|clause| clause.phrase.as_ref().map(|phrase| (phrase, clause.need != Need::MustNot)))
+    }
+
+    /// The blocks of a segment that a search for this query reads, ascending.
+    #[must_use]
+    pub fn blocks(&self, header: &Header) -> Vec<u32> {
+        let mut blocks = BTreeSet::new();
+        for Term { bytes, prefix } in &self.terms {
+            let mut number = header.block_of(bytes).unwrap_or(0);
+            while let Some(first) = header.first_terms.get(number as usize) {
+                let inside = *prefix && first.starts_with(bytes);
+                if **first > **bytes && !inside {
+                    break;
+                }
+                blocks.insert(number);
+                if !*prefix {
+                    break;
+                }
+                number += 1;
+            }
+        }
+        blocks.into_iter().collect()
     }
 
     /// How many words of a text were left out because it is too long a query.

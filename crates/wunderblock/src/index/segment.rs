@@ -1,7 +1,7 @@
 //! A segment: an immutable index over a batch of documents, as bytes to store.
 //!
 //! A header and numbered blocks, each readable alone: a look-up reads the header (kept in memory by whoever searches
-//! often) and one block. Segments are never changed; documents go by writing a new one without them ([`super::merge`]).
+//! often) and one block. Segments are never changed; documents go by writing a new one without them ([`super::merge()`]).
 
 use super::block::{BLOCK_BYTES, Columns};
 use super::frame::{Framer, Kind, SegmentError};

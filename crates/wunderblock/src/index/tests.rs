@@ -305,6 +305,19 @@ fn chinese_is_found_by_one_two_and_four_characters() {
 }
 
 #[test]
+fn one_character_is_found_in_pairs_that_fill_several_blocks() {
+    let texts: Vec<String> = (0..9000u32)
+        .map(|n| format!("字{}", char::from_u32(0x4E00 + n * 2).filter(|_| n % 3 > 0).unwrap_or('a')))
+        .collect();
+    let texts = numbered(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let index = Index::of(&texts, &[texts.len()]);
+    for order in [Order::Ranked, Order::Newest] {
+        let (hits, blocks) = index.search(&Query::parse("字").unwrap(), &Scope::everything(), order, 10_000);
+        assert_eq!((hits.len(), blocks > 2), (9000, true));
+    }
+}
+
+#[test]
 fn identifiers_are_found_whole_and_by_piece() {
     let texts = [
         "fn parse_config()",

@@ -188,7 +188,6 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
         salt,
         blobs,
         text,
-        calls: calls(&fact),
     })
 }
 
@@ -196,18 +195,13 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
 fn mark(fact: &Fact) -> Mark {
     match fact {
         Fact::MessageAppended(said) if said.message.is_user_turn() => Mark::UserTurn,
-        Fact::MessageAppended(said) if said.message.role == Role::System => Mark::System,
+        Fact::MessageAppended(said)
+            if said.message.role == Role::System && said.message.standing.is_sendable() =>
+        {
+            Mark::System
+        }
         Fact::MessageAppended(_) => Mark::Plain,
         _ => Mark::Control,
-    }
-}
-
-fn calls(fact: &Fact) -> Vec<wunderblock_core::id::CallId> {
-    match fact {
-        Fact::MessageAppended(said) if said.message.standing.is_sendable() => {
-            said.message.calls().cloned().collect()
-        }
-        _ => Vec::new(),
     }
 }
 

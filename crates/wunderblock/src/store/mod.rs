@@ -10,7 +10,7 @@ pub mod sqlite;
 
 use std::future::Future;
 use std::pin::Pin;
-use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
+use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// What a port method returns.
@@ -152,8 +152,6 @@ pub struct PackedEvent {
     pub blobs: Vec<PackedBlob>,
     /// The length of all its texts.
     pub text: Bytes,
-    /// The tool calls it makes.
-    pub calls: Vec<CallId>,
 }
 
 /// How a stream begins.
@@ -362,8 +360,8 @@ pub struct PackedSegment {
     pub docs: u64,
     /// The header.
     pub header: Vec<u8>,
-    /// The blocks, by first term.
-    pub blocks: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The blocks, in order.
+    pub blocks: Vec<Vec<u8>>,
 }
 
 /// What is known of a stream.
@@ -482,17 +480,6 @@ pub enum Query {
         /// At most so many.
         limit: u64,
     },
-    /// The events that make calls, before a position. Answers [`Answer::Events`].
-    Callers {
-        /// Whose.
-        tenant: TenantNo,
-        /// Which stream.
-        stream: StreamId,
-        /// The calls.
-        calls: Vec<CallId>,
-        /// Only before here.
-        before: Seq,
-    },
     /// Bodies. Answers [`Answer::Blobs`], `None` where there is none.
     Blobs {
         /// Whose.
@@ -553,13 +540,12 @@ pub enum Query {
         /// Whose.
         tenant: TenantNo,
     },
-    /// The blocks that may hold terms: for each, the block with the greatest first term not above it. Answers
-    /// [`Answer::Blocks`].
+    /// Blocks of segments. Answers [`Answer::Blocks`], `None` where there is none.
     Blocks {
         /// Whose.
         tenant: TenantNo,
-        /// Segment and term.
-        wanted: Vec<(u64, Vec<u8>)>,
+        /// Segment and number of the block.
+        wanted: Vec<(u64, u32)>,
     },
     /// All blocks of a segment, in order. Answers [`Answer::Blocks`].
     SegmentBlocks {
@@ -723,5 +709,5 @@ pub enum Answer {
     /// See [`Query::Segments`].
     Segments(Vec<SegmentInfo>),
     /// See [`Query::Blocks`].
-    Blocks(Vec<Option<(Vec<u8>, Vec<u8>)>>),
+    Blocks(Vec<Option<Vec<u8>>>),
 }

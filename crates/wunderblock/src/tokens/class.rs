@@ -41,7 +41,6 @@ impl Class {
         Self::ALL.into_iter().find(|class| class.number() == number)
     }
 
-
     /// A short name, stable: it is stored beside counts.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -36,8 +36,34 @@ pub(super) struct Session {
     pub(super) boundary: Option<Boundary>,
     /// Records a compaction kept: what comes after one of them goes on where the session is.
     kept: Seen,
+    /// The records of the reply that is going on: its pieces, its tools' results, what hangs on them.
+    reply: Seen,
+    /// The provider's id of that reply.
+    reply_id: Option<Box<str>>,
+    /// The record before.
+    last: Option<Box<str>>,
     /// Calls that were recorded without ids.
     pub(super) pairing: Pairing,
+}
+
+impl Session {
+    /// Keeps track of the reply that is going on. A prompt ends it, a piece of another reply begins anew.
+    fn go_on(&mut self, object: &Object<'_>, id: &str, prompt: bool) {
+        self.last = Some(id.into());
+        let reply_id = if object.text("type").as_deref() == Some("assistant") {
+            object.object("message").and_then(|message| message.word("id"))
+        } else {
+            None
+        };
+        let anew = reply_id.is_some() && reply_id != self.reply_id;
+        if prompt || anew {
+            self.reply = Seen::default();
+            self.reply_id = reply_id;
+        }
+        if self.reply_id.is_some() {
+            self.reply.insert(id, 0);
+        }
+    }
 }
 
 /// Where a record belongs.
@@ -79,9 +105,11 @@ impl Sessions {
         let parent_in = parent.as_deref().and_then(|parent| self.seen.get(parent));
         let session = self.session_of(object, &id, parent_in);
         let place = match parent {
-            Some(parent) => self.after(session, parent, parent_in),
+            Some(parent) if parent_in == Some(session) => self.after(session, parent),
+            Some(_) => Place::Next,
             None => self.without_parent(session, object, prompt),
         };
+        self.at(session).go_on(object, &id, prompt);
         if object.text("type").as_deref() == Some("assistant") && object.some("parentUuid").is_none() {
             self.at(session).linear = true;
         }
@@ -107,9 +135,13 @@ impl Sessions {
         }
     }
 
-    fn after(&mut self, session: u32, parent: Box<str>, parent_in: Option<u32>) -> Place {
-        let kept = self.at(session).kept.get(&parent).is_some();
-        if kept || parent_in != Some(session) { Place::Next } else { Place::After(parent) }
+    /// Parallel calls make forks that are none: the result of the first call hangs on the piece that made it, as does
+    /// the piece with the second call. Within one reply, what comes is in order.
+    fn after(&mut self, session: u32, parent: Box<str>) -> Place {
+        let here = self.at(session);
+        let kept = here.kept.get(&parent).is_some();
+        let same_reply = here.last.as_ref() != Some(&parent) && here.reply.get(&parent).is_some();
+        if kept || same_reply { Place::Next } else { Place::After(parent) }
     }
 
     fn without_parent(&mut self, session: u32, object: &Object<'_>, prompt: bool) -> Place {

@@ -120,22 +120,14 @@ fn verbatim(item: &Object<'_>) -> Part {
 }
 
 fn called(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Message> {
-    let mut part = tool_call(item, blocks)?;
+    // An item has an id besides the id of its call; only the latter joins call and result.
+    let mut part = blocks.tool_call_as(item.word("call_id"), item)?;
     if let (Part::ToolCall { name, .. }, Some(namespace)) = (&mut part, item.word("namespace"))
         && !name.starts_with(namespace.as_ref())
     {
         *name = format!("{namespace}.{name}").into();
     }
     Some(Message::new(Role::Assistant, vec![part]))
-}
-
-/// An item has an id besides the id of its call; only the latter joins call and result.
-fn tool_call(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Part> {
-    let mut part = blocks.tool_call(item)?;
-    if let (Part::ToolCall { call, .. }, Some(id)) = (&mut part, item.word("call_id")) {
-        call.0 = id;
-    }
-    Some(part)
 }
 
 /// A call whose input is text, not an object: it becomes the one field of one.

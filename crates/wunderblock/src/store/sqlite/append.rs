@@ -141,13 +141,6 @@ fn insert(
             params![tenant.0, blob, growing.no.0, seq.0],
         )?;
     }
-    for call in &event.calls {
-        run(
-            db,
-            "INSERT OR IGNORE INTO calls (tenant, stream, call, seq) VALUES (?1, ?2, ?3, ?4)",
-            params![tenant.0, growing.no.0, call.as_str(), seq.0],
-        )?;
-    }
     growing.head = seq;
     Ok(seq)
 }

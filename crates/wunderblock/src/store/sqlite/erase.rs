@@ -24,11 +24,6 @@ pub(super) fn erase(
              WHERE tenant = ?1 AND stream = ?2 AND seq = ?3 AND payload IS NOT NULL",
             params![tenant.0, holder.no.0, seq.0],
         )? as u64;
-        run(
-            db,
-            "DELETE FROM calls WHERE tenant = ?1 AND stream = ?2 AND seq = ?3",
-            params![tenant.0, holder.no.0, seq.0],
-        )?;
         blobs += unref(db, tenant, (holder.no.0, seq.0))?;
     }
     let mut source_bytes = 0;

@@ -7,7 +7,7 @@ use crate::store::{
     StoredEvent, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
+use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreError> {
@@ -20,9 +20,6 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
         Query::At { tenant, stream, seqs } => Answer::Events(at(db, *tenant, stream, seqs)?),
         Query::Marked { tenant, stream, what, to, limit } => {
             Answer::Events(marked(db, (*tenant, stream), *what, (*to, *limit))?)
-        }
-        Query::Callers { tenant, stream, calls, before } => {
-            Answer::Events(callers(db, (*tenant, stream), calls, *before)?)
         }
         Query::Blobs { tenant, handles } => {
             Answer::Blobs(each(handles, |handle| blob(db, *tenant, *handle))?)
@@ -39,7 +36,7 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
         Query::Behind { tenant, limit } => Answer::Streams(behind(db, *tenant, *limit)?),
         Query::Segments { tenant } => Answer::Segments(segments(db, *tenant)?),
         Query::Blocks { tenant, wanted } => {
-            Answer::Blocks(each(wanted, |(segment, term)| block(db, *tenant, *segment, term))?)
+            Answer::Blocks(each(wanted, |(segment, number)| block(db, *tenant, *segment, *number))?)
         }
         Query::SegmentBlocks { tenant, segment } => Answer::Blocks(segment_blocks(db, *tenant, *segment)?),
     })
@@ -183,7 +180,9 @@ fn event_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
 }
 
 fn events(db: &Connection, query: &Query) -> Result<Vec<StoredEvent>, StoreError> {
-    let Query::Events { tenant, stream, from, to, order, limit, text, counts } = query else { return Ok(Vec::new()) };
+    let Query::Events { tenant, stream, from, to, order, limit, text, counts } = query else {
+        return Ok(Vec::new());
+    };
     let mut stretches = lineage(db, *tenant, stream)?;
     if *order == Order::Ascending {
         stretches.reverse();
@@ -292,35 +291,6 @@ fn marked(
     Ok(found)
 }
 
-fn callers(
-    db: &Connection,
-    (tenant, stream): (TenantNo, &StreamId),
-    calls: &[CallId],
-    before: Seq,
-) -> Result<Vec<StoredEvent>, StoreError> {
-    let stretches = lineage(db, tenant, stream)?;
-    let mut seqs = Vec::new();
-    for call in calls {
-        for stretch in &stretches {
-            let high = stretch.to.0.min(before.prev().0).min(i64::MAX as u64);
-            let found: Option<u64> = row(
-                db,
-                "SELECT max(seq) FROM calls WHERE tenant = ?1 AND stream = ?2 AND call = ?3 AND seq BETWEEN ?4 AND ?5",
-                params![tenant.0, stretch.no.0, call.as_str(), stretch.from.0, high],
-                |row| row.get(0),
-            )?
-            .flatten();
-            if let Some(seq) = found {
-                seqs.push(Seq(seq));
-                break;
-            }
-        }
-    }
-    seqs.sort_unstable();
-    seqs.dedup();
-    at(db, tenant, stream, &seqs)
-}
-
 fn blob(db: &Connection, tenant: TenantNo, handle: Handle) -> Result<Option<PackedBlob>, StoreError> {
     let sql = "SELECT hash, bytes, data FROM blobs WHERE tenant = ?1 AND handle = ?2";
     row(db, sql, params![tenant.0, handle_sql(handle)], |row| {
@@ -393,15 +363,21 @@ fn segments(db: &Connection, tenant: TenantNo) -> Result<Vec<SegmentInfo>, Store
     })
 }
 
-type Block = Option<(Vec<u8>, Vec<u8>)>;
-
-fn block(db: &Connection, tenant: TenantNo, segment: u64, term: &[u8]) -> Result<Block, StoreError> {
-    let sql = "SELECT term, data FROM index_blocks WHERE tenant = ?1 AND segment = ?2 AND term <= ?3
-               ORDER BY term DESC LIMIT 1";
-    row(db, sql, params![tenant.0, segment, term], |row| Ok((row.get(0)?, row.get(1)?)))
+fn block(
+    db: &Connection,
+    tenant: TenantNo,
+    segment: u64,
+    number: u32,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let sql = "SELECT data FROM index_blocks WHERE tenant = ?1 AND segment = ?2 AND block = ?3";
+    row(db, sql, params![tenant.0, segment, number], |row| row.get(0))
 }
 
-fn segment_blocks(db: &Connection, tenant: TenantNo, segment: u64) -> Result<Vec<Block>, StoreError> {
-    let sql = "SELECT term, data FROM index_blocks WHERE tenant = ?1 AND segment = ?2 ORDER BY term";
-    rows(db, sql, params![tenant.0, segment], |row| Ok(Some((row.get(0)?, row.get(1)?))))
+fn segment_blocks(
+    db: &Connection,
+    tenant: TenantNo,
+    segment: u64,
+) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+    let sql = "SELECT data FROM index_blocks WHERE tenant = ?1 AND segment = ?2 ORDER BY block";
+    rows(db, sql, params![tenant.0, segment], |row| row.get(0).map(Some))
 }

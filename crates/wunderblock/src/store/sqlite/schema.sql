@@ -104,14 +104,6 @@ CREATE INDEX source_chunks_by_start ON source_chunks (source, revision, start);
 
 -- Derived from here on.
 
-CREATE TABLE calls (
-    tenant INTEGER NOT NULL,
-    stream INTEGER NOT NULL,
-    call   TEXT NOT NULL,
-    seq    INTEGER NOT NULL,
-    PRIMARY KEY (tenant, stream, call, seq)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE counts (
     blob    INTEGER PRIMARY KEY,
     o200k   INTEGER NOT NULL,
@@ -141,7 +133,7 @@ CREATE INDEX index_segments_by_tenant ON index_segments (tenant, segment);
 CREATE TABLE index_blocks (
     tenant  INTEGER NOT NULL,
     segment INTEGER NOT NULL,
-    term    BLOB NOT NULL,
+    block   INTEGER NOT NULL,
     data    BLOB NOT NULL,
-    PRIMARY KEY (tenant, segment, term)
+    PRIMARY KEY (tenant, segment, block)
 ) STRICT;

@@ -226,8 +226,7 @@ fn segment_swap(
         }
     }
     let Some(segment) = segment else { return Ok(Written::Done) };
-    let bytes: usize =
-        segment.header.len() + segment.blocks.iter().map(|(t, d)| t.len() + d.len()).sum::<usize>();
+    let bytes = segment.header.len() + segment.blocks.iter().map(Vec::len).sum::<usize>();
     // A merged segment takes the place, in age, of the newest it replaces.
     let id = replaces.iter().max().copied();
     run(
@@ -236,11 +235,11 @@ fn segment_swap(
         params![id, tenant.0, segment.docs, bytes, segment.header],
     )?;
     let id = db.last_insert_rowid();
-    for (term, data) in &segment.blocks {
+    for (block, data) in segment.blocks.iter().enumerate() {
         run(
             db,
-            "INSERT INTO index_blocks (tenant, segment, term, data) VALUES (?1, ?2, ?3, ?4)",
-            params![tenant.0, id, term, data],
+            "INSERT INTO index_blocks (tenant, segment, block, data) VALUES (?1, ?2, ?3, ?4)",
+            params![tenant.0, id, block, data],
         )?;
     }
     Ok(Written::Done)

@@ -1,0 +1,108 @@
+//! How a run ends: exit codes and errors that say what to do next.
+
+use crate::terminal::clean;
+use std::io::Write;
+use std::process::ExitCode;
+use wunderblock::{Error, ErrorKind};
+
+/// Failed.
+pub(crate) const FAILED: u8 = 1;
+/// Wrong usage.
+pub(crate) const USAGE: u8 = 2;
+/// Refused on purpose.
+pub(crate) const REFUSED: u8 = 3;
+
+/// What a command fails with.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The engine's error.
+    Engine(Error),
+    /// Ours.
+    Door(u8, String),
+    /// Whoever read our output has gone.
+    BrokenPipe,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            Self::BrokenPipe
+        } else {
+            Self::Door(FAILED, error.to_string())
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Door(FAILED, error.to_string())
+    }
+}
+
+/// Wrong usage, found after parsing.
+pub(crate) fn wrong(text: impl Into<String>) -> Failure {
+    Failure::Door(USAGE, text.into())
+}
+
+/// Says what clap has to say; help and version are no errors.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    let code = if error.use_stderr() { USAGE } else { 0 };
+    let _ = error.print();
+    ExitCode::from(code)
+}
+
+/// Says what went wrong and what to do next.
+pub(crate) fn failed(failure: &Failure, json: bool) -> ExitCode {
+    let (code, message, hint) = match failure {
+        Failure::BrokenPipe => return ExitCode::SUCCESS,
+        Failure::Door(code, message) => (*code, message.clone(), None),
+        Failure::Engine(error) => {
+            let code = match error.kind() {
+                ErrorKind::Usage => USAGE,
+                ErrorKind::Refused => REFUSED,
+                ErrorKind::Failed => FAILED,
+            };
+            (code, error.to_string(), error.hint())
+        }
+    };
+    let mut stderr = std::io::stderr().lock();
+    if let Failure::Engine(Error::OverBudget(refusal)) = failure {
+        for part in &refusal.parts {
+            let _ = writeln!(
+                stderr,
+                "  {:>10} tokens  {:<12} {}",
+                wunderblock_core::stub::grouped(part.cost.tokens.0),
+                part.section.name(),
+                clean(&part.what)
+            );
+        }
+    }
+    if json {
+        let mut value = serde_json::json!({ "error": message, "exit_code": code });
+        if let Some(hint) = hint {
+            value["hint"] = hint.into();
+        }
+        if let Failure::Engine(Error::OverBudget(refusal)) = failure {
+            value["error_code"] = "context_overflow".into();
+            value["limit"] = refusal.limit.tokens.0.into();
+            value["needed"] = refusal.needed.tokens.0.into();
+            let parts = refusal.parts.iter().map(|part| {
+                serde_json::json!({ "section": part.section.name(), "what": part.what, "tokens": part.cost.tokens.0 })
+            });
+            value["parts"] = parts.collect();
+        }
+        let mut stdout = std::io::stdout().lock();
+        let _ = writeln!(stdout, "{value}");
+    }
+    let _ = writeln!(stderr, "error: {}", clean(&message));
+    if let Some(hint) = hint {
+        let _ = writeln!(stderr, "hint: {hint}");
+    }
+    ExitCode::from(code)
+}

@@ -1,0 +1,49 @@
+//! Colour, where it is wanted. Never the only carrier of a meaning.
+
+use std::io::IsTerminal;
+
+/// Paints, or does not.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Paint(bool);
+
+impl Paint {
+    /// Colour if stdout is a terminal and nobody asked for none (`NO_COLOR`, no-color.org).
+    pub(crate) fn stdout() -> Self {
+        Self(std::io::stdout().is_terminal() && wanted())
+    }
+
+    /// The same for stderr.
+    pub(crate) fn stderr() -> Self {
+        Self(std::io::stderr().is_terminal() && wanted())
+    }
+
+    fn code(self, code: &str, text: &str) -> String {
+        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    pub(crate) fn bold(self, text: &str) -> String {
+        self.code("1", text)
+    }
+
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.code("2", text)
+    }
+
+    /// A section's own colour, the same in every report.
+    pub(crate) fn section(self, section: wunderblock_core::section::Section, text: &str) -> String {
+        use wunderblock_core::section::Section;
+        let code = match section {
+            Section::Safety | Section::System | Section::Instructions => "34",
+            Section::Tools | Section::Skills => "35",
+            Section::PinnedMemory | Section::Resources | Section::Recall | Section::State => "33",
+            Section::Summaries => "90",
+            Section::Transcript => "36",
+            Section::Prompt => "32",
+        };
+        self.code(code, text)
+    }
+}
+
+fn wanted() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}

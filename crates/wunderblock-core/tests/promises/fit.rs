@@ -1,0 +1,124 @@
+//! Never over budget, never stuck; and every token has an owner.
+
+use crate::history::{budget, config, injection, new_history, steps};
+use crate::lane::{STREAM, build, decide, show, view_of};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use wunderblock_core::budget::{Budget, Certainty, Reason, Treatment};
+use wunderblock_core::cost;
+use wunderblock_core::pair::{Shape, arrange};
+use wunderblock_core::plan::GAP_COST;
+use wunderblock_core::ports::Gauge;
+use wunderblock_core::render::{Missing, Rendered, measure};
+use wunderblock_core::report::{Tally, report};
+use wunderblock_core::section::Section;
+use wunderblock_core::units::{Cost, Seq, Tokens};
+use wunderblock_core::view::View;
+
+fn check_account(rendered: &Rendered, view: &View, gauge: &dyn Gauge, budget: Budget) {
+    let sum: Cost = rendered.lines.iter().map(|line| line.cost).sum();
+    assert_eq!(sum, measure(&rendered.request, gauge), "the lines add up to the request");
+    let tally = |seq: Seq| Tally { messages: seq.0, tokens: Tokens(seq.0), certainty: Certainty::Exact };
+    let account = report(rendered, budget, Certainty::Exact, STREAM, &tally);
+    assert_eq!(account.total_tokens, account.sections.iter().map(|section| section.tokens).sum());
+    assert_eq!(account.total_tokens, account.entries.iter().map(|entry| entry.tokens).sum());
+    let shown: BTreeSet<Seq> = rendered.lines.iter().filter_map(|line| line.seq).collect();
+    let mut runs: Vec<(Seq, Seq)> = Vec::new();
+    for missing in &rendered.missing {
+        let of_a_part = matches!(missing.reason, Reason::DuplicateResult | Reason::OrphanResult);
+        if missing.known.is_none() || !of_a_part && missing.reason != Reason::Budget {
+            assert!(shown.range(missing.from..=missing.to).next().is_none(), "{missing:?} is shown as well");
+            if let Some((_, to)) = runs.last() {
+                assert!(*to < missing.from, "{missing:?} is listed twice");
+            }
+            runs.push((missing.from, missing.to));
+        }
+    }
+    for entry in view.entries() {
+        let listed = |missing: &Missing| (missing.from..=missing.to).contains(&entry.seq);
+        assert!(
+            shown.contains(&entry.seq) || rendered.missing.iter().any(listed),
+            "{entry:?} is neither shown nor listed"
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(config(200))]
+
+    #[test]
+    fn a_request_fits_or_is_refused_for_parts_that_do_not(steps in steps(40), budget in budget(), lost in any::<bool>()) {
+        let mut history = new_history();
+        for step in &steps {
+            history.play(step);
+        }
+        if lost {
+            history.wax.lose(wunderblock_core::id::Handle(1));
+        }
+        let mut view = view_of(&history.events);
+        let hits: Vec<_> = [2, 3].into_iter().map(injection).collect();
+        match build(&mut history, &mut view, budget, &hits) {
+            Ok(built) => {
+                let cost = measure(&built.rendered.request, &history.wax);
+                prop_assert!(cost.fits(budget.limit()), "{cost:?} exceeds {:?}", budget.limit());
+                check_account(&built.rendered, &view, &history.wax, budget);
+            }
+            Err(refusal) => {
+                let sum: Cost = refusal.parts.iter().map(|part| part.cost).sum();
+                prop_assert_eq!(sum, refusal.needed);
+                prop_assert!(!refusal.needed.fits(budget.limit()));
+                // Nothing but what must be there: even so it does not fit.
+                let least: Cost = must_be_there(&view, &history.wax).sum::<Cost>() + crate::lane::fixed(&history)[0].cost;
+                let marks: Cost = (0..=view.entries().count()).map(|_| GAP_COST).sum();
+                prop_assert!(!(least + marks).fits(budget.limit()));
+            }
+        }
+    }
+
+    #[test]
+    fn the_newest_turn_stays_word_for_word_or_is_clipped_because_it_must(steps in steps(30), budget in budget()) {
+        let mut history = new_history();
+        for step in &steps {
+            history.play(step);
+        }
+        let mut view = view_of(&history.events);
+        if let Ok(built) = build(&mut history, &mut view, budget, &[])
+            && let Some(newest) = view.newest_user()
+        {
+            let line = built.rendered.lines.iter().find(|line| line.seq == Some(newest) && line.section == Section::Prompt);
+            let treatment = line.map(|line| line.treatment);
+            if built.plan.trim.clip.is_empty() {
+                prop_assert_eq!(treatment, Some(Treatment::Verbatim));
+            } else {
+                prop_assert_eq!(treatment, Some(Treatment::Clipped));
+                let least: Cost = must_be_there(&view, &history.wax).sum::<Cost>() + crate::lane::fixed(&history)[0].cost;
+                let marks: Cost = (0..=view.entries().count()).map(|_| GAP_COST).sum();
+                prop_assert!(!(least + marks).fits(budget.limit()), "clipped, though whole it fits");
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_events_give_the_same_bytes(steps in steps(25), budget in budget()) {
+        let mut history = new_history();
+        for step in &steps {
+            history.play(step);
+        }
+        let once = || {
+            let view = view_of(&history.events);
+            (format!("{:?}", decide(&history, &view, budget, &[])), format!("{:?}", show(&history, &view)))
+        };
+        prop_assert_eq!(once(), once());
+    }
+}
+
+/// What the operator's, the pinned and the newest words cost whole.
+fn must_be_there<'a>(view: &'a View, gauge: &'a dyn Gauge) -> impl Iterator<Item = Cost> + 'a {
+    let newest = view.newest_user();
+    arrange(view).units.into_iter().filter_map(move |unit| {
+        let must = unit.shape == Shape::System
+            || newest.is_some_and(|seq| unit.speakers.contains(&seq))
+            || unit.members.iter().any(|seq| view.pinned().contains(seq));
+        must.then(|| cost::unit(&unit, view, gauge).verbatim)
+    })
+}

@@ -1,0 +1,119 @@
+//! Between two builds a request only grows at its end, unless an event says so.
+
+use crate::history::{budget, config, injection, new_history, steps};
+use crate::lane::{Built, build, view_of};
+use crate::wellformed;
+use proptest::prelude::*;
+use wunderblock_core::budget::Budget;
+use wunderblock_core::event::{Event, Fact};
+use wunderblock_core::id::LaneId;
+use wunderblock_core::plan::{Trim, TrimReason};
+use wunderblock_core::render::measure;
+use wunderblock_core::units::{Cost, Seq, Tokens};
+
+/// Whether an event lets a request change before its end.
+fn says_so(event: &Event) -> bool {
+    match &event.fact {
+        Some(Fact::ViewTrimmed(trimmed)) => trimmed.lane == LaneId::main(),
+        Some(Fact::ContentErased(_) | Fact::ContentPinned(_)) => true,
+        _ => false,
+    }
+}
+
+fn check_grown(before: &Built, after: &Built) {
+    let (old, new) = (&before.rendered.request, &after.rendered.request);
+    assert_eq!(old.tools, new.tools);
+    assert_eq!(old.system, new.system);
+    let same = old.messages.iter().zip(&new.messages).take_while(|(old, new)| old == new).count();
+    assert_eq!(
+        same,
+        old.messages.len(),
+        "changed from {:?}\nto {:?}",
+        old.messages.get(same),
+        new.messages.get(same)
+    );
+}
+
+/// After a step a fifth of the window is free, unless what must be there and the newest unit leave no such room.
+fn check_room(history: &crate::history::History, built: &Built, budget: Budget, upto: usize) {
+    let limit = budget.limit();
+    let gain = (budget.window.0 / 5).min(limit.tokens.0 / 2);
+    let view = {
+        let mut view = view_of(&history.events[..upto]);
+        view.trim_to(built.plan.trim.clone());
+        view
+    };
+    let cost = measure(&crate::lane::show(history, &view).request, &history.wax);
+    if limit.saturating_sub(cost).tokens >= Tokens(gain) {
+        return;
+    }
+    // Then the least request with the newest unit whole must be larger than that.
+    let plain = view_of(&history.events[..upto]);
+    let units = wunderblock_core::pair::arrange(&plain).units;
+    let newest = plain.newest_user();
+    let from = units.iter().map(|unit| unit.last).max().unwrap_or(Seq(1));
+    let mut least = plain.clone();
+    let mut keep: Vec<Seq> = newest.into_iter().filter(|seq| *seq < from).collect();
+    keep.sort_unstable();
+    let hold: Vec<Seq> = plain.entries().map(|entry| entry.seq).filter(|seq| *seq < from).collect();
+    least.trim_to(Trim { drop_before: from, stub_before: from, keep, hold, ..Trim::default() });
+    let needed = measure(&crate::lane::show(history, &least).request, &history.wax);
+    let marks =
+        Cost::new(128 * (plain.entries().count() as u64 + 1), 512 * (plain.entries().count() as u64 + 1));
+    let bytes_left = limit.bytes.0 - limit.bytes.0 / 5;
+    let needed = needed + marks;
+    assert!(
+        needed.tokens.0 > limit.tokens.0 - gain || needed.bytes.0 > bytes_left,
+        "the step left {cost:?} of {limit:?} in use, though {needed:?} would do; {gain} {:?}\n{:?}",
+        built.plan.trim,
+        units
+    );
+}
+
+proptest! {
+    #![proptest_config(config(150))]
+
+    #[test]
+    fn requests_grow_at_their_end(steps in steps(40), budget in budget(), hits in any::<bool>()) {
+        let mut history = new_history();
+        let mut view = view_of(&history.events);
+        let mut last: Option<(Built, usize)> = None;
+        for (index, step) in steps.iter().enumerate() {
+            let from = history.events.len();
+            history.play(step);
+            // Requests are built while results still come in, one by one.
+            let (mut events, mut at) = (history.events[from..].to_vec(), 0);
+            let mut refold = matches!(step, crate::history::Step::Erase(..));
+            while at < events.len() {
+                let event = events[at].clone();
+                view.apply(&event);
+                at += 1;
+                let due = matches!(&event.fact, Some(Fact::MessageAppended(said))
+                    if said.message.is_user_turn() || said.message.results().next().is_some());
+                if !due || std::mem::take(&mut refold) {
+                    continue;
+                }
+                // The ledger is given the rest of the step only after the request.
+                let rest = history.events.split_off(event.seq.0 as usize);
+                let upto = history.events.len();
+                let hit = injection(index as u64);
+                let built = build(&mut history, &mut view, budget, if hits { std::slice::from_ref(&hit) } else { &[] });
+                if let Ok(built) = built {
+                    wellformed::check(&built.rendered.request);
+                    if let Some((before, end)) = &last
+                        && !history.events[*end..].iter().any(says_so)
+                    {
+                        check_grown(before, &built);
+                    }
+                    if built.plan.step == Some(TrimReason::OverBudget) && built.plan.trim.clip.is_empty() {
+                        check_room(&history, &built, budget, upto);
+                    }
+                    last = Some((built, history.events.len()));
+                }
+                events = rest.into_iter().filter_map(|event| Some(history.append(event.fact?)))
+                    .collect::<Vec<_>>().into_iter().map(|seq| history.events[seq.0 as usize - 1].clone()).collect();
+                at = 0;
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! A view need not be folded from the first event.
+
+use crate::history::{budget, config, injection, new_history, steps};
+use crate::lane::{build, decide, show, view_of};
+use proptest::prelude::*;
+use wunderblock_core::event::{Event, Fact};
+use wunderblock_core::id::LaneId;
+use wunderblock_core::plan::Trim;
+use wunderblock_core::view::View;
+
+/// Reads from the ledger what the view's documentation lists, and no more.
+fn resume(events: &[Event]) -> View {
+    let step = events.iter().rev().find(
+        |event| matches!(&event.fact, Some(Fact::ViewTrimmed(trimmed)) if trimmed.lane == LaneId::main()),
+    );
+    let trim = match step.and_then(|event| event.fact.as_ref()) {
+        Some(Fact::ViewTrimmed(trimmed)) => trimmed.trim.clone(),
+        _ => Trim::default(),
+    };
+    let steering = |event: &&Event| {
+        event.seq < trim.drop_before
+            && matches!(event.fact, Some(Fact::ContentPinned(_) | Fact::ContentErased(_)))
+    };
+    let held = |event: &&Event| trim.hold.contains(&event.seq);
+    let after = |event: &&Event| event.seq >= trim.drop_before;
+    let mut view = View::new(LaneId::main());
+    for event in step
+        .into_iter()
+        .chain(events.iter().filter(steering))
+        .chain(events.iter().filter(held))
+        .chain(events.iter().filter(after))
+    {
+        view.apply(event);
+    }
+    view
+}
+
+proptest! {
+    #![proptest_config(config(200))]
+
+    #[test]
+    fn a_resumed_view_decides_as_one_that_saw_everything(
+        steps in steps(40), budget in budget(), often in 3..12usize
+    ) {
+        let mut history = new_history();
+        let mut live = view_of(&history.events);
+        for (index, step) in steps.iter().enumerate() {
+            let from = history.events.len();
+            history.play(step);
+            for event in &history.events[from..] {
+                live.apply(event);
+            }
+            if index % often != 0 && index + 1 < steps.len() {
+                continue;
+            }
+            let _ = build(&mut history, &mut live, budget, &[injection(index as u64)]);
+            let folded = view_of(&history.events);
+            let resumed = resume(&history.events);
+            for other in [&folded, &resumed] {
+                prop_assert_eq!(decide(&history, other, budget, &[]), decide(&history, &live, budget, &[]));
+                prop_assert_eq!(show(&history, other), show(&history, &live));
+                prop_assert_eq!(other.model(), live.model());
+                prop_assert_eq!(other.last_built(), live.last_built());
+            }
+        }
+    }
+}

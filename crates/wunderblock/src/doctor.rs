@@ -1,0 +1,291 @@
+//! Checks every invariant of a ledger in one pass, and makes anew what is derived.
+
+use crate::catch_up::Progress;
+use crate::engine::{Engine, unexpected};
+use crate::error::Error;
+use crate::index::{Header, verify};
+use crate::store::{Answer, Query, SourceBy, StoredEvent, StreamInfo, Write, codec};
+use std::collections::{BTreeSet, HashSet};
+use wunderblock_core::event::Fact;
+use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::message::{Body, count_lines};
+use wunderblock_core::units::{Bytes, Seq};
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Which invariant.
+    pub rule: &'static str,
+    /// Where, and what.
+    pub detail: String,
+    /// Whether it is in what is derived, so that `rebuild` mends it.
+    pub derived: bool,
+}
+
+/// The outcome of an examination.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// Events looked at.
+    pub events: u64,
+    /// Bodies looked at.
+    pub bodies: u64,
+    /// Bytes of imported sources looked at.
+    pub source_bytes: u64,
+    /// What is wrong; empty when all is well.
+    pub problems: Vec<Problem>,
+}
+
+impl Diagnosis {
+    fn found(&mut self, rule: &'static str, detail: String) {
+        self.problems.push(Problem { rule, detail, derived: false });
+    }
+
+    fn stale(&mut self, rule: &'static str, detail: String) {
+        self.problems.push(Problem { rule, detail, derived: true });
+    }
+}
+
+/// Text that one page holds in memory at most.
+const PAGE_TEXT: Bytes = Bytes(24 << 20);
+/// Events of one page at most.
+const PAGE_EVENTS: u64 = 1_024;
+
+impl Engine {
+    /// Examines the ledger.
+    ///
+    /// # Errors
+    /// When it cannot be read at all. What is wrong with it is in the diagnosis.
+    pub async fn doctor(&self, progress: &mut dyn FnMut(Progress)) -> Result<Diagnosis, Error> {
+        let mut diagnosis = Diagnosis::default();
+        if let Some(file) = &self.file {
+            for found in file.check().await?.found {
+                diagnosis.problems.push(Problem {
+                    rule: found.rule,
+                    detail: found.detail,
+                    derived: found.derived,
+                });
+            }
+        }
+        let streams = self.streams("", u64::from(u32::MAX)).await?;
+        let total = streams.iter().map(|info| info.head.0 - base(info).0).sum();
+        let mut sources = BTreeSet::new();
+        for info in &streams {
+            sources.extend(info.source);
+            self.examine_stream(info, &mut diagnosis).await?;
+            progress(Progress { done: diagnosis.events, total });
+        }
+        for source in sources {
+            self.examine_source(source, &mut diagnosis).await?;
+        }
+        self.examine_index(&streams, &mut diagnosis).await?;
+        progress(Progress { done: total, total });
+        Ok(diagnosis)
+    }
+
+    /// Makes everything derived anew: counts, tallies, the text index.
+    ///
+    /// # Errors
+    /// When the ledger cannot be written.
+    pub async fn rebuild(&self, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+        self.storage.commit(vec![Write::DropDerived { tenant: self.tenant.no }]).await?;
+        self.catch_up(progress).await
+    }
+
+    async fn examine_stream(&self, info: &StreamInfo, diagnosis: &mut Diagnosis) -> Result<(), Error> {
+        let mut from = base(info).next();
+        let mut expected = from;
+        while from <= info.head {
+            let rows = self.page(info, from, (PAGE_EVENTS, PAGE_TEXT)).await?;
+            let Some(last) = rows.last().map(|row| row.seq) else { break };
+            let mut handles = Vec::new();
+            let mut facts = Vec::with_capacity(rows.len());
+            for row in &rows {
+                if row.seq != expected {
+                    diagnosis.found(
+                        "positions are gapless",
+                        format!("{}: {} after {}", info.id, row.seq, expected.prev()),
+                    );
+                }
+                expected = row.seq.next();
+                diagnosis.events += 1;
+                match self.event(&info.id, row) {
+                    Ok(event) => {
+                        handles.extend(event.fact.iter().flat_map(Fact::bodies).filter_map(Body::handle));
+                        facts.push((row, event.fact));
+                    }
+                    Err(error) => {
+                        diagnosis.found(
+                            "records can be read",
+                            format!("{} position {}: {error}", info.id, row.seq),
+                        );
+                    }
+                }
+            }
+            let texts = self.examine_bodies(&info.id, handles, diagnosis).await?;
+            for (row, fact) in facts {
+                self.examine_event(&info.id, (row, fact), &texts, diagnosis);
+            }
+            from = last.next();
+        }
+        Ok(())
+    }
+
+    /// Reads bodies back and checks them against their hashes.
+    async fn examine_bodies(
+        &self,
+        stream: &StreamId,
+        handles: Vec<Handle>,
+        diagnosis: &mut Diagnosis,
+    ) -> Result<crate::build::load::Texts, Error> {
+        let query = Query::Blobs { tenant: self.tenant.no, handles: handles.clone() };
+        let Answer::Blobs(blobs) = self.one(query).await? else { return Err(unexpected()) };
+        let mut texts = crate::build::load::Texts::default();
+        for (handle, blob) in handles.into_iter().zip(blobs) {
+            let Some(blob) = blob else {
+                diagnosis.found("bodies are there", format!("{stream}: {handle} is missing"));
+                continue;
+            };
+            diagnosis.bodies += 1;
+            match codec::unpack_text(&blob.data) {
+                Ok(text) => {
+                    let hash = codec::body_hash(&self.tenant.key, text.as_bytes());
+                    if hash != blob.hash || codec::handle(&hash) != handle {
+                        diagnosis.found(
+                            "bodies are what was stored",
+                            format!("{stream}: {handle} has other content"),
+                        );
+                    }
+                    texts.0.insert(handle, text);
+                }
+                Err(error) => diagnosis.found("bodies can be read", format!("{stream}: {handle}: {error}")),
+            }
+        }
+        Ok(texts)
+    }
+
+    /// Checks an event's content against its commitment.
+    fn examine_event(
+        &self,
+        stream: &StreamId,
+        (row, fact): (&StoredEvent, Option<Fact>),
+        texts: &crate::build::load::Texts,
+        diagnosis: &mut Diagnosis,
+    ) {
+        use wunderblock_core::ports::Bodies;
+        let Some(mut fact) = fact else { return };
+        for body in fact.bodies_mut() {
+            if let Body::Blob { blob, bytes, lines } = body {
+                let Some(text) = texts.text(*blob) else { return };
+                if text.len() as u64 != bytes.0 || count_lines(text) != *lines {
+                    let detail = format!("{stream} position {}: {blob} is not as long as stated", row.seq);
+                    diagnosis.found("bodies are as stated", detail);
+                }
+                *body = Body::Inline(text.to_owned());
+            }
+        }
+        let Some((salt, proof)) = row.proof else { return };
+        let holds =
+            codec::content_hash(&fact).is_ok_and(|content| codec::commitment(&salt, &content) == proof);
+        if !holds {
+            let detail = format!("{stream} position {} has other content than was committed to", row.seq);
+            diagnosis.found("events are what was appended", detail);
+        }
+    }
+
+    async fn examine_source(
+        &self,
+        no: crate::store::SourceNo,
+        diagnosis: &mut Diagnosis,
+    ) -> Result<(), Error> {
+        let query = Query::Source { tenant: self.tenant.no, by: SourceBy::No(no) };
+        let Answer::Source(Some(info)) = self.one(query).await? else {
+            diagnosis.found("sources are there", format!("source {} is missing", no.0));
+            return Ok(());
+        };
+        // A first import that is still under way, or was broken off: nothing is promised of it yet.
+        if info.revision == 0 {
+            return Ok(());
+        }
+        let mut hasher = Hashing(blake3::Hasher::new());
+        let copied = match self.copy_source(&info, (0, info.len), &mut hasher).await {
+            Ok(copied) => copied,
+            Err(error) => {
+                diagnosis.found("sources can be read", format!("{}: {error}", info.key));
+                return Ok(());
+            }
+        };
+        diagnosis.source_bytes += copied;
+        if copied != info.len || (!info.erased && *hasher.0.finalize().as_bytes() != info.hash) {
+            diagnosis.found(
+                "sources are what was imported",
+                format!("{} differs from the imported file", info.key),
+            );
+        }
+        Ok(())
+    }
+
+    async fn examine_index(&self, streams: &[StreamInfo], diagnosis: &mut Diagnosis) -> Result<(), Error> {
+        let Answer::Segments(segments) = self.one(Query::Segments { tenant: self.tenant.no }).await? else {
+            return Err(unexpected());
+        };
+        let mut indexed: HashSet<(u32, u64)> = HashSet::new();
+        for info in segments {
+            let segment = self.segment(info.id, info.header.clone()).await?;
+            if let Err(error) = verify(&segment) {
+                diagnosis.stale("the index can be read", format!("segment {}: {error}", info.id));
+                continue;
+            }
+            if let Ok(header) = Header::decode(&info.header) {
+                for key in header.docs() {
+                    if !indexed.insert((key.stream, key.seq)) {
+                        let detail =
+                            format!("position {} of stream {} is indexed twice", key.seq, key.stream);
+                        diagnosis.stale("events are indexed once", detail);
+                    }
+                }
+            }
+        }
+        for info in streams {
+            let own = |seq: &u64| *seq > base(info).0 && *seq <= info.indexed.0;
+            let here = indexed.iter().filter(|(stream, seq)| *stream == info.no.0 && own(seq)).count() as u64;
+            let messages = self.messages(info).await?;
+            if here != messages {
+                let detail = format!("{}: {here} of {messages} messages are indexed", info.id);
+                diagnosis.stale("the index is complete", detail);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many messages with content an index that reached as far as stated would hold.
+    async fn messages(&self, info: &StreamInfo) -> Result<u64, Error> {
+        let mut count = 0;
+        let mut from = base(info).next();
+        while from <= info.indexed {
+            let rows = self.page(info, from, (4_096, Bytes(i64::MAX.unsigned_abs()))).await?;
+            let Some(last) = rows.last().map(|row| row.seq) else { break };
+            let spoken = rows.iter().filter(|row| row.seq <= info.indexed && row.kind == "message.appended");
+            count += spoken.filter(|row| row.payload.is_some()).count() as u64;
+            from = last.next();
+        }
+        Ok(count)
+    }
+}
+
+fn base(info: &StreamInfo) -> Seq {
+    info.fork.as_ref().map_or(Seq::START, |(_, base)| *base)
+}
+
+/// Hashes what is written to it.
+struct Hashing(blake3::Hasher);
+
+impl std::io::Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,217 @@
+//! Forgetting for good: content, and everything that was made from it.
+
+use crate::engine::{Engine, unexpected};
+use crate::error::Error;
+use crate::index::{DocKey, Header, without};
+use crate::record::pack;
+use crate::session::Session;
+use crate::store::{Answer, Marked, PackedSegment, Query, Stretch, Write, Written};
+use std::collections::BTreeSet;
+use wunderblock_core::event::{ContentErased, Event, Fact, NewEvent, Source};
+use wunderblock_core::id::{EventId, Handle, StreamId};
+use wunderblock_core::units::{Bytes, Seq};
+
+/// The receipt of an erasure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Erased {
+    /// Events that lost their content.
+    pub events: u64,
+    /// Bodies removed because nothing else held them.
+    pub blobs: u64,
+    /// Bytes of imported sources overwritten.
+    pub source_bytes: Bytes,
+    /// Where the receipt stands in the session.
+    pub receipt: Option<Seq>,
+}
+
+/// What one stream loses.
+struct Loss {
+    stream: StreamId,
+    seqs: BTreeSet<Seq>,
+    spans: Vec<(Handle, u64, u64)>,
+}
+
+impl Session {
+    /// Erases the content of a range of positions, and all that was made from it: bodies nothing else holds, the raw
+    /// records of the imported source, recalled copies, foreign summaries, index entries. Positions, times and kinds
+    /// stay, and a receipt is appended. A fork shares its history, so what is erased is erased in all of them.
+    ///
+    /// # Errors
+    /// When there is no such session, or the ledger cannot be written.
+    pub async fn erase(&self, from: Seq, to: Seq, reason: Option<&str>) -> Result<Erased, Error> {
+        let info = self.info().await?;
+        let (from, to) = (from.max(Seq(1)), to.min(info.head));
+        if from > to {
+            return Err(Error::Address(format!("the session has positions 1 to {}", info.head)));
+        }
+        let losses = self.losses(from, to).await?;
+        let mut writes = self.engine.unindexed(&losses).await?;
+        let swaps = writes.len();
+        for loss in &losses {
+            writes.push(Write::Erase {
+                tenant: self.engine.tenant.no,
+                stream: loss.stream.clone(),
+                seqs: loss.seqs.iter().copied().collect(),
+                spans: loss.spans.clone(),
+            });
+        }
+        let mut erased = Erased::default();
+        for written in self.engine.storage.commit(writes).await?.into_iter().skip(swaps) {
+            if let Written::Erased { events, blobs, source_bytes } = written {
+                erased.events += events;
+                erased.blobs += blobs;
+                erased.source_bytes += source_bytes;
+            }
+        }
+        let fact = Fact::ContentErased(ContentErased {
+            from_seq: from,
+            to_seq: to,
+            events: erased.events,
+            blobs: erased.blobs,
+            source_bytes: erased.source_bytes,
+            reason: reason.map(Into::into),
+        });
+        let id = EventId::new(format!("content.erased@{}:{from}-{to}", info.head.next()))?;
+        let event = NewEvent { id, at: self.engine.now(), source: Source::Engine, fact };
+        let events = pack(&self.engine.tenant.key, vec![event])?;
+        let append = Write::Append {
+            tenant: self.engine.tenant.no,
+            stream: self.id.clone(),
+            expect_head: None,
+            events,
+        };
+        if let Some(Written::Appended(done)) = self.engine.storage.commit(vec![append]).await?.pop() {
+            erased.receipt = done.first().map(|one| one.seq);
+        }
+        Ok(erased)
+    }
+
+    /// What every stream loses: the range itself, and what was made from it here and in forks.
+    async fn losses(&self, from: Seq, to: Seq) -> Result<Vec<Loss>, Error> {
+        let own = self.engine.stretches(&self.id).await?;
+        let holders: BTreeSet<&StreamId> =
+            own.iter().filter(|part| part.from <= to && from <= part.to).map(|part| &part.stream).collect();
+        let mut losses = vec![Loss { stream: self.id.clone(), seqs: BTreeSet::new(), spans: Vec::new() }];
+        for info in self.engine.streams("", u64::from(u32::MAX)).await? {
+            let line = self.engine.stretches(&info.id).await?;
+            let shares =
+                line.iter().any(|part| holders.contains(&part.stream) && part.from <= to && from <= part.to);
+            if info.id != self.id && shares && !own.iter().any(|part| part.stream == info.id) {
+                losses.push(Loss { stream: info.id, seqs: BTreeSet::new(), spans: Vec::new() });
+            }
+        }
+        for loss in &mut losses {
+            self.engine.made_from(loss, (from, to)).await?;
+        }
+        let mut next = from;
+        while next <= to {
+            let events = self.events(next, to, (2_048, Bytes(i64::MAX.unsigned_abs()))).await?;
+            let Some(last) = events.last().map(|event| event.seq) else { break };
+            let Some(first) = losses.first_mut() else { break };
+            for event in events {
+                note(first, &event);
+            }
+            next = last.next();
+        }
+        losses.retain(|loss| !loss.seqs.is_empty());
+        Ok(losses)
+    }
+}
+
+/// Notes an event of the range. The opening of a stream and earlier receipts say nothing of the content and stay.
+fn note(loss: &mut Loss, event: &Event) {
+    let stays = matches!(
+        event.fact,
+        None | Some(
+            Fact::SessionForked(_) | Fact::ContentErased(_) | Fact::ViewTrimmed(_) | Fact::SessionOpened(_)
+        )
+    );
+    if let Source::Import { source, offset, len } = event.source {
+        loss.spans.push((source, offset, len));
+    }
+    if !stays {
+        loss.seqs.insert(event.seq);
+    }
+}
+
+impl Engine {
+    pub(crate) async fn stretches(&self, stream: &StreamId) -> Result<Vec<Stretch>, Error> {
+        match self.one(Query::Lineage { tenant: self.tenant.no, stream: stream.clone() }).await? {
+            Answer::Lineage(stretches) => Ok(stretches),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Events outside the range that carry something of it: recalled copies, requests that recalled it, summaries.
+    async fn made_from(&self, loss: &mut Loss, (from, to): (Seq, Seq)) -> Result<(), Error> {
+        let inside = |seq: Seq| from <= seq && seq <= to;
+        for kind in ["context.injected", "context.built", "session.compacted"] {
+            let query = Query::Marked {
+                tenant: self.tenant.no,
+                stream: loss.stream.clone(),
+                what: Marked::Kind(kind),
+                to: Seq(i64::MAX.unsigned_abs()),
+                limit: u64::from(u32::MAX),
+            };
+            let Answer::Events(rows) = self.one(query).await? else { return Err(unexpected()) };
+            for row in rows {
+                let carries = match self.event(&loss.stream, &row)?.fact {
+                    Some(Fact::ContextInjected(injected)) => {
+                        injected.items.iter().any(|item| inside(item.from_seq))
+                    }
+                    Some(Fact::ContextBuilt(built)) => {
+                        built.plan.inject.iter().any(|item| inside(item.from_seq))
+                    }
+                    Some(Fact::SessionCompacted(made)) => {
+                        made.summary.is_some() && made.from_seq <= to && from <= made.to_seq
+                    }
+                    _ => false,
+                };
+                if carries {
+                    let event = self.event(&loss.stream, &row)?;
+                    note(loss, &event);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The writes that take what is lost out of the text index.
+    async fn unindexed(&self, losses: &[Loss]) -> Result<Vec<Write>, Error> {
+        let mut gone: BTreeSet<(u32, u64)> = BTreeSet::new();
+        for loss in losses {
+            let line = self.stretches(&loss.stream).await?;
+            for seq in &loss.seqs {
+                let holder = line.iter().find(|part| part.from <= *seq && *seq <= part.to);
+                gone.extend(holder.map(|part| (part.no.0, seq.0)));
+            }
+        }
+        let Answer::Segments(segments) = self.one(Query::Segments { tenant: self.tenant.no }).await? else {
+            return Err(unexpected());
+        };
+        let damaged = |error: crate::index::SegmentError| {
+            Error::Store(crate::store::StoreError::Damaged(format!(
+                "the text index: {error}; `doctor --rebuild` makes it anew"
+            )))
+        };
+        let is_gone = |key: DocKey| gone.contains(&(key.stream, key.seq));
+        let mut writes = Vec::new();
+        for info in segments {
+            let header = Header::decode(&info.header).map_err(damaged)?;
+            if !header.docs().any(is_gone) {
+                continue;
+            }
+            let segment = self.segment(info.id, info.header.clone()).await?;
+            let rest = without(&segment, is_gone).map_err(damaged)?;
+            let docs = Header::decode(&rest.header).map_err(damaged)?.len() as u64;
+            let packed = PackedSegment { docs, header: rest.header, blocks: rest.blocks };
+            writes.push(Write::Segment {
+                tenant: self.tenant.no,
+                segment: (docs > 0).then_some(packed),
+                replaces: vec![info.id],
+                indexed: Vec::new(),
+            });
+        }
+        Ok(writes)
+    }
+}

@@ -1,0 +1,511 @@
+//! Turns records into events and commits them in batches, with the raw bytes beside them.
+
+use super::Imported;
+use super::tree::{Branch, SessionTree};
+use crate::engine::{Engine, unexpected};
+use crate::error::Error;
+use crate::limits::{IMPORT_BATCH_BYTES, IMPORT_BATCH_EVENTS, SOURCE_CHUNK};
+use crate::record::pack;
+use crate::store::{Appended, SourceInfo, SourceNo, StoreError, Write, Written, codec};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use wunderblock_core::event::{
+    Fact, MessageAppended, NewEvent, SessionCompacted, SessionForked, SessionOpened, Source, SubagentSpawned,
+};
+use wunderblock_core::id::{EventId, Handle, StreamId};
+use wunderblock_core::message::{Body, Dialect, Message, Part, Role, Standing};
+use wunderblock_core::units::{Millis, Seq};
+use wunderblock_wire::transcript::{Format, Item, Kept, Place, Reader, Record};
+
+/// How many warnings an import lists.
+pub const MAX_WARNINGS: usize = 20;
+
+/// Events of one branch, waiting to be committed.
+struct Waiting {
+    session: usize,
+    branch: usize,
+    events: Vec<NewEvent>,
+}
+
+/// An import under way.
+pub(super) struct Feed<'e> {
+    engine: &'e Engine,
+    path: PathBuf,
+    name: String,
+    format: Format,
+    source: SourceNo,
+    handle: Handle,
+    shared: u64,
+    hasher: blake3::Hasher,
+    chunk: Vec<u8>,
+    read: u64,
+    chunks: Vec<Write>,
+    sessions: Vec<SessionTree>,
+    by_name: HashMap<Box<str>, usize>,
+    own: Option<usize>,
+    waiting: Vec<Waiting>,
+    waiting_events: usize,
+    waiting_bytes: u64,
+    newest: Millis,
+    unlisted: u64,
+    done: Imported,
+}
+
+impl<'e> Feed<'e> {
+    pub(super) async fn begin(
+        engine: &'e Engine,
+        (path, name, format): (&Path, &str, Format),
+        shared: u64,
+        old: Option<&SourceInfo>,
+    ) -> Result<Self, Error> {
+        // A revision shares whole bytes with the one before; without a complete one there is nothing to share.
+        let shared = if old.is_some_and(|old| old.revision > 0) { shared } else { 0 };
+        let handle = engine.source_handle(path);
+        let write = Write::Source {
+            tenant: engine.tenant.no,
+            key: path.to_string_lossy().into_owned(),
+            handle,
+            format: format.name().to_owned(),
+            shared,
+            at: engine.now(),
+        };
+        let Some(Written::Source(source, _)) = engine.storage.commit(vec![write]).await?.pop() else {
+            return Err(unexpected());
+        };
+        let done = Imported {
+            path: path.to_owned(),
+            format,
+            sessions: Vec::new(),
+            bytes: 0,
+            unchanged: false,
+            records: 0,
+            appended: 0,
+            duplicates: 0,
+            opaque_bytes: 0,
+            broken: 0,
+            warnings: Vec::new(),
+        };
+        Ok(Self {
+            engine,
+            path: path.to_owned(),
+            name: name.to_owned(),
+            format,
+            source,
+            handle,
+            shared,
+            hasher: blake3::Hasher::new(),
+            chunk: Vec::with_capacity(SOURCE_CHUNK),
+            read: 0,
+            chunks: Vec::new(),
+            sessions: Vec::new(),
+            by_name: HashMap::new(),
+            own: None,
+            waiting: Vec::new(),
+            waiting_events: 0,
+            waiting_bytes: 0,
+            newest: Millis(0),
+            unlisted: 0,
+            done,
+        })
+    }
+
+    pub(super) fn reader(&self) -> Reader {
+        super::reader(self.format, &self.name)
+    }
+
+    /// Takes in the file's next bytes. Those the revision before has are not stored again.
+    pub(super) fn raw(&mut self, bytes: &[u8]) {
+        self.hasher.update(bytes);
+        let skip =
+            usize::try_from(self.shared.saturating_sub(self.read)).unwrap_or(usize::MAX).min(bytes.len());
+        self.read += bytes.len() as u64;
+        let mut rest = bytes.get(skip..).unwrap_or_default();
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(rest.len().min(SOURCE_CHUNK - self.chunk.len()));
+            self.chunk.extend_from_slice(now);
+            rest = later;
+            if self.chunk.len() == SOURCE_CHUNK {
+                self.cut_chunk(self.read - rest.len() as u64);
+            }
+        }
+    }
+
+    fn cut_chunk(&mut self, end: u64) {
+        if self.chunk.is_empty() {
+            return;
+        }
+        let len = self.chunk.len() as u64;
+        let data = codec::pack(&self.chunk);
+        self.chunk.clear();
+        self.chunks.push(Write::Chunk { source: self.source, offset: end - len, len, data });
+    }
+
+    /// Takes in a record. `bytes` are those that were read at `base`.
+    pub(super) async fn record(
+        &mut self,
+        record: Record,
+        reader: &Reader,
+        bytes: &[u8],
+        base: u64,
+    ) -> Result<(), Error> {
+        self.done.records += 1;
+        let raw = raw_of(&record, bytes, base);
+        self.account(&record);
+        let session = self.session(&record, reader).await?;
+        self.place(session, &record).await?;
+        let at = record.at.unwrap_or(self.newest);
+        self.newest = self.newest.max(at);
+        let source = Source::Import { source: self.handle, offset: record.offset, len: record.len };
+        let name = record.id.clone().unwrap_or_else(|| format!("r{}", record.offset).into());
+        let mut items = record.items;
+        if items.is_empty() {
+            items.extend(kept_item(&record.kept, raw));
+        }
+        for (number, item) in items.into_iter().enumerate() {
+            let id = if number == 0 { name.to_string() } else { format!("{name}#{number}") };
+            if let Some(fact) = self.fact(session, item).await? {
+                let id = EventId::new(id.clone())
+                    .or_else(|_| EventId::new(blake3::hash(id.as_bytes()).to_hex().to_string()))?;
+                self.push(session, NewEvent { id, at, source: source.clone(), fact });
+            }
+        }
+        if let (Some(id), Some(tree)) = (&record.id, self.sessions.get_mut(session)) {
+            tree.remember(id);
+        }
+        if self.waiting_events >= IMPORT_BATCH_EVENTS
+            || self.waiting_bytes >= IMPORT_BATCH_BYTES
+            || self.chunks.len() >= 16
+        {
+            self.flush().await?;
+        }
+        Ok(())
+    }
+
+    fn account(&mut self, record: &Record) {
+        let (word, why) = match &record.kept {
+            Kept::Opaque { why } => ("not known", why),
+            Kept::Broken { why } => {
+                self.done.broken += 1;
+                ("kept as it is", why)
+            }
+            Kept::Understood | Kept::Bookkeeping => return,
+        };
+        self.done.opaque_bytes += record.len;
+        let text = format!("{}:{}: {word}: {why}", self.path.display(), record.line);
+        self.warn(text);
+    }
+
+    fn warn(&mut self, text: String) {
+        if self.done.warnings.len() < MAX_WARNINGS {
+            self.done.warnings.push(text);
+        } else {
+            self.unlisted += 1;
+        }
+    }
+
+    /// The session a record belongs to; opens it with the first record.
+    async fn session(&mut self, record: &Record, reader: &Reader) -> Result<usize, Error> {
+        let key: Box<str> = record.session.clone().unwrap_or_default();
+        if let Some(index) = self.by_name.get(&key) {
+            return Ok(*index);
+        }
+        let wish = match &record.session {
+            Some(name) => name.to_string(),
+            None => reader.session().map_or_else(|| self.fallback_name(), ToOwned::to_owned),
+        };
+        let own = record.session.is_none();
+        let stream = self.free_name(&wish, own).await?;
+        let mut opened =
+            SessionOpened { format: Some(self.format.name().into()), ..SessionOpened::default() };
+        for item in &record.items {
+            if let Item::Opened(said) = item {
+                opened = SessionOpened { format: Some(self.format.name().into()), ..said.clone() };
+            }
+        }
+        opened.parent = record.parent_session.as_ref().and_then(|name| StreamId::new(name.to_string()).ok());
+        let at = record.at.unwrap_or(self.newest);
+        // What the format tells of a session may grow with the file; the ledger keeps what it was first told.
+        let seq = match self.engine.info(&stream).await? {
+            Some(_) => Seq(1),
+            None => {
+                let writes = self.engine.opening(&stream, opened, (at, Some(self.source)))?;
+                self.engine.storage.commit(writes).await?;
+                self.done.appended += 1;
+                Seq(1)
+            }
+        };
+        self.sessions.push(SessionTree::new(stream, seq));
+        let index = self.sessions.len() - 1;
+        if own {
+            self.own = Some(index);
+        }
+        self.by_name.insert(key, index);
+        Ok(index)
+    }
+
+    fn fallback_name(&self) -> String {
+        let stem = Path::new(&self.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let clean: String = stem
+            .unwrap_or_default()
+            .chars()
+            .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
+            .take(48)
+            .collect();
+        format!("{clean}-{}", self.path_mark())
+    }
+
+    fn path_mark(&self) -> String {
+        blake3::hash(self.path.to_string_lossy().as_bytes()).to_hex().chars().take(8).collect()
+    }
+
+    /// A session id no other source has taken. Formats without ids of their own get the path's mark.
+    async fn free_name(&self, wish: &str, own: bool) -> Result<StreamId, Error> {
+        let generic = !own && self.format == Format::OpenaiChat
+            || wish.starts_with("chat-")
+            || wish.starts_with("line-");
+        let wish = if generic { format!("{}-{wish}", self.fallback_name()) } else { wish.to_owned() };
+        let first = StreamId::new(wish.clone())
+            .or_else(|_| StreamId::new(format!("session-{}", blake3::hash(wish.as_bytes()).to_hex())))?;
+        match self.engine.info(&first).await? {
+            Some(info) if info.source != Some(self.source) => {
+                Ok(StreamId::new(format!("{first}@{}", self.path_mark()))?)
+            }
+            _ => Ok(first),
+        }
+    }
+
+    /// Moves to the branch a record belongs to; begins one where it forks.
+    async fn place(&mut self, session: usize, record: &Record) -> Result<(), Error> {
+        let Some(tree) = self.sessions.get_mut(session) else { return Ok(()) };
+        let place = match &record.place {
+            Place::Next => return Ok(()),
+            Place::After(id) => match tree.place(id) {
+                Some(place) => place,
+                None => {
+                    let text = format!(
+                        "{}:{}: follows record {id}, which is not in the file; taken to follow the one before it",
+                        self.path.display(),
+                        record.line
+                    );
+                    self.warn(text);
+                    return Ok(());
+                }
+            },
+            Place::Root => (0, 0),
+            Place::RolledBack { turns } => match tree.before_turns(*turns) {
+                Some(place) => place,
+                None => return Ok(()),
+            },
+        };
+        if tree.is_tip(place) {
+            tree.current = place.0;
+            return Ok(());
+        }
+        // Bookkeeping does not fork anything: nothing of it is in a branch.
+        if record.items.is_empty() && record.kept == Kept::Bookkeeping {
+            return Ok(());
+        }
+        self.fork(session, place, record.at).await
+    }
+
+    async fn fork(&mut self, session: usize, place: (usize, usize), at: Option<Millis>) -> Result<(), Error> {
+        self.flush().await?;
+        let Some(tree) = self.sessions.get_mut(session) else { return Ok(()) };
+        let (Some(at_seq), Some(parent)) = (tree.seq(place), tree.branches.get(place.0)) else {
+            return Ok(());
+        };
+        let name = StreamId::new(tree.next_name())?;
+        let forked = SessionForked { parent: parent.stream.clone(), at_seq };
+        let compacted = parent.compacted.min(at_seq);
+        let turns = Vec::new();
+        let known = self.engine.info(&name).await?.is_some();
+        if !known {
+            let scope = self.engine.info(&forked.parent).await?.map(|info| info.scope).unwrap_or_default();
+            let at = at.unwrap_or(self.newest);
+            let writes = self.engine.forking(&name, forked, (at, Some(self.source), scope))?;
+            self.engine.storage.commit(writes).await?;
+            self.done.appended += 1;
+        }
+        let Some(tree) = self.sessions.get_mut(session) else { return Ok(()) };
+        tree.branches.push(Branch {
+            stream: name,
+            seqs: Vec::new(),
+            count: 0,
+            fork: Some(place),
+            turns,
+            opened: at_seq.next(),
+            compacted,
+        });
+        tree.current = tree.branches.len() - 1;
+        Ok(())
+    }
+
+    /// The fact an item is.
+    async fn fact(&mut self, session: usize, item: Item) -> Result<Option<Fact>, Error> {
+        Ok(Some(match item {
+            Item::Opened(_) => return Ok(None),
+            Item::Message(message) => Fact::MessageAppended(MessageAppended { message }),
+            Item::Usage(usage) => Fact::UsageMeasured(usage),
+            Item::Turn(turn) => Fact::TurnCompleted(turn),
+            Item::Spawned(name) => match StreamId::new(name.to_string()) {
+                Ok(session) => Fact::SubagentSpawned(SubagentSpawned { session }),
+                Err(_) => return Ok(None),
+            },
+            Item::Compacted { before, summary, trigger, tokens_before } => {
+                // Its range is told in positions, so what came before must have some.
+                self.flush().await?;
+                let Some(tree) = self.sessions.get_mut(session) else { return Ok(None) };
+                let kept =
+                    before.as_deref().and_then(|id| tree.place(id)).filter(|place| place.0 == tree.current);
+                let count = tree.branch().map_or(0, |branch| branch.count);
+                let to_place =
+                    kept.map_or((tree.current, count), |(branch, count)| (branch, count.saturating_sub(1)));
+                let to_seq = tree.seq(to_place).unwrap_or(Seq(1));
+                let Some(branch) = tree.branch_mut() else { return Ok(None) };
+                let from_seq = branch.compacted.next().min(to_seq);
+                branch.compacted = to_seq;
+                Fact::SessionCompacted(SessionCompacted {
+                    from_seq,
+                    to_seq,
+                    lane: None,
+                    producer: self.format.name().into(),
+                    summary: summary.map(Body::from),
+                    trigger,
+                    tokens_before,
+                })
+            }
+        }))
+    }
+
+    fn push(&mut self, session: usize, event: NewEvent) {
+        let Some(tree) = self.sessions.get_mut(session) else { return };
+        let index = tree.current;
+        let Some(branch) = tree.branch_mut() else { return };
+        branch.count += 1;
+        if matches!(&event.fact, Fact::MessageAppended(said) if said.message.is_user_turn()) {
+            branch.turns.push(branch.count - 1);
+        }
+        self.waiting_events += 1;
+        self.waiting_bytes += event.fact.bodies().into_iter().map(|body| body.bytes().0).sum::<u64>();
+        match self.waiting.last_mut().filter(|last| last.session == session && last.branch == index) {
+            Some(last) => last.events.push(event),
+            None => self.waiting.push(Waiting { session, branch: index, events: vec![event] }),
+        }
+    }
+
+    /// Commits what is waiting.
+    async fn flush(&mut self) -> Result<(), Error> {
+        self.waiting_events = 0;
+        self.waiting_bytes = 0;
+        let mut writes = std::mem::take(&mut self.chunks);
+        for Waiting { session, branch, events } in std::mem::take(&mut self.waiting) {
+            let stream = self.sessions.get(session).and_then(|tree| tree.branches.get(branch));
+            let Some(stream) = stream.map(|branch| branch.stream.clone()) else { continue };
+            let appended = self.commit(std::mem::take(&mut writes), stream, events).await?;
+            self.done.appended += appended.iter().filter(|one| !one.duplicate).count() as u64;
+            self.done.duplicates += appended.iter().filter(|one| one.duplicate).count() as u64;
+            if let Some(branch) =
+                self.sessions.get_mut(session).and_then(|tree| tree.branches.get_mut(branch))
+            {
+                branch.seqs.extend(appended.iter().map(|one| one.seq));
+            }
+        }
+        if !writes.is_empty() {
+            self.engine.storage.commit(writes).await?;
+        }
+        Ok(())
+    }
+
+    /// Commits events of one branch. Records that claim an id another content has already get an id of their own.
+    async fn commit(
+        &mut self,
+        mut writes: Vec<Write>,
+        stream: StreamId,
+        events: Vec<NewEvent>,
+    ) -> Result<Vec<Appended>, Error> {
+        let mut todo = vec![events];
+        let mut appended = Vec::new();
+        while let Some(mut events) = todo.pop() {
+            let packed = pack(&self.engine.tenant.key, events.clone())?;
+            let tenant = self.engine.tenant.no;
+            let mut all = writes.clone();
+            all.push(Write::Append { tenant, stream: stream.clone(), expect_head: None, events: packed });
+            match self.engine.storage.commit(all).await {
+                Ok(written) => {
+                    writes.clear();
+                    let done = written.into_iter().find_map(|written| match written {
+                        Written::Appended(done) => Some(done),
+                        _ => None,
+                    });
+                    appended.extend(done.ok_or_else(unexpected)?);
+                }
+                Err(StoreError::Conflict { .. }) if events.len() > 1 => {
+                    let second = events.split_off(events.len() / 2);
+                    todo.push(second);
+                    todo.push(events);
+                }
+                Err(StoreError::Conflict { id, seq }) => {
+                    let Some(mut event) = events.pop() else { continue };
+                    let Source::Import { offset, .. } = event.source else { return Err(unexpected()) };
+                    if event.id.as_str().ends_with(&format!("~r{offset}")) {
+                        return Err(StoreError::Conflict { id, seq }.into());
+                    }
+                    self.warn(format!(
+                        "{}: byte {offset}: the id {id} stands at position {seq} with other content; both are kept",
+                        self.path.display()
+                    ));
+                    event.id = EventId::new(format!("{id}~r{offset}"))?;
+                    todo.push(vec![event]);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(appended)
+    }
+
+    pub(super) async fn finish(mut self) -> Result<Imported, Error> {
+        self.cut_chunk(self.read);
+        self.flush().await?;
+        let mut writes = vec![Write::SourceEnd {
+            source: self.source,
+            len: self.read,
+            hash: *self.hasher.finalize().as_bytes(),
+        }];
+        let own = self.own.or_else(|| (!self.sessions.is_empty()).then_some(0));
+        let leaf = own.and_then(|own| self.sessions.get(own)).and_then(SessionTree::branch);
+        if let Some(leaf) = leaf {
+            self.done.sessions.push(leaf.stream.clone());
+            writes.push(Write::SourceLeaf { source: self.source, stream: leaf.stream.clone() });
+        }
+        self.engine.storage.commit(writes).await?;
+        let others = self.sessions.iter().enumerate().filter(|(index, _)| Some(*index) != own);
+        let others: Vec<StreamId> =
+            others.filter_map(|(_, tree)| Some(tree.branch()?.stream.clone())).collect();
+        self.done.sessions.extend(others);
+        self.done.bytes = self.read;
+        if self.unlisted > 0 {
+            self.done.warnings.push(format!("and {} more", self.unlisted));
+        }
+        Ok(self.done)
+    }
+}
+
+/// The raw bytes of a record, if they are among those at hand.
+fn raw_of<'b>(record: &Record, bytes: &'b [u8], base: u64) -> &'b [u8] {
+    let from = usize::try_from(record.offset.wrapping_sub(base)).unwrap_or(usize::MAX);
+    let len = usize::try_from(record.len).unwrap_or(usize::MAX);
+    bytes.get(from..).and_then(|rest| rest.get(..len.min(rest.len()))).unwrap_or_default()
+}
+
+/// What a record that was not understood is kept as: beside the conversation, to be read and searched.
+fn kept_item(kept: &Kept, raw: &[u8]) -> Option<Item> {
+    let (why, part) = match kept {
+        Kept::Understood | Kept::Bookkeeping => return None,
+        Kept::Opaque { .. } => {
+            let raw = String::from_utf8_lossy(raw).into_owned();
+            ("opaque record", Part::Opaque { dialect: Dialect::Neutral, raw: raw.into() })
+        }
+        Kept::Broken { .. } => ("broken record", Part::text(String::from_utf8_lossy(raw).into_owned())),
+    };
+    Some(Item::Message(Message::new(Role::User, vec![part]).standing(Standing::Aside(why.into()))))
+}

@@ -1,0 +1,362 @@
+//! Reading back, verbatim: bodies, ranges of a session, imported sources.
+
+use crate::build::load::Texts;
+use crate::engine::{Engine, unexpected};
+use crate::error::Error;
+use crate::limits::PAGE_BYTES;
+use crate::store::{Answer, Named, Query, SourceBy, SourceInfo, SourceNo, codec};
+use std::str::FromStr;
+use wunderblock_core::event::Event;
+use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::message::Body;
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::units::{Bytes, Seq};
+
+/// What is to be read: a handle, for a session's with a range of positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The handle.
+    pub handle: Handle,
+    /// Positions of a session.
+    pub range: Option<(Seq, Seq)>,
+}
+
+impl FromStr for Address {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let Some((handle, range)) = text.split_once('#') else {
+            return Ok(Self { handle: text.parse()?, range: None });
+        };
+        let wrong = || Error::Address(format!("`{range}` is no range of positions; a range is 12 or 12-80"));
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        let (from, to): (u64, u64) = (from.parse().map_err(|_| wrong())?, to.parse().map_err(|_| wrong())?);
+        if from > to {
+            return Err(wrong());
+        }
+        Ok(Self { handle: handle.parse()?, range: Some((Seq(from), Seq(to))) })
+    }
+}
+
+/// Which part of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Slice {
+    /// All.
+    #[default]
+    All,
+    /// Lines, counted from 1, both ends included.
+    Lines(u64, u64),
+    /// Bytes, counted from 0, the end excluded; widened to whole characters.
+    Bytes(u64, u64),
+    /// A value in a JSON text: `/a/0/b` or `a[0].b`.
+    JsonPath(String),
+    /// A page sized for a model, counted from 1.
+    Page(u64),
+}
+
+/// What was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// The length of the whole.
+    pub total: u64,
+    /// The page and how many there are, when a page was asked for.
+    pub page: Option<(u64, u64)>,
+}
+
+/// How much of a source is read at a time.
+const SOURCE_READ: u64 = 8;
+
+impl Engine {
+    /// Reads what a handle names. A body and a source give their exact bytes; positions of a session give its events,
+    /// one JSON object a line, with their texts in full.
+    ///
+    /// # Errors
+    /// When nothing here has the handle, the part does not exist, or it was erased.
+    pub async fn read(&self, address: Address, slice: &Slice) -> Result<Content, Error> {
+        let named = self.one(Query::Resolve { tenant: self.tenant.no, handle: address.handle }).await?;
+        let Answer::Named(named) = named else { return Err(unexpected()) };
+        match named {
+            None => Err(Error::NoHandle(address.handle)),
+            Some(Named::Blob) => {
+                let texts = self.texts([address.handle]).await?;
+                let text = texts.text(address.handle).ok_or(Error::NoHandle(address.handle))?;
+                cut(text.as_bytes(), slice)
+            }
+            Some(Named::Stream(stream)) => {
+                let (from, to) = address.range.unwrap_or((Seq(1), Seq(i64::MAX.unsigned_abs())));
+                let mut bytes = Vec::new();
+                self.session(stream).export(from, to, &mut bytes).await?;
+                if bytes.is_empty() {
+                    return Err(Error::Address(format!("the session has no positions {from} to {to}")));
+                }
+                cut(&bytes, slice)
+            }
+            Some(Named::Source(source)) => {
+                let info = self.source_info(source).await?;
+                if let Slice::Bytes(from, to) = slice {
+                    let mut bytes = Vec::new();
+                    self.copy_source(&info, (*from, (*to).min(info.len)), &mut bytes).await?;
+                    return Ok(Content { bytes, total: info.len, page: None });
+                }
+                let mut bytes = Vec::new();
+                self.copy_source(&info, (0, info.len), &mut bytes).await?;
+                cut(&bytes, slice)
+            }
+        }
+    }
+
+    pub(crate) async fn source_info(&self, no: SourceNo) -> Result<SourceInfo, Error> {
+        match self.one(Query::Source { tenant: self.tenant.no, by: SourceBy::No(no) }).await? {
+            Answer::Source(Some(info)) => Ok(info),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Writes bytes of a source's newest revision.
+    pub(crate) async fn copy_source(
+        &self,
+        info: &SourceInfo,
+        (from, to): (u64, u64),
+        out: &mut dyn std::io::Write,
+    ) -> Result<u64, Error> {
+        let mut at = from;
+        while at < to {
+            let query = Query::Chunks { source: info.no, from: at, to, limit: SOURCE_READ };
+            let Answer::Chunks(chunks) = self.one(query).await? else { return Err(unexpected()) };
+            if chunks.is_empty() {
+                break;
+            }
+            for chunk in chunks {
+                let bytes = codec::unpack(&chunk.data)?;
+                let begin = usize::try_from(at.saturating_sub(chunk.offset)).unwrap_or(usize::MAX);
+                let end = chunk.len.min(to.saturating_sub(chunk.offset));
+                let end = usize::try_from(end).unwrap_or(usize::MAX).min(bytes.len());
+                let part = bytes.get(begin..end).unwrap_or_default();
+                out.write_all(part).map_err(|error| write_error(&error))?;
+                at = chunk.offset + end as u64;
+            }
+        }
+        Ok(at - from)
+    }
+
+    /// An event with its texts in place of their handles.
+    pub(crate) fn whole(&self, mut event: Event, texts: &Texts) -> Result<Event, Error> {
+        for body in event.fact.iter_mut().flat_map(wunderblock_core::event::Fact::bodies_mut) {
+            if let Some(handle) = body.handle() {
+                let text = texts.text(handle).ok_or_else(|| Error::Erased(handle.to_string()))?;
+                *body = Body::Inline(text.to_owned());
+            }
+        }
+        Ok(event)
+    }
+}
+
+impl crate::session::Session {
+    /// Writes events as JSON lines, their texts in full: what `append` takes.
+    ///
+    /// # Errors
+    /// When there is no such session, a record is damaged, or `out` cannot be written.
+    pub async fn export(&self, from: Seq, to: Seq, out: &mut dyn std::io::Write) -> Result<u64, Error> {
+        let mut next = from;
+        let mut written = 0;
+        while next <= to {
+            let events = self.events(next, to, (512, Bytes(8 << 20))).await?;
+            let Some(last) = events.last().map(|event| event.seq) else { break };
+            let handles = events
+                .iter()
+                .filter_map(|event| event.fact.as_ref())
+                .flat_map(|fact| fact.bodies().into_iter().filter_map(Body::handle).collect::<Vec<_>>());
+            let texts = self.engine.texts(handles.collect::<Vec<_>>()).await?;
+            for event in events {
+                let event = self.engine.whole(event, &texts)?;
+                let line = serde_json::to_string(&event).map_err(|error| Error::Config(error.to_string()))?;
+                writeln!(out, "{line}").map_err(|error| write_error(&error))?;
+                written += 1;
+            }
+            next = last.next();
+        }
+        Ok(written)
+    }
+
+    /// Writes the imported file the session came from, byte for byte.
+    ///
+    /// # Errors
+    /// When the session was not imported, or `out` cannot be written.
+    pub async fn export_original(&self, out: &mut dyn std::io::Write) -> Result<u64, Error> {
+        let info = self.info().await?;
+        let Some(no) = info.source else {
+            return Err(Error::Address(format!(
+                "session `{}` was not imported: it has no original",
+                self.id
+            )));
+        };
+        let source = self.engine.source_info(no).await?;
+        self.engine.copy_source(&source, (0, source.len), out).await
+    }
+
+    /// The session's streams: itself, then what it forked from.
+    ///
+    /// # Errors
+    /// When there is no such session.
+    pub async fn lineage(&self) -> Result<Vec<StreamId>, Error> {
+        let query = Query::Lineage { tenant: self.engine.tenant.no, stream: self.id.clone() };
+        match self.engine.one(query).await? {
+            Answer::Lineage(stretches) => Ok(stretches.into_iter().map(|stretch| stretch.stream).collect()),
+            _ => Err(unexpected()),
+        }
+    }
+}
+
+pub(crate) fn write_error(error: &std::io::Error) -> Error {
+    Error::File { path: "the output".to_owned(), why: error.to_string() }
+}
+
+fn cut(bytes: &[u8], slice: &Slice) -> Result<Content, Error> {
+    let total = bytes.len() as u64;
+    let whole = |part: &[u8]| Content { bytes: part.to_vec(), total, page: None };
+    match slice {
+        Slice::All => Ok(whole(bytes)),
+        Slice::Bytes(from, to) => {
+            let (from, to) = (index(*from).min(bytes.len()), index(*to).min(bytes.len()));
+            Ok(whole(bytes.get(floor_char(bytes, from)..ceil_char(bytes, to)).unwrap_or_default()))
+        }
+        Slice::Lines(from, to) => {
+            let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+            let skip = index(from.saturating_sub(1));
+            let part: Vec<u8> = lines
+                .skip(skip)
+                .take(index(to.saturating_sub(from.saturating_sub(1))))
+                .flatten()
+                .copied()
+                .collect();
+            if part.is_empty() {
+                return Err(Error::Address(format!("there are no lines {from} to {to}")));
+            }
+            Ok(whole(&part))
+        }
+        Slice::JsonPath(path) => json_path(bytes, path).map(|part| whole(part.as_bytes())),
+        Slice::Page(number) => page(bytes, *number),
+    }
+}
+
+fn index(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+fn is_continuation(byte: u8) -> bool {
+    byte & 0xc0 == 0x80
+}
+
+fn floor_char(bytes: &[u8], mut at: usize) -> usize {
+    while at > 0 && bytes.get(at).is_some_and(|byte| is_continuation(*byte)) {
+        at -= 1;
+    }
+    at
+}
+
+fn ceil_char(bytes: &[u8], mut at: usize) -> usize {
+    while bytes.get(at).is_some_and(|byte| is_continuation(*byte)) {
+        at += 1;
+    }
+    at
+}
+
+/// Pages end at a line where one ends in their last quarter, else at a character. Joined they are the whole.
+fn page(bytes: &[u8], number: u64) -> Result<Content, Error> {
+    let size = index(PAGE_BYTES);
+    let mut starts = vec![0];
+    let mut at = 0;
+    while at + size < bytes.len() {
+        let end = floor_char(bytes, at + size);
+        let quarter = bytes.get(end - size / 4..end).unwrap_or_default();
+        let newline = quarter.iter().rposition(|byte| *byte == b'\n');
+        at = newline.map_or(end, |place| end - size / 4 + place + 1);
+        starts.push(at);
+    }
+    let count = starts.len() as u64;
+    let place = number.checked_sub(1).map(index);
+    let Some(from) = place.and_then(|place| starts.get(place)) else {
+        return Err(Error::Address(format!("there is no page {number}: there are {count}, counted from 1")));
+    };
+    let to = starts.get(index(number)).copied().unwrap_or(bytes.len());
+    Ok(Content {
+        bytes: bytes.get(*from..to).unwrap_or_default().to_vec(),
+        total: bytes.len() as u64,
+        page: Some((number, count)),
+    })
+}
+
+fn json_path(bytes: &[u8], path: &str) -> Result<String, Error> {
+    let value: serde_json::Value = serde_json::from_slice(bytes)
+        .map_err(|error| Error::Address(format!("it is not JSON ({error}), so there is no path in it")))?;
+    let pointer = if path.is_empty() || path.starts_with('/') { path.to_owned() } else { pointer(path) };
+    let found = value.pointer(&pointer).ok_or_else(|| {
+        Error::Address(format!("there is nothing at {path}; paths are like /items/0/name or items[0].name"))
+    })?;
+    Ok(match found {
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    })
+}
+
+/// `a[0].b` as a JSON pointer (RFC 6901).
+fn pointer(path: &str) -> String {
+    let mut pointer = String::new();
+    for step in path.split(['.', '[']) {
+        let step = step.trim_end_matches(']').trim_matches('"');
+        if step.is_empty() {
+            continue;
+        }
+        pointer.push('/');
+        pointer.push_str(&step.replace('~', "~0").replace('/', "~1"));
+    }
+    pointer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn pages_joined_are_the_whole(text in "(\\PC{0,40}\n){0,2000}") {
+            let first = page(text.as_bytes(), 1).unwrap();
+            let (_, count) = first.page.unwrap();
+            let mut joined = Vec::new();
+            for number in 1..=count {
+                let part = page(text.as_bytes(), number).unwrap();
+                prop_assert!(std::str::from_utf8(&part.bytes).is_ok());
+                joined.extend(part.bytes);
+            }
+            prop_assert_eq!(joined, text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn a_line_longer_than_a_page_is_split_not_skipped() {
+        let text = "x".repeat(100_000);
+        let (_, count) = page(text.as_bytes(), 1).unwrap().page.unwrap();
+        assert_eq!(count, 7);
+        assert!(page(text.as_bytes(), 8).is_err());
+    }
+
+    #[test]
+    fn addresses_name_bodies_and_ranges() {
+        let address: Address = "wb:3f9c1a7be2d04c58#12-80".parse().unwrap();
+        assert_eq!(address.range, Some((Seq(12), Seq(80))));
+        for wrong in ["wb:3f9c", "3f9c1a7be2d04c58", "wb:3f9c1a7be2d04c58#80-12", "wb:3f9c1a7be2d04c58#x"] {
+            assert!(wrong.parse::<Address>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn json_paths_in_either_form() {
+        let text = br#"{"items":[{"name":"a"},{"name":"b"}]}"#;
+        assert_eq!(json_path(text, "items[1].name").unwrap(), "b");
+        assert_eq!(json_path(text, "/items/0").unwrap(), r#"{"name":"a"}"#);
+        assert!(json_path(text, "items[2]").is_err());
+    }
+}
