@@ -109,7 +109,6 @@ fn a_lost_answer_is_repaired_by_saying_it_again() {
         salt: [id.len() as u8; 16],
         blobs: Vec::new(),
         text: Bytes(1),
-        calls: Vec::new(),
     };
     let writes = || {
         vec![

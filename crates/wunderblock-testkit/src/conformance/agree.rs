@@ -180,16 +180,11 @@ fn event(id: u8, content: u8) -> PackedEvent {
         salt: [id; 16],
         blobs: (0..content % 3).map(|which| body(&body_name(content.wrapping_add(which)))).collect(),
         text: Bytes(text.len() as u64),
-        calls: (0..content % 4 / 2).map(|_| call(content)).collect(),
     }
 }
 
 fn body_name(number: u8) -> String {
     format!("body {}", number % 4)
-}
-
-fn call(number: u8) -> wunderblock_core::id::CallId {
-    format!("call {}", number % 3).into()
 }
 
 /// Two stores that have been told the same, and the tenants in them.
@@ -374,7 +369,6 @@ fn stream_queries(tenant: TenantNo, number: u8) -> Vec<Query> {
         counts: text > 20,
     };
     let marked = |what, to, limit| Query::Marked { tenant, stream: stream(), what, to: Seq(to), limit };
-    let calls = || (0..3).map(call).collect();
     let mut queries = vec![
         Query::Lineage { tenant, stream: stream() },
         events((1, 99), Order::Ascending, 99, 1 << 20),
@@ -383,8 +377,6 @@ fn stream_queries(tenant: TenantNo, number: u8) -> Vec<Query> {
         Query::At { tenant, stream: stream(), seqs: seqs() },
         marked(Marked::System, 99, 99),
         marked(Marked::System, 5, 2),
-        Query::Callers { tenant, stream: stream(), calls: calls(), before: Seq(99) },
-        Query::Callers { tenant, stream: stream(), calls: calls(), before: Seq(4) },
         Query::Tallies { tenant, stream: stream(), seqs: seqs() },
         Query::Resolve { tenant, handle: handle(&stream_name(number)) },
     ];

@@ -1,6 +1,6 @@
 //! Bodies, handles, tenants, erasure.
 
-use super::scene::{Scene, body, calling, handle, happened, holding, said, seqs, stream_id, texts};
+use super::scene::{Scene, body, handle, happened, holding, said, seqs, stream_id, texts};
 use futures_executor::block_on;
 use wunderblock::store::{
     Answer, Appended, BodyCount, Mark, Marked, Named, PackedBlob, PackedEvent, PackedSegment, Query,
@@ -79,10 +79,7 @@ fn furnished<'a>(store: &'a dyn Storage, name: &str) -> Scene<'a> {
     let scene = Scene::of(store, name);
     scene.open("s");
     let system = PackedEvent { mark: Mark::System, ..said("2", name) };
-    scene.append(
-        "s",
-        vec![calling("1", &["call"]), system, happened("3", "kind", name), holding("4", &["body"])],
-    );
+    scene.append("s", vec![said("1", "call"), system, happened("3", "kind", name), holding("4", &["body"])]);
     let tenant = scene.tenant.no;
     let count = BodyCount { o200k: u32::from(name.len() as u8), ..BodyCount::default() };
     scene.commit(Write::Counts { tenant, counts: vec![(handle("body"), count)] });
@@ -135,7 +132,6 @@ fn all_of_the_stream(scene: &Scene<'_>) -> Vec<Answer> {
         Query::At { tenant, stream: stream(), seqs: vec![Seq(1), Seq(4)] },
         Query::Marked { tenant, stream: stream(), what: Marked::System, to: Seq(9), limit: 9 },
         Query::Marked { tenant, stream: stream(), what: Marked::Kind("kind"), to: Seq(9), limit: 9 },
-        Query::Callers { tenant, stream: stream(), calls: vec!["call".into()], before: Seq(9) },
         Query::Tallies { tenant, stream: stream(), seqs: vec![Seq(1), Seq(4)] },
     ];
     block_on(scene.store.query(queries)).unwrap()
@@ -183,11 +179,11 @@ pub fn tenants_see_only_their_own(store: &dyn Storage) {
     assert_eq!((everything(&one, &one), all_of_the_stream(&one)), before);
 }
 
-/// Erasing removes payload, salt, calls and bodies, through forks, and leaves positions and sums.
+/// Erasing removes payload, salt, origin and bodies, through forks, and leaves positions and sums.
 pub fn erasing_leaves_the_place(store: &dyn Storage) {
     let scene = Scene::new(store);
     scene.open("s");
-    let call = PackedEvent { blobs: vec![body("input")], ..calling("1", &["c"]) };
+    let call = PackedEvent { blobs: vec![body("input")], ..said("1", "call") };
     let system = PackedEvent { mark: Mark::System, ..said("2", "rules") };
     scene.append("s", vec![call, system, happened("3", "kind", "detail"), said("4", "stays")]);
     let tenant = scene.tenant.no;
@@ -208,7 +204,6 @@ pub fn erasing_leaves_the_place(store: &dyn Storage) {
         assert_eq!((now.seq, &now.id, now.at, &now.kind), (then.seq, &then.id, then.at, &then.kind));
         assert_eq!((&now.payload, now.proof), (&None, None));
     }
-    assert_eq!((scene.callers("s", &["c"], 9), scene.callers("f", &["c"], 9)), (vec![], vec![]));
     assert_eq!(scene.blobs(&["input"]), [None]);
     assert_eq!(
         scene.ask(Query::Counts { tenant, handles: vec![handle("input")] }),

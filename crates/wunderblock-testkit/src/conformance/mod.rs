@@ -59,7 +59,6 @@ cases! {
     ranges_have_limits,
     events_at_positions,
     marked_events,
-    callers_are_found,
     streams_by_prefix,
     counts_of_bodies,
     counts_come_with_events,

@@ -1,6 +1,6 @@
 //! Events by range, position, mark and call; streams; forks.
 
-use super::scene::{Scene, calling, happened, said, seqs, stream_id, texts};
+use super::scene::{Scene, happened, said, seqs, stream_id, texts};
 use wunderblock::store::{
     Answer, Appended, Mark, Marked, Order, PackedEvent, Query, Storage, StoreError, Stretch, Write,
 };
@@ -189,27 +189,6 @@ pub fn marked_events(store: &dyn Storage) {
     );
     assert_eq!(marked("f", Marked::System, 99, 0), [0; 0]);
     assert_eq!(marked("f", Marked::System, 0, 99), [0; 0]);
-}
-
-/// For each call the newest event before a position that makes it; oldest first, each once, through forks.
-pub fn callers_are_found(store: &dyn Storage) {
-    let scene = Scene::new(store);
-    scene.open("s");
-    scene.append("s", vec![calling("1", &["x", "y"]), said("2", "x"), calling("3", &["z", "z", ""])]);
-    scene.append("s", vec![calling("4", &["x"])]);
-    scene.fork("f", "s", 3);
-    scene.append("f", vec![calling("f4", &["w"]), calling("f5", &["z"])]);
-    assert_eq!(scene.callers("s", &["x"], 99), [4]);
-    assert_eq!(scene.callers("s", &["x"], 4), [1]);
-    assert_eq!(scene.callers("s", &["y", "x", "z"], 99), [1, 3, 4]);
-    assert_eq!(scene.callers("s", &["x", "y"], 4), [1], "an event that makes both comes once");
-    assert_eq!(scene.callers("s", &[""], 99), [3], "an empty id is an id");
-    assert_eq!(scene.callers("f", &["w", "z", "x"], 99), [1, 4, 5]);
-    assert_eq!(scene.callers("f", &["z"], 5), [3]);
-    assert_eq!(scene.callers("f", &["z"], 1), [0; 0]);
-    assert_eq!(scene.callers("f", &["z"], 0), [0; 0]);
-    assert_eq!(scene.callers("f", &[], 99), [0; 0]);
-    assert_eq!(scene.callers("f", &["unknown", "X"], 99), [0; 0]);
 }
 
 /// Streams are listed by prefix, those with the newest event first.

@@ -6,7 +6,7 @@ use wunderblock::store::{
     Answer, Appended, Mark, Marked, Opening, Order, PackedBlob, PackedEvent, Query, Storage, StoreError,
     StoredEvent, StreamInfo, TallyRow, Tenant, Write, Written,
 };
-use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
+use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
 /// A stream's id. Panics on a text that cannot be one.
@@ -28,7 +28,6 @@ pub(super) fn said(id: &str, text: &str) -> PackedEvent {
         salt: std::array::from_fn(|place| digest[place]),
         blobs: Vec::new(),
         text: Bytes(text.len() as u64),
-        calls: Vec::new(),
     }
 }
 
@@ -40,11 +39,6 @@ pub(super) fn happened(id: &str, kind: &'static str, text: &str) -> PackedEvent 
 /// A message that holds bodies.
 pub(super) fn holding(id: &str, bodies: &[&str]) -> PackedEvent {
     PackedEvent { blobs: bodies.iter().map(|text| body(text)).collect(), ..said(id, &bodies.join("\n")) }
-}
-
-/// A message that makes calls.
-pub(super) fn calling(id: &str, calls: &[&str]) -> PackedEvent {
-    PackedEvent { calls: calls.iter().map(|call| CallId::from(*call)).collect(), ..said(id, "calling") }
 }
 
 /// A body; the same for every tenant, so that isolation is not the keys' merit.
@@ -205,7 +199,6 @@ impl<'a> Scene<'a> {
             self.range(id, 1, 9),
             Query::At { tenant, stream: stream(), seqs: vec![Seq(1)] },
             Query::Marked { tenant, stream: stream(), what: Marked::System, to, limit },
-            Query::Callers { tenant, stream: stream(), calls: vec!["call".into()], before: to },
             Query::Tallies { tenant, stream: stream(), seqs: vec![Seq(1)] },
         ];
         for query in queries {
@@ -213,13 +206,6 @@ impl<'a> Scene<'a> {
             assert_eq!(answer, Err(StoreError::NoStream(stream())), "{query:?}");
         }
         assert_eq!(self.find(id), None);
-    }
-
-    /// The positions of events that make calls.
-    pub(super) fn callers(&self, id: &str, calls: &[&str], before: u64) -> Vec<u64> {
-        let calls = calls.iter().map(|call| CallId::from(*call)).collect();
-        let stream = stream_id(id);
-        seqs(&self.events_of(Query::Callers { tenant: self.tenant.no, stream, calls, before: Seq(before) }))
     }
 
     pub(super) fn blobs(&self, texts: &[&str]) -> Vec<Option<PackedBlob>> {

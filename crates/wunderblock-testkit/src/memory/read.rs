@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use wunderblock::store::{
     Answer, Named, Order, Query, SourceBy, StoreError, StoredEvent, StreamInfo, StreamNo, TenantNo,
 };
-use wunderblock_core::id::{CallId, Handle, StreamId};
+use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
 
 impl State {
@@ -34,10 +34,9 @@ impl State {
             Query::Lineage { tenant, stream } => {
                 Answer::Lineage(self.stretches(self.must_find(tenant, &stream)?))
             }
-            query @ (Query::Events { .. }
-            | Query::At { .. }
-            | Query::Marked { .. }
-            | Query::Callers { .. }) => Answer::Events(self.events_for(query)?),
+            query @ (Query::Events { .. } | Query::At { .. } | Query::Marked { .. }) => {
+                Answer::Events(self.events_for(query)?)
+            }
             Query::Tallies { tenant, stream, seqs } => {
                 let lineage = self.lineage(self.must_find(tenant, &stream)?);
                 Answer::Tallies(seqs.into_iter().map(|seq| self.tally(&lineage, seq)).collect())
@@ -112,14 +111,6 @@ impl State {
                 });
                 self.stored(places.take(size(limit)))
             }
-            Query::Callers { tenant, stream, calls, before } => {
-                // Before 0 there is nothing, and before 1 there is not either.
-                let spans = self.spans(tenant, &stream, Seq(1), before.prev())?;
-                let places: BTreeSet<_> = calls.iter().filter_map(|call| self.caller(&spans, call)).collect();
-                let mut events = self.stored(places.into_iter().map(|(seq, no)| (no, seq)));
-                self.add_counts(tenant, &mut events);
-                events
-            }
             _ => Vec::new(),
         })
     }
@@ -155,15 +146,6 @@ impl State {
             }
         }
         events
-    }
-
-    /// The newest event that makes a call.
-    fn caller(&self, spans: &[Span], call: &CallId) -> Option<(Seq, StreamNo)> {
-        spans.iter().find_map(|span| {
-            let rows =
-                self.calls.range((span.no, call.clone(), span.from)..=(span.no, call.clone(), span.to));
-            rows.last().map(|((no, _, seq), ())| (*seq, *no))
-        })
     }
 
     fn stored(&self, places: impl Iterator<Item = (StreamNo, Seq)>) -> Vec<StoredEvent> {

@@ -5,7 +5,7 @@ use wunderblock::store::{
     BodyCount, Mark, Marked, PackedBlob, SegmentInfo, SourceNo, StoreError, StreamInfo, StreamNo, Stretch,
     TallyRow, Tenant, TenantNo,
 };
-use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
+use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// A stream.
@@ -49,7 +49,6 @@ pub(super) struct EventRow {
     /// The length of all texts up to here, likewise.
     pub(super) text: Bytes,
     pub(super) blobs: Vec<Handle>,
-    pub(super) calls: Vec<CallId>,
 }
 
 /// What an event can be looked up by, besides its position and id.
@@ -164,7 +163,6 @@ state! {
     events: (StreamNo, Seq) => EventRow,
     event_ids: (StreamNo, EventId) => Seq,
     marked: (StreamNo, MarkKey, Seq) => (),
-    calls: (StreamNo, CallId, Seq) => (),
     blobs: (TenantNo, Handle) => PackedBlob,
     /// Which events hold a body.
     refs: (TenantNo, Handle, StreamNo, Seq) => (),

@@ -155,9 +155,6 @@ impl State {
             row.payload = None;
             row.salt = None;
             row.origin = None;
-            for call in std::mem::take(&mut row.calls) {
-                self.calls.remove(&(key.0, call, seq));
-            }
             for handle in std::mem::take(&mut row.blobs) {
                 self.refs.remove(&(tenant, handle, key.0, seq));
                 blobs += u64::from(self.drop_unheld(tenant, handle));

@@ -182,9 +182,6 @@ impl State {
             self.refs.put((stream.tenant, blob.handle, no, seq), ());
             self.keep(stream.tenant, blob)?;
         }
-        for call in &event.calls {
-            self.calls.put((no, call.clone(), seq), ());
-        }
         if let Some(mark) = MarkKey::of(event.mark, event.kind) {
             self.marked.put((no, mark, seq), ());
         }
@@ -202,7 +199,6 @@ impl State {
             messages: stream.messages,
             text: stream.text,
             blobs,
-            calls: event.calls,
         };
         self.events.put((no, seq), row);
         Ok(seq)
