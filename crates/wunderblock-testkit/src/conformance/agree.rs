@@ -132,6 +132,18 @@ pub fn agree(a: &dyn Storage, b: &dyn Storage, script: &[Step]) {
     }
 }
 
+/// Counts of an event's bodies come in any order.
+fn sorted(mut answers: Vec<Answer>) -> Vec<Answer> {
+    for answer in &mut answers {
+        if let Answer::Events(events) = answer {
+            for event in events {
+                event.counts.sort_by_key(|(handle, _)| *handle);
+            }
+        }
+    }
+    answers
+}
+
 fn tenant(name: &str) -> Write {
     Write::Tenant { name: name.to_owned(), key: [3; 32] }
 }
@@ -168,16 +180,11 @@ fn event(id: u8, content: u8) -> PackedEvent {
         salt: [id; 16],
         blobs: (0..content % 3).map(|which| body(&body_name(content.wrapping_add(which)))).collect(),
         text: Bytes(text.len() as u64),
-        calls: (0..content % 4 / 2).map(|_| call(content)).collect(),
     }
 }
 
 fn body_name(number: u8) -> String {
     format!("body {}", number % 4)
-}
-
-fn call(number: u8) -> wunderblock_core::id::CallId {
-    format!("call {}", number % 3).into()
 }
 
 /// Two stores that have been told the same, and the tenants in them.
@@ -199,8 +206,8 @@ impl Told<'_> {
     }
 
     fn ask(&self, queries: Vec<Query>) -> Vec<Answer> {
-        let from_a = block_on(self.a.query(queries.clone())).unwrap();
-        let from_b = block_on(self.b.query(queries.clone())).unwrap();
+        let from_a = block_on(self.a.query(queries.clone())).map(sorted).unwrap();
+        let from_b = block_on(self.b.query(queries.clone())).map(sorted).unwrap();
         for ((query, from_a), from_b) in queries.iter().zip(&from_a).zip(&from_b) {
             assert_eq!(from_a, from_b, "both were asked {query:?}");
         }
@@ -256,8 +263,7 @@ impl Told<'_> {
         let indexed: Vec<(StreamNo, Seq)> = info.iter().map(|info| (info.no, info.head)).collect();
         let replaces = segments.iter().take(usize::from(replace)).map(|info| info.id).collect();
         let header = format!("{indexed:?}").into_bytes();
-        let block = |term: &str| (term.as_bytes().to_vec(), header.clone());
-        let blocks = vec![block("b"), block("m"), block("mm")];
+        let blocks = vec![header.clone(), vec![1], vec![2]];
         let segment = Some(PackedSegment { docs: 1, header: header.clone(), blocks });
         vec![Write::Segment { tenant, segment, replaces, indexed }]
     }
@@ -297,8 +303,12 @@ impl Told<'_> {
     fn compare(&self, step: &Step) {
         for tenant in self.tenants {
             let mut queries = Vec::new();
-            for number in 0..STREAMS {
-                queries.extend(stream_queries(tenant, number));
+            let streams = (0..STREAMS).map(|number| stream_id(&stream_name(number)));
+            let known = self.ask(streams.map(|stream| Query::Stream { tenant, stream }).collect());
+            for (number, known) in (0..).zip(known) {
+                if known != Answer::Stream(None) {
+                    queries.extend(stream_queries(tenant, number));
+                }
             }
             queries.extend(tenant_queries(tenant));
             let answers = self.ask(queries);
@@ -310,8 +320,7 @@ impl Told<'_> {
                 })
                 .flatten()
                 .collect();
-            let wanted =
-                segments.iter().flat_map(|id| [(*id, b"a".to_vec()), (*id, b"mlz".to_vec())]).collect();
+            let wanted = segments.iter().flat_map(|id| [(*id, 2), (*id, 0), (*id, 3)]).collect();
             let mut queries = vec![Query::Blocks { tenant, wanted }];
             queries.extend(segments.iter().map(|segment| Query::SegmentBlocks { tenant, segment: *segment }));
             queries.extend((1..=4).map(SourceNo).flat_map(|source| {
@@ -357,11 +366,10 @@ fn stream_queries(tenant: TenantNo, number: u8) -> Vec<Query> {
         order,
         limit,
         text: Bytes(text),
+        counts: text > 20,
     };
     let marked = |what, to, limit| Query::Marked { tenant, stream: stream(), what, to: Seq(to), limit };
-    let calls = || (0..3).map(call).collect();
     let mut queries = vec![
-        Query::Stream { tenant, stream: stream() },
         Query::Lineage { tenant, stream: stream() },
         events((1, 99), Order::Ascending, 99, 1 << 20),
         events((2, 9), Order::Descending, 4, 25),
@@ -369,8 +377,6 @@ fn stream_queries(tenant: TenantNo, number: u8) -> Vec<Query> {
         Query::At { tenant, stream: stream(), seqs: seqs() },
         marked(Marked::System, 99, 99),
         marked(Marked::System, 5, 2),
-        Query::Callers { tenant, stream: stream(), calls: calls(), before: Seq(99) },
-        Query::Callers { tenant, stream: stream(), calls: calls(), before: Seq(4) },
         Query::Tallies { tenant, stream: stream(), seqs: seqs() },
         Query::Resolve { tenant, handle: handle(&stream_name(number)) },
     ];

@@ -25,8 +25,8 @@ pub use bodies::*;
 pub use derived::*;
 pub use reading::*;
 pub use sources::{
-    a_source_is_imported, an_unfinished_revision_is_begun_anew, bytes_are_erased, chunks_by_range,
-    sources_grow_and_are_rewritten,
+    a_repeated_chunk_counts_once, a_source_is_imported, an_unfinished_revision_is_begun_anew,
+    bytes_are_erased, chunks_by_range, sources_grow_and_are_rewritten,
 };
 
 use wunderblock::store::Storage;
@@ -59,13 +59,13 @@ cases! {
     ranges_have_limits,
     events_at_positions,
     marked_events,
-    callers_are_found,
     streams_by_prefix,
     counts_of_bodies,
+    counts_come_with_events,
     tallies_add_up,
     tallies_come_in_order,
     segments_replace_each_other,
-    blocks_by_first_term,
+    blocks_by_number,
     streams_left_behind,
     what_is_derived_can_be_dropped,
     bodies_are_stored_once,
@@ -78,6 +78,7 @@ cases! {
     chunks_by_range,
     sources_grow_and_are_rewritten,
     an_unfinished_revision_is_begun_anew,
+    a_repeated_chunk_counts_once,
     bytes_are_erased,
 }
 

@@ -1,10 +1,10 @@
 //! Events by range, position, mark and call; streams; forks.
 
-use super::scene::{Scene, calling, happened, said, seqs, stream_id, texts};
+use super::scene::{Scene, happened, said, seqs, stream_id, texts};
 use wunderblock::store::{
-    Answer, Appended, Mark, Marked, Order, PackedEvent, Query, Storage, StoreError, Stretch,
+    Answer, Appended, Mark, Marked, Order, PackedEvent, Query, Storage, StoreError, Stretch, Write,
 };
-use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// Three streams: `a` with 1 to 6, `b` from 4 with 5 to 7, `c` from `b`'s 6 with 7 and 8.
 fn three_levels<'a>(store: &'a dyn Storage) -> Scene<'a> {
@@ -49,6 +49,7 @@ pub fn a_fork_reads_through(store: &dyn Storage) {
         order: Order::Descending,
         limit: 4,
         text: Bytes(100),
+        counts: false,
     };
     assert_eq!(texts(&scene.events_of(between)), ["c7", "b6", "b5", "a4"]);
 }
@@ -80,6 +81,20 @@ pub fn forks_at_their_edges(store: &dyn Storage) {
     scene.tell("a", &["a7"]);
     assert_eq!(scene.info("at head").head, Seq(6), "what a parent goes on to say is not the fork's");
     assert_eq!(scene.all("at head").len(), 6);
+    let tally = |id: &str, tokens| Write::Tallies { tenant: scene.tenant.no, stream: stream_id(id), tokens };
+    scene.commit(tally("a", (1..=7).map(|seq| (Seq(seq), Tokens(seq))).collect()));
+    scene.commit(tally("below", vec![(Seq(3), Tokens(100))]));
+    scene.commit(tally("at start", vec![(Seq(1), Tokens(100))]));
+    let sums = |id: &str, seqs: &[u64]| -> Vec<_> {
+        scene
+            .tallies(id, seqs)
+            .iter()
+            .map(|row| (row.messages, row.text.0, row.tokens.map(|sum| sum.0)))
+            .collect()
+    };
+    assert_eq!(sums("below", &[2, 3]), [(2, 4, Some(3)), (3, 6, Some(103))]);
+    assert_eq!(sums("at start", &[0, 1]), [(0, 0, Some(0)), (1, 2, Some(100))]);
+    assert_eq!(sums("at head", &[5, 6, 9]), [(5, 10, Some(15)), (6, 12, Some(21)), (6, 12, Some(21))]);
 }
 
 /// In a fork, ids of the shared history count; what the parent said later does not.
@@ -110,6 +125,7 @@ pub fn ranges_have_limits(store: &dyn Storage) {
         order,
         limit,
         text: Bytes(text),
+        counts: false,
     };
     let (up, down) = (Order::Ascending, Order::Descending);
     let cases: [(Query, &[u64]); 14] = [
@@ -141,7 +157,7 @@ pub fn events_at_positions(store: &dyn Storage) {
     let scene = three_levels(store);
     assert_eq!(texts(&scene.at("c", &[8, 1, 5, 5, 0, 9, 77])), ["c8", "a1", "b5", "b5"]);
     assert_eq!(scene.at("c", &[]), []);
-    assert_eq!(scene.at("nowhere", &[1]), []);
+    scene.knows_nothing_of("nowhere");
 }
 
 /// System messages and control events are found by mark, newest first, through forks.
@@ -173,27 +189,6 @@ pub fn marked_events(store: &dyn Storage) {
     );
     assert_eq!(marked("f", Marked::System, 99, 0), [0; 0]);
     assert_eq!(marked("f", Marked::System, 0, 99), [0; 0]);
-    assert_eq!(marked("nowhere", trimmed, 99, 99), [0; 0]);
-}
-
-/// The events that make calls are found before a position, oldest first, each once, through forks.
-pub fn callers_are_found(store: &dyn Storage) {
-    let scene = Scene::new(store);
-    scene.open("s");
-    scene.append("s", vec![calling("1", &["x", "y"]), said("2", "x"), calling("3", &["z", "z", ""])]);
-    scene.append("s", vec![calling("4", &["x"])]);
-    scene.fork("f", "s", 3);
-    scene.append("f", vec![calling("f4", &["w"]), calling("f5", &["z"])]);
-    assert_eq!(scene.callers("s", &["x"], 99), [1, 4]);
-    assert_eq!(scene.callers("s", &["x"], 4), [1]);
-    assert_eq!(scene.callers("s", &["y", "x", "z"], 99), [1, 3, 4]);
-    assert_eq!(scene.callers("s", &[""], 99), [3], "an empty id is an id");
-    assert_eq!(scene.callers("f", &["w", "z", "x"], 99), [1, 3, 4, 5]);
-    assert_eq!(scene.callers("f", &["z"], 5), [3]);
-    assert_eq!(scene.callers("f", &["z"], 1), [0; 0]);
-    assert_eq!(scene.callers("f", &["z"], 0), [0; 0]);
-    assert_eq!(scene.callers("f", &[], 99), [0; 0]);
-    assert_eq!(scene.callers("f", &["unknown", "X"], 99), [0; 0]);
 }
 
 /// Streams are listed by prefix, those with the newest event first.

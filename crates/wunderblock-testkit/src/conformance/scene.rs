@@ -3,10 +3,10 @@
 use futures_executor::block_on;
 use wunderblock::store::codec::pack;
 use wunderblock::store::{
-    Answer, Appended, Mark, Opening, Order, PackedBlob, PackedEvent, Query, Storage, StoreError, StoredEvent,
-    StreamInfo, TallyRow, Tenant, Write, Written,
+    Answer, Appended, Mark, Marked, Opening, Order, PackedBlob, PackedEvent, Query, Storage, StoreError,
+    StoredEvent, StreamInfo, TallyRow, Tenant, Write, Written,
 };
-use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
+use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
 /// A stream's id. Panics on a text that cannot be one.
@@ -28,7 +28,6 @@ pub(super) fn said(id: &str, text: &str) -> PackedEvent {
         salt: std::array::from_fn(|place| digest[place]),
         blobs: Vec::new(),
         text: Bytes(text.len() as u64),
-        calls: Vec::new(),
     }
 }
 
@@ -40,11 +39,6 @@ pub(super) fn happened(id: &str, kind: &'static str, text: &str) -> PackedEvent 
 /// A message that holds bodies.
 pub(super) fn holding(id: &str, bodies: &[&str]) -> PackedEvent {
     PackedEvent { blobs: bodies.iter().map(|text| body(text)).collect(), ..said(id, &bodies.join("\n")) }
-}
-
-/// A message that makes calls.
-pub(super) fn calling(id: &str, calls: &[&str]) -> PackedEvent {
-    PackedEvent { calls: calls.iter().map(|call| CallId::from(*call)).collect(), ..said(id, "calling") }
 }
 
 /// A body; the same for every tenant, so that isolation is not the keys' merit.
@@ -187,6 +181,7 @@ impl<'a> Scene<'a> {
             order: Order::Ascending,
             limit: 1 << 40,
             text: Bytes(1 << 40),
+            counts: false,
         }
     }
 
@@ -195,11 +190,22 @@ impl<'a> Scene<'a> {
         self.events_of(Query::At { tenant: self.tenant.no, stream: stream_id(id), seqs })
     }
 
-    /// The positions of events that make calls.
-    pub(super) fn callers(&self, id: &str, calls: &[&str], before: u64) -> Vec<u64> {
-        let calls = calls.iter().map(|call| CallId::from(*call)).collect();
-        let stream = stream_id(id);
-        seqs(&self.events_of(Query::Callers { tenant: self.tenant.no, stream, calls, before: Seq(before) }))
+    /// That a stream is not known to any query that reads from it.
+    pub(super) fn knows_nothing_of(&self, id: &str) {
+        let (tenant, stream) = (self.tenant.no, || stream_id(id));
+        let (to, limit) = (Seq(9), 9);
+        let queries = [
+            Query::Lineage { tenant, stream: stream() },
+            self.range(id, 1, 9),
+            Query::At { tenant, stream: stream(), seqs: vec![Seq(1)] },
+            Query::Marked { tenant, stream: stream(), what: Marked::System, to, limit },
+            Query::Tallies { tenant, stream: stream(), seqs: vec![Seq(1)] },
+        ];
+        for query in queries {
+            let answer = block_on(self.store.query(vec![query.clone()]));
+            assert_eq!(answer, Err(StoreError::NoStream(stream())), "{query:?}");
+        }
+        assert_eq!(self.find(id), None);
     }
 
     pub(super) fn blobs(&self, texts: &[&str]) -> Vec<Option<PackedBlob>> {

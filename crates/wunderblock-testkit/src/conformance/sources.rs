@@ -169,6 +169,7 @@ pub fn an_unfinished_revision_is_begun_anew(store: &dyn Storage) {
     let scene = Scene::new(store);
     let (no, _) = begin(&scene, "/a", 0);
     scene.commit(chunk(no, 0, "broken off, and much longer"));
+    assert_eq!(chunks(&scene, no, 0, 99, 9), [], "what is not complete cannot be read");
     assert_eq!(begin(&scene, "/a", 0), (no, 1));
     scene.try_commit(vec![chunk(no, 0, "whole"), end(no, "whole")]).unwrap();
     assert_eq!(bytes(&scene, no, 0, 99), "whole");
@@ -176,10 +177,23 @@ pub fn an_unfinished_revision_is_begun_anew(store: &dyn Storage) {
     scene.commit(chunk(no, 2, "broken off"));
     let info = source(&scene, "/a").unwrap();
     assert_eq!((info.revision, info.len), (1, 5), "the newest complete one");
+    assert_eq!(bytes(&scene, no, 0, 99), "whole");
     assert_eq!(begin(&scene, "/a", 4), (no, 2));
     scene.try_commit(vec![chunk(no, 4, "ly"), end(no, "wholly")]).unwrap();
     assert_eq!(bytes(&scene, no, 0, 99), "wholly");
     assert_eq!(source(&scene, "/a").unwrap().revision, 2);
+}
+
+/// A chunk that comes again, because nobody heard that it had come, replaces the first.
+pub fn a_repeated_chunk_counts_once(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    let (no, _) = begin(&scene, "/a", 0);
+    scene.commit(chunk(no, 0, "one "));
+    scene.try_commit(vec![chunk(no, 0, "one "), chunk(no, 4, "two"), chunk(no, 4, "two")]).unwrap();
+    scene.commit(end(no, "one two"));
+    assert_eq!(chunks(&scene, no, 0, 99, 9), [(0, "one ".to_owned()), (4, "two".to_owned())]);
+    assert!(scene.try_commit(vec![chunk(no, 7, "!")]).is_err(), "an ended revision takes no more bytes");
+    assert_eq!(bytes(&scene, no, 0, 99), "one two");
 }
 
 /// Bytes of a source are overwritten with spaces, over the borders of chunks and revisions.

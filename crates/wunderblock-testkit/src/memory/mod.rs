@@ -48,7 +48,7 @@ impl Storage for MemoryStorage {
     fn query(&self, queries: Vec<Query>) -> Answering<'_, Vec<Answer>> {
         Box::pin(async move {
             let state = self.state();
-            Ok(queries.into_iter().map(|query| state.answer(query)).collect())
+            queries.into_iter().map(|query| state.answer(query)).collect()
         })
     }
 }

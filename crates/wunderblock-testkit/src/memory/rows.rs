@@ -2,10 +2,10 @@
 
 use super::table::Table;
 use wunderblock::store::{
-    BodyCount, Mark, Marked, PackedBlob, SegmentInfo, SourceNo, StreamInfo, StreamNo, Stretch, TallyRow,
-    Tenant, TenantNo,
+    BodyCount, Mark, Marked, PackedBlob, SegmentInfo, SourceNo, StoreError, StreamInfo, StreamNo, Stretch,
+    TallyRow, Tenant, TenantNo,
 };
-use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
+use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// A stream.
@@ -49,7 +49,6 @@ pub(super) struct EventRow {
     /// The length of all texts up to here, likewise.
     pub(super) text: Bytes,
     pub(super) blobs: Vec<Handle>,
-    pub(super) calls: Vec<CallId>,
 }
 
 /// What an event can be looked up by, besides its position and id.
@@ -91,6 +90,15 @@ pub(super) struct SourceRow {
     pub(super) complete: u32,
     pub(super) erased: bool,
     pub(super) leaf: Option<StreamId>,
+}
+
+impl SourceRow {
+    /// The revision that has begun and not ended.
+    pub(super) fn unfinished(&self) -> Result<u32, StoreError> {
+        let none =
+            || StoreError::Damaged(format!("source {} has no revision that bytes could go to", self.key));
+        (self.newest > self.complete).then_some(self.newest).ok_or_else(none)
+    }
 }
 
 /// A revision of a source.
@@ -155,7 +163,6 @@ state! {
     events: (StreamNo, Seq) => EventRow,
     event_ids: (StreamNo, EventId) => Seq,
     marked: (StreamNo, MarkKey, Seq) => (),
-    calls: (StreamNo, CallId, Seq) => (),
     blobs: (TenantNo, Handle) => PackedBlob,
     /// Which events hold a body.
     refs: (TenantNo, Handle, StreamNo, Seq) => (),
@@ -168,7 +175,7 @@ state! {
     revisions: (SourceNo, u32) => RevisionRow,
     chunks: (SourceNo, u32, u64) => ChunkRow,
     segments: (TenantNo, u64) => SegmentInfo,
-    blocks: (TenantNo, u64, Vec<u8>) => Vec<u8>,
+    blocks: (TenantNo, u64, u32) => Vec<u8>,
 }
 
 impl State {

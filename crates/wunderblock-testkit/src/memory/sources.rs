@@ -64,8 +64,8 @@ impl State {
         len: u64,
         data: Vec<u8>,
     ) -> Result<Written, StoreError> {
-        let newest = self.source_row(source)?.newest;
-        self.chunks.put((source, newest, offset), ChunkRow { len, data });
+        let revision = self.source_row(source)?.unfinished()?;
+        self.chunks.put((source, revision, offset), ChunkRow { len, data });
         Ok(Written::Done)
     }
 
@@ -76,11 +76,11 @@ impl State {
         hash: [u8; 32],
     ) -> Result<Written, StoreError> {
         let mut row = self.source_row(source)?;
-        self.revisions.change(&(source, row.newest), |revision| {
+        row.complete = row.unfinished()?;
+        self.revisions.change(&(source, row.complete), |revision| {
             revision.len = len;
             revision.hash = hash;
         });
-        row.complete = row.newest;
         self.sources.put(source, row);
         Ok(Written::Done)
     }
@@ -108,14 +108,16 @@ impl State {
         })
     }
 
-    /// Chunks of the newest revision that overlap a range, by offset; each older one as far as the newer share it.
+    /// Chunks of the newest complete revision that overlap a range, by offset; each older one as far as the newer share it.
     pub(super) fn source_chunks(&self, no: SourceNo, (from, to): (u64, u64), limit: usize) -> Vec<Chunk> {
         if from >= to {
             return Vec::new();
         }
         let mut chunks = Vec::new();
         let mut end = u64::MAX;
-        for revision in (1..=self.sources.get(&no).map_or(0, |row| row.newest)).rev() {
+        for revision in (1..=self.sources.get(&no).map_or(0, |row| row.complete)).rev() {
+            let Some(RevisionRow { shared, len, .. }) = self.revisions.get(&(no, revision)) else { break };
+            end = end.min(*len);
             let to = to.min(end);
             // The last chunk that begins at or before the range may reach into it.
             let first = (no, revision, 0)..=(no, revision, from);
@@ -128,7 +130,7 @@ impl State {
                     overlaps.then_some((*offset, len, &row.data))
                 }));
             }
-            end = self.revisions.get(&(no, revision)).map_or(0, |row| end.min(row.shared));
+            end = end.min(*shared);
         }
         chunks.sort_by_key(|(offset, ..)| *offset);
         let cloned = |(offset, len, data): (u64, u64, &Vec<u8>)| Chunk { offset, len, data: data.clone() };
@@ -152,9 +154,7 @@ impl State {
             };
             row.payload = None;
             row.salt = None;
-            for call in std::mem::take(&mut row.calls) {
-                self.calls.remove(&(key.0, call, seq));
-            }
+            row.origin = None;
             for handle in std::mem::take(&mut row.blobs) {
                 self.refs.remove(&(tenant, handle, key.0, seq));
                 blobs += u64::from(self.drop_unheld(tenant, handle));
@@ -183,17 +183,13 @@ impl State {
         true
     }
 
-    /// Puts spaces over bytes, in every revision that has its own there. Says how many of the newest went.
+    /// Puts spaces over bytes, in every revision that has its own there. Says how many.
     fn overwrite(&mut self, no: SourceNo, from: u64, to: u64) -> Result<Bytes, StoreError> {
-        let visible = |chunk: Chunk| {
-            let (start, end) = (chunk.offset.max(from), chunk.offset.saturating_add(chunk.len).min(to));
-            end.saturating_sub(start)
-        };
-        let bytes = self.source_chunks(no, (from, to), usize::MAX).into_iter().map(visible).sum();
         let rows = self.chunks.range((no, 0, 0)..=(no, u32::MAX, u64::MAX));
         let overlaps = |offset: u64, len: u64| from < to && offset < to && offset.saturating_add(len) > from;
         let keys: Vec<_> =
             rows.filter(|((_, _, offset), row)| overlaps(*offset, row.len)).map(|(key, _)| *key).collect();
+        let mut bytes = 0;
         for key in &keys {
             let Some(row) = self.chunks.get(key) else { continue };
             let mut plain =
@@ -203,6 +199,7 @@ impl State {
             let (start, end) = (place(from), place(to));
             if let Some(gone) = plain.get_mut(start..end) {
                 gone.fill(b' ');
+                bytes += gone.len() as u64;
             }
             let data = codec::pack(&plain);
             let len = row.len;

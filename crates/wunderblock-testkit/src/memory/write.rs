@@ -182,9 +182,6 @@ impl State {
             self.refs.put((stream.tenant, blob.handle, no, seq), ());
             self.keep(stream.tenant, blob)?;
         }
-        for call in &event.calls {
-            self.calls.put((no, call.clone(), seq), ());
-        }
         if let Some(mark) = MarkKey::of(event.mark, event.kind) {
             self.marked.put((no, mark, seq), ());
         }
@@ -202,7 +199,6 @@ impl State {
             messages: stream.messages,
             text: stream.text,
             blobs,
-            calls: event.calls,
         };
         self.events.put((no, seq), row);
         Ok(seq)
@@ -266,7 +262,7 @@ impl State {
                 // Another worker has merged it; its work stands.
                 return Err(StoreError::HeadMoved { expected: Seq(*old), actual: Seq::START });
             }
-            self.blocks.clear((tenant, *old, Vec::new())..(tenant, old.saturating_add(1), Vec::new()));
+            self.blocks.clear((tenant, *old, 0)..=(tenant, *old, u32::MAX));
         }
         for (stream, to) in indexed {
             let there = self.streams.get(stream).filter(|row| row.tenant == tenant);
@@ -282,11 +278,10 @@ impl State {
             self.last_segment += 1;
             self.last_segment
         });
-        let length = |(term, data): &(Vec<u8>, Vec<u8>)| term.len() + data.len();
-        let bytes = Bytes((header.len() + blocks.iter().map(length).sum::<usize>()) as u64);
+        let bytes = Bytes((header.len() + blocks.iter().map(Vec::len).sum::<usize>()) as u64);
         self.segments.put((tenant, id), SegmentInfo { id, docs, bytes, header });
-        for (term, data) in blocks {
-            self.blocks.put((tenant, id, term), data);
+        for (number, data) in (0..).zip(blocks) {
+            self.blocks.put((tenant, id, number), data);
         }
         Ok(Written::Done)
     }
@@ -295,7 +290,7 @@ impl State {
         let after = TenantNo(tenant.0.saturating_add(1));
         self.counts.clear((tenant, Handle(0))..(after, Handle(0)));
         self.segments.clear((tenant, 0)..(after, 0));
-        self.blocks.clear((tenant, 0, Vec::new())..(after, 0, Vec::new()));
+        self.blocks.clear((tenant, 0, 0)..(after, 0, 0));
         let streams: Vec<StreamNo> = self
             .stream_ids
             .range((tenant, String::new())..(after, String::new()))

@@ -1,0 +1,77 @@
+//! Numbers that follow from a seed.
+
+/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): small, fast, and the same
+/// on every machine. Not for secrets.
+#[derive(Clone, Debug)]
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `end`; 0 when `end` is 0.
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        // The high half of a product is as good as a remainder, and needs no division.
+        let wide = u128::from(self.next()) * end as u128;
+        usize::try_from(wide >> 64).unwrap_or(0)
+    }
+
+    /// A number from `from` up to but not including `to`.
+    pub(super) fn between(&mut self, from: usize, to: usize) -> usize {
+        from + self.below(to.saturating_sub(from))
+    }
+
+    /// True in so many of a hundred cases.
+    pub(super) fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    /// One of several; the empty text when there is none.
+    pub(super) fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        let index = self.below(from.len());
+        from.get(index).copied().unwrap_or_default()
+    }
+}
+
+/// Writes the lowest `digits` hexadecimal digits, 16 at most.
+pub(super) fn push_hex(out: &mut String, number: u64, digits: usize) {
+    const SIGNS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = [b'0'; 16];
+    let mut rest = number;
+    for sign in text.iter_mut().rev() {
+        *sign = SIGNS.get((rest & 15) as usize).copied().unwrap_or(b'0');
+        rest >>= 4;
+    }
+    push_end(out, &text, digits);
+}
+
+/// Writes a number, with zeros before it up to `width` digits, 20 at most.
+pub(super) fn push_number(out: &mut String, number: u64, width: usize) {
+    let mut text = [b'0'; 20];
+    let mut rest = number;
+    let mut used = 0;
+    for sign in text.iter_mut().rev() {
+        *sign = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        used += 1;
+        if rest == 0 {
+            break;
+        }
+    }
+    push_end(out, &text, used.max(width));
+}
+
+/// Writes the last signs of an ASCII text.
+fn push_end(out: &mut String, text: &[u8], signs: usize) {
+    let end = text.get(text.len().saturating_sub(signs)..).unwrap_or(text);
+    out.push_str(std::str::from_utf8(end).unwrap_or_default());
+}

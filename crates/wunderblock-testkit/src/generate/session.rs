@@ -1,0 +1,194 @@
+//! Turns of a coding agent, as events.
+
+use super::random::{Random, push_hex, push_number};
+use super::results::{Look, push_result};
+use super::time::BEGIN;
+use super::words::{name, push_chinese, push_path, push_prose, push_words};
+use std::collections::VecDeque;
+use wunderblock_core::event::{Fact, MessageAppended, NewEvent, Source, TurnCompleted, UsageMeasured};
+use wunderblock_core::id::{CallId, EventId};
+use wunderblock_core::message::{Message, Part, Role};
+use wunderblock_core::units::{Millis, Tokens};
+
+/// The model that generated sessions name.
+pub(super) const MODEL: &str = "claude-sonnet-4-5";
+
+/// A session that goes on for ever.
+pub(super) struct Session {
+    random: Random,
+    seed: u64,
+    number: u64,
+    millis: u64,
+    waiting: VecDeque<NewEvent>,
+    /// What the provider would have in its cache.
+    context: u64,
+}
+
+impl Session {
+    pub(super) fn new(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let millis = BEGIN + random.below(86_400_000) as u64;
+        Self { random, seed, number: 0, millis, waiting: VecDeque::new(), context: 18_000 }
+    }
+
+    fn push(&mut self, fact: Fact) {
+        self.number += 1;
+        self.millis += self.random.between(200, 4000) as u64;
+        let mut id = String::with_capacity(32);
+        push_hex(&mut id, self.seed, 16);
+        id.push('-');
+        push_number(&mut id, self.number, 0);
+        // An id of these signs is always one.
+        let Ok(id) = EventId::new(id) else { return };
+        let at = Millis(i64::try_from(self.millis).unwrap_or(i64::MAX));
+        self.waiting.push_back(NewEvent { id, at, source: Source::Live, fact });
+    }
+
+    fn say(&mut self, message: Message) {
+        self.push(Fact::MessageAppended(MessageAppended { message }));
+    }
+
+    /// One user text, and all that the agent does about it.
+    fn turn(&mut self) {
+        let chinese = self.random.chance(6);
+        let asked = self.prose(chinese, 60, 700);
+        self.say(Message::text(Role::User, asked));
+        for _ in 0..self.random.between(3, 13) {
+            self.round(chinese);
+        }
+        let told = self.prose(chinese, 300, 2200);
+        self.answer(vec![Part::text(told)], "end_turn");
+        let stop_reason = "end".into();
+        self.push(Fact::TurnCompleted(TurnCompleted { stop_reason, error_code: None, detail: None }));
+    }
+
+    fn prose(&mut self, chinese: bool, from: usize, to: usize) -> String {
+        let bytes = self.random.between(from, to);
+        let mut text = String::with_capacity(bytes + 64);
+        if chinese {
+            push_chinese(&mut text, &mut self.random, bytes);
+        } else {
+            push_prose(&mut text, &mut self.random, bytes);
+        }
+        text
+    }
+
+    /// A reply that calls tools, what it used, and what the tools answered.
+    fn round(&mut self, chinese: bool) {
+        let mut parts = Vec::new();
+        if self.random.chance(65) {
+            parts.push(Part::text(self.prose(chinese, 40, 500)));
+        }
+        let mut calls = Vec::new();
+        for _ in 0..1 + self.random.below(5) / 3 {
+            let (part, call, look) = self.call();
+            parts.push(part);
+            calls.push((call, look));
+        }
+        self.answer(parts, "tool_use");
+        for (call, look) in calls {
+            // Short answers are more frequent than long ones: mostly the smaller of two numbers counts.
+            let mut bytes = self.random.between(2_000, 20_000);
+            if self.random.chance(70) {
+                bytes = bytes.min(self.random.between(2_000, 20_000));
+            }
+            let mut text = String::with_capacity(bytes + 512);
+            push_result(&mut text, &mut self.random, look, bytes, self.millis);
+            self.context += text.len() as u64 / 4;
+            let failed = self.random.chance(8);
+            let result = Part::ToolResult { call, content: vec![Part::text(text)], failed, extra: None };
+            self.say(Message::new(Role::Tool, vec![result]));
+        }
+    }
+
+    fn answer(&mut self, parts: Vec<Part>, stop: &str) {
+        let mut api_id = "msg_01".to_owned();
+        push_hex(&mut api_id, self.random.next(), 16);
+        let output = 40 + self.random.below(900) as u64;
+        let usage = UsageMeasured {
+            api_id: Some(api_id.as_str().into()),
+            model: Some(MODEL.into()),
+            input: Tokens(self.random.below(12) as u64),
+            cache_read: Tokens(self.context),
+            cache_write: Tokens(self.random.below(6000) as u64),
+            output: Tokens(output),
+            window: None,
+        };
+        self.context = if self.context > 160_000 { 24_000 } else { self.context + output };
+        self.say(Message {
+            api_id: Some(api_id.into()),
+            model: Some(MODEL.into()),
+            stop: Some(stop.into()),
+            ..Message::new(Role::Assistant, parts)
+        });
+        self.push(Fact::UsageMeasured(usage));
+    }
+
+    fn call(&mut self) -> (Part, CallId, Look) {
+        let random = &mut self.random;
+        let mut id = "toolu_01".to_owned();
+        push_hex(&mut id, random.next(), 16);
+        let call = CallId::from(id);
+        let mut input = String::with_capacity(160);
+        let (tool, look) = match random.below(10) {
+            0..=3 => {
+                input.push_str("{\"command\":\"cargo ");
+                let tests = random.chance(50);
+                input.push_str(if tests { "test -p " } else { "build --release -p " });
+                input.push_str(name(random));
+                input.push_str(" 2>&1 | tail -");
+                push_number(&mut input, random.between(20, 200) as u64, 0);
+                input.push_str("\",\"description\":\"");
+                push_words(&mut input, random, 30);
+                let records = random.chance(25);
+                (
+                    "Bash",
+                    if records {
+                        Look::Records
+                    } else if tests {
+                        Look::Tests
+                    } else {
+                        Look::Log
+                    },
+                )
+            }
+            4..=6 => {
+                input.push_str("{\"file_path\":\"/home/dev/project/");
+                push_path(&mut input, random);
+                input.push_str("\",\"limit\":\"");
+                push_number(&mut input, random.between(50, 400) as u64, 0);
+                ("Read", Look::Code)
+            }
+            7 | 8 => {
+                input.push_str("{\"pattern\":\"");
+                input.push_str(name(random));
+                input.push_str("\",\"path\":\"");
+                push_path(&mut input, random);
+                ("Grep", Look::Matches)
+            }
+            _ => {
+                input.push_str("{\"file_path\":\"/home/dev/project/");
+                push_path(&mut input, random);
+                input.push_str("\",\"old_string\":\"");
+                push_words(&mut input, random, 200);
+                input.push_str("\",\"new_string\":\"");
+                push_words(&mut input, random, 260);
+                ("Edit", Look::Code)
+            }
+        };
+        input.push_str("\"}");
+        let (name, input, gist, extra) = (tool.into(), input.into(), None, None);
+        (Part::ToolCall { call: call.clone(), name, input, gist, extra }, call, look)
+    }
+}
+
+impl Iterator for Session {
+    type Item = NewEvent;
+
+    fn next(&mut self) -> Option<NewEvent> {
+        if self.waiting.is_empty() {
+            self.turn();
+        }
+        self.waiting.pop_front()
+    }
+}
