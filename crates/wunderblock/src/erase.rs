@@ -118,7 +118,7 @@ impl Session {
     }
 }
 
-/// Notes an event of the range. The opening of a stream and earlier receipts say nothing of the content and stay.
+/// Notes an event of the range. What opens a stream, steers a view or measures says nothing of the content and stays.
 fn note(loss: &mut Loss, event: &Event) {
     let stays = matches!(
         event.fact,
@@ -145,7 +145,7 @@ impl Engine {
     /// Events outside the range that carry something of it: recalled copies, requests that recalled it, summaries.
     async fn made_from(&self, loss: &mut Loss, (from, to): (Seq, Seq)) -> Result<(), Error> {
         let inside = |seq: Seq| from <= seq && seq <= to;
-        for kind in ["context.injected", "context.built", "session.compacted"] {
+        for kind in ["context.injected", "session.compacted"] {
             let query = Query::Marked {
                 tenant: self.tenant.no,
                 stream: loss.stream.clone(),

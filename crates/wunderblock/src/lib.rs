@@ -13,6 +13,7 @@
 //! crate adds storage, counting and the index, and reads neither environment nor home directory: whoever opens an
 //! engine passes a [`Config`].
 
+mod backup;
 mod build;
 pub mod catalog;
 mod catch_up;
@@ -33,6 +34,7 @@ mod session;
 pub mod store;
 pub mod tokens;
 
+pub use backup::Restored;
 pub use build::{Built, ContextOptions, Difference, Replayed, dialect_name};
 pub use catch_up::Progress;
 pub use doctor::{Diagnosis, Problem};

@@ -141,6 +141,25 @@ impl Engine {
         Ok(at - from)
     }
 
+    /// The texts of events that are in blobs.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub async fn bodies(&self, events: &[Event]) -> Result<impl Bodies, Error> {
+        let facts = events.iter().filter_map(|event| event.fact.as_ref());
+        let handles = facts.flat_map(|fact| fact.bodies().into_iter().filter_map(Body::handle).collect::<Vec<_>>());
+        self.texts(handles.collect::<Vec<_>>()).await
+    }
+
+    /// The session a transcript's path was imported as, its newest branch.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub async fn imported(&self, path: &std::path::Path) -> Result<Option<StreamId>, Error> {
+        let Ok(path) = path.canonicalize() else { return Ok(None) };
+        Ok(self.source(&path).await?.and_then(|source| source.leaf))
+    }
+
     /// An event with its texts in place of their handles.
     pub(crate) fn whole(&self, mut event: Event, texts: &Texts) -> Result<Event, Error> {
         for body in event.fact.iter_mut().flat_map(wunderblock_core::event::Fact::bodies_mut) {
@@ -194,6 +213,35 @@ impl crate::session::Session {
         };
         let source = self.engine.source_info(no).await?;
         self.engine.copy_source(&source, (0, source.len), out).await
+    }
+
+    /// The engine it belongs to.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The positions of the session that hold a body, with its first line.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub async fn holders(&self, handle: Handle) -> Result<Vec<(Seq, String)>, Error> {
+        let texts = self.engine.texts([handle]).await?;
+        let Some(text) = texts.text(handle) else { return Ok(Vec::new()) };
+        let line = text.lines().next().unwrap_or_default().chars().take(200).collect::<String>();
+        let head = self.info().await?.head;
+        let mut found = Vec::new();
+        let mut from = Seq(1);
+        while from <= head {
+            let events = self.events(from, head, (4_096, Bytes(i64::MAX.unsigned_abs()))).await?;
+            let Some(last) = events.last().map(|event| event.seq) else { break };
+            let holds = |event: &Event| {
+                event.fact.iter().flat_map(wunderblock_core::event::Fact::bodies).any(|body| body.handle() == Some(handle))
+            };
+            found.extend(events.iter().filter(|event| holds(event)).map(|event| (event.seq, line.clone())));
+            from = last.next();
+        }
+        Ok(found)
     }
 
     /// The session's streams: itself, then what it forked from.

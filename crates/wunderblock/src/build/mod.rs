@@ -249,7 +249,8 @@ impl ContextBuiltParts<'_> {
             dialect: built.dialect,
             render: render::VERSION,
             budget: *budget,
-            plan: step.plan.clone(),
+            // What came back is recorded beside it; here it would be a second copy to erase.
+            plan: Plan { inject: Vec::new(), ..step.plan.clone() },
             heads: vec![(stream.clone(), built.through)],
             inputs: self.inputs.map(Body::Inline),
             total_tokens: built.report.total_tokens,
