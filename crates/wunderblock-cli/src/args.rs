@@ -154,7 +154,9 @@ pub(crate) struct Show {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Without a flag the session's events are written as JSON lines, texts in full: what `append` takes.")]
+#[command(
+    after_help = "Without a flag the session's events are written as JSON lines, texts in full: what `append` takes."
+)]
 pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) session: SessionArg,
@@ -303,8 +305,10 @@ pub(crate) struct Grep {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Words are ranked; +word must be there, -word must not, \"words in a row\" stand next to each other.
-The index holds redacted text: secrets are not found here; grep looks in the originals.")]
+#[command(
+    after_help = "Words are ranked; +word must be there, -word must not, \"words in a row\" stand next to each other.
+The index holds redacted text: secrets are not found here; grep looks in the originals."
+)]
 pub(crate) struct Search {
     /// What to look for
     #[arg(required = true, value_name = "QUERY", allow_hyphen_values = true, num_args = 1..)]
@@ -338,8 +342,10 @@ pub(crate) struct Backup {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "The backup is checked before it is used. What was erased from the ledger after the backup was made is
-erased from the restored one, too. The ledger that was there before is kept beside it.")]
+#[command(
+    after_help = "The backup is checked before it is used. What was erased from the ledger after the backup was made is
+erased from the restored one, too. The ledger that was there before is kept beside it."
+)]
 pub(crate) struct Restore {
     /// The backup
     #[arg(value_name = "FILE")]
@@ -350,8 +356,10 @@ pub(crate) struct Restore {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Erases bodies, raw records, recalled copies, foreign summaries and index entries. A receipt stays.
-There is no way back, and --yes says that you know.")]
+#[command(
+    after_help = "Erases bodies, raw records, recalled copies, foreign summaries and index entries. A receipt stays.
+There is no way back, and --yes says that you know."
+)]
 pub(crate) struct Erase {
     #[command(flatten)]
     pub(crate) session: SessionArg,

@@ -5,7 +5,9 @@ use crate::terminal::{clean, width};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthChar;
 use wunderblock::{Built, dialect_name};
-use wunderblock_core::budget::{BudgetReport, Certainty, EntryLine, LeftOut, Reason, Treatment, WindowSource};
+use wunderblock_core::budget::{
+    BudgetReport, Certainty, EntryLine, LeftOut, Reason, Treatment, WindowSource,
+};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Tokens;
 
@@ -29,7 +31,10 @@ pub(crate) fn picture(session: &str, built: &Built, paint: Paint, all: bool) -> 
     bars(report, paint, &mut out);
     out.push_str(&format!("\n{}\n", total_line(report)));
     if let Some(step) = built.step {
-        out.push_str(&format!("{}\n", paint.dim(&format!("the lane left more out with this request: {}", step.words()))));
+        out.push_str(&format!(
+            "{}\n",
+            paint.dim(&format!("the lane left more out with this request: {}", step.words()))
+        ));
     }
     left_out(report, paint, &mut out);
     entries(report, paint, all, &mut out);
@@ -134,7 +139,11 @@ fn left_out(report: &BudgetReport, paint: Paint, out: &mut String) {
 }
 
 fn range(run: &LeftOut) -> String {
-    if run.from_seq == run.to_seq { run.from_seq.to_string() } else { format!("{}–{}", run.from_seq, run.to_seq) }
+    if run.from_seq == run.to_seq {
+        run.from_seq.to_string()
+    } else {
+        format!("{}–{}", run.from_seq, run.to_seq)
+    }
 }
 
 /// Why something is not there, in words.
@@ -157,7 +166,9 @@ fn entries(report: &BudgetReport, paint: Paint, all: bool, out: &mut String) {
     let skip = if all { 0 } else { report.entries.len().saturating_sub(ENTRIES) };
     out.push_str(&format!("\n{}", paint.bold("entries")));
     if skip > 0 {
-        out.push_str(&paint.dim(&format!("  the newest {ENTRIES} of {}; -v shows all", report.entries.len())));
+        out.push_str(
+            &paint.dim(&format!("  the newest {ENTRIES} of {}; -v shows all", report.entries.len())),
+        );
     }
     out.push('\n');
     for entry in report.entries.iter().skip(skip) {

@@ -55,7 +55,10 @@ mod tests {
     fn nothing_hostile_passes() {
         let hostile = "a\x1b[31mred\x07\u{202e}evil\u{9b}x\r\nnext\t\u{7f}";
         let cleaned = clean_lines(hostile);
-        assert!(cleaned.chars().all(|c| c == '\n' || c == '\t' || (!c.is_control() && !is_bidi(c))), "{cleaned:?}");
+        assert!(
+            cleaned.chars().all(|c| c == '\n' || c == '\t' || (!c.is_control() && !is_bidi(c))),
+            "{cleaned:?}"
+        );
         assert_eq!(clean("a\nb"), "a\u{240a}b");
         assert_eq!(clean("普通 text — ok"), "普通 text — ok");
     }

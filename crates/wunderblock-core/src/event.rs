@@ -17,6 +17,8 @@ pub enum Source {
     Import {
         /// The source.
         source: Handle,
+        /// The revision of it that was read.
+        revision: u32,
         /// First byte of the raw record.
         offset: u64,
         /// Its length in bytes.

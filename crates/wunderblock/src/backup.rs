@@ -115,7 +115,11 @@ async fn forget(path: &Path, receipts: &[(StreamId, Seq, Seq)], config: &Config)
     for (stream, from, to) in receipts {
         let Some(info) = engine.info(stream).await? else { continue };
         if *from <= info.head {
-            again += engine.session(stream.clone()).erase(*from, *to, Some("erased before the restore")).await?.events;
+            again += engine
+                .session(stream.clone())
+                .erase(*from, *to, Some("erased before the restore"))
+                .await?
+                .events;
         }
     }
     Ok(again)
@@ -128,7 +132,10 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 fn free_name(path: &Path) -> PathBuf {
-    (1u32..).map(|number| beside(path, &format!(".before-restore-{number}"))).find(|name| !name.exists()).unwrap_or_default()
+    (1u32..)
+        .map(|number| beside(path, &format!(".before-restore-{number}")))
+        .find(|name| !name.exists())
+        .unwrap_or_default()
 }
 
 fn file_error(path: &Path, error: &std::io::Error) -> Error {

@@ -5,10 +5,10 @@ use crate::error::Error;
 use crate::index::{DocKey, Header, without};
 use crate::record::pack;
 use crate::session::Session;
-use crate::store::{Answer, Marked, PackedSegment, Query, Stretch, Write, Written};
+use crate::store::{Answer, Marked, PackedSegment, Query, SourceSpan, Stretch, Write, Written};
 use std::collections::BTreeSet;
 use wunderblock_core::event::{ContentErased, Event, Fact, NewEvent, Source};
-use wunderblock_core::id::{EventId, Handle, StreamId};
+use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
 
 /// The receipt of an erasure.
@@ -28,7 +28,7 @@ pub struct Erased {
 struct Loss {
     stream: StreamId,
     seqs: BTreeSet<Seq>,
-    spans: Vec<(Handle, u64, u64)>,
+    spans: Vec<SourceSpan>,
 }
 
 impl Session {
@@ -86,6 +86,49 @@ impl Session {
         Ok(erased)
     }
 
+    /// Erases a whole session with all its branches, and the file it was imported from where that holds nothing else.
+    ///
+    /// # Errors
+    /// As [`Session::erase`].
+    pub async fn erase_all(&self, reason: Option<&str>) -> Result<Erased, Error> {
+        let root = self.id.as_str().split('~').next().unwrap_or_default();
+        let is_family = |id: &StreamId| {
+            id.as_str() == root || id.as_str().strip_prefix(root).is_some_and(|rest| rest.starts_with('~'))
+        };
+        let mut sum = Erased::default();
+        let (mut sources, mut shared) = (BTreeSet::new(), BTreeSet::new());
+        for info in self.engine.streams("", u64::from(u32::MAX)).await? {
+            if !is_family(&info.id) {
+                shared.extend(info.source);
+                continue;
+            }
+            sources.extend(info.source);
+            let erased = self.engine.session(info.id).erase(Seq(1), info.head, reason).await?;
+            sum.events += erased.events;
+            sum.blobs += erased.blobs;
+            sum.source_bytes += erased.source_bytes;
+            sum.receipt = erased.receipt;
+        }
+        for source in sources.difference(&shared) {
+            let info = self.engine.source_info(*source).await?;
+            let spans = (1..=info.revision)
+                .map(|revision| SourceSpan { source: info.handle, revision, offset: 0, len: u64::MAX })
+                .collect();
+            let write = Write::Erase {
+                tenant: self.engine.tenant.no,
+                stream: self.id.clone(),
+                seqs: Vec::new(),
+                spans,
+            };
+            if let Some(Written::Erased { source_bytes, .. }) =
+                self.engine.storage.commit(vec![write]).await?.pop()
+            {
+                sum.source_bytes += source_bytes;
+            }
+        }
+        Ok(sum)
+    }
+
     /// What every stream loses: the range itself, and what was made from it here and in forks.
     async fn losses(&self, from: Seq, to: Seq) -> Result<Vec<Loss>, Error> {
         let own = self.engine.stretches(&self.id).await?;
@@ -126,8 +169,8 @@ fn note(loss: &mut Loss, event: &Event) {
             Fact::SessionForked(_) | Fact::ContentErased(_) | Fact::ViewTrimmed(_) | Fact::SessionOpened(_)
         )
     );
-    if let Source::Import { source, offset, len } = event.source {
-        loss.spans.push((source, offset, len));
+    if let Source::Import { source, revision, offset, len } = event.source {
+        loss.spans.push(SourceSpan { source, revision, offset, len });
     }
     if !stays {
         loss.seqs.insert(event.seq);

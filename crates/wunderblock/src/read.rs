@@ -147,7 +147,8 @@ impl Engine {
     /// When the ledger cannot be read.
     pub async fn bodies(&self, events: &[Event]) -> Result<impl Bodies, Error> {
         let facts = events.iter().filter_map(|event| event.fact.as_ref());
-        let handles = facts.flat_map(|fact| fact.bodies().into_iter().filter_map(Body::handle).collect::<Vec<_>>());
+        let handles =
+            facts.flat_map(|fact| fact.bodies().into_iter().filter_map(Body::handle).collect::<Vec<_>>());
         self.texts(handles.collect::<Vec<_>>()).await
     }
 
@@ -236,7 +237,11 @@ impl crate::session::Session {
             let events = self.events(from, head, (4_096, Bytes(i64::MAX.unsigned_abs()))).await?;
             let Some(last) = events.last().map(|event| event.seq) else { break };
             let holds = |event: &Event| {
-                event.fact.iter().flat_map(wunderblock_core::event::Fact::bodies).any(|body| body.handle() == Some(handle))
+                event
+                    .fact
+                    .iter()
+                    .flat_map(wunderblock_core::event::Fact::bodies)
+                    .any(|body| body.handle() == Some(handle))
             };
             found.extend(events.iter().filter(|event| holds(event)).map(|event| (event.seq, line.clone())));
             from = last.next();

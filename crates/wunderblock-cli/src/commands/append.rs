@@ -28,8 +28,17 @@ pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Result<ExitCode
     let engine = settings.write().await?;
     let id = StreamId::new(wanted.session.clone()).map_err(Error::from)?;
     let session = match engine.find(&wanted.session).await {
-        Ok(found) if found.id().as_str().starts_with(id.as_str()) && found.id().as_str().len() == id.as_str().len() => found,
-        Ok(found) if found.id().as_str().strip_prefix(id.as_str()).is_some_and(|rest| rest.starts_with('~')) => found,
+        Ok(found)
+            if found.id().as_str().starts_with(id.as_str())
+                && found.id().as_str().len() == id.as_str().len() =>
+        {
+            found
+        }
+        Ok(found)
+            if found.id().as_str().strip_prefix(id.as_str()).is_some_and(|rest| rest.starts_with('~')) =>
+        {
+            found
+        }
         _ => engine.session(id),
     };
     let lines = read_lines();
@@ -117,7 +126,9 @@ async fn commit(session: &Session, lines: Vec<(u64, NewEvent)>) -> Vec<Value> {
                 json!({ "line": number, "id": event.id.as_str(), "seq": one.seq.0, "status": status })
             })
             .collect(),
-        Err(error) if lines.len() == 1 => lines.iter().map(|(number, event)| refusal(*number, event, &error)).collect(),
+        Err(error) if lines.len() == 1 => {
+            lines.iter().map(|(number, event)| refusal(*number, event, &error)).collect()
+        }
         Err(_) => {
             let mut answers = Vec::with_capacity(lines.len());
             for line in lines {
@@ -133,7 +144,8 @@ fn refusal(number: u64, event: &NewEvent, error: &Error) -> Value {
         Error::Store(wunderblock::store::StoreError::Conflict { .. }) => "conflict",
         _ => "error",
     };
-    let mut answer = json!({ "line": number, "id": event.id.as_str(), "status": status, "error": error.to_string() });
+    let mut answer =
+        json!({ "line": number, "id": event.id.as_str(), "status": status, "error": error.to_string() });
     if let Some(hint) = error.hint() {
         answer["hint"] = hint.into();
     }
@@ -161,7 +173,8 @@ fn event(line: &[u8], number: u64) -> Result<NewEvent, String> {
     let at = envelope.at.map_or_else(now, Millis);
     // Without a key of the caller's an event is new: equal texts are not taken for the same event.
     let made = || format!("auto:{}-{}-{number}", now().0, std::process::id());
-    let id = EventId::new(envelope.id.map_or_else(made, Cow::into_owned)).map_err(|error| error.to_string())?;
+    let id =
+        EventId::new(envelope.id.map_or_else(made, Cow::into_owned)).map_err(|error| error.to_string())?;
     let source = Source::Live;
     if envelope.kind.is_some() {
         let fact: Fact = serde_json::from_str(text).map_err(|error| format!("not an event: {error}"))?;
@@ -169,12 +182,15 @@ fn event(line: &[u8], number: u64) -> Result<NewEvent, String> {
     }
     let message = envelope.message.map_or(text, RawValue::get);
     let dialect = dialect_of(message)?;
-    let mut messages = wunderblock_wire::decode_message(dialect, message).map_err(|error| error.to_string())?;
+    let mut messages =
+        wunderblock_wire::decode_message(dialect, message).map_err(|error| error.to_string())?;
     match (messages.pop(), messages.is_empty()) {
         (Some(message), true) => {
             Ok(NewEvent { id, at, source, fact: Fact::MessageAppended(MessageAppended { message }) })
         }
-        _ => Err("the line holds several messages (results and words): give each a line of its own".to_owned()),
+        _ => {
+            Err("the line holds several messages (results and words): give each a line of its own".to_owned())
+        }
     }
 }
 

@@ -18,7 +18,11 @@ use wunderblock_core::message::Dialect;
 use wunderblock_core::request::Tool;
 use wunderblock_core::units::{Seq, Tokens};
 
-pub(crate) async fn context(global: &Global, settings: &Settings, wanted: ContextArgs) -> Result<ExitCode, Failure> {
+pub(crate) async fn context(
+    global: &Global,
+    settings: &Settings,
+    wanted: ContextArgs,
+) -> Result<ExitCode, Failure> {
     let to_stdout = wanted.out.as_deref() == Some(Path::new("-"));
     let engine = settings.write().await?;
     let session = session(&engine, global, &wanted.session.session).await?;
@@ -26,8 +30,11 @@ pub(crate) async fn context(global: &Global, settings: &Settings, wanted: Contex
         catch_up(&engine, global).await?;
     }
     let options = options(settings, &wanted.build, wanted.at)?;
-    let built =
-        if wanted.at.is_some() { session.explain(&options).await? } else { session.context(&options).await? };
+    let built = if wanted.at.is_some() {
+        session.explain(&options).await?
+    } else {
+        session.context(&options).await?
+    };
     if let Some(path) = wanted.out.as_deref().filter(|_| !to_stdout) {
         std::fs::write(path, &built.body).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
     }
@@ -56,7 +63,11 @@ fn report(global: &Global, session: &Session, built: &Built, to_stderr: bool) ->
     Ok(picture(session.id().as_str(), built, paint, global.verbose))
 }
 
-pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explain) -> Result<ExitCode, Failure> {
+pub(crate) async fn explain(
+    global: &Global,
+    settings: &Settings,
+    wanted: Explain,
+) -> Result<ExitCode, Failure> {
     // What is to be explained may be a transcript nobody has imported yet; then importing it is part of the wish.
     let path = Path::new(&wanted.session.session);
     let known = match settings.read_only().await {
@@ -65,7 +76,9 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
     };
     let session = match known {
         Ok(known) => known,
-        Err(_) if path.is_file() => session(&settings.write().await?, global, &wanted.session.session).await?,
+        Err(_) if path.is_file() => {
+            session(&settings.write().await?, global, &wanted.session.session).await?
+        }
         Err(error) => return Err(error),
     };
     let options = options(settings, &wanted.build, wanted.at)?;
@@ -94,7 +107,11 @@ async fn find(global: &Global, session: &Session, built: &Built, text: &str) -> 
                 if places.last().is_none_or(|(seq, ..)| *seq != hit.seq) {
                     places.push((hit.seq, hit.handle, hit.text));
                 }
-                if places.len() < 200 { std::ops::ControlFlow::Continue(()) } else { std::ops::ControlFlow::Break(()) }
+                if places.len() < 200 {
+                    std::ops::ControlFlow::Continue(())
+                } else {
+                    std::ops::ControlFlow::Break(())
+                }
             })
             .await?;
     }
@@ -106,7 +123,11 @@ async fn find(global: &Global, session: &Session, built: &Built, text: &str) -> 
             }))?;
         } else {
             let read = handle.map(|handle| format!("  read {handle}")).unwrap_or_default();
-            print(&format!("{:>6}  {form:<9} {why}{read}\n        {}\n", seq.0, crate::report::fit(&clean(line.trim()), 90)))?;
+            print(&format!(
+                "{:>6}  {form:<9} {why}{read}\n        {}\n",
+                seq.0,
+                crate::report::fit(&clean(line.trim()), 90)
+            ))?;
         }
     }
     if places.is_empty() && !global.json {
@@ -149,7 +170,8 @@ fn options(settings: &Settings, build: &BuildArgs, at: Option<u64>) -> Result<Co
 
 /// Tools from a file: a JSON array in a provider's form, or in ours. Sorted, so that a request's beginning stays.
 fn tools(path: &Path, dialect: Option<Dialect>) -> Result<Vec<Tool>, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
+    let text =
+        std::fs::read_to_string(path).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
     let request = format!("{{\"model\":\"m\",\"max_tokens\":1,\"messages\":[],\"tools\":{text}}}");
     let candidates = [dialect.unwrap_or(Dialect::Anthropic), Dialect::Anthropic, Dialect::OpenaiChat];
     let decoded = candidates.into_iter().find_map(|dialect| {
@@ -158,7 +180,10 @@ fn tools(path: &Path, dialect: Option<Dialect>) -> Result<Vec<Tool>, Failure> {
     });
     let tools = decoded.or_else(|| serde_json::from_str::<Vec<Tool>>(&text).ok());
     let mut tools = tools.ok_or_else(|| {
-        wrong(format!("{}: not a JSON array of tools in Anthropic's, OpenAI's or the neutral form", path.display()))
+        wrong(format!(
+            "{}: not a JSON array of tools in Anthropic's, OpenAI's or the neutral form",
+            path.display()
+        ))
     })?;
     tools.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(tools)

@@ -30,9 +30,9 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Doctor) -
     }
     let ok = diagnosis.problems.is_empty();
     if global.json {
-        let problems = diagnosis.problems.iter().map(|problem| {
-            json!({ "rule": problem.rule, "detail": problem.detail, "derived": problem.derived })
-        });
+        let problems = diagnosis.problems.iter().map(
+            |problem| json!({ "rule": problem.rule, "detail": problem.detail, "derived": problem.derived }),
+        );
         print_json(&json!({
             "ok": ok,
             "problems": problems.collect::<Vec<_>>(),
@@ -78,7 +78,9 @@ fn picture(diagnosis: &Diagnosis, repaired: usize) -> String {
     if diagnosis.problems.is_empty() {
         out.push_str("all is well\n");
     } else if diagnosis.problems.iter().any(|problem| !problem.derived) {
-        out.push_str("what is not derived cannot be made anew: restore a backup, or export what can still be read\n");
+        out.push_str(
+            "what is not derived cannot be made anew: restore a backup, or export what can still be read\n",
+        );
     }
     out
 }

@@ -26,7 +26,10 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
         );
         return Err(Failure::Door(REFUSED, text));
     }
-    let erased = session.erase(from, to, wanted.reason.as_deref()).await?;
+    let erased = match &wanted.at {
+        Some(_) => session.erase(from, to, wanted.reason.as_deref()).await?,
+        None => session.erase_all(wanted.reason.as_deref()).await?,
+    };
     if global.json {
         print_json(&json!({
             "session": session.id().as_str(), "from_seq": from.0, "to_seq": to.min(head).0,

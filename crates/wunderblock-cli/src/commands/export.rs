@@ -17,9 +17,10 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Export) -
     let engine = settings.read_only().await?;
     let session = known_session(&engine, &wanted.session.session).await?;
     let mut out: Box<dyn Write> = match &wanted.out {
-        Some(path) => Box::new(BufWriter::new(std::fs::File::create(path).map_err(|error| {
-            crate::exit::wrong(format!("{}: {error}", path.display()))
-        })?)),
+        Some(path) => Box::new(BufWriter::new(
+            std::fs::File::create(path)
+                .map_err(|error| crate::exit::wrong(format!("{}: {error}", path.display())))?,
+        )),
         None => Box::new(BufWriter::new(std::io::stdout())),
     };
     let what = if wanted.original {

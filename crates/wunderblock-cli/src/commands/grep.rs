@@ -34,7 +34,11 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> 
             if count <= 20 && outcome.is_ok() {
                 outcome = out.flush();
             }
-            if outcome.is_err() || count >= limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if outcome.is_err() || count >= limit {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         })
         .await?;
     outcome?;

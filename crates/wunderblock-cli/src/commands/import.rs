@@ -48,7 +48,8 @@ fn text(failure: &Failure) -> String {
 
 async fn one(global: &Global, engine: &Engine, path: &PathBuf, wanted: &Import) -> Result<(), Failure> {
     let bar = bytes_bar(global, &path.to_string_lossy());
-    let imported = engine.import(path, format(wanted.format), &mut |done, total| update(&bar, done, total)).await;
+    let imported =
+        engine.import(path, format(wanted.format), &mut |done, total| update(&bar, done, total)).await;
     bar.finish_and_clear();
     let imported = imported?;
     if !global.quiet {
@@ -72,15 +73,22 @@ fn line(imported: &Imported) -> String {
     let what = if imported.unchanged {
         "nothing new".to_owned()
     } else {
-        let known = if imported.duplicates > 0 { format!(", {} known", grouped(imported.duplicates)) } else { String::new() };
+        let known = if imported.duplicates > 0 {
+            format!(", {} known", grouped(imported.duplicates))
+        } else {
+            String::new()
+        };
         let opaque = if imported.opaque_bytes > 0 {
             let tenths = imported.opaque_bytes.saturating_mul(1000) / imported.bytes.max(1);
             format!(", {}.{} % of the bytes of unknown shape", tenths / 10, tenths % 10)
         } else {
             String::new()
         };
-        let broken =
-            if imported.broken > 0 { format!(", {}", plural(imported.broken, "broken record", "broken records")) } else { String::new() };
+        let broken = if imported.broken > 0 {
+            format!(", {}", plural(imported.broken, "broken record", "broken records"))
+        } else {
+            String::new()
+        };
         format!("{}{known}{opaque}{broken}", plural(imported.appended, "event", "events"))
     };
     format!(

@@ -95,7 +95,9 @@ pub(crate) async fn known_session(engine: &Engine, text: &str) -> Result<Session
         let found = engine.imported(path).await?;
         return match found {
             Some(id) => Ok(engine.session(id)),
-            None => Err(wrong(format!("{text} has not been imported yet; `wunderblock import {text}` does it"))),
+            None => {
+                Err(wrong(format!("{text} has not been imported yet; `wunderblock import {text}` does it")))
+            }
         };
     }
     Ok(engine.find(text).await?)
@@ -110,8 +112,13 @@ pub(crate) async fn catch_up(engine: &Engine, global: &Global) -> Result<(), Fai
 }
 
 pub(crate) fn bytes_bar(global: &Global, what: &str) -> ProgressBar {
-    let name = Path::new(what).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    bar(global, &crate::terminal::clean(&name), "importing {msg} [{bar:32}] {bytes}/{total_bytes} {bytes_per_sec} {eta}")
+    let name =
+        Path::new(what).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    bar(
+        global,
+        &crate::terminal::clean(&name),
+        "importing {msg} [{bar:32}] {bytes}/{total_bytes} {bytes_per_sec} {eta}",
+    )
 }
 
 /// A progress bar on stderr; none where nobody watches.

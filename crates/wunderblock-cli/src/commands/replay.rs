@@ -19,9 +19,14 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Replay) -
     let replayed = session.replay(wanted.at.map(Seq)).await?;
     let to_stdout = wanted.out.as_deref() == Some(Path::new("-"));
     if let Some(path) = wanted.out.as_deref().filter(|_| !to_stdout) {
-        std::fs::write(path, &replayed.body).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
+        std::fs::write(path, &replayed.body)
+            .map_err(|error| wrong(format!("{}: {error}", path.display())))?;
     }
-    let verdict = if replayed.erased { "content of it has been erased since" } else { "proved: the same bytes as recorded" };
+    let verdict = if replayed.erased {
+        "content of it has been erased since"
+    } else {
+        "proved: the same bytes as recorded"
+    };
     if to_stdout {
         let mut stdout = std::io::stdout().lock();
         stdout.write_all(&replayed.body)?;

@@ -13,7 +13,9 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Restore) 
     let done = Engine::restore(&wanted.from, &settings.db, wanted.replace, settings.config()).await?;
     let kept = done.kept.as_ref().map(|path| path.to_string_lossy().into_owned());
     if global.json {
-        print_json(&json!({ "path": settings.db.to_string_lossy(), "kept": kept, "erased_again": done.erased_again }))?;
+        print_json(
+            &json!({ "path": settings.db.to_string_lossy(), "kept": kept, "erased_again": done.erased_again }),
+        )?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut out = format!("restored {}\n", clean(&settings.db.to_string_lossy()));
@@ -21,7 +23,10 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Restore) 
         out.push_str(&format!("the ledger that was there is now {}\n", clean(&kept)));
     }
     if done.erased_again > 0 {
-        out.push_str(&format!("{} events were erased again, as they had been since the backup\n", done.erased_again));
+        out.push_str(&format!(
+            "{} events were erased again, as they had been since the backup\n",
+            done.erased_again
+        ));
     }
     print(&out)?;
     Ok(ExitCode::SUCCESS)

@@ -9,7 +9,11 @@ use serde_json::json;
 use std::process::ExitCode;
 use wunderblock_core::stub::grouped;
 
-pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Sessions) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(
+    global: &Global,
+    settings: &Settings,
+    wanted: &Sessions,
+) -> Result<ExitCode, Failure> {
     let engine = settings.read_only().await?;
     let streams = engine.streams(&wanted.prefix, wanted.limit).await?;
     if global.json {

@@ -40,7 +40,11 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> 
         describe(event, &bodies, (paint, global.verbose), &mut out);
     }
     if info.head > to || from > Seq(1) {
-        out.push_str(&paint.dim(&format!("positions {from}–{} of {}; --at A-B shows others\n", to.min(info.head), info.head)));
+        out.push_str(&paint.dim(&format!(
+            "positions {from}–{} of {}; --at A-B shows others\n",
+            to.min(info.head),
+            info.head
+        )));
     }
     print(&out)?;
     Ok(ExitCode::SUCCESS)
@@ -52,7 +56,9 @@ fn describe(
     (paint, all): (Paint, bool),
     out: &mut String,
 ) {
-    let head = |who: &str| format!("{} {} {}\n", paint.bold(&format!("{:>6}", event.seq.0)), who, paint.dim(&time(event.at)));
+    let head = |who: &str| {
+        format!("{} {} {}\n", paint.bold(&format!("{:>6}", event.seq.0)), who, paint.dim(&time(event.at)))
+    };
     match &event.fact {
         None => out.push_str(&head("erased")),
         Some(Fact::MessageAppended(said)) => {
@@ -77,7 +83,10 @@ fn describe(
         Some(fact) => {
             out.push_str(&head(fact.kind()));
             let value = serde_json::to_string(fact).unwrap_or_default();
-            out.push_str(&format!("       {}\n", fit(&clean(&value), if all { usize::MAX } else { width() - 8 })));
+            out.push_str(&format!(
+                "       {}\n",
+                fit(&clean(&value), if all { usize::MAX } else { width() - 8 })
+            ));
         }
     }
 }
@@ -90,8 +99,13 @@ fn show_part(part: &Part, bodies: &dyn wunderblock_core::ports::Bodies, all: boo
             body(text, bodies, all, out);
         }
         Part::ToolCall { name, input, gist, .. } => {
-            let what = gist.as_deref().map(ToOwned::to_owned).or_else(|| input.inline().map(ToOwned::to_owned));
-            out.push_str(&format!("       → {} {}\n", clean(name), fit(&clean(&what.unwrap_or_default()), width() - 12)));
+            let what =
+                gist.as_deref().map(ToOwned::to_owned).or_else(|| input.inline().map(ToOwned::to_owned));
+            out.push_str(&format!(
+                "       → {} {}\n",
+                clean(name),
+                fit(&clean(&what.unwrap_or_default()), width() - 12)
+            ));
         }
         Part::ToolResult { content, failed, .. } => {
             out.push_str(if *failed { "       ← failed\n" } else { "       ←\n" });

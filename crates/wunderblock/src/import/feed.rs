@@ -35,6 +35,7 @@ pub(super) struct Feed<'e> {
     format: Format,
     source: SourceNo,
     handle: Handle,
+    revision: u32,
     shared: u64,
     hasher: blake3::Hasher,
     chunk: Vec<u8>,
@@ -69,7 +70,7 @@ impl<'e> Feed<'e> {
             shared,
             at: engine.now(),
         };
-        let Some(Written::Source(source, _)) = engine.storage.commit(vec![write]).await?.pop() else {
+        let Some(Written::Source(source, revision)) = engine.storage.commit(vec![write]).await?.pop() else {
             return Err(unexpected());
         };
         let done = Imported {
@@ -92,6 +93,7 @@ impl<'e> Feed<'e> {
             format,
             source,
             handle,
+            revision,
             shared,
             hasher: blake3::Hasher::new(),
             chunk: Vec::with_capacity(SOURCE_CHUNK),
@@ -155,7 +157,12 @@ impl<'e> Feed<'e> {
         self.place(session, &record).await?;
         let at = record.at.unwrap_or(self.newest);
         self.newest = self.newest.max(at);
-        let source = Source::Import { source: self.handle, offset: record.offset, len: record.len };
+        let source = Source::Import {
+            source: self.handle,
+            revision: self.revision,
+            offset: record.offset,
+            len: record.len,
+        };
         let name = record.id.clone().unwrap_or_else(|| format!("r{}", record.offset).into());
         let mut items = record.items;
         if items.is_empty() {

@@ -291,9 +291,22 @@ pub enum Write {
         stream: StreamId,
         /// The positions, in this stream or those it continues.
         seqs: Vec<Seq>,
-        /// Bytes of sources to overwrite: source handle, offset, length.
-        spans: Vec<(Handle, u64, u64)>,
+        /// Bytes of sources to overwrite.
+        spans: Vec<SourceSpan>,
     },
+}
+
+/// Bytes of a source, as one of its revisions has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourceSpan {
+    /// The source.
+    pub source: Handle,
+    /// The revision.
+    pub revision: u32,
+    /// The first byte's offset.
+    pub offset: u64,
+    /// How many bytes.
+    pub len: u64,
 }
 
 /// What a write did.

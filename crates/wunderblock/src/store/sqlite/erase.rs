@@ -2,16 +2,16 @@
 
 use super::read::{lineage, row, rows};
 use super::write::run;
-use crate::store::{StoreError, TenantNo, Written};
+use crate::store::{SourceSpan, StoreError, TenantNo, Written};
 use rusqlite::{Connection, params};
-use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Bytes, Seq};
 
 pub(super) fn erase(
     db: &Connection,
     tenant: TenantNo,
     stream: &StreamId,
-    (seqs, spans): (&[Seq], &[(Handle, u64, u64)]),
+    (seqs, spans): (&[Seq], &[SourceSpan]),
 ) -> Result<Written, StoreError> {
     let stretches = lineage(db, tenant, stream)?;
     let (mut events, mut blobs) = (0, 0);
@@ -28,7 +28,7 @@ pub(super) fn erase(
     }
     let mut source_bytes = 0;
     for span in spans {
-        source_bytes += super::source::overwrite(db, tenant, *span)?;
+        source_bytes += super::source::overwrite(db, tenant, span)?;
     }
     Ok(Written::Erased { events, blobs, source_bytes: Bytes(source_bytes) })
 }

@@ -154,7 +154,11 @@ pub(super) fn lineage(db: &Connection, tenant: TenantNo, id: &StreamId) -> Resul
             };
         };
         let base = info.fork.as_ref().map_or(Seq::START, |(_, base)| *base);
-        stretches.push(Stretch { no: info.no, stream: id, from: base.next(), to: to.min(info.head) });
+        let last = to.min(info.head);
+        // A fork may begin at or before the place where its parent did; then the parent holds nothing of it.
+        if stretches.is_empty() || base < last {
+            stretches.push(Stretch { no: info.no, stream: id, from: base.next(), to: last });
+        }
         next = info.fork.map(|(parent, base)| (parent, base.min(to)));
     }
     Ok(stretches)
@@ -184,7 +188,9 @@ fn events(db: &Connection, query: &Query) -> Result<Vec<StoredEvent>, StoreError
         return Ok(Vec::new());
     };
     let mut stretches = lineage(db, *tenant, stream)?;
+    let mut start: Option<u64> = None;
     if *order == Order::Ascending {
+        start = Some(tally(db, *tenant, &stretches, from.prev())?.text.0);
         stretches.reverse();
     }
     let direction = if *order == Order::Ascending { "ASC" } else { "DESC" };
@@ -192,7 +198,6 @@ fn events(db: &Connection, query: &Query) -> Result<Vec<StoredEvent>, StoreError
         "{EVENT} WHERE tenant = ?1 AND stream = ?2 AND seq BETWEEN ?3 AND ?4 ORDER BY seq {direction} LIMIT ?5"
     );
     let mut found = Vec::new();
-    let mut start: Option<u64> = None;
     for stretch in stretches {
         let (low, high) = (stretch.from.max(*from), stretch.to.min(*to));
         let left = limit.saturating_sub(found.len() as u64);
@@ -209,10 +214,14 @@ fn events(db: &Connection, query: &Query) -> Result<Vec<StoredEvent>, StoreError
             if *counts {
                 event.counts = event_counts(db, *tenant, &event)?;
             }
+            // The column is a running sum, so the texts read so far are a difference. Backwards, a row tells of those
+            // before it.
+            let read = upto.abs_diff(*start.get_or_insert(upto)) > text.0;
+            if read && *order == Order::Descending {
+                return Ok(found);
+            }
             found.push(event);
-            // The column is a running sum, so the texts read so far are a difference.
-            let begin = *start.get_or_insert(upto);
-            if upto.abs_diff(begin) > text.0 {
+            if read {
                 return Ok(found);
             }
         }
@@ -316,7 +325,7 @@ pub(super) fn tallies(
 }
 
 fn tally(db: &Connection, tenant: TenantNo, stretches: &[Stretch], seq: Seq) -> Result<TallyRow, StoreError> {
-    let Some(index) = stretches.iter().position(|stretch| stretch.from <= seq) else {
+    let Some(index) = stretches.iter().position(|stretch| stretch.from <= seq.min(stretch.to)) else {
         return Ok(TallyRow { tokens: Some(Tokens::ZERO), ..TallyRow::default() });
     };
     let Some(holder) = stretches.get(index) else { return Ok(TallyRow::default()) };

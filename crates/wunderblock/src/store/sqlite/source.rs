@@ -5,7 +5,7 @@
 
 use super::read::{row, rows, stream_id};
 use super::write::{handle_of, handle_sql, run};
-use crate::store::{Chunk, SourceBy, SourceInfo, SourceNo, StoreError, TenantNo, Written};
+use crate::store::{Chunk, SourceBy, SourceInfo, SourceNo, SourceSpan, StoreError, TenantNo, Written, codec};
 use rusqlite::{Connection, params};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::Millis;
@@ -55,6 +55,11 @@ pub(super) fn chunk(
     data: &[u8],
 ) -> Result<Written, StoreError> {
     let revision = unfinished(db, source)?;
+    run(
+        db,
+        "DELETE FROM source_chunks WHERE source = ?1 AND revision = ?2 AND start = ?3",
+        params![source.0, revision, offset],
+    )?;
     run(
         db,
         "INSERT INTO source_chunks (source, revision, start, len, data) VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -114,11 +119,12 @@ pub(super) fn info(
     })
 }
 
-/// Which bytes of the newest complete revision each revision holds: `(revision, from, to)`, the newest first.
-fn spans(db: &Connection, source: SourceNo) -> Result<Vec<(u32, u64, u64)>, StoreError> {
-    let sql = "SELECT revision, shared, len FROM source_revisions WHERE source = ?1 AND len IS NOT NULL
-               ORDER BY revision DESC";
-    let revisions = rows(db, sql, params![source.0], |row| {
+/// Which bytes of a revision each revision holds: `(revision, from, to)`, the newest first.
+fn spans(db: &Connection, source: SourceNo, newest: Option<u32>) -> Result<Vec<(u32, u64, u64)>, StoreError> {
+    // The newest complete revision, or a given one: an import that was broken off may have left records of it.
+    let sql = "SELECT revision, shared, coalesce(len, 9223372036854775807) FROM source_revisions
+               WHERE source = ?1 AND (?2 IS NULL AND len IS NOT NULL OR revision <= ?2) ORDER BY revision DESC";
+    let revisions = rows(db, sql, params![source.0, newest], |row| {
         Ok((row.get::<_, u32>(0)?, row.get::<_, u64>(1)?, row.get::<_, u64>(2)?))
     })?;
     let mut end = u64::MAX;
@@ -143,7 +149,7 @@ pub(super) fn chunks(
     limit: u64,
 ) -> Result<Vec<Chunk>, StoreError> {
     let mut found = Vec::new();
-    for (revision, begin, end) in spans(db, source)?.into_iter().rev() {
+    for (revision, begin, end) in spans(db, source, None)?.into_iter().rev() {
         let (low, high) = (begin.max(from), end.min(to));
         let left = limit.saturating_sub(found.len() as u64);
         if low >= high || left == 0 {
@@ -160,35 +166,45 @@ pub(super) fn chunks(
     Ok(found)
 }
 
-/// Overwrites a span with spaces wherever a revision holds it. Answers how many bytes.
-pub(super) fn overwrite(
-    db: &Connection,
-    tenant: TenantNo,
-    (handle, offset, len): (Handle, u64, u64),
-) -> Result<u64, StoreError> {
+/// Overwrites a span with spaces, as the revision it names has it. Answers how many bytes.
+pub(super) fn overwrite(db: &Connection, tenant: TenantNo, span: &SourceSpan) -> Result<u64, StoreError> {
     let sql = "SELECT source FROM sources WHERE tenant = ?1 AND handle = ?2";
-    let found = row(db, sql, params![tenant.0, handle_sql(handle)], |row| row.get::<_, i64>(0))?;
+    let found = row(db, sql, params![tenant.0, handle_sql(span.source)], |row| row.get::<_, i64>(0))?;
     let Some(source) = found else { return Ok(0) };
-    let end = offset.saturating_add(len);
+    let end = span.offset.saturating_add(span.len);
+    let mut erased = 0;
+    for (revision, begin, stop) in spans(db, SourceNo(source), Some(span.revision))? {
+        let (from, to) = (span.offset.max(begin), end.min(stop));
+        if from < to {
+            erased += blank(db, (source, revision), (from, to))?;
+        }
+    }
+    if erased > 0 {
+        run(db, "UPDATE sources SET erased = 1 WHERE source = ?1", params![source])?;
+    }
+    Ok(erased)
+}
+
+/// Fills bytes of the chunks of one revision with spaces.
+fn blank(db: &Connection, (source, revision): (i64, u32), (from, to): (u64, u64)) -> Result<u64, StoreError> {
     let touched = rows(
         db,
-        "SELECT chunk, start, data FROM source_chunks WHERE source = ?1 AND start < ?3 AND start + len > ?2",
-        params![source, offset, end],
+        "SELECT chunk, start, data FROM source_chunks
+         WHERE source = ?1 AND revision = ?2 AND start < ?4 AND start + len > ?3",
+        params![source, revision, from, to],
         |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u64>(1)?, row.get::<_, Vec<u8>>(2)?)),
     )?;
     let mut erased = 0;
     for (chunk, start, data) in touched {
-        let mut bytes =
-            crate::store::codec::unpack(&data).map_err(|error| StoreError::Damaged(error.to_string()))?;
-        let from = usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX).min(bytes.len());
-        let to = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX).min(bytes.len());
-        if let Some(span) = bytes.get_mut(from..to) {
+        let mut bytes = codec::unpack(&data).map_err(|error| StoreError::Damaged(error.to_string()))?;
+        let place =
+            |at: u64| usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX).min(bytes.len());
+        let (first, last) = (place(from), place(to));
+        if let Some(span) = bytes.get_mut(first..last) {
             span.fill(b' ');
             erased += span.len() as u64;
         }
-        let data = crate::store::codec::pack(&bytes);
-        run(db, "UPDATE source_chunks SET data = ?2 WHERE chunk = ?1", params![chunk, data])?;
+        run(db, "UPDATE source_chunks SET data = ?2 WHERE chunk = ?1", params![chunk, codec::pack(&bytes)])?;
     }
-    run(db, "UPDATE sources SET erased = 1 WHERE source = ?1", params![source])?;
     Ok(erased)
 }

@@ -173,11 +173,11 @@ fn tallies(
     stream: &StreamId,
     tokens: &[(Seq, wunderblock_core::units::Tokens)],
 ) -> Result<Written, StoreError> {
-    let (no, mut counted, mut sum): (i64, u64, u64) = db
-        .prepare_cached("SELECT stream, counted, tokens FROM streams WHERE tenant = ?1 AND id = ?2")
+    let (no, mut counted, mut sum, head): (i64, u64, u64, u64) = db
+        .prepare_cached("SELECT stream, counted, tokens, head FROM streams WHERE tenant = ?1 AND id = ?2")
         .and_then(|mut statement| {
             statement.query_row(params![tenant.0, stream.as_str()], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
             })
         })
         .optional()
@@ -185,7 +185,7 @@ fn tallies(
         .ok_or_else(|| StoreError::NoStream(stream.clone()))?;
     for (seq, own) in tokens {
         // Somebody else may have counted these meanwhile.
-        if seq.0 != counted + 1 {
+        if seq.0 != counted + 1 || seq.0 > head {
             continue;
         }
         counted = seq.0;
