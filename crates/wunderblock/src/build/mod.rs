@@ -354,7 +354,9 @@ impl Engine {
                 ),
             });
         }
-        if let Some(first) = wunderblock_wire::validate(target.dialect, &encoded.bytes).first() {
+        let violations = wunderblock_wire::validate(target.dialect, &encoded.bytes);
+        // A session that ends with the assistant's words waits for the user's: whoever sends the request adds them.
+        if let Some(first) = violations.iter().find(|violation| violation.rule != "prefill") {
             let dialect = dialect_name(target.dialect);
             return Err(Error::Invalid { dialect, first: format!("{}: {}", first.path, first.detail) });
         }
