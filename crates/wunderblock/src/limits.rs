@@ -16,6 +16,8 @@ pub const IMPORT_BATCH_BYTES: u64 = 8 << 20;
 pub const COUNT_AT_ONCE: Bytes = Bytes(64 << 10);
 /// Events that one pass of the background counts and indexes together: the size of a fresh index segment.
 pub const CATCH_UP_EVENTS: u64 = 4_096;
+/// How often the background looks anew because another process did some of its work.
+pub const CATCH_UP_RETRIES: usize = 8;
 /// Text that one such pass holds in memory.
 pub const CATCH_UP_BYTES: Bytes = Bytes(48 << 20);
 /// Events a view is loaded with at first. With [`VIEW_BYTES_PER_TOKEN`] it bounds what a build reads.

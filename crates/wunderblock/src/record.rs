@@ -1,5 +1,6 @@
 //! The way in: events made ready and appended. Never calls a model, never waits for anything but the disk.
 
+use crate::catch_up::{is_data, leaves};
 use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
 use crate::gauge::count_body;
@@ -163,7 +164,13 @@ fn text_of(event: &NewEvent) -> Bytes {
 
 /// Counts of the bodies that will be blobs.
 fn counted(events: &[NewEvent]) -> Vec<(String, crate::store::BodyCount)> {
-    let bodies = events.iter().flat_map(|event| event.fact.bodies());
+    let bodies = events.iter().flat_map(|event| match &event.fact {
+        Fact::MessageAppended(said) => {
+            let parts = said.message.parts.iter().flat_map(leaves);
+            parts.filter(|(part, _)| !is_data(part)).map(|(_, body)| body).collect()
+        }
+        fact => fact.bodies(),
+    });
     bodies
         .filter_map(Body::inline)
         .filter(|text| text.len() >= codec::INLINE_MAX)

@@ -130,7 +130,7 @@ impl Session {
         let (gauge, fresh) = engine
             .gauge(&loaded.view, &loaded.counts, Scales::new(target.row.counter(), target.dialect))
             .await?;
-        let recalled = engine.recall(&self.id, &loaded, options.query.as_deref()).await?;
+        let recalled = engine.recall(&self.id, &loaded, (options.query.as_deref(), &gauge)).await?;
         let mut gauge = gauge;
         for (handle, count) in &recalled.counts {
             gauge.learn(*handle, *count);

@@ -3,7 +3,7 @@
 use super::load::{Loaded, Texts};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::gauge::count_body;
+use crate::gauge::Scales;
 use crate::limits::RECALL_HITS;
 use crate::search::{SearchOptions, SearchOrder};
 use crate::store::{Answer, BodyCount, Query, codec};
@@ -28,7 +28,7 @@ impl Engine {
         &self,
         stream: &StreamId,
         loaded: &Loaded,
-        query: Option<&str>,
+        (query, gauge): (Option<&str>, &Scales),
     ) -> Result<Recalled, Error> {
         let mut recalled = Recalled { texts: self.newest_turn(&loaded.view).await?, ..Recalled::default() };
         let words = turn_words(&loaded.view, &recalled.texts);
@@ -48,7 +48,7 @@ impl Engine {
         self.more_texts(&mut recalled.texts, handles.iter().copied()).await?;
         for handle in handles {
             if let Some(text) = recalled.texts.0.get(&handle) {
-                recalled.counts.insert(handle, count_body(text));
+                recalled.counts.insert(handle, gauge.measure(text));
             }
         }
         Ok(recalled)

@@ -199,12 +199,15 @@ pub enum Write {
         at: Millis,
     },
     /// Appends events to a stream. Answers [`Written::Appended`].
+    ///
+    /// Whoever did not hear the answer says it again: events that are there already with the same content are answered
+    /// as duplicates, and if all of them are, the head may be anywhere.
     Append {
         /// Whose.
         tenant: TenantNo,
         /// Which.
         stream: StreamId,
-        /// Refuse with [`StoreError::HeadMoved`] unless the head is here.
+        /// Refuse with [`StoreError::HeadMoved`] unless the head is here, or all of the events are there already.
         expect_head: Option<Seq>,
         /// What.
         events: Vec<PackedEvent>,
@@ -275,8 +278,9 @@ pub enum Write {
         segment: Option<PackedSegment>,
         /// The ids of segments that go.
         replaces: Vec<u64>,
-        /// How far each stream is indexed now.
-        indexed: Vec<(StreamNo, Seq)>,
+        /// What the segment adds to the index. Refused with [`StoreError::HeadMoved`] where somebody else has indexed
+        /// some of it meanwhile.
+        indexed: Vec<Reach>,
     },
     /// Forgets what is derived of a tenant, to be made anew.
     DropDerived {
@@ -291,9 +295,25 @@ pub enum Write {
         stream: StreamId,
         /// The positions, in this stream or those it continues.
         seqs: Vec<Seq>,
-        /// Bytes of sources to overwrite.
+        /// Bytes of sources to overwrite, and with them the same bytes where they stand again in other revisions of the
+        /// source, if they are at least [`REPEATED_MIN`].
         spans: Vec<SourceSpan>,
     },
+}
+
+/// How long a record is at least that is looked for in other revisions when it is erased. Shorter ones say nothing, and
+/// stand everywhere.
+pub const REPEATED_MIN: u64 = 24;
+
+/// How much of a stream a segment of the index adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// The stream.
+    pub stream: StreamNo,
+    /// How far it was indexed before.
+    pub after: Seq,
+    /// How far it is indexed now.
+    pub through: Seq,
 }
 
 /// Bytes of a source, as one of its revisions has them.

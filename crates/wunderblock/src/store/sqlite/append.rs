@@ -29,9 +29,6 @@ pub(super) fn append(
 ) -> Result<Vec<Appended>, StoreError> {
     let info =
         super::read::stream(db, tenant, stream)?.ok_or_else(|| StoreError::NoStream(stream.clone()))?;
-    if let Some(expected) = expect_head.filter(|expected| *expected != info.head) {
-        return Err(StoreError::HeadMoved { expected, actual: info.head });
-    }
     let lineage = super::read::lineage(db, tenant, stream)?;
     let mut growing = Growing {
         no: info.no,
@@ -42,6 +39,20 @@ pub(super) fn append(
         updated_at: info.updated_at,
         ancestors: lineage.iter().skip(1).map(|stretch| (stretch.no, stretch.to)).collect(),
     };
+    if let Some(expected) = expect_head.filter(|expected| *expected != info.head) {
+        // The answer to the first time may have been lost.
+        let there: Result<Option<Vec<Seq>>, StoreError> =
+            events.iter().map(|event| seen(db, tenant, &growing, event)).collect();
+        return match there {
+            Ok(Some(seqs)) if !seqs.is_empty() => {
+                Ok(seqs.into_iter().map(|seq| Appended { seq, duplicate: true }).collect())
+            }
+            Ok(_) | Err(StoreError::Conflict { .. }) => {
+                Err(StoreError::HeadMoved { expected, actual: info.head })
+            }
+            Err(error) => Err(error),
+        };
+    }
     let mut appended = Vec::with_capacity(events.len());
     for event in events {
         appended.push(match seen(db, tenant, &growing, event)? {

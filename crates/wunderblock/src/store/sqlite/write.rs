@@ -1,7 +1,7 @@
 //! Applies writes inside the writer's transaction.
 
 use super::{append, erase, failure, source};
-use crate::store::{Opening, StoreError, StreamNo, TenantNo, Write, Written};
+use crate::store::{Opening, Reach, StoreError, StreamNo, TenantNo, Write, Written};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Millis, Seq};
@@ -13,7 +13,8 @@ pub(super) fn all(transaction: &mut Transaction<'_>, writes: &[Write]) -> Result
     match result {
         Ok(written) => point.commit().map(|()| written).map_err(|error| failure(&error)),
         Err(error) => {
-            point.rollback().map_err(|error| failure(&error))?;
+            // A full disk rolls back the whole transaction, and then there is no savepoint left to roll back to.
+            let _ = point.rollback();
             Err(error)
         }
     }
@@ -204,7 +205,7 @@ fn segment_swap(
     db: &Connection,
     tenant: TenantNo,
     segment: Option<&crate::store::PackedSegment>,
-    (replaces, indexed): (&[u64], &[(StreamNo, Seq)]),
+    (replaces, indexed): (&[u64], &[Reach]),
 ) -> Result<Written, StoreError> {
     for old in replaces {
         let gone =
@@ -215,14 +216,14 @@ fn segment_swap(
         }
         run(db, "DELETE FROM index_blocks WHERE tenant = ?1 AND segment = ?2", params![tenant.0, old])?;
     }
-    for (stream, to) in indexed {
+    for Reach { stream, after, through } in indexed {
         let moved = run(
             db,
-            "UPDATE streams SET indexed = ?3 WHERE stream = ?1 AND tenant = ?2 AND indexed < ?3",
-            params![stream.0, tenant.0, to.0],
+            "UPDATE streams SET indexed = ?4 WHERE stream = ?1 AND tenant = ?2 AND indexed = ?3 AND ?3 < ?4",
+            params![stream.0, tenant.0, after.0, through.0],
         )?;
         if moved == 0 {
-            return Err(StoreError::HeadMoved { expected: *to, actual: *to });
+            return Err(StoreError::HeadMoved { expected: *after, actual: *through });
         }
     }
     let Some(segment) = segment else { return Ok(Written::Done) };

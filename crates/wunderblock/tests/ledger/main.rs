@@ -1,0 +1,12 @@
+//! The library's promises, tried at its boundary.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that meets what it does not expect fails"
+)]
+
+mod scene;
+mod storage;
