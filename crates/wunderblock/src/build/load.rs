@@ -86,10 +86,12 @@ impl Engine {
         for row in first.events.values() {
             counts.extend(row.counts.iter().copied());
             let event = self.event(wanted.stream, row)?;
-            if wanted.anew && is_step(&event) {
-                continue;
+            let newest = first.trim.as_ref().is_some_and(|(trim, _)| trim.seq == event.seq);
+            if is_step(&event, wanted.anew) && !newest {
+                view.pass(&event);
+            } else {
+                view.apply(&event);
             }
-            view.apply(&event);
         }
         Ok(Loaded {
             info: first.info,
@@ -312,9 +314,10 @@ fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {
     view.entries().flat_map(|entry| &entry.message.parts).flat_map(Part::bodies).filter_map(Body::handle)
 }
 
-/// Whether an event is a step or a request of a lane.
-fn is_step(event: &Event) -> bool {
-    matches!(event.fact, Some(Fact::ViewTrimmed(_) | Fact::ContextBuilt(_)))
+/// Whether an event is a lane's step, which the newest one makes void; of a view that is made anew, also its requests.
+fn is_step(event: &Event, anew: bool) -> bool {
+    matches!(event.fact, Some(Fact::ViewTrimmed(_)))
+        || anew && matches!(event.fact, Some(Fact::ContextBuilt(_)))
 }
 
 /// What the first round trip brings.
