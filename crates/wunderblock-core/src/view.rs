@@ -6,8 +6,7 @@
 use crate::event::{ContextInjected, Event, Fact};
 use crate::id::{CallId, LaneId};
 use crate::message::{Body, Message, Part, Role, Standing};
-use crate::plan::Injection;
-use crate::trim::Trim;
+use crate::step::{At, Injection, Trim};
 use crate::units::{Millis, Seq};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -200,7 +199,7 @@ impl View {
 
     /// A part of the entry at a position.
     #[must_use]
-    pub fn part(&self, (seq, index): crate::pair::At) -> Option<&Part> {
+    pub fn part(&self, (seq, index): At) -> Option<&Part> {
         self.entries.get(&seq)?.message.parts.get(index)
     }
 
