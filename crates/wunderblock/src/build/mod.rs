@@ -375,7 +375,7 @@ impl Engine {
         let encoded = encode(rendered, target)?;
         if Bytes(encoded.bytes.len() as u64) > target.budget.max_bytes {
             return Err(Error::Invalid {
-                dialect: dialect_name(target.dialect),
+                dialect: target.dialect.name(),
                 first: format!(
                     "it has {} bytes, the provider takes {}",
                     encoded.bytes.len(),
@@ -386,7 +386,7 @@ impl Engine {
         let violations = wunderblock_wire::validate(target.dialect, &encoded.bytes);
         // A session that ends with the assistant's words waits for the user's: whoever sends the request adds them.
         if let Some(first) = violations.iter().find(|violation| violation.rule != "prefill") {
-            let dialect = dialect_name(target.dialect);
+            let dialect = target.dialect.name();
             return Err(Error::Invalid { dialect, first: format!("{}: {}", first.path, first.detail) });
         }
         let built = Built {
@@ -451,16 +451,4 @@ fn encode(rendered: Rendered, target: &Target) -> Result<Encoded, Error> {
         ..rendered.request
     };
     Ok(wunderblock_wire::encode(target.dialect, &request)?)
-}
-
-/// A dialect's name, as flags and reports have it.
-#[must_use]
-pub const fn dialect_name(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Neutral => "neutral",
-        Dialect::Anthropic => "anthropic",
-        Dialect::OpenaiChat => "openai-chat",
-        Dialect::OpenaiResponses => "openai-responses",
-        Dialect::Gemini => "gemini",
-    }
 }

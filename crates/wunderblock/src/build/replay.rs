@@ -1,7 +1,7 @@
 //! Rebuilding a recorded request, and saying where two of them part.
 
+use super::Target;
 use super::load::{Texts, Wanted};
-use super::{Target, dialect_name};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::gauge::Scales;
@@ -130,7 +130,7 @@ impl Session {
         for (what, one, other) in [
             ("another lane", a.lane.to_string(), b.lane.to_string()),
             ("another model", a.model.clone(), b.model.clone()),
-            ("another format", dialect_name(a.dialect).to_owned(), dialect_name(b.dialect).to_owned()),
+            ("another format", a.dialect.name().to_owned(), b.dialect.name().to_owned()),
         ] {
             if one != other {
                 causes.push((b.seq, format!("{what}: {one}, then {other}")));
