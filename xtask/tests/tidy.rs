@@ -70,9 +70,31 @@ fn crates_lack_what_they_must_lack() {
     let rules: [(&str, &[&str]); 4] = [
         (
             "wunderblock-core",
-            &["serde_json", "tokio", "rusqlite", "std::fs", "std::env", "std::net", "SystemTime", "Instant::now", "rand::"],
+            &[
+                "serde_json",
+                "tokio",
+                "rusqlite",
+                "std::fs",
+                "std::env",
+                "std::net",
+                "SystemTime",
+                "Instant::now",
+                "rand::",
+            ],
         ),
-        ("wunderblock-wire", &["std::fs", "std::env", "std::net", "rusqlite", "tokio", "async fn", "SystemTime", "wunderblock::"]),
+        (
+            "wunderblock-wire",
+            &[
+                "std::fs",
+                "std::env",
+                "std::net",
+                "rusqlite",
+                "tokio",
+                "async fn",
+                "SystemTime",
+                "wunderblock::",
+            ],
+        ),
         ("wunderblock", &["clap", "println!", "eprintln!", "print!(", "env::var", "home_dir", "std::net"]),
         ("wunderblock-cli", &["rusqlite", "SELECT ", "INSERT ", "reqwest"]),
     ];
@@ -86,7 +108,11 @@ fn crates_lack_what_they_must_lack() {
                 }
                 for word in absent {
                     if line.contains(word) {
-                        broken.push(format!("{}:{}: {word} does not belong here", path.display(), number + 1));
+                        broken.push(format!(
+                            "{}:{}: {word} does not belong here",
+                            path.display(),
+                            number + 1
+                        ));
                     }
                 }
             }
@@ -104,7 +130,8 @@ fn dependencies_point_downwards() {
     ];
     let mut broken = Vec::new();
     for (name, absent) in rules {
-        let manifest = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).expect("a manifest");
+        let manifest =
+            fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).expect("a manifest");
         let normal = manifest.split("[dev-dependencies]").next().unwrap_or_default();
         let normal = normal.split("[dependencies]").nth(1).unwrap_or_default();
         for line in normal.lines() {
@@ -124,7 +151,8 @@ fn names_say_something() {
     let broken = all().into_iter().filter_map(|(path, _)| {
         let stem = path.file_stem()?.to_string_lossy().into_owned();
         let folder = path.parent()?.file_name()?.to_string_lossy().into_owned();
-        (empty.contains(&stem.as_str()) || empty.contains(&folder.as_str())).then(|| path.display().to_string())
+        (empty.contains(&stem.as_str()) || empty.contains(&folder.as_str()))
+            .then(|| path.display().to_string())
     });
     refuse(&broken.collect::<Vec<_>>());
 }
@@ -168,14 +196,18 @@ fn there_are_few_knobs() {
 #[test]
 fn nothing_is_put_off() {
     // Written in two parts, so that this file does not find itself.
-    let words = [["TO", "DO"], ["FIX", "ME"], ["unimple", "mented!("], ["to", "do!("], ["#[ig", "nore"]].map(|parts| parts.concat());
+    let words = [["TO", "DO"], ["FIX", "ME"], ["unimple", "mented!("], ["to", "do!("], ["#[ig", "nore"]]
+        .map(|parts| parts.concat());
     let mut files = all();
     files.extend(sources(&root().join("xtask")));
     let mut broken = Vec::new();
     for (path, text) in files {
         for (number, line) in text.lines().enumerate() {
             broken.extend(
-                words.iter().filter(|word| line.contains(word.as_str())).map(|word| format!("{}:{}: {word}", path.display(), number + 1)),
+                words
+                    .iter()
+                    .filter(|word| line.contains(word.as_str()))
+                    .map(|word| format!("{}:{}: {word}", path.display(), number + 1)),
             );
         }
     }
@@ -184,17 +216,24 @@ fn nothing_is_put_off() {
 
 #[test]
 fn every_link_between_documents_leads_somewhere() {
-    let mut documents: Vec<PathBuf> = ["README.md", "README.zh-CN.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
-        .iter()
-        .map(|name| root().join(name))
-        .collect();
+    let mut documents: Vec<PathBuf> =
+        ["README.md", "README.zh-CN.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+            .iter()
+            .map(|name| root().join(name))
+            .collect();
     for folder in ["docs", "docs/design", "examples"] {
         let entries = fs::read_dir(root().join(folder)).expect("a folder of documents");
-        documents.extend(entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "md")));
+        documents.extend(
+            entries
+                .flatten()
+                .map(|entry| entry.path())
+                .filter(|path| path.extension().is_some_and(|end| end == "md")),
+        );
     }
     let mut broken = Vec::new();
     for document in documents {
-        let text = fs::read_to_string(&document).unwrap_or_else(|error| panic!("{}: {error}", document.display()));
+        let text =
+            fs::read_to_string(&document).unwrap_or_else(|error| panic!("{}: {error}", document.display()));
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let target = link.split('#').next().unwrap_or_default();
             if target.is_empty() || target.contains("://") {
