@@ -4,7 +4,7 @@ use crate::paint::Paint;
 use crate::terminal::{clean, width};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthChar;
-use wunderblock::{Built, dialect_name};
+use wunderblock::Built;
 use wunderblock_core::budget::{
     BudgetReport, Certainty, EntryLine, LeftOut, Reason, Treatment, WindowSource,
 };
@@ -27,7 +27,7 @@ pub(crate) fn picture(session: &str, built: &Built, paint: Paint, all: bool) -> 
         "{}  {}{known} · {}\n",
         paint.bold(&clean(session)),
         clean(&built.model),
-        dialect_name(built.dialect)
+        built.dialect.name()
     ));
     for line in wrap(&budget_line(report), width(), 0).lines() {
         out.push_str(&format!("{}\n", paint.dim(line)));
@@ -297,7 +297,7 @@ pub(crate) fn machine(session: &str, built: &Built) -> Result<Value, serde_json:
     value["session"] = session.into();
     value["model"] = built.model.clone().into();
     value["model_known"] = built.model_known.into();
-    value["dialect"] = dialect_name(built.dialect).into();
+    value["dialect"] = built.dialect.name().into();
     value["encoded_bytes"] = built.body.len().into();
     value["digest"] = built.digest.clone().into();
     value["through"] = built.through.0.into();

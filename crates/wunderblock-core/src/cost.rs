@@ -8,8 +8,8 @@
 use crate::message::{Body, Extra, MediaForm, Message, Part};
 use crate::pair::{Shape, Unit};
 use crate::ports::{Bodies, Gauge};
+use crate::step::Trim;
 use crate::stub;
-use crate::trim::Trim;
 use crate::units::{Bytes, Cost, Tokens};
 use crate::view::View;
 

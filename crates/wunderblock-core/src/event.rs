@@ -3,7 +3,7 @@
 use crate::budget::Budget;
 use crate::id::{EventId, Handle, LaneId, Scope, StreamId, TenantId};
 use crate::message::{Body, Dialect, Message};
-use crate::plan::{Injection, Plan, Trim, TrimReason};
+use crate::step::{Injection, Plan, Trim, TrimReason};
 use crate::units::{Bytes, Millis, Seq, Tokens};
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,6 @@
 //! Names of things: ids are types, so that a call's id is never taken for a session's.
 
+use crate::units::Seq;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -161,6 +162,15 @@ impl From<String> for CallId {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Handle(pub u64);
+
+impl Handle {
+    /// What `read` takes for a range of positions of a session with this handle: `wb:3f9c1a7be2d04c58#12-80`, or `…#12` for
+    /// one.
+    #[must_use]
+    pub fn range(self, from: Seq, to: Seq) -> String {
+        if from == to { format!("{self}#{from}") } else { format!("{self}#{from}-{to}") }
+    }
+}
 
 impl fmt::Display for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

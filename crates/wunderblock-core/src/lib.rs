@@ -4,9 +4,9 @@
 //! [`request`] and a [`report`]. Nothing here reads a clock, a file or the network, so every decision can be made again
 //! from its record.
 //!
-//! In reading order: [`id`] and [`units`] name things, [`message`] and [`event`] say what the ledger holds, [`view`] and
-//! [`pair`] what a model could see, [`budget`], [`cost`], [`trim`] and [`plan`] what it will see, [`stub`] and [`render`] in which
-//! form, [`report`] what that amounts to. [`ports`] is all that core asks of the world.
+//! In reading order: [`id`] and [`units`] name things, [`message`], [`step`] and [`event`] say what the ledger holds,
+//! [`view`] and [`pair`] what a model could see, [`budget`], [`cost`], [`trim`] and [`plan`] what it will see, [`stub`] and
+//! [`render`] in which form, [`report`] what that amounts to. [`ports`] is all that core asks of the world.
 
 pub mod budget;
 pub mod cost;
@@ -20,6 +20,7 @@ pub mod render;
 pub mod report;
 pub mod request;
 pub mod section;
+pub mod step;
 pub mod stub;
 pub mod trim;
 pub mod units;

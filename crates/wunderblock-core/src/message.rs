@@ -38,6 +38,20 @@ pub enum Dialect {
     Gemini,
 }
 
+impl Dialect {
+    /// Its name, as flags, reports and records have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Neutral => "neutral",
+            Self::Anthropic => "anthropic",
+            Self::OpenaiChat => "openai-chat",
+            Self::OpenaiResponses => "openai-responses",
+            Self::Gemini => "gemini",
+        }
+    }
+}
+
 /// A text: here, or in a blob.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]

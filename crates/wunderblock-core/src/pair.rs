@@ -6,18 +6,16 @@
 //! may be for a call to come. What can be bound to nothing is set aside with the reason, never answered by something
 //! made up.
 //!
-//! What a trim leaves out takes part in pairing no more, and must not change it: see [`crate::trim::Trim::spent`].
+//! What a trim leaves out takes part in pairing no more, and must not change it: see [`crate::step::Trim::spent`].
 
 use crate::budget::Reason;
 use crate::id::CallId;
 use crate::message::{Message, Part, Role, Standing};
+use crate::step::At;
 use crate::units::Seq;
 use crate::view::{Entry, View};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
-
-/// A place in the view: the entry, and the part in it.
-pub type At = (Seq, usize);
 
 /// A tool call, and where its result is.
 #[derive(Clone, Debug, PartialEq, Eq)]

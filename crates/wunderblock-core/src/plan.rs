@@ -8,15 +8,14 @@
 use crate::budget::{Budget, Treatment};
 use crate::cost::{self, EntryCost};
 use crate::id::CallId;
-use crate::message::{Body, Part, Standing};
+use crate::message::{Part, Standing};
 use crate::pair::{Arrangement, Shape, Unit, arrange};
 use crate::ports::{Bodies, Gauge};
 use crate::section::Section;
-use crate::trim;
-pub use crate::trim::{Trim, TrimReason, treatment};
+pub use crate::step::{Injection, Plan, Trim, TrimReason};
+use crate::trim::{self, treatment};
 use crate::units::{Bytes, Cost, Seq, Tokens};
 use crate::view::View;
-use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The first event of a stream opens it; a view that holds all after it is whole.
@@ -29,37 +28,6 @@ pub const STUB_DIVISOR: u64 = 10;
 pub const FIRST_TURN_DIVISOR: u64 = 20;
 /// What the mark of a gap costs at most.
 pub const GAP_COST: Cost = Cost::new(128, 512);
-
-/// Something that comes back at the tail.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Injection {
-    /// The entry it is from.
-    pub from_seq: Seq,
-    /// The text.
-    pub body: Body,
-    /// What it is, in a few words.
-    pub what: Box<str>,
-    /// Why it came back.
-    pub why: Box<str>,
-}
-
-/// What was decided. Everything needed to render the same request again from the same events.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Plan {
-    /// The newest position considered.
-    pub through: Seq,
-    /// What is left out and stubbed.
-    pub trim: Trim,
-    /// Why the frontiers moved, if they did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<TrimReason>,
-    /// What comes back at the tail with this request.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub inject: Vec<Injection>,
-    /// Calls without a recorded result, answered by a mark that says so.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub synthetic: Vec<CallId>,
-}
 
 /// A part of the request no event holds, or no trimming may touch.
 #[derive(Clone, Debug, PartialEq, Eq)]

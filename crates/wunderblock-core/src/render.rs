@@ -10,11 +10,11 @@ use crate::id::{CallId, Handle};
 use crate::message::{Body, Message, Part, Role, Standing};
 use crate::pair::{Arrangement, Call, Shape, Unit, arrange};
 use crate::ports::{Bodies, Gauge};
-use crate::report::range_handle;
 use crate::request::{Request, Tool};
 use crate::section::Section;
+use crate::step::Trim;
 use crate::stub::{self, Stubbed, grouped};
-use crate::trim::{self, Trim, treatment};
+use crate::trim::{self, treatment};
 use crate::units::{Cost, Seq};
 use crate::view::{Entry, View};
 use std::borrow::Cow;
@@ -197,7 +197,7 @@ impl<'a> Writer<'a> {
     }
 
     fn mark(&mut self, from: Seq, to: Seq) {
-        let handle = range_handle(self.scene.stream, from, to);
+        let handle = self.scene.stream.range(from, to);
         let message = Message::text(Role::User, format!("⟨left out: positions {from}–{to} · read {handle}⟩"));
         self.out.lines.push(Line {
             seq: None,

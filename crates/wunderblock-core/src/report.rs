@@ -89,12 +89,6 @@ fn left_out(
         tokens,
         certainty,
         reason: missing.reason,
-        handle: range_handle(stream, missing.from, missing.to),
+        handle: stream.range(missing.from, missing.to),
     }
-}
-
-/// The handle of a range of positions: `wb:3f9c1a7be2d04c58#12-80`, or `…#12` for one.
-#[must_use]
-pub fn range_handle(stream: Handle, from: Seq, to: Seq) -> String {
-    if from == to { format!("{stream}#{from}") } else { format!("{stream}#{from}-{to}") }
 }

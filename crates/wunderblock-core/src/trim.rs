@@ -1,78 +1,10 @@
-//! What a lane leaves out: two frontiers through a session, and what stays in front of them.
+//! What follows from a trim: which units it shows, in which form, and what a view must hold on to.
 
 use crate::budget::Treatment;
-use crate::pair::{Arrangement, At, Shape, Unit};
-use crate::units::{Bytes, Seq};
+use crate::pair::{Arrangement, Shape, Unit};
+use crate::step::Trim;
+use crate::units::Seq;
 use crate::view::View;
-use serde::{Deserialize, Serialize};
-
-/// What a lane leaves out, until the next recorded step.
-///
-/// Two frontiers run through the session, both only ever forward: units that end before `drop_before` are left out,
-/// those that end before `stub_before` are shown with their large bodies as stubs, the rest verbatim. Entries in `keep`
-/// stay verbatim wherever they stand.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trim {
-    /// The first position that is shown at all.
-    pub drop_before: Seq,
-    /// The first position that is shown verbatim.
-    pub stub_before: Seq,
-    /// Turns of the user before the frontiers that stay, ascending.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub keep: Vec<Seq>,
-    /// Positions before `drop_before` that a later request can still need, ascending: what stays, exchanges that go on
-    /// behind the frontier, and calls that still wait for a result.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hold: Vec<Seq>,
-    /// Places of results in entries that are not left out, ascending, which no call may take: duplicates, and those of
-    /// exchanges that are left out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub spent: Vec<At>,
-    /// User texts that alone exceed the window: only this many bytes of each, half head, half tail, are shown.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub clip: Vec<(Seq, Bytes)>,
-}
-
-impl Trim {
-    /// How many bytes of each text of an entry are shown, if it is clipped.
-    #[must_use]
-    pub fn clip_of(&self, seq: Seq) -> Option<Bytes> {
-        self.clip.iter().find(|(at, _)| *at == seq).map(|(_, bytes)| *bytes)
-    }
-
-    /// Whether a view trimmed so has any use for the entry at a position.
-    #[must_use]
-    pub fn needs(&self, seq: Seq) -> bool {
-        seq >= self.drop_before
-            || self.hold.binary_search(&seq).is_ok()
-            || self.keep.binary_search(&seq).is_ok()
-    }
-}
-
-/// Why a lane moved its frontiers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TrimReason {
-    /// The request no longer fitted.
-    OverBudget,
-    /// A reply that had been shown became more complete: a result arrived for a call that had been answered in its
-    /// place, or another record of the same reply. The frontiers stay.
-    LateResult,
-    /// Something that had been shown was erased.
-    Erased,
-}
-
-impl TrimReason {
-    /// In words.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::OverBudget => "the request no longer fitted",
-            Self::LateResult => "a reply became more complete",
-            Self::Erased => "content was erased",
-        }
-    }
-}
 
 /// How many left-out exchanges with open calls a view remembers, the newest first. A result that comes later than that
 /// is listed as an orphan; without a limit, calls that are never answered would pile up for as long as a session lasts.

@@ -6,8 +6,7 @@
 use crate::event::{ContextInjected, Event, Fact};
 use crate::id::{CallId, LaneId};
 use crate::message::{Body, Message, Part, Role, Standing};
-use crate::plan::Injection;
-use crate::trim::Trim;
+use crate::step::{At, Injection, Trim};
 use crate::units::{Millis, Seq};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -92,6 +91,11 @@ impl View {
             }
             _ => {}
         }
+    }
+
+    /// Passes over an event that this view shall take no account of.
+    pub fn pass(&mut self, event: &Event) {
+        self.head = self.head.max(event.seq);
     }
 
     fn say(&mut self, event: &Event, message: impl FnOnce() -> Message) {
@@ -195,7 +199,7 @@ impl View {
 
     /// A part of the entry at a position.
     #[must_use]
-    pub fn part(&self, (seq, index): crate::pair::At) -> Option<&Part> {
+    pub fn part(&self, (seq, index): At) -> Option<&Part> {
         self.entries.get(&seq)?.message.parts.get(index)
     }
 

@@ -1,87 +1,9 @@
 //! A request in a provider's format, and back.
 
+use crate::outcome::{Encoded, WireError};
 use crate::{anthropic, neutral, openai_chat};
-use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Dialect, Message};
 use wunderblock_core::request::Request;
-
-/// What cannot be read or written, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WireError {
-    /// Not JSON, not UTF-8, or nested deeper than can be read.
-    #[error("not readable as JSON: {reason}")]
-    Json {
-        /// What the parser says, with line and column.
-        reason: String,
-    },
-    /// JSON, but not of the dialect's shape.
-    #[error("{path} should be {expected}")]
-    Shape {
-        /// Where: `messages[3].role`.
-        path: String,
-        /// What belongs there.
-        expected: &'static str,
-    },
-    /// No encoder and decoder for this dialect.
-    #[error("requests in the {} form can be neither read nor written; supported are anthropic, openai-chat and neutral", slug(*dialect))]
-    Unsupported {
-        /// Which one was asked for.
-        dialect: Dialect,
-    },
-    /// A body is still in a blob: it has to be read back before a request is encoded.
-    #[error("the body {handle} has to be inline before a request is encoded")]
-    NotInline {
-        /// The body's handle.
-        handle: wunderblock_core::id::Handle,
-    },
-    /// An `extra` is not the text of a JSON object.
-    #[error("an extra has to be the text of a JSON object: {reason}")]
-    Extra {
-        /// What the parser says.
-        reason: String,
-    },
-    /// An opaque part or a tool's schema is not JSON.
-    #[error("{what} has to be the text of a JSON value: {reason}")]
-    Raw {
-        /// What it is.
-        what: String,
-        /// What the parser says.
-        reason: String,
-    },
-}
-
-/// An encoded request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Encoded {
-    /// The body to send: JSON, the same bytes for the same request.
-    pub bytes: Vec<u8>,
-    /// What the request holds and the body does not.
-    pub dropped: Vec<Dropped>,
-}
-
-/// Something that is in a request and not in its encoded form.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dropped {
-    /// Index of the message; `None` for the request itself, its system text and its tools.
-    pub message: Option<usize>,
-    /// Index of the part in the message (or of the system part or tool).
-    pub part: usize,
-    /// `Dialect`, `Unsigned`, `Empty`; `FailedTurn` and `Aside` for messages that are never sent.
-    pub reason: Reason,
-    /// What it was, for people.
-    pub what: String,
-}
-
-/// A dialect's name, as on the command line.
-pub(crate) fn slug(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Neutral => "neutral",
-        Dialect::Anthropic => "anthropic",
-        Dialect::OpenaiChat => "openai-chat",
-        Dialect::OpenaiResponses => "openai-responses",
-        Dialect::Gemini => "gemini",
-    }
-}
 
 /// Reads a request.
 ///

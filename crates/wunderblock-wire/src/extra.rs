@@ -6,8 +6,8 @@
 //! provider only. An extra without `wb:from` was put there by a caller, who answers for it: it goes to whoever is
 //! encoded for. A provider's own name that begins with `wb:` is kept as `wb:=` and the name.
 
-use crate::dialect::{Dropped, WireError, slug};
 use crate::json::{Fields, Object, quote, text};
+use crate::outcome::{Dropped, WireError};
 use serde_json::value::RawValue;
 use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Dialect, Extra};
@@ -63,14 +63,14 @@ pub(crate) fn mark(from: Dialect, hints: Vec<Hint>, fields: Fields<'_>) -> Extra
 /// Adds a hint to an extra that has none of its kind.
 pub(crate) fn with_hint(from: Dialect, extra: &Extra, hint: Hint) -> Extra {
     let (name, value) = hint;
-    let object = Object::default().text("wb:from", slug(from)).raw(&format!("{OURS}{name}"), &value);
+    let object = Object::default().text("wb:from", from.name()).raw(&format!("{OURS}{name}"), &value);
     let fields = extra.as_deref().and_then(|extra| Fields::parse(extra).ok()).unwrap_or_default().rest();
     let fields = fields.iter().map(|(name, raw)| (name.as_str(), raw.get()));
     Some(object.unknown(fields).finish().into_boxed_str())
 }
 
 fn build(from: Dialect, hints: Vec<Hint>, rest: Vec<(String, &RawValue)>) -> Box<str> {
-    let mut object = Object::default().text("wb:from", slug(from));
+    let mut object = Object::default().text("wb:from", from.name());
     for (name, value) in hints {
         object = object.raw(&format!("{OURS}{name}"), &value);
     }
@@ -109,7 +109,7 @@ pub(crate) fn open(extra: &Extra, dialect: Dialect) -> Result<Opened<'_>, WireEr
         }
     }
     opened.from = opened.word("from");
-    opened.own = opened.from.as_deref().is_none_or(|from| from == slug(dialect));
+    opened.own = opened.from.as_deref().is_none_or(|from| from == dialect.name());
     Ok(opened)
 }
 

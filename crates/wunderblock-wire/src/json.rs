@@ -3,7 +3,7 @@
 //! Values are [`RawValue`]s: numbers, key order and spacing of what we do not own stay as they came. Reading takes
 //! linear time and constant stack at any depth, because only the levels we know are opened.
 
-use crate::dialect::WireError;
+use crate::outcome::WireError;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;

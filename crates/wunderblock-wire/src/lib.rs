@@ -14,6 +14,7 @@ pub mod gist;
 mod json;
 pub mod neutral;
 pub mod openai_chat;
+mod outcome;
 pub mod strings;
 pub mod transcript;
 pub mod validate;
@@ -21,7 +22,8 @@ mod writing;
 
 pub use anthropic::decode::decode_blocks;
 pub use call_id::tool_name;
-pub use dialect::{Dropped, Encoded, WireError, decode, decode_message, encode};
+pub use dialect::{decode, decode_message, encode};
 pub use gist::gist;
+pub use outcome::{Dropped, Encoded, WireError};
 pub use strings::string_values;
 pub use validate::{Violation, validate};

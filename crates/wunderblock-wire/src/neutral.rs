@@ -1,6 +1,6 @@
 //! Our own form: the request as JSON, embedded JSON kept as strings. Reading and writing are exact inverses.
 
-use crate::dialect::{Encoded, WireError};
+use crate::outcome::{Encoded, WireError};
 use wunderblock_core::message::Message;
 use wunderblock_core::request::Request;
 

@@ -1,6 +1,6 @@
 //! Every string value of a JSON document, for counts that must not depend on our own forms.
 
-use crate::dialect::WireError;
+use crate::outcome::WireError;
 use serde::de::IgnoredAny;
 use std::ops::Range;
 

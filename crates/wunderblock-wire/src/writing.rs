@@ -1,8 +1,8 @@
 //! Where an encoder stands in a request, and what it has left out so far.
 
-use crate::dialect::{Dropped, WireError};
 use crate::extra::{self, Opened};
 use crate::json;
+use crate::outcome::{Dropped, WireError};
 use std::collections::HashMap;
 use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Body, Dialect, Extra, Message, Part, Standing};
@@ -46,7 +46,7 @@ impl Writing {
         body: &'a Body,
     ) -> Result<Option<&'a str>, WireError> {
         if dialect != self.dialect {
-            self.drop(Reason::Dialect, format!("a block that only {} knows", crate::dialect::slug(dialect)));
+            self.drop(Reason::Dialect, format!("a block that only {} knows", dialect.name()));
             return Ok(None);
         }
         checked(inline(body)?, "an opaque part").map(Some)

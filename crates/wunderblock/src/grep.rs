@@ -46,7 +46,7 @@ pub struct Match {
 const PAGE_TEXT: Bytes = Bytes(24 << 20);
 
 enum Pattern {
-    Literal(memmem::Finder<'static>),
+    Literal(Box<memmem::Finder<'static>>),
     Regex(regex::Regex),
 }
 
@@ -56,7 +56,7 @@ impl Pattern {
             return Err(Error::Pattern("it is empty, and would match everything".to_owned()));
         }
         if !options.regex && !options.ignore_case {
-            return Ok(Self::Literal(memmem::Finder::new(pattern.as_bytes()).into_owned()));
+            return Ok(Self::Literal(Box::new(memmem::Finder::new(pattern.as_bytes()).into_owned())));
         }
         let source = if options.regex { pattern.to_owned() } else { regex::escape(pattern) };
         regex::RegexBuilder::new(&source)

@@ -35,7 +35,7 @@ pub mod store;
 pub mod tokens;
 
 pub use backup::Restored;
-pub use build::{Built, ContextOptions, Difference, Replayed, dialect_name};
+pub use build::{Built, ContextOptions, Difference, Replayed};
 pub use catch_up::Progress;
 pub use doctor::{Diagnosis, Problem};
 pub use engine::{Clock, Config, Engine};

@@ -149,11 +149,11 @@ impl Engine {
             writes.push(Write::Counts { tenant: self.tenant.no, counts });
         }
         let written = self.storage.commit(writes).await?;
-        let appended = written.into_iter().filter_map(|written| match written {
+        let mut appended = written.into_iter().filter_map(|written| match written {
             Written::Appended(appended) => Some(appended),
             _ => None,
         });
-        appended.skip(opened).next().ok_or_else(unexpected)
+        appended.nth(opened).ok_or_else(unexpected)
     }
 }
 

@@ -9,7 +9,6 @@ use serde_json::json;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use wunderblock::dialect_name;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
 
@@ -33,7 +32,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Replay) -
             "at": replayed.at.0,
             "lane": replayed.lane.as_str(),
             "model": replayed.model,
-            "dialect": dialect_name(replayed.dialect),
+            "dialect": replayed.dialect.name(),
             "bytes": replayed.body.len(),
             "digest": replayed.digest,
             "erased": replayed.erased,
@@ -48,7 +47,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Replay) -
             time(replayed.at),
             clean(replayed.lane.as_str()),
             clean(&replayed.model),
-            dialect_name(replayed.dialect),
+            replayed.dialect.name(),
             grouped(replayed.body.len() as u64),
             replayed.digest,
         )

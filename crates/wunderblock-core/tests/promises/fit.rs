@@ -7,11 +7,12 @@ use std::collections::BTreeSet;
 use wunderblock_core::budget::{Budget, Certainty, Reason, Treatment};
 use wunderblock_core::cost;
 use wunderblock_core::pair::{Shape, arrange};
-use wunderblock_core::plan::{GAP_COST, Trim, treatment};
+use wunderblock_core::plan::{GAP_COST, Trim};
 use wunderblock_core::ports::Gauge;
 use wunderblock_core::render::{Missing, Rendered, measure};
 use wunderblock_core::report::{Tally, report};
 use wunderblock_core::section::Section;
+use wunderblock_core::trim::treatment;
 use wunderblock_core::units::{Cost, Seq, Tokens};
 use wunderblock_core::view::View;
 

@@ -1,8 +1,8 @@
 //! Anthropic Messages → neutral.
 
-use crate::dialect::WireError;
 use crate::extra::{self, FAILED, Hint, INNER, KIND, REPLY, SHAPE, hint};
 use crate::json::{self, Fields, is_null, is_object, list, text};
+use crate::outcome::WireError;
 use serde_json::value::RawValue;
 use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role};
 use wunderblock_core::request::{Request, Tool};

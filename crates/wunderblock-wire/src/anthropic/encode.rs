@@ -6,9 +6,9 @@
 
 use super::{IMAGES, PDF, block_for};
 use crate::call_id::{self, Written};
-use crate::dialect::{Encoded, WireError};
 use crate::extra::{FAILED, KIND, Opened, SHAPE};
 use crate::json::{self, Object, array, quote};
+use crate::outcome::{Encoded, WireError};
 use crate::writing::{Union, Writing, checked, inline, name_of};
 use serde_json::value::RawValue;
 use wunderblock_core::budget::Reason;

@@ -1,9 +1,9 @@
 //! OpenAI chat completions → neutral.
 
 use super::{FILENAME, LEGACY, REASONING, kind_for};
-use crate::dialect::WireError;
 use crate::extra::{self, Hint, INNER, KIND, MAX, MESSAGE, ROLE, SHAPE, hint};
 use crate::json::{self, Fields, is_null, is_object, list, text};
+use crate::outcome::WireError;
 use serde_json::value::RawValue;
 use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role};
 use wunderblock_core::request::{Request, Tool};

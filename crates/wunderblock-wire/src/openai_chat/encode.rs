@@ -5,9 +5,9 @@
 
 use super::{FILENAME, IMAGES, PDF, REASONING, kind_for};
 use crate::call_id::{self, Written};
-use crate::dialect::{Encoded, WireError};
 use crate::extra::{self, INNER, KIND, MAX, MESSAGE, Opened, ROLE, SHAPE};
 use crate::json::{Fields, Object, array, quote};
+use crate::outcome::{Encoded, WireError};
 use crate::writing::{Union, Writing, checked, inline, name_of};
 use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Body, Dialect, Extra, MediaForm, Message, Part, Role};

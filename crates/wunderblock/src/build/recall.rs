@@ -88,7 +88,6 @@ impl Engine {
             order: SearchOrder::Ranked,
             limit: RECALL_HITS,
             free_text: true,
-            ..SearchOptions::default()
         };
         let found = self.search(query, &options).await?;
         let seqs: Vec<Seq> = found.hits.iter().map(|hit| hit.seq).filter(|seq| *seq < before).collect();

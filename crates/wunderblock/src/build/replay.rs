@@ -1,7 +1,7 @@
 //! Rebuilding a recorded request, and saying where two of them part.
 
+use super::Target;
 use super::load::{Texts, Wanted};
-use super::{Target, dialect_name};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::gauge::Scales;
@@ -97,7 +97,7 @@ impl Session {
     async fn rebuild(&self, seq: Seq, built: &ContextBuilt) -> Result<(Vec<u8>, bool), Error> {
         let engine = &self.engine;
         let text = Bytes(built.budget.window.0.saturating_mul(crate::limits::VIEW_BYTES_PER_TOKEN));
-        let wanted = Wanted { stream: &self.id, lane: &built.lane, at: Some(seq.prev()), text };
+        let wanted = Wanted { stream: &self.id, lane: &built.lane, at: Some(seq.prev()), text, anew: false };
         let loaded = engine.load(&wanted).await?;
         let mut texts = engine.texts(render::handles(&loaded.view, &built.plan.trim)).await?;
         let tools = engine.tools(built, &mut texts).await?;
@@ -130,7 +130,7 @@ impl Session {
         for (what, one, other) in [
             ("another lane", a.lane.to_string(), b.lane.to_string()),
             ("another model", a.model.clone(), b.model.clone()),
-            ("another format", dialect_name(a.dialect).to_owned(), dialect_name(b.dialect).to_owned()),
+            ("another format", a.dialect.name().to_owned(), b.dialect.name().to_owned()),
         ] {
             if one != other {
                 causes.push((b.seq, format!("{what}: {one}, then {other}")));
