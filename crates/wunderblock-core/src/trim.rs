@@ -60,6 +60,9 @@ pub enum TrimReason {
     LateResult,
     /// Something that had been shown was erased.
     Erased,
+    /// The window has become larger: what had been left out for want of room was considered anew. The frontiers may move
+    /// back, so a view takes this step by being resumed, not by going on.
+    Widened,
 }
 
 impl TrimReason {
@@ -70,6 +73,7 @@ impl TrimReason {
             Self::OverBudget => "the request no longer fitted",
             Self::LateResult => "a reply became more complete",
             Self::Erased => "content was erased",
+            Self::Widened => "the window has become larger",
         }
     }
 }

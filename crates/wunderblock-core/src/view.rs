@@ -94,6 +94,11 @@ impl View {
         }
     }
 
+    /// Passes over an event that this view shall take no account of.
+    pub fn pass(&mut self, event: &Event) {
+        self.head = self.head.max(event.seq);
+    }
+
     fn say(&mut self, event: &Event, message: impl FnOnce() -> Message) {
         let seq = event.seq;
         if !self.trim.needs(seq) {

@@ -18,6 +18,8 @@ pub const COUNT_AT_ONCE: Bytes = Bytes(64 << 10);
 pub const CATCH_UP_EVENTS: u64 = 4_096;
 /// Text that one such pass holds in memory.
 pub const CATCH_UP_BYTES: Bytes = Bytes(48 << 20);
+/// The window that is looked for before a session's own is known.
+pub const USUAL_WINDOW: Tokens = Tokens(200_000);
 /// Events a view is loaded with at first. With [`VIEW_BYTES_PER_TOKEN`] it bounds what a build reads.
 pub const VIEW_EVENTS: u64 = 4_000;
 /// Text a view is loaded with, for each token of the window: room for the densest text, and for stubs before it.

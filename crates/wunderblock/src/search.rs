@@ -45,7 +45,7 @@ pub struct Found {
     pub at: Millis,
     /// Who spoke.
     pub role: Role,
-    /// How good, in 65,536ths; zero where the newest come first.
+    /// How good, with 16 fractional bits; zero where the newest come first.
     pub score: i64,
     /// The words of the query it has.
     pub matched: Vec<Box<str>>,

@@ -12,7 +12,7 @@ use wunderblock_core::id::{Handle, LaneId, StreamId};
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::plan::Trim;
 use wunderblock_core::ports::Bodies;
-use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::view::View;
 
 /// Lane events that are looked through for the newest of one lane at a time.
@@ -26,6 +26,10 @@ pub(crate) struct Loaded {
     pub(crate) floor: Seq,
     pub(crate) counts: HashMap<Handle, BodyCount>,
     pub(crate) usage: Option<UsageMeasured>,
+    /// The window the lane's last request was built for.
+    pub(crate) last_window: Option<Tokens>,
+    /// Whether the lane's steps so far were taken no account of.
+    pub(crate) anew: bool,
 }
 
 /// The texts of blobs, for rendering.
@@ -46,6 +50,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) at: Option<Seq>,
     /// How much text the window can hold at most.
     pub(crate) text: Bytes,
+    /// Whether to take no account of what the lane has left out so far.
+    pub(crate) anew: bool,
 }
 
 impl Engine {
@@ -79,9 +85,23 @@ impl Engine {
         }
         for row in first.events.values() {
             counts.extend(row.counts.iter().copied());
-            view.apply(&self.event(wanted.stream, row)?);
+            let event = self.event(wanted.stream, row)?;
+            let newest = first.trim.as_ref().is_some_and(|(trim, _)| trim.seq == event.seq);
+            if is_step(&event, wanted.anew) && !newest {
+                view.pass(&event);
+            } else {
+                view.apply(&event);
+            }
         }
-        Ok(Loaded { info: first.info, view, floor: first.floor, counts, usage: first.usage })
+        Ok(Loaded {
+            info: first.info,
+            view,
+            floor: first.floor,
+            counts,
+            usage: first.usage,
+            last_window: first.last_window,
+            anew: wanted.anew,
+        })
     }
 
     pub(crate) fn event(&self, stream: &StreamId, row: &StoredEvent) -> Result<Event, CodecError> {
@@ -125,11 +145,18 @@ impl Engine {
         let mut list = || lists.next().unwrap_or_else(|| Err(unexpected()));
         let recent = list()?;
         let floor = recent.iter().map(|row| row.seq).min().unwrap_or(Seq::START);
-        let mut first =
-            First { info: *info, events: BTreeMap::new(), floor, trim: None, pins: Vec::new(), usage: None };
+        let mut first = First {
+            info: *info,
+            events: BTreeMap::new(),
+            floor,
+            trim: None,
+            pins: Vec::new(),
+            usage: None,
+            last_window: None,
+        };
         let trims = list()?;
         let trimmed = self.newest_of_lane(wanted, trims, "view.trimmed").await?;
-        if let Some(event) = trimmed.1
+        if let Some(event) = trimmed.1.filter(|_| !wanted.anew)
             && let Some(Fact::ViewTrimmed(moved)) = &event.fact
         {
             let trim = moved.trim.clone();
@@ -137,7 +164,11 @@ impl Engine {
         }
         let builds = list()?;
         let built = self.newest_of_lane(wanted, builds, "context.built").await?;
-        first.keep(trimmed.0.into_iter().chain(built.0));
+        if let Some(Event { fact: Some(Fact::ContextBuilt(last)), .. }) = &built.1 {
+            first.last_window = Some(last.budget.window);
+        }
+        // An older step of the lane is no part of a view that is made anew.
+        first.keep(trimmed.0.into_iter().chain(built.0).filter(|_| !wanted.anew));
         first.keep(list()?);
         let pins = list()?;
         for row in &pins {
@@ -283,6 +314,12 @@ fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {
     view.entries().flat_map(|entry| &entry.message.parts).flat_map(Part::bodies).filter_map(Body::handle)
 }
 
+/// Whether an event is a lane's step, which the newest one makes void; of a view that is made anew, also its requests.
+fn is_step(event: &Event, anew: bool) -> bool {
+    matches!(event.fact, Some(Fact::ViewTrimmed(_)))
+        || anew && matches!(event.fact, Some(Fact::ContextBuilt(_)))
+}
+
 /// What the first round trip brings.
 struct First {
     info: StreamInfo,
@@ -292,6 +329,7 @@ struct First {
     trim: Option<(Event, Trim)>,
     pins: Vec<Seq>,
     usage: Option<UsageMeasured>,
+    last_window: Option<Tokens>,
 }
 
 impl First {

@@ -27,7 +27,7 @@ use wunderblock_core::cost;
 use wunderblock_core::event::{ContextBuilt, ContextInjected, Event, Fact, NewEvent, Source, ViewTrimmed};
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
 use wunderblock_core::message::{Body, Dialect};
-use wunderblock_core::plan::{Ask, Fixed, Plan, plan};
+use wunderblock_core::plan::{Ask, Fixed, Plan, TrimReason, plan};
 use wunderblock_core::ports::Gauge;
 use wunderblock_core::render::{self, Line, Rendered, Scene, render};
 use wunderblock_core::report::{Tally, report};
@@ -36,6 +36,10 @@ use wunderblock_core::section::Section;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::view::View;
 use wunderblock_wire::{Dropped, Encoded};
+
+/// The part of its last window a lane's window must grow by for what was left out to be considered anew, as a divisor: a
+/// fifth, as large as a step.
+const WIDENED_DIVISOR: u64 = 5;
 
 /// What is asked of a build. The default builds the main lane's request for the transcript's last model.
 #[derive(Clone, Debug, Default)]
@@ -80,7 +84,7 @@ pub struct Built {
     /// The position of the newest event it was built from.
     pub through: Seq,
     /// Why the lane left more out with this request, if it did.
-    pub step: Option<wunderblock_core::plan::TrimReason>,
+    pub step: Option<TrimReason>,
 }
 
 /// The model a request is for, and what follows from it.
@@ -121,12 +125,7 @@ impl Session {
     async fn draft(&self, options: &ContextOptions) -> Result<Draft, Error> {
         let engine = &self.engine;
         let lane = options.lane.clone().unwrap_or_else(LaneId::main);
-        // The window decides how far back to look, and the transcript may decide the window: look with the largest.
-        let guess = options.window.or_else(|| options.model.as_ref().map(|model| engine.window_of(model)));
-        let text = Bytes(guess.unwrap_or(Tokens(200_000)).0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN));
-        let wanted = Wanted { stream: &self.id, lane: &lane, at: options.at, text };
-        let loaded = engine.load(&wanted).await?;
-        let target = engine.target(options, &loaded)?;
+        let (loaded, target) = self.fitting(&lane, options).await?;
         let (gauge, fresh) = engine
             .gauge(&loaded.view, &loaded.counts, Scales::new(target.row.counter(), target.dialect))
             .await?;
@@ -146,7 +145,10 @@ impl Session {
             hits: &recalled.hits,
             floor: loaded.floor,
         };
-        let plan = plan(&ask)?;
+        let mut plan = plan(&ask)?;
+        if loaded.anew {
+            plan.step = Some(TrimReason::Widened);
+        }
         let step = Step::of(plan, &loaded.view, &lane, engine, &self.id)?;
         let tallies = engine.supply(&self.id, &step, &mut texts).await?;
         let scene = Scene {
@@ -158,6 +160,33 @@ impl Session {
         let mut rendered = render(&step.view, &step.plan.trim, scene);
         rendered.lines.insert(0, model_line(&target.model, &gauge));
         engine.finish((options, &target), loaded.info, (step, rendered, tallies), fresh)
+    }
+
+    /// Loads as much as the window can hold. The window decides how far back to look, and the transcript may decide the
+    /// window, so a second look can be needed; likewise when the lane has stepped for a smaller window than this one.
+    async fn fitting(&self, lane: &LaneId, options: &ContextOptions) -> Result<(Loaded, Target), Error> {
+        let engine = &self.engine;
+        let guess = options.window.or_else(|| options.model.as_ref().map(|model| engine.window_of(model)));
+        let guess = guess.unwrap_or(limits::USUAL_WINDOW);
+        let look = |window: Tokens, anew: bool| Wanted {
+            stream: &self.id,
+            lane,
+            at: options.at,
+            text: Bytes(window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN)),
+            anew,
+        };
+        let loaded = engine.load(&look(guess, false)).await?;
+        let target = engine.target(options, &loaded)?;
+        let window = target.budget.window;
+        let trimmed = loaded.view.trim().drop_before > Seq::START;
+        let grown = |last: Tokens| window.0 > last.0.saturating_add(last.0 / WIDENED_DIVISOR);
+        let widened = trimmed && loaded.last_window.is_some_and(grown);
+        if !widened && (window <= guess || loaded.floor <= loaded.view.trim().drop_before) {
+            return Ok((loaded, target));
+        }
+        let wider = engine.load(&look(window, widened)).await?;
+        let target = engine.target(options, &wider)?;
+        Ok((wider, target))
     }
 
     /// Appends what the build decided, unless the session has grown meanwhile.

@@ -97,7 +97,7 @@ impl Session {
     async fn rebuild(&self, seq: Seq, built: &ContextBuilt) -> Result<(Vec<u8>, bool), Error> {
         let engine = &self.engine;
         let text = Bytes(built.budget.window.0.saturating_mul(crate::limits::VIEW_BYTES_PER_TOKEN));
-        let wanted = Wanted { stream: &self.id, lane: &built.lane, at: Some(seq.prev()), text };
+        let wanted = Wanted { stream: &self.id, lane: &built.lane, at: Some(seq.prev()), text, anew: false };
         let loaded = engine.load(&wanted).await?;
         let mut texts = engine.texts(render::handles(&loaded.view, &built.plan.trim)).await?;
         let tools = engine.tools(built, &mut texts).await?;

@@ -1,0 +1,73 @@
+//! Draws a report as an SVG picture: the text as it stands, in the colours a terminal would give it.
+
+use std::fmt::Write;
+
+/// The height of a line and the width of a column, in pixels, at a font size of 13.
+const LINE: usize = 18;
+const COLUMN: f64 = 7.83;
+const MARGIN: usize = 16;
+
+/// The colours of the sections, as the command line has them, on a dark ground.
+const COLOURS: [(&str, &str); 9] = [
+    ("system", "#6ea8fe"),
+    ("instructions", "#6ea8fe"),
+    ("tools", "#c58af9"),
+    ("recall", "#e3b341"),
+    ("state", "#e3b341"),
+    ("summaries", "#8b949e"),
+    ("transcript", "#56d4dd"),
+    ("prompt", "#7ee787"),
+    ("free", "#484f58"),
+];
+
+/// The picture of a text.
+pub(crate) fn draw(text: &str) -> String {
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let columns = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+    let width = (columns as f64 * COLUMN) as usize + 2 * MARGIN;
+    let height = lines.len() * LINE + 2 * MARGIN;
+    let mut svg = String::new();
+    let _ = writeln!(
+        svg,
+        r##"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img">
+<title>The report of a context</title>
+<rect width="{width}" height="{height}" rx="8" fill="#0d1117"/>
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="13" fill="#c9d1d9" xml:space="preserve">"##
+    );
+    for (number, line) in lines.iter().enumerate() {
+        let y = MARGIN + number * LINE + 13;
+        let _ = writeln!(svg, r#"<text x="{MARGIN}" y="{y}">{}</text>"#, spans(line, number));
+    }
+    svg.push_str("</g>\n</svg>\n");
+    svg
+}
+
+/// A line in its colours: bars and section names in the section's, what is beside the point dimmed.
+fn spans(line: &str, number: usize) -> String {
+    let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let coloured = |colour: &str, text: &str| format!(r#"<tspan fill="{colour}">{}</tspan>"#, escaped(text));
+    if number == 0 || ["left out", "entries"].iter().any(|head| line.starts_with(head)) {
+        return format!(r#"<tspan font-weight="bold">{}</tspan>"#, escaped(line));
+    }
+    if number == 1 || line.starts_with("recorded") || line.starts_with("the lane") {
+        return coloured("#8b949e", line);
+    }
+    let section = COLOURS.iter().find(|(name, _)| line.split_whitespace().take(2).any(|word| word == *name));
+    let Some((name, colour)) = section else { return escaped(line) };
+    let is_bar = |c: char| ('\u{2588}'..='\u{258f}').contains(&c) || c == '·';
+    let mut out = String::new();
+    let mut rest = line;
+    if let Some(at) = rest.find(name) {
+        out.push_str(&escaped(&rest[..at]));
+        out.push_str(&coloured(colour, name));
+        rest = &rest[at + name.len()..];
+    }
+    if let Some(from) = rest.find(is_bar).filter(|_| line.contains('%')) {
+        let bar: String = rest[from..].chars().take_while(|c| is_bar(*c)).collect();
+        out.push_str(&escaped(&rest[..from]));
+        out.push_str(&coloured(colour, &bar));
+        rest = &rest[from + bar.len()..];
+    }
+    out.push_str(&escaped(rest));
+    out
+}

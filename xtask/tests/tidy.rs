@@ -1,0 +1,248 @@
+//! The house rules, as tests. Raise a number only with a written reason.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").to_owned()
+}
+
+/// Every Rust file under a folder, with its text. Tests, benchmarks and examples are not held to lengths.
+fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        let Ok(entries) = fs::read_dir(&next) else { continue };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if path.is_dir() && !["target", "tests", "benches", "examples", ".git"].contains(&name.as_str()) {
+                folders.push(path);
+            } else if name.ends_with(".rs") && name != "tests.rs" {
+                let text = fs::read_to_string(&path).expect("a readable source");
+                found.push((path, text));
+            }
+        }
+    }
+    found.sort();
+    assert!(!found.is_empty(), "no sources under {}", folder.display());
+    found
+}
+
+/// A file's text up to its tests.
+fn code(text: &str) -> &str {
+    text.split("\n#[cfg(test)]\nmod ").next().unwrap_or(text)
+}
+
+fn crate_sources(name: &str) -> Vec<(PathBuf, String)> {
+    sources(&root().join("crates").join(name).join("src"))
+}
+
+fn all() -> Vec<(PathBuf, String)> {
+    let mut all = sources(&root().join("crates"));
+    all.extend(sources(&root().join("xtask").join("src")));
+    all
+}
+
+fn refuse(broken: &[String]) {
+    assert!(broken.is_empty(), "\n{}", broken.join("\n"));
+}
+
+#[test]
+fn no_file_is_too_long_to_love() {
+    let long = all().into_iter().filter_map(|(path, text)| {
+        let lines = code(&text).lines().filter(|line| !line.trim().is_empty()).count();
+        (lines > 500).then(|| format!("{}: {lines} lines, 500 are the most", path.display()))
+    });
+    refuse(&long.collect::<Vec<_>>());
+}
+
+#[test]
+fn files_are_short_in_general() {
+    let mut lines: Vec<usize> = all().iter().map(|(_, text)| code(text).lines().count()).collect();
+    lines.sort_unstable();
+    let median = lines[lines.len() / 2];
+    assert!(median <= 200, "the median file has {median} lines, 200 are the most");
+}
+
+#[test]
+fn crates_lack_what_they_must_lack() {
+    let rules: [(&str, &[&str]); 4] = [
+        (
+            "wunderblock-core",
+            &[
+                "serde_json",
+                "tokio",
+                "rusqlite",
+                "std::fs",
+                "std::env",
+                "std::net",
+                "SystemTime",
+                "Instant::now",
+                "rand::",
+            ],
+        ),
+        (
+            "wunderblock-wire",
+            &[
+                "std::fs",
+                "std::env",
+                "std::net",
+                "rusqlite",
+                "tokio",
+                "async fn",
+                "SystemTime",
+                "wunderblock::",
+            ],
+        ),
+        ("wunderblock", &["clap", "println!", "eprintln!", "print!(", "env::var", "home_dir", "std::net"]),
+        ("wunderblock-cli", &["rusqlite", "SELECT ", "INSERT ", "reqwest"]),
+    ];
+    let mut broken = Vec::new();
+    for (name, absent) in rules {
+        for (path, text) in crate_sources(name) {
+            for (number, line) in code(&text).lines().enumerate() {
+                let line = line.trim_start();
+                if line.starts_with("//") {
+                    continue;
+                }
+                for word in absent {
+                    if line.contains(word) {
+                        broken.push(format!(
+                            "{}:{}: {word} does not belong here",
+                            path.display(),
+                            number + 1
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    refuse(&broken);
+}
+
+#[test]
+fn dependencies_point_downwards() {
+    let rules: [(&str, &[&str]); 3] = [
+        ("wunderblock-core", &["wunderblock-wire", "wunderblock =", "wunderblock.", "serde_json"]),
+        ("wunderblock-wire", &["wunderblock =", "wunderblock.", "rusqlite", "wunderblock-cli"]),
+        ("wunderblock", &["wunderblock-cli", "clap", "axum"]),
+    ];
+    let mut broken = Vec::new();
+    for (name, absent) in rules {
+        let manifest =
+            fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).expect("a manifest");
+        let normal = manifest.split("[dev-dependencies]").next().unwrap_or_default();
+        let normal = normal.split("[dependencies]").nth(1).unwrap_or_default();
+        for line in normal.lines() {
+            for word in absent {
+                if line.starts_with(word) {
+                    broken.push(format!("{name} must not depend on {word}"));
+                }
+            }
+        }
+    }
+    refuse(&broken);
+}
+
+#[test]
+fn names_say_something() {
+    let empty = ["utils", "util", "common", "helpers", "helper", "manager", "misc", "v2"];
+    let broken = all().into_iter().filter_map(|(path, _)| {
+        let stem = path.file_stem()?.to_string_lossy().into_owned();
+        let folder = path.parent()?.file_name()?.to_string_lossy().into_owned();
+        (empty.contains(&stem.as_str()) || empty.contains(&folder.as_str()))
+            .then(|| path.display().to_string())
+    });
+    refuse(&broken.collect::<Vec<_>>());
+}
+
+#[test]
+fn handles_have_few_methods_and_the_workspace_few_traits() {
+    let mut traits = 0;
+    let mut methods = std::collections::BTreeMap::<String, usize>::new();
+    for name in ["wunderblock-core", "wunderblock-wire", "wunderblock"] {
+        for (_, text) in crate_sources(name) {
+            traits += code(&text).lines().filter(|line| line.starts_with("pub trait ")).count();
+            let mut owner = String::new();
+            for line in code(&text).lines() {
+                if let Some(rest) = line.strip_prefix("impl ") {
+                    let rest = rest.rsplit(" for ").next().unwrap_or(rest);
+                    let rest = rest.rsplit("::").next().unwrap_or(rest);
+                    owner = rest.trim_end_matches(" {").to_owned();
+                } else if line.starts_with("    pub fn ") || line.starts_with("    pub async fn ") {
+                    *methods.entry(owner.clone()).or_default() += 1;
+                }
+            }
+        }
+    }
+    assert!(traits <= 12, "{traits} public traits, 12 are the most");
+    for handle in ["Engine", "Session"] {
+        let count = methods.get(handle).copied().unwrap_or_default();
+        assert!(count > 0 && count <= 20, "{handle} has {count} public methods, 20 are the most");
+    }
+}
+
+#[test]
+fn there_are_few_knobs() {
+    let settings = fs::read_to_string(root().join("docs/config.toml")).expect("the default settings file");
+    let keys = settings.lines().filter(|line| line.trim_start_matches("# ").contains(" = ")).count();
+    assert!(keys <= 40, "{keys} keys, 40 are the most");
+    let args = fs::read_to_string(root().join("crates/wunderblock-cli/src/args.rs")).expect("the arguments");
+    let variables = args.matches("env = \"").count();
+    assert!(variables <= 6, "{variables} environment variables, 6 are the most");
+}
+
+#[test]
+fn nothing_is_put_off() {
+    // Written in two parts, so that this file does not find itself.
+    let words = [["TO", "DO"], ["FIX", "ME"], ["unimple", "mented!("], ["to", "do!("], ["#[ig", "nore"]]
+        .map(|parts| parts.concat());
+    let mut files = all();
+    files.extend(sources(&root().join("xtask")));
+    let mut broken = Vec::new();
+    for (path, text) in files {
+        for (number, line) in text.lines().enumerate() {
+            broken.extend(
+                words
+                    .iter()
+                    .filter(|word| line.contains(word.as_str()))
+                    .map(|word| format!("{}:{}: {word}", path.display(), number + 1)),
+            );
+        }
+    }
+    refuse(&broken);
+}
+
+#[test]
+fn every_link_between_documents_leads_somewhere() {
+    let mut documents: Vec<PathBuf> =
+        ["README.md", "README.zh-CN.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+            .iter()
+            .map(|name| root().join(name))
+            .collect();
+    for folder in ["docs", "docs/design", "examples"] {
+        let entries = fs::read_dir(root().join(folder)).expect("a folder of documents");
+        documents.extend(
+            entries
+                .flatten()
+                .map(|entry| entry.path())
+                .filter(|path| path.extension().is_some_and(|end| end == "md")),
+        );
+    }
+    let mut broken = Vec::new();
+    for document in documents {
+        let text =
+            fs::read_to_string(&document).unwrap_or_else(|error| panic!("{}: {error}", document.display()));
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = link.split('#').next().unwrap_or_default();
+            if target.is_empty() || target.contains("://") {
+                continue;
+            }
+            if !document.parent().expect("a folder").join(target).exists() {
+                broken.push(format!("{}: {target}", document.display()));
+            }
+        }
+    }
+    refuse(&broken);
+}
