@@ -72,6 +72,11 @@ impl Figure {
         Self { target: Some(target), ..self }
     }
 
+    /// Puts it in the rows of a session of this length.
+    pub(super) fn of(self, events: usize) -> Self {
+        Self { events, ..self }
+    }
+
     /// What the best of the others reach, in words (DESIGN §7).
     pub(super) fn floor(self, floor: &'static str) -> Self {
         Self { floor: Some(floor), ..self }

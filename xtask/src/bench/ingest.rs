@@ -136,7 +136,7 @@ pub(super) fn import(session: &Generated, folder: &Path) -> Outcome<Vec<Figure>>
         Figure::new(events, "import: peak memory", told.peak / 1e6, Unit::Megabytes)
             .target(Target::AtMost(200.0)),
     ];
-    let figures = figures.into_iter().map(|figure| Figure { events, ..figure }).collect();
+    let figures = figures.into_iter().map(|figure| figure.of(events)).collect();
     std::fs::remove_file(&path)?;
     std::fs::remove_file(&transcript)?;
     Ok(figures)
