@@ -8,8 +8,9 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo run -p xtask -- COMMAND
 
-  record --out FILE [--rev REV]   play the example session on a throw-away copy of REV (default HEAD)
-                                  and write its transcript to FILE
+  record --out FILE [--rev REV] [--target DIR]
+      play the example session on a throw-away copy of REV (default HEAD) and write its transcript to FILE;
+      with DIR, keep what is built there for the next time
 ";
 
 fn main() -> ExitCode {

@@ -23,22 +23,24 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 pub(crate) struct Options {
     out: PathBuf,
     rev: String,
+    target: Option<PathBuf>,
 }
 
 impl Options {
-    /// Reads `--out FILE [--rev REV]`.
+    /// Reads `--out FILE [--rev REV] [--target DIR]`.
     pub(crate) fn parse(arguments: &[String]) -> Option<Self> {
-        let (mut out, mut rev) = (None, "HEAD".to_owned());
+        let (mut out, mut target, mut rev) = (None, None, "HEAD".to_owned());
         let mut rest = arguments.iter();
         while let Some(flag) = rest.next() {
             let value = rest.next()?;
             match flag.as_str() {
                 "--out" => out = Some(PathBuf::from(value)),
+                "--target" => target = Some(PathBuf::from(value)),
                 "--rev" => rev.clone_from(value),
                 _ => return None,
             }
         }
-        Some(Self { out: out?, rev })
+        Some(Self { out: out?, rev, target })
     }
 }
 
@@ -46,6 +48,9 @@ impl Options {
 pub(crate) fn run(options: &Options) -> Outcome<String> {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("xtask has no parent directory")?;
     let tree = tree::Tree::copy(repository, &options.rev)?;
+    if let Some(target) = &options.target {
+        tree.build_in(target)?;
+    }
     let commit = tree.commit()?;
     let mut player = play::Player::new(tree);
     player.play(&scenario::all())?;

@@ -297,6 +297,12 @@ pub(super) const STEPS: &[Step] = &[
         )],
     ),
     Expect("test result: ok"),
+    Call("", &[Fails("cargo fmt -p wunderblock-core -- --check")]),
+    Expect("Diff in"),
+    Call(
+        "A line too long for the house; rustfmt breaks it.",
+        &[Bash("cargo fmt -p wunderblock-core && git diff --stat")],
+    ),
     Call("", &[Bash("git status --short && git diff"), Read(SINCE)]),
     Call(
         "",
