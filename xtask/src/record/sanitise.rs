@@ -62,7 +62,9 @@ impl Sanitiser {
         }
         let betrayal = Regex::new(BETRAYAL)?;
         for (index, line) in text.lines().enumerate() {
-            if let Some(found) = betrayal.find(line) {
+            // In JSON an escaped line end puts a letter before what begins the next line.
+            let line = line.replace("\\n", "  ").replace("\\t", "  ");
+            if let Some(found) = betrayal.find(&line) {
                 let before: String =
                     line.get(..found.start()).unwrap_or_default().chars().rev().take(80).collect();
                 let before: String = before.chars().rev().collect();
@@ -91,7 +93,7 @@ mod tests {
     #[test]
     fn what_betrays_a_machine_is_refused() {
         let sanitiser = Sanitiser::default();
-        for text in ["see /tmp/x", "(/root/.cargo)", "\"registry+https://somewhere\""] {
+        for text in ["see /tmp/x", "(/root/.cargo)", "\"registry+https://somewhere\"", r"a\n/tmp/x"] {
             assert!(sanitiser.check(text).is_err(), "{text}");
         }
         for text in ["mysql://root:pw@host", "/home/dev/work", "src/tmp/x", "a/var/b"] {
