@@ -173,7 +173,7 @@ pub(super) const STEPS: &[Step] = &[
     Call(
         "",
         &[Bash(
-            "cargo metadata --format-version 1 | jq '[.packages[] | select(.name | IN(\"blake3\", \"serde\", \"serde_core\", \
+            "cargo metadata --format-version 1 --filter-platform x86_64-unknown-linux-gnu | jq '[.packages[] | select(.name | IN(\"blake3\", \"serde\", \"serde_core\", \
          \"serde_derive\", \"serde_json\", \"thiserror\", \"thiserror-impl\", \"itoa\", \"memchr\", \"indexmap\", \"hashbrown\", \
          \"arrayvec\", \"constant_time_eq\", \"cfg-if\", \"syn\", \"quote\", \"proc-macro2\", \"unicode-ident\")) | {name, version, \
          license, rust_version, features}]'",
@@ -182,11 +182,12 @@ pub(super) const STEPS: &[Step] = &[
     Call(
         "",
         &[Bash(
-            "cargo metadata --format-version 1 | jq -r '.packages[] | [.license // \"none\"] | @tsv' | sort | uniq -c | sort -rn",
+            "cargo metadata --format-version 1 --filter-platform x86_64-unknown-linux-gnu | jq -r '.packages[] | [.license // \"none\"] | @tsv' | sort | uniq -c | sort -rn",
         )],
     ),
+    Expect("Apache-2.0"),
     Say(
-        "The list with versions, licences and features is above. Over everything the workspace can pull in, the most frequent \
+        "The list with versions, licences and features is above. Over everything the workspace pulls in on Linux, the most frequent \
          licence is `{/\\d+ (\\S.*)/}`, with {/(\\d+) \\S/} packages.",
     ),
     User(
