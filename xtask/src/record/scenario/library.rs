@@ -31,7 +31,15 @@ pub(super) const STEPS: &[Step] = &[
     Call("And the formula:", &[Read("crates/wunderblock/src/index/score.rs")]),
     Call(
         "It claims to use no floats. That can be checked.",
-        &[Fails("rg -n --sort path -g '!tests.rs' '\\bf(32|64)\\b' crates/wunderblock/src/index")],
+        &[Bash("rg -n --sort path -g '!tests.rs' '\\bf(32|64)\\b' crates/wunderblock/src/index")],
+    ),
+    Expect("score.rs"),
+    Call(
+        "{lines} lines. They look like tests; without what follows `cfg(test)` in each file nothing should be left.",
+        &[Fails(
+            "for f in crates/wunderblock/src/index/*.rs; do [ $(basename $f) = tests.rs ] || sed '/cfg(test)/,$d' $f; done | \
+             grep -nE '\\bf(32|64)\\b'",
+        )],
     ),
     Expect("Exit code 1"),
     Call(

@@ -223,8 +223,8 @@ pub(super) const STEPS: &[Step] = &[
         "",
         &[Todo(&[(Doing, "All changes since the morning"), (Open, "Formatting and lints"), (Open, "Tests")])],
     ),
-    Call("", &[Bash("git log --format='%h %s' -9 | cat; git diff --stat HEAD~9 | cat")]),
-    Call("", &[Bash("git diff HEAD~9 -- crates/wunderblock-core/src crates/wunderblock-wire/src | cat")]),
+    Call("", &[Bash("git log --format='%h %s' -11 | cat; git diff --stat HEAD~11 | cat")]),
+    Call("", &[Bash("git diff HEAD~11 -- crates/wunderblock-core/src crates/wunderblock-wire/src | cat")]),
     Call(
         "",
         &[Bash(
