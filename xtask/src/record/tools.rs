@@ -74,11 +74,11 @@ pub(super) fn run(tool: &Tool, tree: &Tree) -> Outcome<Answer> {
         Tool::Missing(path) if !tree.path(path).exists() => failure("File does not exist.".to_owned()),
         Tool::Missing(path) => Err(format!("{path} is there").into()),
         Tool::Grep(pattern, path) => {
-            let found = tree.search(&["-n", "--no-heading", pattern, path])?;
+            let found = tree.search(&["-n", "--no-heading", "-e", pattern, path])?;
             success(found.map_or_else(|| "No matches found".to_owned(), |found| cut(found.trim_end())))
         }
         Tool::Files(pattern, path) => {
-            let found = tree.search(&["-l", pattern, path])?;
+            let found = tree.search(&["-l", "-e", pattern, path])?;
             success(found.map_or_else(|| "No files found".to_owned(), |found| listed(&found)))
         }
         Tool::Glob(pattern) => {
