@@ -1,6 +1,6 @@
 //! How a run ends: exit codes and errors that say what to do next.
 
-use crate::terminal::clean;
+use crate::terminal::{clean, clean_json};
 use std::io::Write;
 use std::process::ExitCode;
 use wunderblock::{Error, ErrorKind};
@@ -25,7 +25,10 @@ pub(crate) enum Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self::Engine(error)
+        match error {
+            Error::Output(error) => Self::from(error),
+            other => Self::Engine(other),
+        }
     }
 }
 
@@ -34,7 +37,7 @@ impl From<std::io::Error> for Failure {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
             Self::BrokenPipe
         } else {
-            Self::Door(FAILED, error.to_string())
+            Self::Door(FAILED, format!("the output cannot be written: {error}"))
         }
     }
 }
@@ -48,6 +51,11 @@ impl From<serde_json::Error> for Failure {
 /// Wrong usage, found after parsing.
 pub(crate) fn wrong(text: impl Into<String>) -> Failure {
     Failure::Door(USAGE, text.into())
+}
+
+/// A file that could not be written.
+pub(crate) fn unwritten(path: &std::path::Path, error: &std::io::Error) -> Failure {
+    Failure::Door(FAILED, format!("{} cannot be written: {error}", path.display()))
 }
 
 /// Says what clap has to say; help and version are no errors.
@@ -98,7 +106,7 @@ pub(crate) fn failed(failure: &Failure, json: bool) -> ExitCode {
             value["parts"] = parts.collect();
         }
         let mut stdout = std::io::stdout().lock();
-        let _ = writeln!(stdout, "{value}");
+        let _ = writeln!(stdout, "{}", clean_json(&value.to_string()));
     }
     let _ = writeln!(stderr, "error: {}", clean(&message));
     if let Some(hint) = hint {

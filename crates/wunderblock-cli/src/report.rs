@@ -9,12 +9,14 @@ use wunderblock_core::budget::{
     BudgetReport, Certainty, EntryLine, LeftOut, Reason, Treatment, WindowSource,
 };
 use wunderblock_core::stub::grouped;
-use wunderblock_core::units::Tokens;
+use wunderblock_core::units::{Bytes, Tokens};
 
 /// How many entries are listed unless all are asked for: the newest.
 const ENTRIES: usize = 14;
-/// The width of a full bar, in columns.
+/// The width of a full bar, in columns, where there is room for it.
 const BAR: usize = 36;
+/// What stands beside a bar: a section's name and tokens before it, its share and entries after it.
+const BESIDE: usize = 50;
 
 /// The report as a picture.
 pub(crate) fn picture(session: &str, built: &Built, paint: Paint, all: bool) -> String {
@@ -27,14 +29,15 @@ pub(crate) fn picture(session: &str, built: &Built, paint: Paint, all: bool) -> 
         clean(&built.model),
         built.dialect.name()
     ));
-    out.push_str(&format!("{}\n\n", paint.dim(&budget_line(report))));
+    for line in wrap(&budget_line(report), width(), 0).lines() {
+        out.push_str(&format!("{}\n", paint.dim(line)));
+    }
+    out.push('\n');
     bars(report, paint, &mut out);
     out.push_str(&format!("\n{}\n", total_line(report)));
     if let Some(step) = built.step {
-        out.push_str(&format!(
-            "{}\n",
-            paint.dim(&format!("the lane left more out with this request: {}", step.words()))
-        ));
+        let step = format!("the lane left more out with this request: {}", step.words());
+        out.push_str(&format!("  {}\n", paint.dim(&step)));
     }
     left_out(report, paint, &mut out);
     entries(report, paint, all, &mut out);
@@ -69,31 +72,33 @@ fn budget_line(report: &BudgetReport) -> String {
 
 fn bars(report: &BudgetReport, paint: Paint, out: &mut String) {
     let limit = report.limit.0.max(1);
+    let columns = width().saturating_sub(BESIDE).clamp(8, BAR);
     for line in &report.sections {
-        let filled = bar(line.tokens.0, limit);
+        let filled = bar(line.tokens.0, limit, columns);
         out.push_str(&format!(
             "  {:<13} {:>9}  {} {:>5}  {}\n",
             line.name.name(),
             grouped(line.tokens.0),
-            paint.section(line.name, &pad(&filled, BAR)),
+            paint.section(line.name, &pad(&filled, columns)),
             percent(line.tokens.0, limit),
             paint.dim(&plural(line.entries, "entry", "entries")),
         ));
     }
     let free = report.limit.saturating_sub(report.total_tokens).0;
-    let empty: String = "·".repeat(bar(free, limit).chars().count());
+    let empty: String = "·".repeat(bar(free, limit, columns).chars().count());
     out.push_str(&format!(
         "  {:<13} {:>9}  {} {:>5}\n",
         "free",
         grouped(free),
-        paint.dim(&pad(&empty, BAR)),
+        paint.dim(&pad(&empty, columns)),
         percent(free, limit)
     ));
 }
 
 /// A bar of eighths of a column; what is there at all is seen.
-fn bar(part: u64, whole: u64) -> String {
-    let eighths = (part.saturating_mul(BAR as u64 * 8) / whole).min(BAR as u64 * 8);
+fn bar(part: u64, whole: u64, columns: usize) -> String {
+    let full = columns as u64 * 8;
+    let eighths = (part.saturating_mul(full) / whole).min(full);
     let eighths = if part > 0 { eighths.max(1) } else { 0 };
     let mut bar = "█".repeat((eighths / 8) as usize);
     bar.extend(["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"].get((eighths % 8) as usize).copied());
@@ -102,7 +107,7 @@ fn bar(part: u64, whole: u64) -> String {
 
 fn total_line(report: &BudgetReport) -> String {
     format!(
-        "  {:<13} {:>9}  of {} tokens, {} bytes · {}",
+        "  {:<13} {:>9}  of {} tokens · {} bytes\n  {}",
         "total",
         grouped(report.total_tokens.0),
         grouped(report.limit.0),
@@ -125,17 +130,32 @@ fn left_out(report: &BudgetReport, paint: Paint, out: &mut String) {
         out.push_str(&format!("\n{}\n", paint.dim("nothing is left out")));
         return;
     }
-    out.push_str(&format!("\n{}\n", paint.bold("left out")));
-    for run in &report.left_out {
+    let how = paint.dim("  wunderblock read HANDLE gives it back");
+    out.push_str(&format!("\n{}{how}\n", paint.bold("left out")));
+    let rows: Vec<[String; 4]> = report.left_out.iter().map(left_out_row).collect();
+    let widths: [usize; 4] = std::array::from_fn(|column| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
+    });
+    let [places, tokens, counts, handles] = widths;
+    for (run, [place, token, count, handle]) in report.left_out.iter().zip(&rows) {
         out.push_str(&format!(
-            "  {:<13} {:>9}  {:<12} {}  {}\n",
-            range(run),
-            format!("{}{}", if run.certainty == Certainty::Exact { "" } else { "~" }, grouped(run.tokens.0)),
-            plural(run.count, "entry", "entries"),
+            "  {place:<places$}  {token:>tokens$}  {count:<counts$}  {}  {}\n",
+            paint.dim(&format!("{handle:<handles$}")),
             reason(run.reason),
-            paint.dim(&format!("read {}", run.handle)),
         ));
     }
+}
+
+/// Where, how many tokens, how many entries, and the handle.
+fn left_out_row(run: &LeftOut) -> [String; 4] {
+    let about = if run.certainty == Certainty::Exact { "" } else { "~" };
+    [
+        range(run),
+        format!("{about}{}", grouped(run.tokens.0)),
+        plural(run.count, "entry", "entries"),
+        clean(&run.handle),
+    ]
 }
 
 fn range(run: &LeftOut) -> String {
@@ -194,6 +214,31 @@ fn entry_line(entry: &EntryLine, paint: Paint) -> String {
     )
 }
 
+/// Breaks a text between words into lines of so many columns, `indent` of them blank. A word that is longer than a line
+/// is left whole.
+pub(crate) fn wrap(text: &str, columns: usize, indent: usize) -> String {
+    let mut out = String::new();
+    let mut used = 0;
+    for word in text.split(' ') {
+        let wide = self::columns(word);
+        if used > 0 && used + 1 + wide > columns {
+            out.push('\n');
+            used = 0;
+        }
+        if used == 0 {
+            out.push_str(&" ".repeat(indent));
+            used = indent;
+        } else {
+            out.push(' ');
+            used += 1;
+        }
+        out.push_str(word);
+        used += wide;
+    }
+    out.push('\n');
+    out
+}
+
 /// Cuts a text to so many columns.
 pub(crate) fn fit(text: &str, columns: usize) -> String {
     let mut used = 0;
@@ -210,9 +255,26 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
     out
 }
 
-fn pad(text: &str, columns: usize) -> String {
-    let missing = columns.saturating_sub(text.chars().count());
-    format!("{text}{}", " ".repeat(missing))
+/// How many columns a text takes.
+pub(crate) fn columns(text: &str) -> usize {
+    text.chars().map(|c| c.width().unwrap_or(0)).sum()
+}
+
+/// A text in exactly so many columns, if it fits; longer ones stay whole.
+pub(crate) fn pad(text: &str, wide: usize) -> String {
+    format!("{text}{}", " ".repeat(wide.saturating_sub(columns(text))))
+}
+
+/// A length for people: `240 B`, `1.5 kB`, `496 kB`.
+pub(crate) fn size(bytes: Bytes) -> String {
+    let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
+    match units.into_iter().find(|(unit, _)| bytes.0 >= *unit) {
+        Some((unit, name)) if bytes.0 < unit * 10 => {
+            format!("{}.{} {name}", bytes.0 / unit, bytes.0 % unit * 10 / unit)
+        }
+        Some((unit, name)) => format!("{} {name}", bytes.0 / unit),
+        None => format!("{} B", bytes.0),
+    }
 }
 
 fn percent(part: u64, whole: u64) -> String {
@@ -254,10 +316,17 @@ mod tests {
 
     #[test]
     fn bars_are_never_longer_than_full_and_never_invisible() {
-        assert_eq!(bar(0, 100), "");
-        assert_eq!(bar(1, 1_000_000), "▏");
-        assert_eq!(bar(100, 100).chars().count(), BAR);
-        assert_eq!(bar(500, 100).chars().count(), BAR);
+        assert_eq!(bar(0, 100, BAR), "");
+        assert_eq!(bar(1, 1_000_000, BAR), "▏");
+        assert_eq!(bar(100, 100, BAR).chars().count(), BAR);
+        assert_eq!(bar(500, 100, 20).chars().count(), 20);
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrap("one two three", 8, 0), "one two\nthree\n");
+        assert_eq!(wrap("普通 话 longerthanaline x", 8, 2), "  普通\n  话\n  longerthanaline\n  x\n");
+        assert_eq!(wrap("", 8, 4), "    \n");
     }
 
     #[test]

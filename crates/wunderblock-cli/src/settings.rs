@@ -71,6 +71,11 @@ impl Settings {
         Ok(Engine::open(&self.db, Access::Create, self.config.clone()).await?)
     }
 
+    /// The engine for a command that changes what is there: it makes no ledger.
+    pub(crate) async fn existing(&self) -> Result<Engine, Failure> {
+        Ok(Engine::open(&self.db, Access::Write, self.config.clone()).await?)
+    }
+
     /// The engine for a command that only reads: it works on a ledger that may not be written.
     pub(crate) async fn read_only(&self) -> Result<Engine, Failure> {
         Ok(Engine::open(&self.db, Access::Read, self.config.clone()).await?)

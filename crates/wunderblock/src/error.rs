@@ -99,6 +99,9 @@ pub enum Error {
         /// What the system said.
         why: String,
     },
+    /// What was asked for cannot be handed over.
+    #[error("the output cannot be written: {0}")]
+    Output(#[source] std::io::Error),
     /// The session kept growing while a request was being built.
     #[error("the session kept growing while its request was being built")]
     Restless,

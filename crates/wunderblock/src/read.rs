@@ -152,13 +152,14 @@ impl Engine {
         self.texts(handles.collect::<Vec<_>>()).await
     }
 
-    /// The session a transcript's path was imported as, its newest branch.
+    /// The session a transcript's path was imported as, its newest branch, and how long the file was then.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub async fn imported(&self, path: &std::path::Path) -> Result<Option<StreamId>, Error> {
+    pub async fn imported(&self, path: &std::path::Path) -> Result<Option<(StreamId, Bytes)>, Error> {
         let Ok(path) = path.canonicalize() else { return Ok(None) };
-        Ok(self.source(&path).await?.and_then(|source| source.leaf))
+        let source = self.source(&path).await?;
+        Ok(source.and_then(|source| source.leaf.map(|leaf| (leaf, Bytes(source.len)))))
     }
 
     /// An event with its texts in place of their handles.
@@ -263,7 +264,7 @@ impl crate::session::Session {
 }
 
 pub(crate) fn write_error(error: &std::io::Error) -> Error {
-    Error::File { path: "the output".to_owned(), why: error.to_string() }
+    Error::Output(std::io::Error::new(error.kind(), error.to_string()))
 }
 
 fn cut(bytes: &[u8], slice: &Slice) -> Result<Content, Error> {

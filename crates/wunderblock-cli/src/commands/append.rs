@@ -3,6 +3,7 @@
 use crate::args::Append;
 use crate::exit::{FAILED, Failure, REFUSED};
 use crate::settings::Settings;
+use crate::terminal::clean_json;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -21,8 +22,8 @@ use wunderblock_core::units::Millis;
 /// Lines that are committed together at most.
 const GROUP: usize = 512;
 
-/// A line of input and its number.
-type Line = (u64, Vec<u8>);
+/// A line of input and its number, or why there are no more.
+type Line = Result<(u64, Vec<u8>), std::io::Error>;
 
 pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Result<ExitCode, Failure> {
     let engine = settings.write().await?;
@@ -45,13 +46,17 @@ pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Result<ExitCode
     let (mut refused, mut failed) = (false, false);
     // Whatever has been read by the time the last group is on the disk goes into the next: one sync for all of it.
     while let Some(group) = next_group(&lines) {
+        let (group, broken) = whole(group);
         let mut out = std::io::stdout().lock();
         for answer in handle(&session, group).await {
             refused |= answer["status"] == "conflict";
             failed |= answer["status"] == "error";
-            writeln!(out, "{answer}")?;
+            writeln!(out, "{}", clean_json(&answer.to_string()))?;
         }
         out.flush()?;
+        if let Some(error) = broken {
+            return Err(Failure::Door(FAILED, format!("the input cannot be read: {error}")));
+        }
     }
     Ok(match (failed, refused) {
         (true, _) => ExitCode::from(FAILED),
@@ -68,12 +73,16 @@ fn read_lines() -> Receiver<Line> {
         loop {
             let mut line = Vec::new();
             match stdin.read_until(b'\n', &mut line) {
-                Ok(0) | Err(_) => return,
+                Ok(0) => return,
                 Ok(_) => {
                     number += 1;
-                    if sender.send((number, line)).is_err() {
+                    if sender.send(Ok((number, line))).is_err() {
                         return;
                     }
+                }
+                Err(error) => {
+                    let _ = sender.send(Err(error));
+                    return;
                 }
             }
         }
@@ -92,7 +101,19 @@ fn next_group(lines: &Receiver<Line>) -> Option<Vec<Line>> {
     Some(group)
 }
 
-async fn handle(session: &Session, group: Vec<Line>) -> Vec<Value> {
+/// The lines before whatever broke the input off.
+fn whole(group: Vec<Line>) -> (Vec<(u64, Vec<u8>)>, Option<std::io::Error>) {
+    let mut lines = Vec::with_capacity(group.len());
+    for line in group {
+        match line {
+            Ok(line) => lines.push(line),
+            Err(error) => return (lines, Some(error)),
+        }
+    }
+    (lines, None)
+}
+
+async fn handle(session: &Session, group: Vec<(u64, Vec<u8>)>) -> Vec<Value> {
     let mut answers = Vec::with_capacity(group.len());
     let mut waiting: Vec<(u64, NewEvent)> = Vec::new();
     for (number, line) in group {
@@ -126,7 +147,8 @@ async fn commit(session: &Session, lines: Vec<(u64, NewEvent)>) -> Vec<Value> {
                 json!({ "line": number, "id": event.id.as_str(), "seq": one.seq.0, "status": status })
             })
             .collect(),
-        Err(error) if lines.len() == 1 => {
+        // What ails the ledger and not one line is not tried again for each of them.
+        Err(error) if lines.len() == 1 || !is_of_one_line(&error) => {
             lines.iter().map(|(number, event)| refusal(*number, event, &error)).collect()
         }
         Err(_) => {
@@ -136,6 +158,14 @@ async fn commit(session: &Session, lines: Vec<(u64, NewEvent)>) -> Vec<Value> {
             }
             answers
         }
+    }
+}
+
+fn is_of_one_line(error: &Error) -> bool {
+    use wunderblock::store::StoreError;
+    match error {
+        Error::Store(error) => matches!(error, StoreError::Conflict { .. } | StoreError::HandleTaken(_)),
+        _ => true,
     }
 }
 

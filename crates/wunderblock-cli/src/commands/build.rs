@@ -1,12 +1,12 @@
 //! `context` and `explain`: the next request, and the account of it.
 
-use super::{catch_up, dialect, known_session, print, print_json, session};
+use super::{catch_up, dialect, print, print_json, reading, say, session};
 use crate::args::{BuildArgs, ContextArgs, Explain, Global};
-use crate::exit::{Failure, wrong};
+use crate::exit::{Failure, unwritten, wrong};
 use crate::paint::Paint;
 use crate::report::{machine, picture, reason};
 use crate::settings::Settings;
-use crate::terminal::clean;
+use crate::terminal::{clean, clean_json, width, write_bytes};
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;
@@ -36,14 +36,12 @@ pub(crate) async fn context(
         session.context(&options).await?
     };
     if let Some(path) = wanted.out.as_deref().filter(|_| !to_stdout) {
-        std::fs::write(path, &built.body).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
+        std::fs::write(path, &built.body).map_err(|error| unwritten(path, &error))?;
     }
     let report = report(global, &session, &built, to_stdout)?;
     if to_stdout {
         std::io::stderr().lock().write_all(report.as_bytes())?;
-        let mut stdout = std::io::stdout().lock();
-        stdout.write_all(&built.body)?;
-        stdout.flush()?;
+        write_bytes(&built.body)?;
     } else {
         print(&report)?;
         if let Some(path) = &wanted.out
@@ -57,7 +55,7 @@ pub(crate) async fn context(
 
 fn report(global: &Global, session: &Session, built: &Built, to_stderr: bool) -> Result<String, Failure> {
     if global.json {
-        return Ok(format!("{}\n", machine(session.id().as_str(), built)?));
+        return Ok(format!("{}\n", clean_json(&machine(session.id().as_str(), built)?.to_string())));
     }
     let paint = if to_stderr { Paint::stderr() } else { Paint::stdout() };
     Ok(picture(session.id().as_str(), built, paint, global.verbose))
@@ -68,19 +66,7 @@ pub(crate) async fn explain(
     settings: &Settings,
     wanted: Explain,
 ) -> Result<ExitCode, Failure> {
-    // What is to be explained may be a transcript nobody has imported yet; then importing it is part of the wish.
-    let path = Path::new(&wanted.session.session);
-    let known = match settings.read_only().await {
-        Ok(engine) => known_session(&engine, &wanted.session.session).await,
-        Err(error) => Err(error),
-    };
-    let session = match known {
-        Ok(known) => known,
-        Err(_) if path.is_file() => {
-            session(&settings.write().await?, global, &wanted.session.session).await?
-        }
-        Err(error) => return Err(error),
-    };
+    let (_, session) = reading(settings, global, &wanted.session.session).await?;
     let options = options(settings, &wanted.build, wanted.at)?;
     let built = session.explain(&options).await?;
     match &wanted.find {
@@ -126,12 +112,12 @@ async fn find(global: &Global, session: &Session, built: &Built, text: &str) -> 
             print(&format!(
                 "{:>6}  {form:<9} {why}{read}\n        {}\n",
                 seq.0,
-                crate::report::fit(&clean(line.trim()), 90)
+                crate::report::fit(&clean(line.trim()), width() - 8)
             ))?;
         }
     }
-    if places.is_empty() && !global.json {
-        print("it is nowhere in the session\n")?;
+    if places.is_empty() {
+        say(global, "it is nowhere in the session");
     }
     Ok(if places.is_empty() { ExitCode::from(crate::exit::FAILED) } else { ExitCode::SUCCESS })
 }

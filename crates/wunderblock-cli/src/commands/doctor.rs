@@ -13,7 +13,7 @@ use wunderblock_core::stub::grouped;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Doctor) -> Result<ExitCode, Failure> {
     let writes = wanted.rebuild || wanted.repair;
-    let engine = if writes { settings.write().await? } else { settings.read_only().await? };
+    let engine = if writes { settings.existing().await? } else { settings.read_only().await? };
     if wanted.rebuild {
         rebuild(global, &engine).await?;
     }

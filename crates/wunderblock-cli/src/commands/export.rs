@@ -1,10 +1,12 @@
 //! `export`: a session out of the ledger.
 
-use super::{dialect, known_session, say};
+use super::{dialect, reading, say};
 use crate::args::{Export, Global};
-use crate::exit::Failure;
+use crate::exit::{Failure, unwritten};
 use crate::settings::Settings;
+use crate::terminal::stdout;
 use std::io::{BufWriter, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use wunderblock::ContextOptions;
 use wunderblock_core::stub::grouped;
@@ -14,14 +16,14 @@ use wunderblock_core::units::{Seq, Tokens};
 const EVERYTHING: Tokens = Tokens(1 << 40);
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Export) -> Result<ExitCode, Failure> {
-    let engine = settings.read_only().await?;
-    let session = known_session(&engine, &wanted.session.session).await?;
-    let mut out: Box<dyn Write> = match &wanted.out {
-        Some(path) => Box::new(BufWriter::new(
-            std::fs::File::create(path)
-                .map_err(|error| crate::exit::wrong(format!("{}: {error}", path.display())))?,
-        )),
-        None => Box::new(BufWriter::new(std::io::stdout())),
+    let (_, session) = reading(settings, global, &wanted.session.session).await?;
+    // `-` is stdout, as everywhere.
+    let file = wanted.out.as_deref().filter(|path| *path != Path::new("-"));
+    let mut out: Box<dyn Write> = match file {
+        Some(path) => {
+            Box::new(BufWriter::new(std::fs::File::create(path).map_err(|error| unwritten(path, &error))?))
+        }
+        None => stdout(),
     };
     let what = if wanted.original {
         format!("{} bytes", grouped(session.export_original(&mut out).await?))
@@ -40,7 +42,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Export) -
         format!("{} events", grouped(session.export(Seq(1), info.head, &mut out).await?))
     };
     out.flush()?;
-    if wanted.out.is_some() {
+    if file.is_some() {
         say(global, &format!("wrote {what}"));
     }
     Ok(ExitCode::SUCCESS)

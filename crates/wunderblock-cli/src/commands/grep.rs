@@ -3,13 +3,15 @@
 use crate::args::{Global, Grep};
 use crate::exit::{FAILED, Failure};
 use crate::paint::Paint;
+use crate::report::fit;
 use crate::settings::Settings;
-use crate::terminal::clean_lines;
+use crate::terminal::{clean, clean_json, clean_lines, width};
 use serde_json::json;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use wunderblock::{GrepOptions, Match};
+use wunderblock_core::id::StreamId;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> Result<ExitCode, Failure> {
     let engine = settings.read_only().await?;
@@ -22,6 +24,9 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> 
     let mut out = std::io::BufWriter::new(std::io::stdout());
     let mut count = 0;
     let mut outcome = Ok(());
+    // On a terminal lines stand under their session's name; in a pipe each says all of it.
+    let grouped = std::io::stdout().is_terminal();
+    let mut last = None;
     let limit = wanted.limit.unwrap_or(u64::MAX);
     engine
         .grep(&wanted.pattern, &options, &mut |hit| {
@@ -29,7 +34,13 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> 
                 return ControlFlow::Break(());
             }
             count += 1;
-            outcome = write(&mut out, &hit, (global.json, paint));
+            outcome = if global.json {
+                machine(&mut out, &hit)
+            } else if grouped {
+                seen(&mut out, &hit, &mut last, paint)
+            } else {
+                flat(&mut out, &hit)
+            };
             // The first lines are seen at once; a flood is written in blocks.
             if count <= 20 && outcome.is_ok() {
                 outcome = out.flush();
@@ -46,14 +57,27 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> 
     Ok(if count == 0 { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
 
-fn write(out: &mut dyn Write, hit: &Match, (json, paint): (bool, Paint)) -> std::io::Result<()> {
-    if json {
-        let line = json!({
-            "session": hit.session.as_str(), "seq": hit.seq.0, "at": hit.at.0,
-            "handle": hit.handle.map(|handle| handle.to_string()), "line": hit.line, "text": hit.text,
-        });
-        return writeln!(out, "{line}");
+fn machine(out: &mut dyn Write, hit: &Match) -> std::io::Result<()> {
+    let line = json!({
+        "session": hit.session.as_str(), "seq": hit.seq.0, "at": hit.at.0,
+        "handle": hit.handle.map(|handle| handle.to_string()), "line": hit.line, "text": hit.text,
+    });
+    writeln!(out, "{}", clean_json(&line.to_string()))
+}
+
+fn flat(out: &mut dyn Write, hit: &Match) -> std::io::Result<()> {
+    writeln!(out, "{}#{}:{} {}", clean(hit.session.as_str()), hit.seq, hit.line, clean_lines(&hit.text))
+}
+
+/// For eyes: the session once, then its lines, each cut to a few lines of the window.
+fn seen(out: &mut dyn Write, hit: &Match, last: &mut Option<StreamId>, paint: Paint) -> std::io::Result<()> {
+    if last.as_ref() != Some(&hit.session) {
+        if last.is_some() {
+            writeln!(out)?;
+        }
+        writeln!(out, "{}", paint.bold(&clean(hit.session.as_str())))?;
+        *last = Some(hit.session.clone());
     }
-    let place = format!("{}#{}:{}", hit.session, hit.seq, hit.line);
-    writeln!(out, "{} {}", paint.dim(&clean_lines(&place)), clean_lines(&hit.text))
+    let place = format!("{:>6}:{:<5}", hit.seq.0, hit.line);
+    writeln!(out, "{} {}", paint.dim(&place), fit(&clean_lines(&hit.text), width() * 3))
 }

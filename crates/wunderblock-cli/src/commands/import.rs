@@ -13,12 +13,19 @@ use std::process::ExitCode;
 use wunderblock::{Engine, Imported, transcripts};
 use wunderblock_core::stub::grouped;
 
+/// Warnings of one file that are shown unless all are asked for.
+const WARNINGS: usize = 5;
+
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Import) -> Result<ExitCode, Failure> {
     let engine = settings.write().await?;
     let mut failed = false;
     for path in &wanted.paths {
         if path.is_dir() {
-            for file in transcripts(path)? {
+            let files = transcripts(path)?;
+            if files.is_empty() {
+                say(global, &format!("no transcripts in {}", clean(&path.to_string_lossy())));
+            }
+            for file in files {
                 // In a folder not every file is a transcript; what is none is named, and the rest goes on.
                 if let Err(error) = one(global, &engine, &file, wanted).await {
                     say(global, &format!("skipped: {}", clean(&text(&error))));
@@ -40,7 +47,10 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Import) -
 
 fn text(failure: &Failure) -> String {
     match failure {
-        Failure::Engine(error) => error.to_string(),
+        Failure::Engine(error) => match error.hint() {
+            Some(hint) => format!("{error} ({hint})"),
+            None => error.to_string(),
+        },
         Failure::Door(_, text) => text.clone(),
         Failure::BrokenPipe => String::new(),
     }
@@ -53,16 +63,21 @@ async fn one(global: &Global, engine: &Engine, path: &PathBuf, wanted: &Import) 
     bar.finish_and_clear();
     let imported = imported?;
     if !global.quiet {
-        warn(&imported.warnings);
+        warn(global, &imported.warnings);
     }
     if global.json { print_json(&machine(&imported)) } else { print(&line(&imported)) }
 }
 
-/// Warnings of an import, on stderr.
-pub(crate) fn warn(warnings: &[String]) {
+/// Warnings of an import, on stderr: the first few, unless more is asked for.
+pub(crate) fn warn(global: &Global, warnings: &[String]) {
     let mut stderr = std::io::stderr().lock();
-    for warning in warnings {
+    let shown = if global.verbose { warnings.len() } else { WARNINGS };
+    for warning in warnings.iter().take(shown) {
         let _ = writeln!(stderr, "warning: {}", clean(warning));
+    }
+    if warnings.len() > shown {
+        let more = plural((warnings.len() - shown) as u64, "more warning", "more warnings");
+        let _ = writeln!(stderr, "warning: {more}; -v shows them");
     }
 }
 

@@ -19,12 +19,14 @@ mod show;
 use crate::args::{Args, Command, DialectArg, FormatArg, Global};
 use crate::exit::{Failure, wrong};
 use crate::settings::Settings;
+use crate::terminal::clean_json;
 use clap::CommandFactory;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use wunderblock::{Engine, Progress, Session};
+use wunderblock::store::StoreError;
+use wunderblock::{Engine, Error, Progress, Session};
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::Seq;
 use wunderblock_wire::transcript::Format;
@@ -78,7 +80,7 @@ pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Res
         bar.finish_and_clear();
         let imported = imported?;
         if !global.quiet {
-            import::warn(&imported.warnings);
+            import::warn(global, &imported.warnings);
         }
         let Some(first) = imported.sessions.first() else {
             return Err(wrong(format!("{text} holds no session")));
@@ -94,13 +96,52 @@ pub(crate) async fn known_session(engine: &Engine, text: &str) -> Result<Session
     if path.is_file() {
         let found = engine.imported(path).await?;
         return match found {
-            Some(id) => Ok(engine.session(id)),
+            Some((id, _)) => Ok(engine.session(id)),
             None => {
                 Err(wrong(format!("{text} has not been imported yet; `wunderblock import {text}` does it")))
             }
         };
     }
     Ok(engine.find(text).await?)
+}
+
+/// The ledger, and the session that a command which only reads is about. A transcript that is not in the ledger yet, or
+/// has grown since, is imported first; where the ledger cannot be written, it is read as it stands.
+pub(crate) async fn reading(
+    settings: &Settings,
+    global: &Global,
+    text: &str,
+) -> Result<(Engine, Session), Failure> {
+    let path = Path::new(text);
+    let engine = settings.read_only().await;
+    if !path.is_file() {
+        let engine = engine?;
+        let session = engine.find(text).await?;
+        return Ok((engine, session));
+    }
+    let known = match engine {
+        Ok(engine) => {
+            let found = engine.imported(path).await?;
+            found.map(|(id, len)| (engine.session(id), len, engine))
+        }
+        Err(Failure::Engine(Error::Store(StoreError::Missing(_)))) => None,
+        Err(error) => return Err(error),
+    };
+    let now = path.metadata().map(|meta| meta.len()).unwrap_or_default();
+    match known {
+        Some((known, len, engine)) if len.0 == now => Ok((engine, known)),
+        older => match (settings.write().await, older) {
+            (Ok(engine), _) => {
+                let session = session(&engine, global, text).await?;
+                Ok((engine, session))
+            }
+            (Err(Failure::Engine(Error::Store(StoreError::ReadOnly | StoreError::Io(_)))), Some(older)) => {
+                say(global, "the transcript has grown, but the ledger cannot be written: shown as imported");
+                Ok((older.2, older.0))
+            }
+            (Err(error), _) => Err(error),
+        },
+    }
 }
 
 /// Counts and indexes what is waiting, with a bar.
@@ -177,7 +218,7 @@ pub(crate) fn seqs(text: &str) -> Result<(Seq, Seq), Failure> {
 
 /// One JSON value on a line of stdout.
 pub(crate) fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
-    writeln!(std::io::stdout().lock(), "{value}")?;
+    writeln!(std::io::stdout().lock(), "{}", clean_json(&value.to_string()))?;
     Ok(())
 }
 
@@ -194,10 +235,12 @@ pub(crate) fn say(global: &Global, text: &str) {
     }
 }
 
-/// A point in time for people.
+/// A point in time for people, by the clock on their wall.
 pub(crate) fn time(at: wunderblock_core::units::Millis) -> String {
     match jiff::Timestamp::from_millisecond(at.0) {
-        Ok(time) if at.0 > 0 => time.strftime("%Y-%m-%d %H:%M").to_string(),
+        Ok(time) if at.0 > 0 => {
+            time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
+        }
         _ => "—".to_owned(),
     }
 }

@@ -1,10 +1,10 @@
 //! `replay`: an earlier request, byte for byte.
 
-use super::{known_session, print, print_json, time};
+use super::{known_session, print, time};
 use crate::args::{Global, Replay};
-use crate::exit::{Failure, wrong};
+use crate::exit::{Failure, unwritten};
 use crate::settings::Settings;
-use crate::terminal::clean;
+use crate::terminal::{clean, clean_json, write_bytes};
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;
@@ -18,20 +18,15 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Replay) -
     let replayed = session.replay(wanted.at.map(Seq)).await?;
     let to_stdout = wanted.out.as_deref() == Some(Path::new("-"));
     if let Some(path) = wanted.out.as_deref().filter(|_| !to_stdout) {
-        std::fs::write(path, &replayed.body)
-            .map_err(|error| wrong(format!("{}: {error}", path.display())))?;
+        std::fs::write(path, &replayed.body).map_err(|error| unwritten(path, &error))?;
     }
     let verdict = if replayed.erased {
         "content of it has been erased since"
     } else {
         "proved: the same bytes as recorded"
     };
-    if to_stdout {
-        let mut stdout = std::io::stdout().lock();
-        stdout.write_all(&replayed.body)?;
-        stdout.flush()?;
-    } else if global.json {
-        print_json(&json!({
+    let report = if global.json {
+        let value = json!({
             "session": session.id().as_str(),
             "seq": replayed.seq.0,
             "at": replayed.at.0,
@@ -42,9 +37,10 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Replay) -
             "digest": replayed.digest,
             "erased": replayed.erased,
             "proved": !replayed.erased,
-        }))?;
+        });
+        format!("{}\n", clean_json(&value.to_string()))
     } else {
-        print(&format!(
+        format!(
             "request at position {} of {}, {}, lane {}, {} · {}\n{} bytes, blake3 {}\n{verdict}\n",
             replayed.seq,
             clean(session.id().as_str()),
@@ -54,7 +50,13 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Replay) -
             replayed.dialect.name(),
             grouped(replayed.body.len() as u64),
             replayed.digest,
-        ))?;
+        )
+    };
+    if to_stdout {
+        std::io::stderr().lock().write_all(report.as_bytes())?;
+        write_bytes(&replayed.body)?;
+    } else {
+        print(&report)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -4,10 +4,11 @@ use super::{print, print_json, say, time};
 use crate::args::{Global, Search};
 use crate::exit::{FAILED, Failure};
 use crate::paint::Paint;
-use crate::report::fit;
+use crate::report::{fit, wrap};
 use crate::settings::Settings;
 use crate::terminal::{clean, width};
 use serde_json::json;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use wunderblock::{SearchOptions, SearchOrder};
 
@@ -32,12 +33,27 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
             }))?;
         } else {
             print(&format!(
-                "{}  {}\n    {}\n",
-                paint.bold(&clean(&format!("{}#{}", hit.session, hit.seq))),
+                "{} {}  {}\n{}",
+                paint.bold(&clean(hit.session.as_str())),
+                paint.bold(&hit.seq.to_string()),
                 paint.dim(&time(hit.at)),
-                fit(&clean(&hit.snippet), (width() - 4) * 2)
+                wrap(&fit(&clean(&hit.snippet), (width() - 4) * 3), width(), 4)
             ))?;
         }
+    }
+    match found.hits.first() {
+        Some(hit) if std::io::stdout().is_terminal() && !global.json => {
+            say(
+                global,
+                &format!(
+                    "\nwunderblock show {} --at {} shows the first",
+                    clean(hit.session.as_str()),
+                    hit.seq
+                ),
+            );
+        }
+        Some(_) => {}
+        None => say(global, "nothing found; grep looks for exact text, secrets included"),
     }
     Ok(if found.hits.is_empty() { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }

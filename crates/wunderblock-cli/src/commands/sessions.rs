@@ -1,13 +1,28 @@
 //! `sessions`: what there is.
 
-use super::{print, print_json, time};
+use super::{print, print_json, say, time};
 use crate::args::{Global, Sessions};
 use crate::exit::Failure;
+use crate::paint::Paint;
+use crate::report::{columns, fit, pad, size};
 use crate::settings::Settings;
-use crate::terminal::clean;
+use crate::terminal::{clean, width};
 use serde_json::json;
 use std::process::ExitCode;
+use wunderblock::Engine;
+use wunderblock::store::StreamInfo;
+use wunderblock_core::event::Fact;
+use wunderblock_core::message::{Body, Part};
+use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
+use wunderblock_core::units::Bytes;
+
+/// Columns before the session's id: when, messages, length of the texts.
+const BEFORE: usize = 16 + 2 + 8 + 2 + 8 + 2;
+/// The most columns an id gets.
+const ID: usize = 48;
+/// Fewer columns than this are no room for a session's first words.
+const TITLE: usize = 20;
 
 pub(crate) async fn run(
     global: &Global,
@@ -15,7 +30,9 @@ pub(crate) async fn run(
     wanted: &Sessions,
 ) -> Result<ExitCode, Failure> {
     let engine = settings.read_only().await?;
-    let streams = engine.streams(&wanted.prefix, wanted.limit).await?;
+    let mut streams = engine.streams(&wanted.prefix, wanted.limit.saturating_add(1)).await?;
+    let more = streams.len() as u64 > wanted.limit;
+    streams.truncate(usize::try_from(wanted.limit).unwrap_or(usize::MAX));
     if global.json {
         for info in &streams {
             print_json(&json!({
@@ -31,28 +48,69 @@ pub(crate) async fn run(
                 "indexed": info.indexed.0,
             }))?;
         }
-        return Ok(ExitCode::SUCCESS);
+    } else if streams.is_empty() {
+        let which = if wanted.prefix.is_empty() { "" } else { " whose id begins so" };
+        say(global, &format!("no sessions{which}; `wunderblock import PATH` adds a transcript"));
+    } else {
+        print(&table(&engine, &streams).await?)?;
     }
-    if streams.is_empty() {
-        print("no sessions; `wunderblock import PATH` adds a transcript\n")?;
-        return Ok(ExitCode::SUCCESS);
+    if more {
+        say(global, &format!("the newest {} are shown; -n shows more", grouped(wanted.limit)));
     }
-    let mut out = String::new();
-    for info in &streams {
-        let mut from = String::new();
-        if let Some((parent, at)) = &info.fork {
-            from = format!("  fork of {} at {at}", clean(parent.as_str()));
-        } else if let Some(parent) = &info.parent {
-            from = format!("  sub-agent of {}", clean(parent.as_str()));
-        }
-        out.push_str(&format!(
-            "{}  {:>7} messages  {:>12} bytes  {}{from}\n",
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn table(engine: &Engine, streams: &[StreamInfo]) -> Result<String, Failure> {
+    let paint = Paint::stdout();
+    let ids: Vec<String> = streams.iter().map(|info| clean(info.id.as_str())).collect();
+    let wide = ids.iter().map(|id| columns(id)).max().unwrap_or_default().clamp(7, ID);
+    let room = width().saturating_sub(BEFORE + wide + 2);
+    let begins = if room >= TITLE { "begins with" } else { "" };
+    let head = format!("{:<16}  {:>8}  {:>8}  {:<wide$}  {begins}", "updated", "messages", "text", "session");
+    let mut out = format!("{}\n", paint.dim(head.trim_end()));
+    for (info, id) in streams.iter().zip(&ids) {
+        let begins =
+            if room >= TITLE { beginning(engine, info).await?.unwrap_or_default() } else { String::new() };
+        let line = format!(
+            "{}  {:>8}  {:>8}  {}  {}",
             time(info.updated_at),
             grouped(info.messages),
-            grouped(info.text.0),
-            clean(info.id.as_str()),
-        ));
+            size(info.text),
+            pad(id, wide),
+            paint.dim(&fit(&begins, room)),
+        );
+        out.push_str(line.trim_end());
+        out.push('\n');
     }
-    print(&out)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(out)
+}
+
+/// What a session is about, as far as one line can tell: where it comes from, and the first words of its user.
+async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Option<String>, Failure> {
+    let from = match (&info.fork, &info.parent) {
+        (Some((parent, at)), _) => format!("fork of {parent} at {at}"),
+        (None, Some(parent)) => format!("sub-agent of {parent}"),
+        (None, None) => String::new(),
+    };
+    if !from.is_empty() {
+        return Ok(Some(clean(&from)));
+    }
+    let Some(first) = info.first_user else { return Ok(None) };
+    let events = engine.session(info.id.clone()).events(first, first, (1, Bytes(1 << 20))).await?;
+    let bodies = engine.bodies(&events).await?;
+    let Some(Fact::MessageAppended(said)) = events.first().and_then(|event| event.fact.as_ref()) else {
+        return Ok(None);
+    };
+    let words = said.message.parts.iter().find_map(|part| match part {
+        Part::Text { text, .. } => text_of(text, &bodies),
+        _ => None,
+    });
+    Ok(words.map(|text| {
+        let head: String = text.chars().take(400).collect();
+        clean(&head.split_whitespace().collect::<Vec<_>>().join(" "))
+    }))
+}
+
+fn text_of<'t>(body: &'t Body, bodies: &'t dyn Bodies) -> Option<&'t str> {
+    body.inline().or_else(|| bodies.text(body.handle()?))
 }

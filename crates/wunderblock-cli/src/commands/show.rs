@@ -1,6 +1,6 @@
 //! `show`: what was said in a session.
 
-use super::{known_session, print, print_json, seqs, time};
+use super::{print, print_json, reading, say, seqs, time};
 use crate::args::{Global, Show};
 use crate::exit::Failure;
 use crate::paint::Paint;
@@ -17,8 +17,7 @@ use wunderblock_core::units::{Bytes, Seq};
 const LINES: usize = 8;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> Result<ExitCode, Failure> {
-    let engine = settings.read_only().await?;
-    let session = known_session(&engine, &wanted.session.session).await?;
+    let (engine, session) = reading(settings, global, &wanted.session.session).await?;
     let info = session.info().await?;
     let (from, to) = match &wanted.at {
         Some(range) => seqs(range)?,
@@ -39,7 +38,9 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> 
     for event in &events {
         describe(event, &bodies, (paint, global.verbose), &mut out);
     }
-    if info.head > to || from > Seq(1) {
+    if events.is_empty() {
+        say(global, &format!("the session has positions 1 to {}", info.head));
+    } else if info.head > to || from > Seq(1) {
         out.push_str(&paint.dim(&format!(
             "positions {from}–{} of {}; --at A-B shows others\n",
             to.min(info.head),
@@ -82,13 +83,25 @@ fn describe(
         }
         Some(fact) => {
             out.push_str(&head(fact.kind()));
-            let value = serde_json::to_string(fact).unwrap_or_default();
-            out.push_str(&format!(
-                "       {}\n",
-                fit(&clean(&value), if all { usize::MAX } else { width() - 8 })
-            ));
+            let text = facts(fact);
+            let text = if all { clean(&text) } else { fit(&clean(&text), width() - 8) };
+            out.push_str(&indented(&text));
         }
     }
+}
+
+/// What an event that is no message says: its fields, in words.
+fn facts(fact: &Fact) -> String {
+    let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(fact) else { return String::new() };
+    let words = fields.iter().filter(|(name, _)| *name != "kind").map(|(name, value)| match value {
+        serde_json::Value::String(text) => format!("{} {text}", name.replace('_', " ")),
+        other => format!("{} {other}", name.replace('_', " ")),
+    });
+    words.collect::<Vec<_>>().join(" · ")
+}
+
+fn indented(line: &str) -> String {
+    if line.is_empty() { "\n".to_owned() } else { format!("       {line}\n") }
 }
 
 fn show_part(part: &Part, bodies: &dyn wunderblock_core::ports::Bodies, all: bool, out: &mut String) {
@@ -123,13 +136,17 @@ fn show_part(part: &Part, bodies: &dyn wunderblock_core::ports::Bodies, all: boo
     }
 }
 
+fn line_of(line: &str, all: bool, columns: usize) -> String {
+    if all { line.to_owned() } else { fit(line, columns) }
+}
+
 fn body(body: &Body, bodies: &dyn wunderblock_core::ports::Bodies, all: bool, out: &mut String) {
     let text = body.inline().or_else(|| bodies.text(body.handle()?)).unwrap_or("⟨erased⟩");
     let columns = width().saturating_sub(8);
     let lines: Vec<&str> = text.lines().collect();
     for line in lines.iter().take(if all { usize::MAX } else { LINES }) {
         let line = clean_lines(line);
-        out.push_str(&format!("       {}\n", if all { line } else { fit(&line, columns) }));
+        out.push_str(&indented(line_of(&line, all, columns).trim_end()));
     }
     if !all && lines.len() > LINES {
         let handle = body.handle().map(|handle| format!(" · read {handle}")).unwrap_or_default();
