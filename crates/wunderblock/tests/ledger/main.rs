@@ -8,6 +8,7 @@
     reason = "a test that meets what it does not expect fails"
 )]
 
+mod care;
 mod history;
 mod promises;
 mod road;
