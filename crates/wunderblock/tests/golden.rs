@@ -27,14 +27,14 @@ fn call(id: &str, name: &str, input: &str) -> Part {
 }
 
 fn result(id: &str, text: &str, failed: bool) -> Message {
-    let part =
-        Part::ToolResult { call: id.into(), content: vec![Part::text(text)], failed, extra: None };
+    let part = Part::ToolResult { call: id.into(), content: vec![Part::text(text)], failed, extra: None };
     Message::new(Role::Tool, vec![part])
 }
 
 /// A session with something of everything that a request can hold.
 fn conversation() -> Vec<Message> {
-    let long: String = (1..=160).map(|line| format!("{line:>4} │ let value_{line} = step({line});\n")).collect();
+    let long: String =
+        (1..=160).map(|line| format!("{line:>4} │ let value_{line} = step({line});\n")).collect();
     let thinking = Part::Thinking {
         text: "The test counts lines; look at the counter first.".into(),
         signature: Some("c2lnbmF0dXJl".into()),
@@ -63,7 +63,10 @@ fn conversation() -> Vec<Message> {
         result("c2", "test count::empty ... FAILED\nassertion failed: left 1, right 0", true),
         result("c3", "src/count.rs:12:pub fn count_lines(text: &str) -> u64 {", false),
         Message::new(Role::User, vec![Part::text("Here is how it looks:"), picture]),
-        Message::new(Role::Assistant, vec![unsigned, call("c4", "Edit", r#"{"file_path":"src/count.rs","old":"a","new":"b"}"#)]),
+        Message::new(
+            Role::Assistant,
+            vec![unsigned, call("c4", "Edit", r#"{"file_path":"src/count.rs","old":"a","new":"b"}"#)],
+        ),
         Message::text(Role::User, "Stop. Show me src/count.rs once more before you edit."),
     ]
 }

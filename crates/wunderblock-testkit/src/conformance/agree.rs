@@ -4,9 +4,8 @@ use super::scene::{body, handle, stream_id};
 use futures_executor::block_on;
 use wunderblock::store::codec::pack;
 use wunderblock::store::{
-    Answer, BodyCount, Mark, Marked, Opening, Order, PackedEvent, PackedSegment, Query, Reach, SourceBy, SourceNo,
-    SourceSpan,
-    Storage, StoreError, StreamInfo, TenantNo, Write, Written,
+    Answer, BodyCount, Mark, Marked, Opening, Order, PackedEvent, PackedSegment, Query, Reach, SourceBy,
+    SourceNo, SourceSpan, Storage, StoreError, StreamInfo, TenantNo, Write, Written,
 };
 use wunderblock_core::id::EventId;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -264,8 +263,8 @@ impl Told<'_> {
         let [Answer::Stream(info), Answer::Segments(segments)] = answers.as_slice() else {
             return Vec::new();
         };
-        let reach = |info: &Box<StreamInfo>| Reach { stream: info.no, after: info.indexed, through: info.head };
-        let indexed: Vec<Reach> = info.iter().map(reach).collect();
+        let reach = |info: &StreamInfo| Reach { stream: info.no, after: info.indexed, through: info.head };
+        let indexed: Vec<Reach> = info.iter().map(|info| reach(info)).collect();
         let replaces = segments.iter().take(usize::from(replace)).map(|info| info.id).collect();
         let header = format!("{indexed:?}").into_bytes();
         let blocks = vec![header.clone(), vec![1], vec![2]];

@@ -2,7 +2,8 @@
 
 use super::scene::{Scene, handle, happened, holding, said, stream_id};
 use wunderblock::store::{
-    Answer, BodyCount, PackedSegment, Query, Reach, SegmentInfo, Storage, StoreError, StoredEvent, Write, Written,
+    Answer, BodyCount, PackedSegment, Query, Reach, SegmentInfo, Storage, StoreError, StoredEvent, Write,
+    Written,
 };
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
@@ -189,7 +190,10 @@ pub fn segments_replace_each_other(store: &dyn Storage) {
         indexed: vec![stale],
     };
     let stale = scene.try_commit(vec![stale]);
-    assert!(matches!(stale, Err(StoreError::HeadMoved { .. })), "some of it was indexed meanwhile: {stale:?}");
+    assert!(
+        matches!(stale, Err(StoreError::HeadMoved { .. })),
+        "some of it was indexed meanwhile: {stale:?}"
+    );
     let half = put(&scene, Some(segment("again", &[])), &[merged, u64::MAX >> 2], &[]);
     assert!(matches!(half, Err(StoreError::HeadMoved { .. })), "{half:?}");
     assert_eq!((segments(&scene), scene.info("s")), before);

@@ -26,7 +26,8 @@ pub use derived::*;
 pub use reading::*;
 pub use sources::{
     a_repeated_chunk_counts_once, a_source_is_imported, an_unfinished_revision_is_begun_anew,
-    bytes_are_erased, bytes_are_erased_as_a_revision_has_them, chunks_by_range, sources_grow_and_are_rewritten,
+    bytes_are_erased, bytes_are_erased_as_a_revision_has_them, chunks_by_range,
+    sources_grow_and_are_rewritten,
 };
 
 use wunderblock::store::Storage;

@@ -3,8 +3,8 @@
 use futures_executor::block_on;
 use wunderblock::store::codec::pack;
 use wunderblock::store::{
-    Answer, Appended, Mark, Marked, Opening, Order, PackedBlob, PackedEvent, Query, Storage, StoreError,
-    Reach, SourceSpan, StoredEvent, StreamInfo, TallyRow, Tenant, Write, Written,
+    Answer, Appended, Mark, Marked, Opening, Order, PackedBlob, PackedEvent, Query, Reach, SourceSpan,
+    Storage, StoreError, StoredEvent, StreamInfo, TallyRow, Tenant, Write, Written,
 };
 use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq};

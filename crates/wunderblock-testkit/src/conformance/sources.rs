@@ -2,7 +2,9 @@
 
 use super::scene::{Scene, handle, said, span, stream_id};
 use wunderblock::store::codec::{pack, unpack};
-use wunderblock::store::{Answer, Query, SourceBy, SourceInfo, SourceNo, SourceSpan, Storage, Write, Written};
+use wunderblock::store::{
+    Answer, Query, SourceBy, SourceInfo, SourceNo, SourceSpan, Storage, Write, Written,
+};
 use wunderblock_core::units::Millis;
 
 fn begin(scene: &Scene<'_>, key: &str, shared: u64) -> (SourceNo, u32) {
@@ -207,7 +209,10 @@ pub fn bytes_are_erased(store: &dyn Storage) {
     assert!(!source(&scene, "/a").unwrap().erased);
     let span = |from, len| vec![span("/a", 2, from, len)];
     assert_eq!(scene.erase("s", &[], span(3, 0)), (0, 0, 0));
-    assert_eq!(scene.erase("s", &[], vec![SourceSpan { source: handle("unknown"), revision: 1, offset: 0, len: 9 }]), (0, 0, 0));
+    assert_eq!(
+        scene.erase("s", &[], vec![SourceSpan { source: handle("unknown"), revision: 1, offset: 0, len: 9 }]),
+        (0, 0, 0)
+    );
     assert!(!source(&scene, "/a").unwrap().erased);
     assert_eq!(scene.erase("s", &[1], span(5, 704)), (1, 0, 704));
     assert_eq!(bytes(&scene, no, 0, 999), format!("publi{}d more", " ".repeat(704)));

@@ -3,8 +3,8 @@
 use super::rows::{ChunkRow, RevisionRow, SourceRow, State};
 use super::write::next_no;
 use std::collections::BTreeSet;
-use wunderblock::store::codec;
 use wunderblock::store::REPEATED_MIN;
+use wunderblock::store::codec;
 use wunderblock::store::{Chunk, SourceInfo, SourceNo, SourceSpan, StoreError, TenantNo, Written};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
@@ -209,14 +209,18 @@ impl State {
         for (revision, begin, end) in self.holders(no, span.revision).into_iter().rev() {
             let (from, to) = (from.max(begin), to.min(end));
             if from < to {
-                record.extend(self.own_bytes(no, revision)?.into_iter().filter(|(at, _)| (from..to).contains(at)));
+                record.extend(
+                    self.own_bytes(no, revision)?.into_iter().filter(|(at, _)| (from..to).contains(at)),
+                );
                 places.insert((revision, from, to));
             }
         }
         let record: Vec<u8> = record.into_iter().map(|(_, byte)| byte).collect();
         let touched: BTreeSet<u32> = places.iter().map(|(revision, ..)| *revision).collect();
         if record.len() as u64 >= REPEATED_MIN {
-            for revision in (1..=self.sources.get(&no).map_or(0, |row| row.newest)).filter(|it| !touched.contains(it)) {
+            for revision in
+                (1..=self.sources.get(&no).map_or(0, |row| row.newest)).filter(|it| !touched.contains(it))
+            {
                 let own = self.own_bytes(no, revision)?;
                 let plain: Vec<u8> = own.iter().map(|(_, byte)| *byte).collect();
                 let mut at = 0;

@@ -3,8 +3,8 @@
 use super::rows::{EventRow, MarkKey, Span, State, StreamRow};
 use wunderblock::store::codec::{VERSION, commitment};
 use wunderblock::store::{
-    Appended, BodyCount, Mark, Opening, PackedBlob, PackedEvent, PackedSegment, Reach, SegmentInfo, StoreError,
-    StreamNo, TallyRow, Tenant, TenantNo, Write, Written,
+    Appended, BodyCount, Mark, Opening, PackedBlob, PackedEvent, PackedSegment, Reach, SegmentInfo,
+    StoreError, StreamNo, TallyRow, Tenant, TenantNo, Write, Written,
 };
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq, Tokens};

@@ -217,8 +217,7 @@ fn ledger(home: &Home) -> PathBuf {
     let engine = home.engine();
     let events = (0..60).map(|number| {
         // Little that compresses, so that there are pages to damage.
-        let noise: String =
-            (0..200).map(|part| blake3::hash(&[number, part]).to_hex().to_string()).collect();
+        let noise: String = (0..200).map(|part| blake3::hash(&[number, part]).to_hex().to_string()).collect();
         said(&format!("m{number}"), Role::User, &noise)
     });
     crate::scene::append(&engine, "s", events.collect());
@@ -315,7 +314,12 @@ fn records_of_format_1_stay_as_they_are() {
                     gist: Some("ls".into()),
                     extra: None,
                 },
-                Part::ToolResult { call: "c1".into(), content: vec![Part::text("out")], failed: true, extra: None },
+                Part::ToolResult {
+                    call: "c1".into(),
+                    content: vec![Part::text("out")],
+                    failed: true,
+                    extra: None,
+                },
             ],
         )
     };
@@ -356,7 +360,11 @@ fn records_of_format_1_stay_as_they_are() {
             r#"{"from_seq":1,"to_seq":2,"events":2,"blobs":1,"source_bytes":9}"#,
         ),
         (
-            Fact::UsageMeasured(UsageMeasured { input: Tokens(1), output: Tokens(2), ..UsageMeasured::default() }),
+            Fact::UsageMeasured(UsageMeasured {
+                input: Tokens(1),
+                output: Tokens(2),
+                ..UsageMeasured::default()
+            }),
             r#"{"input":1,"cache_read":0,"cache_write":0,"output":2}"#,
         ),
         (
@@ -379,10 +387,7 @@ fn records_of_format_1_stay_as_they_are() {
             }),
             r#"{"from_seq":2,"to_seq":8,"lane":"main","producer":"claude-code","summary":"sum","tokens_before":5}"#,
         ),
-        (
-            Fact::SubagentSpawned(SubagentSpawned { session: stream("b") }),
-            r#"{"session":"b"}"#,
-        ),
+        (Fact::SubagentSpawned(SubagentSpawned { session: stream("b") }), r#"{"session":"b"}"#),
     ];
     for (fact, expected) in table {
         let encoded = codec::encode(&fact).unwrap();
@@ -428,7 +433,8 @@ fn the_tables_of_format_1_stay_as_they_are() {
     let home = Home::new();
     drop(home.engine());
     let db = Connection::open(home.db()).unwrap();
-    let mut statement = db.prepare("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name").unwrap();
+    let mut statement =
+        db.prepare("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name").unwrap();
     let tables = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();
     let tables: Vec<String> = tables.map(|sql| sql.unwrap()).collect();
     let bare = |sql: &String| {

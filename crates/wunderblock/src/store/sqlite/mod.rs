@@ -11,6 +11,7 @@ mod check;
 mod erase;
 mod read;
 mod source;
+mod sql;
 mod write;
 
 use super::{Answer, Answering, Query, Storage, StoreError, Write, Written};
@@ -48,7 +49,8 @@ pub enum Access {
     Read,
 }
 
-type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
+type Outcome<T> = Result<T, StoreError>;
+type Reply<T> = oneshot::Sender<Outcome<T>>;
 type WriteJob = (Vec<Write>, Reply<Vec<Written>>);
 type ReadJob = Box<dyn FnOnce(&Connection) + Send>;
 
@@ -260,7 +262,7 @@ fn write_group(connection: &mut Connection, group: Vec<WriteJob>) {
 fn transact<'w>(
     connection: &mut Connection,
     group: impl Iterator<Item = &'w [Write]>,
-) -> (Result<(), StoreError>, Vec<Result<Vec<Written>, StoreError>>) {
+) -> (Outcome<()>, Vec<Outcome<Vec<Written>>>) {
     let mut results = Vec::new();
     let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
     let mut transaction = match begun.map_err(|error| failure(&error)) {
