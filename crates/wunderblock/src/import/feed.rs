@@ -142,6 +142,15 @@ impl<'e> Feed<'e> {
         self.chunks.push(Write::Chunk { source: self.source, offset: end - len, len, data });
     }
 
+    /// Notes that the file ends within a record. Its bytes are kept; it is read when the rest of it is there.
+    pub(super) fn unfinished(&mut self, line: u64) {
+        let text = format!(
+            "{}:{line}: the file ends within a record; it is kept, and will be read when the file has grown",
+            self.path.display()
+        );
+        self.warn(text);
+    }
+
     /// Takes in a record. `bytes` are those that were read at `base`.
     pub(super) async fn record(
         &mut self,
@@ -168,6 +177,8 @@ impl<'e> Feed<'e> {
         if items.is_empty() {
             items.extend(kept_item(&record.kept, raw));
         }
+        // Opening is no event of a record, and which record opens a session changes when the file is rewritten.
+        items.retain(|item| !matches!(item, Item::Opened(_)));
         for (number, item) in items.into_iter().enumerate() {
             let id = if number == 0 { name.to_string() } else { format!("{name}#{number}") };
             if let Some(fact) = self.fact(session, item).await? {
@@ -321,11 +332,10 @@ impl<'e> Feed<'e> {
         let (Some(at_seq), Some(parent)) = (tree.seq(place), tree.branches.get(place.0)) else {
             return Ok(());
         };
-        let name = StreamId::new(tree.next_name())?;
         let forked = SessionForked { parent: parent.stream.clone(), at_seq };
         let compacted = parent.compacted.min(at_seq);
         let turns = Vec::new();
-        let known = self.engine.info(&name).await?.is_some();
+        let (name, known) = self.branch_name(session, &forked).await?;
         if !known {
             let scope = self.engine.info(&forked.parent).await?.map(|info| info.scope).unwrap_or_default();
             let at = at.unwrap_or(self.newest);
@@ -345,6 +355,25 @@ impl<'e> Feed<'e> {
         });
         tree.current = tree.branches.len() - 1;
         Ok(())
+    }
+
+    /// The name of a branch, and whether it is there. In a file that was rewritten, branches may begin elsewhere than
+    /// those that have their names.
+    async fn branch_name(
+        &mut self,
+        session: usize,
+        forked: &SessionForked,
+    ) -> Result<(StreamId, bool), Error> {
+        loop {
+            let Some(tree) = self.sessions.get_mut(session) else { return Err(unexpected()) };
+            let name = StreamId::new(tree.next_name())?;
+            let Some(info) = self.engine.info(&name).await? else { return Ok((name, false)) };
+            let begins = info.fork.as_ref().is_some_and(|(of, at)| (of, *at) == (&forked.parent, forked.at_seq));
+            if begins && info.source == Some(self.source) {
+                return Ok((name, true));
+            }
+            tree.pass_over();
+        }
     }
 
     /// The fact an item is.
@@ -454,14 +483,18 @@ impl<'e> Feed<'e> {
                 Err(StoreError::Conflict { id, seq }) => {
                     let Some(mut event) = events.pop() else { continue };
                     let Source::Import { offset, .. } = event.source else { return Err(unexpected()) };
-                    if event.id.as_str().ends_with(&format!("~r{offset}")) {
+                    let content = codec::content_hash(&event.fact)?;
+                    // The same record gets the same id whenever it is read again, and what differs from it another.
+                    let own: String = blake3::Hash::from(content).to_hex().chars().take(16).collect();
+                    if event.id.as_str().ends_with(&format!("~{own}")) {
                         return Err(StoreError::Conflict { id, seq }.into());
                     }
                     self.warn(format!(
                         "{}: byte {offset}: the id {id} stands at position {seq} with other content; both are kept",
                         self.path.display()
                     ));
-                    event.id = EventId::new(format!("{id}~r{offset}"))?;
+                    event.id = EventId::new(format!("{id}~{own}"))
+                        .or_else(|_| EventId::new(format!("record~{own}")))?;
                     todo.push(vec![event]);
                 }
                 Err(error) => return Err(error.into()),

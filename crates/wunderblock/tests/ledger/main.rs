@@ -8,5 +8,6 @@
     reason = "a test that meets what it does not expect fails"
 )]
 
+mod road;
 mod scene;
 mod storage;
