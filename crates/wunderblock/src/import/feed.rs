@@ -374,7 +374,8 @@ impl<'e> Feed<'e> {
             let Some(tree) = self.sessions.get_mut(session) else { return Err(unexpected()) };
             let name = StreamId::new(tree.next_name())?;
             let Some(info) = self.engine.info(&name).await? else { return Ok((name, false)) };
-            let begins = info.fork.as_ref().is_some_and(|(of, at)| (of, *at) == (&forked.parent, forked.at_seq));
+            let begins =
+                info.fork.as_ref().is_some_and(|(of, at)| (of, *at) == (&forked.parent, forked.at_seq));
             if begins && info.source == Some(self.source) {
                 return Ok((name, true));
             }

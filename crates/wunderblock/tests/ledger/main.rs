@@ -8,6 +8,8 @@
     reason = "a test that meets what it does not expect fails"
 )]
 
+mod history;
+mod promises;
 mod road;
 mod scene;
 mod storage;

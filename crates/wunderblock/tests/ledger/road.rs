@@ -184,14 +184,22 @@ fn codex_rolls_back() {
     };
     let said = |role: &str, text: &str| {
         let kind = if role == "user" { "input_text" } else { "output_text" };
-        line("response_item", &format!(r#"{{"type":"message","role":"{role}","content":[{{"type":"{kind}","text":"{text}"}}]}}"#))
+        line(
+            "response_item",
+            &format!(
+                r#"{{"type":"message","role":"{role}","content":[{{"type":"{kind}","text":"{text}"}}]}}"#
+            ),
+        )
     };
     let text = [
         line("session_meta", r#"{"id":"codex-1","cwd":"/w"}"#),
         said("user", "one"),
         line("event_msg", r#"{"type":"user_message","message":"one"}"#),
         line("turn_context", r#"{"model":"gpt-5"}"#),
-        line("response_item", r#"{"type":"function_call","name":"shell","arguments":"{\"cmd\":[\"ls\"]}","call_id":"k1"}"#),
+        line(
+            "response_item",
+            r#"{"type":"function_call","name":"shell","arguments":"{\"cmd\":[\"ls\"]}","call_id":"k1"}"#,
+        ),
         line("response_item", r#"{"type":"function_call_output","call_id":"k1","output":"a file"}"#),
         said("assistant", "first"),
         said("user", "two"),
@@ -232,7 +240,8 @@ fn pi_chats_aider_and_unknown_lines() {
         {"role":"assistant","content":null,"tool_calls":[{"id":"k1","type":"function","function":{"name":"f","arguments":"{}"}}]},
         {"role":"tool","tool_call_id":"k1","content":"one"},{"role":"assistant","content":"b"}]"#;
     let aider = "# aider chat started at 2024-08-05 19:33:02\n\n#### add a test\n\nSure.\n\n#### thanks\n\nWelcome.\n";
-    let unknown = "{\"speaker\":\"human\",\"text\":\"a\"}\n{\"speaker\":\"bot\",\"text\":\"b\"}\n{\"beat\":7}\n";
+    let unknown =
+        "{\"speaker\":\"human\",\"text\":\"a\"}\n{\"speaker\":\"bot\",\"text\":\"b\"}\n{\"beat\":7}\n";
     let table: [(&str, &str, Format, &[&str]); 4] = [
         ("pi.jsonl", &pi, Format::Pi, &["user: go", "user: no, this"]),
         (
@@ -319,7 +328,11 @@ fn a_line_that_is_still_being_written_waits() {
         let imported = import(&engine, &path);
         assert_eq!(imported.broken, 0);
         assert_eq!(imported.warnings.len(), 1, "{:?}", imported.warnings);
-        assert!(imported.warnings[0].contains(":2: the file ends within a record"), "{:?}", imported.warnings);
+        assert!(
+            imported.warnings[0].contains(":2: the file ends within a record"),
+            "{:?}",
+            imported.warnings
+        );
         assert_eq!(transcript(&session(&engine, "claude-1")), ["user: one"], "{cut}");
         holds(&engine, &path, &imported);
     }
@@ -338,17 +351,26 @@ fn a_file_that_was_rewritten_is_another_revision() {
     let home = Home::new();
     let engine = home.engine();
     let versions = [
-        [user("u1", None, "one"), reply("a1", "u1", ("m1", &words("first"))), user("u2", Some("a1"), "two")].concat(),
+        [user("u1", None, "one"), reply("a1", "u1", ("m1", &words("first"))), user("u2", Some("a1"), "two")]
+            .concat(),
         // Another beginning; the records behind it move.
-        [user("u0", None, "zero"), user("u1", Some("u0"), "one"), reply("a1", "u1", ("m1", &words("first")))].concat(),
+        [user("u0", None, "zero"), user("u1", Some("u0"), "one"), reply("a1", "u1", ("m1", &words("first")))]
+            .concat(),
         // The same id says something else, and then something else again.
         [user("u1", None, "another one"), user("u2", Some("u1"), "two")].concat(),
         [user("u1", None, "a third one"), user("u2", Some("u1"), "two")].concat(),
         // A rewind where the earlier versions had none, and then somewhere else.
         [user("u1", None, "one"), user("u2", Some("u1"), "two"), user("u3", Some("u1"), "three")].concat(),
-        [user("u1", None, "one"), user("u2", Some("u1"), "two"), user("u3", Some("u2"), "three"),
-         user("u4", Some("u2"), "four")].concat(),
-        String::from("{\"sessionId\":\"claude-1\",\"type\":\"summary\",\"summary\":\"short\",\"leafUuid\":\"x\"}\n"),
+        [
+            user("u1", None, "one"),
+            user("u2", Some("u1"), "two"),
+            user("u3", Some("u2"), "three"),
+            user("u4", Some("u2"), "four"),
+        ]
+        .concat(),
+        String::from(
+            "{\"sessionId\":\"claude-1\",\"type\":\"summary\",\"summary\":\"short\",\"leafUuid\":\"x\"}\n",
+        ),
         user("u1", None, "one"),
     ];
     for (number, text) in versions.iter().enumerate() {
@@ -436,7 +458,8 @@ fn calls_results_and_clocks_in_any_order() {
     let info = block_on(session.info()).unwrap();
     assert_eq!(info.updated_at, events(&session)[1].at, "an earlier time does not make a session older");
     for dialect in [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Neutral] {
-        let request = built(&session, &wunderblock::ContextOptions { dialect: Some(dialect), ..window(32_000) });
+        let request =
+            built(&session, &wunderblock::ContextOptions { dialect: Some(dialect), ..window(32_000) });
         let body = String::from_utf8(request.body).unwrap();
         assert!(body.contains("before its call") && body.contains("in time"), "{body}");
         assert!(!body.contains("without a call") && !body.contains("once more"), "{body}");
@@ -461,7 +484,12 @@ fn files_that_are_no_transcripts_are_refused() {
     let noise: Vec<u8> = (0..64u8).flat_map(|n| *blake3::hash(&[n]).as_bytes()).collect();
     let big = home.path("big.json");
     let file = std::fs::File::create(&big).unwrap();
-    std::io::Write::write_all(&mut &file, format!("{{\n\"messages\":[\n{{\"role\":\"user\",\"content\":\"{}\"}},\n", "a ".repeat(40_000)).as_bytes()).unwrap();
+    std::io::Write::write_all(
+        &mut &file,
+        format!("{{\n\"messages\":[\n{{\"role\":\"user\",\"content\":\"{}\"}},\n", "a ".repeat(40_000))
+            .as_bytes(),
+    )
+    .unwrap();
     file.set_len(65 << 20).unwrap();
     let table = [
         (home.file("empty.jsonl", ""), "empty"),
@@ -487,7 +515,10 @@ fn byte_order_marks_long_lines_and_line_ends() {
     let long = "wide ".repeat(2 << 20);
     let table = [
         ("bom.jsonl", format!("\u{feff}{}", user("u1", None, "one"))),
-        ("crlf.jsonl", [user("u1", None, "one"), user("u2", Some("u1"), "two")].concat().replace('\n', "\r\n")),
+        (
+            "crlf.jsonl",
+            [user("u1", None, "one"), user("u2", Some("u1"), "two")].concat().replace('\n', "\r\n"),
+        ),
         ("long.jsonl", [user("u1", None, &long), user("u2", Some("u1"), "after it")].concat()),
         ("one.jsonl", user("u1", None, "one").trim_end().to_owned()),
     ];
@@ -502,7 +533,8 @@ fn byte_order_marks_long_lines_and_line_ends() {
         if name == "long.jsonl" {
             let session = session(&engine, "claude-1");
             let all: Vec<Event> = events(&session);
-            let body = all.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::bodies).next().unwrap();
+            let body =
+                all.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::bodies).next().unwrap();
             let handle = body.handle().unwrap().to_string();
             assert!(read(&engine, &handle, &Slice::All) == long.as_bytes());
         }
@@ -513,7 +545,11 @@ fn byte_order_marks_long_lines_and_line_ends() {
 fn the_engine_reads_nothing_into_a_session_that_lives() {
     let home = Home::new();
     let engine = home.engine();
-    append(&engine, "claude-1", vec![said("live", wunderblock_core::message::Role::User, "I was here first")]);
+    append(
+        &engine,
+        "claude-1",
+        vec![said("live", wunderblock_core::message::Role::User, "I was here first")],
+    );
     let path = home.file("a.jsonl", user("u1", None, "one"));
     let imported = import(&engine, &path);
     assert_eq!(transcript(&session(&engine, "claude-1")), ["user: I was here first"]);

@@ -1,5 +1,6 @@
 //! The storage port on SQLite, and what may stand where a database should.
 
+use crate::history::tries;
 use crate::scene::{Home, open, said, stream};
 use futures_executor::block_on;
 use proptest::prelude::*;
@@ -31,7 +32,7 @@ fn sqlite_passes_the_suite() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(tries(24))]
     #[test]
     fn a_script_leads_to_the_same_ledger_everywhere(words in proptest::collection::vec(any::<u64>(), 0..24)) {
         let folder = tempdir().unwrap();
