@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     let outcome = match (command.as_str(), rest) {
         ("bench", rest) => bench::run(rest).map(|()| None),
         ("record", rest) => match record::Options::parse(rest) {
-            Some(options) => record::run(&options).map(Some).map_err(Into::into),
+            Some(options) => record::run(&options).map(Some),
             None => return usage(),
         },
         ("formats", []) => Ok(Some(formats::guide())),

@@ -141,7 +141,11 @@ fn it_says_nothing_of_the_machine_that_recorded_it() {
             assert_eq!(&user[1], "dev", "line {line_number}");
         }
         for found in host.captures_iter(line) {
-            assert!(["docs.rs", "github.com"].contains(&&found[1]), "line {line_number}: {}", &found[1]);
+            assert!(
+                ["docs.rs", "github.com", "rust-lang.github.io"].contains(&&found[1]),
+                "line {line_number}: {}",
+                &found[1]
+            );
         }
         for found in address.captures_iter(line) {
             assert!(found[1].starts_with("example."), "line {line_number}: {}", &found[0]);

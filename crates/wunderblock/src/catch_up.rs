@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::gauge::count_body;
 use crate::index::{DocKey, Segment, SegmentBuilder, SegmentMeta, merge, propose_merges};
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, CATCH_UP_RETRIES};
+use crate::parallel;
 use crate::redact::Redactor;
 use crate::store::{
     Answer, BodyCount, PackedSegment, Query, Reach, StoreError, StoredEvent, StreamInfo, StreamNo, Write,
@@ -34,6 +35,9 @@ pub(crate) struct Spoken {
     pub(crate) documents: Vec<(DocKey, Vec<String>)>,
     pub(crate) last: Option<Seq>,
 }
+
+/// Events that one thread works on at a time.
+const SHARE: usize = 64;
 
 /// One event's share of a batch.
 struct Work {
@@ -110,9 +114,12 @@ impl Engine {
             .flat_map(|fact| fact.bodies().into_iter().filter_map(Body::handle).collect::<Vec<_>>())
             .collect();
         let packed = self.packed(&handles).await?;
-        let done = in_two(&works, |work| self.do_one(work, &packed))?;
+        let shares: Vec<&[Work]> = works.chunks(SHARE).collect();
+        let done = parallel::map(shares, |share| {
+            share.iter().map(|work| self.do_one(work, &packed)).collect::<Result<Vec<Done>, Error>>()
+        })?;
         let mut tokens = Vec::new();
-        for (work, done) in works.into_iter().zip(done) {
+        for (work, done) in works.into_iter().zip(done.into_iter().flatten()) {
             if work.seq > info.counted {
                 tokens.push((work.seq, Tokens(done.tokens)));
                 batch.counts.extend(done.counts);
@@ -316,25 +323,6 @@ fn is_searched(part: &Part) -> bool {
 /// A medium's own data is never counted: it is no text of a request, and the same letters elsewhere may be.
 pub(crate) fn is_data(part: &Part) -> bool {
     matches!(part, Part::Media { form: MediaForm::Base64, .. })
-}
-
-/// Works through items on both cores; answers in their order.
-fn in_two<T: Sync, R: Send>(
-    items: &[T],
-    work: impl Fn(&T) -> Result<R, Error> + Sync,
-) -> Result<Vec<R>, Error> {
-    let (first, second) = items.split_at(items.len() / 2);
-    let run = |half: &[T]| half.iter().map(&work).collect::<Result<Vec<R>, Error>>();
-    if items.len() < 32 {
-        return run(items);
-    }
-    std::thread::scope(|scope| {
-        let other = scope.spawn(|| run(second));
-        let mut done = run(first)?;
-        let rest = other.join().map_err(|_| Error::Config("a counting thread ended early".to_owned()))?;
-        done.extend(rest?);
-        Ok(done)
-    })
 }
 
 #[derive(Default)]

@@ -27,6 +27,7 @@ mod grep;
 mod import;
 pub mod index;
 pub mod limits;
+mod parallel;
 mod read;
 mod record;
 pub mod redact;

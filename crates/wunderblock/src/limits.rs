@@ -12,6 +12,8 @@ pub const SOURCE_CHUNK: usize = 1 << 20;
 pub const IMPORT_BATCH_EVENTS: usize = 2_000;
 /// Bytes of text that are committed together by an import, at most.
 pub const IMPORT_BATCH_BYTES: u64 = 8 << 20;
+/// Chunks of a source that are committed together by an import, at most.
+pub const IMPORT_BATCH_CHUNKS: usize = 16;
 /// Live batches up to this size are counted while they are appended.
 pub const COUNT_AT_ONCE: Bytes = Bytes(64 << 10);
 /// Events that one pass of the background counts and indexes together: the size of a fresh index segment.

@@ -138,7 +138,11 @@ fn command_answer(tree: &Tree, command: &str, fails: bool) -> Outcome<Answer> {
         .into());
     }
     let output = cut(ran.output.trim_end());
-    if fails { failure(format!("Exit code {}\n{output}", ran.code)) } else { success(output) }
+    if fails {
+        failure(format!("Exit code {}\n{output}", ran.code).trim_end().to_owned())
+    } else {
+        success(output)
+    }
 }
 
 fn lines(tree: &Tree, path: &str, from: usize, count: usize) -> Outcome<Answer> {

@@ -117,7 +117,7 @@ impl Transcript {
         // Reading the last answer, thinking, typing.
         let typing = 55 * text.chars().count() as i64;
         if self.agent.is_none() {
-            self.wait(41_000 + typing + (self.records as i64 * 7_919) % 97_000);
+            self.wait(95_000 + typing + (self.records as i64 * 7_919) % 420_000);
         }
         self.turn_began_ms = self.now_ms;
         self.count(text);

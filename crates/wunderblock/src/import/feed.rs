@@ -1,12 +1,14 @@
 //! Turns records into events and commits them in batches, with the raw bytes beside them.
 
+mod batch;
+
 use super::Imported;
 use super::tree::{Branch, SessionTree};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
-use crate::limits::{IMPORT_BATCH_BYTES, IMPORT_BATCH_EVENTS, SOURCE_CHUNK};
-use crate::record::pack;
-use crate::store::{Appended, SourceInfo, SourceNo, StoreError, Write, Written, codec};
+use crate::limits::{IMPORT_BATCH_BYTES, IMPORT_BATCH_CHUNKS, IMPORT_BATCH_EVENTS, SOURCE_CHUNK};
+use crate::store::{SourceInfo, SourceNo, Write, Written, codec};
+use batch::{Chunk, Sent};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use wunderblock_core::event::{
@@ -40,7 +42,8 @@ pub(super) struct Feed<'e> {
     hasher: blake3::Hasher,
     chunk: Vec<u8>,
     read: u64,
-    chunks: Vec<Write>,
+    chunks: Vec<Chunk>,
+    sent: Option<Sent<'e>>,
     sessions: Vec<SessionTree>,
     by_name: HashMap<Box<str>, usize>,
     own: Option<usize>,
@@ -99,6 +102,7 @@ impl<'e> Feed<'e> {
             chunk: Vec::with_capacity(SOURCE_CHUNK),
             read: 0,
             chunks: Vec::new(),
+            sent: None,
             sessions: Vec::new(),
             by_name: HashMap::new(),
             own: None,
@@ -137,9 +141,11 @@ impl<'e> Feed<'e> {
             return;
         }
         let len = self.chunk.len() as u64;
-        let data = codec::pack(&self.chunk);
-        self.chunk.clear();
-        self.chunks.push(Write::Chunk { source: self.source, offset: end - len, len, data });
+        // A line of many chunks is not held in memory twice.
+        let is_packed = self.chunks.len() >= IMPORT_BATCH_CHUNKS;
+        let bytes = std::mem::replace(&mut self.chunk, Vec::with_capacity(SOURCE_CHUNK));
+        let bytes = if is_packed { codec::pack(&bytes) } else { bytes };
+        self.chunks.push(Chunk { offset: end - len, len, bytes, is_packed });
     }
 
     /// Notes that the file ends within a record. Its bytes are kept; it is read when the rest of it is there.
@@ -192,7 +198,7 @@ impl<'e> Feed<'e> {
         }
         if self.waiting_events >= IMPORT_BATCH_EVENTS
             || self.waiting_bytes >= IMPORT_BATCH_BYTES
-            || self.chunks.len() >= 16
+            || self.chunks.len() >= IMPORT_BATCH_CHUNKS
         {
             self.flush().await?;
         }
@@ -327,7 +333,7 @@ impl<'e> Feed<'e> {
     }
 
     async fn fork(&mut self, session: usize, place: (usize, usize), at: Option<Millis>) -> Result<(), Error> {
-        self.flush().await?;
+        self.arrive().await?;
         let Some(tree) = self.sessions.get_mut(session) else { return Ok(()) };
         let (Some(at_seq), Some(parent)) = (tree.seq(place), tree.branches.get(place.0)) else {
             return Ok(());
@@ -390,7 +396,7 @@ impl<'e> Feed<'e> {
             },
             Item::Compacted { before, summary, trigger, tokens_before } => {
                 // Its range is told in positions, so what came before must have some.
-                self.flush().await?;
+                self.arrive().await?;
                 let Some(tree) = self.sessions.get_mut(session) else { return Ok(None) };
                 let kept =
                     before.as_deref().and_then(|id| tree.place(id)).filter(|place| place.0 == tree.current);
@@ -430,83 +436,9 @@ impl<'e> Feed<'e> {
         }
     }
 
-    /// Commits what is waiting.
-    async fn flush(&mut self) -> Result<(), Error> {
-        self.waiting_events = 0;
-        self.waiting_bytes = 0;
-        let mut writes = std::mem::take(&mut self.chunks);
-        for Waiting { session, branch, events } in std::mem::take(&mut self.waiting) {
-            let stream = self.sessions.get(session).and_then(|tree| tree.branches.get(branch));
-            let Some(stream) = stream.map(|branch| branch.stream.clone()) else { continue };
-            let appended = self.commit(std::mem::take(&mut writes), stream, events).await?;
-            self.done.appended += appended.iter().filter(|one| !one.duplicate).count() as u64;
-            self.done.duplicates += appended.iter().filter(|one| one.duplicate).count() as u64;
-            if let Some(branch) =
-                self.sessions.get_mut(session).and_then(|tree| tree.branches.get_mut(branch))
-            {
-                branch.seqs.extend(appended.iter().map(|one| one.seq));
-            }
-        }
-        if !writes.is_empty() {
-            self.engine.storage.commit(writes).await?;
-        }
-        Ok(())
-    }
-
-    /// Commits events of one branch. Records that claim an id another content has already get an id of their own.
-    async fn commit(
-        &mut self,
-        mut writes: Vec<Write>,
-        stream: StreamId,
-        events: Vec<NewEvent>,
-    ) -> Result<Vec<Appended>, Error> {
-        let mut todo = vec![events];
-        let mut appended = Vec::new();
-        while let Some(mut events) = todo.pop() {
-            let packed = pack(&self.engine.tenant.key, events.clone())?;
-            let tenant = self.engine.tenant.no;
-            let mut all = writes.clone();
-            all.push(Write::Append { tenant, stream: stream.clone(), expect_head: None, events: packed });
-            match self.engine.storage.commit(all).await {
-                Ok(written) => {
-                    writes.clear();
-                    let done = written.into_iter().find_map(|written| match written {
-                        Written::Appended(done) => Some(done),
-                        _ => None,
-                    });
-                    appended.extend(done.ok_or_else(unexpected)?);
-                }
-                Err(StoreError::Conflict { .. }) if events.len() > 1 => {
-                    let second = events.split_off(events.len() / 2);
-                    todo.push(second);
-                    todo.push(events);
-                }
-                Err(StoreError::Conflict { id, seq }) => {
-                    let Some(mut event) = events.pop() else { continue };
-                    let Source::Import { offset, .. } = event.source else { return Err(unexpected()) };
-                    let content = codec::content_hash(&event.fact)?;
-                    // The same record gets the same id whenever it is read again, and what differs from it another.
-                    let own: String = blake3::Hash::from(content).to_hex().chars().take(16).collect();
-                    if event.id.as_str().ends_with(&format!("~{own}")) {
-                        return Err(StoreError::Conflict { id, seq }.into());
-                    }
-                    self.warn(format!(
-                        "{}: byte {offset}: the id {id} stands at position {seq} with other content; both are kept",
-                        self.path.display()
-                    ));
-                    event.id = EventId::new(format!("{id}~{own}"))
-                        .or_else(|_| EventId::new(format!("record~{own}")))?;
-                    todo.push(vec![event]);
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(appended)
-    }
-
     pub(super) async fn finish(mut self) -> Result<Imported, Error> {
         self.cut_chunk(self.read);
-        self.flush().await?;
+        self.arrive().await?;
         let mut writes = vec![Write::SourceEnd {
             source: self.source,
             len: self.read,

@@ -14,3 +14,4 @@ mod promises;
 mod road;
 mod scene;
 mod storage;
+mod trips;

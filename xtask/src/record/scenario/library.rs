@@ -107,9 +107,7 @@ pub(super) const STEPS: &[Step] = &[
          positions are given inside the transaction, under SQLite's lock. **Erasure** overwrites (`secure_delete`) and empties \
          the log afterwards. Every store has to pass one conformance suite, in `wunderblock-testkit`.",
     ),
-    User(
-        "And how are tokens counted, and how far off are the estimates for models without a public vocabulary?",
-    ),
+    User("And how are tokens counted, for models with and without a public vocabulary?"),
     Think(
         "tokens/ has count, class, estimate, counter, escaped. Read the estimate file whole, it should name its factors and \
          where they are from.",
@@ -143,6 +141,15 @@ pub(super) const STEPS: &[Step] = &[
     Say(
         "Roughly: {/comments (\\d+)/} lines are comments, and there are {/tests (\\d+)/} functions marked as tests. The list above has the biggest files.",
     ),
+    User(
+        "List every function of the library with where it is, public or not; I want to see how they are named.",
+    ),
+    Call("", &[Grep("^ *(pub(\\([a-z]+\\))? )?(const )?fn ", "crates/wunderblock/src")]),
+    Expect("fn "),
+    Say(
+        "That is all of them, cut in the middle by the tool: it shows 30,000 characters. Most names say what comes back or what \
+         is done in one or two words.",
+    ),
     User("Which errors can the library give, and does every one say what to do next?"),
     Call("", &[Read("crates/wunderblock/src/error.rs")]),
     Call(
@@ -150,7 +157,7 @@ pub(super) const STEPS: &[Step] = &[
         &[
             Grep("fn hint", "crates"),
             Bash(
-                "rg -n --sort path 'Error::[A-Z][A-Za-z]+' -o --no-filename crates/wunderblock/src | sort | uniq -c | sort -rn | head -40; true",
+                "rg -o --no-filename --no-line-number 'Error::[A-Z][A-Za-z]+' crates/wunderblock/src | sort | uniq -c | sort -rn | head -40; true",
             ),
         ],
     ),

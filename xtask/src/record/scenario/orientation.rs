@@ -26,7 +26,7 @@ pub(super) const STEPS: &[Step] = &[
         )],
     ),
     Call(
-        "So core needs nothing but hashing and serde, and everything else builds on it. Sizes next.",
+        "So core needs hashing, serde and error messages, and the other crates build on it. Sizes next.",
         &[Bash("for c in crates/*; do echo \"$c $(find $c -name '*.rs' | sort | xargs cat | wc -l)\"; done")],
     ),
     Call(

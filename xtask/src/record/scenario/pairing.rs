@@ -79,6 +79,10 @@ pub(super) const STEPS: &[Step] = &[
     Call("", &[Lines(HISTORY, 290, 110)]),
     Call("", &[Lines("crates/wunderblock-core/tests/promises/cases.rs", 60, 110)]),
     Call("", &[Lines("crates/wunderblock-core/tests/promises/cases.rs", 170, 75)]),
+    Call(
+        "How did the file come to be as it is?",
+        &[Bash("git log -p --format='commit %h%n    %s%n' -3 -- crates/wunderblock-core/src/trim.rs | cat")],
+    ),
     Call("And where a trim meets pairing:", &[Lines(TRIM, 1, 60)]),
     Call("", &[Lines(PLAN, 90, 60), Grep("spent", "crates/wunderblock-core/src")]),
     Think(

@@ -173,8 +173,7 @@ pub(super) const STEPS: &[Step] = &[
     Call("", &[Lines("crates/wunderblock-wire/src/strings.rs", 1, 90)]),
     Call("", &[Lines("crates/wunderblock-core/src/render.rs", 440, 60)]),
     Say(
-        "I looked at every hit. In core, text is cut only by `stub::head` and `stub::tail`, and by `chars().take(…)` in \
-         `render::first_words`; all of them end on a character. In wire, `gist::head` walks over JSON escapes and keeps the \
+        "I went through the hits in core and wire. In core, text is cut only by `stub::head` and `stub::tail`, and by `chars().take(…)` in `render::first_words`, and, since today, by `char_indices` in `since.rs`; all of them end on a character. In wire, `gist::head` walks over JSON escapes and keeps the \
          last position that is a boundary; slices go through `get`, which gives `None` inside of a character and never \
          panics. One oddity, not a defect: `first_words` compares `out.len()`, bytes, with the length of the trimmed text, \
          also bytes, to decide on the `…`; a control character that was filtered out therefore also gives an `…`.",

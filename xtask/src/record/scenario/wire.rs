@@ -92,8 +92,7 @@ pub(super) const STEPS: &[Step] = &[
         )],
     ),
     Call(
-        "That was with pedantic lints, which the house does not use; most of it is about casts and long lists of cases. With \
-         the house's own:",
+        "That was with pedantic lints, which the house does not use. With the house's own:",
         &[Bash("cargo clippy -q -p wunderblock-wire --lib -- -D warnings && echo clean")],
     ),
     Expect("clean"),
@@ -191,6 +190,21 @@ pub(super) const STEPS: &[Step] = &[
          licence is `{/\\d+ (\\S.*)/}`, with {/(\\d+) \\S/} packages.",
     ),
     User(
+        "The compiler's warnings for core's tests, as JSON too: level, code, message, file and line. One object a line.",
+    ),
+    Call(
+        "",
+        &[Bash(
+            "cargo check -p wunderblock-core --tests --message-format=json 2>/dev/null | jq -c 'select(.reason == \
+         \"compiler-message\") | .message | {level, code: .code.code, message, at: (.spans[0] | {file_name, line_start, \
+         column_start, text: .text[0].text})}'",
+        )],
+    ),
+    Expect("unreachable_pub"),
+    Say(
+        "{lines} messages. They are about `{/\"code\":\"(\\w+)\"/}` and the like, in the integration tests, which share helpers over files.",
+    ),
+    User(
         "Write docs/since.md: half a page about the filter, for users. Then check that the examples in it are true.",
     ),
     Call(
@@ -253,7 +267,6 @@ pub(super) const STEPS: &[Step] = &[
     Say(
         "今天的提交都在 `main` 上，工作区是干净的：\n\n- `Since` 和 `View::entries_since`，连同测试和 `docs/since.md`；\n- `stub::tail` \
          不再超过允许的长度；\n- 同一个 id 的多次调用各自保留自己的结果：新增一个测试；\n- 数字分组已修复，并移到 `grouped.rs`；\n- \
-         `saturating_sub` 的说明更准确；\n- 不存在的日期不再被当作时间。\n\n其中有三个提交是拉取来的，两个引入了上面的错误。格式、lint \
-         和测试全部通过。",
+         `saturating_sub` 的说明更准确；\n- 不存在的日期不再被当作时间。\n\n其中有三个提交是拉取来的，两个引入了上面的错误。格式、库的 lint、core 的全部测试和 wire 的单元测试都通过。",
     ),
 ];

@@ -1,7 +1,7 @@
 //! Appending events: positions, idempotency, bodies.
 
 use super::failure;
-use super::write::{handle_sql, later, run};
+use super::sql::{handle_sql, run};
 use crate::store::codec::{self, commitment};
 use crate::store::{Appended, Mark, PackedBlob, PackedEvent, StoreError, StreamNo, TenantNo};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -118,7 +118,7 @@ fn insert(
     let seq = growing.head.next();
     growing.messages += u64::from(event.mark != Mark::Control);
     growing.text += event.text.0;
-    growing.updated_at = later(growing.updated_at, event.at);
+    growing.updated_at = growing.updated_at.max(event.at);
     if event.mark == Mark::UserTurn && growing.first_user.is_none() {
         growing.first_user = Some(seq);
     }

@@ -11,10 +11,12 @@ mod check;
 mod erase;
 mod read;
 mod source;
+mod sql;
 mod write;
 
 use super::{Answer, Answering, Query, Storage, StoreError, Write, Written};
 use futures_channel::oneshot;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -48,7 +50,8 @@ pub enum Access {
     Read,
 }
 
-type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
+type Outcome<T> = Result<T, StoreError>;
+type Reply<T> = oneshot::Sender<Outcome<T>>;
 type WriteJob = (Vec<Write>, Reply<Vec<Written>>);
 type ReadJob = Box<dyn FnOnce(&Connection) + Send>;
 
@@ -230,7 +233,7 @@ fn write_loop(mut connection: Connection, jobs: &Receiver<WriteJob>) {
         write_group(&mut connection, group);
     }
     // Not needed for safety: it leaves one tidy file behind.
-    let _ = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE)");
+    let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
 /// One transaction for all that waits; acknowledged when it is on the disk.
@@ -260,7 +263,7 @@ fn write_group(connection: &mut Connection, group: Vec<WriteJob>) {
 fn transact<'w>(
     connection: &mut Connection,
     group: impl Iterator<Item = &'w [Write]>,
-) -> (Result<(), StoreError>, Vec<Result<Vec<Written>, StoreError>>) {
+) -> (Outcome<()>, Vec<Outcome<Vec<Written>>>) {
     let mut results = Vec::new();
     let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
     let mut transaction = match begun.map_err(|error| failure(&error)) {
@@ -352,12 +355,18 @@ fn settle(connection: &Connection, access: Access, patience: Duration) -> Result
     let settings = if access == Access::Read {
         "PRAGMA query_only = ON"
     } else {
-        "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 67108864"
+        // A log of 32 MiB before it is copied into the file: bulk writes touch the same pages again and again.
+        "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 67108864;
+         PRAGMA wal_autocheckpoint = 4096"
     };
     connection
         .busy_timeout(patience)
         .and_then(|()| connection.execute_batch(settings))
         .and_then(|()| connection.execute_batch("PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY"))
+        .map_err(|error| failure(&error))?;
+    // Every query goes by a key. Otherwise SQLite would plan a statement anew whenever it is given other values.
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
         .map_err(|error| failure(&error))?;
     connection.set_prepared_statement_cache_capacity(96);
     pragma(connection, "user_version").map(|_: i64| ())

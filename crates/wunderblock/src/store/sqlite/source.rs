@@ -3,8 +3,7 @@
 //! Revision r is the first `shared` bytes of revision r − 1 followed by its own chunks. A file that grew shares all of
 //! the revision before; one that was rewritten shares what is still the same at its beginning.
 
-use super::read::{row, rows, stream_id};
-use super::write::{handle_of, handle_sql, run};
+use super::sql::{handle_of, handle_sql, row, rows, run, stream_id};
 use crate::store::{
     Chunk, REPEATED_MIN, SourceBy, SourceInfo, SourceNo, SourceSpan, StoreError, TenantNo, Written, codec,
 };

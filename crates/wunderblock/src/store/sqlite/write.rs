@@ -1,10 +1,11 @@
 //! Applies writes inside the writer's transaction.
 
+use super::sql::{handle_sql, run};
 use super::{append, erase, failure, source};
 use crate::store::{Opening, Reach, StoreError, StreamNo, TenantNo, Write, Written};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use wunderblock_core::id::{Handle, StreamId};
-use wunderblock_core::units::{Millis, Seq};
+use wunderblock_core::units::Seq;
 
 /// All of one caller's writes, or none.
 pub(super) fn all(transaction: &mut Transaction<'_>, writes: &[Write]) -> Result<Vec<Written>, StoreError> {
@@ -41,13 +42,6 @@ fn one(db: &Connection, write: &Write) -> Result<Written, StoreError> {
         Write::DropDerived { tenant } => drop_derived(db, *tenant),
         Write::Erase { tenant, stream, seqs, spans } => erase::erase(db, *tenant, stream, (seqs, spans)),
     }
-}
-
-/// Runs a cached statement.
-pub(super) fn run(db: &Connection, sql: &str, values: impl rusqlite::Params) -> Result<usize, StoreError> {
-    db.prepare_cached(sql)
-        .and_then(|mut statement| statement.execute(values))
-        .map_err(|error| failure(&error))
 }
 
 fn tenant(db: &Connection, name: &str, key: &[u8; 32]) -> Result<Written, StoreError> {
@@ -129,18 +123,6 @@ impl Beginning {
             first_user: info.first_user.filter(|first| first <= at_seq),
         })
     }
-}
-
-/// SQLite's integers are signed; a handle's bits stay the same.
-#[must_use]
-pub(super) fn handle_sql(handle: Handle) -> i64 {
-    i64::from_ne_bytes(handle.0.to_ne_bytes())
-}
-
-/// The other way.
-#[must_use]
-pub(super) fn handle_of(number: i64) -> Handle {
-    Handle(u64::from_ne_bytes(number.to_ne_bytes()))
 }
 
 fn derived_counts(
@@ -257,10 +239,4 @@ fn drop_derived(db: &Connection, tenant: TenantNo) -> Result<Written, StoreError
         run(db, sql, params![tenant.0])?;
     }
     Ok(Written::Done)
-}
-
-/// Moves a time forward only.
-#[must_use]
-pub(super) fn later(a: Millis, b: Millis) -> Millis {
-    a.max(b)
 }
