@@ -264,8 +264,8 @@ impl Told<'_> {
             return Vec::new();
         };
         let reach =
-            |info: &Box<StreamInfo>| Reach { stream: info.no, after: info.indexed, through: info.head };
-        let indexed: Vec<Reach> = info.iter().map(reach).collect();
+            |info: &StreamInfo| Reach { stream: info.no, after: info.indexed, through: info.head };
+        let indexed: Vec<Reach> = info.iter().map(|info| reach(info)).collect();
         let replaces = segments.iter().take(usize::from(replace)).map(|info| info.id).collect();
         let header = format!("{indexed:?}").into_bytes();
         let blocks = vec![header.clone(), vec![1], vec![2]];
