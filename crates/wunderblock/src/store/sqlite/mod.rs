@@ -220,7 +220,8 @@ fn write_loop(mut connection: Connection, jobs: &Receiver<WriteJob>) {
         }
         write_group(&mut connection, group);
     }
-    // Not needed for safety: it leaves one tidy file behind.
+    // Not needed for safety: it leaves one tidy file behind, if nobody else is at it.
+    let _ = connection.busy_timeout(Duration::ZERO);
     let _ = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
@@ -228,23 +229,28 @@ fn write_loop(mut connection: Connection, jobs: &Receiver<WriteJob>) {
 fn write_group(connection: &mut Connection, group: Vec<WriteJob>) {
     let mut replies = Vec::with_capacity(group.len());
     let mut erases = false;
-    let outcome = (|| {
-        let mut transaction = connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(|error| failure(&error))?;
-        for (writes, reply) in group {
-            erases |=
-                writes.iter().any(|write| matches!(write, Write::Erase { .. } | Write::DropDerived { .. }));
-            let result = write::all(&mut transaction, &writes);
-            replies.push((reply, result));
+    let outcome = match connection.transaction_with_behavior(TransactionBehavior::Immediate) {
+        Ok(mut transaction) => {
+            for (writes, reply) in group {
+                erases |= writes
+                    .iter()
+                    .any(|write| matches!(write, Write::Erase { .. } | Write::DropDerived { .. }));
+                let result = write::all(&mut transaction, &writes);
+                replies.push((reply, result));
+            }
+            transaction.commit().map_err(|error| failure(&error))
         }
-        transaction.commit().map_err(|error| failure(&error))
-    })();
+        Err(error) => {
+            replies.extend(group.into_iter().map(|(_, reply)| (reply, Ok(Vec::new()))));
+            Err(failure(&error))
+        }
+    };
     if erases && outcome.is_ok() {
         let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
     }
     for (reply, result) in replies {
-        let _ = reply.send(outcome.clone().and(result));
+        // A write's own failure says more than that the transaction it ended could not be committed.
+        let _ = reply.send(result.and_then(|written| outcome.clone().map(|()| written)));
     }
 }
 
@@ -253,7 +259,8 @@ fn create(path: &Path) -> Result<(), StoreError> {
         std::fs::create_dir_all(folder)
             .map_err(|error| StoreError::Io(format!("{}: {error}", folder.display())))?;
     }
-    if path.metadata().is_ok_and(|meta| meta.len() > 0) {
+    // A file of a database without tables is one whose making was broken off, or is under way elsewhere.
+    if path.metadata().is_ok_and(|meta| meta.is_dir() || meta.len() > 0) && !is_blank(path) {
         return Ok(());
     }
     let flags =
@@ -274,6 +281,18 @@ fn create(path: &Path) -> Result<(), StoreError> {
         transaction.execute_batch(&stamp).map_err(|error| failure(&error))?;
     }
     transaction.commit().map_err(|error| failure(&error))
+}
+
+/// Whether a file is a database in which nothing stands. What is no database is not blank.
+fn is_blank(path: &Path) -> bool {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let Ok(connection) = Connection::open_with_flags(path, flags) else { return false };
+    let _ = connection.busy_timeout(BUSY);
+    let look = "SELECT (SELECT count(*) FROM sqlite_schema), (SELECT application_id FROM pragma_application_id), \
+                (SELECT user_version FROM pragma_user_version)";
+    connection
+        .query_row(look, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?)))
+        .is_ok_and(|found| found == (0, 0, 0))
 }
 
 fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
@@ -360,12 +379,27 @@ fn check_format(connection: &Connection, path: &Path, access: Access) -> Result<
     Ok(())
 }
 
+fn extended(error: &rusqlite::Error) -> Option<i32> {
+    match error {
+        rusqlite::Error::SqliteFailure(code, _) => Some(code.extended_code),
+        _ => None,
+    }
+}
+
 /// SQLite's errors in our words.
 fn failure(error: &rusqlite::Error) -> StoreError {
+    use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType};
+    if matches!(error, FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..)) {
+        return StoreError::Damaged(error.to_string());
+    }
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked,
         Some(ErrorCode::ReadOnly) => StoreError::ReadOnly,
         Some(ErrorCode::DiskFull) => StoreError::Full,
+        // A quota or a limit on file sizes ends writes where a full disk would; SQLite calls that a failed write.
+        Some(ErrorCode::SystemIoFailure) if extended(error) == Some(rusqlite::ffi::SQLITE_IOERR_WRITE) => {
+            StoreError::Full
+        }
         Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged(error.to_string()),
         Some(ErrorCode::NotADatabase) => StoreError::Foreign("the file".to_owned()),
         _ => StoreError::Io(error.to_string()),

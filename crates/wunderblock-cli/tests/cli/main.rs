@@ -1,0 +1,13 @@
+//! The command line as those who use it meet it: the built binary, whole outputs, exit codes, crashes.
+
+mod append;
+mod build;
+mod crash;
+mod desk;
+mod fields;
+mod fixture;
+mod help;
+mod hostile;
+mod output;
+mod session;
+mod storage;
