@@ -6,13 +6,25 @@ use wunderblock_wire::transcript::Format;
 /// What a format is, in a sentence.
 const fn about(format: Format) -> &'static str {
     match format {
-        Format::ClaudeCode => "Claude Code's sessions: `~/.claude/projects/<slug>/<session>.jsonl`, sub-agents beside them. A tree over `parentUuid`; rewinds become branches.",
-        Format::Codex => "Codex's rollouts: `~/.codex/sessions/YYYY/MM/DD/rollout-….jsonl`, with and without envelopes. What `event_msg` repeats is not imported twice; a rollback becomes a branch.",
-        Format::Pi => "pi's and OpenClaw's sessions, versions 1 to 3: `~/.pi/agent/sessions/…`, `~/.openclaw/agents/<agent>/sessions/<id>.jsonl`. A tree over `parentId`.",
-        Format::OpenaiChat => "Chat messages: a JSON document (an array, or an object with `messages`), or JSON lines of messages or conversations; each conversation of a file is a session.",
+        Format::ClaudeCode => {
+            "Claude Code's sessions: `~/.claude/projects/<slug>/<session>.jsonl`, sub-agents beside them. A tree over `parentUuid`; rewinds become branches."
+        }
+        Format::Codex => {
+            "Codex's rollouts: `~/.codex/sessions/YYYY/MM/DD/rollout-….jsonl`, with and without envelopes. What `event_msg` repeats is not imported twice; a rollback becomes a branch."
+        }
+        Format::Pi => {
+            "pi's and OpenClaw's sessions, versions 1 to 3: `~/.pi/agent/sessions/…`, `~/.openclaw/agents/<agent>/sessions/<id>.jsonl`. A tree over `parentId`."
+        }
+        Format::OpenaiChat => {
+            "Chat messages: a JSON document (an array, or an object with `messages`), or JSON lines of messages or conversations; each conversation of a file is a session."
+        }
         Format::Aider => "aider's `.aider.chat.history.md`: each `# aider chat started at` begins a session.",
-        Format::JsonLines => "JSON lines of any other shape: role and text are taken where they are found, the rest is kept as it is.",
-        Format::JsonDocument => "A JSON document of any other shape: the longest array that looks like a conversation is read as one, the rest is kept as it is.",
+        Format::JsonLines => {
+            "JSON lines of any other shape: role and text are taken where they are found, the rest is kept as it is."
+        }
+        Format::JsonDocument => {
+            "A JSON document of any other shape: the longest array that looks like a conversation is read as one, the rest is kept as it is."
+        }
     }
 }
 
@@ -24,7 +36,8 @@ pub(crate) fn guide() -> String {
          `export --original`. A type that is not listed is kept as an opaque record, with its text where some is found, and a warning.\n",
     );
     for format in Format::ALL {
-        let _ = write!(out, "\n## {}\n\n{}\n\n| record | becomes |\n|---|---|\n", format.name(), about(format));
+        let _ =
+            write!(out, "\n## {}\n\n{}\n\n| record | becomes |\n|---|---|\n", format.name(), about(format));
         for (kind, becomes) in format.record_types() {
             let _ = writeln!(out, "| {} | {} |", kind.replace('|', "\\|"), becomes.replace('|', "\\|"));
         }

@@ -1,2 +1,56 @@
-//! .
-fn main() {}
+//! Chores of the repository that are programs: `cargo run -p xtask -- COMMAND`.
+
+mod bench;
+mod formats;
+mod picture;
+mod record;
+
+use std::io::{Read, Write};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo run -p xtask -- COMMAND
+
+  bench [--events 1000,10000,100000] [--json]
+                                  print the numbers of the design as a table (build with --release)
+  record --out FILE [--rev REV]   play the example session on a throw-away copy of REV (default HEAD)
+                                  and write its transcript to FILE
+  formats                         write the guide to transcript formats to stdout
+  picture                         draw the report on stdin as an SVG picture on stdout
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some((command, rest)) = arguments.split_first() else { return usage() };
+    let outcome = match (command.as_str(), rest) {
+        ("bench", rest) => bench::run(rest).map(|()| None),
+        ("record", rest) => match record::Options::parse(rest) {
+            Some(options) => record::run(&options).map(Some),
+            None => return usage(),
+        },
+        ("formats", []) => Ok(Some(formats::guide())),
+        ("picture", []) => report().map(|text| Some(picture::draw(&text))),
+        _ => return usage(),
+    };
+    match outcome {
+        Ok(said) => {
+            let _ = writeln!(std::io::stdout(), "{}", said.unwrap_or_default().trim_end());
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn report() -> Result<String, Box<dyn std::error::Error>> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn usage() -> ExitCode {
+    let _ = write!(std::io::stderr(), "{USAGE}");
+    ExitCode::from(2)
+}

@@ -44,7 +44,10 @@ pub(crate) fn draw(text: &str) -> String {
 
 /// A line in its colours: bars and section names in the section's, what is beside the point dimmed.
 fn spans(line: &str, number: usize) -> String {
-    let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    // Viewers join plain spaces, and then no column stands under another.
+    let escaped = |text: &str| {
+        text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace(' ', "\u{a0}")
+    };
     let coloured = |colour: &str, text: &str| format!(r#"<tspan fill="{colour}">{}</tspan>"#, escaped(text));
     if number == 0 || ["left out", "entries"].iter().any(|head| line.starts_with(head)) {
         return format!(r#"<tspan font-weight="bold">{}</tspan>"#, escaped(line));

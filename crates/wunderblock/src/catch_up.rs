@@ -7,16 +7,18 @@ use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::gauge::count_body;
 use crate::index::{DocKey, Segment, SegmentBuilder, SegmentMeta, merge, propose_merges};
-use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS};
+use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, CATCH_UP_RETRIES};
+use crate::parallel;
 use crate::redact::Redactor;
 use crate::store::{
-    Answer, BodyCount, PackedSegment, Query, StoreError, StoredEvent, StreamInfo, StreamNo, Write,
+    Answer, BodyCount, PackedSegment, Query, Reach, StoreError, StoredEvent, StreamInfo, StreamNo, Write,
 };
 use crate::tokens::Counted;
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::Handle;
-use wunderblock_core::message::{Body, Message, Part};
+use wunderblock_core::message::{Body, MediaForm, Message, Part};
 use wunderblock_core::units::{Seq, Tokens};
 
 /// How far the background has come, for a progress bar.
@@ -33,6 +35,9 @@ pub(crate) struct Spoken {
     pub(crate) documents: Vec<(DocKey, Vec<String>)>,
     pub(crate) last: Option<Seq>,
 }
+
+/// Events that one thread works on at a time.
+const SHARE: usize = 64;
 
 /// One event's share of a batch.
 struct Work {
@@ -55,13 +60,23 @@ impl Engine {
     /// # Errors
     /// When the ledger cannot be used. What was done stays done.
     pub async fn catch_up(&self, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+        // Another process may be at the same work. What it did first stands, and the rest is looked at anew.
+        for _ in 0..CATCH_UP_RETRIES {
+            if self.catch_up_once(progress).await?.is_continue() {
+                break;
+            }
+        }
+        self.merge_segments().await
+    }
+
+    async fn catch_up_once(&self, progress: &mut dyn FnMut(Progress)) -> Result<ControlFlow<()>, Error> {
         let query = Query::Behind { tenant: self.tenant.no, limit: u64::from(u32::MAX) };
-        let Answer::Streams(behind) = self.one(query).await? else { return Err(unexpected()) };
+        let Answer::Streams(mut behind) = self.one(query).await? else { return Err(unexpected()) };
         let open = |info: &StreamInfo| info.head.0 - info.counted.min(info.indexed).0;
         let total = behind.iter().map(open).sum();
         let mut done = 0;
         let mut batch = Batch::default();
-        for info in &behind {
+        for info in &mut behind {
             let mut from = info.counted.min(info.indexed).next();
             while from <= info.head {
                 let room = CATCH_UP_EVENTS.saturating_sub(batch.docs.len() as u64).max(1);
@@ -71,20 +86,21 @@ impl Engine {
                 self.work_through(info, rows, &mut batch).await?;
                 from = last.next();
                 if batch.is_full() {
-                    self.store(std::mem::take(&mut batch)).await?;
+                    if self.store(std::mem::take(&mut batch)).await?.is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
                     progress(Progress { done, total });
                 }
             }
         }
-        self.store(batch).await?;
-        self.merge_segments().await?;
+        let stored = self.store(batch).await?;
         progress(Progress { done: total, total });
-        Ok(())
+        Ok(stored)
     }
 
     async fn work_through(
         &self,
-        info: &StreamInfo,
+        info: &mut StreamInfo,
         rows: Vec<StoredEvent>,
         batch: &mut Batch,
     ) -> Result<(), Error> {
@@ -98,9 +114,12 @@ impl Engine {
             .flat_map(|fact| fact.bodies().into_iter().filter_map(Body::handle).collect::<Vec<_>>())
             .collect();
         let packed = self.packed(&handles).await?;
-        let done = in_two(&works, |work| self.do_one(work, &packed))?;
+        let shares: Vec<&[Work]> = works.chunks(SHARE).collect();
+        let done = parallel::map(shares, |share| {
+            share.iter().map(|work| self.do_one(work, &packed)).collect::<Result<Vec<Done>, Error>>()
+        })?;
         let mut tokens = Vec::new();
-        for (work, done) in works.into_iter().zip(done) {
+        for (work, done) in works.into_iter().zip(done.into_iter().flatten()) {
             if work.seq > info.counted {
                 tokens.push((work.seq, Tokens(done.tokens)));
                 batch.counts.extend(done.counts);
@@ -110,7 +129,9 @@ impl Engine {
                     let key = DocKey { stream: info.no.0, seq: work.seq.0 };
                     batch.docs.push((key, done.texts));
                 }
-                batch.indexed.insert(info.no, work.seq);
+                let reach = Reach { stream: info.no, after: info.indexed, through: work.seq };
+                batch.indexed.entry(info.no).or_insert(reach).through = work.seq;
+                info.indexed = work.seq;
             }
         }
         batch.tallies.push((info.id.clone(), tokens));
@@ -131,16 +152,18 @@ impl Engine {
         done.spoken = true;
         for part in &said.message.parts {
             for (part, body) in leaves(part) {
-                let media = matches!(part, Part::Media { .. });
+                if is_data(part) {
+                    continue;
+                }
                 let text = match body {
                     Body::Inline(text) => {
-                        done.tokens += if media { 0 } else { u64::from(Counted::of(text).o200k) };
+                        done.tokens += u64::from(Counted::of(text).o200k);
                         text.clone()
                     }
                     Body::Blob { blob, .. } => {
                         let Some(data) = packed.get(blob) else { continue };
                         let text = crate::store::codec::unpack_text(data)?;
-                        let count = if media { uncounted(&text) } else { count_body(&text) };
+                        let count = count_body(&text);
                         done.tokens += u64::from(count.o200k);
                         done.counts.push((*blob, count));
                         text
@@ -166,9 +189,10 @@ impl Engine {
         Ok(done)
     }
 
-    async fn store(&self, batch: Batch) -> Result<(), Error> {
+    /// Breaks off if another process has indexed some of it meanwhile.
+    async fn store(&self, batch: Batch) -> Result<ControlFlow<()>, Error> {
         if batch.indexed.is_empty() && batch.tallies.is_empty() {
-            return Ok(());
+            return Ok(ControlFlow::Continue(()));
         }
         let tenant = self.tenant.no;
         let mut writes = vec![Write::Counts { tenant, counts: batch.counts }];
@@ -176,12 +200,15 @@ impl Engine {
             writes.push(Write::Tallies { tenant, stream, tokens });
         }
         self.storage.commit(writes).await?;
-        let indexed: Vec<(StreamNo, Seq)> = batch.indexed.into_iter().collect();
+        let indexed: Vec<Reach> = batch.indexed.into_values().collect();
+        if indexed.is_empty() {
+            return Ok(ControlFlow::Continue(()));
+        }
         let segment = if batch.docs.is_empty() { None } else { Some(packed_segment(&build(&batch.docs)?)?) };
         let write = Write::Segment { tenant, segment, replaces: Vec::new(), indexed };
         match self.storage.commit(vec![write]).await {
-            // Another process has indexed the same meanwhile.
-            Ok(_) | Err(StoreError::HeadMoved { .. }) => Ok(()),
+            Ok(_) => Ok(ControlFlow::Continue(())),
+            Err(StoreError::HeadMoved { .. }) => Ok(ControlFlow::Break(())),
             Err(error) => Err(error.into()),
         }
     }
@@ -277,7 +304,7 @@ fn redact(redactor: &Redactor, key: &[u8; 32], text: String) -> String {
 }
 
 /// The parts that hold bodies themselves.
-fn leaves(part: &Part) -> Vec<(&Part, &Body)> {
+pub(crate) fn leaves(part: &Part) -> Vec<(&Part, &Body)> {
     match part {
         Part::ToolResult { content, .. } => content.iter().flat_map(leaves).collect(),
         Part::Text { text: body, .. }
@@ -293,28 +320,9 @@ fn is_searched(part: &Part) -> bool {
     !matches!(part, Part::Media { .. })
 }
 
-/// A medium's data is never counted as text.
-fn uncounted(text: &str) -> BodyCount {
-    BodyCount { escaped: text.len() as u64, ..BodyCount::default() }
-}
-
-/// Works through items on both cores; answers in their order.
-fn in_two<T: Sync, R: Send>(
-    items: &[T],
-    work: impl Fn(&T) -> Result<R, Error> + Sync,
-) -> Result<Vec<R>, Error> {
-    let (first, second) = items.split_at(items.len() / 2);
-    let run = |half: &[T]| half.iter().map(&work).collect::<Result<Vec<R>, Error>>();
-    if items.len() < 32 {
-        return run(items);
-    }
-    std::thread::scope(|scope| {
-        let other = scope.spawn(|| run(second));
-        let mut done = run(first)?;
-        let rest = other.join().map_err(|_| Error::Config("a counting thread ended early".to_owned()))?;
-        done.extend(rest?);
-        Ok(done)
-    })
+/// A medium's own data is never counted: it is no text of a request, and the same letters elsewhere may be.
+pub(crate) fn is_data(part: &Part) -> bool {
+    matches!(part, Part::Media { form: MediaForm::Base64, .. })
 }
 
 #[derive(Default)]
@@ -322,7 +330,7 @@ struct Batch {
     counts: Vec<(Handle, BodyCount)>,
     tallies: Vec<(wunderblock_core::id::StreamId, Vec<(Seq, Tokens)>)>,
     docs: Vec<(DocKey, Vec<String>)>,
-    indexed: HashMap<StreamNo, Seq>,
+    indexed: HashMap<StreamNo, Reach>,
 }
 
 impl Batch {

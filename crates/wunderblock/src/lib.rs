@@ -26,6 +26,7 @@ mod grep;
 mod import;
 pub mod index;
 pub mod limits;
+mod parallel;
 mod read;
 mod record;
 pub mod redact;

@@ -12,10 +12,14 @@ pub const SOURCE_CHUNK: usize = 1 << 20;
 pub const IMPORT_BATCH_EVENTS: usize = 2_000;
 /// Bytes of text that are committed together by an import, at most.
 pub const IMPORT_BATCH_BYTES: u64 = 8 << 20;
+/// Chunks of a source that are committed together by an import, at most.
+pub const IMPORT_BATCH_CHUNKS: usize = 16;
 /// Live batches up to this size are counted while they are appended.
 pub const COUNT_AT_ONCE: Bytes = Bytes(64 << 10);
 /// Events that one pass of the background counts and indexes together: the size of a fresh index segment.
 pub const CATCH_UP_EVENTS: u64 = 4_096;
+/// How often the background looks anew because another process did some of its work.
+pub const CATCH_UP_RETRIES: usize = 8;
 /// Text that one such pass holds in memory.
 pub const CATCH_UP_BYTES: Bytes = Bytes(48 << 20);
 /// The window that is looked for before a session's own is known.

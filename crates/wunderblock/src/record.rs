@@ -1,9 +1,11 @@
 //! The way in: events made ready and appended. Never calls a model, never waits for anything but the disk.
 
+use crate::catch_up::{is_data, leaves};
 use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
 use crate::gauge::count_body;
 use crate::limits::COUNT_AT_ONCE;
+use crate::parallel;
 use crate::store::codec::{self, name_handle, pack_event};
 use crate::store::{Appended, Opening, PackedEvent, SourceNo, Write, Written};
 use wunderblock_core::event::{Fact, NewEvent, SessionForked, SessionOpened, Source};
@@ -35,6 +37,22 @@ pub(crate) fn normalise(fact: &mut Fact) {
             *gist = wunderblock_wire::gist(name, input).map(String::into_boxed_str);
         }
     }
+}
+
+/// Events that one thread makes ready at a time.
+const SHARE: usize = 64;
+
+/// Makes events ready to be stored; many of them on all cores.
+pub(crate) fn pack_all(key: &[u8; 32], events: Vec<NewEvent>) -> Result<Vec<PackedEvent>, Error> {
+    if events.len() <= SHARE {
+        return pack(key, events);
+    }
+    let mut shares = Vec::with_capacity(events.len() / SHARE + 1);
+    let mut events = events.into_iter();
+    while events.len() > 0 {
+        shares.push(events.by_ref().take(SHARE).collect());
+    }
+    Ok(parallel::map(shares, |share| pack(key, share))?.into_iter().flatten().collect())
 }
 
 /// Makes events ready to be stored.
@@ -115,7 +133,6 @@ impl Engine {
         expect_head: Option<Seq>,
         events: Vec<NewEvent>,
     ) -> Result<Vec<Appended>, Error> {
-        let mut events = events;
         let mut writes = Vec::new();
         let mut opened = 0;
         if expect_head.is_none() && self.info(stream).await?.is_none() {
@@ -143,7 +160,7 @@ impl Engine {
             .into_iter()
             .map(|(text, count)| (codec::handle(&codec::body_hash(&self.tenant.key, text.as_bytes())), count))
             .collect::<Vec<_>>();
-        let events = pack(&self.tenant.key, std::mem::take(&mut events))?;
+        let events = pack_all(&self.tenant.key, events)?;
         writes.push(Write::Append { tenant: self.tenant.no, stream: stream.clone(), expect_head, events });
         if !counts.is_empty() {
             writes.push(Write::Counts { tenant: self.tenant.no, counts });
@@ -163,7 +180,13 @@ fn text_of(event: &NewEvent) -> Bytes {
 
 /// Counts of the bodies that will be blobs.
 fn counted(events: &[NewEvent]) -> Vec<(String, crate::store::BodyCount)> {
-    let bodies = events.iter().flat_map(|event| event.fact.bodies());
+    let bodies = events.iter().flat_map(|event| match &event.fact {
+        Fact::MessageAppended(said) => {
+            let parts = said.message.parts.iter().flat_map(leaves);
+            parts.filter(|(part, _)| !is_data(part)).map(|(_, body)| body).collect()
+        }
+        fact => fact.bodies(),
+    });
     bodies
         .filter_map(Body::inline)
         .filter(|text| text.len() >= codec::INLINE_MAX)

@@ -8,6 +8,7 @@ use crate::report::{columns, fit, pad, size};
 use crate::settings::Settings;
 use crate::terminal::{clean, width};
 use serde_json::json;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use wunderblock::Engine;
 use wunderblock::store::StreamInfo;
@@ -62,7 +63,9 @@ pub(crate) async fn run(
 
 async fn table(engine: &Engine, streams: &[StreamInfo]) -> Result<String, Failure> {
     let paint = Paint::stdout();
-    let ids: Vec<String> = streams.iter().map(|info| clean(info.id.as_str())).collect();
+    // A window shows the beginning of a long id, which is enough to name it; a pipe gets all of it.
+    let most = if std::io::stdout().is_terminal() { width().saturating_sub(BEFORE) } else { usize::MAX };
+    let ids: Vec<String> = streams.iter().map(|info| fit(&clean(info.id.as_str()), most)).collect();
     let wide = ids.iter().map(|id| columns(id)).max().unwrap_or_default().clamp(7, ID);
     let room = width().saturating_sub(BEFORE + wide + 2);
     let begins = if room >= TITLE { "begins with" } else { "" };
@@ -77,7 +80,7 @@ async fn table(engine: &Engine, streams: &[StreamInfo]) -> Result<String, Failur
             grouped(info.messages),
             size(info.text),
             pad(id, wide),
-            paint.dim(&fit(&begins, room)),
+            paint.dim(&fit(&begins, width().saturating_sub(BEFORE + 2 + columns(id).max(wide)))),
         );
         out.push_str(line.trim_end());
         out.push('\n');

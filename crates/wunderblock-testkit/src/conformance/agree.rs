@@ -4,8 +4,8 @@ use super::scene::{body, handle, stream_id};
 use futures_executor::block_on;
 use wunderblock::store::codec::pack;
 use wunderblock::store::{
-    Answer, BodyCount, Mark, Marked, Opening, Order, PackedEvent, PackedSegment, Query, SourceBy, SourceNo,
-    Storage, StoreError, StreamNo, TenantNo, Write, Written,
+    Answer, BodyCount, Mark, Marked, Opening, Order, PackedEvent, PackedSegment, Query, Reach, SourceBy,
+    SourceNo, SourceSpan, Storage, StoreError, StreamInfo, TenantNo, Write, Written,
 };
 use wunderblock_core::id::EventId;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -75,7 +75,7 @@ pub enum Step {
         stream: u8,
         /// Which positions.
         seqs: Vec<u8>,
-        /// Which source, from where, how many bytes.
+        /// Which source (and, from its higher bits, which revision), from where, how many bytes.
         span: Option<(u8, u8, u8)>,
     },
     /// Drops what is derived.
@@ -244,8 +244,11 @@ impl Told<'_> {
                 seqs: seqs.iter().map(|seq| Seq(u64::from(*seq))).collect(),
                 spans: span
                     .iter()
-                    .map(|(source, from, len)| {
-                        (handle(&source_name(*source)), u64::from(*from), u64::from(*len))
+                    .map(|(source, from, len)| SourceSpan {
+                        source: handle(&source_name(*source)),
+                        revision: u32::from(*source / 8 % 4),
+                        offset: u64::from(*from),
+                        len: u64::from(*len),
                     })
                     .collect(),
             }],
@@ -260,7 +263,9 @@ impl Told<'_> {
         let [Answer::Stream(info), Answer::Segments(segments)] = answers.as_slice() else {
             return Vec::new();
         };
-        let indexed: Vec<(StreamNo, Seq)> = info.iter().map(|info| (info.no, info.head)).collect();
+        let reach =
+            |info: &Box<StreamInfo>| Reach { stream: info.no, after: info.indexed, through: info.head };
+        let indexed: Vec<Reach> = info.iter().map(reach).collect();
         let replaces = segments.iter().take(usize::from(replace)).map(|info| info.id).collect();
         let header = format!("{indexed:?}").into_bytes();
         let blocks = vec![header.clone(), vec![1], vec![2]];

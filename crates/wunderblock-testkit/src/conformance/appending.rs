@@ -184,6 +184,41 @@ pub fn a_moved_head_is_noticed(store: &dyn Storage) {
     assert!(scene.try_commit(vec![on_fork]).is_ok(), "a fork's head is where it forked");
 }
 
+/// Whoever did not hear that events were appended says it again, wherever the head is now; what is not all there, or is
+/// there with other content, finds the head moved.
+pub fn a_lost_answer_is_asked_for_again(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.told("s", &["one"]);
+    let append = |stream: &str, events: Vec<PackedEvent>| Write::Append {
+        tenant: scene.tenant.no,
+        stream: stream_id(stream),
+        expect_head: Some(Seq(1)),
+        events,
+    };
+    let both = || vec![said("x", "X"), said("y", "Y")];
+    let placed = |duplicate| {
+        let at = |seq| Appended { seq: Seq(seq), duplicate };
+        Ok(vec![Written::Appended(vec![at(2), at(3)])])
+    };
+    assert_eq!(scene.try_commit(vec![append("s", both())]), placed(false));
+    assert_eq!(scene.try_commit(vec![append("s", both())]), placed(true));
+    scene.tell("s", &["later"]);
+    assert_eq!(scene.try_commit(vec![append("s", both())]), placed(true));
+    scene.fork("f", "s", 3);
+    scene.tell("f", &["on the fork"]);
+    assert_eq!(scene.try_commit(vec![append("f", both())]), placed(true));
+    let moved = Err(StoreError::HeadMoved { expected: Seq(1), actual: Seq(4) });
+    for events in [
+        vec![said("x", "X"), said("z", "Z")],
+        vec![said("x", "not X"), said("y", "Y")],
+        vec![said("z", "Z")],
+        Vec::new(),
+    ] {
+        assert_eq!(scene.try_commit(vec![append("s", events)]), moved);
+    }
+    assert_eq!(texts(&scene.all("s")), ["one", "X", "Y", "later"]);
+}
+
 /// What is told of a stream follows what is appended.
 pub fn a_stream_knows_what_it_holds(store: &dyn Storage) {
     let scene = Scene::new(store);

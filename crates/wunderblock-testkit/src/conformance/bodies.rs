@@ -1,6 +1,6 @@
 //! Bodies, handles, tenants, erasure.
 
-use super::scene::{Scene, body, handle, happened, holding, said, seqs, stream_id, texts};
+use super::scene::{Scene, body, handle, happened, holding, said, seqs, span, stream_id, texts};
 use futures_executor::block_on;
 use wunderblock::store::{
     Answer, Appended, BodyCount, Mark, Marked, Named, PackedBlob, PackedEvent, PackedSegment, Query,
@@ -86,7 +86,7 @@ fn furnished<'a>(store: &'a dyn Storage, name: &str) -> Scene<'a> {
     scene.commit(Write::Tallies { tenant, stream: stream_id("s"), tokens: vec![(Seq(1), Tokens(1))] });
     let header = name.as_bytes().to_vec();
     let segment = PackedSegment { docs: 1, header: header.clone(), blocks: vec![header] };
-    let indexed = vec![(scene.info("s").no, Seq(2))];
+    let indexed = scene.reaches(&[("s", 2)]);
     scene.commit(Write::Segment { tenant, segment: Some(segment), replaces: Vec::new(), indexed });
     super::sources::import(&scene, "/file", 0, &[name]);
     scene
@@ -160,10 +160,10 @@ pub fn tenants_see_only_their_own(store: &dyn Storage) {
     assert!(seen.iter().all(nothing), "a tenant without anything sees {seen:#?}");
     bare.knows_nothing_of("s");
     let tenant = two.tenant.no;
-    let indexed = vec![(one.info("s").no, Seq(4))];
+    let indexed = one.reaches(&[("s", 4)]);
     let foreign = Write::Segment { tenant, segment: None, replaces: Vec::new(), indexed };
     assert!(two.try_commit(vec![foreign]).is_err(), "a stream's number means nothing to another tenant");
-    two.erase("s", &[1, 2, 3, 4], vec![(handle("/file"), 0, 99)]);
+    two.erase("s", &[1, 2, 3, 4], vec![span("/file", 1, 0, 99)]);
     two.commit(Write::Counts { tenant, counts: vec![(handle("body"), BodyCount::default())] });
     two.commit(Write::DropDerived { tenant });
     assert_eq!((everything(&one, &one), all_of_the_stream(&one)), before);

@@ -2,7 +2,8 @@
 
 use super::scene::{Scene, handle, happened, holding, said, stream_id};
 use wunderblock::store::{
-    Answer, BodyCount, PackedSegment, Query, SegmentInfo, Storage, StoreError, StoredEvent, Write, Written,
+    Answer, BodyCount, PackedSegment, Query, Reach, SegmentInfo, Storage, StoreError, StoredEvent, Write,
+    Written,
 };
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
@@ -136,7 +137,7 @@ fn put(
     replaces: &[u64],
     indexed: &[(&str, u64)],
 ) -> Result<Vec<Written>, StoreError> {
-    let indexed = indexed.iter().map(|(id, seq)| (scene.info(id).no, Seq(*seq))).collect();
+    let indexed = scene.reaches(indexed);
     scene.try_commit(vec![Write::Segment {
         tenant: scene.tenant.no,
         segment,
@@ -181,6 +182,18 @@ pub fn segments_replace_each_other(store: &dyn Storage) {
     );
     let twice = put(&scene, Some(segment("again", &[])), &[], &[("s", 3)]);
     assert!(matches!(twice, Err(StoreError::HeadMoved { .. })), "a repeated write is refused: {twice:?}");
+    let stale = Reach { stream: scene.info("s").no, after: Seq(2), through: Seq(4) };
+    let stale = Write::Segment {
+        tenant: scene.tenant.no,
+        segment: Some(segment("again", &[])),
+        replaces: Vec::new(),
+        indexed: vec![stale],
+    };
+    let stale = scene.try_commit(vec![stale]);
+    assert!(
+        matches!(stale, Err(StoreError::HeadMoved { .. })),
+        "some of it was indexed meanwhile: {stale:?}"
+    );
     let half = put(&scene, Some(segment("again", &[])), &[merged, u64::MAX >> 2], &[]);
     assert!(matches!(half, Err(StoreError::HeadMoved { .. })), "{half:?}");
     assert_eq!((segments(&scene), scene.info("s")), before);

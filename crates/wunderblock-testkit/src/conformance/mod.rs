@@ -26,7 +26,8 @@ pub use derived::*;
 pub use reading::*;
 pub use sources::{
     a_repeated_chunk_counts_once, a_source_is_imported, an_unfinished_revision_is_begun_anew,
-    bytes_are_erased, chunks_by_range, sources_grow_and_are_rewritten,
+    bytes_are_erased, bytes_are_erased_as_a_revision_has_them, chunks_by_range,
+    sources_grow_and_are_rewritten,
 };
 
 use wunderblock::store::Storage;
@@ -50,6 +51,7 @@ cases! {
     positions_have_no_gaps,
     an_id_stands_for_one_content,
     a_moved_head_is_noticed,
+    a_lost_answer_is_asked_for_again,
     a_stream_knows_what_it_holds,
     hostile_ids,
     a_large_batch,
@@ -80,6 +82,7 @@ cases! {
     an_unfinished_revision_is_begun_anew,
     a_repeated_chunk_counts_once,
     bytes_are_erased,
+    bytes_are_erased_as_a_revision_has_them,
 }
 
 /// Tries every case on a store of its own.

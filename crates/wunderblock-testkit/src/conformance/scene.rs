@@ -3,8 +3,8 @@
 use futures_executor::block_on;
 use wunderblock::store::codec::pack;
 use wunderblock::store::{
-    Answer, Appended, Mark, Marked, Opening, Order, PackedBlob, PackedEvent, Query, Storage, StoreError,
-    StoredEvent, StreamInfo, TallyRow, Tenant, Write, Written,
+    Answer, Appended, Mark, Marked, Opening, Order, PackedBlob, PackedEvent, Query, Reach, SourceSpan,
+    Storage, StoreError, StoredEvent, StreamInfo, TallyRow, Tenant, Write, Written,
 };
 use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq};
@@ -224,7 +224,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    pub(super) fn erase(&self, id: &str, seqs: &[u64], spans: Vec<(Handle, u64, u64)>) -> (u64, u64, u64) {
+    pub(super) fn erase(&self, id: &str, seqs: &[u64], spans: Vec<SourceSpan>) -> (u64, u64, u64) {
         let seqs = seqs.iter().copied().map(Seq).collect();
         let write = Write::Erase { tenant: self.tenant.no, stream: stream_id(id), seqs, spans };
         match self.commit(write) {
@@ -233,12 +233,26 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// How far streams are indexed, from where they are indexed now.
+    pub(super) fn reaches(&self, to: &[(&str, u64)]) -> Vec<Reach> {
+        let reach = |(id, through): &(&str, u64)| {
+            let info = self.info(id);
+            Reach { stream: info.no, after: info.indexed, through: Seq(*through) }
+        };
+        to.iter().map(reach).collect()
+    }
+
     pub(super) fn streams_of(&self, query: Query) -> Vec<String> {
         match self.ask(query) {
             Answer::Streams(infos) => infos.iter().map(|info| info.id.as_str().to_owned()).collect(),
             other => panic!("streams were asked for, and answered was {other:?}"),
         }
     }
+}
+
+/// Bytes of a source as a revision has them.
+pub(super) fn span(source: &str, revision: u32, offset: u64, len: u64) -> SourceSpan {
+    SourceSpan { source: handle(source), revision, offset, len }
 }
 
 /// Their positions.

@@ -1,8 +1,10 @@
 //! Imported sources: chunks, revisions, erasing bytes.
 
-use super::scene::{Scene, handle, said, stream_id};
+use super::scene::{Scene, handle, said, span, stream_id};
 use wunderblock::store::codec::{pack, unpack};
-use wunderblock::store::{Answer, Query, SourceBy, SourceInfo, SourceNo, Storage, Write, Written};
+use wunderblock::store::{
+    Answer, Query, SourceBy, SourceInfo, SourceNo, SourceSpan, Storage, Write, Written,
+};
 use wunderblock_core::units::Millis;
 
 fn begin(scene: &Scene<'_>, key: &str, shared: u64) -> (SourceNo, u32) {
@@ -205,9 +207,12 @@ pub fn bytes_are_erased(store: &dyn Storage) {
     import(&scene, "/a", 707, &["and more"]);
     let other = import(&scene, "/b", 0, &["untouched"]);
     assert!(!source(&scene, "/a").unwrap().erased);
-    let span = |from, len| vec![(handle("/a"), from, len)];
+    let span = |from, len| vec![span("/a", 2, from, len)];
     assert_eq!(scene.erase("s", &[], span(3, 0)), (0, 0, 0));
-    assert_eq!(scene.erase("s", &[], vec![(handle("unknown"), 0, 9)]), (0, 0, 0));
+    assert_eq!(
+        scene.erase("s", &[], vec![SourceSpan { source: handle("unknown"), revision: 1, offset: 0, len: 9 }]),
+        (0, 0, 0)
+    );
     assert!(!source(&scene, "/a").unwrap().erased);
     assert_eq!(scene.erase("s", &[1], span(5, 704)), (1, 0, 704));
     assert_eq!(bytes(&scene, no, 0, 999), format!("publi{}d more", " ".repeat(704)));
@@ -217,4 +222,28 @@ pub fn bytes_are_erased(store: &dyn Storage) {
     assert_eq!(scene.erase("s", &[], span(713, 999)), (0, 0, 2), "a span may reach past the end");
     assert_eq!(bytes(&scene, no, 709, 999), "d mo  ");
     scene.append("s", vec![said("later", "the ledger goes on")]);
+}
+
+/// What is erased is what a revision has there, not what another has at the same place; and where the other has the same
+/// record at another place, it goes there, too.
+pub fn bytes_are_erased_as_a_revision_has_them(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.told("s", &["x"]);
+    let (kept, gone) = ("{kept: the record that stays in it}\n", "{gone: the record that has a secret}\n");
+    let no = import(&scene, "/a", 0, &["same ", kept, gone, "end"]);
+    let cut = gone.len() / 2;
+    import(&scene, "/a", 5, &["new words before ", kept, &gone[..cut], &gone[cut..], "end"]);
+    let place = 5 + kept.len() as u64;
+    let blank = " ".repeat(gone.len());
+    let erased = scene.erase("s", &[], vec![span("/a", 1, place, gone.len() as u64)]);
+    assert_eq!(erased, (0, 0, 2 * gone.len() as u64), "in both revisions");
+    assert_eq!(bytes(&scene, no, 0, 999), format!("same new words before {kept}{blank}end"));
+    import(&scene, "/b", 0, &["0123456789"]);
+    import(&scene, "/b", 2, &["ab"]);
+    let no = import(&scene, "/b", 3, &["defg"]);
+    assert_eq!(bytes(&scene, no, 0, 99), "01adefg");
+    assert_eq!(scene.erase("s", &[], vec![span("/b", 1, 2, 4)]), (0, 0, 4));
+    assert_eq!(bytes(&scene, no, 0, 99), "01adefg", "the newest revision has other bytes there");
+    assert_eq!(scene.erase("s", &[], vec![span("/b", 2, 1, 9)]), (0, 0, 3));
+    assert_eq!(bytes(&scene, no, 0, 99), "0  defg");
 }

@@ -3,8 +3,9 @@
 use super::rows::{ChunkRow, RevisionRow, SourceRow, State};
 use super::write::next_no;
 use std::collections::BTreeSet;
+use wunderblock::store::REPEATED_MIN;
 use wunderblock::store::codec;
-use wunderblock::store::{Chunk, SourceInfo, SourceNo, StoreError, TenantNo, Written};
+use wunderblock::store::{Chunk, SourceInfo, SourceNo, SourceSpan, StoreError, TenantNo, Written};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
 
@@ -142,7 +143,7 @@ impl State {
         tenant: TenantNo,
         stream: &StreamId,
         seqs: Vec<Seq>,
-        spans: &[(Handle, u64, u64)],
+        spans: &[SourceSpan],
     ) -> Result<Written, StoreError> {
         let lineage = self.lineage(self.must_find(tenant, stream)?);
         let (mut events, mut blobs) = (0, 0);
@@ -163,9 +164,9 @@ impl State {
             events += 1;
         }
         let mut source_bytes = Bytes::ZERO;
-        for (handle, offset, len) in spans {
-            if let Some(no) = self.source_handles.get(&(tenant, *handle)).copied() {
-                source_bytes += self.overwrite(no, *offset, offset.saturating_add(*len))?;
+        for span in spans {
+            if let Some(no) = self.source_handles.get(&(tenant, span.source)).copied() {
+                source_bytes += self.overwrite(no, span)?;
             }
         }
         Ok(Written::Erased { events, blobs, source_bytes })
@@ -183,17 +184,81 @@ impl State {
         true
     }
 
-    /// Puts spaces over bytes, in every revision that has its own there. Says how many.
-    fn overwrite(&mut self, no: SourceNo, from: u64, to: u64) -> Result<Bytes, StoreError> {
-        let rows = self.chunks.range((no, 0, 0)..=(no, u32::MAX, u64::MAX));
-        let overlaps = |offset: u64, len: u64| from < to && offset < to && offset.saturating_add(len) > from;
+    /// Which revision holds which bytes of a revision: `(revision, from, to)`, the newest first.
+    fn holders(&self, no: SourceNo, newest: u32) -> Vec<(u32, u64, u64)> {
+        let mut holders = Vec::new();
+        let complete = self.sources.get(&no).map_or(0, |row| row.complete);
+        let mut end = u64::MAX;
+        for revision in (1..=newest).rev() {
+            let Some(RevisionRow { shared, len, .. }) = self.revisions.get(&(no, revision)) else { continue };
+            // Of a revision that never ended, whatever has come belongs to it.
+            let len = if revision > complete { u64::MAX } else { *len };
+            holders.push((revision, *shared, end.min(len)));
+            end = end.min(*shared);
+        }
+        holders.retain(|(_, from, to)| from < to);
+        holders
+    }
+
+    /// Puts spaces over bytes as a revision has them, and over the same bytes where other revisions have them again.
+    /// Says how many.
+    fn overwrite(&mut self, no: SourceNo, span: &SourceSpan) -> Result<Bytes, StoreError> {
+        let (from, to) = (span.offset, span.offset.saturating_add(span.len));
+        let mut places: BTreeSet<(u32, u64, u64)> = BTreeSet::new();
+        let mut record = Vec::new();
+        for (revision, begin, end) in self.holders(no, span.revision).into_iter().rev() {
+            let (from, to) = (from.max(begin), to.min(end));
+            if from < to {
+                record.extend(
+                    self.own_bytes(no, revision)?.into_iter().filter(|(at, _)| (from..to).contains(at)),
+                );
+                places.insert((revision, from, to));
+            }
+        }
+        let record: Vec<u8> = record.into_iter().map(|(_, byte)| byte).collect();
+        let touched: BTreeSet<u32> = places.iter().map(|(revision, ..)| *revision).collect();
+        if record.len() as u64 >= REPEATED_MIN {
+            for revision in
+                (1..=self.sources.get(&no).map_or(0, |row| row.newest)).filter(|it| !touched.contains(it))
+            {
+                let own = self.own_bytes(no, revision)?;
+                let plain: Vec<u8> = own.iter().map(|(_, byte)| *byte).collect();
+                let mut at = 0;
+                while let Some(found) = find(plain.get(at..).unwrap_or_default(), &record) {
+                    let first = own.get(at + found).map_or(0, |(offset, _)| *offset);
+                    places.insert((revision, first, first + record.len() as u64));
+                    at += found + record.len();
+                }
+            }
+        }
+        let mut bytes = Bytes::ZERO;
+        for (revision, from, to) in places {
+            bytes += self.blank((no, revision), from, to)?;
+        }
+        if bytes > Bytes::ZERO {
+            self.sources.change(&no, |row| row.erased = true);
+        }
+        Ok(bytes)
+    }
+
+    /// The bytes a revision holds itself, with their offsets.
+    fn own_bytes(&self, no: SourceNo, revision: u32) -> Result<Vec<(u64, u8)>, StoreError> {
+        let mut bytes = Vec::new();
+        for ((_, _, offset), row) in self.chunks.range((no, revision, 0)..=(no, revision, u64::MAX)) {
+            bytes.extend((*offset..).zip(unpack(&row.data)?));
+        }
+        Ok(bytes)
+    }
+
+    fn blank(&mut self, (no, revision): (SourceNo, u32), from: u64, to: u64) -> Result<Bytes, StoreError> {
+        let rows = self.chunks.range((no, revision, 0)..(no, revision, to));
+        let overlaps = |offset: u64, len: u64| offset.saturating_add(len) > from;
         let keys: Vec<_> =
             rows.filter(|((_, _, offset), row)| overlaps(*offset, row.len)).map(|(key, _)| *key).collect();
         let mut bytes = 0;
-        for key in &keys {
-            let Some(row) = self.chunks.get(key) else { continue };
-            let mut plain =
-                codec::unpack(&row.data).map_err(|error| StoreError::Damaged(error.to_string()))?;
+        for key in keys {
+            let Some(row) = self.chunks.get(&key) else { continue };
+            let (mut plain, len) = (unpack(&row.data)?, row.len);
             let place =
                 |at: u64| usize::try_from(at.saturating_sub(key.2)).unwrap_or(usize::MAX).min(plain.len());
             let (start, end) = (place(from), place(to));
@@ -201,13 +266,16 @@ impl State {
                 gone.fill(b' ');
                 bytes += gone.len() as u64;
             }
-            let data = codec::pack(&plain);
-            let len = row.len;
-            self.chunks.put(*key, ChunkRow { len, data });
-        }
-        if !keys.is_empty() {
-            self.sources.change(&no, |row| row.erased = true);
+            self.chunks.put(key, ChunkRow { len, data: codec::pack(&plain) });
         }
         Ok(Bytes(bytes))
     }
+}
+
+fn unpack(data: &[u8]) -> Result<Vec<u8>, StoreError> {
+    codec::unpack(data).map_err(|error| StoreError::Damaged(error.to_string()))
+}
+
+fn find(text: &[u8], what: &[u8]) -> Option<usize> {
+    text.windows(what.len()).position(|window| window == what)
 }

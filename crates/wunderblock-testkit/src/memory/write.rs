@@ -3,8 +3,8 @@
 use super::rows::{EventRow, MarkKey, Span, State, StreamRow};
 use wunderblock::store::codec::{VERSION, commitment};
 use wunderblock::store::{
-    Appended, BodyCount, Mark, Opening, PackedBlob, PackedEvent, PackedSegment, SegmentInfo, StoreError,
-    StreamNo, TallyRow, Tenant, TenantNo, Write, Written,
+    Appended, BodyCount, Mark, Opening, PackedBlob, PackedEvent, PackedSegment, Reach, SegmentInfo,
+    StoreError, StreamNo, TallyRow, Tenant, TenantNo, Write, Written,
 };
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
@@ -131,7 +131,12 @@ impl State {
             return Err(StoreError::NoStream(stream.clone()));
         };
         if let Some(expected) = expect_head.filter(|expected| *expected != row.head) {
-            return Err(StoreError::HeadMoved { expected, actual: row.head });
+            // The answer to the first time may have been lost.
+            let there = events.iter().map(|event| self.find(&lineage, row.head, event).ok().flatten());
+            let there: Option<Vec<Seq>> = there.collect();
+            let there = there.filter(|seqs| !seqs.is_empty());
+            let moved = StoreError::HeadMoved { expected, actual: row.head };
+            return there.map(repeated).ok_or(moved);
         }
         let mut appended = Vec::with_capacity(events.len());
         for event in events {
@@ -255,7 +260,7 @@ impl State {
         tenant: TenantNo,
         segment: Option<PackedSegment>,
         replaces: &[u64],
-        indexed: &[(StreamNo, Seq)],
+        indexed: &[Reach],
     ) -> Result<Written, StoreError> {
         for old in replaces {
             if !self.segments.remove(&(tenant, *old)) {
@@ -264,13 +269,13 @@ impl State {
             }
             self.blocks.clear((tenant, *old, 0)..=(tenant, *old, u32::MAX));
         }
-        for (stream, to) in indexed {
+        for Reach { stream, after, through } in indexed {
             let there = self.streams.get(stream).filter(|row| row.tenant == tenant);
             let actual = there.map_or(Seq::START, |row| row.indexed);
-            if there.is_none() || actual >= *to {
-                return Err(StoreError::HeadMoved { expected: *to, actual });
+            if there.is_none() || actual != *after || through <= after {
+                return Err(StoreError::HeadMoved { expected: *after, actual });
             }
-            self.streams.change(stream, |row| row.indexed = *to);
+            self.streams.change(stream, |row| row.indexed = *through);
         }
         let Some(PackedSegment { docs, header, blocks }) = segment else { return Ok(Written::Done) };
         // A merged segment takes the place, in age, of the newest it replaces.
@@ -305,6 +310,10 @@ impl State {
         }
         Written::Done
     }
+}
+
+fn repeated(seqs: Vec<Seq>) -> Vec<Appended> {
+    seqs.into_iter().map(|seq| Appended { seq, duplicate: true }).collect()
 }
 
 /// Numbers are given from 1 on; rows of numbered tables are never removed.

@@ -1,5 +1,6 @@
 //! Loads what a request could show: the lane's state, and the newest events as far back as the window reaches.
 
+use crate::catch_up::{is_data, leaves};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::gauge::Scales;
@@ -9,7 +10,6 @@ use crate::store::{Answer, BodyCount, Marked, Order, Query, StoredEvent, StreamI
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wunderblock_core::event::{Event, Fact, UsageMeasured};
 use wunderblock_core::id::{Handle, LaneId, StreamId};
-use wunderblock_core::message::{Body, Part};
 use wunderblock_core::plan::Trim;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
@@ -311,7 +311,8 @@ impl Engine {
 }
 
 fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {
-    view.entries().flat_map(|entry| &entry.message.parts).flat_map(Part::bodies).filter_map(Body::handle)
+    let leaves = view.entries().flat_map(|entry| &entry.message.parts).flat_map(leaves);
+    leaves.filter(|(part, _)| !is_data(part)).filter_map(|(_, body)| body.handle())
 }
 
 /// Whether an event is a lane's step, which the newest one makes void; of a view that is made anew, also its requests.

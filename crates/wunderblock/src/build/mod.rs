@@ -33,7 +33,7 @@ use wunderblock_core::render::{self, Line, Rendered, Scene, render};
 use wunderblock_core::report::{Tally, report};
 use wunderblock_core::request::{Request, Tool};
 use wunderblock_core::section::Section;
-use wunderblock_core::units::{Bytes, Seq, Tokens};
+use wunderblock_core::units::{Bytes, Cost, Seq, Tokens};
 use wunderblock_core::view::View;
 use wunderblock_wire::{Dropped, Encoded};
 
@@ -129,7 +129,7 @@ impl Session {
         let (gauge, fresh) = engine
             .gauge(&loaded.view, &loaded.counts, Scales::new(target.row.counter(), target.dialect))
             .await?;
-        let recalled = engine.recall(&self.id, &loaded, options.query.as_deref()).await?;
+        let recalled = engine.recall(&self.id, &loaded, (options.query.as_deref(), &gauge)).await?;
         let mut gauge = gauge;
         for (handle, count) in &recalled.counts {
             gauge.learn(*handle, *count);
@@ -385,7 +385,8 @@ impl Engine {
         }
         let violations = wunderblock_wire::validate(target.dialect, &encoded.bytes);
         // A session that ends with the assistant's words waits for the user's: whoever sends the request adds them.
-        if let Some(first) = violations.iter().find(|violation| violation.rule != "prefill") {
+        let waits = |rule: &str| matches!(rule, "prefill" | "trailing-space");
+        if let Some(first) = violations.iter().find(|violation| !waits(violation.rule)) {
             let dialect = target.dialect.name();
             return Err(Error::Invalid { dialect, first: format!("{}: {}", first.path, first.detail) });
         }
@@ -423,11 +424,14 @@ fn model_line(model: &str, gauge: &Scales) -> Line {
         seq: None,
         section: Section::System,
         treatment: Treatment::Verbatim,
-        cost: gauge.text(model),
+        cost: gauge.text(model) + REQUEST_FRAME,
         what: format!("the model's name, {model}"),
         handle: None,
     }
 }
+
+/// Around everything: the names of the fields, and the most the model may answer.
+const REQUEST_FRAME: Cost = Cost::new(0, 128);
 
 /// The model that is meant when neither the caller nor the transcript names one.
 const DEFAULT_MODEL: &str = "claude-sonnet-4-5";

@@ -3,7 +3,7 @@
 use super::load::{Loaded, Texts};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::gauge::count_body;
+use crate::gauge::Scales;
 use crate::limits::RECALL_HITS;
 use crate::search::{SearchOptions, SearchOrder};
 use crate::store::{Answer, BodyCount, Query, codec};
@@ -28,27 +28,27 @@ impl Engine {
         &self,
         stream: &StreamId,
         loaded: &Loaded,
-        query: Option<&str>,
+        (query, gauge): (Option<&str>, &Scales),
     ) -> Result<Recalled, Error> {
         let mut recalled = Recalled { texts: self.newest_turn(&loaded.view).await?, ..Recalled::default() };
         let words = turn_words(&loaded.view, &recalled.texts);
-        let shown = loaded.view.trim().stub_before.max(loaded.floor);
+        // Whether the request shows a candidate anyway is for the plan to say: only it knows where the frontiers will be.
         for name in names(&words) {
-            if let Some(hit) = mentioned(&loaded.view, &name, shown) {
+            if let Some(hit) = mentioned(&loaded.view, &name) {
                 recalled.hits.push(hit);
             } else if let Ok(handle) = name.parse::<Handle>() {
                 recalled.hits.extend(self.named(handle, &mut recalled.texts).await?);
             }
         }
         if let Some(query) = query {
-            recalled.hits.extend(self.answers(stream, query, shown).await?);
+            recalled.hits.extend(self.answers(stream, query).await?);
         }
         recalled.hits.dedup_by(|a, b| a.body == b.body);
         let handles: BTreeSet<Handle> = recalled.hits.iter().filter_map(|hit| hit.body.handle()).collect();
         self.more_texts(&mut recalled.texts, handles.iter().copied()).await?;
         for handle in handles {
             if let Some(text) = recalled.texts.0.get(&handle) {
-                recalled.counts.insert(handle, count_body(text));
+                recalled.counts.insert(handle, gauge.measure(text));
             }
         }
         Ok(recalled)
@@ -82,7 +82,7 @@ impl Engine {
     }
 
     /// Older entries that answer a query, best first.
-    async fn answers(&self, stream: &StreamId, query: &str, before: Seq) -> Result<Vec<Injection>, Error> {
+    async fn answers(&self, stream: &StreamId, query: &str) -> Result<Vec<Injection>, Error> {
         let options = SearchOptions {
             session: Some(stream.clone()),
             order: SearchOrder::Ranked,
@@ -90,7 +90,7 @@ impl Engine {
             free_text: true,
         };
         let found = self.search(query, &options).await?;
-        let seqs: Vec<Seq> = found.hits.iter().map(|hit| hit.seq).filter(|seq| *seq < before).collect();
+        let seqs: Vec<Seq> = found.hits.iter().map(|hit| hit.seq).collect();
         let Answer::Events(rows) = self
             .one(Query::At { tenant: self.tenant.no, stream: stream.clone(), seqs: seqs.clone() })
             .await?
@@ -159,9 +159,9 @@ fn looks_like_a_name(word: &str) -> bool {
     })
 }
 
-/// The newest result whose call speaks of `name` and that is not shown verbatim.
-fn mentioned(view: &View, name: &str, shown: Seq) -> Option<Injection> {
-    for entry in view.entries().rev().filter(|entry| entry.seq < shown) {
+/// The newest result whose call speaks of `name`.
+fn mentioned(view: &View, name: &str) -> Option<Injection> {
+    for entry in view.entries().rev() {
         for part in &entry.message.parts {
             let Part::ToolResult { call, content, .. } = part else { continue };
             let Some(gist) = view.gist(call, entry.seq).filter(|gist| gist.contains(name)) else { continue };

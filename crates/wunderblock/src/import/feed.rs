@@ -1,12 +1,14 @@
 //! Turns records into events and commits them in batches, with the raw bytes beside them.
 
+mod batch;
+
 use super::Imported;
 use super::tree::{Branch, SessionTree};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
-use crate::limits::{IMPORT_BATCH_BYTES, IMPORT_BATCH_EVENTS, SOURCE_CHUNK};
-use crate::record::pack;
-use crate::store::{Appended, SourceInfo, SourceNo, StoreError, Write, Written, codec};
+use crate::limits::{IMPORT_BATCH_BYTES, IMPORT_BATCH_CHUNKS, IMPORT_BATCH_EVENTS, SOURCE_CHUNK};
+use crate::store::{SourceInfo, SourceNo, Write, Written, codec};
+use batch::{Chunk, Sent};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use wunderblock_core::event::{
@@ -45,7 +47,8 @@ pub(super) struct Feed<'e> {
     hasher: blake3::Hasher,
     chunk: Vec<u8>,
     read: u64,
-    chunks: Vec<Write>,
+    chunks: Vec<Chunk>,
+    sent: Option<Sent<'e>>,
     sessions: Vec<SessionTree>,
     by_name: HashMap<Box<str>, usize>,
     own: Option<usize>,
@@ -105,6 +108,7 @@ impl<'e> Feed<'e> {
             chunk: Vec::with_capacity(SOURCE_CHUNK),
             read: 0,
             chunks: Vec::new(),
+            sent: None,
             sessions: Vec::new(),
             by_name: HashMap::new(),
             own: None,
@@ -144,9 +148,20 @@ impl<'e> Feed<'e> {
             return;
         }
         let len = self.chunk.len() as u64;
-        let data = codec::pack(&self.chunk);
-        self.chunk.clear();
-        self.chunks.push(Write::Chunk { source: self.source, offset: end - len, len, data });
+        // A line of many chunks is not held in memory twice.
+        let is_packed = self.chunks.len() >= IMPORT_BATCH_CHUNKS;
+        let bytes = std::mem::replace(&mut self.chunk, Vec::with_capacity(SOURCE_CHUNK));
+        let bytes = if is_packed { codec::pack(&bytes) } else { bytes };
+        self.chunks.push(Chunk { offset: end - len, len, bytes, is_packed });
+    }
+
+    /// Notes that the file ends within a record. Its bytes are kept; it is read when the rest of it is there.
+    pub(super) fn unfinished(&mut self, line: u64) {
+        let text = format!(
+            "{}:{line}: the file ends within a record; it is kept, and will be read when the file has grown",
+            self.path.display()
+        );
+        self.warn(text);
     }
 
     /// Takes in a record. `bytes` are those that were read at `base`.
@@ -169,13 +184,13 @@ impl<'e> Feed<'e> {
         if !self.held.is_empty() {
             // The record that names the session knows more of it, and opens it.
             self.session(&record, reader).await?;
-            self.settle(reader).await?;
+            self.let_in(reader).await?;
         }
         self.take(record, reader, raw).await
     }
 
     /// Takes in what was held back.
-    pub(super) async fn settle(&mut self, reader: &Reader) -> Result<(), Error> {
+    pub(super) async fn let_in(&mut self, reader: &Reader) -> Result<(), Error> {
         for (record, raw) in std::mem::take(&mut self.held) {
             self.take(record, reader, &raw).await?;
         }
@@ -200,6 +215,8 @@ impl<'e> Feed<'e> {
         if items.is_empty() {
             items.extend(kept_item(&record.kept, raw));
         }
+        // Opening is no event of a record, and which record opens a session changes when the file is rewritten.
+        items.retain(|item| !matches!(item, Item::Opened(_)));
         for (number, item) in items.into_iter().enumerate() {
             let id = if number == 0 { name.to_string() } else { format!("{name}#{number}") };
             if let Some(fact) = self.fact(session, item).await? {
@@ -213,7 +230,7 @@ impl<'e> Feed<'e> {
         }
         if self.waiting_events >= IMPORT_BATCH_EVENTS
             || self.waiting_bytes >= IMPORT_BATCH_BYTES
-            || self.chunks.len() >= 16
+            || self.chunks.len() >= IMPORT_BATCH_CHUNKS
         {
             self.flush().await?;
         }
@@ -348,16 +365,15 @@ impl<'e> Feed<'e> {
     }
 
     async fn fork(&mut self, session: usize, place: (usize, usize), at: Option<Millis>) -> Result<(), Error> {
-        self.flush().await?;
+        self.arrive().await?;
         let Some(tree) = self.sessions.get_mut(session) else { return Ok(()) };
         let (Some(at_seq), Some(parent)) = (tree.seq(place), tree.branches.get(place.0)) else {
             return Ok(());
         };
-        let name = StreamId::new(tree.next_name())?;
         let forked = SessionForked { parent: parent.stream.clone(), at_seq };
         let compacted = parent.compacted.min(at_seq);
         let turns = Vec::new();
-        let known = self.engine.info(&name).await?.is_some();
+        let (name, known) = self.branch_name(session, &forked).await?;
         if !known {
             let scope = self.engine.info(&forked.parent).await?.map(|info| info.scope).unwrap_or_default();
             let at = at.unwrap_or(self.newest);
@@ -379,6 +395,26 @@ impl<'e> Feed<'e> {
         Ok(())
     }
 
+    /// The name of a branch, and whether it is there. In a file that was rewritten, branches may begin elsewhere than
+    /// those that have their names.
+    async fn branch_name(
+        &mut self,
+        session: usize,
+        forked: &SessionForked,
+    ) -> Result<(StreamId, bool), Error> {
+        loop {
+            let Some(tree) = self.sessions.get_mut(session) else { return Err(unexpected()) };
+            let name = StreamId::new(tree.next_name())?;
+            let Some(info) = self.engine.info(&name).await? else { return Ok((name, false)) };
+            let begins =
+                info.fork.as_ref().is_some_and(|(of, at)| (of, *at) == (&forked.parent, forked.at_seq));
+            if begins && info.source == Some(self.source) {
+                return Ok((name, true));
+            }
+            tree.pass_over();
+        }
+    }
+
     /// The fact an item is.
     async fn fact(&mut self, session: usize, item: Item) -> Result<Option<Fact>, Error> {
         Ok(Some(match item {
@@ -392,7 +428,7 @@ impl<'e> Feed<'e> {
             },
             Item::Compacted { before, summary, trigger, tokens_before } => {
                 // Its range is told in positions, so what came before must have some.
-                self.flush().await?;
+                self.arrive().await?;
                 let Some(tree) = self.sessions.get_mut(session) else { return Ok(None) };
                 let kept =
                     before.as_deref().and_then(|id| tree.place(id)).filter(|place| place.0 == tree.current);
@@ -432,79 +468,9 @@ impl<'e> Feed<'e> {
         }
     }
 
-    /// Commits what is waiting.
-    async fn flush(&mut self) -> Result<(), Error> {
-        self.waiting_events = 0;
-        self.waiting_bytes = 0;
-        let mut writes = std::mem::take(&mut self.chunks);
-        for Waiting { session, branch, events } in std::mem::take(&mut self.waiting) {
-            let stream = self.sessions.get(session).and_then(|tree| tree.branches.get(branch));
-            let Some(stream) = stream.map(|branch| branch.stream.clone()) else { continue };
-            let appended = self.commit(std::mem::take(&mut writes), stream, events).await?;
-            self.done.appended += appended.iter().filter(|one| !one.duplicate).count() as u64;
-            self.done.duplicates += appended.iter().filter(|one| one.duplicate).count() as u64;
-            if let Some(branch) =
-                self.sessions.get_mut(session).and_then(|tree| tree.branches.get_mut(branch))
-            {
-                branch.seqs.extend(appended.iter().map(|one| one.seq));
-            }
-        }
-        if !writes.is_empty() {
-            self.engine.storage.commit(writes).await?;
-        }
-        Ok(())
-    }
-
-    /// Commits events of one branch. Records that claim an id another content has already get an id of their own.
-    async fn commit(
-        &mut self,
-        mut writes: Vec<Write>,
-        stream: StreamId,
-        events: Vec<NewEvent>,
-    ) -> Result<Vec<Appended>, Error> {
-        let mut todo = vec![events];
-        let mut appended = Vec::new();
-        while let Some(mut events) = todo.pop() {
-            let packed = pack(&self.engine.tenant.key, events.clone())?;
-            let tenant = self.engine.tenant.no;
-            let mut all = writes.clone();
-            all.push(Write::Append { tenant, stream: stream.clone(), expect_head: None, events: packed });
-            match self.engine.storage.commit(all).await {
-                Ok(written) => {
-                    writes.clear();
-                    let done = written.into_iter().find_map(|written| match written {
-                        Written::Appended(done) => Some(done),
-                        _ => None,
-                    });
-                    appended.extend(done.ok_or_else(unexpected)?);
-                }
-                Err(StoreError::Conflict { .. }) if events.len() > 1 => {
-                    let second = events.split_off(events.len() / 2);
-                    todo.push(second);
-                    todo.push(events);
-                }
-                Err(StoreError::Conflict { id, seq }) => {
-                    let Some(mut event) = events.pop() else { continue };
-                    let Source::Import { offset, .. } = event.source else { return Err(unexpected()) };
-                    if event.id.as_str().ends_with(&format!("~r{offset}")) {
-                        return Err(StoreError::Conflict { id, seq }.into());
-                    }
-                    self.warn(format!(
-                        "{}: at byte {offset}: the id {id} stands at position {seq} with other content; both are kept",
-                        self.path.display()
-                    ));
-                    event.id = EventId::new(format!("{id}~r{offset}"))?;
-                    todo.push(vec![event]);
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(appended)
-    }
-
     pub(super) async fn finish(mut self) -> Result<Imported, Error> {
         self.cut_chunk(self.read);
-        self.flush().await?;
+        self.arrive().await?;
         let mut writes = vec![Write::SourceEnd {
             source: self.source,
             len: self.read,

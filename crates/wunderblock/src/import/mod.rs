@@ -23,7 +23,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use wunderblock_core::id::StreamId;
-use wunderblock_wire::transcript::{Format, Reader, Shape, detect};
+use wunderblock_wire::transcript::{Format, Kept, Reader, Shape, detect};
 
 /// What an import did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,16 +87,19 @@ impl Engine {
         if let Some(old) = old.as_ref().filter(|old| old.revision > 0 && shared == len && old.len == len) {
             return self.unchanged(&path, format, old).await;
         }
+        let is_document = format.shape(&head) == Shape::Document;
+        if is_document && len > MAX_DOCUMENT {
+            let why = format!(
+                "a single document of {len} bytes; documents are read whole, up to {MAX_DOCUMENT}. Line formats have no limit: convert it to JSON lines"
+            );
+            return Err(refused(&path, &why));
+        }
         let mut feed = Feed::begin(self, (&path, &name, format), shared, old.as_ref()).await?;
-        if format.shape(&head) == Shape::Document {
-            if len > MAX_DOCUMENT {
-                let why = format!(
-                    "a single document of {len} bytes; documents are read whole, up to {MAX_DOCUMENT}. Line formats have no limit: convert it to JSON lines"
-                );
-                return Err(refused(&path, &why));
-            }
+        if is_document {
             document(&mut feed, &mut file, &path).await?;
         } else {
+            // Comparing it with what is kept has read some of it.
+            file.seek(SeekFrom::Start(0)).map_err(|error| file_error(&path, &error))?;
             lines(&mut feed, file, (&path, len), progress).await?;
         }
         let imported = feed.finish().await?;
@@ -224,7 +227,7 @@ async fn document(feed: &mut Feed<'_>, file: &mut File, path: &Path) -> Result<(
     for record in records {
         feed.record(record, &reader, &bytes, 0).await?;
     }
-    feed.settle(&reader).await
+    feed.let_in(&reader).await
 }
 
 async fn lines(
@@ -247,7 +250,13 @@ async fn lines(
         feed.raw(&line);
         let bare = strip_end(&line);
         let records = reader.line(offset, number, bare);
+        // Whoever writes the file may be in the middle of its last line.
+        let is_whole = line.ends_with(b"\n");
         for record in records {
+            if !is_whole && matches!(record.kept, Kept::Broken { .. }) && record.offset >= offset {
+                feed.unfinished(number);
+                continue;
+            }
             feed.record(record, &reader, bare, offset).await?;
         }
         offset += read as u64;
@@ -258,7 +267,7 @@ async fn lines(
     for record in reader.finish() {
         feed.record(record, &reader, &[], offset).await?;
     }
-    feed.settle(&reader).await
+    feed.let_in(&reader).await
 }
 
 fn strip_end(line: &[u8]) -> &[u8] {

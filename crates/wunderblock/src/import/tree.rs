@@ -33,6 +33,8 @@ pub(super) struct SessionTree {
     pub(super) branches: Vec<Branch>,
     /// The branch of the newest record.
     pub(super) current: usize,
+    /// Names of branches that are taken by branches of an earlier revision of the file that began elsewhere.
+    taken: usize,
     /// By hash of the native id: branch, and how many of its events there were with this record.
     ids: HashMap<u64, (u32, u32)>,
 }
@@ -48,7 +50,7 @@ impl SessionTree {
             opened,
             compacted: Seq::START,
         };
-        Self { root, branches: vec![branch], current: 0, ids: HashMap::new() }
+        Self { root, branches: vec![branch], current: 0, taken: 0, ids: HashMap::new() }
     }
 
     pub(super) fn branch(&self) -> Option<&Branch> {
@@ -109,7 +111,12 @@ impl SessionTree {
 
     /// The name of the next branch: branches after the first are `ID~2`, `ID~3` and so on.
     pub(super) fn next_name(&self) -> String {
-        format!("{}~{}", self.root, self.branches.len() + 1)
+        format!("{}~{}", self.root, self.branches.len() + self.taken + 1)
+    }
+
+    /// Passes over a name that means another branch already.
+    pub(super) fn pass_over(&mut self) {
+        self.taken += 1;
     }
 }
 

@@ -1,7 +1,7 @@
 //! Appending events: positions, idempotency, bodies.
 
 use super::failure;
-use super::write::{handle_sql, later, run};
+use super::sql::{handle_sql, run};
 use crate::store::codec::{self, commitment};
 use crate::store::{Appended, Mark, PackedBlob, PackedEvent, StoreError, StreamNo, TenantNo};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -29,9 +29,6 @@ pub(super) fn append(
 ) -> Result<Vec<Appended>, StoreError> {
     let info =
         super::read::stream(db, tenant, stream)?.ok_or_else(|| StoreError::NoStream(stream.clone()))?;
-    if let Some(expected) = expect_head.filter(|expected| *expected != info.head) {
-        return Err(StoreError::HeadMoved { expected, actual: info.head });
-    }
     let lineage = super::read::lineage(db, tenant, stream)?;
     let mut growing = Growing {
         no: info.no,
@@ -42,6 +39,20 @@ pub(super) fn append(
         updated_at: info.updated_at,
         ancestors: lineage.iter().skip(1).map(|stretch| (stretch.no, stretch.to)).collect(),
     };
+    if let Some(expected) = expect_head.filter(|expected| *expected != info.head) {
+        // The answer to the first time may have been lost.
+        let there: Result<Option<Vec<Seq>>, StoreError> =
+            events.iter().map(|event| seen(db, tenant, &growing, event)).collect();
+        return match there {
+            Ok(Some(seqs)) if !seqs.is_empty() => {
+                Ok(seqs.into_iter().map(|seq| Appended { seq, duplicate: true }).collect())
+            }
+            Ok(_) | Err(StoreError::Conflict { .. }) => {
+                Err(StoreError::HeadMoved { expected, actual: info.head })
+            }
+            Err(error) => Err(error),
+        };
+    }
     let mut appended = Vec::with_capacity(events.len());
     for event in events {
         appended.push(match seen(db, tenant, &growing, event)? {
@@ -107,7 +118,7 @@ fn insert(
     let seq = growing.head.next();
     growing.messages += u64::from(event.mark != Mark::Control);
     growing.text += event.text.0;
-    growing.updated_at = later(growing.updated_at, event.at);
+    growing.updated_at = growing.updated_at.max(event.at);
     if event.mark == Mark::UserTurn && growing.first_user.is_none() {
         growing.first_user = Some(seq);
     }

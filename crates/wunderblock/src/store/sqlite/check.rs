@@ -1,6 +1,6 @@
 //! What the file's own structure says about its health.
 
-use super::read::rows;
+use super::sql::rows;
 use crate::store::StoreError;
 use rusqlite::Connection;
 

@@ -1,7 +1,7 @@
 //! Erasing content for good.
 
-use super::read::{lineage, row, rows};
-use super::write::run;
+use super::read::lineage;
+use super::sql::{row, rows, run};
 use crate::store::{SourceSpan, StoreError, TenantNo, Written};
 use rusqlite::{Connection, params};
 use wunderblock_core::id::StreamId;

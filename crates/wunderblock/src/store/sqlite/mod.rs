@@ -11,10 +11,12 @@ mod check;
 mod erase;
 mod read;
 mod source;
+mod sql;
 mod write;
 
 use super::{Answer, Answering, Query, Storage, StoreError, Write, Written};
 use futures_channel::oneshot;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -48,7 +50,8 @@ pub enum Access {
     Read,
 }
 
-type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
+type Outcome<T> = Result<T, StoreError>;
+type Reply<T> = oneshot::Sender<Outcome<T>>;
 type WriteJob = (Vec<Write>, Reply<Vec<Written>>);
 type ReadJob = Box<dyn FnOnce(&Connection) + Send>;
 
@@ -72,10 +75,19 @@ impl Sqlite {
     /// # Errors
     /// When the file is missing, damaged, not ours, or written by a newer program, or cannot be opened.
     pub fn open(path: &Path, access: Access) -> Result<Self, StoreError> {
+        Self::open_for(path, access, BUSY)
+    }
+
+    /// Opens a ledger; each call waits so long for another process's transaction before it says
+    /// [`StoreError::Locked`].
+    ///
+    /// # Errors
+    /// As [`Sqlite::open`].
+    pub fn open_for(path: &Path, access: Access, patience: Duration) -> Result<Self, StoreError> {
         if access == Access::Create {
-            create(path)?;
+            create(path, patience)?;
         }
-        let first = connect(path, access)?;
+        let first = connect(path, access, patience)?;
         check_format(&first, path, access)?;
         let (readers, jobs) = channel::<ReadJob>();
         let jobs = Arc::new(Mutex::new(jobs));
@@ -84,14 +96,14 @@ impl Sqlite {
         let writer = if access == Access::Read {
             None
         } else {
-            let connection = spare.take().map_or_else(|| connect(path, access), Ok)?;
+            let connection = spare.take().map_or_else(|| connect(path, access, patience), Ok)?;
             let (sender, receiver) = sync_channel(QUEUE);
             threads.push(spawn("ledger writer", move || write_loop(connection, &receiver))?);
             Some(sender)
         };
         for _ in 0..READERS {
             let reading = if access == Access::Read { Access::Read } else { Access::Write };
-            let connection = spare.take().map_or_else(|| connect(path, reading), Ok)?;
+            let connection = spare.take().map_or_else(|| connect(path, reading, patience), Ok)?;
             let jobs = Arc::clone(&jobs);
             threads.push(spawn("ledger reader", move || read_loop(&connection, &jobs))?);
         }
@@ -222,51 +234,73 @@ fn write_loop(mut connection: Connection, jobs: &Receiver<WriteJob>) {
     }
     // Not needed for safety: it leaves one tidy file behind, if nobody else is at it.
     let _ = connection.busy_timeout(Duration::ZERO);
-    let _ = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE)");
+    let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
 /// One transaction for all that waits; acknowledged when it is on the disk.
 fn write_group(connection: &mut Connection, group: Vec<WriteJob>) {
-    let mut replies = Vec::with_capacity(group.len());
-    let mut erases = false;
-    let outcome = match connection.transaction_with_behavior(TransactionBehavior::Immediate) {
-        Ok(mut transaction) => {
-            for (writes, reply) in group {
-                erases |= writes
-                    .iter()
-                    .any(|write| matches!(write, Write::Erase { .. } | Write::DropDerived { .. }));
-                let result = write::all(&mut transaction, &writes);
-                replies.push((reply, result));
-            }
-            transaction.commit().map_err(|error| failure(&error))
-        }
-        Err(error) => {
-            replies.extend(group.into_iter().map(|(_, reply)| (reply, Ok(Vec::new()))));
-            Err(failure(&error))
-        }
+    let erases = |writes: &[Write]| {
+        writes.iter().any(|write| matches!(write, Write::Erase { .. } | Write::DropDerived { .. }))
     };
+    let erases = group.iter().any(|(writes, _)| erases(writes));
+    let (outcome, results) = transact(connection, group.iter().map(|(writes, _)| writes.as_slice()));
     if erases && outcome.is_ok() {
         let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
     }
-    for (reply, result) in replies {
-        // A write's own failure says more than that the transaction it ended could not be committed.
-        let _ = reply.send(result.and_then(|written| outcome.clone().map(|()| written)));
+    let mut results = results.into_iter();
+    for (_, reply) in group {
+        let answer = match (results.next(), &outcome) {
+            // Its own refusal tells a caller more than what became of the rest.
+            (Some(Err(error)), _) => Err(error),
+            (_, Err(error)) => Err(error.clone()),
+            (Some(written), Ok(())) => written,
+            (None, Ok(())) => Err(gone()),
+        };
+        let _ = reply.send(answer);
     }
 }
 
-fn create(path: &Path) -> Result<(), StoreError> {
+/// What became of the transaction, and of each caller's writes in it.
+fn transact<'w>(
+    connection: &mut Connection,
+    group: impl Iterator<Item = &'w [Write]>,
+) -> (Outcome<()>, Vec<Outcome<Vec<Written>>>) {
+    let mut results = Vec::new();
+    let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
+    let mut transaction = match begun.map_err(|error| failure(&error)) {
+        Ok(transaction) => transaction,
+        Err(error) => return (Err(error), results),
+    };
+    for writes in group {
+        let result = write::all(&mut transaction, writes);
+        let error = result.as_ref().err().cloned();
+        results.push(result);
+        // A full disk rolls back everything at once; without a transaction the rest must not be written.
+        if let Some(error) = error.filter(|_| transaction.is_autocommit()) {
+            return (Err(error), results);
+        }
+    }
+    (transaction.commit().map_err(|error| failure(&error)), results)
+}
+
+/// Makes the file a ledger unless it is one. Several processes may do so at once.
+fn create(path: &Path, patience: Duration) -> Result<(), StoreError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)
             .map_err(|error| StoreError::Io(format!("{}: {error}", folder.display())))?;
     }
-    // A file of a database without tables is one whose making was broken off, or is under way elsewhere.
-    if path.metadata().is_ok_and(|meta| meta.is_dir() || meta.len() > 0) && !is_blank(path) {
+    if path.is_dir() {
         return Ok(());
     }
+    let is_new = path.metadata().map_or(true, |meta| meta.len() == 0);
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&error))?;
-    connection.busy_timeout(BUSY).map_err(|error| failure(&error))?;
+    connection.busy_timeout(patience).map_err(|error| failure(&error))?;
+    // What is no database, or has something in it already, is for `check_format` to judge.
+    if !is_new && !is_blank(&connection).unwrap_or(false) {
+        return Ok(());
+    }
     // Both must be set while the file is empty. Pages of 8 KiB hold most compressed bodies without overflow pages.
     connection
         .execute_batch("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL")
@@ -274,8 +308,7 @@ fn create(path: &Path) -> Result<(), StoreError> {
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(|error| failure(&error))?;
-    let format: i64 = pragma(&transaction, "user_version")?;
-    if format == 0 {
+    if is_blank(&transaction)? {
         transaction.execute_batch(include_str!("schema.sql")).map_err(|error| failure(&error))?;
         let stamp = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}");
         transaction.execute_batch(&stamp).map_err(|error| failure(&error))?;
@@ -283,19 +316,15 @@ fn create(path: &Path) -> Result<(), StoreError> {
     transaction.commit().map_err(|error| failure(&error))
 }
 
-/// Whether a file is a database in which nothing stands. What is no database is not blank.
-fn is_blank(path: &Path) -> bool {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let Ok(connection) = Connection::open_with_flags(path, flags) else { return false };
-    let _ = connection.busy_timeout(BUSY);
-    let look = "SELECT (SELECT count(*) FROM sqlite_schema), (SELECT application_id FROM pragma_application_id), \
-                (SELECT user_version FROM pragma_user_version)";
-    connection
-        .query_row(look, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?)))
-        .is_ok_and(|found| found == (0, 0, 0))
+/// Whether nobody has put anything into the file, or another process is about to.
+fn is_blank(connection: &Connection) -> Result<bool, StoreError> {
+    let tables: i64 = connection
+        .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
+        .map_err(|error| failure(&error))?;
+    Ok(tables == 0 && pragma(connection, "application_id")? == 0 && pragma(connection, "user_version")? == 0)
 }
 
-fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
+fn connect(path: &Path, access: Access, patience: Duration) -> Result<Connection, StoreError> {
     if !path.exists() {
         return Err(StoreError::Missing(path.display().to_string()));
     }
@@ -309,31 +338,35 @@ fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
     };
     let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&error))?;
-    match settle(&connection, access) {
+    match settle(&connection, access, patience) {
         Err(error) if access == Access::Read && !with_suffix(path, "-wal").exists() => {
             // A folder that cannot be written has no room for the shared-memory file. Without a log beside it the file
             // is complete and nobody is writing, so it can be read as it stands.
             let uri = format!("file:{}?immutable=1", uri_path(path));
             let flags = flags | OpenFlags::SQLITE_OPEN_URI;
             let connection = Connection::open_with_flags(uri, flags).map_err(|_| error.clone())?;
-            settle(&connection, access).map_err(|_| error)?;
+            settle(&connection, access, patience).map_err(|_| error)?;
             Ok(connection)
         }
         other => other.map(|()| connection),
     }
 }
 
-fn settle(connection: &Connection, access: Access) -> Result<(), StoreError> {
+fn settle(connection: &Connection, access: Access, patience: Duration) -> Result<(), StoreError> {
     let settings = if access == Access::Read {
         "PRAGMA query_only = ON"
     } else {
-        "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 67108864"
+        // A log of 32 MiB before it is copied into the file: bulk writes touch the same pages again and again.
+        "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 67108864;
+         PRAGMA wal_autocheckpoint = 4096"
     };
     connection
-        .busy_timeout(BUSY)
+        .busy_timeout(patience)
         .and_then(|()| connection.execute_batch(settings))
         .and_then(|()| connection.execute_batch("PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY"))
         .map_err(|error| failure(&error))?;
+    // Every query goes by a key. Otherwise SQLite would plan a statement anew whenever it is given other values.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(|error| failure(&error))?;
     connection.set_prepared_statement_cache_capacity(96);
     pragma(connection, "user_version").map(|_: i64| ())
 }

@@ -1,12 +1,12 @@
 //! Answers queries from a snapshot.
 
 use super::failure;
-use super::write::{handle_of, handle_sql};
+use super::sql::{handle_of, handle_sql, row, rows, stream_id, unreadable};
 use crate::store::{
     Answer, BodyCount, Marked, Named, Order, PackedBlob, Query, SegmentInfo, SourceNo, StoreError,
     StoredEvent, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
@@ -46,30 +46,6 @@ fn each<T, R>(items: &[T], ask: impl Fn(&T) -> Result<R, StoreError>) -> Result<
     items.iter().map(ask).collect()
 }
 
-/// All rows of a cached query.
-pub(super) fn rows<T>(
-    db: &Connection,
-    sql: &str,
-    values: impl rusqlite::Params,
-    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
-) -> Result<Vec<T>, StoreError> {
-    let mut statement = db.prepare_cached(sql).map_err(|error| failure(&error))?;
-    let found = statement.query_map(values, |row| read(row)).map_err(|error| failure(&error))?;
-    found.collect::<Result<_, _>>().map_err(|error| failure(&error))
-}
-
-/// The first row of a cached query.
-pub(super) fn row<T>(
-    db: &Connection,
-    sql: &str,
-    values: impl rusqlite::Params,
-    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
-) -> Result<Option<T>, StoreError> {
-    db.prepare_cached(sql)
-        .and_then(|mut statement| statement.query_row(values, |row| read(row)).optional())
-        .map_err(|error| failure(&error))
-}
-
 pub(super) fn tenant(db: &Connection, name: &str) -> Result<Option<Tenant>, StoreError> {
     row(db, "SELECT tenant, key FROM tenants WHERE name = ?1", params![name], |row| {
         Ok(Tenant { no: TenantNo(row.get(0)?), key: row.get(1)? })
@@ -102,14 +78,6 @@ fn stream_row(row: &Row<'_>) -> rusqlite::Result<StreamInfo> {
         counted: Seq(row.get(14)?),
         indexed: Seq(row.get(15)?),
     })
-}
-
-pub(super) fn stream_id(text: String) -> rusqlite::Result<StreamId> {
-    StreamId::new(text).map_err(unreadable)
-}
-
-fn unreadable(error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(error))
 }
 
 pub(super) fn stream(

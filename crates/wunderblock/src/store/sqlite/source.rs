@@ -3,10 +3,12 @@
 //! Revision r is the first `shared` bytes of revision r − 1 followed by its own chunks. A file that grew shares all of
 //! the revision before; one that was rewritten shares what is still the same at its beginning.
 
-use super::read::{row, rows, stream_id};
-use super::write::{handle_of, handle_sql, run};
-use crate::store::{Chunk, SourceBy, SourceInfo, SourceNo, SourceSpan, StoreError, TenantNo, Written, codec};
+use super::sql::{handle_of, handle_sql, row, rows, run, stream_id};
+use crate::store::{
+    Chunk, REPEATED_MIN, SourceBy, SourceInfo, SourceNo, SourceSpan, StoreError, TenantNo, Written, codec,
+};
 use rusqlite::{Connection, params};
+use std::collections::BTreeSet;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::Millis;
 
@@ -166,23 +168,101 @@ pub(super) fn chunks(
     Ok(found)
 }
 
-/// Overwrites a span with spaces, as the revision it names has it. Answers how many bytes.
+/// Overwrites a span with spaces, as the revision it names has it, and the same bytes where they stand again in other
+/// revisions. Answers how many bytes.
 pub(super) fn overwrite(db: &Connection, tenant: TenantNo, span: &SourceSpan) -> Result<u64, StoreError> {
     let sql = "SELECT source FROM sources WHERE tenant = ?1 AND handle = ?2";
     let found = row(db, sql, params![tenant.0, handle_sql(span.source)], |row| row.get::<_, i64>(0))?;
     let Some(source) = found else { return Ok(0) };
     let end = span.offset.saturating_add(span.len);
-    let mut erased = 0;
-    for (revision, begin, stop) in spans(db, SourceNo(source), Some(span.revision))? {
+    let mut places: BTreeSet<(u32, u64, u64)> = BTreeSet::new();
+    let mut record = Vec::new();
+    for (revision, begin, stop) in spans(db, SourceNo(source), Some(span.revision))?.into_iter().rev() {
         let (from, to) = (span.offset.max(begin), end.min(stop));
         if from < to {
-            erased += blank(db, (source, revision), (from, to))?;
+            places.insert((revision, from, to));
         }
+    }
+    let sql = "SELECT revision FROM source_revisions WHERE source = ?1";
+    let mut others = rows(db, sql, params![source], |row| row.get::<_, u32>(0))?;
+    others.retain(|other| places.iter().all(|(revision, ..)| revision != other));
+    if !others.is_empty() && !places.is_empty() && span.len >= REPEATED_MIN {
+        for (revision, from, to) in &places {
+            read_own(db, (source, *revision), (*from, *to), &mut record)?;
+        }
+        for other in others {
+            repeated(db, (source, other), &record, &mut places)?;
+        }
+    }
+    let mut erased = 0;
+    for (revision, from, to) in places {
+        erased += blank(db, (source, revision), (from, to))?;
     }
     if erased > 0 {
         run(db, "UPDATE sources SET erased = 1 WHERE source = ?1", params![source])?;
     }
     Ok(erased)
+}
+
+/// Adds the bytes of a range that one revision holds itself.
+fn read_own(
+    db: &Connection,
+    (source, revision): (i64, u32),
+    (from, to): (u64, u64),
+    out: &mut Vec<u8>,
+) -> Result<(), StoreError> {
+    let sql = "SELECT start, data FROM source_chunks
+               WHERE source = ?1 AND revision = ?2 AND start < ?4 AND start + len > ?3 ORDER BY start";
+    let chunks = rows(db, sql, params![source, revision, from, to.min(i64::MAX as u64)], |row| {
+        Ok((row.get::<_, u64>(0)?, row.get::<_, Vec<u8>>(1)?))
+    })?;
+    for (start, data) in chunks {
+        let bytes = unpacked(&data)?;
+        let place =
+            |at: u64| usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX).min(bytes.len());
+        out.extend_from_slice(bytes.get(place(from)..place(to)).unwrap_or_default());
+    }
+    Ok(())
+}
+
+/// Finds where one revision has the bytes of a record of another.
+fn repeated(
+    db: &Connection,
+    (source, revision): (i64, u32),
+    record: &[u8],
+    places: &mut BTreeSet<(u32, u64, u64)>,
+) -> Result<(), StoreError> {
+    let len = record.len();
+    if (len as u64) < REPEATED_MIN {
+        return Ok(());
+    }
+    let finder = memchr::memmem::Finder::new(record);
+    let sql = "SELECT start FROM source_chunks WHERE source = ?1 AND revision = ?2 ORDER BY start";
+    let starts = rows(db, sql, params![source, revision], |row| row.get::<_, u64>(0))?;
+    // What was read and not yet looked through, and where it begins: a record may reach over the end of a chunk.
+    let (mut window, mut begin): (Vec<u8>, u64) = (Vec::new(), 0);
+    for start in starts {
+        if window.is_empty() {
+            begin = start;
+        }
+        let sql = "SELECT data FROM source_chunks WHERE source = ?1 AND revision = ?2 AND start = ?3";
+        let data = row(db, sql, params![source, revision, start], |row| row.get::<_, Vec<u8>>(0))?;
+        window.extend(unpacked(&data.unwrap_or_default())?);
+        let mut from = 0;
+        while let Some(at) = window.get(from..).and_then(|rest| finder.find(rest)) {
+            let first = begin + (from + at) as u64;
+            places.insert((revision, first, first + len as u64));
+            from += at + len;
+        }
+        let keep = from.max(window.len().saturating_sub(len - 1));
+        begin += keep as u64;
+        window.drain(..keep.min(window.len()));
+    }
+    Ok(())
+}
+
+fn unpacked(data: &[u8]) -> Result<Vec<u8>, StoreError> {
+    codec::unpack(data).map_err(|error| StoreError::Damaged(error.to_string()))
 }
 
 /// Fills bytes of the chunks of one revision with spaces.
@@ -191,12 +271,12 @@ fn blank(db: &Connection, (source, revision): (i64, u32), (from, to): (u64, u64)
         db,
         "SELECT chunk, start, data FROM source_chunks
          WHERE source = ?1 AND revision = ?2 AND start < ?4 AND start + len > ?3",
-        params![source, revision, from, to],
+        params![source, revision, from, to.min(i64::MAX as u64)],
         |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u64>(1)?, row.get::<_, Vec<u8>>(2)?)),
     )?;
     let mut erased = 0;
     for (chunk, start, data) in touched {
-        let mut bytes = codec::unpack(&data).map_err(|error| StoreError::Damaged(error.to_string()))?;
+        let mut bytes = unpacked(&data)?;
         let place =
             |at: u64| usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX).min(bytes.len());
         let (first, last) = (place(from), place(to));

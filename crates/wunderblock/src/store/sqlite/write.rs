@@ -1,10 +1,11 @@
 //! Applies writes inside the writer's transaction.
 
+use super::sql::{handle_sql, run};
 use super::{append, erase, failure, source};
-use crate::store::{Opening, StoreError, StreamNo, TenantNo, Write, Written};
+use crate::store::{Opening, Reach, StoreError, StreamNo, TenantNo, Write, Written};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use wunderblock_core::id::{Handle, StreamId};
-use wunderblock_core::units::{Millis, Seq};
+use wunderblock_core::units::Seq;
 
 /// All of one caller's writes, or none.
 pub(super) fn all(transaction: &mut Transaction<'_>, writes: &[Write]) -> Result<Vec<Written>, StoreError> {
@@ -13,7 +14,8 @@ pub(super) fn all(transaction: &mut Transaction<'_>, writes: &[Write]) -> Result
     match result {
         Ok(written) => point.commit().map(|()| written).map_err(|error| failure(&error)),
         Err(error) => {
-            point.rollback().map_err(|error| failure(&error))?;
+            // A full disk rolls back the whole transaction, and then there is no savepoint left to roll back to.
+            let _ = point.rollback();
             Err(error)
         }
     }
@@ -40,13 +42,6 @@ fn one(db: &Connection, write: &Write) -> Result<Written, StoreError> {
         Write::DropDerived { tenant } => drop_derived(db, *tenant),
         Write::Erase { tenant, stream, seqs, spans } => erase::erase(db, *tenant, stream, (seqs, spans)),
     }
-}
-
-/// Runs a cached statement.
-pub(super) fn run(db: &Connection, sql: &str, values: impl rusqlite::Params) -> Result<usize, StoreError> {
-    db.prepare_cached(sql)
-        .and_then(|mut statement| statement.execute(values))
-        .map_err(|error| failure(&error))
 }
 
 fn tenant(db: &Connection, name: &str, key: &[u8; 32]) -> Result<Written, StoreError> {
@@ -130,18 +125,6 @@ impl Beginning {
     }
 }
 
-/// SQLite's integers are signed; a handle's bits stay the same.
-#[must_use]
-pub(super) fn handle_sql(handle: Handle) -> i64 {
-    i64::from_ne_bytes(handle.0.to_ne_bytes())
-}
-
-/// The other way.
-#[must_use]
-pub(super) fn handle_of(number: i64) -> Handle {
-    Handle(u64::from_ne_bytes(number.to_ne_bytes()))
-}
-
 fn derived_counts(
     db: &Connection,
     tenant: TenantNo,
@@ -204,7 +187,7 @@ fn segment_swap(
     db: &Connection,
     tenant: TenantNo,
     segment: Option<&crate::store::PackedSegment>,
-    (replaces, indexed): (&[u64], &[(StreamNo, Seq)]),
+    (replaces, indexed): (&[u64], &[Reach]),
 ) -> Result<Written, StoreError> {
     for old in replaces {
         let gone =
@@ -215,14 +198,14 @@ fn segment_swap(
         }
         run(db, "DELETE FROM index_blocks WHERE tenant = ?1 AND segment = ?2", params![tenant.0, old])?;
     }
-    for (stream, to) in indexed {
+    for Reach { stream, after, through } in indexed {
         let moved = run(
             db,
-            "UPDATE streams SET indexed = ?3 WHERE stream = ?1 AND tenant = ?2 AND indexed < ?3",
-            params![stream.0, tenant.0, to.0],
+            "UPDATE streams SET indexed = ?4 WHERE stream = ?1 AND tenant = ?2 AND indexed = ?3 AND ?3 < ?4",
+            params![stream.0, tenant.0, after.0, through.0],
         )?;
         if moved == 0 {
-            return Err(StoreError::HeadMoved { expected: *to, actual: *to });
+            return Err(StoreError::HeadMoved { expected: *after, actual: *through });
         }
     }
     let Some(segment) = segment else { return Ok(Written::Done) };
@@ -256,10 +239,4 @@ fn drop_derived(db: &Connection, tenant: TenantNo) -> Result<Written, StoreError
         run(db, sql, params![tenant.0])?;
     }
     Ok(Written::Done)
-}
-
-/// Moves a time forward only.
-#[must_use]
-pub(super) fn later(a: Millis, b: Millis) -> Millis {
-    a.max(b)
 }

@@ -1,0 +1,205 @@
+//! Batches of an import: made ready on all cores, and on their way to the disk while the next records are read.
+//!
+//! One batch is under way at most, and it has arrived before the next is sent, so that positions follow the file.
+
+use super::{Feed, Waiting};
+use crate::engine::unexpected;
+use crate::error::Error;
+use crate::parallel;
+use crate::record::pack;
+use crate::store::{Answering, Appended, PackedEvent, StoreError, Write, Written, codec};
+use wunderblock_core::event::{NewEvent, Source};
+use wunderblock_core::id::{EventId, StreamId};
+
+/// Events that one thread makes ready at a time.
+const SHARE: usize = 64;
+
+/// Bytes of the source, waiting to be committed.
+pub(super) struct Chunk {
+    pub(super) offset: u64,
+    pub(super) len: u64,
+    pub(super) bytes: Vec<u8>,
+    pub(super) is_packed: bool,
+}
+
+/// A batch under way, with what is needed to send it again in parts.
+pub(super) struct Sent<'e> {
+    answer: Answering<'e, Vec<Written>>,
+    chunks: Vec<Write>,
+    batch: Vec<Waiting>,
+}
+
+/// A share of the work on a batch, and what comes of it.
+enum Share<'b> {
+    Chunk(Chunk),
+    Events(&'b [NewEvent]),
+}
+
+enum Ready {
+    Chunk(Write),
+    Events(Vec<PackedEvent>),
+}
+
+impl Feed<'_> {
+    /// Commits what is waiting, and waits until all of it is there.
+    pub(super) async fn arrive(&mut self) -> Result<(), Error> {
+        self.flush().await?;
+        self.settle().await
+    }
+
+    /// Makes ready what is waiting and sends it.
+    pub(super) async fn flush(&mut self) -> Result<(), Error> {
+        self.waiting_events = 0;
+        self.waiting_bytes = 0;
+        let batch = std::mem::take(&mut self.waiting);
+        let chunks = std::mem::take(&mut self.chunks);
+        if batch.is_empty() && chunks.is_empty() {
+            return Ok(());
+        }
+        let (chunks, events) = self.ready(chunks, &batch)?;
+        self.settle().await?;
+        let mut writes = chunks.clone();
+        for (waiting, events) in batch.iter().zip(events) {
+            writes.push(self.append(self.stream(waiting)?, events));
+        }
+        let answer = self.engine.storage.commit(writes);
+        self.sent = Some(Sent { answer, chunks, batch });
+        Ok(())
+    }
+
+    /// Packs chunks and events, which is most of an import's work.
+    fn ready(
+        &self,
+        chunks: Vec<Chunk>,
+        batch: &[Waiting],
+    ) -> Result<(Vec<Write>, Vec<Vec<PackedEvent>>), Error> {
+        let mut shares: Vec<Share<'_>> = chunks.into_iter().map(Share::Chunk).collect();
+        // To which of the batch's branches a share of events belongs.
+        let mut owners = Vec::new();
+        for (owner, waiting) in batch.iter().enumerate() {
+            for events in waiting.events.chunks(SHARE) {
+                owners.push(owner);
+                shares.push(Share::Events(events));
+            }
+        }
+        let source = self.source;
+        let done = parallel::map(shares, |share| match share {
+            Share::Chunk(Chunk { offset, len, bytes, is_packed }) => {
+                let data = if is_packed { bytes } else { codec::pack(&bytes) };
+                Ok(Ready::Chunk(Write::Chunk { source, offset, len, data }))
+            }
+            Share::Events(events) => pack(&self.engine.tenant.key, events.to_vec()).map(Ready::Events),
+        })?;
+        let mut writes = Vec::new();
+        let mut packed: Vec<Vec<PackedEvent>> = batch.iter().map(|_| Vec::new()).collect();
+        let mut owners = owners.into_iter();
+        for ready in done {
+            match ready {
+                Ready::Chunk(write) => writes.push(write),
+                Ready::Events(events) => {
+                    if let Some(place) = owners.next().and_then(|owner| packed.get_mut(owner)) {
+                        place.extend(events);
+                    }
+                }
+            }
+        }
+        Ok((writes, packed))
+    }
+
+    /// Waits for the batch under way.
+    async fn settle(&mut self) -> Result<(), Error> {
+        let Some(Sent { answer, chunks, batch }) = self.sent.take() else { return Ok(()) };
+        match answer.await {
+            Ok(written) => {
+                let mut appended = written.into_iter().filter_map(|written| match written {
+                    Written::Appended(appended) => Some(appended),
+                    _ => None,
+                });
+                for waiting in &batch {
+                    let appended = appended.next().ok_or_else(unexpected)?;
+                    self.note(waiting.session, waiting.branch, &appended);
+                }
+                Ok(())
+            }
+            Err(StoreError::Conflict { .. }) => {
+                let mut chunks = chunks;
+                for waiting in batch {
+                    let stream = self.stream(&waiting)?;
+                    let Waiting { session, branch, events } = waiting;
+                    let appended = self.in_parts(std::mem::take(&mut chunks), stream, events).await?;
+                    self.note(session, branch, &appended);
+                }
+                Ok(())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn stream(&self, waiting: &Waiting) -> Result<StreamId, Error> {
+        let tree = self.sessions.get(waiting.session);
+        let branch = tree.and_then(|tree| tree.branches.get(waiting.branch));
+        branch.map(|branch| branch.stream.clone()).ok_or_else(unexpected)
+    }
+
+    fn append(&self, stream: StreamId, events: Vec<PackedEvent>) -> Write {
+        Write::Append { tenant: self.engine.tenant.no, stream, expect_head: None, events }
+    }
+
+    fn note(&mut self, session: usize, branch: usize, appended: &[Appended]) {
+        self.done.appended += appended.iter().filter(|one| !one.duplicate).count() as u64;
+        self.done.duplicates += appended.iter().filter(|one| one.duplicate).count() as u64;
+        if let Some(branch) = self.sessions.get_mut(session).and_then(|tree| tree.branches.get_mut(branch)) {
+            branch.seqs.extend(appended.iter().map(|one| one.seq));
+        }
+    }
+
+    /// Commits events of one branch. Records that claim an id another content has already get an id of their own.
+    async fn in_parts(
+        &mut self,
+        mut writes: Vec<Write>,
+        stream: StreamId,
+        events: Vec<NewEvent>,
+    ) -> Result<Vec<Appended>, Error> {
+        let mut todo = vec![events];
+        let mut appended = Vec::new();
+        while let Some(mut events) = todo.pop() {
+            let packed = pack(&self.engine.tenant.key, events.clone())?;
+            let mut all = writes.clone();
+            all.push(self.append(stream.clone(), packed));
+            match self.engine.storage.commit(all).await {
+                Ok(written) => {
+                    writes.clear();
+                    let done = written.into_iter().find_map(|written| match written {
+                        Written::Appended(done) => Some(done),
+                        _ => None,
+                    });
+                    appended.extend(done.ok_or_else(unexpected)?);
+                }
+                Err(StoreError::Conflict { .. }) if events.len() > 1 => {
+                    let second = events.split_off(events.len() / 2);
+                    todo.push(second);
+                    todo.push(events);
+                }
+                Err(StoreError::Conflict { id, seq }) => {
+                    let Some(mut event) = events.pop() else { continue };
+                    let Source::Import { offset, .. } = event.source else { return Err(unexpected()) };
+                    let content = codec::content_hash(&event.fact)?;
+                    // The same record gets the same id whenever it is read again, and what differs from it another.
+                    let own: String = blake3::Hash::from(content).to_hex().chars().take(16).collect();
+                    if event.id.as_str().ends_with(&format!("~{own}")) {
+                        return Err(StoreError::Conflict { id, seq }.into());
+                    }
+                    self.warn(format!(
+                        "{}: byte {offset}: the id {id} stands at position {seq} with other content; both are kept",
+                        self.path.display()
+                    ));
+                    event.id = EventId::new(format!("{id}~{own}"))
+                        .or_else(|_| EventId::new(format!("record~{own}")))?;
+                    todo.push(vec![event]);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(appended)
+    }
+}

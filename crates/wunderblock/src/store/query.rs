@@ -1,0 +1,215 @@
+//! What a store is asked, and what it answers.
+
+use super::row::{
+    BodyCount, Chunk, Named, SegmentInfo, SourceInfo, SourceNo, StoredEvent, StreamInfo, Stretch, TallyRow,
+    Tenant, TenantNo,
+};
+use super::write::PackedBlob;
+use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::units::{Bytes, Seq};
+
+/// Which way to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Oldest first.
+    Ascending,
+    /// Newest first.
+    Descending,
+}
+
+/// One query. Positions of a fork before its beginning are those of the stream it forked from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Query {
+    /// A tenant by name. Answers [`Answer::Tenant`].
+    Tenant {
+        /// Its name.
+        name: String,
+    },
+    /// One stream. Answers [`Answer::Stream`].
+    Stream {
+        /// Whose.
+        tenant: TenantNo,
+        /// Its id.
+        stream: StreamId,
+    },
+    /// Streams, the newest first. Answers [`Answer::Streams`].
+    Streams {
+        /// Whose.
+        tenant: TenantNo,
+        /// Only those whose id begins so.
+        prefix: String,
+        /// At most so many.
+        limit: u64,
+    },
+    /// The streams that share history with one, itself first, then what it forked from. Answers [`Answer::Lineage`].
+    Lineage {
+        /// Whose.
+        tenant: TenantNo,
+        /// Which.
+        stream: StreamId,
+    },
+    /// Events in a range. Answers [`Answer::Events`].
+    Events {
+        /// Whose.
+        tenant: TenantNo,
+        /// Which stream.
+        stream: StreamId,
+        /// First position.
+        from: Seq,
+        /// Last position.
+        to: Seq,
+        /// In which order.
+        order: Order,
+        /// At most so many events.
+        limit: u64,
+        /// Stop after the event with which their texts exceed this length.
+        text: Bytes,
+        /// Whether to answer what was counted of their bodies, too.
+        counts: bool,
+    },
+    /// Events at positions, with what was counted of their bodies. Answers [`Answer::Events`].
+    At {
+        /// Whose.
+        tenant: TenantNo,
+        /// Which stream.
+        stream: StreamId,
+        /// Where.
+        seqs: Vec<Seq>,
+    },
+    /// Events that are not plain messages. Answers [`Answer::Events`], newest first.
+    Marked {
+        /// Whose.
+        tenant: TenantNo,
+        /// Which stream.
+        stream: StreamId,
+        /// System messages, or a kind of control event.
+        what: Marked,
+        /// Only up to here.
+        to: Seq,
+        /// At most so many.
+        limit: u64,
+    },
+    /// Bodies. Answers [`Answer::Blobs`], `None` where there is none.
+    Blobs {
+        /// Whose.
+        tenant: TenantNo,
+        /// Which.
+        handles: Vec<Handle>,
+    },
+    /// What was counted of bodies. Answers [`Answer::Counts`].
+    Counts {
+        /// Whose.
+        tenant: TenantNo,
+        /// Which.
+        handles: Vec<Handle>,
+    },
+    /// What the ledger holds up to positions. Answers [`Answer::Tallies`].
+    Tallies {
+        /// Whose.
+        tenant: TenantNo,
+        /// Which stream.
+        stream: StreamId,
+        /// Where.
+        seqs: Vec<Seq>,
+    },
+    /// What a handle names. Answers [`Answer::Named`].
+    Resolve {
+        /// Whose.
+        tenant: TenantNo,
+        /// The handle.
+        handle: Handle,
+    },
+    /// A source. Answers [`Answer::Source`].
+    Source {
+        /// Whose.
+        tenant: TenantNo,
+        /// By path or number.
+        by: SourceBy,
+    },
+    /// Chunks of a source's newest revision that overlap a range of bytes. Answers [`Answer::Chunks`].
+    Chunks {
+        /// The source.
+        source: SourceNo,
+        /// First byte.
+        from: u64,
+        /// One past the last byte.
+        to: u64,
+        /// At most so many.
+        limit: u64,
+    },
+    /// All streams with work left for the background. Answers [`Answer::Streams`].
+    Behind {
+        /// Whose.
+        tenant: TenantNo,
+        /// At most so many.
+        limit: u64,
+    },
+    /// The text index: all segments, newest first. Answers [`Answer::Segments`].
+    Segments {
+        /// Whose.
+        tenant: TenantNo,
+    },
+    /// Blocks of segments. Answers [`Answer::Blocks`], `None` where there is none.
+    Blocks {
+        /// Whose.
+        tenant: TenantNo,
+        /// Segment and number of the block.
+        wanted: Vec<(u64, u32)>,
+    },
+    /// All blocks of a segment, in order. Answers [`Answer::Blocks`].
+    SegmentBlocks {
+        /// Whose.
+        tenant: TenantNo,
+        /// Which.
+        segment: u64,
+    },
+}
+
+/// What [`Query::Marked`] looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marked {
+    /// System messages.
+    System,
+    /// Control events of a kind.
+    Kind(&'static str),
+}
+
+/// What names a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceBy {
+    /// Its path.
+    Key(String),
+    /// Its number.
+    No(SourceNo),
+}
+
+/// An answer to a [`Query`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// See [`Query::Tenant`].
+    Tenant(Option<Tenant>),
+    /// See [`Query::Stream`].
+    Stream(Option<Box<StreamInfo>>),
+    /// See [`Query::Streams`].
+    Streams(Vec<StreamInfo>),
+    /// See [`Query::Lineage`].
+    Lineage(Vec<Stretch>),
+    /// See [`Query::Events`].
+    Events(Vec<StoredEvent>),
+    /// See [`Query::Blobs`].
+    Blobs(Vec<Option<PackedBlob>>),
+    /// See [`Query::Counts`].
+    Counts(Vec<Option<BodyCount>>),
+    /// See [`Query::Tallies`].
+    Tallies(Vec<TallyRow>),
+    /// See [`Query::Resolve`].
+    Named(Option<Named>),
+    /// See [`Query::Source`].
+    Source(Option<SourceInfo>),
+    /// See [`Query::Chunks`].
+    Chunks(Vec<Chunk>),
+    /// See [`Query::Segments`].
+    Segments(Vec<SegmentInfo>),
+    /// See [`Query::Blocks`].
+    Blocks(Vec<Option<Vec<u8>>>),
+}

@@ -1,0 +1,276 @@
+//! What a store is asked to make durable, and what it answers.
+
+use super::row::{BodyCount, SourceNo, StreamInfo, StreamNo, Tenant, TenantNo};
+use wunderblock_core::id::{EventId, Handle, StreamId};
+use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
+
+/// A body ready to be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackedBlob {
+    /// How it is read back.
+    pub handle: Handle,
+    /// The tenant-keyed BLAKE3 of the text; its first 64 bits are the handle.
+    pub hash: [u8; 32],
+    /// The text's length.
+    pub bytes: Bytes,
+    /// The text, compressed if that makes it shorter (see [`super::codec::unpack`]).
+    pub data: Vec<u8>,
+}
+
+/// What kind of event a row holds, as far as a store must know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Mark {
+    /// A message that is neither of the next two.
+    Plain = 0,
+    /// The user's own turn.
+    UserTurn = 1,
+    /// A system message.
+    System = 2,
+    /// Anything but a message. Its kind can be looked up.
+    Control = 3,
+}
+
+/// An event ready to be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackedEvent {
+    /// The caller's idempotency key.
+    pub id: EventId,
+    /// When it happened.
+    pub at: Millis,
+    /// Its kind.
+    pub kind: &'static str,
+    /// What a store must know of it.
+    pub mark: Mark,
+    /// Where it came from, encoded; `None` for live events.
+    pub origin: Option<Vec<u8>>,
+    /// The encoded fact.
+    pub payload: Vec<u8>,
+    /// BLAKE3 over kind and content, bodies included, independent of what was moved into blobs.
+    pub content: [u8; 32],
+    /// Salt for the commitment that is stored in the content hash's place.
+    pub salt: [u8; 16],
+    /// Bodies to be stored with it.
+    pub blobs: Vec<PackedBlob>,
+    /// The length of all its texts.
+    pub text: Bytes,
+}
+
+/// How a stream begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// With its first event.
+    New {
+        /// The parent session, for a sub-agent's.
+        parent: Option<StreamId>,
+    },
+    /// After a position of another stream.
+    Fork {
+        /// The other stream.
+        parent: StreamId,
+        /// The last common position.
+        at_seq: Seq,
+    },
+}
+
+/// One write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Write {
+    /// Creates the tenant unless it exists. Answers [`Written::Tenant`].
+    Tenant {
+        /// Its name.
+        name: String,
+        /// The secret its handles are keyed with, if it is new.
+        key: [u8; 32],
+    },
+    /// Creates a stream. Answers [`Written::Stream`]; an existing one with the same opening is left as it is.
+    Open {
+        /// Whose.
+        tenant: TenantNo,
+        /// Its id.
+        stream: StreamId,
+        /// Its handle.
+        handle: Handle,
+        /// How it begins.
+        opening: Opening,
+        /// The scope, encoded.
+        scope: Vec<u8>,
+        /// The imported source it came from.
+        source: Option<SourceNo>,
+        /// When.
+        at: Millis,
+    },
+    /// Appends events to a stream. Answers [`Written::Appended`].
+    ///
+    /// Whoever did not hear the answer says it again: events that are there already with the same content are answered
+    /// as duplicates, and if all of them are, the head may be anywhere.
+    Append {
+        /// Whose.
+        tenant: TenantNo,
+        /// Which.
+        stream: StreamId,
+        /// Refuse with [`super::StoreError::HeadMoved`] unless the head is here, or all of the events are there already.
+        expect_head: Option<Seq>,
+        /// What.
+        events: Vec<PackedEvent>,
+    },
+    /// Begins a source or a new revision of it. Answers [`Written::Source`].
+    Source {
+        /// Whose.
+        tenant: TenantNo,
+        /// What tells it from other sources: its path.
+        key: String,
+        /// Its handle.
+        handle: Handle,
+        /// The format's name.
+        format: String,
+        /// How many bytes at its beginning are those of the revision before.
+        shared: u64,
+        /// When.
+        at: Millis,
+    },
+    /// Adds bytes to a source's newest revision.
+    Chunk {
+        /// The source.
+        source: SourceNo,
+        /// The first byte's offset.
+        offset: u64,
+        /// How many bytes.
+        len: u64,
+        /// The bytes, packed.
+        data: Vec<u8>,
+    },
+    /// Marks a source's newest revision complete.
+    SourceEnd {
+        /// The source.
+        source: SourceNo,
+        /// Its length.
+        len: u64,
+        /// BLAKE3 of all its bytes.
+        hash: [u8; 32],
+    },
+    /// Says which session a source's own id means.
+    SourceLeaf {
+        /// The source.
+        source: SourceNo,
+        /// The session.
+        stream: StreamId,
+    },
+    /// Stores what was counted. Derived.
+    Counts {
+        /// Whose.
+        tenant: TenantNo,
+        /// For each body.
+        counts: Vec<(Handle, BodyCount)>,
+    },
+    /// Stores the tokens of events in order, from the position after the last counted one on. Derived.
+    Tallies {
+        /// Whose.
+        tenant: TenantNo,
+        /// Which stream.
+        stream: StreamId,
+        /// Each event's own tokens (o200k).
+        tokens: Vec<(Seq, Tokens)>,
+    },
+    /// Stores a segment of the text index and drops those it replaces. Derived.
+    Segment {
+        /// Whose.
+        tenant: TenantNo,
+        /// The new segment; `None` when nothing is left of the old ones.
+        segment: Option<PackedSegment>,
+        /// The ids of segments that go.
+        replaces: Vec<u64>,
+        /// What the segment adds to the index. Refused with [`super::StoreError::HeadMoved`] where somebody else has indexed
+        /// some of it meanwhile.
+        indexed: Vec<Reach>,
+    },
+    /// Forgets what is derived of a tenant, to be made anew.
+    DropDerived {
+        /// Whose.
+        tenant: TenantNo,
+    },
+    /// Erases content. Answers [`Written::Erased`].
+    Erase {
+        /// Whose.
+        tenant: TenantNo,
+        /// Which stream.
+        stream: StreamId,
+        /// The positions, in this stream or those it continues.
+        seqs: Vec<Seq>,
+        /// Bytes of sources to overwrite, and with them the same bytes where they stand again in other revisions of the
+        /// source, if they are at least [`REPEATED_MIN`].
+        spans: Vec<SourceSpan>,
+    },
+}
+
+/// How long a record is at least that is looked for in other revisions when it is erased. Shorter ones say nothing, and
+/// stand everywhere.
+pub const REPEATED_MIN: u64 = 24;
+
+/// How much of a stream a segment of the index adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// The stream.
+    pub stream: StreamNo,
+    /// How far it was indexed before.
+    pub after: Seq,
+    /// How far it is indexed now.
+    pub through: Seq,
+}
+
+/// Bytes of a source, as one of its revisions has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourceSpan {
+    /// The source.
+    pub source: Handle,
+    /// The revision.
+    pub revision: u32,
+    /// The first byte's offset.
+    pub offset: u64,
+    /// How many bytes.
+    pub len: u64,
+}
+
+/// What a write did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// Nothing to tell.
+    Done,
+    /// The tenant's number and secret.
+    Tenant(Tenant),
+    /// The stream as it is now, and whether it was created.
+    Stream(Box<StreamInfo>, bool),
+    /// For each event, where it stands and whether it was there before.
+    Appended(Vec<Appended>),
+    /// The source's number and revision.
+    Source(SourceNo, u32),
+    /// What was erased.
+    Erased {
+        /// Events that lost their content.
+        events: u64,
+        /// Bodies removed because nothing else held them.
+        blobs: u64,
+        /// Bytes of sources overwritten.
+        source_bytes: Bytes,
+    },
+}
+
+/// Where an event stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// Its position.
+    pub seq: Seq,
+    /// Whether the same event was there before, and nothing was written.
+    pub duplicate: bool,
+}
+
+/// A segment of the text index ready to be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackedSegment {
+    /// How many documents.
+    pub docs: u64,
+    /// The header.
+    pub header: Vec<u8>,
+    /// The blocks, in order.
+    pub blocks: Vec<Vec<u8>>,
+}

@@ -1,0 +1,121 @@
+//! Requests of render version 1, byte for byte. A change of a single byte here is a new version, not a new golden file.
+//!
+//! `UPDATE_GOLDEN=1 cargo test -p wunderblock --test golden` writes the files; that is for a new version's files only.
+
+use futures_executor::block_on;
+use std::path::PathBuf;
+use std::sync::Arc;
+use wunderblock::store::{Storage, Write};
+use wunderblock::{Config, ContextOptions, Engine};
+use wunderblock_core::event::{Fact, MessageAppended, NewEvent, Source};
+use wunderblock_core::id::{EventId, StreamId};
+use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role};
+use wunderblock_core::request::Tool;
+use wunderblock_core::units::{Millis, Seq, Tokens};
+use wunderblock_testkit::memory::MemoryStorage;
+
+fn engine() -> Engine {
+    let storage = Arc::new(MemoryStorage::new());
+    // Handles are keyed with the tenant's secret, so the same secret gives the same bytes on any machine.
+    block_on(storage.commit(vec![Write::Tenant { name: "local".to_owned(), key: [7; 32] }])).unwrap();
+    let config = Config { clock: Arc::new(|| Millis(1_790_000_000_000)), ..Config::default() };
+    block_on(Engine::on(storage, true, config)).unwrap()
+}
+
+fn call(id: &str, name: &str, input: &str) -> Part {
+    Part::ToolCall { call: id.into(), name: name.into(), input: input.into(), gist: None, extra: None }
+}
+
+fn result(id: &str, text: &str, failed: bool) -> Message {
+    let part = Part::ToolResult { call: id.into(), content: vec![Part::text(text)], failed, extra: None };
+    Message::new(Role::Tool, vec![part])
+}
+
+/// A session with something of everything that a request can hold.
+fn conversation() -> Vec<Message> {
+    let long: String =
+        (1..=160).map(|line| format!("{line:>4} │ let value_{line} = step({line});\n")).collect();
+    let thinking = Part::Thinking {
+        text: "The test counts lines; look at the counter first.".into(),
+        signature: Some("c2lnbmF0dXJl".into()),
+        extra: None,
+    };
+    let unsigned = Part::Thinking { text: "No signature here.".into(), signature: None, extra: None };
+    let picture = Part::Media {
+        mime: "image/png".into(),
+        form: MediaForm::Base64,
+        body: "iVBORw0KGgo=".into(),
+        extra: None,
+    };
+    vec![
+        Message::text(Role::System, "You are a careful engineer."),
+        Message::text(Role::User, "The line counter is off by one. 请修复它。"),
+        Message::new(Role::Assistant, vec![thinking, call("c1", "Read", r#"{"file_path":"src/count.rs"}"#)]),
+        result("c1", &long, false),
+        Message::new(
+            Role::Assistant,
+            vec![
+                Part::text("Two things to look at."),
+                call("c2", "Bash", r#"{"command":"cargo test count","timeout":12345678901234567890}"#),
+                call("c3", "Grep", r#"{"pattern":"fn count_lines","path":"src"}"#),
+            ],
+        ),
+        result("c2", "test count::empty ... FAILED\nassertion failed: left 1, right 0", true),
+        result("c3", "src/count.rs:12:pub fn count_lines(text: &str) -> u64 {", false),
+        Message::new(Role::User, vec![Part::text("Here is how it looks:"), picture]),
+        Message::new(
+            Role::Assistant,
+            vec![unsigned, call("c4", "Edit", r#"{"file_path":"src/count.rs","old":"a","new":"b"}"#)],
+        ),
+        Message::text(Role::User, "Stop. Show me src/count.rs once more before you edit."),
+    ]
+}
+
+fn requests() -> Vec<(String, Vec<u8>)> {
+    let mut requests = Vec::new();
+    for dialect in [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Neutral] {
+        for window in [100_000, 2_600] {
+            let engine = engine();
+            let session = engine.session(StreamId::new("golden").unwrap());
+            let events = conversation().into_iter().enumerate().map(|(number, message)| NewEvent {
+                id: EventId::new(format!("m{number}")).unwrap(),
+                at: Millis(1_790_000_000_000 + number as i64),
+                source: Source::Live,
+                fact: Fact::MessageAppended(MessageAppended { message }),
+            });
+            block_on(session.append(events.collect())).unwrap();
+            let tool = Tool {
+                name: "Read".into(),
+                description: "Reads a file.".into(),
+                schema: r#"{"type":"object","properties":{"file_path":{"type":"string"}}}"#.into(),
+                extra: None,
+            };
+            let options = ContextOptions {
+                model: Some("claude-sonnet-4-5".to_owned()),
+                window: Some(Tokens(window)),
+                reserve: Some(Tokens(400)),
+                dialect: Some(dialect),
+                tools: vec![tool],
+                ..ContextOptions::default()
+            };
+            let built = block_on(session.context(&options)).unwrap();
+            let replayed = block_on(session.replay(Some(Seq(u64::from(u32::MAX))))).unwrap();
+            assert_eq!(replayed.body, built.body, "a replay is what was built");
+            requests.push((format!("v1-{}-{window}.json", dialect.name()), built.body));
+        }
+    }
+    requests
+}
+
+#[test]
+fn requests_of_version_1_stay_as_they_are() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    for (name, body) in requests() {
+        let path = folder.join(&name);
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write(&path, &body).unwrap();
+        }
+        let golden = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert_eq!(String::from_utf8_lossy(&body), String::from_utf8_lossy(&golden), "{name}");
+    }
+}

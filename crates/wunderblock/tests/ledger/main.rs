@@ -1,0 +1,15 @@
+//! The library's promises, tried at its boundary.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that meets what it does not expect fails"
+)]
+
+mod history;
+mod promises;
+mod road;
+mod scene;
+mod storage;

@@ -1,0 +1,176 @@
+//! The words the tests are told in.
+
+use futures_executor::block_on;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::TempDir;
+use wunderblock::store::sqlite::Access;
+use wunderblock::{Address, Built, Config, ContextOptions, Engine, Imported, Session, Slice};
+use wunderblock_core::event::{Event, Fact, MessageAppended, NewEvent, Source};
+use wunderblock_core::id::{EventId, StreamId};
+use wunderblock_core::message::{Message, Part, Role};
+use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
+
+/// A folder of its own, with a ledger in it.
+pub(crate) struct Home {
+    pub(crate) folder: TempDir,
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn db(&self) -> PathBuf {
+        self.path("ledger.db")
+    }
+
+    /// Opens the ledger; what was open before must have been dropped, or be another process in spirit.
+    pub(crate) fn engine(&self) -> Engine {
+        open(&self.db())
+    }
+
+    pub(crate) fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+}
+
+pub(crate) fn open(path: &Path) -> Engine {
+    block_on(Engine::open(path, Access::Create, config())).unwrap()
+}
+
+/// A configuration in which time stands still.
+pub(crate) fn config() -> Config {
+    Config { clock: Arc::new(|| Millis(1_800_000_000_000)), ..Config::default() }
+}
+
+pub(crate) fn stream(id: &str) -> StreamId {
+    StreamId::new(id).unwrap()
+}
+
+pub(crate) fn event(id: &str, fact: Fact) -> NewEvent {
+    NewEvent { id: EventId::new(id).unwrap(), at: Millis(1_700_000_000_000), source: Source::Live, fact }
+}
+
+pub(crate) fn message(id: &str, message: Message) -> NewEvent {
+    event(id, Fact::MessageAppended(MessageAppended { message }))
+}
+
+pub(crate) fn said(id: &str, role: Role, text: &str) -> NewEvent {
+    message(id, Message::text(role, text))
+}
+
+pub(crate) fn call(id: &str, calls: &[(&str, &str, &str)]) -> NewEvent {
+    let part = |(call, name, input): &(&str, &str, &str)| Part::ToolCall {
+        call: (*call).into(),
+        name: (*name).into(),
+        input: (*input).into(),
+        gist: None,
+        extra: None,
+    };
+    message(id, Message::new(Role::Assistant, calls.iter().map(part).collect()))
+}
+
+pub(crate) fn result(id: &str, call: &str, text: &str) -> NewEvent {
+    let content = vec![Part::text(text)];
+    let part = Part::ToolResult { call: call.into(), content, failed: false, extra: None };
+    message(id, Message::new(Role::Tool, vec![part]))
+}
+
+pub(crate) fn append(engine: &Engine, id: &str, events: Vec<NewEvent>) -> Vec<u64> {
+    let done = block_on(engine.session(stream(id)).append(events)).unwrap();
+    done.into_iter().map(|one| one.seq.0).collect()
+}
+
+pub(crate) fn session(engine: &Engine, id: &str) -> Session {
+    block_on(engine.find(id)).unwrap()
+}
+
+pub(crate) fn import(engine: &Engine, path: &Path) -> Imported {
+    block_on(engine.import(path, None, &mut |_, _| {})).unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub(crate) fn original(session: &Session) -> Vec<u8> {
+    let mut out = Vec::new();
+    block_on(session.export_original(&mut out)).unwrap();
+    out
+}
+
+/// All events of a session, oldest first.
+pub(crate) fn events(session: &Session) -> Vec<Event> {
+    let all = (u64::from(u32::MAX), Bytes(i64::MAX as u64));
+    block_on(session.events(Seq(1), Seq(i64::MAX as u64), all)).unwrap()
+}
+
+/// A session as JSON lines.
+pub(crate) fn exported(session: &Session) -> String {
+    let mut out = Vec::new();
+    block_on(session.export(Seq(1), Seq(i64::MAX as u64), &mut out)).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// What was said, one line a message: role and beginning of each part's text.
+pub(crate) fn transcript(session: &Session) -> Vec<String> {
+    let line = |line: &str| -> Option<String> {
+        let event: NewEvent = serde_json::from_str(line).ok()?;
+        let Fact::MessageAppended(said) = event.fact else { return None };
+        let words = said.message.parts.iter().map(part_words).collect::<Vec<_>>().join(" | ");
+        let role = match said.message.role {
+            Role::System => "system",
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::Tool => "tool",
+        };
+        let mark = match said.message.standing {
+            wunderblock_core::message::Standing::Said => "",
+            wunderblock_core::message::Standing::Injected(_) => "+",
+            wunderblock_core::message::Standing::Failed(_) => "!",
+            wunderblock_core::message::Standing::Aside(_) => "~",
+        };
+        Some(format!("{mark}{role}: {words}"))
+    };
+    exported(session).lines().filter_map(line).collect()
+}
+
+fn part_words(part: &Part) -> String {
+    let short = |text: &str| text.chars().take(60).collect::<String>();
+    match part {
+        Part::Text { text, .. } => short(text.inline().unwrap()),
+        Part::Thinking { text, .. } => format!("({})", short(text.inline().unwrap())),
+        Part::ToolCall { call, name, .. } => format!("{name}#{}", call.as_str()),
+        Part::ToolResult { call, content, .. } => {
+            format!("#{} = {}", call.as_str(), content.iter().map(part_words).collect::<Vec<_>>().join(" "))
+        }
+        Part::Media { mime, .. } => format!("<{mime}>"),
+        Part::Opaque { raw, .. } => format!("?{}", short(raw.inline().unwrap())),
+    }
+}
+
+pub(crate) fn window(tokens: u64) -> ContextOptions {
+    ContextOptions { window: Some(Tokens(tokens)), ..ContextOptions::default() }
+}
+
+pub(crate) fn built(session: &Session, options: &ContextOptions) -> Built {
+    block_on(session.context(options)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub(crate) fn read(engine: &Engine, address: &str, slice: &Slice) -> Vec<u8> {
+    let address: Address = address.parse().unwrap();
+    block_on(engine.read(address, slice)).unwrap().bytes
+}
+
+pub(crate) fn catch_up(engine: &Engine) {
+    block_on(engine.catch_up(&mut |_| {})).unwrap();
+}
+
+/// What `doctor` finds wrong, as `rule: detail`.
+pub(crate) fn problems(engine: &Engine) -> Vec<String> {
+    let found = block_on(engine.doctor(&mut |_| {})).unwrap();
+    found.problems.into_iter().map(|problem| format!("{}: {}", problem.rule, problem.detail)).collect()
+}

@@ -1,0 +1,123 @@
+//! Requests for a window of 128,000 tokens.
+
+use super::child::{self, Task};
+use super::figure::{Figure, Target, Unit};
+use super::ingest::{open, stream};
+use super::measure::Times;
+use super::{Outcome, SEED};
+use futures_executor::block_on;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use wunderblock::store::sqlite::{Access, Sqlite};
+use wunderblock::store::{Answer, Answering, Query, Storage, Write, Written};
+use wunderblock::{Config, ContextOptions, Engine};
+use wunderblock_core::units::Tokens;
+use wunderblock_testkit::generate;
+
+/// A build in a process that has built before, as the table names it.
+pub(super) const WARM: &str = "context of 128k tokens, warm, p50";
+
+/// Builds that are timed.
+const BUILDS: usize = 40;
+/// Processes that are started for one build each.
+const STARTS: usize = 9;
+
+pub(super) fn options() -> ContextOptions {
+    ContextOptions { window: Some(Tokens(128_000)), ..ContextOptions::default() }
+}
+
+pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
+    let first = first_builds(events, path)?;
+    let engine = open(path)?;
+    let session = engine.session(stream()?);
+    // The lane's first recorded request: from now on a build goes on from it.
+    block_on(session.context(&options()))?;
+    let mut warm = Times::default();
+    let mut recorded = Times::default();
+    // An agent at work: every request follows an event.
+    let fresh =
+        generate::session(4 * BUILDS, SEED ^ 2).filter(|event| event.fact.kind() == "message.appended");
+    for event in fresh.take(BUILDS) {
+        block_on(session.append(vec![event]))?;
+        warm.take(|| block_on(session.explain(&options())))?;
+        recorded.take(|| block_on(session.context(&options())))?;
+    }
+    drop(session);
+    drop(engine);
+    let mut handle = Times::default();
+    for _ in 0..STARTS {
+        handle
+            .take(|| block_on(open(path)?.session(stream()?).explain(&options())).map_err(Into::into))
+            .map_err(|error: Box<dyn std::error::Error>| error)?;
+    }
+    let mut process = Times::default();
+    for _ in 0..STARTS {
+        process.push(Duration::from_secs_f64(child::spawn(Task::Context, path, path)?.seconds));
+    }
+    let at_most = |what: &str, value: f64, most: f64| {
+        Figure::new(events, what, value, Unit::Millis).target(Target::AtMost(most))
+    };
+    let mut figures = vec![
+        Figure::new(events, "round trips of a build", trips(path)? as f64, Unit::Count)
+            .target(Target::AtMost(4.0)),
+        at_most(WARM, warm.percentile(50), 10.0).floor("4,000 ms"),
+        at_most("context of 128k tokens, warm, p95", warm.percentile(95), 10.0),
+        Figure::new(
+            events,
+            "the same, recorded (two disk syncs), p50",
+            recorded.percentile(50),
+            Unit::Millis,
+        ),
+        at_most("context of 128k tokens, ledger just opened, p50", handle.percentile(50), 10.0),
+        at_most("context of 128k tokens, new process, p50", process.percentile(50), 150.0),
+        at_most("context of 128k tokens, new process, p95", process.percentile(95), 150.0),
+    ];
+    figures.extend(first);
+    Ok(figures)
+}
+
+/// A lane's very first request, before anything is recorded of it.
+fn first_builds(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
+    let engine = open(path)?;
+    let session = engine.session(stream()?);
+    block_on(session.explain(&options()))?;
+    let mut first = Times::default();
+    for _ in 0..BUILDS {
+        first.take(|| block_on(session.explain(&options())))?;
+    }
+    let (middle, most) = (first.percentile(50), first.percentile(95));
+    let figure = |what, value| Figure::new(events, what, value, Unit::Millis).target(Target::AtMost(10.0));
+    Ok(vec![
+        figure("a lane's first context of 128k tokens, warm, p50", middle),
+        figure("a lane's first context of 128k tokens, warm, p95", most),
+    ])
+}
+
+/// Counts how often storage is asked.
+struct Counting {
+    inside: Sqlite,
+    trips: AtomicUsize,
+}
+
+impl Storage for Counting {
+    fn commit(&self, writes: Vec<Write>) -> Answering<'_, Vec<Written>> {
+        self.trips.fetch_add(1, Ordering::Relaxed);
+        self.inside.commit(writes)
+    }
+
+    fn query(&self, queries: Vec<Query>) -> Answering<'_, Vec<Answer>> {
+        self.trips.fetch_add(1, Ordering::Relaxed);
+        self.inside.query(queries)
+    }
+}
+
+fn trips(path: &Path) -> Outcome<usize> {
+    let storage =
+        Arc::new(Counting { inside: Sqlite::open(path, Access::Write)?, trips: AtomicUsize::new(0) });
+    let engine = block_on(Engine::on(storage.clone(), true, Config::default()))?;
+    let before = storage.trips.load(Ordering::Relaxed);
+    block_on(engine.session(stream()?).explain(&options()))?;
+    Ok(storage.trips.load(Ordering::Relaxed) - before)
+}

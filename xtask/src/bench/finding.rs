@@ -1,0 +1,125 @@
+//! Search in the index, exact search in the originals, reading back.
+
+use super::Outcome;
+use super::figure::{Figure, Target, Unit};
+use super::ingest::{Generated, open, stream};
+use super::measure::{Times, millis};
+use futures_executor::block_on;
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Instant;
+use wunderblock::{Address, Engine, GrepOptions, SearchOptions, SearchOrder, Slice};
+use wunderblock_core::event::NewEvent;
+use wunderblock_core::message::Body;
+use wunderblock_core::units::{Bytes, Seq};
+
+/// Looking for a rare word, as the table names it.
+pub(super) const RARE: &str = "search: rare word, p50";
+/// Reading a body, as the table names it.
+pub(super) const READ: &str = "read a handle, p50";
+
+/// How often each thing is looked for.
+const ROUNDS: usize = 20;
+/// Events whose words are candidates for the frequent one.
+const SAMPLE: usize = 400;
+
+pub(super) fn run(session: &Generated, path: &Path) -> Outcome<Vec<Figure>> {
+    let events = session.events.len();
+    let engine = open(path)?;
+    let at_most = |what: &str, value: f64, most: f64| {
+        Figure::new(events, what, value, Unit::Millis).target(Target::AtMost(most))
+    };
+    let (rare, (frequent, share)) = (rare_word(&session.events)?, frequent_word(&session.events)?);
+    let mut figures = Vec::new();
+    let (first, times) = searches(&engine, &rare, SearchOrder::Ranked)?;
+    figures.push(at_most(RARE, times.percentile(50), 5.0).floor("11 ms–5 s"));
+    figures.push(at_most("search: rare word, p95", times.percentile(95), 5.0));
+    figures.push(at_most("search: rare word, ledger just opened", first, 5.0));
+    for (order, word, most, floor) in [
+        (SearchOrder::Newest, "newest first", 5.0, "11 ms–5 s"),
+        (SearchOrder::Ranked, "ranked", 50.0, "1–14 s"),
+    ] {
+        let (_, times) = searches(&engine, &frequent, order)?;
+        let what = format!("search: word in {share:.0} % of events, {word}, p50");
+        figures.push(at_most(&what, times.percentile(50), most).floor(floor));
+    }
+    figures.push(at_most("grep: first hit of a frequent word", grep(&engine, &frequent, true)?, 50.0));
+    figures.push(at_most(
+        "grep: a pattern that is nowhere",
+        grep(&engine, "no such words anywhere", false)?,
+        1_000.0,
+    ));
+    let (middle, most) = reads(&engine, events)?;
+    figures.push(at_most(READ, middle, 5.0));
+    figures.push(at_most("read a handle, p95", most, 5.0));
+    Ok(figures)
+}
+
+/// The first search in a ledger just opened, in milliseconds, and those after it.
+fn searches(engine: &Engine, word: &str, order: SearchOrder) -> Outcome<(f64, Times)> {
+    let options = SearchOptions { order, ..SearchOptions::default() };
+    let mut first = Times::default();
+    let result = first.take(|| block_on(engine.search(word, &options)))?;
+    if result.hits.is_empty() {
+        return Err(format!("`{word}` is in the session and was not found").into());
+    }
+    let mut times = Times::default();
+    for _ in 0..ROUNDS {
+        times.take(|| block_on(engine.search(word, &options)))?;
+    }
+    Ok((first.percentile(50), times))
+}
+
+fn grep(engine: &Engine, pattern: &str, enough: bool) -> Outcome<f64> {
+    let start = Instant::now();
+    let mut found = |_| if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    block_on(engine.grep(pattern, &GrepOptions::default(), &mut found))?;
+    Ok(millis(start.elapsed()))
+}
+
+/// Reads bodies from all over the session.
+fn reads(engine: &Engine, events: usize) -> Outcome<(f64, f64)> {
+    let session = engine.session(stream()?);
+    let mut times = Times::default();
+    for round in 0..ROUNDS {
+        let from = Seq((events * round / ROUNDS) as u64 + 1);
+        let page = block_on(session.events(from, Seq(from.0 + 50), (50, Bytes(1 << 20))))?;
+        let handle = page.iter().filter_map(|event| event.fact.as_ref()).flat_map(|fact| fact.bodies());
+        if let Some(handle) = handle.filter_map(Body::handle).next() {
+            times.take(|| block_on(engine.read(Address { handle, range: None }, &Slice::All)))?;
+        }
+    }
+    Ok((times.percentile(50), times.percentile(95)))
+}
+
+fn words(event: &NewEvent) -> HashSet<&str> {
+    let texts = event.fact.bodies().into_iter().filter_map(Body::inline);
+    texts
+        .flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric()))
+        .filter(|word| word.len() >= 3)
+        .collect()
+}
+
+/// An id that a log in the middle of the session names.
+fn rare_word(events: &[NewEvent]) -> Outcome<String> {
+    let later = events.iter().skip(events.len() / 2);
+    let ids = later.flat_map(|event| event.fact.bodies()).filter_map(Body::inline);
+    let mut ids = ids.filter_map(|text| text.split(" id=").nth(1)).filter_map(|rest| rest.get(..12));
+    Ok(ids.next().ok_or("there is no log in the session")?.to_owned())
+}
+
+/// The word in the fewest events of those that are in 30 % or more of them, with that share; else the most frequent.
+fn frequent_word(events: &[NewEvent]) -> Outcome<(String, f64)> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for word in events.iter().take(SAMPLE).flat_map(words) {
+        *counts.entry(word).or_default() += 1;
+    }
+    let enough = SAMPLE.min(events.len()) * 32 / 100;
+    let mut sorted: Vec<(usize, &str)> = counts.into_iter().map(|(word, count)| (count, word)).collect();
+    sorted.sort_unstable();
+    let word =
+        sorted.iter().find(|(count, _)| *count >= enough).or(sorted.last()).ok_or("there are no words")?.1;
+    let found = events.iter().filter(|event| words(event).contains(word)).count();
+    Ok((word.to_owned(), found as f64 * 100.0 / events.len() as f64))
+}

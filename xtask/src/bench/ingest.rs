@@ -1,0 +1,143 @@
+//! The way in: bulk appends, imports, and the background's work after them.
+
+use super::child::{self, Task};
+use super::figure::{Figure, Target, Unit};
+use super::measure::{cpu, size};
+use super::{Outcome, SEED, note};
+use futures_executor::block_on;
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+use std::time::{Duration, Instant};
+use wunderblock::store::sqlite::Access;
+use wunderblock::{Config, Engine};
+use wunderblock_core::event::NewEvent;
+use wunderblock_core::id::StreamId;
+use wunderblock_core::message::Body;
+use wunderblock_testkit::generate;
+
+/// Bulk appends, as the table names them.
+pub(super) const APPEND: &str = "append in batches, durable";
+/// Bulk appends with counts and index, as the table names them.
+pub(super) const CAUGHT_UP: &str = "append and catch up: durable, counted, indexed";
+
+/// Events in one call of a bulk append.
+const BATCH: usize = 1_000;
+
+/// A generated session.
+pub(super) struct Generated {
+    pub(super) events: Vec<NewEvent>,
+    /// The bytes of all its texts.
+    pub(super) text: u64,
+}
+
+impl Generated {
+    pub(super) fn new(events: usize) -> Self {
+        let events: Vec<NewEvent> = generate::session(events, SEED).collect();
+        let text = events.iter().flat_map(|event| event.fact.bodies()).map(|body| Body::bytes(body).0).sum();
+        Self { events, text }
+    }
+}
+
+/// The session that a bench ledger holds.
+pub(super) fn stream() -> Outcome<StreamId> {
+    Ok(StreamId::new("bench")?)
+}
+
+pub(super) fn open(path: &Path) -> Outcome<Engine> {
+    Ok(block_on(Engine::open(path, Access::Create, Config::default()))?)
+}
+
+/// What a stretch of work took.
+#[derive(Clone, Copy)]
+struct Spent {
+    wall: Duration,
+    cpu: Duration,
+}
+
+impl Spent {
+    fn on(work: impl FnOnce() -> Outcome<()>) -> Outcome<Self> {
+        let (start, before) = (Instant::now(), cpu());
+        work()?;
+        Ok(Self { wall: start.elapsed(), cpu: cpu().saturating_sub(before) })
+    }
+
+    fn figures(self, what: &str, (events, bytes): (usize, u64)) -> [Figure; 3] {
+        let seconds = self.wall.as_secs_f64();
+        [
+            Figure::new(events, what, events as f64 / seconds, Unit::EventsPerSecond),
+            Figure::new(events, what, bytes as f64 / seconds / 1e6, Unit::MegabytesPerSecond),
+            Figure::new(events, what, self.cpu.as_secs_f64() * 1e6 / events as f64, Unit::CpuMicros),
+        ]
+    }
+}
+
+/// Appends the session through the live door, in batches, and lets the background catch up.
+pub(super) fn append(session: &Generated, path: &Path) -> Outcome<Vec<Figure>> {
+    let size_of = (session.events.len(), session.text);
+    let engine = open(path)?;
+    let door = engine.session(stream()?);
+    let batches: Vec<Vec<NewEvent>> = session.events.chunks(BATCH).map(<[NewEvent]>::to_vec).collect();
+    note("  append");
+    let appended = Spent::on(|| {
+        for batch in batches {
+            block_on(door.append(batch))?;
+        }
+        Ok(())
+    })?;
+    note("  catch up");
+    let caught = Spent::on(|| Ok(block_on(engine.catch_up(&mut |_| {}))?))?;
+    let both = Spent { wall: appended.wall + caught.wall, cpu: appended.cpu + caught.cpu };
+    drop(door);
+    drop(engine);
+    let [rate, bandwidth, spent] = appended.figures(APPEND, size_of);
+    let [both_rate, both_bandwidth, both_spent] = both.figures(CAUGHT_UP, size_of);
+    let ratio = size(path) as f64 / session.text as f64;
+    Ok(vec![
+        Figure::new(size_of.0, "ledger's size / content, index included", ratio, Unit::Times)
+            .target(Target::AtMost(1.2))
+            .floor("5.5×"),
+        rate.target(Target::AtLeast(20_000.0)).floor("500 events/s"),
+        bandwidth,
+        spent,
+        both_rate.target(Target::AtLeast(3_000.0)),
+        both_bandwidth,
+        both_spent,
+    ])
+}
+
+/// Imports the session as a Claude Code transcript, in a process of its own.
+pub(super) fn import(session: &Generated, folder: &Path) -> Outcome<Vec<Figure>> {
+    let events = session.events.len();
+    let (transcript, path) = (folder.join("session.jsonl"), folder.join("imported.db"));
+    let mut out = BufWriter::new(std::fs::File::create(&transcript)?);
+    for line in generate::claude_code_lines(events, SEED) {
+        out.write_all(line.as_bytes())?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()?;
+    drop(out);
+    let bytes = std::fs::metadata(&transcript)?.len();
+    note("  import");
+    let told = child::spawn(Task::Import, &path, &transcript)?;
+    let spent = Spent { wall: Duration::from_secs_f64(told.seconds), cpu: Duration::from_secs_f64(told.cpu) };
+    let [rate, bandwidth, cost] = spent.figures("import of a transcript, durable", (told.events, bytes));
+    let figures = vec![
+        Figure::new(
+            events,
+            "imported ledger's size / file, without index",
+            size(&path) as f64 / bytes as f64,
+            Unit::Times,
+        )
+        .target(Target::AtMost(1.2))
+        .floor("5.5×"),
+        rate.target(Target::AtLeast(20_000.0)).floor("500 events/s"),
+        bandwidth,
+        cost,
+        Figure::new(events, "import: peak memory", told.peak / 1e6, Unit::Megabytes)
+            .target(Target::AtMost(200.0)),
+    ];
+    let figures = figures.into_iter().map(|figure| figure.of(events)).collect();
+    std::fs::remove_file(&path)?;
+    std::fs::remove_file(&transcript)?;
+    Ok(figures)
+}

@@ -1,0 +1,82 @@
+//! Single events as they happen: what the ledger adds to the disk's own sync, alone and with many writers.
+
+use super::figure::{Figure, Target, Unit};
+use super::ingest::open;
+use super::measure::{Bare, Times, millis};
+use super::{Outcome, SEED};
+use futures_executor::block_on;
+use std::path::Path;
+use std::time::Instant;
+use wunderblock::Engine;
+use wunderblock_core::event::NewEvent;
+use wunderblock_core::id::StreamId;
+use wunderblock_testkit::generate;
+
+/// One writer, as the table names it.
+pub(super) const SINGLE: &str = "live append of one event, p50";
+
+/// Events appended one by one.
+const APPENDS: usize = 200;
+/// Writers at the same time.
+const WRITERS: usize = 8;
+/// What a commit of a small event writes, so that the bare sync has as much to do.
+const BARE_BYTES: usize = 16 << 10;
+
+pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
+    let engine = open(path)?;
+    let session = engine.session(StreamId::new("live")?);
+    let mut bare = Bare::new(path.parent().unwrap_or(Path::new(".")))?;
+    let (mut own, mut disk) = (Times::default(), Times::default());
+    // Alternately, so that whatever else the machine does meets both.
+    for event in generate::session(APPENDS, SEED ^ 1) {
+        disk.take(|| bare.sync(BARE_BYTES))?;
+        own.take(|| block_on(session.append(vec![event])))?;
+    }
+    let grouped = together(&engine)?;
+    let at_most = |what: &str, value: f64, most: f64| {
+        Figure::new(events, what, value, Unit::Millis).target(Target::AtMost(most))
+    };
+    Ok(vec![
+        Figure::new(
+            events,
+            &format!("appends per sync's time, {WRITERS} writers"),
+            disk.percentile(50) / grouped,
+            Unit::Times,
+        )
+        .target(Target::AtLeast(1.0)),
+        Figure::new(events, "the disk's bare sync, p50", disk.percentile(50), Unit::Millis),
+        Figure::new(events, "the disk's bare sync, p95", disk.percentile(95), Unit::Millis),
+        at_most(SINGLE, own.percentile(50), disk.percentile(50) + 1.0),
+        at_most("live append of one event, p95", own.percentile(95), disk.percentile(95) + 1.0),
+        Figure::new(
+            events,
+            &format!("live append, {WRITERS} writers: time per event"),
+            grouped,
+            Unit::Millis,
+        ),
+    ])
+}
+
+/// Milliseconds for each event when several append at the same time.
+fn together(engine: &Engine) -> Outcome<f64> {
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| scope.spawn(move || one_of_many(engine, writer).map_err(|error| error.to_string())))
+            .collect();
+        for writer in writers {
+            writer.join().map_err(|_| "a writer ended early")??;
+        }
+        Ok::<(), Box<dyn std::error::Error>>(())
+    })?;
+    Ok(millis(start.elapsed()) / (WRITERS * APPENDS) as f64)
+}
+
+fn one_of_many(engine: &Engine, writer: usize) -> Outcome<()> {
+    let session = engine.session(StreamId::new(format!("live-{writer}"))?);
+    let events: Vec<NewEvent> = generate::session(APPENDS, SEED ^ (100 + writer as u64)).collect();
+    for event in events {
+        block_on(session.append(vec![event]))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,295 @@
+//! The records of a session in Claude Code's format: one JSON object per line, a tree over `parentUuid`.
+//!
+//! Ids are UUIDv5 of the record's number, times follow from a fixed beginning and plausible durations, and usage is
+//! computed from o200k counts: no model was asked and nothing was billed.
+
+use super::Outcome;
+use super::sanitise::ROOT;
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+use wunderblock::tokens::Vocabulary;
+
+const MODEL: &str = "claude-sonnet-4-5";
+/// The version of the format that is imitated.
+const VERSION: &str = "2.0.37";
+/// When the session begins.
+const START_MS: i64 = 1_795_161_904_000;
+/// The tokens that a system prompt and tool schemas take up before anything is said.
+const OVERHEAD: u64 = 14_862;
+/// Tokens of a request that are never in the cache.
+const UNCACHED: u64 = 4;
+/// Milliseconds until a reply begins, and per token of it.
+const REPLY_MS: i64 = 1_850;
+const TOKEN_MS: i64 = 14;
+
+/// A position in the conversation.
+#[derive(Clone)]
+pub(super) struct Head {
+    /// The record that comes before the next one.
+    parent: Option<Uuid>,
+    /// The tokens a request would have here.
+    context: u64,
+    /// How many of them the last request had.
+    cached: u64,
+}
+
+/// What was written.
+pub(super) struct Written {
+    pub(super) text: String,
+    pub(super) model_calls: u64,
+    pub(super) tool_calls: u64,
+    /// Of everything that was said, called and answered.
+    pub(super) tokens: u64,
+}
+
+/// A session being written.
+pub(super) struct Transcript {
+    session: Uuid,
+    text: String,
+    records: u64,
+    model_calls: u64,
+    tool_calls: u64,
+    tokens: u64,
+    now_ms: i64,
+    turn_began_ms: i64,
+    head: Head,
+    agent: Option<String>,
+}
+
+/// A tool that was called: the record that did it, and the call's id.
+pub(super) struct Called {
+    record: Uuid,
+    id: String,
+}
+
+impl Transcript {
+    pub(super) fn new() -> Self {
+        Self {
+            session: Uuid::new_v5(&Uuid::NAMESPACE_URL, b"wunderblock example session"),
+            text: String::new(),
+            records: 0,
+            model_calls: 0,
+            tool_calls: 0,
+            tokens: 0,
+            now_ms: START_MS,
+            turn_began_ms: START_MS,
+            head: beginning(),
+            agent: None,
+        }
+    }
+
+    pub(super) fn finish(self) -> Written {
+        let Self { text, model_calls, tool_calls, tokens, .. } = self;
+        Written { text, model_calls, tool_calls, tokens }
+    }
+
+    /// Where the conversation is.
+    pub(super) fn head(&self) -> Head {
+        self.head.clone()
+    }
+
+    /// Goes on from another place.
+    pub(super) fn go_to(&mut self, head: Head) {
+        self.head = head;
+    }
+
+    /// Lets time pass.
+    pub(super) fn wait(&mut self, ms: i64) {
+        self.now_ms += ms;
+    }
+
+    /// Begins a side chain. The answer is where the main chain is, and the sub-agent's id.
+    pub(super) fn enter(&mut self) -> (Head, String) {
+        let id = self.id("agent", self.records).simple().to_string().chars().take(8).collect::<String>();
+        self.agent = Some(id.clone());
+        (std::mem::replace(&mut self.head, beginning()), id)
+    }
+
+    /// Ends it.
+    pub(super) fn leave(&mut self, head: Head) {
+        self.agent = None;
+        self.head = head;
+    }
+
+    /// A prompt.
+    pub(super) fn user(&mut self, text: &str) -> Outcome<()> {
+        // Reading the last answer, thinking, typing.
+        let typing = 55 * text.chars().count() as i64;
+        if self.agent.is_none() {
+            self.wait(95_000 + typing + (self.records as i64 * 7_919) % 420_000);
+        }
+        self.turn_began_ms = self.now_ms;
+        self.count(text);
+        self.record("user", json!({ "message": { "role": "user", "content": text } }))?;
+        Ok(())
+    }
+
+    /// A reply, one record per block. The answer names its tool calls.
+    pub(super) fn reply(&mut self, blocks: Vec<Value>, ends: bool) -> Outcome<Vec<Called>> {
+        self.model_calls += 1;
+        let message_id = format!("msg_01{}", self.word("message", self.model_calls));
+        let request_id = format!("req_011{}", self.word("request", self.model_calls));
+        let (context, cached) = (self.head.context, self.head.cached);
+        let output: u64 = blocks.iter().map(block_tokens).sum();
+        self.tokens += output;
+        let created = context.saturating_sub(cached).saturating_sub(UNCACHED);
+        let usage = json!({
+            "input_tokens": UNCACHED,
+            "cache_creation_input_tokens": created,
+            "cache_read_input_tokens": cached,
+            "output_tokens": output,
+            "service_tier": "standard",
+        });
+        self.head.cached = context - UNCACHED;
+        self.head.context += output;
+        self.wait(REPLY_MS + context as i64 / 120);
+        let (mut called, last) = (Vec::new(), blocks.len().saturating_sub(1));
+        for (index, block) in blocks.into_iter().enumerate() {
+            self.wait(TOKEN_MS * block_tokens(&block) as i64);
+            let stop = match (index == last, ends) {
+                (false, _) => Value::Null,
+                (true, false) => json!("tool_use"),
+                (true, true) => json!("end_turn"),
+            };
+            let call = block.get("id").and_then(Value::as_str).map(str::to_owned);
+            let message = json!({
+                "id": message_id, "type": "message", "role": "assistant", "model": MODEL,
+                "content": [block], "stop_reason": stop, "stop_sequence": null, "usage": usage,
+            });
+            let record = self.record("assistant", json!({ "message": message, "requestId": request_id }))?;
+            called.extend(call.map(|id| Called { record, id }));
+        }
+        Ok(called)
+    }
+
+    /// A block that calls a tool.
+    pub(super) fn tool_use(&mut self, name: &str, input: Value) -> Value {
+        self.tool_calls += 1;
+        let id = format!("toolu_01{}", self.word("tool", self.tool_calls));
+        json!({ "type": "tool_use", "id": id, "name": name, "input": input })
+    }
+
+    /// What a tool answered. `agent` is the sub-agent that did.
+    pub(super) fn result(
+        &mut self,
+        called: &Called,
+        text: &str,
+        failed: bool,
+        agent: Option<&str>,
+    ) -> Outcome<()> {
+        self.count(text);
+        let mut block = json!({ "type": "tool_result", "tool_use_id": called.id, "content": text });
+        if let (true, Some(block)) = (failed, block.as_object_mut()) {
+            block.insert("is_error".into(), json!(true));
+        }
+        let mut fields = json!({
+            "message": { "role": "user", "content": [block] },
+            "sourceToolAssistantUUID": called.record.to_string(),
+        });
+        if let (Some(agent), Some(fields)) = (agent, fields.as_object_mut()) {
+            fields.insert("toolUseResult".into(), json!({ "status": "completed", "agentId": agent }));
+        }
+        self.head.parent = Some(called.record);
+        self.record("user", fields)?;
+        Ok(())
+    }
+
+    /// The end of a turn.
+    pub(super) fn turn_ends(&mut self) -> Outcome<()> {
+        let took = self.now_ms - self.turn_began_ms;
+        self.record("system", json!({ "subtype": "turn_duration", "durationMs": took, "isMeta": false }))?;
+        Ok(())
+    }
+
+    /// A compaction: the boundary, and the summary with which the conversation goes on.
+    pub(super) fn compacted(&mut self, summary: &str) -> Outcome<()> {
+        self.wait(38_000);
+        let (before, old_tail) = (self.head.context, self.head.parent.take());
+        self.head = Head { context: OVERHEAD, ..beginning() };
+        let boundary = json!({
+            "subtype": "compact_boundary",
+            "content": "Conversation compacted",
+            "logicalParentUuid": old_tail.map(|id| id.to_string()),
+            "compactMetadata": { "trigger": "manual", "preTokens": before },
+        });
+        self.record("system", boundary)?;
+        self.count(summary);
+        let said = json!({
+            "isCompactSummary": true,
+            "isVisibleInTranscriptOnly": true,
+            "message": { "role": "user", "content": summary },
+        });
+        self.record("user", said)?;
+        Ok(())
+    }
+
+    /// A record of its own kind that is no part of the conversation.
+    pub(super) fn title(&mut self, title: &str) -> Outcome<()> {
+        let line = json!({ "type": "ai-title", "sessionId": self.session.to_string(), "aiTitle": title });
+        self.line(&line)
+    }
+
+    fn record(&mut self, kind: &str, fields: Value) -> Outcome<Uuid> {
+        let uuid = self.id("record", self.records);
+        self.records += 1;
+        let mut line = Map::new();
+        line.insert("parentUuid".into(), json!(self.head.parent.map(|id| id.to_string())));
+        line.insert("isSidechain".into(), json!(self.agent.is_some()));
+        if let Some(agent) = &self.agent {
+            line.insert("agentId".into(), json!(agent));
+        }
+        for (key, value) in [
+            ("userType", json!("external")),
+            ("cwd", json!(ROOT)),
+            ("sessionId", json!(self.session.to_string())),
+            ("version", json!(VERSION)),
+            ("gitBranch", json!("main")),
+            ("type", json!(kind)),
+        ] {
+            line.insert(key.into(), value);
+        }
+        if let Value::Object(fields) = fields {
+            line.extend(fields);
+        }
+        line.insert("uuid".into(), json!(uuid.to_string()));
+        line.insert("timestamp".into(), json!(format!("{:.3}", Timestamp::from_millisecond(self.now_ms)?)));
+        self.line(&Value::Object(line))?;
+        self.head.parent = Some(uuid);
+        Ok(uuid)
+    }
+
+    fn line(&mut self, line: &Value) -> Outcome<()> {
+        self.text.push_str(&serde_json::to_string(line)?);
+        self.text.push('\n');
+        Ok(())
+    }
+
+    fn count(&mut self, text: &str) {
+        let tokens = u64::from(Vocabulary::O200k.count(text));
+        self.tokens += tokens;
+        self.head.context += tokens;
+    }
+
+    fn id(&self, what: &str, number: u64) -> Uuid {
+        Uuid::new_v5(&self.session, format!("{what} {number}").as_bytes())
+    }
+
+    /// An id as providers make them: letters and digits.
+    fn word(&self, what: &str, number: u64) -> String {
+        self.id(what, number).simple().to_string().chars().take(22).collect()
+    }
+}
+
+fn beginning() -> Head {
+    Head { parent: None, context: OVERHEAD, cached: 0 }
+}
+
+fn block_tokens(block: &Value) -> u64 {
+    let text = |key: &str| block.get(key).and_then(Value::as_str).unwrap_or_default();
+    let input = block.get("input").map(Value::to_string).unwrap_or_default();
+    [text("text"), text("thinking"), text("name"), &input]
+        .iter()
+        .map(|text| u64::from(Vocabulary::O200k.count(text)))
+        .sum()
+}

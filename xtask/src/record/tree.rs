@@ -1,0 +1,140 @@
+//! A throw-away copy of the repository, in which the session's commands run.
+
+use super::Outcome;
+use super::sanitise::{AUTHOR, Sanitiser};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// Cases per property test in the copy: the session is about the commands, not about the search for counterexamples.
+const PROPTEST_CASES: &str = "8";
+/// When commits of the session are made, so that their names are the same in every recording.
+const COMMIT_DATE: &str = "2026-11-20T10:00:00+00:00";
+
+/// The copy; it goes with this value.
+pub(super) struct Tree {
+    root: PathBuf,
+    sanitiser: Sanitiser,
+    _folder: TempDir,
+}
+
+/// What a command answered.
+pub(super) struct Ran {
+    /// Standard output and standard error, as they came.
+    pub(super) output: String,
+    /// The exit code.
+    pub(super) code: i32,
+}
+
+impl Tree {
+    /// Copies one revision of a repository, with its history.
+    pub(super) fn copy(repository: &Path, rev: &str) -> Outcome<Self> {
+        let folder = tempfile::tempdir()?;
+        let root = folder.path().join("wunderblock");
+        let commit = done(
+            Command::new("git").arg("-C").arg(repository).args(["rev-parse", "--verify", rev]).output()?,
+        )?;
+        done(
+            Command::new("git")
+                .args(["clone", "--quiet", "--no-checkout"])
+                .arg(repository)
+                .arg(&root)
+                .output()?,
+        )?;
+        let mut tree = Self { sanitiser: Sanitiser::new(&root), root, _folder: folder };
+        tree.behind(&format!("git checkout --quiet -B main {} && git remote remove origin", commit.trim()))?;
+        for people in ["%an\t%ae", "%cn\t%ce"] {
+            let names = tree.behind(&format!("git log --format='{people}' | sort -u"))?;
+            for (name, address) in names.lines().filter_map(|line| line.split_once('\t')) {
+                tree.sanitiser.add(name, AUTHOR.0);
+                tree.sanitiser.add(address, AUTHOR.1);
+            }
+        }
+        Ok(tree)
+    }
+
+    /// Keeps what is built in a directory that stays: a second recording is faster, and shows less of cargo's work.
+    pub(super) fn build_in(&self, target: &Path) -> Outcome<()> {
+        std::fs::create_dir_all(target)?;
+        Ok(std::os::unix::fs::symlink(target.canonicalize()?, self.path("target"))?)
+    }
+
+    /// What takes the machine out of the copy's output.
+    pub(super) fn sanitiser(&self) -> &Sanitiser {
+        &self.sanitiser
+    }
+
+    /// The commit it stands at.
+    pub(super) fn commit(&self) -> Outcome<String> {
+        Ok(self.behind("git rev-parse HEAD")?.trim().to_owned())
+    }
+
+    /// Where a path of the scenario stands.
+    pub(super) fn path(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+
+    /// Runs a command of the session.
+    pub(super) fn bash(&self, command: &str) -> Outcome<Ran> {
+        let output =
+            self.command("bash").args(["-c", "exec bash -c \"$1\" 2>&1", "bash", command]).output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        Ok(Ran { output: self.sanitiser.clean(&text), code: output.status.code().unwrap_or(-1) })
+    }
+
+    /// Runs a command that is no part of the session and must succeed.
+    pub(super) fn behind(&self, command: &str) -> Outcome<String> {
+        let ran = self.bash(command)?;
+        if ran.code == 0 {
+            Ok(ran.output)
+        } else {
+            Err(format!("`{command}` failed:\n{}", ran.output).into())
+        }
+    }
+
+    /// Searches with ripgrep; `None` if nothing was found.
+    pub(super) fn search(&self, arguments: &[&str]) -> Outcome<Option<String>> {
+        let output = self.command("rg").arg("--sort=path").args(arguments).output()?;
+        match output.status.code() {
+            Some(0) => Ok(Some(self.sanitiser.clean(&String::from_utf8_lossy(&output.stdout)))),
+            Some(1) => Ok(None),
+            _ => Err(format!("rg {arguments:?}: {}", String::from_utf8_lossy(&output.stderr)).into()),
+        }
+    }
+
+    /// A command with an environment that says nothing of this machine and uses no network.
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.root).env_clear();
+        for kept in ["PATH", "HOME", "CARGO_HOME", "RUSTUP_HOME"] {
+            if let Some(value) = std::env::var_os(kept) {
+                command.env(kept, value);
+            }
+        }
+        command.envs([
+            ("LANG", "C.UTF-8"),
+            ("TERM", "dumb"),
+            ("PAGER", "cat"),
+            ("CARGO_NET_OFFLINE", "true"),
+            ("CARGO_TERM_PROGRESS_WHEN", "never"),
+            ("PROPTEST_CASES", PROPTEST_CASES),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_CONFIG_SYSTEM", "/dev/null"),
+            ("GIT_AUTHOR_NAME", AUTHOR.0),
+            ("GIT_AUTHOR_EMAIL", AUTHOR.1),
+            ("GIT_COMMITTER_NAME", AUTHOR.0),
+            ("GIT_COMMITTER_EMAIL", AUTHOR.1),
+            ("GIT_AUTHOR_DATE", COMMIT_DATE),
+            ("GIT_COMMITTER_DATE", COMMIT_DATE),
+        ]);
+        command
+    }
+}
+
+fn done(output: Output) -> Outcome<String> {
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).into_owned().into())
+    }
+}
