@@ -1,6 +1,6 @@
 //! How a run ends: exit codes and errors that say what to do next.
 
-use crate::terminal::{clean, clean_json};
+use crate::terminal::{clean, clean_json, clean_lines};
 use std::io::Write;
 use std::process::ExitCode;
 use wunderblock::{Error, ErrorKind};
@@ -108,7 +108,7 @@ pub(crate) fn failed(failure: &Failure, json: bool) -> ExitCode {
         let mut stdout = std::io::stdout().lock();
         let _ = writeln!(stdout, "{}", clean_json(&value.to_string()));
     }
-    let _ = writeln!(stderr, "error: {}", clean(&message));
+    let _ = writeln!(stderr, "error: {}", clean_lines(&message).trim_end());
     if let Some(hint) = hint {
         let _ = writeln!(stderr, "hint: {hint}");
     }

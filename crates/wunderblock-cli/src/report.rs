@@ -204,7 +204,7 @@ fn entry_line(entry: &EntryLine, paint: Paint) -> String {
         Treatment::Stub => "stub ",
         Treatment::LeftOut => "left out ",
     };
-    let what = fit(&clean(&entry.what), width().saturating_sub(44));
+    let what = fit(&clean(&entry.what), width().saturating_sub(32 + form.len()));
     format!(
         "  {:>6}  {} {:>8}  {}{what}\n",
         seq,

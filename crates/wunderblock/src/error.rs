@@ -144,6 +144,7 @@ impl Error {
                 "use a larger --window, a smaller --reserve, or fewer tools and instructions; the parts are listed above"
             }
             Self::NothingSaid(_) => "append the user's turn first",
+            Self::File { .. } => "check the path and who may read or write there",
             Self::NoHandle(_) => "handles belong to one ledger and tenant; check --db and --tenant",
             Self::NoRequest(_) => "`wunderblock context SESSION` builds and records a request",
             Self::Pattern(_) => "without --regex the pattern is taken literally",

@@ -198,6 +198,9 @@ struct Envelope<'l> {
 /// A line as an event: an event as exported, or a message in a provider's form.
 fn event(line: &[u8], number: u64) -> Result<NewEvent, String> {
     let text = std::str::from_utf8(line).map_err(|_| "the line is not UTF-8".to_owned())?.trim();
+    if !text.starts_with('{') {
+        return Err("the line is not a JSON object".to_owned());
+    }
     let envelope: Envelope<'_> =
         serde_json::from_str(text).map_err(|error| format!("the line is not a JSON object: {error}"))?;
     let at = envelope.at.map_or_else(now, Millis);
