@@ -90,7 +90,7 @@ impl Desk {
         let ledger = desk.sql();
         let changed = ledger.execute("UPDATE tenants SET key = ?1", [&KEY[..]]).expect("the tenant");
         assert_eq!(changed, 1);
-        desk.write("session.jsonl", &crate::fixture::transcript());
+        desk.write("session.jsonl", crate::fixture::transcript());
         desk
     }
 

@@ -183,7 +183,8 @@ fn said_in_all_but_receipts(engine: &Engine) -> String {
     let found = block_on(engine.search("list", &SearchOptions::default())).unwrap().hits;
     let found: Vec<_> = found.into_iter().map(|hit| hit.seq).collect();
     let receipts = events(&session_of(engine));
-    let receipts = receipts.iter().any(|it| it.fact.as_ref().is_some_and(|fact| fact.kind() == "content.erased"));
+    let receipts =
+        receipts.iter().any(|it| it.fact.as_ref().is_some_and(|fact| fact.kind() == "content.erased"));
     format!("{} {found:?} {receipts}", said_in_all(engine))
 }
 
