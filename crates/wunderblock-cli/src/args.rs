@@ -308,7 +308,7 @@ pub(crate) struct Read {
     /// Bytes, counted from 0, the end excluded: 0-4096
     #[arg(long, value_name = "A-B", conflicts_with_all = ["json_path", "page"])]
     pub(crate) bytes: Option<String>,
-    /// A value in a JSON text: items[0].name or /items/0/name
+    /// A value in a JSON text, such as /items/0/name or `items[0].name`
     #[arg(long, value_name = "PATH", conflicts_with = "page")]
     pub(crate) json_path: Option<String>,
     /// A page sized for a model, counted from 1

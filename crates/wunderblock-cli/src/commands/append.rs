@@ -49,8 +49,8 @@ pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Result<ExitCode
         let (group, broken) = whole(group);
         let mut out = std::io::stdout().lock();
         for answer in handle(&session, group).await {
-            refused |= answer["status"] == "conflict";
-            failed |= answer["status"] == "error";
+            refused |= has_status(&answer, "conflict");
+            failed |= has_status(&answer, "error");
             writeln!(out, "{}", clean_json(&answer.to_string()))?;
         }
         out.flush()?;
@@ -63,6 +63,10 @@ pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Result<ExitCode
         (_, true) => ExitCode::from(REFUSED),
         _ => ExitCode::SUCCESS,
     })
+}
+
+fn has_status(answer: &Value, status: &str) -> bool {
+    answer.get("status").and_then(Value::as_str) == Some(status)
 }
 
 fn read_lines() -> Receiver<Line> {
@@ -177,7 +181,7 @@ fn refusal(number: u64, event: &NewEvent, error: &Error) -> Value {
     let mut answer =
         json!({ "line": number, "id": event.id.as_str(), "status": status, "error": error.to_string() });
     if let Some(hint) = error.hint() {
-        answer["hint"] = hint.into();
+        crate::report::add(&mut answer, json!({ "hint": hint }));
     }
     answer
 }

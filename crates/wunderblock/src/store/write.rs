@@ -198,7 +198,7 @@ pub enum Write {
         /// The positions, in this stream or those it continues.
         seqs: Vec<Seq>,
         /// Bytes of sources to overwrite, and with them the same bytes where they stand again in other revisions of the
-        /// source, if they are at least [`REPEATED_MIN`].
+        /// source, if they are at least [`REPEATED_MIN`] and not all of it (`u64::MAX`).
         spans: Vec<SourceSpan>,
     },
 }

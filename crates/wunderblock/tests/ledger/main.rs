@@ -8,8 +8,10 @@
     reason = "a test that meets what it does not expect fails"
 )]
 
+mod care;
 mod history;
 mod promises;
 mod road;
 mod scene;
 mod storage;
+mod trips;
