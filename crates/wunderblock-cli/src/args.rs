@@ -320,7 +320,7 @@ pub(crate) struct Read {
 #[command(after_help = "Examples:
   wunderblock grep \"error[E0308]\"                    as it stands there, in every session
   wunderblock grep -i --regex \"panicked at .*rs\" -n 20
-  wunderblock grep TODO --session 3f9c --json
+  wunderblock grep unwrap --session 3f9c --json
 
 Exit 1 when nothing matches, as grep does.")]
 pub(crate) struct Grep {

@@ -119,7 +119,8 @@ fn killed_imports_can_be_done_again() {
     reference.write("session.jsonl", &transcript);
     let begun = Instant::now();
     reference.run(&["import", "session.jsonl", "-q"]).exits(0);
-    let whole = u64::try_from(begun.elapsed().as_micros()).unwrap();
+    // How long an import takes here and now: the moments of the kills follow it.
+    let mut whole = u64::try_from(begun.elapsed().as_micros()).unwrap();
     let bodies = |desk: &Desk| -> Vec<Value> {
         let events = desk.run(&["export", "session.jsonl"]).exits(0).lines();
         events
@@ -136,9 +137,11 @@ fn killed_imports_can_be_done_again() {
             desk.write("session.jsonl", &transcript);
         }
         let mut child = desk.start(&["import", "session.jsonl", "-q"]);
-        std::thread::sleep(Duration::from_micros(draw.below(whole + whole / 8)));
+        std::thread::sleep(Duration::from_micros(draw.below(whole)));
         child.kill().unwrap();
-        cut_short += u64::from(!child.wait().unwrap().success());
+        let ended = child.wait().unwrap().success();
+        cut_short += u64::from(!ended);
+        whole = if ended { whole * 9 / 10 } else { whole * 21 / 20 };
         if round % 3 != 2 {
             continue;
         }
@@ -150,5 +153,5 @@ fn killed_imports_can_be_done_again() {
         assert_eq!(bodies(&desk), expected, "round {round}: nothing twice, nothing missing");
         assert_eq!(desk.run(&["doctor", "--json"]).exits(0).json()["ok"], true, "round {round}");
     }
-    assert!(cut_short * 2 > kills, "{cut_short} of {kills} imports were cut short");
+    assert!(cut_short * 4 > kills, "{cut_short} of {kills} imports were cut short");
 }

@@ -1,7 +1,13 @@
 //! The command line as those who use it meet it: the built binary, whole outputs, exit codes, crashes.
 
-// A test that cannot go on stops.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "helpers of tests are tests: what cannot go on shall stop"
+)]
 
 mod append;
 mod build;
