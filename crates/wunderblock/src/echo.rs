@@ -1,8 +1,7 @@
 //! Where an imported file says an erased text once more: transcripts repeat what was said in records that are no part
 //! of the conversation (a title, the last prompt, a notice for the screen), and no event points at those.
 //!
-//! The source is read again as it was imported, and such records that hold the beginning of an erased text go with it,
-//! whole. Texts too short to tell anything are not looked for.
+//! The source is read again as it was imported, and such records that hold the beginning of an erased text go with it. Texts too short to tell anything are not looked for.
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -13,6 +12,9 @@ use wunderblock_wire::transcript::{Format, Kept, Reader, Record, Shape};
 
 /// As much of a text's beginning is looked for: a title or a preview may be cut.
 const BEGINNING: usize = 40;
+
+/// Records up to this many bytes go whole.
+const SMALL: usize = 16 << 10;
 
 /// The beginning of a text as it stands inside a JSON string; `None` for one that is too short.
 pub(crate) fn beginning(text: &str) -> Option<String> {
@@ -43,12 +45,13 @@ impl Listening {
             let to = from.zip(usize::try_from(record.len).ok()).map(|(from, len)| from.saturating_add(len));
             let raw = from.zip(to).and_then(|(from, to)| self.line.get(from..to.min(self.line.len())));
             let silent = record.kept == Kept::Bookkeeping || record.items.is_empty();
-            if silent && raw.is_some_and(|raw| self.wanted.is_match(raw)) {
+            let Some(raw) = raw.filter(|_| silent) else { continue };
+            for (from, to) in losing(raw, &self.wanted) {
                 self.found.push(SourceSpan {
                     source: self.source.handle,
                     revision: self.source.revision,
-                    offset: record.offset,
-                    len: record.len,
+                    offset: record.offset + from as u64,
+                    len: (to - from) as u64,
                 });
             }
         }
@@ -63,6 +66,27 @@ impl Listening {
         self.offset += self.line.len() as u64;
         self.line.clear();
     }
+}
+
+/// What a record loses: all of it, or of a large one (what surrounds the messages of a document) the strings.
+fn losing(raw: &[u8], wanted: &AhoCorasick) -> Vec<(usize, usize)> {
+    if raw.len() <= SMALL {
+        return if wanted.is_match(raw) { vec![(0, raw.len())] } else { Vec::new() };
+    }
+    let is_quote = |at: usize| {
+        let escapes = || raw.get(..at).unwrap_or_default().iter().rev().take_while(|byte| **byte == b'\\');
+        raw.get(at) == Some(&b'"') && escapes().count().is_multiple_of(2)
+    };
+    let mut strings: Vec<(usize, usize)> = Vec::new();
+    for found in wanted.find_iter(raw) {
+        if strings.last().is_some_and(|(_, end)| found.start() < *end) {
+            continue;
+        }
+        let start = (0..found.start()).rev().find(|at| is_quote(*at)).map_or(0, |at| at + 1);
+        let end = (found.end()..raw.len()).find(|at| is_quote(*at)).unwrap_or(raw.len());
+        strings.push((start, end));
+    }
+    strings
 }
 
 impl Write for Listening {
@@ -116,5 +140,31 @@ impl Engine {
             }
         }
         Ok(listening.found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_record_loses_strings_a_small_one_all() {
+        let wanted = AhoCorasick::new(["the secret words"]).unwrap();
+        let small = br#"{"a":"the secret words","b":1}"#;
+        assert_eq!(losing(small, &wanted), [(0, small.len())]);
+        assert_eq!(losing(b"{}", &wanted), []);
+        let said = r#"say \"it\": the secret words \\"#;
+        let large = format!(r#"{{"pad":"{}","a":"{said}","b":["the secret words"]}}"#, "x".repeat(SMALL));
+        let lost: Vec<&str> = losing(large.as_bytes(), &wanted).iter().map(|it| &large[it.0..it.1]).collect();
+        assert_eq!(lost, [said, "the secret words"]);
+    }
+
+    #[test]
+    fn short_texts_are_not_looked_for() {
+        assert_eq!(beginning("yes, go on"), None);
+        assert_eq!(
+            beginning(&"a \"b\" ".repeat(9)).unwrap(),
+            r#"a \"b\" a \"b\" a \"b\" a \"b\" a \"b\" a \"b\" a \"b"#
+        );
     }
 }

@@ -7,7 +7,7 @@ use crate::index::{DocKey, Header, without};
 use crate::record::pack;
 use crate::session::Session;
 use crate::store::{
-    Answer, Marked, Named, PackedSegment, Query, SourceSpan, StreamInfo, Stretch, Write, Written,
+    Answer, Marked, Named, PackedSegment, Query, SourceNo, SourceSpan, StreamInfo, Stretch, Write, Written,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{ContentErased, Event, Fact, NewEvent, Source};
@@ -44,13 +44,23 @@ impl Session {
     /// # Errors
     /// When there is no such session, or the ledger cannot be written.
     pub async fn erase(&self, from: Seq, to: Seq, reason: Option<&str>) -> Result<Erased, Error> {
+        self.forget((from, to), reason, &BTreeSet::new()).await
+    }
+
+    /// Erases a range; sources in `whole` are wiped whole by whoever asks, and not looked through.
+    async fn forget(
+        &self,
+        (from, to): (Seq, Seq),
+        reason: Option<&str>,
+        whole: &BTreeSet<SourceNo>,
+    ) -> Result<Erased, Error> {
         let info = self.info().await?;
         let (from, to) = (from.max(Seq(1)), to.min(info.head));
         if from > to {
             return Err(Error::Address(format!("the session has positions 1 to {}", info.head)));
         }
         let mut losses = self.losses(from, to).await?;
-        self.echoed((from, to), &mut losses).await?;
+        self.echoed((from, to), &mut losses, whole).await?;
         let mut writes = self.engine.unindexed(&losses).await?;
         let swaps = writes.len();
         for loss in &losses {
@@ -101,20 +111,19 @@ impl Session {
         let family = family(&self.id, &streams);
         let mut sum = Erased::default();
         let (mut sources, mut shared) = (BTreeSet::new(), BTreeSet::new());
-        for info in streams {
-            if !family.contains(&info.id) {
-                shared.extend(info.source);
-                continue;
-            }
-            sources.extend(info.source);
-            let erased = self.engine.session(info.id).erase(Seq(1), info.head, reason).await?;
+        for info in &streams {
+            if family.contains(&info.id) { sources.extend(info.source) } else { shared.extend(info.source) }
+        }
+        let whole: BTreeSet<SourceNo> = sources.difference(&shared).copied().collect();
+        for info in streams.into_iter().filter(|info| family.contains(&info.id)) {
+            let erased = self.engine.session(info.id).forget((Seq(1), info.head), reason, &whole).await?;
             sum.events += erased.events;
             sum.blobs += erased.blobs;
             sum.source_bytes += erased.source_bytes;
             sum.receipt = erased.receipt;
         }
-        for source in sources.difference(&shared) {
-            let info = self.engine.source_info(*source).await?;
+        for source in whole {
+            let info = self.engine.source_info(source).await?;
             let spans = (1..=info.revision.saturating_add(1))
                 .map(|revision| SourceSpan { source: info.handle, revision, offset: 0, len: u64::MAX })
                 .collect();
@@ -134,9 +143,21 @@ impl Session {
     }
 
     /// Adds the records of imported files that say once more what is lost, and that no event points at.
-    async fn echoed(&self, (from, to): (Seq, Seq), losses: &mut [Loss]) -> Result<(), Error> {
+    async fn echoed(
+        &self,
+        (from, to): (Seq, Seq),
+        losses: &mut [Loss],
+        whole: &BTreeSet<SourceNo>,
+    ) -> Result<(), Error> {
         let Some(first) = losses.first_mut() else { return Ok(()) };
-        let sources: BTreeSet<Handle> = first.spans.iter().map(|span| span.source).collect();
+        let mut sources = BTreeSet::new();
+        for handle in first.spans.iter().map(|span| span.source).collect::<BTreeSet<Handle>>() {
+            let named = self.engine.one(Query::Resolve { tenant: self.engine.tenant.no, handle }).await?;
+            if let Answer::Named(Some(Named::Source(no))) = named {
+                sources.insert(no);
+            }
+        }
+        sources.retain(|no| !whole.contains(no));
         if sources.is_empty() {
             return Ok(());
         }
@@ -160,9 +181,7 @@ impl Session {
         if beginnings.is_empty() {
             return Ok(());
         }
-        for handle in sources {
-            let named = self.engine.one(Query::Resolve { tenant: self.engine.tenant.no, handle }).await?;
-            let Answer::Named(Some(Named::Source(no))) = named else { continue };
+        for no in sources {
             let source = self.engine.source_info(no).await?;
             first.spans.extend(self.engine.echoes(source, &beginnings).await?);
         }
