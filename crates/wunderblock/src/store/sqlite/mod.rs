@@ -365,9 +365,7 @@ fn settle(connection: &Connection, access: Access, patience: Duration) -> Result
         .and_then(|()| connection.execute_batch("PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY"))
         .map_err(|error| failure(&error))?;
     // Every query goes by a key. Otherwise SQLite would plan a statement anew whenever it is given other values.
-    connection
-        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
-        .map_err(|error| failure(&error))?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(|error| failure(&error))?;
     connection.set_prepared_statement_cache_capacity(96);
     pragma(connection, "user_version").map(|_: i64| ())
 }
