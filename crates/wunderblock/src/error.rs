@@ -46,9 +46,6 @@ pub enum Error {
     /// Even the least does not fit.
     #[error(transparent)]
     OverBudget(#[from] Box<Refusal>),
-    /// Nothing was said yet that a model could be sent.
-    #[error("session `{0}` has no message that could be sent to a model")]
-    NothingSaid(StreamId),
     /// The encoded request would be invalid; a defect of ours.
     #[error("the request for `{dialect}` would be refused: {first}")]
     Invalid {
@@ -124,7 +121,6 @@ impl Error {
             Self::Id(_)
             | Self::NoSession(_)
             | Self::Ambiguous { .. }
-            | Self::NothingSaid(_)
             | Self::NoHandle(_)
             | Self::Address(_)
             | Self::NoRequest(_)
@@ -147,7 +143,6 @@ impl Error {
             Self::OverBudget(_) => {
                 "use a larger --window, a smaller --reserve, or fewer tools and instructions; the parts are listed above"
             }
-            Self::NothingSaid(_) => "append the user's turn first",
             Self::File { .. } => "check the path and who may read or write there",
             Self::NoHandle(_) => "handles belong to one ledger and tenant; check --db and --tenant",
             Self::NoRequest(_) => "`wunderblock context SESSION` builds and records a request",
