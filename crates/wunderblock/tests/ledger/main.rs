@@ -10,6 +10,7 @@
 
 mod care;
 mod history;
+mod live;
 mod promises;
 mod road;
 mod scene;

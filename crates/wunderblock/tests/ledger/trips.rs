@@ -24,17 +24,19 @@ fn behind_weather(store: Arc<dyn Storage>) -> (Engine, Arc<Weather>) {
 fn a_build_takes_four_round_trips_however_long_the_session() {
     let (engine, weather) = behind_weather(Arc::new(MemoryStorage::new()));
     let options = |window| ContextOptions { window: Some(Tokens(window)), ..ContextOptions::default() };
-    let mut all = wunderblock_testkit::generate::session(20_000, 11);
+    let mut all = wunderblock_testkit::generate::session(1_000, 11);
     for length in [60, 1_000, 20_000] {
         let have = block_on(engine.session(stream("s")).info()).map_or(0, |info| info.head.0);
-        let more: Vec<_> = all.by_ref().take(length - have as usize).collect();
-        append(&engine, "s", more);
-        catch_up(&engine);
+        let filler = |number: usize| said(&format!("filler {number}"), Role::User, "a few words");
+        append(&engine, "s", (have as usize..length).map(filler).collect());
+        append(&engine, "s", all.by_ref().take(100).collect());
         for window in [8_000, 128_000] {
             for number in 0..3 {
                 // The first build of a lane decides, the others go on.
+                append(&engine, "s", all.by_ref().take(5).collect());
+                catch_up(&engine);
                 let before = (weather.trips(Call::Query), weather.trips(Call::Commit));
-                let lane = wunderblock_core::id::LaneId::new(format!("lane {window}")).unwrap();
+                let lane = wunderblock_core::id::LaneId::new(format!("lane {window} from {length}")).unwrap();
                 built(&session_of(&engine), &ContextOptions { lane: Some(lane), ..options(window) });
                 let queries = weather.trips(Call::Query) - before.0;
                 let commits = weather.trips(Call::Commit) - before.1;
