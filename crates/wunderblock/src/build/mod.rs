@@ -370,11 +370,11 @@ impl Engine {
         (step, rendered, tallies): (Step, Rendered, BTreeMap<Seq, TallyRow>),
         fresh: Vec<(Handle, BodyCount)>,
     ) -> Result<Draft, Error> {
+        if rendered.request.messages.is_empty() {
+            return Err(Error::Silence(info.id));
+        }
         let tally = |seq: Seq| tally_of(tallies.get(&seq).copied().unwrap_or_default(), target);
         let report = report(&rendered, target.budget, target.certainty, self.stream_handle(&info.id), &tally);
-        if rendered.request.messages.is_empty() && target.dialect != Dialect::Neutral {
-            return Err(Error::NothingSaid(info.id));
-        }
         let encoded = encode(rendered, target)?;
         if Bytes(encoded.bytes.len() as u64) > target.budget.max_bytes {
             return Err(Error::Invalid {

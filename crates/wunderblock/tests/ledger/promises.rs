@@ -149,7 +149,7 @@ fn build(engines: [&Engine; 2], options: &ContextOptions) -> Option<Built> {
         }
         (Err(memory), Err(file)) => {
             assert_eq!(memory.to_string(), file.to_string());
-            if matches!(file, Error::NothingSaid(_)) {
+            if matches!(file, Error::Silence(_)) {
                 return None;
             }
             assert_eq!(file.kind(), ErrorKind::Refused, "{file}");
