@@ -7,8 +7,11 @@ use std::path::PathBuf;
 /// it inside a budget, and accounts for every token.
 #[derive(Debug, Parser)]
 #[command(name = "wunderblock", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = "Start with: wunderblock context TRANSCRIPT --window 32000 --out request.json
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused on purpose (over budget, conflict).")]
+#[command(after_help = "Start with:
+  wunderblock context session.jsonl --window 32000 --out request.json
+  wunderblock help context
+
+Exit codes: 0 done, 1 failed or nothing found, 2 wrong usage, 3 refused on purpose (over budget, conflict).")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -18,12 +21,13 @@ pub(crate) struct Args {
 
 /// Options of every command.
 #[derive(Clone, Debug, ClapArgs)]
+#[command(next_help_heading = "Options of every command")]
 pub(crate) struct Global {
-    /// The ledger [default: ledger.db in the XDG data directory of wunderblock]
-    #[arg(long, global = true, env = "WUNDERBLOCK_DB", value_name = "PATH")]
+    /// The ledger [default: wunderblock/ledger.db in the XDG data directory]
+    #[arg(long, global = true, env = "WUNDERBLOCK_DB", hide_env_values = true, value_name = "PATH")]
     pub(crate) db: Option<PathBuf>,
-    /// A settings file [default: config.toml in the XDG config directory of wunderblock, if it is there]
-    #[arg(long, global = true, env = "WUNDERBLOCK_CONFIG", value_name = "FILE")]
+    /// Settings [default: wunderblock/config.toml in the XDG config directory, if it is there]
+    #[arg(long, global = true, env = "WUNDERBLOCK_CONFIG", hide_env_values = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Whose ledger [default: local]
     #[arg(long, global = true, value_name = "NAME")]
@@ -44,15 +48,15 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     /// Import transcripts of agents: files, or folders of them
     Import(Import),
-    /// Append events to a session: JSON lines on stdin, an acknowledgement per line once it is durable
+    /// Append events from stdin to a session, a JSON line each; answer each once it is durable
     Append(Append),
     /// List sessions, the newest first
     Sessions(Sessions),
     /// Show what was said in a session
     Show(Show),
-    /// Write a session out: as JSON lines, as the original file, or as one request
+    /// Write a session out: as JSON lines, as the imported file, or as one request
     Export(Export),
-    /// Build the next model request and record it; the report goes to stdout, the request to --out
+    /// Build the next model request, account for every token of it, and record it
     Context(ContextArgs),
     /// Build the same request and record nothing; say where a text or a handle is
     Explain(Explain),
@@ -98,7 +102,7 @@ pub(crate) struct Import {
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// The format; recognised by itself if not given
-    #[arg(long, value_enum, default_value_t = FormatArg::Auto)]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Auto)]
     pub(crate) format: FormatArg,
     /// Count and index later: search scans what is not indexed yet
     #[arg(long)]
@@ -132,16 +136,26 @@ pub(crate) struct Append {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  wunderblock sessions             the newest 50
+  wunderblock sessions 3f9c        those whose id begins so
+  wunderblock sessions --json      one JSON object per line
+
+ID~2 is a branch of ID: the session was rewound and went on from there.")]
 pub(crate) struct Sessions {
     /// Only ids that begin so
     #[arg(default_value = "", hide_default_value = true)]
     pub(crate) prefix: String,
     /// At most so many
-    #[arg(short = 'n', long, default_value_t = 50)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: u64,
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  wunderblock show 3f9c                 the newest 40 events
+  wunderblock show 3f9c --at 120-140    those at positions 120 to 140
+  wunderblock show 3f9c --at 131 -v     one of them, in full")]
 pub(crate) struct Show {
     #[command(flatten)]
     pub(crate) session: SessionArg,
@@ -149,14 +163,15 @@ pub(crate) struct Show {
     #[arg(long, value_name = "A-B")]
     pub(crate) at: Option<String>,
     /// How many of the newest events to show
-    #[arg(short = 'n', long, default_value_t = 40)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 40)]
     pub(crate) limit: u64,
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Without a flag the session's events are written as JSON lines, texts in full: what `append` takes."
-)]
+#[command(after_help = "Examples:
+  wunderblock export 3f9c | wunderblock append copy      events as JSON lines, texts in full
+  wunderblock export 3f9c --original -o session.jsonl    the imported file, byte for byte
+  wunderblock export 3f9c --to anthropic                 one request that holds everything")]
 pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) session: SessionArg,
@@ -164,9 +179,9 @@ pub(crate) struct Export {
     #[arg(long, conflicts_with = "to")]
     pub(crate) original: bool,
     /// One request with the whole session, in this format
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) to: Option<DialectArg>,
-    /// Write to a file instead of stdout
+    /// Write to a file; `-`: to stdout, as without it
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -182,6 +197,7 @@ pub(crate) enum DialectArg {
 
 /// How a request is built.
 #[derive(Clone, Debug, ClapArgs)]
+#[command(next_help_heading = "The request")]
 pub(crate) struct BuildArgs {
     /// The model [default: the transcript's last one, else the catalog's default]
     #[arg(long, value_name = "MODEL")]
@@ -196,13 +212,13 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) query: Option<String>,
     /// The format of the request [default: the model's own]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) to: Option<DialectArg>,
     /// Tools to declare: a file with a JSON array in the format of --to or in the neutral one
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
     /// Which consumer's view of the session
-    #[arg(long, default_value = "main")]
+    #[arg(long, value_name = "NAME", default_value = "main")]
     pub(crate) lane: String,
 }
 
@@ -214,31 +230,39 @@ Exit 3: even what cannot be left out does not fit; the parts are listed.")]
 pub(crate) struct ContextArgs {
     #[command(flatten)]
     pub(crate) session: SessionArg,
-    #[command(flatten)]
-    pub(crate) build: BuildArgs,
     /// Write the request to a file; `-`: to stdout, and the report to stderr
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// As of a position; nothing is recorded then
     #[arg(long, value_name = "SEQ")]
     pub(crate) at: Option<u64>,
+    #[command(flatten)]
+    pub(crate) build: BuildArgs,
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  wunderblock explain 3f9c --window 32000                       what the next request would be
+  wunderblock explain 3f9c --find \"cannot find module\"          where that is in it, or why it is not
+  wunderblock explain 3f9c --find wb:3f9c1a7be2d04c58           the same for a handle
+  wunderblock explain 3f9c --at 120                             what it would have been then")]
 pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) session: SessionArg,
-    #[command(flatten)]
-    pub(crate) build: BuildArgs,
-    /// As of a position
-    #[arg(long, value_name = "SEQ")]
-    pub(crate) at: Option<u64>,
     /// Say where a text or a handle is in the request, or why it is not there
     #[arg(long, value_name = "TEXT|HANDLE")]
     pub(crate) find: Option<String>,
+    /// As of a position
+    #[arg(long, value_name = "SEQ")]
+    pub(crate) at: Option<u64>,
+    #[command(flatten)]
+    pub(crate) build: BuildArgs,
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  wunderblock replay 3f9c                          the newest request, proved by its hash
+  wunderblock replay 3f9c --at 120 -o request.json    an older one, written out")]
 pub(crate) struct Replay {
     #[command(flatten)]
     pub(crate) session: SessionArg,
@@ -251,6 +275,10 @@ pub(crate) struct Replay {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:
+  wunderblock diff 3f9c 120 131    the requests recorded at or before positions 120 and 131
+
+Names the first byte that differs. A request that only adds to the one before keeps the provider's prefix cache.")]
 pub(crate) struct Diff {
     #[command(flatten)]
     pub(crate) session: SessionArg,
@@ -263,11 +291,15 @@ pub(crate) struct Diff {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Without a part, the exact bytes. On a terminal control characters are made visible.
+#[command(after_help = "Examples:
+  wunderblock read wb:3f9c1a7be2d04c58                    the exact bytes
   wunderblock read wb:3f9c1a7be2d04c58 --lines 120-181
-  wunderblock read wb:3f9c1a7be2d04c58#12-80       events 12 to 80 of a session")]
+  wunderblock read wb:3f9c1a7be2d04c58 --page 2           a page sized for a model
+  wunderblock read wb:3f9c1a7be2d04c58#12-80              events 12 to 80 of a session
+
+On a terminal control characters are made visible; in a pipe the bytes are exact.")]
 pub(crate) struct Read {
-    /// What `⟨… · wb:…⟩` marks and reports name
+    /// `wb:` and 16 digits, as marks in requests and reports name it
     #[arg(value_name = "HANDLE")]
     pub(crate) handle: String,
     /// Lines, counted from 1: 120-181
@@ -276,7 +308,7 @@ pub(crate) struct Read {
     /// Bytes, counted from 0, the end excluded: 0-4096
     #[arg(long, value_name = "A-B", conflicts_with_all = ["json_path", "page"])]
     pub(crate) bytes: Option<String>,
-    /// A value in a JSON text: items[0].name or /items/0/name
+    /// A value in a JSON text, such as /items/0/name or `items[0].name`
     #[arg(long, value_name = "PATH", conflicts_with = "page")]
     pub(crate) json_path: Option<String>,
     /// A page sized for a model, counted from 1
@@ -285,7 +317,12 @@ pub(crate) struct Read {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Exit 1 when nothing matches, as grep does.")]
+#[command(after_help = "Examples:
+  wunderblock grep \"error[E0308]\"                    as it stands there, in every session
+  wunderblock grep -i --regex \"panicked at .*rs\" -n 20
+  wunderblock grep unwrap --session 3f9c --json
+
+Exit 1 when nothing matches, as grep does.")]
 pub(crate) struct Grep {
     /// The text, taken literally
     #[arg(value_name = "PATTERN")]
@@ -305,13 +342,16 @@ pub(crate) struct Grep {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Words are ranked; +word must be there, -word must not, \"words in a row\" stand next to each other.
-The index holds redacted text: secrets are not found here; grep looks in the originals."
-)]
+#[command(after_help = "Examples:
+  wunderblock search flaky test timeout
+  wunderblock search 'timeout -retry \"connection refused\"'
+  wunderblock search 数据库 --newest
+
++word must be there, -word must not, \"words in a row\" stand next to each other; quote them for the shell.
+The index holds redacted text: secrets are not found here; grep looks in the originals. Exit 1 when nothing is found.")]
 pub(crate) struct Search {
     /// What to look for
-    #[arg(required = true, value_name = "QUERY", allow_hyphen_values = true, num_args = 1..)]
+    #[arg(required = true, value_name = "QUERY", num_args = 1..)]
     pub(crate) query: Vec<String>,
     /// Only this session
     #[arg(long, value_name = "SESSION")]
@@ -320,11 +360,16 @@ pub(crate) struct Search {
     #[arg(long)]
     pub(crate) newest: bool,
     /// At most so many hits
-    #[arg(short = 'n', long, default_value_t = 10)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  wunderblock doctor             looks at everything, changes nothing
+  wunderblock doctor --repair    mends counts and the text index where something is wrong
+
+Exit 1 when something is wrong. What is not derived cannot be made anew: that is what `backup` is for.")]
 pub(crate) struct Doctor {
     /// Make everything derived anew: counts, tallies, the text index
     #[arg(long)]
@@ -335,6 +380,10 @@ pub(crate) struct Doctor {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:
+  wunderblock backup ledger-2026-03-01.db
+
+Safe while others write. `wunderblock restore` brings it back.")]
 pub(crate) struct Backup {
     /// The new file
     #[arg(value_name = "FILE")]
@@ -342,10 +391,11 @@ pub(crate) struct Backup {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "The backup is checked before it is used. What was erased from the ledger after the backup was made is
-erased from the restored one, too. The ledger that was there before is kept beside it."
-)]
+#[command(after_help = "Example:
+  wunderblock restore ledger-2026-03-01.db --replace
+
+The backup is checked before it is used. What was erased from the ledger after the backup was made is erased from the
+restored one, too. The ledger that was there before is kept beside it.")]
 pub(crate) struct Restore {
     /// The backup
     #[arg(value_name = "FILE")]
@@ -356,10 +406,12 @@ pub(crate) struct Restore {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Erases bodies, raw records, recalled copies, foreign summaries and index entries. A receipt stays.
-There is no way back, and --yes says that you know."
-)]
+#[command(after_help = "Examples:
+  wunderblock erase 3f9c --at 131 --reason \"a password\" --yes
+  wunderblock erase 3f9c --yes                                  the whole session, branches included
+
+Erases bodies, raw records, recalled copies, foreign summaries and index entries. A receipt stays. There is no way back,
+and --yes says that you know.")]
 pub(crate) struct Erase {
     #[command(flatten)]
     pub(crate) session: SessionArg,
@@ -375,6 +427,10 @@ pub(crate) struct Erase {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  wunderblock completions bash > ~/.local/share/bash-completion/completions/wunderblock
+  wunderblock completions zsh > ~/.zfunc/_wunderblock
+  wunderblock completions fish > ~/.config/fish/completions/wunderblock.fish")]
 pub(crate) struct Completions {
     /// The shell
     #[arg(value_enum)]

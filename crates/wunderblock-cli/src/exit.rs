@@ -1,6 +1,7 @@
 //! How a run ends: exit codes and errors that say what to do next.
 
-use crate::terminal::{clean, clean_json};
+use crate::report::add;
+use crate::terminal::{clean, clean_json, clean_lines};
 use std::io::Write;
 use std::process::ExitCode;
 use wunderblock::{Error, ErrorKind};
@@ -94,21 +95,27 @@ pub(crate) fn failed(failure: &Failure, json: bool) -> ExitCode {
     if json {
         let mut value = serde_json::json!({ "error": message, "exit_code": code });
         if let Some(hint) = hint {
-            value["hint"] = hint.into();
+            add(&mut value, serde_json::json!({ "hint": hint }));
         }
         if let Failure::Engine(Error::OverBudget(refusal)) = failure {
-            value["error_code"] = "context_overflow".into();
-            value["limit"] = refusal.limit.tokens.0.into();
-            value["needed"] = refusal.needed.tokens.0.into();
             let parts = refusal.parts.iter().map(|part| {
                 serde_json::json!({ "section": part.section.name(), "what": part.what, "tokens": part.cost.tokens.0 })
             });
-            value["parts"] = parts.collect();
+            let parts: Vec<_> = parts.collect();
+            add(
+                &mut value,
+                serde_json::json!({
+                    "error_code": "context_overflow",
+                    "limit": refusal.limit.tokens.0,
+                    "needed": refusal.needed.tokens.0,
+                    "parts": parts,
+                }),
+            );
         }
         let mut stdout = std::io::stdout().lock();
         let _ = writeln!(stdout, "{}", clean_json(&value.to_string()));
     }
-    let _ = writeln!(stderr, "error: {}", clean(&message));
+    let _ = writeln!(stderr, "error: {}", clean_lines(&message).trim_end());
     if let Some(hint) = hint {
         let _ = writeln!(stderr, "hint: {hint}");
     }

@@ -204,7 +204,7 @@ fn entry_line(entry: &EntryLine, paint: Paint) -> String {
         Treatment::Stub => "stub ",
         Treatment::LeftOut => "left out ",
     };
-    let what = fit(&clean(&entry.what), width().saturating_sub(44));
+    let what = fit(&clean(&entry.what), width().saturating_sub(32 + form.len()));
     format!(
         "  {:>6}  {} {:>8}  {}{what}\n",
         seq,
@@ -291,22 +291,34 @@ fn head(text: &str, chars: usize) -> String {
     text.chars().take(chars).collect()
 }
 
+/// Adds the fields of one object to another.
+pub(crate) fn add(value: &mut Value, more: Value) {
+    if let (Some(fields), Value::Object(more)) = (value.as_object_mut(), more) {
+        fields.extend(more);
+    }
+}
+
 /// The report for machines.
 pub(crate) fn machine(session: &str, built: &Built) -> Result<Value, serde_json::Error> {
     let mut value = serde_json::to_value(&built.report)?;
-    value["session"] = session.into();
-    value["model"] = built.model.clone().into();
-    value["model_known"] = built.model_known.into();
-    value["dialect"] = built.dialect.name().into();
-    value["encoded_bytes"] = built.body.len().into();
-    value["digest"] = built.digest.clone().into();
-    value["through"] = built.through.0.into();
-    value["recorded"] = built.recorded.map_or(Value::Null, |seq| seq.0.into());
-    value["step"] = built.step.map_or(Value::Null, |step| step.words().into());
     let dropped = built.dropped.iter().map(|dropped| {
         json!({ "message": dropped.message, "part": dropped.part, "reason": reason(dropped.reason), "what": dropped.what })
     });
-    value["dropped"] = dropped.collect();
+    add(
+        &mut value,
+        json!({
+            "session": session,
+            "model": built.model,
+            "model_known": built.model_known,
+            "dialect": built.dialect.name(),
+            "encoded_bytes": built.body.len(),
+            "digest": built.digest,
+            "through": built.through.0,
+            "recorded": built.recorded.map(|seq| seq.0),
+            "step": built.step.map(|step| step.words()),
+            "dropped": dropped.collect::<Vec<_>>(),
+        }),
+    );
     Ok(value)
 }
 

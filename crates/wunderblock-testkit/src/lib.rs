@@ -4,8 +4,10 @@
 //! - [`memory`]: the storage port in memory, complete and exact, and what other implementations are compared with;
 //! - [`conformance`]: every promise of the storage port as a case that any implementation can be tried on;
 //! - [`weather`]: a store that is slow, loses calls and loses answers, and counts its round trips;
-//! - [`generate`]: sessions of any size, for tests and benchmarks.
+//! - [`generate`]: sessions of any size, for tests and benchmarks;
+//! - [`agent`]: a scripted agent that runs whole sessions, with checks before every call of its model.
 
+pub mod agent;
 pub mod conformance;
 pub mod generate;
 pub mod memory;

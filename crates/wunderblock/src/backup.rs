@@ -30,7 +30,10 @@ impl Engine {
         // Beside its place first: what bears the backup's name is a whole backup.
         let partial = beside(to, ".partial");
         if to.exists() {
-            return Err(Error::Store(StoreError::Io(format!("{} exists already", to.display()))));
+            return Err(Error::Store(StoreError::Io(format!(
+                "{} exists already; give a path where nothing is",
+                to.display()
+            ))));
         }
         let _ = std::fs::remove_file(&partial);
         file.backup(&partial).await?;

@@ -1,11 +1,12 @@
 //! Checks every invariant of a ledger in one pass, and makes anew what is derived.
 
-use crate::catch_up::Progress;
+use crate::catch_up::{Progress, is_data, leaves};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::index::{Header, verify};
-use crate::store::{Answer, Query, SourceBy, StoredEvent, StreamInfo, Write, codec};
-use std::collections::{BTreeSet, HashSet};
+use crate::store::{Answer, BodyCount, Query, SourceBy, StoredEvent, StreamInfo, Write, codec};
+use crate::tokens::Counted;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, count_lines};
@@ -121,11 +122,53 @@ impl Engine {
                     }
                 }
             }
+            self.examine_counts(info, &facts, diagnosis).await?;
             let texts = self.examine_bodies(&info.id, handles, diagnosis).await?;
             for (row, fact) in facts {
                 self.examine_event(&info.id, (row, fact), &texts, diagnosis);
             }
             from = last.next();
+        }
+        Ok(())
+    }
+
+    /// Checks the running sums of tokens against what was counted of each body, and what is counted now of short texts.
+    async fn examine_counts(
+        &self,
+        info: &StreamInfo,
+        facts: &[(&StoredEvent, Option<Fact>)],
+        diagnosis: &mut Diagnosis,
+    ) -> Result<(), Error> {
+        let counted: Vec<_> = facts.iter().filter(|(row, _)| row.seq <= info.counted).collect();
+        let Some((first, _)) = counted.first() else { return Ok(()) };
+        let parts = |fact: &Option<Fact>| counted_bodies(fact).into_iter().cloned().collect::<Vec<Body>>();
+        let bodies: Vec<Vec<Body>> = counted.iter().map(|(_, fact)| parts(fact)).collect();
+        let handles: Vec<Handle> = bodies.iter().flatten().filter_map(Body::handle).collect();
+        let seqs = std::iter::once(first.seq.prev()).chain(counted.iter().map(|(row, _)| row.seq)).collect();
+        let (tenant, stream) = (self.tenant.no, info.id.clone());
+        let queries =
+            vec![Query::Tallies { tenant, stream, seqs }, Query::Counts { tenant, handles: handles.clone() }];
+        let mut answers = self.storage.query(queries).await?.into_iter();
+        let (Some(Answer::Tallies(tallies)), Some(Answer::Counts(counts))) = (answers.next(), answers.next())
+        else {
+            return Err(unexpected());
+        };
+        let counts: HashMap<Handle, Option<BodyCount>> = handles.into_iter().zip(counts).collect();
+        for (((row, fact), bodies), pair) in counted.iter().zip(&bodies).zip(tallies.windows(2)) {
+            let own = |body: &Body| match body {
+                Body::Inline(text) => Some(u64::from(Counted::of(text).o200k)),
+                Body::Blob { blob, .. } => {
+                    counts.get(blob).copied().flatten().map(|count| count.o200k.into())
+                }
+            };
+            let sum: Option<u64> = bodies.iter().map(own).sum();
+            let [before, after] = pair else { continue };
+            let stated = after.tokens.zip(before.tokens).map(|(after, before)| after.0.checked_sub(before.0));
+            // What was erased stays in the sums; nobody can say any more how much it was.
+            if fact.is_some() && stated.is_none_or(|stated| stated.is_none() || stated != sum) {
+                let detail = format!("{} position {}: {stated:?} stated, {sum:?} counted", info.id, row.seq);
+                diagnosis.stale("tallies are what was counted", detail);
+            }
         }
         Ok(())
     }
@@ -270,6 +313,13 @@ impl Engine {
         }
         Ok(count)
     }
+}
+
+/// The bodies of an event whose tokens are summed up.
+fn counted_bodies(fact: &Option<Fact>) -> Vec<&Body> {
+    let Some(Fact::MessageAppended(said)) = fact else { return Vec::new() };
+    let leaves = said.message.parts.iter().flat_map(leaves);
+    leaves.filter(|(part, _)| !is_data(part)).map(|(_, body)| body).collect()
 }
 
 fn base(info: &StreamInfo) -> Seq {

@@ -116,6 +116,10 @@ impl Engine {
     /// # Errors
     /// When none fits, or several.
     pub async fn find(&self, text: &str) -> Result<Session, Error> {
+        // A live session may have such a name itself.
+        if text.ends_with("~1") && self.info(&StreamId::new(text)?).await?.is_some() {
+            return Ok(self.session(StreamId::new(text)?));
+        }
         let exact = StreamId::new(text.strip_suffix("~1").unwrap_or(text))?;
         if let Some(info) = self.info(&exact).await? {
             let leaf = if text.ends_with("~1") { None } else { self.leaf(&info).await? };

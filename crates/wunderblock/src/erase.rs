@@ -1,14 +1,19 @@
 //! Forgetting for good: content, and everything that was made from it.
 
+use crate::echo::beginning;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::index::{DocKey, Header, without};
 use crate::record::pack;
 use crate::session::Session;
-use crate::store::{Answer, Marked, PackedSegment, Query, SourceSpan, Stretch, Write, Written};
-use std::collections::BTreeSet;
+use crate::store::{
+    Answer, Marked, Named, PackedSegment, Query, SourceSpan, StreamInfo, Stretch, Write, Written,
+};
+use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{ContentErased, Event, Fact, NewEvent, Source};
-use wunderblock_core::id::{EventId, StreamId};
+use wunderblock_core::id::{EventId, Handle, StreamId};
+use wunderblock_core::message::Body;
+use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::units::{Bytes, Seq};
 
 /// The receipt of an erasure.
@@ -44,7 +49,8 @@ impl Session {
         if from > to {
             return Err(Error::Address(format!("the session has positions 1 to {}", info.head)));
         }
-        let losses = self.losses(from, to).await?;
+        let mut losses = self.losses(from, to).await?;
+        self.echoed((from, to), &mut losses).await?;
         let mut writes = self.engine.unindexed(&losses).await?;
         let swaps = writes.len();
         for loss in &losses {
@@ -91,14 +97,12 @@ impl Session {
     /// # Errors
     /// As [`Session::erase`].
     pub async fn erase_all(&self, reason: Option<&str>) -> Result<Erased, Error> {
-        let root = self.id.as_str().split('~').next().unwrap_or_default();
-        let is_family = |id: &StreamId| {
-            id.as_str() == root || id.as_str().strip_prefix(root).is_some_and(|rest| rest.starts_with('~'))
-        };
+        let streams = self.engine.streams("", u64::from(u32::MAX)).await?;
+        let family = family(&self.id, &streams);
         let mut sum = Erased::default();
         let (mut sources, mut shared) = (BTreeSet::new(), BTreeSet::new());
-        for info in self.engine.streams("", u64::from(u32::MAX)).await? {
-            if !is_family(&info.id) {
+        for info in streams {
+            if !family.contains(&info.id) {
                 shared.extend(info.source);
                 continue;
             }
@@ -111,7 +115,7 @@ impl Session {
         }
         for source in sources.difference(&shared) {
             let info = self.engine.source_info(*source).await?;
-            let spans = (1..=info.revision)
+            let spans = (1..=info.revision.saturating_add(1))
                 .map(|revision| SourceSpan { source: info.handle, revision, offset: 0, len: u64::MAX })
                 .collect();
             let write = Write::Erase {
@@ -127,6 +131,42 @@ impl Session {
             }
         }
         Ok(sum)
+    }
+
+    /// Adds the records of imported files that say once more what is lost, and that no event points at.
+    async fn echoed(&self, (from, to): (Seq, Seq), losses: &mut [Loss]) -> Result<(), Error> {
+        let Some(first) = losses.first_mut() else { return Ok(()) };
+        let sources: BTreeSet<Handle> = first.spans.iter().map(|span| span.source).collect();
+        if sources.is_empty() {
+            return Ok(());
+        }
+        let mut beginnings = Vec::new();
+        let mut next = from;
+        while next <= to {
+            let events = self.events(next, to, (512, Bytes(8 << 20))).await?;
+            let Some(last) = events.last().map(|event| event.seq) else { break };
+            let facts: Vec<&Fact> = events.iter().filter_map(|event| event.fact.as_ref()).collect();
+            let bodies = || facts.iter().flat_map(|fact| fact.bodies());
+            let texts = self.engine.texts(bodies().filter_map(Body::handle).collect::<Vec<_>>()).await?;
+            let text = |body: &'_ Body| match body {
+                Body::Inline(text) => beginning(text),
+                Body::Blob { blob, .. } => texts.text(*blob).and_then(beginning),
+            };
+            beginnings.extend(bodies().filter_map(text));
+            next = last.next();
+        }
+        beginnings.sort_unstable();
+        beginnings.dedup();
+        if beginnings.is_empty() {
+            return Ok(());
+        }
+        for handle in sources {
+            let named = self.engine.one(Query::Resolve { tenant: self.engine.tenant.no, handle }).await?;
+            let Answer::Named(Some(Named::Source(no))) = named else { continue };
+            let source = self.engine.source_info(no).await?;
+            first.spans.extend(self.engine.echoes(source, &beginnings).await?);
+        }
+        Ok(())
     }
 
     /// What every stream loses: the range itself, and what was made from it here and in forks.
@@ -159,6 +199,15 @@ impl Session {
         losses.retain(|loss| !loss.seqs.is_empty());
         Ok(losses)
     }
+}
+
+/// A session, what it forked from, and all that forked from any of them.
+fn family(id: &StreamId, streams: &[StreamInfo]) -> BTreeSet<StreamId> {
+    let parents: BTreeMap<&StreamId, &StreamId> =
+        streams.iter().filter_map(|info| Some((&info.id, &info.fork.as_ref()?.0))).collect();
+    let root = |id| std::iter::successors(Some(id), |id| parents.get(id).copied()).last();
+    let own = root(id);
+    streams.iter().map(|info| &info.id).filter(|id| root(id) == own).cloned().collect()
 }
 
 /// Notes an event of the range. What opens a stream, steers a view or measures says nothing of the content and stays.

@@ -63,6 +63,9 @@ pub enum Error {
     /// There is no recorded request at a position.
     #[error("there is no recorded request at or before position {0}")]
     NoRequest(Seq),
+    /// There is nothing yet that a request could hold.
+    #[error("nothing has been said in `{0}` so far that a request could hold")]
+    Silence(StreamId),
     /// A replayed request is not what was recorded.
     #[error("the request recorded at position {at} cannot be rebuilt: {why}")]
     Replay {
@@ -121,6 +124,7 @@ impl Error {
             | Self::NoHandle(_)
             | Self::Address(_)
             | Self::NoRequest(_)
+            | Self::Silence(_)
             | Self::Pattern(_)
             | Self::Query(_)
             | Self::Config(_) => ErrorKind::Usage,
@@ -139,8 +143,12 @@ impl Error {
             Self::OverBudget(_) => {
                 "use a larger --window, a smaller --reserve, or fewer tools and instructions; the parts are listed above"
             }
+            Self::File { .. } => "check the path and who may read or write there",
             Self::NoHandle(_) => "handles belong to one ledger and tenant; check --db and --tenant",
             Self::NoRequest(_) => "`wunderblock context SESSION` builds and records a request",
+            Self::Silence(_) => {
+                "`wunderblock append SESSION` adds messages; with --at, give a later position"
+            }
             Self::Pattern(_) => "without --regex the pattern is taken literally",
             Self::Restless => "another process is appending; try again",
             Self::Store(error) => return store_hint(error),

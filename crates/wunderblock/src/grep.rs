@@ -57,7 +57,7 @@ enum Pattern {
 impl Pattern {
     fn new(pattern: &str, options: &GrepOptions) -> Result<Self, Error> {
         if pattern.is_empty() {
-            return Err(Error::Pattern("it is empty, and would match everything".to_owned()));
+            return Err(Error::Query("the pattern is empty, and would match every line".to_owned()));
         }
         if !options.regex && !options.ignore_case {
             return Ok(Self::Literal(Box::new(memmem::Finder::new(pattern.as_bytes()).into_owned())));

@@ -18,6 +18,7 @@ mod build;
 pub mod catalog;
 mod catch_up;
 mod doctor;
+mod echo;
 mod engine;
 mod erase;
 mod error;

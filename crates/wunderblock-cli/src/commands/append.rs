@@ -49,8 +49,8 @@ pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Result<ExitCode
         let (group, broken) = whole(group);
         let mut out = std::io::stdout().lock();
         for answer in handle(&session, group).await {
-            refused |= answer["status"] == "conflict";
-            failed |= answer["status"] == "error";
+            refused |= has_status(&answer, "conflict");
+            failed |= has_status(&answer, "error");
             writeln!(out, "{}", clean_json(&answer.to_string()))?;
         }
         out.flush()?;
@@ -63,6 +63,10 @@ pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Result<ExitCode
         (_, true) => ExitCode::from(REFUSED),
         _ => ExitCode::SUCCESS,
     })
+}
+
+fn has_status(answer: &Value, status: &str) -> bool {
+    answer.get("status").and_then(Value::as_str) == Some(status)
 }
 
 fn read_lines() -> Receiver<Line> {
@@ -177,7 +181,7 @@ fn refusal(number: u64, event: &NewEvent, error: &Error) -> Value {
     let mut answer =
         json!({ "line": number, "id": event.id.as_str(), "status": status, "error": error.to_string() });
     if let Some(hint) = error.hint() {
-        answer["hint"] = hint.into();
+        crate::report::add(&mut answer, json!({ "hint": hint }));
     }
     answer
 }
@@ -198,6 +202,9 @@ struct Envelope<'l> {
 /// A line as an event: an event as exported, or a message in a provider's form.
 fn event(line: &[u8], number: u64) -> Result<NewEvent, String> {
     let text = std::str::from_utf8(line).map_err(|_| "the line is not UTF-8".to_owned())?.trim();
+    if !text.starts_with('{') {
+        return Err("the line is not a JSON object".to_owned());
+    }
     let envelope: Envelope<'_> =
         serde_json::from_str(text).map_err(|error| format!("the line is not a JSON object: {error}"))?;
     let at = envelope.at.map_or_else(now, Millis);

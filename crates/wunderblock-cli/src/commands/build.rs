@@ -102,16 +102,17 @@ async fn find(global: &Global, session: &Session, built: &Built, text: &str) -> 
             .await?;
     }
     for (seq, handle, line) in &places {
-        let (form, why) = fate(built, *seq);
+        let (form, section, why) = fate(built, *seq);
         if global.json {
             print_json(&json!({
-                "seq": seq.0, "treatment": form, "reason": why, "handle": handle.map(|handle| handle.to_string()), "text": line,
+                "seq": seq.0, "treatment": form, "section": section, "reason": why, "handle": handle.map(|handle| handle.to_string()), "text": line,
             }))?;
         } else {
             let read = handle.map(|handle| format!("  read {handle}")).unwrap_or_default();
             print(&format!(
-                "{:>6}  {form:<9} {why}{read}\n        {}\n",
+                "{:>6}  {form:<9} {}{read}\n        {}\n",
                 seq.0,
+                section.or(why).unwrap_or_default(),
                 crate::report::fit(&clean(line.trim()), width() - 8)
             ))?;
         }
@@ -122,8 +123,8 @@ async fn find(global: &Global, session: &Session, built: &Built, text: &str) -> 
     Ok(if places.is_empty() { ExitCode::from(crate::exit::FAILED) } else { ExitCode::SUCCESS })
 }
 
-/// What became of a position in a request.
-fn fate(built: &Built, seq: Seq) -> (&'static str, &'static str) {
+/// What became of a position in a request: the form it has, and the section it is in or the reason why it is in none.
+fn fate(built: &Built, seq: Seq) -> (&'static str, Option<&'static str>, Option<&'static str>) {
     let line = built.report.entries.iter().find(|entry| entry.seq == Some(seq));
     if let Some(line) = line {
         let form = match line.treatment {
@@ -132,15 +133,21 @@ fn fate(built: &Built, seq: Seq) -> (&'static str, &'static str) {
             Treatment::Stub => "stub",
             Treatment::LeftOut => "left out",
         };
-        return (form, line.section.name());
+        return (form, Some(line.section.name()), None);
     }
     let run = built.report.left_out.iter().find(|run| run.from_seq <= seq && seq <= run.to_seq);
-    run.map_or(("absent", "it is no message"), |run| ("left out", reason(run.reason)))
+    match run {
+        Some(run) => ("left out", None, Some(reason(run.reason))),
+        None => ("absent", None, Some("it is no message")),
+    }
 }
 
 fn options(settings: &Settings, build: &BuildArgs, at: Option<u64>) -> Result<ContextOptions, Failure> {
     let defaults = &settings.context;
     let dialect = build.to.map(dialect);
+    if build.model.as_deref().is_some_and(|model| model.trim().is_empty()) {
+        return Err(wrong("--model is empty; leave it out to take the transcript's"));
+    }
     let tools = build.tools.as_deref().map(|path| tools(path, dialect)).transpose()?;
     Ok(ContextOptions {
         lane: Some(LaneId::new(build.lane.clone()).map_err(Error::from)?),
@@ -158,6 +165,12 @@ fn options(settings: &Settings, build: &BuildArgs, at: Option<u64>) -> Result<Co
 fn tools(path: &Path, dialect: Option<Dialect>) -> Result<Vec<Tool>, Failure> {
     let text =
         std::fs::read_to_string(path).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
+    let refused = || {
+        let why = "not a JSON array of tools in Anthropic's, OpenAI's or the neutral form";
+        wrong(format!("{}: {why}", path.display()))
+    };
+    // Anything else inside a request would be taken for a request without tools.
+    serde_json::from_str::<Vec<serde_json::Map<String, serde_json::Value>>>(&text).map_err(|_| refused())?;
     let request = format!("{{\"model\":\"m\",\"max_tokens\":1,\"messages\":[],\"tools\":{text}}}");
     let candidates = [dialect.unwrap_or(Dialect::Anthropic), Dialect::Anthropic, Dialect::OpenaiChat];
     let decoded = candidates.into_iter().find_map(|dialect| {
@@ -165,12 +178,7 @@ fn tools(path: &Path, dialect: Option<Dialect>) -> Result<Vec<Tool>, Failure> {
         request.tools.iter().all(|tool| !tool.name.is_empty()).then_some(request.tools)
     });
     let tools = decoded.or_else(|| serde_json::from_str::<Vec<Tool>>(&text).ok());
-    let mut tools = tools.ok_or_else(|| {
-        wrong(format!(
-            "{}: not a JSON array of tools in Anthropic's, OpenAI's or the neutral form",
-            path.display()
-        ))
-    })?;
+    let mut tools = tools.ok_or_else(refused)?;
     tools.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(tools)
 }

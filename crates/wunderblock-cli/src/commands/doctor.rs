@@ -8,10 +8,22 @@ use crate::settings::Settings;
 use crate::terminal::clean;
 use serde_json::json;
 use std::process::ExitCode;
-use wunderblock::{Diagnosis, Engine, Progress};
+use wunderblock::store::StoreError;
+use wunderblock::{Diagnosis, Engine, Error, Problem, Progress};
 use wunderblock_core::stub::grouped;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Doctor) -> Result<ExitCode, Failure> {
+    match checked(global, settings, wanted).await {
+        // So much is wrong that not even the examination gets through: that is its finding.
+        Err(Failure::Engine(Error::Store(StoreError::Damaged(detail)))) => {
+            let problem = Problem { rule: "the file can be read", detail, derived: false };
+            said(global, &Diagnosis { problems: vec![problem], ..Diagnosis::default() }, 0)
+        }
+        other => other,
+    }
+}
+
+async fn checked(global: &Global, settings: &Settings, wanted: &Doctor) -> Result<ExitCode, Failure> {
     let writes = wanted.rebuild || wanted.repair;
     let engine = if writes { settings.existing().await? } else { settings.read_only().await? };
     if wanted.rebuild {
@@ -28,6 +40,10 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Doctor) -
             catch_up(&engine, global).await?;
         }
     }
+    said(global, &diagnosis, repaired.len())
+}
+
+fn said(global: &Global, diagnosis: &Diagnosis, repaired: usize) -> Result<ExitCode, Failure> {
     let ok = diagnosis.problems.is_empty();
     if global.json {
         let problems = diagnosis.problems.iter().map(
@@ -36,13 +52,13 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Doctor) -
         print_json(&json!({
             "ok": ok,
             "problems": problems.collect::<Vec<_>>(),
-            "repaired": repaired.len(),
+            "repaired": repaired,
             "events": diagnosis.events,
             "bodies": diagnosis.bodies,
             "source_bytes": diagnosis.source_bytes,
         }))?;
     } else {
-        print(&picture(&diagnosis, repaired.len()))?;
+        print(&picture(diagnosis, repaired))?;
     }
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }

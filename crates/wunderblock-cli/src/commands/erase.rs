@@ -3,6 +3,7 @@
 use super::{known_session, print, print_json, seqs};
 use crate::args::{Erase, Global};
 use crate::exit::{Failure, REFUSED};
+use crate::report::plural;
 use crate::settings::Settings;
 use crate::terminal::clean;
 use serde_json::json;
@@ -38,10 +39,10 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
         }))?;
     } else {
         print(&format!(
-            "erased from {}: {} events, {} bodies, {} bytes of the original; receipt at position {}\n",
+            "erased from {}: {}, {}, {} bytes of the original; receipt at position {}\n",
             clean(session.id().as_str()),
-            grouped(erased.events),
-            grouped(erased.blobs),
+            plural(erased.events, "event", "events"),
+            plural(erased.blobs, "body", "bodies"),
             grouped(erased.source_bytes.0),
             erased.receipt.map(|seq| seq.to_string()).unwrap_or_default()
         ))?;

@@ -8,7 +8,7 @@ use crate::settings::Settings;
 use crate::terminal::clean;
 use serde_json::json;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 use wunderblock::{Engine, Imported, transcripts};
 use wunderblock_core::stub::grouped;
@@ -56,7 +56,7 @@ fn text(failure: &Failure) -> String {
     }
 }
 
-async fn one(global: &Global, engine: &Engine, path: &PathBuf, wanted: &Import) -> Result<(), Failure> {
+async fn one(global: &Global, engine: &Engine, path: &Path, wanted: &Import) -> Result<(), Failure> {
     let bar = bytes_bar(global, &path.to_string_lossy());
     let imported =
         engine.import(path, format(wanted.format), &mut |done, total| update(&bar, done, total)).await;

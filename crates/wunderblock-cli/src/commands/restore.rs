@@ -2,7 +2,8 @@
 
 use super::{print, print_json};
 use crate::args::{Global, Restore};
-use crate::exit::Failure;
+use crate::exit::{Failure, REFUSED};
+use crate::report::plural;
 use crate::settings::Settings;
 use crate::terminal::clean;
 use serde_json::json;
@@ -10,6 +11,10 @@ use std::process::ExitCode;
 use wunderblock::Engine;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Restore) -> Result<ExitCode, Failure> {
+    if !wanted.replace && settings.db.metadata().is_ok_and(|meta| meta.len() > 0) {
+        let why = format!("{} is there; --replace keeps it beside the restored one", settings.db.display());
+        return Err(Failure::Door(REFUSED, why));
+    }
     let done = Engine::restore(&wanted.from, &settings.db, wanted.replace, settings.config()).await?;
     let kept = done.kept.as_ref().map(|path| path.to_string_lossy().into_owned());
     if global.json {
@@ -23,10 +28,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Restore) 
         out.push_str(&format!("the ledger that was there is now {}\n", clean(&kept)));
     }
     if done.erased_again > 0 {
-        out.push_str(&format!(
-            "{} events were erased again, as they had been since the backup\n",
-            done.erased_again
-        ));
+        let events = plural(done.erased_again, "event has", "events have");
+        out.push_str(&format!("{events} been erased again, as since the backup\n"));
     }
     print(&out)?;
     Ok(ExitCode::SUCCESS)

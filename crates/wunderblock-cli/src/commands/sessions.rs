@@ -8,6 +8,7 @@ use crate::report::{columns, fit, pad, size};
 use crate::settings::Settings;
 use crate::terminal::{clean, width};
 use serde_json::json;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use wunderblock::Engine;
 use wunderblock::store::StreamInfo;
@@ -62,7 +63,9 @@ pub(crate) async fn run(
 
 async fn table(engine: &Engine, streams: &[StreamInfo]) -> Result<String, Failure> {
     let paint = Paint::stdout();
-    let ids: Vec<String> = streams.iter().map(|info| clean(info.id.as_str())).collect();
+    // A window shows the beginning of a long id, which is enough to name it; a pipe gets all of it.
+    let most = if std::io::stdout().is_terminal() { width().saturating_sub(BEFORE) } else { usize::MAX };
+    let ids: Vec<String> = streams.iter().map(|info| fit(&clean(info.id.as_str()), most)).collect();
     let wide = ids.iter().map(|id| columns(id)).max().unwrap_or_default().clamp(7, ID);
     let room = width().saturating_sub(BEFORE + wide + 2);
     let begins = if room >= TITLE { "begins with" } else { "" };
@@ -77,7 +80,7 @@ async fn table(engine: &Engine, streams: &[StreamInfo]) -> Result<String, Failur
             grouped(info.messages),
             size(info.text),
             pad(id, wide),
-            paint.dim(&fit(&begins, room)),
+            paint.dim(&fit(&begins, width().saturating_sub(BEFORE + 2 + columns(id).max(wide)))),
         );
         out.push_str(line.trim_end());
         out.push('\n');
@@ -85,30 +88,28 @@ async fn table(engine: &Engine, streams: &[StreamInfo]) -> Result<String, Failur
     Ok(out)
 }
 
-/// What a session is about, as far as one line can tell: where it comes from, and the first words of its user.
+/// What a session is about, as far as one line can tell: the first words of its user, or where it comes from.
 async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Option<String>, Failure> {
     let from = match (&info.fork, &info.parent) {
-        (Some((parent, at)), _) => format!("fork of {parent} at {at}"),
-        (None, Some(parent)) => format!("sub-agent of {parent}"),
-        (None, None) => String::new(),
+        (_, Some(parent)) => Some(clean(&format!("sub-agent of {parent}"))),
+        (Some((parent, at)), None) => Some(clean(&format!("fork of {parent} at {at}"))),
+        (None, None) => None,
     };
-    if !from.is_empty() {
-        return Ok(Some(clean(&from)));
-    }
-    let Some(first) = info.first_user else { return Ok(None) };
+    let Some(first) = info.first_user.filter(|_| info.parent.is_none()) else { return Ok(from) };
     let events = engine.session(info.id.clone()).events(first, first, (1, Bytes(1 << 20))).await?;
     let bodies = engine.bodies(&events).await?;
     let Some(Fact::MessageAppended(said)) = events.first().and_then(|event| event.fact.as_ref()) else {
-        return Ok(None);
+        return Ok(from);
     };
     let words = said.message.parts.iter().find_map(|part| match part {
         Part::Text { text, .. } => text_of(text, &bodies),
         _ => None,
     });
-    Ok(words.map(|text| {
+    let words = words.map(|text| {
         let head: String = text.chars().take(400).collect();
         clean(&head.split_whitespace().collect::<Vec<_>>().join(" "))
-    }))
+    });
+    Ok(words.or(from))
 }
 
 fn text_of<'t>(body: &'t Body, bodies: &'t dyn Bodies) -> Option<&'t str> {

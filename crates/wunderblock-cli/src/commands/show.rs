@@ -42,13 +42,17 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> 
         say(global, &format!("the session has positions 1 to {}", info.head));
     } else if info.head > to || from > Seq(1) {
         out.push_str(&paint.dim(&format!(
-            "positions {from}–{} of {}; --at A-B shows others\n",
-            to.min(info.head),
+            "{} of {}; --at A-B shows others\n",
+            span(from, to.min(info.head)),
             info.head
         )));
     }
     print(&out)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn span(from: Seq, to: Seq) -> String {
+    if from == to { format!("position {from}") } else { format!("positions {from}–{to}") }
 }
 
 fn describe(

@@ -263,9 +263,9 @@ impl Told<'_> {
         let [Answer::Stream(info), Answer::Segments(segments)] = answers.as_slice() else {
             return Vec::new();
         };
-        let reach =
-            |info: &Box<StreamInfo>| Reach { stream: info.no, after: info.indexed, through: info.head };
-        let indexed: Vec<Reach> = info.iter().map(reach).collect();
+        let info = info.as_deref().into_iter();
+        let reach = |info: &StreamInfo| Reach { stream: info.no, after: info.indexed, through: info.head };
+        let indexed: Vec<Reach> = info.map(reach).collect();
         let replaces = segments.iter().take(usize::from(replace)).map(|info| info.id).collect();
         let header = format!("{indexed:?}").into_bytes();
         let blocks = vec![header.clone(), vec![1], vec![2]];

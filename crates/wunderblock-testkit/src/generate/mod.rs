@@ -11,6 +11,7 @@ mod session;
 mod time;
 mod words;
 
+pub(crate) use random::Random;
 use session::Session;
 use wunderblock_core::event::NewEvent;
 
@@ -19,6 +20,13 @@ use wunderblock_core::event::NewEvent;
 /// the session says that. The last turn may be incomplete.
 pub fn session(events: usize, seed: u64) -> impl Iterator<Item = NewEvent> {
     Session::new(seed).take(events)
+}
+
+/// Prose of about so many bytes.
+pub(crate) fn prose(random: &mut Random, bytes: usize) -> String {
+    let mut text = String::with_capacity(bytes + 64);
+    words::push_prose(&mut text, random, bytes);
+    text
 }
 
 /// The same session as lines of a Claude Code transcript, without the newlines: records of type `user`, `assistant`

@@ -3,14 +3,14 @@
 /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): small, fast, and the same
 /// on every machine. Not for secrets.
 #[derive(Clone, Debug)]
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub(super) fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -19,31 +19,31 @@ impl Random {
     }
 
     /// A number below `end`; 0 when `end` is 0.
-    pub(super) fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         // The high half of a product is as good as a remainder, and needs no division.
         let wide = u128::from(self.next()) * end as u128;
         usize::try_from(wide >> 64).unwrap_or(0)
     }
 
     /// A number from `from` up to but not including `to`.
-    pub(super) fn between(&mut self, from: usize, to: usize) -> usize {
+    pub(crate) fn between(&mut self, from: usize, to: usize) -> usize {
         from + self.below(to.saturating_sub(from))
     }
 
     /// True in so many of a hundred cases.
-    pub(super) fn chance(&mut self, percent: usize) -> bool {
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
     /// One of several; the empty text when there is none.
-    pub(super) fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+    pub(crate) fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
         let index = self.below(from.len());
         from.get(index).copied().unwrap_or_default()
     }
 }
 
 /// Writes the lowest `digits` hexadecimal digits, 16 at most.
-pub(super) fn push_hex(out: &mut String, number: u64, digits: usize) {
+pub(crate) fn push_hex(out: &mut String, number: u64, digits: usize) {
     const SIGNS: &[u8; 16] = b"0123456789abcdef";
     let mut text = [b'0'; 16];
     let mut rest = number;
@@ -55,7 +55,7 @@ pub(super) fn push_hex(out: &mut String, number: u64, digits: usize) {
 }
 
 /// Writes a number, with zeros before it up to `width` digits, 20 at most.
-pub(super) fn push_number(out: &mut String, number: u64, width: usize) {
+pub(crate) fn push_number(out: &mut String, number: u64, width: usize) {
     let mut text = [b'0'; 20];
     let mut rest = number;
     let mut used = 0;

@@ -203,30 +203,24 @@ impl State {
     /// Puts spaces over bytes as a revision has them, and over the same bytes where other revisions have them again.
     /// Says how many.
     fn overwrite(&mut self, no: SourceNo, span: &SourceSpan) -> Result<Bytes, StoreError> {
-        let (from, to) = (span.offset, span.offset.saturating_add(span.len));
         let mut places: BTreeSet<(u32, u64, u64)> = BTreeSet::new();
-        let mut record = Vec::new();
-        for (revision, begin, end) in self.holders(no, span.revision).into_iter().rev() {
-            let (from, to) = (from.max(begin), to.min(end));
-            if from < to {
-                record.extend(
-                    self.own_bytes(no, revision)?.into_iter().filter(|(at, _)| (from..to).contains(at)),
-                );
-                places.insert((revision, from, to));
-            }
-        }
-        let record: Vec<u8> = record.into_iter().map(|(_, byte)| byte).collect();
-        let touched: BTreeSet<u32> = places.iter().map(|(revision, ..)| *revision).collect();
-        if record.len() as u64 >= REPEATED_MIN {
-            for revision in
-                (1..=self.sources.get(&no).map_or(0, |row| row.newest)).filter(|it| !touched.contains(it))
-            {
-                let own = self.own_bytes(no, revision)?;
-                let plain: Vec<u8> = own.iter().map(|(_, byte)| *byte).collect();
+        let range = |from: u64, len: u64| (from, from.saturating_add(len));
+        self.note_holders(no, span.revision, range(span.offset, span.len), &mut places);
+        let (from, to) = range(span.offset, span.len);
+        let own = self.content(no, span.revision)?;
+        let record: Vec<u8> =
+            own.into_iter().filter(|(at, _)| (from..to).contains(at)).map(|(_, byte)| byte).collect();
+        if record.len() as u64 >= REPEATED_MIN && span.len < u64::MAX {
+            let newest = self.sources.get(&no).map_or(0, |row| row.newest);
+            for revision in (1..=newest).filter(|revision| *revision != span.revision) {
+                let shared = self.revisions.get(&(no, revision)).map_or(0, |row| row.shared);
+                let mut content = self.content(no, revision)?;
+                content.retain(|(at, _)| at.saturating_add(record.len() as u64) > shared);
+                let plain: Vec<u8> = content.iter().map(|(_, byte)| *byte).collect();
                 let mut at = 0;
                 while let Some(found) = find(plain.get(at..).unwrap_or_default(), &record) {
-                    let first = own.get(at + found).map_or(0, |(offset, _)| *offset);
-                    places.insert((revision, first, first + record.len() as u64));
+                    let first = content.get(at + found).map_or(0, |(offset, _)| *offset);
+                    self.note_holders(no, revision, range(first, record.len() as u64), &mut places);
                     at += found + record.len();
                 }
             }
@@ -239,6 +233,29 @@ impl State {
             self.sources.change(&no, |row| row.erased = true);
         }
         Ok(bytes)
+    }
+
+    /// Notes which revisions hold which bytes of a range of one revision.
+    fn note_holders(
+        &self,
+        no: SourceNo,
+        revision: u32,
+        (from, to): (u64, u64),
+        places: &mut BTreeSet<(u32, u64, u64)>,
+    ) {
+        let holders = self.holders(no, revision).into_iter();
+        let parts = holders.map(|(revision, begin, end)| (revision, from.max(begin), to.min(end)));
+        places.extend(parts.filter(|(_, from, to)| from < to));
+    }
+
+    /// The bytes a revision has, with their offsets.
+    fn content(&self, no: SourceNo, revision: u32) -> Result<Vec<(u64, u8)>, StoreError> {
+        let mut content = Vec::new();
+        for (holder, from, to) in self.holders(no, revision).into_iter().rev() {
+            let own = self.own_bytes(no, holder)?;
+            content.extend(own.into_iter().filter(|(at, _)| (from..to).contains(at)));
+        }
+        Ok(content)
     }
 
     /// The bytes a revision holds itself, with their offsets.

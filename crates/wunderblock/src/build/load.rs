@@ -10,6 +10,7 @@ use crate::store::{Answer, BodyCount, Marked, Order, Query, StoredEvent, StreamI
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wunderblock_core::event::{Event, Fact, UsageMeasured};
 use wunderblock_core::id::{Handle, LaneId, StreamId};
+use wunderblock_core::message::{Body, Message, Part};
 use wunderblock_core::plan::Trim;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
@@ -25,6 +26,8 @@ pub(crate) struct Loaded {
     /// The first position of which everything is in the view.
     pub(crate) floor: Seq,
     pub(crate) counts: HashMap<Handle, BodyCount>,
+    /// The texts of the user's newest turn that are in blobs.
+    pub(crate) texts: Texts,
     pub(crate) usage: Option<UsageMeasured>,
     /// The window the lane's last request was built for.
     pub(crate) last_window: Option<Tokens>,
@@ -33,7 +36,7 @@ pub(crate) struct Loaded {
 }
 
 /// The texts of blobs, for rendering.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Texts(pub(crate) HashMap<Handle, String>);
 
 impl Bodies for Texts {
@@ -69,11 +72,12 @@ impl Engine {
             singles.extend(first.pins.iter().copied());
         }
         singles.retain(|seq| !first.events.contains_key(seq));
-        self.second_trip(wanted.stream, (missing, singles), &mut first.events).await?;
+        let newest = self.newest_turn(wanted.stream, &first)?;
+        let texts = self.second_trip(wanted.stream, (missing, singles, newest), &mut first.events).await?;
         if let Some((from, _)) = missing {
             first.floor = from;
         }
-        self.assemble(wanted, first)
+        Ok(Loaded { texts, ..self.assemble(wanted, first)? })
     }
 
     /// Folds what was loaded, in the order a view is resumed in.
@@ -98,6 +102,7 @@ impl Engine {
             view,
             floor: first.floor,
             counts,
+            texts: Texts::default(),
             usage: first.usage,
             last_window: first.last_window,
             anew: wanted.anew,
@@ -225,12 +230,23 @@ impl Engine {
         }
     }
 
+    /// The texts of the user's newest turn that are in blobs: what it names may come back.
+    fn newest_turn(&self, stream: &StreamId, first: &First) -> Result<Vec<Handle>, Error> {
+        for row in first.events.values().rev().filter(|row| row.kind == "message.appended") {
+            let Some(Fact::MessageAppended(said)) = self.event(stream, row)?.fact else { continue };
+            if said.message.is_user_turn() {
+                return Ok(spoken(&said.message).filter_map(Body::handle).collect());
+            }
+        }
+        Ok(Vec::new())
+    }
+
     async fn second_trip(
         &self,
         stream: &StreamId,
-        (missing, singles): (Option<(Seq, Seq)>, BTreeSet<Seq>),
+        (missing, singles, handles): (Option<(Seq, Seq)>, BTreeSet<Seq>, Vec<Handle>),
         events: &mut BTreeMap<Seq, StoredEvent>,
-    ) -> Result<(), Error> {
+    ) -> Result<Texts, Error> {
         let mut queries = Vec::new();
         if let Some((from, to)) = missing {
             queries.push(Query::Events {
@@ -251,14 +267,25 @@ impl Engine {
                 seqs: singles.into_iter().collect(),
             });
         }
+        if !handles.is_empty() {
+            queries.push(Query::Blobs { tenant: self.tenant.no, handles });
+        }
+        let mut texts = Texts::default();
         if queries.is_empty() {
-            return Ok(());
+            return Ok(texts);
         }
         for answer in self.storage.query(queries).await? {
-            let Answer::Events(rows) = answer else { return Err(unexpected()) };
-            events.extend(rows.into_iter().map(|row| (row.seq, row)));
+            match answer {
+                Answer::Events(rows) => events.extend(rows.into_iter().map(|row| (row.seq, row))),
+                Answer::Blobs(blobs) => {
+                    for blob in blobs.into_iter().flatten() {
+                        texts.0.insert(blob.handle, codec::unpack_text(&blob.data)?);
+                    }
+                }
+                _ => return Err(unexpected()),
+            }
         }
-        Ok(())
+        Ok(texts)
     }
 
     /// Loads bodies.
@@ -308,6 +335,14 @@ impl Engine {
         }
         Ok((scales, fresh))
     }
+}
+
+/// What a message says in words.
+pub(crate) fn spoken(said: &Message) -> impl Iterator<Item = &Body> {
+    said.parts.iter().filter_map(|part| match part {
+        Part::Text { text, .. } => Some(text),
+        _ => None,
+    })
 }
 
 fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {

@@ -370,6 +370,9 @@ impl Engine {
         (step, rendered, tallies): (Step, Rendered, BTreeMap<Seq, TallyRow>),
         fresh: Vec<(Handle, BodyCount)>,
     ) -> Result<Draft, Error> {
+        if rendered.request.messages.is_empty() {
+            return Err(Error::Silence(info.id));
+        }
         let tally = |seq: Seq| tally_of(tallies.get(&seq).copied().unwrap_or_default(), target);
         let report = report(&rendered, target.budget, target.certainty, self.stream_handle(&info.id), &tally);
         let encoded = encode(rendered, target)?;

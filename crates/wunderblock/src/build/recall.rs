@@ -1,6 +1,6 @@
 //! What could come back: bodies the newest turn speaks of, and older entries that answer a query.
 
-use super::load::{Loaded, Texts};
+use super::load::{Loaded, Texts, spoken};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::gauge::Scales;
@@ -30,7 +30,9 @@ impl Engine {
         loaded: &Loaded,
         (query, gauge): (Option<&str>, &Scales),
     ) -> Result<Recalled, Error> {
-        let mut recalled = Recalled { texts: self.newest_turn(&loaded.view).await?, ..Recalled::default() };
+        let mut recalled = Recalled { texts: loaded.texts.clone(), ..Recalled::default() };
+        let turn = newest(&loaded.view).into_iter().flat_map(spoken).filter_map(Body::handle);
+        self.more_texts(&mut recalled.texts, turn.collect::<Vec<_>>()).await?;
         let words = turn_words(&loaded.view, &recalled.texts);
         // Whether the request shows a candidate anyway is for the plan to say: only it knows where the frontiers will be.
         for name in names(&words) {
@@ -44,7 +46,9 @@ impl Engine {
             recalled.hits.extend(self.answers(stream, query).await?);
         }
         recalled.hits.dedup_by(|a, b| a.body == b.body);
-        let handles: BTreeSet<Handle> = recalled.hits.iter().filter_map(|hit| hit.body.handle()).collect();
+        // Those that come back are loaded with all else that is shown; here only what nobody has counted yet.
+        let handles = recalled.hits.iter().filter_map(|hit| hit.body.handle());
+        let handles: BTreeSet<Handle> = handles.filter(|handle| !gauge.knows(*handle)).collect();
         self.more_texts(&mut recalled.texts, handles.iter().copied()).await?;
         for handle in handles {
             if let Some(text) = recalled.texts.0.get(&handle) {
@@ -52,14 +56,6 @@ impl Engine {
             }
         }
         Ok(recalled)
-    }
-
-    /// The texts of the newest user turn, where they are in blobs.
-    async fn newest_turn(&self, view: &View) -> Result<Texts, Error> {
-        let message = newest(view);
-        let handles =
-            message.into_iter().flat_map(|said| &said.parts).flat_map(Part::bodies).filter_map(Body::handle);
-        self.texts(handles.collect::<Vec<_>>()).await
     }
 
     /// The body a handle in the newest turn names.

@@ -22,6 +22,11 @@ use wunderblock_wire::transcript::{Format, Item, Kept, Place, Reader, Record};
 /// How many warnings an import lists.
 pub const MAX_WARNINGS: usize = 20;
 
+/// Records at a file's beginning that wait for one that names the session: titles and settings come first in some.
+const HELD: usize = 64;
+/// A record as long as this is not held back.
+const HELD_BYTES: usize = 256 << 10;
+
 /// Events of one branch, waiting to be committed.
 struct Waiting {
     session: usize,
@@ -47,6 +52,7 @@ pub(super) struct Feed<'e> {
     sessions: Vec<SessionTree>,
     by_name: HashMap<Box<str>, usize>,
     own: Option<usize>,
+    held: Vec<(Record, Vec<u8>)>,
     waiting: Vec<Waiting>,
     waiting_events: usize,
     waiting_bytes: u64,
@@ -106,6 +112,7 @@ impl<'e> Feed<'e> {
             sessions: Vec::new(),
             by_name: HashMap::new(),
             own: None,
+            held: Vec::new(),
             waiting: Vec::new(),
             waiting_events: 0,
             waiting_bytes: 0,
@@ -165,8 +172,33 @@ impl<'e> Feed<'e> {
         bytes: &[u8],
         base: u64,
     ) -> Result<(), Error> {
-        self.done.records += 1;
         let raw = raw_of(&record, bytes, base);
+        let nameless = self.sessions.is_empty() && record.session.is_none() && reader.session().is_none();
+        if nameless && self.held.len() < HELD && raw.len() < HELD_BYTES {
+            self.held.push((record, raw.to_vec()));
+            return Ok(());
+        }
+        if self.newest == Millis(0) {
+            self.newest = record.at.unwrap_or(self.newest);
+        }
+        if !self.held.is_empty() {
+            // The record that names the session knows more of it, and opens it.
+            self.session(&record, reader).await?;
+            self.let_in(reader).await?;
+        }
+        self.take(record, reader, raw).await
+    }
+
+    /// Takes in what was held back.
+    pub(super) async fn let_in(&mut self, reader: &Reader) -> Result<(), Error> {
+        for (record, raw) in std::mem::take(&mut self.held) {
+            self.take(record, reader, &raw).await?;
+        }
+        Ok(())
+    }
+
+    async fn take(&mut self, record: Record, reader: &Reader, raw: &[u8]) -> Result<(), Error> {
+        self.done.records += 1;
         self.account(&record);
         let session = self.session(&record, reader).await?;
         self.place(session, &record).await?;

@@ -227,7 +227,7 @@ async fn document(feed: &mut Feed<'_>, file: &mut File, path: &Path) -> Result<(
     for record in records {
         feed.record(record, &reader, &bytes, 0).await?;
     }
-    Ok(())
+    feed.let_in(&reader).await
 }
 
 async fn lines(
@@ -267,7 +267,7 @@ async fn lines(
     for record in reader.finish() {
         feed.record(record, &reader, &[], offset).await?;
     }
-    Ok(())
+    feed.let_in(&reader).await
 }
 
 fn strip_end(line: &[u8]) -> &[u8] {

@@ -78,8 +78,8 @@ pub enum StoreError {
     /// It cannot be written.
     #[error("the database is read-only")]
     ReadOnly,
-    /// The disk is full.
-    #[error("the disk is full; nothing of this write was stored")]
+    /// The disk is full, or a quota or limit on file sizes ends writes where a full disk would.
+    #[error("the disk is full or takes no more; nothing of this write was stored")]
     Full,
     /// It was written by a newer program.
     #[error("the database has format {found}; this program knows formats up to {known}")]

@@ -13,7 +13,7 @@ pub struct PackedBlob {
     pub hash: [u8; 32],
     /// The text's length.
     pub bytes: Bytes,
-    /// The text, compressed if that makes it shorter (see [`codec::unpack`]).
+    /// The text, compressed if that makes it shorter (see [`super::codec::unpack`]).
     pub data: Vec<u8>,
 }
 
@@ -109,7 +109,7 @@ pub enum Write {
         tenant: TenantNo,
         /// Which.
         stream: StreamId,
-        /// Refuse with [`StoreError::HeadMoved`] unless the head is here, or all of the events are there already.
+        /// Refuse with [`super::StoreError::HeadMoved`] unless the head is here, or all of the events are there already.
         expect_head: Option<Seq>,
         /// What.
         events: Vec<PackedEvent>,
@@ -180,7 +180,7 @@ pub enum Write {
         segment: Option<PackedSegment>,
         /// The ids of segments that go.
         replaces: Vec<u64>,
-        /// What the segment adds to the index. Refused with [`StoreError::HeadMoved`] where somebody else has indexed
+        /// What the segment adds to the index. Refused with [`super::StoreError::HeadMoved`] where somebody else has indexed
         /// some of it meanwhile.
         indexed: Vec<Reach>,
     },
@@ -198,7 +198,7 @@ pub enum Write {
         /// The positions, in this stream or those it continues.
         seqs: Vec<Seq>,
         /// Bytes of sources to overwrite, and with them the same bytes where they stand again in other revisions of the
-        /// source, if they are at least [`REPEATED_MIN`].
+        /// source, if they are at least [`REPEATED_MIN`] and not all of it (`u64::MAX`).
         spans: Vec<SourceSpan>,
     },
 }

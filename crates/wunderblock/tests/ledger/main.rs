@@ -8,8 +8,11 @@
     reason = "a test that meets what it does not expect fails"
 )]
 
+mod care;
 mod history;
+mod live;
 mod promises;
 mod road;
 mod scene;
 mod storage;
+mod trips;

@@ -75,11 +75,9 @@ fn sessions(imported: &Imported) -> Vec<&str> {
     imported.sessions.iter().map(|id| id.as_str()).collect()
 }
 
-#[test]
-fn a_claude_code_session_with_rewinds_is_a_family_of_branches() {
-    let home = Home::new();
-    let engine = home.engine();
-    let text = [
+/// A session with a reply over several records, parallel calls, rewinds and a new beginning.
+pub(crate) fn rewound() -> String {
+    [
         user("u1", None, "one"),
         reply("a1", "u1", ("m1", r#"{"type":"thinking","thinking":"hm","signature":"sig"}"#)),
         reply("a2", "a1", ("m1", &words("first"))),
@@ -95,8 +93,14 @@ fn a_claude_code_session_with_rewinds_is_a_family_of_branches() {
         user("u4", Some("a6"), "three, on the first branch"),
         user("u5", None, "one again"),
     ]
-    .concat();
-    let path = home.file("session.jsonl", &text);
+    .concat()
+}
+
+#[test]
+fn a_claude_code_session_with_rewinds_is_a_family_of_branches() {
+    let home = Home::new();
+    let engine = home.engine();
+    let path = home.file("session.jsonl", rewound());
     let imported = import(&engine, &path);
     assert_eq!(imported.format, Format::ClaudeCode);
     assert_eq!(sessions(&imported), ["claude-1~3"]);

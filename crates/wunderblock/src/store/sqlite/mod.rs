@@ -232,7 +232,8 @@ fn write_loop(mut connection: Connection, jobs: &Receiver<WriteJob>) {
         }
         write_group(&mut connection, group);
     }
-    // Not needed for safety: it leaves one tidy file behind.
+    // Not needed for safety: it leaves one tidy file behind, if nobody else is at it.
+    let _ = connection.busy_timeout(Duration::ZERO);
     let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
@@ -411,12 +412,27 @@ fn check_format(connection: &Connection, path: &Path, access: Access) -> Result<
     Ok(())
 }
 
+fn extended(error: &rusqlite::Error) -> Option<i32> {
+    match error {
+        rusqlite::Error::SqliteFailure(code, _) => Some(code.extended_code),
+        _ => None,
+    }
+}
+
 /// SQLite's errors in our words.
 fn failure(error: &rusqlite::Error) -> StoreError {
+    use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType};
+    if matches!(error, FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..)) {
+        return StoreError::Damaged(error.to_string());
+    }
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked,
         Some(ErrorCode::ReadOnly) => StoreError::ReadOnly,
         Some(ErrorCode::DiskFull) => StoreError::Full,
+        // A quota or a limit on file sizes ends writes where a full disk would; SQLite calls that a failed write.
+        Some(ErrorCode::SystemIoFailure) if extended(error) == Some(rusqlite::ffi::SQLITE_IOERR_WRITE) => {
+            StoreError::Full
+        }
         Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged(error.to_string()),
         Some(ErrorCode::NotADatabase) => StoreError::Foreign("the file".to_owned()),
         _ => StoreError::Io(error.to_string()),

@@ -174,24 +174,21 @@ pub(super) fn overwrite(db: &Connection, tenant: TenantNo, span: &SourceSpan) ->
     let sql = "SELECT source FROM sources WHERE tenant = ?1 AND handle = ?2";
     let found = row(db, sql, params![tenant.0, handle_sql(span.source)], |row| row.get::<_, i64>(0))?;
     let Some(source) = found else { return Ok(0) };
-    let end = span.offset.saturating_add(span.len);
-    let mut places: BTreeSet<(u32, u64, u64)> = BTreeSet::new();
-    let mut record = Vec::new();
-    for (revision, begin, stop) in spans(db, SourceNo(source), Some(span.revision))?.into_iter().rev() {
-        let (from, to) = (span.offset.max(begin), end.min(stop));
-        if from < to {
-            places.insert((revision, from, to));
-        }
-    }
-    let sql = "SELECT revision FROM source_revisions WHERE source = ?1";
-    let mut others = rows(db, sql, params![source], |row| row.get::<_, u32>(0))?;
-    others.retain(|other| places.iter().all(|(revision, ..)| revision != other));
-    if !others.is_empty() && !places.is_empty() && span.len >= REPEATED_MIN {
-        for (revision, from, to) in &places {
-            read_own(db, (source, *revision), (*from, *to), &mut record)?;
-        }
-        for other in others {
-            repeated(db, (source, other), &record, &mut places)?;
+    let range = (span.offset, span.offset.saturating_add(span.len));
+    let mut places = BTreeSet::from_iter(holders(db, source, span.revision, range)?);
+    if (REPEATED_MIN..u64::MAX).contains(&span.len) {
+        let sql = "SELECT revision, shared FROM source_revisions WHERE source = ?1 AND revision <> ?2";
+        let others = rows(db, sql, params![source, span.revision], |row| {
+            Ok((row.get::<_, u32>(0)?, row.get::<_, u64>(1)?))
+        })?;
+        if !others.is_empty() {
+            let mut record = Vec::new();
+            for (revision, from, to) in &places {
+                read_own(db, (source, *revision), (*from, *to), &mut record)?;
+            }
+            for other in others {
+                repeated(db, source, other, (&record, &mut places))?;
+            }
         }
     }
     let mut erased = 0;
@@ -202,6 +199,18 @@ pub(super) fn overwrite(db: &Connection, tenant: TenantNo, span: &SourceSpan) ->
         run(db, "UPDATE sources SET erased = 1 WHERE source = ?1", params![source])?;
     }
     Ok(erased)
+}
+
+/// Which revisions hold which bytes of a range of one revision, in order.
+fn holders(
+    db: &Connection,
+    source: i64,
+    revision: u32,
+    (from, to): (u64, u64),
+) -> Result<Vec<(u32, u64, u64)>, StoreError> {
+    let spans = spans(db, SourceNo(source), Some(revision))?.into_iter().rev();
+    let parts = spans.map(|(revision, begin, end)| (revision, from.max(begin), to.min(end)));
+    Ok(parts.filter(|(_, from, to)| from < to).collect())
 }
 
 /// Adds the bytes of a range that one revision holds itself.
@@ -225,38 +234,38 @@ fn read_own(
     Ok(())
 }
 
-/// Finds where one revision has the bytes of a record of another.
+/// Finds where another revision has the bytes of a record in what it does not share.
 fn repeated(
     db: &Connection,
-    (source, revision): (i64, u32),
-    record: &[u8],
-    places: &mut BTreeSet<(u32, u64, u64)>,
+    source: i64,
+    (revision, shared): (u32, u64),
+    (record, places): (&[u8], &mut BTreeSet<(u32, u64, u64)>),
 ) -> Result<(), StoreError> {
     let len = record.len();
     if (len as u64) < REPEATED_MIN {
         return Ok(());
     }
     let finder = memchr::memmem::Finder::new(record);
+    // The record may begin in what is shared, and reach over the end of a chunk.
+    let mut begin = shared.saturating_sub(len as u64 - 1);
+    let mut window = Vec::new();
+    for (holder, from, to) in holders(db, source, revision, (begin, shared))? {
+        read_own(db, (source, holder), (from, to), &mut window)?;
+    }
     let sql = "SELECT start FROM source_chunks WHERE source = ?1 AND revision = ?2 ORDER BY start";
-    let starts = rows(db, sql, params![source, revision], |row| row.get::<_, u64>(0))?;
-    // What was read and not yet looked through, and where it begins: a record may reach over the end of a chunk.
-    let (mut window, mut begin): (Vec<u8>, u64) = (Vec::new(), 0);
-    for start in starts {
-        if window.is_empty() {
-            begin = start;
-        }
+    for start in rows(db, sql, params![source, revision], |row| row.get::<_, u64>(0))? {
         let sql = "SELECT data FROM source_chunks WHERE source = ?1 AND revision = ?2 AND start = ?3";
         let data = row(db, sql, params![source, revision, start], |row| row.get::<_, Vec<u8>>(0))?;
         window.extend(unpacked(&data.unwrap_or_default())?);
         let mut from = 0;
         while let Some(at) = window.get(from..).and_then(|rest| finder.find(rest)) {
             let first = begin + (from + at) as u64;
-            places.insert((revision, first, first + len as u64));
+            places.extend(holders(db, source, revision, (first, first + len as u64))?);
             from += at + len;
         }
-        let keep = from.max(window.len().saturating_sub(len - 1));
-        begin += keep as u64;
-        window.drain(..keep.min(window.len()));
+        let done = from.max(window.len().saturating_sub(len - 1)).min(window.len());
+        begin += done as u64;
+        window.drain(..done);
     }
     Ok(())
 }

@@ -1,0 +1,199 @@
+//! A folder of its own for each test, and the program run in it with nothing of the machine's environment.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+/// A key that makes handles the same in every run.
+const KEY: [u8; 32] = [7; 32];
+
+/// The folder.
+pub(crate) struct Desk {
+    folder: tempfile::TempDir,
+}
+
+/// A text without what has this form (`d` is a digit, `h` a hexadecimal one), except what begins with `but`.
+fn without(text: &str, form: &str, but: &str) -> String {
+    let fits = |from: usize| {
+        let part = text.as_bytes().get(from..from + form.len())?;
+        let same = part.iter().zip(form.bytes()).all(|(byte, want)| match want {
+            b'd' => byte.is_ascii_digit(),
+            b'h' => byte.is_ascii_hexdigit(),
+            want => *byte == want,
+        });
+        (same && !part.starts_with(but.as_bytes())).then_some(form.len())
+    };
+    let (mut out, mut at) = (String::new(), 0);
+    while let Some(c) = text[at..].chars().next() {
+        if let Some(len) = fits(at) {
+            out.push_str(if form.contains('h') { "[path]" } else { "[now]" });
+            out.push_str(if form.ends_with('\n') { "\n" } else { "" });
+            at += len;
+        } else {
+            out.push(c);
+            at += c.len_utf8();
+        }
+    }
+    out
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Done {
+    fn new(output: &Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout.clone()).expect("stdout is UTF-8"),
+            err: String::from_utf8(output.stderr.clone()).expect("stderr is UTF-8"),
+        }
+    }
+
+    /// Fails the test unless the run ended so.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.out, self.err);
+        assert!(!self.err.contains("panicked"), "{}", self.err);
+        self
+    }
+
+    /// Stdout as one JSON value.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}\n{}", self.out, self.err))
+    }
+
+    /// Stdout as JSON lines.
+    #[track_caller]
+    pub(crate) fn lines(&self) -> Vec<Value> {
+        let parse = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        self.out.lines().map(parse).collect()
+    }
+}
+
+use serde_json::Value;
+
+impl Desk {
+    /// An empty folder: no ledger yet.
+    pub(crate) fn bare() -> Self {
+        Self { folder: tempfile::tempdir().expect("a temporary folder") }
+    }
+
+    /// A folder with an empty ledger whose handles are the same in every run, and the transcript of
+    /// [`crate::fixture`] as `session.jsonl`, not imported.
+    pub(crate) fn new() -> Self {
+        let desk = Self::bare();
+        desk.run(&["append", "nothing"]).exits(0);
+        let ledger = desk.sql();
+        let changed = ledger.execute("UPDATE tenants SET key = ?1", [&KEY[..]]).expect("the tenant");
+        assert_eq!(changed, 1);
+        desk.write("session.jsonl", crate::fixture::transcript());
+        desk
+    }
+
+    /// The same with the transcript imported.
+    pub(crate) fn with_session() -> Self {
+        let desk = Self::new();
+        desk.run(&["import", "session.jsonl", "-q"]).exits(0);
+        desk
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), content).expect("a file can be written");
+    }
+
+    pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).expect("a file can be read")
+    }
+
+    /// The ledger's file, by the back door.
+    pub(crate) fn sql(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.path("ledger.db")).expect("the ledger opens")
+    }
+
+    /// The program, about to run here.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        self.dress(Command::new(env!("CARGO_BIN_EXE_wunderblock")), args)
+    }
+
+    /// A shell script, about to run here; `$WB` is the program.
+    pub(crate) fn shell(&self, script: &str) -> Done {
+        let mut shell = self.dress(Command::new("sh"), &["-c", script]);
+        shell.env("WB", env!("CARGO_BIN_EXE_wunderblock"));
+        Done::new(&shell.output().expect("sh runs"))
+    }
+
+    fn dress(&self, mut command: Command, args: &[&str]) -> Command {
+        command
+            .args(args)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.folder())
+            .env("XDG_DATA_HOME", self.path("data"))
+            .env("XDG_CONFIG_HOME", self.path("config"))
+            .env("WUNDERBLOCK_DB", self.path("ledger.db"))
+            .env("NO_COLOR", "1")
+            .env("COLUMNS", "100")
+            .env("TZ", "UTC")
+            .current_dir(self.folder())
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Done {
+        Done::new(&self.command(args).output().expect("the program runs"))
+    }
+
+    /// What the program writes when that need not be UTF-8.
+    pub(crate) fn run_bytes(&self, args: &[&str]) -> Output {
+        self.command(args).output().expect("the program runs")
+    }
+
+    /// Runs with this on stdin.
+    pub(crate) fn feed(&self, args: &[&str], input: &str) -> Done {
+        let mut child = self.start(args);
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let input = input.to_owned();
+        let feeder = std::thread::spawn(move || {
+            // A program that refuses early closes the pipe; what it said counts.
+            let _ = stdin.write_all(input.as_bytes());
+        });
+        let output = child.wait_with_output().expect("the program ends");
+        feeder.join().expect("the feeder ends");
+        Done::new(&output)
+    }
+
+    /// Starts with pipes on all three.
+    pub(crate) fn start(&self, args: &[&str]) -> Child {
+        let mut command = self.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("the program starts")
+    }
+
+    /// A text in which everything that differs from run to run has a name.
+    pub(crate) fn settled(&self, text: &str) -> String {
+        let folder = self.folder().canonicalize().expect("the folder is there");
+        let text = text
+            .replace(&*folder.to_string_lossy(), "[folder]")
+            .replace(&*self.folder().to_string_lossy(), "[folder]");
+        // The fixture's clock stands in March 2026; every other time is that of the run.
+        let text = without(&text, "dddd-dd-dd dd:dd", "2026-03-01");
+        let text = without(&text, "ddddddddddddd", "17723");
+        // What is named after its path, which is another one in every run.
+        let text = without(&text, "\"source\":\"wb:hhhhhhhhhhhhhhhh\"", "never");
+        without(&text, "-hhhhhhhh\n", "never")
+    }
+}

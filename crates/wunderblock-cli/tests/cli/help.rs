@@ -1,0 +1,131 @@
+//! The names of commands and flags are a promise; the help is where people read them.
+
+use crate::desk::Desk;
+
+const COMMANDS: [&str; 18] = [
+    "import",
+    "append",
+    "sessions",
+    "show",
+    "export",
+    "context",
+    "explain",
+    "replay",
+    "diff",
+    "read",
+    "grep",
+    "search",
+    "doctor",
+    "backup",
+    "restore",
+    "erase",
+    "completions",
+    "man",
+];
+
+#[test]
+fn every_command_teaches_itself() {
+    let desk = Desk::bare();
+    let mut text = desk.run(&["--help"]).exits(0).out;
+    for command in COMMANDS {
+        let help = desk.run(&[command, "--help"]).exits(0);
+        assert_eq!(help.err, "", "help that was asked for is data");
+        assert_eq!(help.out, desk.run(&["help", command]).exits(0).out);
+        assert!(help.out.lines().count() <= 50, "{command}: no wall of text");
+        assert!(help.out.lines().all(|line| line.chars().count() <= 120), "{command}: {}", help.out);
+        if command != "man" {
+            assert!(
+                help.out.contains(&format!("  wunderblock {command} ")) || help.out.contains("Each line is"),
+                "{command} has an example"
+            );
+        }
+        text.push_str(&format!("\n$ wunderblock {command} --help\n{}", help.out));
+    }
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!("help", text));
+}
+
+#[test]
+fn flags_keep_their_names() {
+    let desk = Desk::bare();
+    let request = ["--model", "--window", "--reserve", "--query", "--to", "--tools", "--lane", "--at"];
+    let table: [(&str, &[&str]); 16] = [
+        ("import", &["--format", "--no-index"]),
+        ("append", &[]),
+        ("sessions", &["--limit"]),
+        ("show", &["--at", "--limit"]),
+        ("export", &["--original", "--to", "--out"]),
+        ("context", &["--out"]),
+        ("explain", &["--find"]),
+        ("replay", &["--at", "--out"]),
+        ("diff", &[]),
+        ("read", &["--lines", "--bytes", "--json-path", "--page"]),
+        ("grep", &["--session", "--regex", "--ignore-case", "--limit"]),
+        ("search", &["--session", "--newest", "--limit"]),
+        ("doctor", &["--rebuild", "--repair"]),
+        ("backup", &[]),
+        ("restore", &["--replace"]),
+        ("erase", &["--at", "--reason", "--yes"]),
+    ];
+    let global = ["--db", "--config", "--tenant", "--json", "--quiet", "--verbose"];
+    for (command, flags) in table {
+        let help = desk.run(&[command, "--help"]).exits(0).out;
+        let built = if matches!(command, "context" | "explain") { &request[..] } else { &[] };
+        for flag in flags.iter().chain(&global).chain(built) {
+            let named = help.split(|c: char| c.is_whitespace() || c == ',').any(|word| word == *flag);
+            assert!(named, "{command} {flag}");
+        }
+    }
+}
+
+#[test]
+fn nothing_typed_is_wrong_usage() {
+    let done = Desk::bare().run(&[]).exits(2);
+    assert_eq!(done.out, "");
+    assert!(done.err.contains("Usage:"), "{}", done.err);
+}
+
+#[test]
+fn the_version_is_data() {
+    let done = Desk::bare().run(&["--version"]).exits(0);
+    assert_eq!(done.out, format!("wunderblock {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn completions_parse_in_the_shells_that_are_here() {
+    let desk = Desk::bare();
+    for (shell, check) in [
+        ("bash", "bash -n"),
+        ("zsh", "zsh -n"),
+        ("fish", "fish --no-execute"),
+        ("elvish", ""),
+        ("powershell", ""),
+    ] {
+        let done = desk.run(&["completions", shell]).exits(0);
+        for command in COMMANDS {
+            assert!(done.out.contains(command), "{shell} {command}");
+        }
+        desk.write("script", &done.out);
+        let name = check.split(' ').next().unwrap_or_default();
+        if name.is_empty() || desk.shell(&format!("command -v {name}")).code != 0 {
+            continue;
+        }
+        desk.shell(&format!("{check} script")).exits(0);
+    }
+    desk.run(&["completions", "tcsh"]).exits(2);
+}
+
+#[test]
+fn the_manual_page_renders() {
+    let desk = Desk::bare();
+    let done = desk.run(&["man"]).exits(0);
+    assert!(done.out.contains(".TH wunderblock 1"), "{}", done.out);
+    desk.write("wunderblock.1", &done.out);
+    if desk.shell("command -v man && command -v groff").code == 0 {
+        let page = desk.shell("man -l wunderblock.1 2>&1 | cat").exits(0);
+        assert!(page.out.contains("SYNOPSIS"), "{}", page.out);
+    }
+}

@@ -1,0 +1,22 @@
+//! The command line as those who use it meet it: the built binary, whole outputs, exit codes, crashes.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "helpers of tests are tests: what cannot go on shall stop"
+)]
+
+mod append;
+mod build;
+mod crash;
+mod desk;
+mod fields;
+mod fixture;
+mod help;
+mod hostile;
+mod output;
+mod session;
+mod storage;

@@ -1,0 +1,294 @@
+//! A scripted agent: whole sessions through the live door, with checks before every call of its model.
+//!
+//! The model is a list of numbers: each decides what it says next, which tools it calls, and how large their results
+//! are. There is no network and no clock. What goes wrong in the world goes wrong here, too: the process ends and the
+//! ledger is opened again, an acknowledgement is lost and events are sent a second time, a tool fails, a result is
+//! huge, and the instructions and tools change while the session goes on.
+
+#![allow(clippy::panic, reason = "a check that does not hold panics; that is what it is for")]
+
+use crate::generate::{Random, prose};
+use futures_executor::block_on;
+use wunderblock::{Built, ContextOptions, Engine, Error, Session};
+use wunderblock_core::event::{Event, Fact, MessageAppended, NewEvent, Source, TurnCompleted, UsageMeasured};
+use wunderblock_core::id::{EventId, StreamId};
+use wunderblock_core::message::{Dialect, Message, Part, Role};
+use wunderblock_core::plan::TrimReason;
+use wunderblock_core::request::Tool;
+use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
+
+/// What an agent runs with.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// Everything it does follows from this number.
+    pub seed: u64,
+    /// The session it writes.
+    pub session: StreamId,
+    /// Its model.
+    pub model: String,
+    /// The model's window.
+    pub window: Tokens,
+    /// The format of its requests.
+    pub dialect: Dialect,
+    /// How often it calls its model.
+    pub calls: usize,
+}
+
+/// What a run did.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// Every request it was built, and where it is recorded.
+    pub requests: Vec<(Seq, Vec<u8>)>,
+    /// How many of them left more out than the one before.
+    pub steps: usize,
+    /// How often the ledger was opened again.
+    pub crashes: usize,
+    /// How many events were sent twice.
+    pub resent: usize,
+}
+
+/// Checks a request before it would be sent; answers what is wrong.
+pub type Check<'c> = &'c dyn Fn(&Built) -> Option<String>;
+
+struct Agent<'s> {
+    script: &'s Script,
+    random: Random,
+    engine: Engine,
+    run: Run,
+    events: u64,
+    last: Option<(Vec<u8>, Vec<Tool>)>,
+    tools: Vec<Tool>,
+}
+
+/// Runs a session from its first word to its last. `open` opens the ledger, at the beginning and after each crash;
+/// `check` looks at every request beside what is checked here: that it is within the budget, that the recorded one is
+/// the one that was explained, that it goes on from the one before unless a step says otherwise, and that calls and
+/// results are in pairs.
+///
+/// # Panics
+/// When a check does not hold.
+pub fn run(script: &Script, open: &dyn Fn() -> Engine, check: Check<'_>) -> Run {
+    let mut agent = Agent {
+        script,
+        random: Random::new(script.seed),
+        engine: open(),
+        run: Run::default(),
+        events: 0,
+        last: None,
+        tools: tools(0),
+    };
+    agent.say(vec![Message::text(Role::System, "You are careful. You answer in short sentences.")]);
+    agent.ask();
+    for number in 0..script.calls {
+        if agent.random.chance(6) {
+            // Nothing is written after it: what was acknowledged is there.
+            agent.engine = open();
+            agent.run.crashes += 1;
+        }
+        if agent.random.chance(4) {
+            agent.tools = tools(number);
+        }
+        let Some(built) = agent.build(check) else { break };
+        agent.answer(&built);
+    }
+    agent.run
+}
+
+/// The tools an agent declares; their words change with the number, and now and then one is added.
+fn tools(number: usize) -> Vec<Tool> {
+    let tool = |name: &str| Tool {
+        name: name.into(),
+        description: format!("Version {number} of a tool that does what its name says.").into(),
+        schema: r#"{"type":"object","properties":{"path":{"type":"string"},"limit":{"type":"integer"}}}"#
+            .into(),
+        extra: None,
+    };
+    let names = ["Bash", "Edit", "Read", "Search"];
+    names.into_iter().take(3 + number % 2).map(tool).collect()
+}
+
+impl Agent<'_> {
+    fn session(&self) -> Session {
+        self.engine.session(self.script.session.clone())
+    }
+
+    /// Appends messages under ids that follow from their place; sometimes a second time, as after a lost answer.
+    fn say(&mut self, messages: Vec<Message>) {
+        let facts = messages.into_iter().map(|message| Fact::MessageAppended(MessageAppended { message }));
+        self.append(facts.collect());
+    }
+
+    fn append(&mut self, facts: Vec<Fact>) {
+        let events: Vec<NewEvent> = facts
+            .into_iter()
+            .filter_map(|fact| {
+                self.events += 1;
+                let id = EventId::new(format!("{}/{}", self.script.session, self.events)).ok()?;
+                let at = Millis(1_750_000_000_000 + i64::try_from(self.events * 700).unwrap_or_default());
+                Some(NewEvent { id, at, source: Source::Live, fact })
+            })
+            .collect();
+        let placed = must(block_on(self.session().append(events.clone())));
+        assert!(placed.iter().all(|one| !one.duplicate), "new events are new: {placed:?}");
+        if self.random.chance(15) {
+            let again = must(block_on(self.session().append(events)));
+            let same =
+                again.iter().zip(&placed).all(|(again, first)| again.duplicate && again.seq == first.seq);
+            assert!(same, "sent again, they stand where they stood: {again:?}, {placed:?}");
+            self.run.resent += again.len();
+        }
+    }
+
+    /// The person's next turn.
+    fn ask(&mut self) {
+        let length = self.random.between(20, 900);
+        let mut text = prose(&mut self.random, length);
+        if self.random.chance(20) {
+            text.push_str(" Look at src/part_1.rs again.");
+        }
+        self.say(vec![Message::text(Role::User, text)]);
+    }
+
+    fn options(&self) -> ContextOptions {
+        ContextOptions {
+            model: Some(self.script.model.clone()),
+            window: Some(self.script.window),
+            dialect: Some(self.script.dialect),
+            tools: self.tools.clone(),
+            ..ContextOptions::default()
+        }
+    }
+
+    /// Builds the next request and checks it; `None` when the window is too small for what must be in it.
+    fn build(&mut self, check: Check<'_>) -> Option<Built> {
+        let options = self.options();
+        let explained = block_on(self.session().explain(&options));
+        let built = match block_on(self.session().context(&options)) {
+            Err(Error::OverBudget(refusal)) => {
+                assert!(!refusal.needed.fits(refusal.limit), "{refusal}");
+                return None;
+            }
+            other => must(other),
+        };
+        assert!(must(explained).body == built.body, "what is explained is what is built");
+        let report = &built.report;
+        assert!(report.total_tokens <= report.limit, "{} of {} tokens", report.total_tokens, report.limit);
+        assert!(Bytes(built.body.len() as u64) <= report.total_bytes, "the bytes are accounted for");
+        if let Some(wrong) = check(&built) {
+            panic!("request {}: {wrong}", self.run.requests.len());
+        }
+        if let Some((before, tools)) = &self.last
+            && built.step.is_none()
+            && *tools == self.tools
+        {
+            assert!(goes_on(before, &built.body), "the request was rewritten without a step");
+        }
+        self.run.steps += usize::from(built.step == Some(TrimReason::OverBudget));
+        self.last = Some((built.body.clone(), self.tools.clone()));
+        self.run.requests.push((built.recorded.unwrap_or_default(), built.body.clone()));
+        Some(built)
+    }
+
+    /// What the model says to a request, and what comes of it.
+    fn answer(&mut self, built: &Built) {
+        if self.random.chance(5) {
+            // The provider failed: nothing was said, and the same request is built again.
+            let turn = TurnCompleted {
+                stop_reason: "error".into(),
+                error_code: Some("overloaded".into()),
+                detail: None,
+            };
+            return self.append(vec![Fact::TurnCompleted(turn)]);
+        }
+        let (mut parts, mut results) = (Vec::new(), Vec::new());
+        if self.random.chance(60) {
+            let length = self.random.between(10, 600);
+            parts.push(Part::text(prose(&mut self.random, length)));
+        }
+        let calls = if parts.is_empty() || self.random.chance(70) { 1 + self.random.below(3) } else { 0 };
+        for number in 0..calls {
+            let (call, result) = self.call(number);
+            parts.push(call);
+            results.push(result);
+        }
+        let usage = UsageMeasured {
+            model: Some(self.script.model.as_str().into()),
+            input: built.report.total_tokens,
+            output: Tokens(50),
+            ..UsageMeasured::default()
+        };
+        let message = Message {
+            model: Some(self.script.model.as_str().into()),
+            api_id: Some(format!("msg_{}", self.events).into()),
+            ..Message::new(Role::Assistant, parts)
+        };
+        self.append(vec![Fact::MessageAppended(MessageAppended { message }), Fact::UsageMeasured(usage)]);
+        if results.is_empty() {
+            let end = TurnCompleted { stop_reason: "end".into(), error_code: None, detail: None };
+            self.append(vec![Fact::TurnCompleted(end)]);
+            return self.ask();
+        }
+        // Some tools answer together, some one after the other.
+        if self.random.chance(50) {
+            self.say(results);
+        } else {
+            results.into_iter().for_each(|result| self.say(vec![result]));
+        }
+    }
+
+    fn call(&mut self, number: usize) -> (Part, Message) {
+        let id = format!("call_{}_{number}", self.events);
+        let file = self.random.below(9);
+        let input = format!("{{\"path\":\"src/part_{file}.rs\",\"limit\":{}}}", self.random.below(400));
+        let call = Part::ToolCall {
+            call: id.as_str().into(),
+            name: "Read".into(),
+            input: input.into(),
+            gist: None,
+            extra: None,
+        };
+        let length = match self.random.below(20) {
+            0 => 60_000,
+            1..=4 => 12_000,
+            5..=12 => 2_500,
+            _ => 120,
+        };
+        let failed = self.random.chance(10);
+        let content = vec![Part::text(prose(&mut self.random, length))];
+        let result = Part::ToolResult { call: id.as_str().into(), content, failed, extra: None };
+        (call, Message::new(Role::Tool, vec![result]))
+    }
+}
+
+/// Replays every request of a run, and compares it byte for byte.
+///
+/// # Panics
+/// When one is not what it was.
+pub fn replay_all(engine: &Engine, session: &StreamId, run: &Run) {
+    for (seq, body) in &run.requests {
+        let replayed = must(block_on(engine.session(session.clone()).replay(Some(*seq))));
+        assert!(replayed.seq == *seq && replayed.body == *body && !replayed.erased, "the request at {seq}");
+    }
+}
+
+/// The messages of a session, to be compared with what was said.
+///
+/// # Panics
+/// When the session cannot be read.
+#[must_use]
+pub fn messages(engine: &Engine, session: &StreamId) -> usize {
+    let all = (u64::from(u32::MAX), Bytes(i64::MAX.unsigned_abs()));
+    let events = block_on(engine.session(session.clone()).events(Seq(1), Seq(i64::MAX.unsigned_abs()), all));
+    let said = |event: &&Event| matches!(event.fact, Some(Fact::MessageAppended(_)));
+    must(events).iter().filter(said).count()
+}
+
+/// Whether a request only adds to the one before, up to the brackets that close it.
+fn goes_on(before: &[u8], after: &[u8]) -> bool {
+    let common = before.iter().zip(after).take_while(|(a, b)| a == b).count();
+    before.iter().skip(common).all(|byte| matches!(byte, b']' | b'}'))
+}
+
+fn must<T>(result: Result<T, Error>) -> T {
+    result.unwrap_or_else(|error| panic!("{error}"))
+}
