@@ -2,6 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::error::Error;
+use crate::known::Known;
 use crate::redact::Redactor;
 use crate::session::Session;
 use crate::store::sqlite::{Access, Sqlite};
@@ -57,6 +58,7 @@ pub struct Engine {
     pub(crate) file: Option<Arc<Sqlite>>,
     pub(crate) tenant: Tenant,
     pub(crate) config: Config,
+    pub(crate) known: Arc<Known>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -99,7 +101,7 @@ impl Engine {
             // Nothing was ever written for this tenant: an empty ledger, and every handle unknown.
             None => Tenant { no: crate::store::TenantNo(-1), key: [0; 32] },
         };
-        Ok(Self { storage, file: None, tenant, config })
+        Ok(Self { storage, file: None, tenant, config, known: Arc::default() })
     }
 
     /// The session with this id, whether or not it exists yet.

@@ -2,8 +2,10 @@
 
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
-use crate::limits::GREP_PAGE;
-use crate::store::{Answer, Order, Query, StoredEvent, codec};
+use crate::limits::{GREP_FIRST_PAGE, GREP_PAGE};
+use crate::parallel;
+use crate::store::codec::Unpacker;
+use crate::store::{Answer, Order, Query, StoreError, StoredEvent};
 use memchr::memmem;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -42,12 +44,14 @@ pub struct Match {
     pub text: String,
 }
 
+/// Events that one thread searches at a time.
+const SHARE: usize = 64;
 /// Text that one page holds in memory at most.
 const PAGE_TEXT: Bytes = Bytes(24 << 20);
 
 enum Pattern {
     Literal(Box<memmem::Finder<'static>>),
-    Regex(regex::Regex),
+    Regex(regex::bytes::Regex),
 }
 
 impl Pattern {
@@ -59,7 +63,7 @@ impl Pattern {
             return Ok(Self::Literal(Box::new(memmem::Finder::new(pattern.as_bytes()).into_owned())));
         }
         let source = if options.regex { pattern.to_owned() } else { regex::escape(pattern) };
-        regex::RegexBuilder::new(&source)
+        regex::bytes::RegexBuilder::new(&source)
             .case_insensitive(options.ignore_case)
             .multi_line(true)
             .build()
@@ -68,18 +72,16 @@ impl Pattern {
     }
 
     /// The lines that match: number, and where they begin and end.
-    fn lines(&self, text: &str) -> Vec<(u64, usize, usize)> {
+    fn lines(&self, text: &[u8]) -> Vec<(u64, usize, usize)> {
         let mut lines = Vec::new();
         let (mut from, mut number, mut counted) = (0, 1u64, 0);
         while let Some(at) = text.get(from..).and_then(|rest| self.find(rest)).map(|at| from + at) {
-            let bytes = text.as_bytes();
-            let start = bytes.get(..at).and_then(|head| memchr::memrchr(b'\n', head)).map_or(0, |at| at + 1);
-            let end = bytes
+            let start = text.get(..at).and_then(|head| memchr::memrchr(b'\n', head)).map_or(0, |at| at + 1);
+            let end = text
                 .get(at..)
                 .and_then(|rest| memchr::memchr(b'\n', rest))
                 .map_or(text.len(), |end| at + end);
-            number +=
-                memchr::memchr_iter(b'\n', bytes.get(counted..start).unwrap_or_default()).count() as u64;
+            number += memchr::memchr_iter(b'\n', text.get(counted..start).unwrap_or_default()).count() as u64;
             counted = start;
             lines.push((number, start, end));
             if end >= text.len() {
@@ -90,12 +92,18 @@ impl Pattern {
         lines
     }
 
-    fn find(&self, text: &str) -> Option<usize> {
+    fn find(&self, text: &[u8]) -> Option<usize> {
         match self {
-            Self::Literal(finder) => finder.find(text.as_bytes()),
+            Self::Literal(finder) => finder.find(text),
             Self::Regex(regex) => regex.find(text).map(|found| found.start()),
         }
     }
+}
+
+/// Events read, newest first, with their bodies as they are stored.
+struct Page {
+    events: Vec<(StoredEvent, Option<Fact>)>,
+    packed: HashMap<Handle, Vec<u8>>,
 }
 
 impl Engine {
@@ -121,86 +129,108 @@ impl Engine {
             }
         };
         for (stream, base) in streams {
-            let mut to = Seq(i64::MAX.unsigned_abs());
-            loop {
-                let query = Query::Events {
-                    tenant: self.tenant.no,
-                    stream: stream.clone(),
-                    from: base.next(),
-                    to,
-                    order: Order::Descending,
-                    limit: GREP_PAGE,
-                    text: PAGE_TEXT,
-                    counts: false,
-                };
-                let rows = match self.one(query).await {
-                    Err(Error::Store(crate::store::StoreError::NoStream(id))) => {
-                        return Err(Error::NoSession(id.to_string()));
-                    }
-                    Ok(Answer::Events(rows)) => rows,
-                    Ok(_) => return Err(unexpected()),
-                    Err(error) => return Err(error),
-                };
-                let Some(last) = rows.last().map(|row| row.seq) else { break };
-                if self.grep_page(&stream, &rows, &pattern, found).await?.is_break() {
-                    return Ok(());
-                }
-                if last <= base.next() {
-                    break;
-                }
-                to = last.prev();
+            if self.grep_stream((&stream, base.next()), &pattern, found).await?.is_break() {
+                break;
             }
         }
         Ok(())
     }
 
-    async fn grep_page(
+    /// Looks through a stream. While one page is searched, the store gets the next.
+    async fn grep_stream(
         &self,
-        stream: &StreamId,
-        rows: &[StoredEvent],
+        (stream, first): (&StreamId, Seq),
         pattern: &Pattern,
         found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
     ) -> Result<ControlFlow<()>, Error> {
-        let mut facts = Vec::with_capacity(rows.len());
-        let mut handles = Vec::new();
-        for row in rows {
-            let fact = self.event(stream, row)?.fact;
-            handles.extend(fact.iter().flat_map(Fact::bodies).filter_map(Body::handle));
-            facts.push((row, fact));
-        }
-        let Answer::Blobs(blobs) = self.one(Query::Blobs { tenant: self.tenant.no, handles }).await? else {
-            return Err(unexpected());
+        // The first page is small, so that a first match does not wait for those after it.
+        let mut limit = GREP_FIRST_PAGE;
+        let rows = |to: Seq, limit: u64| {
+            let (tenant, stream, order) = (self.tenant.no, stream.clone(), Order::Descending);
+            let query = Query::Events {
+                tenant,
+                stream,
+                from: first,
+                to,
+                order,
+                limit,
+                text: PAGE_TEXT,
+                counts: false,
+            };
+            self.storage.query(vec![query])
         };
-        let packed: HashMap<Handle, Vec<u8>> =
-            blobs.into_iter().flatten().map(|blob| (blob.handle, blob.data)).collect();
-        let search = |part: &[(&StoredEvent, Option<Fact>)]| -> Result<Vec<Match>, Error> {
-            let mut matches = Vec::new();
-            for (row, fact) in part {
-                if let Some(fact) = fact {
-                    event_matches((stream, row), fact, (pattern, &packed), &mut matches)?;
-                }
+        let mut coming = Some(rows(Seq(i64::MAX.unsigned_abs()), limit));
+        let mut page: Option<Page> = None;
+        while let Some(answer) = coming.take() {
+            let rows_read = match answer.await {
+                Err(StoreError::NoStream(id)) => return Err(Error::NoSession(id.to_string())),
+                answers => match answers?.pop() {
+                    Some(Answer::Events(rows)) => rows,
+                    _ => return Err(unexpected()),
+                },
+            };
+            let Some(oldest) = rows_read.last().map(|row| row.seq) else { break };
+            let events = self.facts(stream, rows_read)?;
+            let bodies = events.iter().filter_map(|(_, fact)| fact.as_ref()).flat_map(Fact::bodies);
+            let handles = bodies.filter_map(Body::handle).collect();
+            let blobs = self.storage.query(vec![Query::Blobs { tenant: self.tenant.no, handles }]);
+            if oldest > first {
+                limit = (limit * 4).min(GREP_PAGE);
+                coming = Some(rows(oldest.prev(), limit));
             }
-            Ok(matches)
-        };
-        let (newer, older) = facts.split_at(facts.len() / 2);
-        let (first, second) = std::thread::scope(|scope| {
-            let other = scope.spawn(|| search(older));
-            (search(newer), other.join())
-        });
-        let second = second.map_err(|_| Error::Config("a searching thread ended early".to_owned()))?;
-        for one in first?.into_iter().chain(second?) {
-            if found(one).is_break() {
+            if let Some(page) = page.take()
+                && grep_page(stream, &page, pattern, found)?.is_break()
+            {
                 return Ok(ControlFlow::Break(()));
             }
+            let Some(Answer::Blobs(blobs)) = blobs.await?.pop() else { return Err(unexpected()) };
+            let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob.data)).collect();
+            page = Some(Page { events, packed });
         }
-        Ok(ControlFlow::Continue(()))
+        page.map_or(Ok(ControlFlow::Continue(())), |page| grep_page(stream, &page, pattern, found))
+    }
+
+    fn facts(
+        &self,
+        stream: &StreamId,
+        rows: Vec<StoredEvent>,
+    ) -> Result<Vec<(StoredEvent, Option<Fact>)>, Error> {
+        let shares: Vec<&[StoredEvent]> = rows.chunks(SHARE).collect();
+        let facts = parallel::map(shares, |share| {
+            share.iter().map(|row| Ok(self.event(stream, row)?.fact)).collect::<Result<Vec<_>, Error>>()
+        })?;
+        Ok(rows.into_iter().zip(facts.into_iter().flatten()).collect())
     }
 }
 
+fn grep_page(
+    stream: &StreamId,
+    page: &Page,
+    pattern: &Pattern,
+    found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
+) -> Result<ControlFlow<()>, Error> {
+    let shares: Vec<_> = page.events.chunks(SHARE).collect();
+    let matches = parallel::map(shares, |share| {
+        let (mut matches, mut unpacker) = (Vec::new(), Unpacker::default());
+        for (row, fact) in share {
+            if let Some(fact) = fact {
+                event_matches((stream, row, fact), (pattern, &page.packed), &mut unpacker, &mut matches)?;
+            }
+        }
+        Ok(matches)
+    })?;
+    for one in matches.into_iter().flatten() {
+        if found(one).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
 fn event_matches(
-    (stream, row): (&StreamId, &StoredEvent),
-    fact: &Fact,
+    (stream, row, fact): (&StreamId, &StoredEvent, &Fact),
     (pattern, packed): (&Pattern, &HashMap<Handle, Vec<u8>>),
+    unpacker: &mut Unpacker,
     matches: &mut Vec<Match>,
 ) -> Result<(), Error> {
     let role = match fact {
@@ -215,14 +245,10 @@ fn event_matches(
         if media.iter().any(|other| std::ptr::eq(*other, body)) {
             continue;
         }
-        let unpacked;
         let text = match body {
-            Body::Inline(text) => text.as_str(),
+            Body::Inline(text) => text.as_bytes(),
             Body::Blob { blob, .. } => match packed.get(blob) {
-                Some(data) => {
-                    unpacked = codec::unpack_text(data)?;
-                    unpacked.as_str()
-                }
+                Some(data) => unpacker.bytes(data)?,
                 None => continue,
             },
         };
@@ -234,7 +260,7 @@ fn event_matches(
                 role,
                 handle: body.handle(),
                 line,
-                text: text.get(start..end).unwrap_or_default().to_owned(),
+                text: String::from_utf8_lossy(text.get(start..end).unwrap_or_default()).into_owned(),
             });
         }
     }
@@ -257,9 +283,9 @@ mod tests {
     #[test]
     fn lines_are_numbered_and_whole() {
         let pattern = Pattern::new("b", &GrepOptions::default()).unwrap();
-        assert_eq!(pattern.lines("a\nb\nc\nbb\n"), [(2, 2, 3), (4, 6, 8)]);
-        assert_eq!(pattern.lines("b"), [(1, 0, 1)]);
-        assert!(pattern.lines("xyz").is_empty());
+        assert_eq!(pattern.lines(b"a\nb\nc\nbb\n"), [(2, 2, 3), (4, 6, 8)]);
+        assert_eq!(pattern.lines(b"b"), [(1, 0, 1)]);
+        assert!(pattern.lines(b"xyz").is_empty());
     }
 
     #[test]

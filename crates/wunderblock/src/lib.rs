@@ -26,6 +26,7 @@ mod gauge;
 mod grep;
 mod import;
 pub mod index;
+mod known;
 pub mod limits;
 mod parallel;
 mod read;

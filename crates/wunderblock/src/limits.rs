@@ -42,3 +42,5 @@ pub const RECALL_HITS: usize = 24;
 pub const PAGE_BYTES: u64 = 16 << 10;
 /// Events that `grep` looks through at a time.
 pub const GREP_PAGE: u64 = 2_048;
+/// Those it looks through first.
+pub const GREP_FIRST_PAGE: u64 = 64;

@@ -5,9 +5,10 @@ use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::index::{self, DocKey, Header, Hit, Phrase, Query as Words, Scope, Search, Tail};
 use crate::limits::CATCH_UP_EVENTS;
-use crate::store::{Answer, Order, Query, StreamInfo, StreamNo};
+use crate::store::{Answer, Order, Query, StoreError, StreamInfo, StreamNo};
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
+use std::sync::Arc;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::message::Role;
@@ -62,6 +63,15 @@ pub struct SearchResult {
     pub scanned: u64,
 }
 
+/// What is searched, as of one moment.
+struct Ground {
+    scope: Scope,
+    /// Streams the index has not caught up with.
+    behind: Vec<StreamInfo>,
+    /// Newest first.
+    segments: Vec<(u64, Arc<Header>)>,
+}
+
 /// Beyond this many events that are not indexed, indexing first is cheaper than scanning.
 const SCAN_MAX: u64 = 256;
 /// Bytes of a snippet on either side of the match.
@@ -75,22 +85,27 @@ impl Engine {
     pub async fn search(&self, query: &str, options: &SearchOptions) -> Result<SearchResult, Error> {
         let words = if options.free_text { Words::from_text(query) } else { Words::parse(query) };
         let words = words.map_err(|error| Error::Query(error.to_string()))?;
-        let scope = self.scope(options.session.as_ref()).await?;
-        let tail = self.tail(&words, &scope).await?;
-        let segments = self.headers().await?;
-        let headers: Vec<&Header> = segments.iter().map(|(_, header)| header).collect();
+        let mut ground = self.ground(options.session.as_ref()).await?;
+        let open: u64 = ground.behind.iter().map(|info| info.head.0 - info.indexed.0).sum();
+        if open > SCAN_MAX && self.can_write() {
+            self.catch_up(&mut |_| {}).await?;
+            ground = self.ground(options.session.as_ref()).await?;
+        }
+        let tail = self.tail(&words, &ground).await?;
+        let (scope, segments) = (ground.scope, ground.segments);
+        let headers: Vec<&Header> = segments.iter().map(|(_, header)| header.as_ref()).collect();
         let blocks = self.blocks(&words, &segments).await?;
         let scanned = tail.1;
         let mut limit = options.limit;
         loop {
-            let search = Search { query: &words, scope: &scope.0, order: options.order, limit };
+            let search = Search { query: &words, scope: &scope, order: options.order, limit };
             let fetch = |segment: usize, number: u32| -> Result<&[u8], Infallible> {
                 Ok(blocks.get(&(segment, number)).map_or(&[][..], Vec::as_slice))
             };
             let hits = index::search(&search, &headers, Some(&tail.0), fetch, |_, _| Ok(true))
-                .map_err(|error| Error::Store(crate::store::StoreError::Damaged(error.to_string())))?;
+                .map_err(|error| Error::Store(StoreError::Damaged(error.to_string())))?;
             let all = hits.len() < limit;
-            let found = self.resolve(hits, &words, &scope).await?;
+            let found = self.resolve(hits, &words).await?;
             if found.len() >= options.limit || all {
                 let hits = found.into_iter().take(options.limit).collect();
                 return Ok(SearchResult { hits, scanned });
@@ -100,42 +115,37 @@ impl Engine {
         }
     }
 
-    /// What a searcher may see, and the names of the streams in it.
-    async fn scope(&self, session: Option<&StreamId>) -> Result<(Scope, HashMap<StreamNo, StreamId>), Error> {
-        let Some(session) = session else { return Ok((Scope::everything(), HashMap::new())) };
-        let query = Query::Lineage { tenant: self.tenant.no, stream: session.clone() };
-        let stretches = match self.one(query).await {
-            Err(Error::Store(crate::store::StoreError::NoStream(id))) => {
-                return Err(Error::NoSession(id.to_string()));
+    /// What is searched, from one snapshot: nothing is in the index and in the tail, or in neither.
+    async fn ground(&self, session: Option<&StreamId>) -> Result<Ground, Error> {
+        let tenant = self.tenant.no;
+        let mut queries =
+            vec![Query::Behind { tenant, limit: u64::from(u32::MAX) }, Query::Segments { tenant }];
+        queries.extend(session.map(|stream| Query::Lineage { tenant, stream: stream.clone() }));
+        let mut answers = match self.storage.query(queries).await {
+            Err(StoreError::NoStream(id)) => return Err(Error::NoSession(id.to_string())),
+            answers => answers?.into_iter(),
+        };
+        let Some(Answer::Streams(mut behind)) = answers.next() else { return Err(unexpected()) };
+        let Some(Answer::Segments(segments)) = answers.next() else { return Err(unexpected()) };
+        behind.retain(|info| info.indexed < info.head);
+        let mut ground =
+            Ground { scope: Scope::everything(), behind, segments: self.known.headers(segments)? };
+        match answers.next() {
+            None if session.is_none() => {}
+            Some(Answer::Lineage(stretches)) => {
+                let ranges = stretches.iter().map(|stretch| (stretch.no.0, stretch.from.0..=stretch.to.0));
+                ground.scope = Scope::of(ranges);
+                ground.behind.retain(|info| stretches.iter().any(|stretch| stretch.no == info.no));
             }
-            Ok(Answer::Lineage(stretches)) => stretches,
-            Ok(_) => return Err(unexpected()),
-            Err(error) => return Err(error),
-        };
-        let ranges = stretches.iter().map(|stretch| (stretch.no.0, stretch.from.0..=stretch.to.0));
-        let names = stretches.iter().map(|stretch| (stretch.no, stretch.stream.clone())).collect();
-        Ok((Scope::of(ranges), names))
-    }
-
-    async fn headers(&self) -> Result<Vec<(u64, Header)>, Error> {
-        let Answer::Segments(segments) = self.one(Query::Segments { tenant: self.tenant.no }).await? else {
-            return Err(unexpected());
-        };
-        segments
-            .into_iter()
-            .map(|segment| match Header::decode(&segment.header) {
-                Ok(header) => Ok((segment.id, header)),
-                Err(error) => Err(Error::Store(crate::store::StoreError::Damaged(format!(
-                    "the text index: {error}; `doctor --rebuild` makes it anew"
-                )))),
-            })
-            .collect()
+            _ => return Err(unexpected()),
+        }
+        Ok(ground)
     }
 
     async fn blocks(
         &self,
         words: &Words,
-        segments: &[(u64, Header)],
+        segments: &[(u64, Arc<Header>)],
     ) -> Result<HashMap<(usize, u32), Vec<u8>>, Error> {
         let mut places = Vec::new();
         let mut wanted = Vec::new();
@@ -159,25 +169,12 @@ impl Engine {
     }
 
     /// What the index has not reached, scanned for the query.
-    async fn tail(
-        &self,
-        words: &Words,
-        scope: &(Scope, HashMap<StreamNo, StreamId>),
-    ) -> Result<(Tail, u64), Error> {
-        let mut behind = self.behind().await?;
-        let open: u64 = behind.iter().map(|info| info.head.0 - info.indexed.0).sum();
-        if open > SCAN_MAX && self.can_write() {
-            self.catch_up(&mut |_| {}).await?;
-            behind = self.behind().await?;
-        }
+    async fn tail(&self, words: &Words, ground: &Ground) -> Result<(Tail, u64), Error> {
         let mut documents: Vec<(DocKey, Vec<String>)> = Vec::new();
-        for info in behind {
-            if !scope.1.is_empty() && !scope.1.contains_key(&info.no) {
-                continue;
-            }
+        for info in &ground.behind {
             let mut from = info.indexed.next();
             while from <= info.head {
-                let page = self.spoken(&info, from, CATCH_UP_EVENTS).await?;
+                let page = self.spoken(info, from, CATCH_UP_EVENTS).await?;
                 let Some(last) = page.last else { break };
                 documents.extend(page.documents);
                 from = last.next();
@@ -188,34 +185,25 @@ impl Engine {
         Ok((Tail::scan(words, texts), scanned))
     }
 
-    pub(crate) async fn behind(&self) -> Result<Vec<StreamInfo>, Error> {
-        let query = Query::Behind { tenant: self.tenant.no, limit: u64::from(u32::MAX) };
-        let Answer::Streams(behind) = self.one(query).await? else { return Err(unexpected()) };
-        Ok(behind.into_iter().filter(|info| info.indexed < info.head).collect())
-    }
-
     pub(crate) fn can_write(&self) -> bool {
         self.file.as_ref().is_none_or(|file| file.is_writable())
     }
 
     /// Hits with what people want to see of them; those whose text has not the phrases asked for are gone.
-    async fn resolve(
-        &self,
-        hits: Vec<Hit>,
-        words: &Words,
-        scope: &(Scope, HashMap<StreamNo, StreamId>),
-    ) -> Result<Vec<Found>, Error> {
-        let names = if scope.1.is_empty() { self.stream_names().await? } else { scope.1.clone() };
-        let mut by_stream: BTreeMap<u32, Vec<Seq>> = BTreeMap::new();
+    async fn resolve(&self, hits: Vec<Hit>, words: &Words) -> Result<Vec<Found>, Error> {
+        let mut by_stream: BTreeMap<StreamNo, Vec<Seq>> = BTreeMap::new();
         for hit in &hits {
-            by_stream.entry(hit.doc.stream).or_default().push(Seq(hit.doc.seq));
+            by_stream.entry(StreamNo(hit.doc.stream)).or_default().push(Seq(hit.doc.seq));
         }
+        let tenant = self.tenant.no;
+        let query = Query::StreamsByNo { tenant, streams: by_stream.keys().copied().collect() };
+        let Answer::Streams(streams) = self.one(query).await? else { return Err(unexpected()) };
+        let names: HashMap<StreamNo, StreamId> = streams.into_iter().map(|info| (info.no, info.id)).collect();
+        let at = |(no, seqs)| Some(Query::At { tenant, stream: names.get(&no)?.clone(), seqs });
         let mut rows = HashMap::new();
-        for (no, seqs) in by_stream {
-            let Some(stream) = names.get(&StreamNo(no)) else { continue };
-            let query = Query::At { tenant: self.tenant.no, stream: stream.clone(), seqs };
-            let Answer::Events(found) = self.one(query).await? else { return Err(unexpected()) };
-            rows.extend(found.into_iter().map(|row| ((no, row.seq.0), row)));
+        for answer in self.storage.query(by_stream.into_iter().filter_map(at).collect()).await? {
+            let Answer::Events(found) = answer else { return Err(unexpected()) };
+            rows.extend(found.into_iter().map(|row| ((row.stream.0, row.seq.0), row)));
         }
         let handles = rows.values().filter_map(|row| self.event(names.get(&row.stream)?, row).ok()?.fact);
         let handles: Vec<_> = handles
@@ -248,11 +236,6 @@ impl Engine {
             });
         }
         Ok(found)
-    }
-
-    async fn stream_names(&self) -> Result<HashMap<StreamNo, StreamId>, Error> {
-        let streams = self.streams("", u64::from(u32::MAX)).await?;
-        Ok(streams.into_iter().map(|info| (info.no, info.id)).collect())
     }
 
     pub(crate) async fn page(

@@ -2,7 +2,8 @@
 
 use super::scene::{Scene, happened, said, seqs, stream_id, texts};
 use wunderblock::store::{
-    Answer, Appended, Mark, Marked, Order, PackedEvent, Query, Storage, StoreError, Stretch, Write,
+    Answer, Appended, Mark, Marked, Order, PackedEvent, Query, Storage, StoreError, StreamNo, Stretch,
+    TenantNo, Write,
 };
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
@@ -208,4 +209,10 @@ pub fn streams_by_prefix(store: &dyn Storage) {
     assert_eq!(list("%", 9), [""; 0]);
     assert_eq!(list("ab1x", 9), [""; 0]);
     assert_eq!(list("", 0), [""; 0]);
+    let no = |id: &str| scene.info(id).no;
+    let by_no = |tenant, streams| scene.streams_of(Query::StreamsByNo { tenant, streams });
+    let asked = vec![no("b"), StreamNo(99_999), no("AB3"), no("b")];
+    assert_eq!(by_no(scene.tenant.no, asked), ["b", "AB3", "b"]);
+    assert_eq!(by_no(scene.tenant.no, Vec::new()), [""; 0]);
+    assert_eq!(by_no(TenantNo(scene.tenant.no.0 + 1), vec![no("b")]), [""; 0]);
 }

@@ -24,6 +24,11 @@ impl State {
                 streams.truncate(size(limit));
                 Answer::Streams(streams)
             }
+            Query::StreamsByNo { tenant, streams } => {
+                let all = self.streams_with(tenant, "");
+                let one = |no| all.iter().find(|info| info.no == no).cloned();
+                Answer::Streams(streams.into_iter().filter_map(one).collect())
+            }
             Query::Behind { tenant, limit } => {
                 let mut streams = self.streams_with(tenant, "");
                 streams.retain(|info| info.counted < info.head || info.indexed < info.head);

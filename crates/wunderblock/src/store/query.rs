@@ -1,8 +1,8 @@
 //! What a store is asked, and what it answers.
 
 use super::row::{
-    BodyCount, Chunk, Named, SegmentInfo, SourceInfo, SourceNo, StoredEvent, StreamInfo, Stretch, TallyRow,
-    Tenant, TenantNo,
+    BodyCount, Chunk, Named, SegmentInfo, SourceInfo, SourceNo, StoredEvent, StreamInfo, StreamNo, Stretch,
+    TallyRow, Tenant, TenantNo,
 };
 use super::write::PackedBlob;
 use wunderblock_core::id::{Handle, StreamId};
@@ -136,6 +136,14 @@ pub enum Query {
         to: u64,
         /// At most so many.
         limit: u64,
+    },
+    /// Streams by their numbers, in the order of these; those that are not there are left out. Answers
+    /// [`Answer::Streams`].
+    StreamsByNo {
+        /// Whose.
+        tenant: TenantNo,
+        /// Which.
+        streams: Vec<StreamNo>,
     },
     /// All streams with work left for the background. Answers [`Answer::Streams`].
     Behind {

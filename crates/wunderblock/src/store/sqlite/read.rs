@@ -33,6 +33,10 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
         Query::Chunks { source, from, to, limit } => {
             Answer::Chunks(super::source::chunks(db, *source, (*from, *to), *limit)?)
         }
+        Query::StreamsByNo { tenant, streams } => {
+            let found = each(streams, |no| stream_by_no(db, *tenant, *no))?;
+            Answer::Streams(found.into_iter().flatten().collect())
+        }
         Query::Behind { tenant, limit } => Answer::Streams(behind(db, *tenant, *limit)?),
         Query::Segments { tenant } => Answer::Segments(segments(db, *tenant)?),
         Query::Blocks { tenant, wanted } => {
@@ -87,6 +91,11 @@ pub(super) fn stream(
 ) -> Result<Option<StreamInfo>, StoreError> {
     let sql = format!("{STREAM} WHERE s.tenant = ?1 AND s.id = ?2");
     row(db, &sql, params![tenant.0, id.as_str()], stream_row)
+}
+
+fn stream_by_no(db: &Connection, tenant: TenantNo, no: StreamNo) -> Result<Option<StreamInfo>, StoreError> {
+    let sql = format!("{STREAM} WHERE s.tenant = ?1 AND s.stream = ?2");
+    row(db, &sql, params![tenant.0, no.0], stream_row)
 }
 
 fn streams(
@@ -252,8 +261,9 @@ fn marked(
         Marked::System => (2, "message.appended"),
         Marked::Kind(kind) => (3, kind),
     };
+    // Without being told, SQLite would rather walk through the whole stream.
     let sql = format!(
-        "{EVENT} WHERE tenant = ?1 AND stream = ?2 AND mark = ?3 AND kind = ?4 AND seq BETWEEN ?5 AND ?6 AND mark >= 2
+        "{EVENT} INDEXED BY events_marked WHERE tenant = ?1 AND stream = ?2 AND mark = ?3 AND kind = ?4 AND seq BETWEEN ?5 AND ?6 AND mark >= 2
          ORDER BY seq DESC LIMIT ?7"
     );
     let mut found = Vec::new();
