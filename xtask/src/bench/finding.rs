@@ -56,6 +56,16 @@ pub(super) fn run(session: &Generated, path: &Path) -> Outcome<Vec<Figure>> {
     Ok(figures)
 }
 
+/// A search right after live appends, which catches up with them or scans them, and those after it.
+pub(super) fn behind(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
+    let engine = open(path)?;
+    let (first, times) = searches(&engine, "let", SearchOrder::Newest)?;
+    Ok(vec![
+        Figure::new(events, "search: the first after many live appends", first, Unit::Millis),
+        Figure::new(events, "search: those after it, p50", times.percentile(50), Unit::Millis),
+    ])
+}
+
 /// The first search in a ledger just opened, in milliseconds, and those after it.
 fn searches(engine: &Engine, word: &str, order: SearchOrder) -> Outcome<(f64, Times)> {
     let options = SearchOptions { order, ..SearchOptions::default() };

@@ -78,12 +78,15 @@ fn one_size(events: usize, folder: &Path) -> Outcome<Vec<Figure>> {
     let mut figures = ingest::import(&session, folder)?;
     let ledger = folder.join("ledger.db");
     figures.extend(ingest::append(&session, &ledger)?);
-    note("  context");
-    figures.extend(context::run(events, &ledger)?);
+    // Before anything is appended: what is looked for is in the index then.
     note("  search, grep, read");
     figures.extend(finding::run(&session, &ledger)?);
+    note("  context");
+    figures.extend(context::run(events, &ledger)?);
     note("  live appends");
     figures.extend(live::run(events, &ledger)?);
+    note("  search over what is not indexed yet");
+    figures.extend(finding::behind(events, &ledger)?);
     Ok(figures)
 }
 
