@@ -64,12 +64,7 @@ pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
             .target(Target::AtMost(4.0)),
         at_most(WARM, warm.percentile(50), 10.0).floor("4,000 ms"),
         at_most("context of 128k tokens, warm, p95", warm.percentile(95), 10.0),
-        Figure::new(
-            events,
-            "the same, recorded (two disk syncs), p50",
-            recorded.percentile(50),
-            Unit::Millis,
-        ),
+        Figure::new(events, "the same, recorded, p50", recorded.percentile(50), Unit::Millis),
         at_most("context of 128k tokens, ledger just opened, p50", handle.percentile(50), 10.0),
         at_most("context of 128k tokens, new process, p50", process.percentile(50), 150.0),
         at_most("context of 128k tokens, new process, p95", process.percentile(95), 150.0),
