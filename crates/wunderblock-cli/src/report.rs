@@ -36,7 +36,7 @@ pub(crate) fn picture(session: &str, built: &Built, paint: Paint, all: bool) -> 
     bars(report, paint, &mut out);
     out.push_str(&format!("\n{}\n", total_line(report)));
     if let Some(step) = built.step {
-        let step = format!("the lane left more out with this request: {}", step.words());
+        let step = format!("the lane took a step with this request: {}", step.words());
         out.push_str(&format!("  {}\n", paint.dim(&step)));
     }
     left_out(report, paint, &mut out);

@@ -83,7 +83,7 @@ pub struct Built {
     pub recorded: Option<Seq>,
     /// The position of the newest event it was built from.
     pub through: Seq,
-    /// Why the lane left more out with this request, if it did.
+    /// Why the lane took a step with this request, if it did.
     pub step: Option<TrimReason>,
 }
 
