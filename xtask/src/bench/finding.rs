@@ -21,6 +21,8 @@ pub(super) const READ: &str = "read a handle, p50";
 
 /// How often each thing is looked for.
 const ROUNDS: usize = 20;
+/// Bodies read, from all over the session.
+const READS: usize = 400;
 /// Events whose words are candidates for the frequent one.
 const SAMPLE: usize = 400;
 
@@ -92,8 +94,8 @@ fn grep(engine: &Engine, pattern: &str, enough: bool) -> Outcome<f64> {
 fn reads(engine: &Engine, events: usize) -> Outcome<(f64, f64)> {
     let session = engine.session(stream()?);
     let mut times = Times::default();
-    for round in 0..ROUNDS {
-        let from = Seq((events * round / ROUNDS) as u64 + 1);
+    for round in 0..READS {
+        let from = Seq((events * round / READS) as u64 + 1);
         let page = block_on(session.events(from, Seq(from.0 + 50), (50, Bytes(1 << 20))))?;
         let handle = page.iter().filter_map(|event| event.fact.as_ref()).flat_map(|fact| fact.bodies());
         if let Some(handle) = handle.filter_map(Body::handle).next() {
