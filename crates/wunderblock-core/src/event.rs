@@ -3,8 +3,12 @@
 use crate::budget::Budget;
 use crate::id::{EventId, Handle, LaneId, Scope, StreamId, TenantId};
 use crate::message::{Body, Dialect, Message};
+use crate::preamble::PreambleChanged;
+use crate::request::CachePoint;
+use crate::section::Section;
 use crate::step::{Injection, Plan, Trim, TrimReason};
-use crate::units::{Bytes, Millis, Seq, Tokens};
+use crate::units::{Bytes, Cost, Millis, Seq, Tokens};
+use crate::usage::Calibration;
 use serde::{Deserialize, Serialize};
 
 /// Where an event came from.
@@ -104,6 +108,12 @@ pub enum Fact {
     /// A lane left something out, in one recorded step.
     #[serde(rename = "view.trimmed")]
     ViewTrimmed(ViewTrimmed),
+    /// What stands before the conversation is not what it was.
+    #[serde(rename = "preamble.changed")]
+    PreambleChanged(Box<PreambleChanged>),
+    /// A request has come near its limit.
+    #[serde(rename = "budget.warned")]
+    BudgetWarned(BudgetWarned),
     /// A provider reported what a call used.
     #[serde(rename = "usage.measured")]
     UsageMeasured(UsageMeasured),
@@ -134,6 +144,8 @@ impl Fact {
             Self::ContentPinned(_) => "content.pinned",
             Self::ContentErased(_) => "content.erased",
             Self::ViewTrimmed(_) => "view.trimmed",
+            Self::PreambleChanged(_) => "preamble.changed",
+            Self::BudgetWarned(_) => "budget.warned",
             Self::UsageMeasured(_) => "usage.measured",
             Self::TurnCompleted(_) => "turn.completed",
             Self::SessionCompacted(_) => "session.compacted",
@@ -149,6 +161,11 @@ impl Fact {
             }
             Self::SessionCompacted(compacted) => compacted.summary.iter_mut().collect(),
             Self::ContextBuilt(built) => built.inputs.iter_mut().collect(),
+            Self::PreambleChanged(changed) => changed.preamble.bodies_mut().collect(),
+            Self::ContextInjected(injected) => {
+                let own = injected.items.iter_mut().filter(|item| item.is_new());
+                own.map(|item| &mut item.body).collect()
+            }
             _ => Vec::new(),
         }
     }
@@ -162,6 +179,10 @@ impl Fact {
             }
             Self::SessionCompacted(compacted) => compacted.summary.iter().collect(),
             Self::ContextBuilt(built) => built.inputs.iter().collect(),
+            Self::PreambleChanged(changed) => changed.preamble.bodies().collect(),
+            Self::ContextInjected(injected) => {
+                injected.items.iter().filter(|item| item.is_new()).map(|item| &item.body).collect()
+            }
             _ => Vec::new(),
         }
     }
@@ -248,15 +269,73 @@ pub struct ContextBuilt {
     pub plan: Plan,
     /// The head of each stream it read, its own first.
     pub heads: Vec<(StreamId, Seq)>,
-    /// Tools and other text that no event holds, as one JSON blob; `None` when there was none.
+    /// Tools, as one JSON text, where the request was built before lanes had a preamble.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Body>,
+    /// Where the preamble it begins with is recorded; none if it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preamble: Option<Seq>,
+    /// Where a provider was told to cache up to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cache: Vec<CachePoint>,
+    /// The part of it that the next request should begin with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stem: Option<Stem>,
+    /// How many bytes at the beginning it has in common with the lane's request before; none if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub common: Option<Bytes>,
+    /// How many of its tokens the provider should find in its cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_cached: Option<Tokens>,
+    /// What our counts were multiplied by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
+    /// The report's sections.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sections: Vec<(Section, Tokens)>,
     /// The report's total.
     pub total_tokens: Tokens,
     /// The length of the encoded request.
     pub encoded_bytes: Bytes,
     /// BLAKE3 of the encoded request, hexadecimal.
     pub digest: Box<str>,
+}
+
+/// The beginning of a request, without the brackets that close it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stem {
+    /// How long it is.
+    pub bytes: Bytes,
+    /// Its tokens, as reported.
+    pub tokens: Tokens,
+    /// Its blocks: parts of messages, as the provider counts them.
+    pub blocks: u64,
+    /// BLAKE3 of it, hexadecimal.
+    pub digest: Box<str>,
+}
+
+/// See [`Fact::BudgetWarned`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BudgetWarned {
+    /// Which consumer's view.
+    pub lane: LaneId,
+    /// The threshold that was passed, in hundredths of the limit.
+    pub percent: u8,
+    /// What the request takes.
+    pub total_tokens: Tokens,
+    /// What it may take.
+    pub limit: Tokens,
+}
+
+/// Why no request was sent: what could not be left out did not fit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overflow {
+    /// What the sections may use.
+    pub limit: Cost,
+    /// What the least request would take.
+    pub needed: Cost,
+    /// What that is made of, section by section.
+    pub sections: Vec<(Section, Cost)>,
 }
 
 /// See [`Fact::ContextInjected`].
@@ -329,7 +408,7 @@ pub struct UsageMeasured {
 }
 
 /// See [`Fact::TurnCompleted`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnCompleted {
     /// Why the turn ended: `end`, `aborted`, `error`, or the provider's word.
     pub stop_reason: Box<str>,
@@ -339,6 +418,9 @@ pub struct TurnCompleted {
     /// What is to be known about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<Box<str>>,
+    /// Of a `context_overflow`: what did not fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overflow: Option<Overflow>,
 }
 
 /// See [`Fact::SessionCompacted`].

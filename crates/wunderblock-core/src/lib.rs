@@ -6,22 +6,28 @@
 //!
 //! In reading order: [`id`] and [`units`] name things, [`message`], [`step`] and [`event`] say what the ledger holds,
 //! [`view`] and [`pair`] what a model could see, [`budget`], [`cost`], [`trim`] and [`plan`] what it will see, [`stub`] and
-//! [`render`] in which form, [`report`] what that amounts to. [`ports`] is all that core asks of the world.
+//! [`render`] in which form, [`report`] what that amounts to. [`authority`], [`instruction`], [`state`] and [`preamble`] say
+//! what enters from outside the ledger, [`usage`] what providers measured. [`ports`] is all that core asks of the world.
 
+pub mod authority;
 pub mod budget;
 pub mod cost;
 pub mod event;
 pub mod id;
+pub mod instruction;
 pub mod message;
 pub mod pair;
 pub mod plan;
 pub mod ports;
+pub mod preamble;
 pub mod render;
 pub mod report;
 pub mod request;
 pub mod section;
+pub mod state;
 pub mod step;
 pub mod stub;
 pub mod trim;
 pub mod units;
+pub mod usage;
 pub mod view;

@@ -19,6 +19,24 @@ pub struct Tool {
     pub extra: Extra,
 }
 
+/// Where a provider that wants to be told may cache a request's beginning up to. A provider that finds out by itself, or
+/// has no cache, takes no notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CachePoint {
+    /// After the last tool.
+    Tools,
+    /// After the system text.
+    System,
+    /// After the first message, which holds what stands before the conversation.
+    Preamble,
+    /// After a block further on, counted over all blocks of all messages: the end of the request before, where more
+    /// blocks have been added since than a provider looks back.
+    Block(usize),
+    /// At the end.
+    End,
+}
+
 /// A request: everything a model is sent, before any provider's format. All bodies are inline.
 ///
 /// Message roles are `User`, `Assistant` and `Tool`; a `Tool` message holds tool results only and follows the
@@ -39,6 +57,9 @@ pub struct Request {
     pub tools: Vec<Tool>,
     /// The conversation.
     pub messages: Vec<Message>,
+    /// Where to cache up to, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cache: Vec<CachePoint>,
     /// Unknown fields of the provider's request (sampling parameters, metadata): the text of a JSON object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Extra,

@@ -2,8 +2,10 @@
 //!
 //! Data only, since events hold it; [`crate::trim`] and [`crate::plan`] say what follows from it.
 
+use crate::authority::Authority;
 use crate::id::CallId;
 use crate::message::Body;
+use crate::section::Section;
 use crate::units::{Bytes, Seq};
 use serde::{Deserialize, Serialize};
 
@@ -82,10 +84,16 @@ impl TrimReason {
     }
 }
 
-/// Something that comes back at the tail.
+/// Something that comes in at the tail: from the ledger, where it was left out, or from outside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Injection {
-    /// The entry it is from.
+    /// Where it counts: recall, state or instructions.
+    #[serde(default = "recall", skip_serializing_if = "is_recall")]
+    pub section: Section,
+    /// What it weighs.
+    #[serde(default = "data", skip_serializing_if = "is_data")]
+    pub authority: Authority,
+    /// The entry it is from; [`Seq::START`] for what no entry holds.
     pub from_seq: Seq,
     /// The text.
     pub body: Body,
@@ -93,6 +101,33 @@ pub struct Injection {
     pub what: Box<str>,
     /// Why it came back.
     pub why: Box<str>,
+}
+
+fn recall() -> Section {
+    Section::Recall
+}
+
+fn data() -> Authority {
+    Authority::Data
+}
+
+// serde asks for functions that take references.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_recall(section: &Section) -> bool {
+    *section == Section::Recall
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_data(authority: &Authority) -> bool {
+    *authority == Authority::Data
+}
+
+impl Injection {
+    /// Whether its text is new to the ledger, not a body that an entry holds already.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.section != Section::Recall
+    }
 }
 
 /// What was decided. Everything needed to render the same request again from the same events.

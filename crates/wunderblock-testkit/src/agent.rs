@@ -196,7 +196,7 @@ impl Agent<'_> {
             let turn = TurnCompleted {
                 stop_reason: "error".into(),
                 error_code: Some("overloaded".into()),
-                detail: None,
+                ..TurnCompleted::default()
             };
             return self.append(vec![Fact::TurnCompleted(turn)]);
         }
@@ -224,7 +224,7 @@ impl Agent<'_> {
         };
         self.append(vec![Fact::MessageAppended(MessageAppended { message }), Fact::UsageMeasured(usage)]);
         if results.is_empty() {
-            let end = TurnCompleted { stop_reason: "end".into(), error_code: None, detail: None };
+            let end = TurnCompleted { stop_reason: "end".into(), ..TurnCompleted::default() };
             self.append(vec![Fact::TurnCompleted(end)]);
             return self.ask();
         }

@@ -469,8 +469,7 @@ impl History {
         if matches!(odd, Odd::Aside) {
             self.append(Fact::TurnCompleted(TurnCompleted {
                 stop_reason: "end".into(),
-                error_code: None,
-                detail: None,
+                ..TurnCompleted::default()
             }));
         }
     }
@@ -502,6 +501,13 @@ impl History {
             plan,
             heads: Vec::new(),
             inputs: None,
+            preamble: None,
+            cache: Vec::new(),
+            stem: None,
+            common: None,
+            expected_cached: None,
+            calibration: None,
+            sections: Vec::new(),
             total_tokens: Tokens(0),
             encoded_bytes: Bytes(0),
             digest: "".into(),
@@ -521,6 +527,8 @@ pub(crate) fn result(id: &str, content: Vec<Part>) -> Message {
 
 pub(crate) fn injection(from: u64) -> Injection {
     Injection {
+        section: wunderblock_core::section::Section::Recall,
+        authority: wunderblock_core::authority::Authority::Data,
         from_seq: Seq(from),
         body: format!("the body of {from}").into(),
         what: "a file".into(),

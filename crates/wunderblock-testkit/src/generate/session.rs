@@ -59,7 +59,7 @@ impl Session {
         let told = self.prose(chinese, 300, 2200);
         self.answer(vec![Part::text(told)], "end_turn");
         let stop_reason = "end".into();
-        self.push(Fact::TurnCompleted(TurnCompleted { stop_reason, error_code: None, detail: None }));
+        self.push(Fact::TurnCompleted(TurnCompleted { stop_reason, ..TurnCompleted::default() }));
     }
 
     fn prose(&mut self, chinese: bool, from: usize, to: usize) -> String {

@@ -46,7 +46,8 @@ pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
             _ => messages.push(message),
         }
     }
-    Ok(Request { model, max_output, system, tools, messages, extra: extra::keep(OWN, hints, fields) })
+    let extra = extra::keep(OWN, hints, fields);
+    Ok(Request { model, max_output, system, tools, messages, cache: Vec::new(), extra })
 }
 
 /// Reads one message.

@@ -270,7 +270,7 @@ fn push(record: &mut Record, item: Item) {
 }
 
 fn turn(stop_reason: &str) -> TurnCompleted {
-    TurnCompleted { stop_reason: stop_reason.into(), error_code: None, detail: None }
+    TurnCompleted { stop_reason: stop_reason.into(), ..TurnCompleted::default() }
 }
 
 /// Whether a record can be where a person began anew: what they typed, not what the harness put in their place.

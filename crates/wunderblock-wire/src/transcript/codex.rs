@@ -357,7 +357,7 @@ fn spawned_by(meta: &Object<'_>) -> Option<Box<str>> {
 }
 
 fn turn(stop_reason: &str, error_code: Option<Box<str>>, detail: Option<Box<str>>) -> TurnCompleted {
-    TurnCompleted { stop_reason: stop_reason.into(), error_code, detail }
+    TurnCompleted { stop_reason: stop_reason.into(), error_code, detail, overflow: None }
 }
 
 /// Codex names errors by a word or by an object with one key.

@@ -153,6 +153,7 @@ pub(crate) fn well_formed(oddity: Oddity) -> impl Strategy<Value = Request> {
             system,
             tools,
             messages,
+            cache: Vec::new(),
             extra: None,
         }
     })

@@ -8,10 +8,12 @@ use crate::limits::RECALL_HITS;
 use crate::search::{SearchOptions, SearchOrder};
 use crate::store::{Answer, BodyCount, Query, codec};
 use std::collections::{BTreeSet, HashMap};
+use wunderblock_core::authority::Authority;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Message, Part};
 use wunderblock_core::plan::Injection;
+use wunderblock_core::section::Section;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
 
@@ -70,6 +72,8 @@ impl Engine {
         let lines = wunderblock_core::message::count_lines(&text);
         texts.0.insert(handle, text);
         Ok(Some(Injection {
+            section: Section::Recall,
+            authority: Authority::Data,
             from_seq: Seq::START,
             body: Body::Blob { blob: handle, bytes: blob.bytes, lines },
             what: handle.to_string().into(),
@@ -100,6 +104,8 @@ impl Engine {
                 && let Some(body) = largest_text(&said.message)
             {
                 hits.push(Injection {
+                    section: Section::Recall,
+                    authority: Authority::Data,
                     from_seq: row.seq,
                     body,
                     what: role_words(&said.message).into(),
@@ -163,6 +169,8 @@ fn mentioned(view: &View, name: &str) -> Option<Injection> {
             let Some(gist) = view.gist(call, entry.seq).filter(|gist| gist.contains(name)) else { continue };
             let body = content.iter().flat_map(Part::bodies).max_by_key(|body| body.bytes())?;
             return Some(Injection {
+                section: Section::Recall,
+                authority: Authority::Data,
                 from_seq: entry.seq,
                 body: body.clone(),
                 what: gist.into(),

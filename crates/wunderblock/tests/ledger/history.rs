@@ -224,8 +224,7 @@ fn odd(kind: u8, salt: usize) -> Result<Message, Fact> {
         7 => {
             return Err(Fact::TurnCompleted(TurnCompleted {
                 stop_reason: "end".into(),
-                error_code: None,
-                detail: None,
+                ..TurnCompleted::default()
             }));
         }
         _ => return Err(Fact::UsageMeasured(UsageMeasured { input: Tokens(9), ..UsageMeasured::default() })),

@@ -373,6 +373,7 @@ fn records_of_format_1_stay_as_they_are() {
                 stop_reason: "error".into(),
                 error_code: Some("context_overflow".into()),
                 detail: None,
+                overflow: None,
             }),
             r#"{"stop_reason":"error","error_code":"context_overflow"}"#,
         ),
