@@ -177,6 +177,28 @@ pub fn tool(tool: &crate::request::Tool, gauge: &dyn Gauge) -> Cost {
         + extra(&tool.extra, gauge)
 }
 
+/// What a tool of a preamble costs: what [`tool`] finds of it.
+#[must_use]
+pub fn tool_block(tool: &crate::preamble::ToolBlock, gauge: &dyn Gauge) -> Cost {
+    SCHEMA_FRAME
+        + gauge.text(&tool.name)
+        + body(&tool.description, gauge)
+        + json_body(&tool.schema, gauge)
+        + extra(&tool.extra, gauge)
+}
+
+/// What a text of a preamble costs, the lines of its fence included.
+#[must_use]
+pub fn block(block: &crate::preamble::Block, gauge: &dyn Gauge) -> Cost {
+    let (open, close) = crate::fence::fence(&[block]);
+    TEXT_FRAME + body(&block.text, gauge) + TEXT_FRAME + gauge.text(&open) + TEXT_FRAME + gauge.text(&close)
+}
+
+/// What a text costs at the tail, about: its fence is not counted.
+pub(crate) fn text(text: &Body, gauge: &dyn Gauge) -> Cost {
+    TEXT_FRAME + body(text, gauge)
+}
+
 fn body(body: &Body, gauge: &dyn Gauge) -> Cost {
     match body {
         Body::Inline(text) => gauge.text(text),

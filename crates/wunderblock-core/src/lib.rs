@@ -9,12 +9,17 @@
 //! [`render`] in which form, [`report`] what that amounts to. [`authority`], [`instruction`], [`state`] and [`preamble`] say
 //! what enters from outside the ledger, [`usage`] what providers measured. [`ports`] is all that core asks of the world.
 
+pub mod allocate;
 pub mod authority;
 pub mod budget;
+pub mod compose;
 pub mod cost;
+pub mod describe;
 pub mod event;
+mod fence;
 pub mod id;
 pub mod instruction;
+pub mod lead;
 pub mod message;
 pub mod pair;
 pub mod plan;

@@ -7,6 +7,7 @@
 
 use crate::budget::{Budget, Treatment};
 use crate::cost::{self, EntryCost};
+use crate::fence;
 use crate::id::CallId;
 use crate::message::{Part, Standing};
 use crate::pair::{Arrangement, Shape, Unit, arrange};
@@ -53,8 +54,14 @@ pub struct Ask<'a> {
     pub bodies: &'a dyn Bodies,
     /// Tools and other text outside the transcript.
     pub fixed: &'a [Fixed],
+    /// What is said at the tail unless the request shows it already: state, instructions of places work has reached.
+    pub must: &'a [Injection],
     /// What could come back, best first.
     pub hits: &'a [Injection],
+    /// What may come back takes at most so much.
+    pub recall: Tokens,
+    /// What is not fixed takes at most so much.
+    pub transcript: Tokens,
     /// The first position of which everything is in the view. Whatever lies before it and behind the lane's frontier was
     /// not loaded, because it is more than any window holds: the lane must step past it.
     pub floor: Seq,
@@ -100,7 +107,7 @@ pub fn plan(ask: &Ask<'_>) -> Result<Plan, Box<Refusal>> {
     if plan.step.is_some() {
         trim::settle(&mut plan.trim, &arrangement, ask.view);
     }
-    plan.inject = scale.returning(&plan.trim);
+    plan.inject = scale.unsaid(&plan.trim).cloned().chain(scale.returning(&plan.trim)).collect();
     plan.synthetic = synthetic(&arrangement, &plan.trim, ask.view);
     Ok(plan)
 }
@@ -134,13 +141,15 @@ impl<'a> Scale<'a> {
         let cost = |unit| (unit, cost::unit(unit, ask.view, ask.gauge));
         let mut units: Vec<_> = arrangement.units.iter().map(cost).collect();
         units.sort_by_key(|(unit, _)| unit.last);
-        let fixed = ask.fixed.iter().map(|part| part.cost).sum();
-        Self { ask, limit: ask.budget.limit(), fixed, newest: ask.view.newest_user(), units }
+        let fixed: Cost = ask.fixed.iter().map(|part| part.cost).sum();
+        let limit = ask.budget.limit();
+        let limit = Cost { tokens: limit.tokens.min(fixed.tokens + ask.transcript), ..limit };
+        Self { ask, limit, fixed, newest: ask.view.newest_user(), units }
     }
 
     fn total(&self, trim: &Trim) -> Cost {
         let view = self.ask.view;
-        let mut total = self.fixed + self.gaps(trim);
+        let mut total = self.fixed + self.gaps(trim) + self.saying(trim);
         for (unit, cost) in &self.units {
             total += match treatment(unit, trim, view) {
                 Treatment::Verbatim => cost.verbatim,
@@ -150,6 +159,23 @@ impl<'a> Scale<'a> {
             };
         }
         total
+    }
+
+    /// What must be said at the tail, since the request does not show it under this trim.
+    fn unsaid(&self, trim: &Trim) -> impl Iterator<Item = &'a Injection> {
+        self.ask.must.iter().filter(move |item| !self.is_said(item, trim))
+    }
+
+    fn is_said(&self, item: &Injection, trim: &Trim) -> bool {
+        let view = self.ask.view;
+        let Some((at, body)) = view.said(item.section, &item.what) else { return false };
+        let unit = self.units.iter().find(|(unit, _)| unit.members.contains(&at));
+        *body == item.body && unit.is_some_and(|(unit, _)| treatment(unit, trim, view) == Treatment::Verbatim)
+    }
+
+    fn saying(&self, trim: &Trim) -> Cost {
+        let cost = |item| cost::message(&fence::injected(std::slice::from_ref(item)), self.ask.gauge);
+        self.unsaid(trim).map(cost).sum()
     }
 
     fn gaps(&self, trim: &Trim) -> Cost {
@@ -286,6 +312,10 @@ impl<'a> Scale<'a> {
             };
             parts.push(Fixed { section, what, cost });
         }
+        for item in self.unsaid(trim) {
+            let cost = cost::message(&fence::injected(std::slice::from_ref(item)), self.ask.gauge);
+            parts.push(Fixed { section: item.section, what: item.what.to_string(), cost });
+        }
         let marks = self.gaps(trim);
         if marks != Cost::ZERO {
             let what = "marks of what is left out".to_owned();
@@ -300,14 +330,14 @@ impl<'a> Scale<'a> {
             return Vec::new();
         }
         let room = self.limit.saturating_sub(self.total(trim));
-        let mut left = Cost { tokens: Tokens(room.tokens.0 / 2), bytes: Bytes(room.bytes.0 / 2) };
+        let most = Tokens(room.tokens.0 / 2).min(self.ask.recall);
+        let mut left = Cost { tokens: most, bytes: Bytes(room.bytes.0 / 2) };
         let mut items: Vec<Injection> = Vec::new();
         for hit in self.ask.hits {
             if items.iter().any(|item| item.body == hit.body) || self.shows(hit, trim) {
                 continue;
             }
-            let message = crate::view::recalled(std::slice::from_ref(hit), self.ask.view.lane());
-            let cost = cost::message(&message, self.ask.gauge);
+            let cost = cost::message(&fence::injected(std::slice::from_ref(hit)), self.ask.gauge);
             if cost.fits(left) {
                 left = left.saturating_sub(cost);
                 items.push(hit.clone());

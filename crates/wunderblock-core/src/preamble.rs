@@ -7,10 +7,9 @@
 use crate::authority::{Authority, Level};
 use crate::id::LaneId;
 use crate::instruction::{Finding, LoadReason};
-use crate::message::Body;
+use crate::message::{Body, Extra};
 use crate::request::CachePoint;
 use crate::section::Section;
-use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
 /// One text of the preamble, with all that is to be known of it.
@@ -29,12 +28,12 @@ pub struct Block {
     pub reason: LoadReason,
     /// BLAKE3 of the source's bytes, hexadecimal.
     pub digest: Box<str>,
-    /// What is shown.
+    /// What it says; of a text that was cut, what is left of it.
     pub text: Body,
-    /// Only so many bytes of the text are shown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cut: Option<Bytes>,
-    /// What is not shown, and read on demand by its handle: a skill's or a resource's body.
+    /// How much of it is in the request.
+    #[serde(default, skip_serializing_if = "Shown::is_whole")]
+    pub shown: Shown,
+    /// What is not shown, and read on demand by its handle: a skill's or a resource's body, the whole of a cut text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Body>,
 }
@@ -51,7 +50,7 @@ impl Block {
             reason: LoadReason::Given,
             digest: digest.into(),
             text,
-            cut: None,
+            shown: Shown::Whole,
             body: None,
         }
     }
@@ -73,15 +72,58 @@ impl Block {
         Self { body: Some(body), ..self }
     }
 
-    /// Whether two blocks put the same into a request.
+    /// Whether it is one line of a list: its body is read on demand.
     #[must_use]
-    pub fn shows_the_same(&self, other: &Self) -> bool {
-        self.section == other.section
-            && self.name == other.name
-            && self.authority == other.authority
-            && self.text == other.text
-            && self.cut == other.cut
+    pub fn is_listed(&self) -> bool {
+        self.body.is_some() && self.shown != Shown::Cut
     }
+
+    /// The text as it was offered, before it was cut.
+    #[must_use]
+    pub fn offered(&self) -> &Body {
+        self.body.as_ref().filter(|_| self.shown == Shown::Cut).unwrap_or(&self.text)
+    }
+
+    /// Whether a source offers now what it offered when the other was recorded.
+    #[must_use]
+    pub fn is_offered_as(&self, recorded: &Self) -> bool {
+        let listed = |block: &Self| block.body.clone().filter(|_| block.is_listed());
+        self.name == recorded.name
+            && self.authority == recorded.authority
+            && self.offered() == recorded.offered()
+            && listed(self) == listed(recorded)
+    }
+}
+
+/// How much of a text is in the request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shown {
+    /// All of it.
+    #[default]
+    Whole,
+    /// Its beginning.
+    Cut,
+    /// Nothing: there was no room.
+    Out,
+}
+
+impl Shown {
+    // serde asks for a function that takes a reference.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    fn is_whole(&self) -> bool {
+        *self == Self::Whole
+    }
+}
+
+/// Why only a tool's name is in the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Deferral {
+    /// Whoever offered it wanted it so.
+    Asked,
+    /// There was no room for its schema.
+    NoRoom,
 }
 
 /// A tool, as a lane declares it.
@@ -89,11 +131,29 @@ impl Block {
 pub struct ToolBlock {
     /// Its name.
     pub name: Box<str>,
-    /// The JSON of the whole [`crate::request::Tool`].
-    pub definition: Body,
-    /// Only its name is in the request.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub deferred: bool,
+    /// What it does.
+    pub description: Body,
+    /// The text of the JSON Schema of its input.
+    pub schema: Body,
+    /// Unknown fields of the provider's tool object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extra: Extra,
+    /// Only its name is in the request, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deferred: Option<Deferral>,
+}
+
+impl ToolBlock {
+    /// Whether a source offers now what it offered when the other was recorded.
+    #[must_use]
+    pub fn is_offered_as(&self, recorded: &Self) -> bool {
+        let asked = |tool: &Self| tool.deferred == Some(Deferral::Asked);
+        self.name == recorded.name
+            && self.description == recorded.description
+            && self.schema == recorded.schema
+            && self.extra == recorded.extra
+            && asked(self) == asked(recorded)
+    }
 }
 
 /// An ignore file as it was when the session began.
@@ -129,7 +189,7 @@ impl Preamble {
     /// All bodies, in order.
     pub fn bodies(&self) -> impl Iterator<Item = &Body> {
         let blocks = self.blocks.iter().flat_map(|block| std::iter::once(&block.text).chain(&block.body));
-        let tools = self.tools.iter().map(|tool| &tool.definition);
+        let tools = self.tools.iter().flat_map(|tool| [&tool.description, &tool.schema]);
         blocks.chain(tools).chain(self.ignore.iter().map(|file| &file.text))
     }
 
@@ -137,15 +197,15 @@ impl Preamble {
     pub fn bodies_mut(&mut self) -> impl Iterator<Item = &mut Body> {
         let blocks =
             self.blocks.iter_mut().flat_map(|block| std::iter::once(&mut block.text).chain(&mut block.body));
-        let tools = self.tools.iter_mut().map(|tool| &mut tool.definition);
+        let tools = self.tools.iter_mut().flat_map(|tool| [&mut tool.description, &mut tool.schema]);
         blocks.chain(tools).chain(self.ignore.iter_mut().map(|file| &mut file.text))
     }
 
     /// The bodies a request shows.
     pub fn shown(&self) -> impl Iterator<Item = &Body> {
-        let blocks = self.blocks.iter().map(|block| &block.text);
-        let tools = self.tools.iter().filter(|tool| !tool.deferred).map(|tool| &tool.definition);
-        blocks.chain(tools)
+        let blocks = self.blocks.iter().filter(|block| block.shown != Shown::Out).map(|block| &block.text);
+        let tools = self.tools.iter().filter(|tool| tool.deferred.is_none());
+        blocks.chain(tools.flat_map(|tool| [&tool.description, &tool.schema]))
     }
 }
 

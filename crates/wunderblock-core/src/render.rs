@@ -6,14 +6,17 @@
 
 use crate::budget::{Reason, Treatment};
 use crate::cost;
+use crate::describe::describe;
 use crate::id::{CallId, Handle};
+use crate::lead;
 use crate::message::{Body, Message, Part, Role, Standing};
 use crate::pair::{Arrangement, Call, Shape, Unit, arrange};
 use crate::ports::{Bodies, Gauge};
+use crate::preamble::Preamble;
 use crate::request::{Request, Tool};
 use crate::section::Section;
 use crate::step::Trim;
-use crate::stub::{self, Stubbed, grouped};
+use crate::stub::{self, Stubbed};
 use crate::trim::{self, treatment};
 use crate::units::{Cost, Seq};
 use crate::view::{Entry, View};
@@ -21,7 +24,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 /// The version of what this module writes.
-pub const VERSION: u32 = 1;
+///
+/// 1: the first. 2: a lane's preamble stands before the conversation, and says where to cache up to.
+pub const VERSION: u32 = 2;
 
 /// What rendering needs beside the view.
 #[derive(Clone, Copy)]
@@ -32,7 +37,7 @@ pub struct Scene<'a> {
     pub bodies: &'a dyn Bodies,
     /// What texts cost.
     pub gauge: &'a dyn Gauge,
-    /// The tools to declare.
+    /// The tools to declare where the lane has no preamble that declares them.
     pub tools: &'a [Tool],
 }
 
@@ -98,9 +103,13 @@ pub fn render(view: &View, trim: &Trim, scene: Scene<'_>) -> Rendered {
     let arrangement = arrange(view);
     let mut writer =
         Writer { view, trim, scene, newest: view.newest_user(), out: Rendered::default(), spoken: false };
-    for tool in scene.tools {
-        writer.tool(tool);
-    }
+    let system = match view.preamble() {
+        Some(preamble) => writer.lead(preamble),
+        None => {
+            scene.tools.iter().for_each(|tool| writer.tool(tool));
+            Vec::new()
+        }
+    };
     let mut marks = trim::marks(arrangement.units.iter(), trim, view).into_iter().peekable();
     for unit in &arrangement.units {
         let treatment = treatment(unit, trim, view);
@@ -115,6 +124,7 @@ pub fn render(view: &View, trim: &Trim, scene: Scene<'_>) -> Rendered {
     for (from, to) in marks {
         writer.mark(from, to);
     }
+    writer.out.request.system.extend(system);
     writer.missing(&arrangement);
     writer.out
 }
@@ -122,7 +132,8 @@ pub fn render(view: &View, trim: &Trim, scene: Scene<'_>) -> Rendered {
 /// The bodies a rendering reads.
 #[must_use]
 pub fn handles(view: &View, trim: &Trim) -> BTreeSet<Handle> {
-    let mut handles = BTreeSet::new();
+    let lead = view.preamble().into_iter().flat_map(|preamble| preamble.shown());
+    let mut handles: BTreeSet<Handle> = lead.filter_map(Body::handle).collect();
     for unit in &arrange(view).units {
         let treatment = treatment(unit, trim, view);
         if treatment == Treatment::LeftOut {
@@ -194,6 +205,20 @@ impl<'a> Writer<'a> {
             handle: None,
         });
         self.out.request.tools.push(tool.clone());
+    }
+
+    /// What stands before the conversation. The answer is the system text that goes after the transcript's own.
+    fn lead(&mut self, preamble: &Preamble) -> Vec<Part> {
+        let lead = lead::lead(preamble, self.scene.gauge);
+        let resolved = |part: &Part| stub::resolve(part, self.scene.bodies);
+        self.out.lines.extend(lead.lines);
+        self.out.request.system.extend(lead.safety.iter().filter_map(resolved));
+        self.out.request.tools.extend(lead.tools.iter().map(|tool| lead::declared(tool, self.scene.bodies)));
+        if let Some(message) = lead.message {
+            let parts = message.parts.iter().filter_map(resolved).collect();
+            self.out.request.messages.push(Message { parts, ..message });
+        }
+        lead.system.iter().filter_map(resolved).collect()
     }
 
     fn mark(&mut self, from: Seq, to: Seq) {
@@ -347,7 +372,11 @@ impl<'a> Writer<'a> {
     fn section(&self, entry: &Entry, leading: bool) -> Section {
         match &entry.message.standing {
             _ if leading => Section::System,
-            Standing::Injected(what) if what.as_ref() == "recall" => Section::Recall,
+            Standing::Injected(what) if what.as_ref() == Section::Recall.name() => Section::Recall,
+            Standing::Injected(what) if what.as_ref() == Section::State.name() => Section::State,
+            Standing::Injected(what) if what.as_ref() == Section::Instructions.name() => {
+                Section::Instructions
+            }
             _ if self.newest == Some(entry.seq) => Section::Prompt,
             _ => Section::Transcript,
         }
@@ -461,44 +490,4 @@ fn renamed<'p>(piece: &'p Part, name: Option<&CallId>) -> Cow<'p, Part> {
         *call = name.clone();
     }
     Cow::Owned(piece)
-}
-
-/// What a message is, in a few words on one line.
-#[must_use]
-pub fn describe(seq: Seq, said: &Message, view: &View, bodies: &dyn Bodies) -> String {
-    let mut words = Vec::new();
-    for part in &said.parts {
-        match part {
-            Part::Text { text, .. } => {
-                let here = text.inline().or_else(|| bodies.text(text.handle()?));
-                // A stub is described without its text having been read.
-                words
-                    .push(here.map_or_else(|| format!("text, {} lines", grouped(text.lines())), first_words));
-            }
-            Part::Thinking { .. } => words.push("thinking".to_owned()),
-            Part::ToolCall { name, gist, .. } => {
-                words.push(format!("{name} {}", first_words(gist.as_deref().unwrap_or_default())));
-            }
-            Part::ToolResult { call, content, failed, .. } => {
-                let lines: u64 = content.iter().flat_map(Part::bodies).map(Body::lines).sum();
-                let of = first_words(view.gist(call, seq).unwrap_or_default());
-                let failed = if *failed { "failed, " } else { "" };
-                words.push(format!("→ {of} ({failed}{} lines)", grouped(lines)));
-            }
-            Part::Media { mime, .. } => words.push(format!("[{mime}]")),
-            Part::Opaque { .. } => words.push("[opaque block]".to_owned()),
-        }
-    }
-    let joined = words.join(" · ");
-    stub::head(joined.trim(), 160).to_owned()
-}
-
-fn first_words(text: &str) -> String {
-    let head = stub::head(text.trim_start(), 240);
-    let line = head.lines().next().unwrap_or_default();
-    let mut out: String = line.chars().take(72).filter(|c| !c.is_control()).collect();
-    if out.len() < text.trim().len() {
-        out.push('…');
-    }
-    out
 }

@@ -44,3 +44,7 @@ pub const PAGE_BYTES: u64 = 16 << 10;
 pub const GREP_PAGE: u64 = 2_048;
 /// Those it looks through first.
 pub const GREP_FIRST_PAGE: u64 = 64;
+/// Milliseconds a provider of state has to answer.
+pub const PROVIDER_TIME: u64 = 2_000;
+/// Bytes of a provider's answer that count.
+pub const PROVIDER_BYTES: usize = 16 << 10;

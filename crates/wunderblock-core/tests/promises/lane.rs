@@ -8,6 +8,7 @@ use wunderblock_core::id::{Handle, LaneId};
 use wunderblock_core::plan::{Ask, Fixed, Injection, Plan, Refusal, plan};
 use wunderblock_core::render::{Rendered, Scene, render};
 use wunderblock_core::section::Section;
+use wunderblock_core::units::Tokens;
 use wunderblock_core::view::View;
 
 pub(crate) const STREAM: Handle = Handle(0x3f9c_1a7b_e2d0_4c58);
@@ -39,6 +40,9 @@ pub(crate) fn decide(
         gauge: &history.wax,
         bodies: &history.wax,
         fixed: &fixed,
+        must: &[],
+        recall: Tokens(u64::MAX),
+        transcript: Tokens(u64::MAX),
         hits,
         floor: wunderblock_core::units::Seq(0),
     })

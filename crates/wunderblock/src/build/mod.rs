@@ -142,7 +142,10 @@ impl Session {
             gauge: &gauge,
             bodies: &texts,
             fixed: &fixed,
+            must: &[],
             hits: &recalled.hits,
+            recall: wunderblock_core::units::Tokens(u64::MAX),
+            transcript: wunderblock_core::units::Tokens(u64::MAX),
             floor: loaded.floor,
         };
         let mut plan = plan(&ask)?;

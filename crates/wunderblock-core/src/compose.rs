@@ -1,0 +1,461 @@
+//! From what sources offer to what a lane sends: which offers hold now, which wait, and what there is room for.
+//!
+//! What commands takes effect at once, what is listed is frozen until the lane's beginning is made anew anyway. As long as
+//! nothing that takes effect has changed, the recorded preamble is used as it is: no text is looked at again.
+
+use crate::allocate::{Shares, allocate};
+use crate::cost;
+use crate::fence;
+use crate::instruction::{Finding, FindingKind, LoadReason};
+use crate::lead;
+use crate::message::Body;
+use crate::ports::{Bodies, Gauge};
+use crate::preamble::{Block, Change, Deferral, How, IgnoreFile, Preamble, Shown, ToolBlock};
+use crate::section::Section;
+use crate::step::Injection;
+use crate::units::{Cost, Seq, Tokens};
+use crate::view::View;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The sections that have texts, in the order of the request.
+const TEXTS: [Section; 6] = [
+    Section::Safety,
+    Section::System,
+    Section::Instructions,
+    Section::Skills,
+    Section::PinnedMemory,
+    Section::Resources,
+];
+/// A text is cut only if so many tokens of it are left; less than that says little.
+const MIN_CUT: Tokens = Tokens(256);
+
+/// What the sources offer for a request.
+#[derive(Clone, Debug, Default)]
+pub struct Offer {
+    /// Texts, by section. A section that is absent stays as the lane has it.
+    pub blocks: BTreeMap<Section, Vec<Block>>,
+    /// Instructions of places that work has reached, from the outside in: all of them, at each build.
+    pub nested: Vec<Block>,
+    /// Tools, by name. None: as the lane has them.
+    pub tools: Option<Vec<ToolBlock>>,
+    /// Ignore rules in force.
+    pub ignore: Option<Vec<IgnoreFile>>,
+    /// What the sources have to say of themselves.
+    pub findings: Vec<Finding>,
+    /// Whether what is frozen changes now.
+    pub now: bool,
+}
+
+/// What a decision needs beside the offer.
+#[derive(Clone, Copy)]
+pub struct Desk<'a> {
+    /// What the sections may use.
+    pub limit: Tokens,
+    /// Who may take how much of it.
+    pub shares: &'a Shares,
+    /// What texts cost.
+    pub gauge: &'a dyn Gauge,
+    /// The texts that were offered, for those that must be cut.
+    pub bodies: &'a dyn Bodies,
+    /// Takes in a text, for those that were cut.
+    pub pack: &'a dyn Fn(String) -> Body,
+    /// From how many tokens on the provider caches where it is told to; none if it is not told.
+    pub cache: Option<Tokens>,
+}
+
+/// What a lane sends of an offer.
+#[derive(Clone, Debug, Default)]
+pub struct Composed {
+    /// The preamble, to be recorded; none if that on record holds.
+    pub preamble: Option<Arc<Preamble>>,
+    /// What is not as it was; empty for a lane's first preamble.
+    pub changes: Vec<Change>,
+    /// What waits until the lane's beginning is made anew.
+    pub pending: Vec<Change>,
+    /// Instructions that enter at the tail.
+    pub tail: Vec<Injection>,
+    /// What is to be known about the sources.
+    pub findings: Vec<Finding>,
+}
+
+/// Decides what a lane sends of an offer. `anew` says that its beginning changes anyway, so nothing needs to wait.
+#[must_use]
+pub fn compose(offer: &Offer, view: &View, desk: &Desk<'_>, anew: bool) -> Composed {
+    let recorded = view.preamble();
+    let base = recorded.map(Arc::as_ref);
+    let nothing = Preamble::default();
+    let old = base.unwrap_or(&nothing);
+    let mut wanted = Wanted::of(offer, view, old);
+    let mut composed = Composed { findings: offer.findings.clone(), ..Composed::default() };
+    let mut holds = wanted.commands_hold(old) && !anew;
+    for section in [Section::Tools, Section::Skills, Section::PinnedMemory, Section::Resources] {
+        let changes = wanted.changes(section, old);
+        if changes.is_empty() {
+            continue;
+        }
+        if anew || offer.now || is_empty(section, old) {
+            holds = false;
+        } else {
+            wanted.freeze(section, old);
+            composed.pending.extend(changes);
+        }
+    }
+    if holds && base.is_some() || base.is_none() && wanted.is_empty() {
+        let (tail, mut crowded) = wanted.tail(old, view, desk);
+        composed.tail = tail;
+        composed.findings.append(&mut crowded);
+        composed.findings.extend(no_room(old));
+        return composed;
+    }
+    for section in TEXTS.into_iter().chain([Section::Tools]) {
+        if base.is_some() {
+            composed.changes.extend(wanted.changes(section, old));
+        }
+    }
+    composed.changes.sort_by_key(|change| change.section);
+    let moved = wanted.nested.iter().filter(|block| view.said(Section::Instructions, &block.name).is_some());
+    let moved = moved.map(|block| Change {
+        section: Section::Instructions,
+        name: block.name.clone(),
+        how: How::Moved,
+    });
+    composed.changes.extend(moved.collect::<Vec<_>>());
+    let preamble = wanted.settle(offer, old, desk, view);
+    composed.findings.extend(no_room(&preamble));
+    if base != Some(&preamble) {
+        composed.preamble = Some(Arc::new(preamble));
+    }
+    composed
+}
+
+fn is_empty(section: Section, old: &Preamble) -> bool {
+    match section {
+        Section::Tools => old.tools.is_empty(),
+        _ => !old.blocks.iter().any(|block| block.section == section),
+    }
+}
+
+/// What has no room in a preamble.
+fn no_room(preamble: &Preamble) -> Vec<Finding> {
+    let finding = |source: &str, detail: String| Finding {
+        source: source.into(),
+        line: None,
+        what: FindingKind::NoRoom,
+        detail: detail.into(),
+    };
+    let mut findings = Vec::new();
+    for block in &preamble.blocks {
+        let bytes = block.offered().bytes();
+        match block.shown {
+            Shown::Whole => {}
+            Shown::Cut => findings
+                .push(finding(&block.name, format!("only the beginning of its {bytes} bytes is shown"))),
+            Shown::Out => findings.push(finding(&block.name, format!("its {bytes} bytes are not shown"))),
+        }
+    }
+    let crowded = preamble.tools.iter().filter(|tool| tool.deferred == Some(Deferral::NoRoom));
+    findings.extend(
+        crowded.map(|tool| finding(&tool.name, "the tool is named, its schema is not shown".to_owned())),
+    );
+    findings
+}
+
+/// What would be sent if there were room for all of it.
+struct Wanted {
+    blocks: BTreeMap<Section, Vec<Block>>,
+    /// Nested instructions that the recorded preamble does not have.
+    nested: Vec<Block>,
+    tools: Vec<ToolBlock>,
+    /// Whether a text stands at the tail that is not what its source says now.
+    stale: bool,
+}
+
+impl Wanted {
+    fn of(offer: &Offer, view: &View, old: &Preamble) -> Self {
+        let mut blocks: BTreeMap<Section, Vec<Block>> = BTreeMap::new();
+        for section in TEXTS {
+            let kept = || of_section(section, old).cloned().collect();
+            let offered = offer.blocks.get(&section).cloned();
+            blocks.insert(section, offered.unwrap_or_else(kept));
+        }
+        let mut nested = Vec::new();
+        let mut stale = false;
+        if let Some(head) =
+            offer.blocks.get(&Section::Instructions).and(blocks.get_mut(&Section::Instructions))
+        {
+            for block in &offer.nested {
+                let absorbed = of_section(Section::Instructions, old).any(|had| had.name == block.name);
+                let said = view.said(Section::Instructions, &block.name);
+                stale |= said.is_some_and(|(_, body)| *body != block.text);
+                if absorbed && said.is_none() { head.push(block.clone()) } else { nested.push(block.clone()) }
+            }
+        }
+        // What stands at the tail and is offered no more.
+        let gone = |name: &str| !nested.iter().any(|block| block.name.as_ref() == name);
+        stale |= offer.blocks.contains_key(&Section::Instructions)
+            && view.said_names(Section::Instructions).any(gone);
+        Self { blocks, nested, tools: offer.tools.clone().unwrap_or_else(|| old.tools.clone()), stale }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.blocks.values().all(Vec::is_empty) && self.tools.is_empty() && self.nested.is_empty()
+    }
+
+    fn commands_hold(&self, old: &Preamble) -> bool {
+        let commands = [Section::Safety, Section::System, Section::Instructions];
+        !self.stale && commands.iter().all(|section| self.changes(*section, old).is_empty())
+    }
+
+    /// What of a section is not as it was. Order counts as content: another order is everything altered that moved.
+    fn changes(&self, section: Section, old: &Preamble) -> Vec<Change> {
+        let change = |name: &str, how| Change { section, name: name.into(), how };
+        if section == Section::Tools {
+            let names = |tools: &[ToolBlock]| tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
+            let same = |name: &str| {
+                let of = |tools: &[ToolBlock]| tools.iter().find(|tool| tool.name.as_ref() == name).cloned();
+                of(&self.tools).zip(of(&old.tools)).is_some_and(|(now, then)| now.is_offered_as(&then))
+            };
+            return difference(&names(&old.tools), &names(&self.tools), same)
+                .map(|(name, how)| change(&name, how))
+                .collect();
+        }
+        let now: &[Block] = self.blocks.get(&section).map_or(&[], Vec::as_slice);
+        let then: Vec<&Block> = of_section(section, old).collect();
+        let aligned =
+            now.len() == then.len() && now.iter().zip(&then).all(|(now, then)| now.is_offered_as(then));
+        if aligned {
+            return Vec::new();
+        }
+        let names = |blocks: &mut dyn Iterator<Item = &Block>| {
+            blocks.map(|block| block.name.clone()).collect::<Vec<_>>()
+        };
+        let same = |name: &str| {
+            let now = now.iter().find(|block| block.name.as_ref() == name);
+            let then = then.iter().find(|block| block.name.as_ref() == name);
+            now.zip(then).is_some_and(|(now, then)| now.is_offered_as(then))
+        };
+        let (before, after) = (names(&mut then.iter().copied()), names(&mut now.iter()));
+        let mut changes: Vec<Change> =
+            difference(&before, &after, same).map(|(name, how)| change(&name, how)).collect();
+        if changes.is_empty() {
+            changes.push(change("the order", How::Altered));
+        }
+        changes
+    }
+
+    /// Takes a section back to what it was.
+    fn freeze(&mut self, section: Section, old: &Preamble) {
+        if section == Section::Tools {
+            self.tools.clone_from(&old.tools);
+        } else {
+            self.blocks.insert(section, of_section(section, old).cloned().collect());
+        }
+    }
+
+    /// Nested instructions that are new, as far as the section has room beside those that are there.
+    fn tail(self, old: &Preamble, view: &View, desk: &Desk<'_>) -> (Vec<Injection>, Vec<Finding>) {
+        let taken: Tokens = lead::fixed(old, desk.gauge)
+            .iter()
+            .filter(|part| part.section == Section::Instructions)
+            .map(|part| part.cost.tokens)
+            .sum();
+        let said =
+            view.said_names(Section::Instructions).filter_map(|name| view.said(Section::Instructions, name));
+        let said: Tokens = said.map(|(_, body)| cost::text(body, desk.gauge).tokens).sum();
+        let mut room = desk.shares.most(Section::Instructions, desk.limit).saturating_sub(taken + said);
+        let (mut tail, mut findings) = (Vec::new(), Vec::new());
+        for block in self.nested {
+            if view.said(Section::Instructions, &block.name).is_some() {
+                continue;
+            }
+            let cost = cost::block(&block, desk.gauge).tokens;
+            if cost > room {
+                let detail = format!("its {cost} tokens do not fit into the {room} left for instructions");
+                let what = FindingKind::NoRoom;
+                findings.push(Finding { source: block.name, line: None, what, detail: detail.into() });
+                continue;
+            }
+            room = room.saturating_sub(cost);
+            tail.push(Injection {
+                section: Section::Instructions,
+                authority: block.authority,
+                from_seq: Seq::START,
+                body: block.text,
+                what: block.name,
+                why: block.reason.words().into(),
+            });
+        }
+        (tail, findings)
+    }
+
+    /// What there is room for.
+    fn settle(mut self, offer: &Offer, old: &Preamble, desk: &Desk<'_>, view: &View) -> Preamble {
+        if let Some(instructions) = self.blocks.get_mut(&Section::Instructions) {
+            instructions.append(&mut self.nested);
+        }
+        for block in self.blocks.values_mut().flatten() {
+            *block = whole(block);
+        }
+        let mut demand: BTreeMap<Section, Tokens> = BTreeMap::new();
+        for block in self.blocks.values().flatten() {
+            *demand.entry(block.section).or_default() += cost::block(block, desk.gauge).tokens;
+        }
+        let declared = self.tools.iter().filter(|tool| tool.deferred != Some(Deferral::Asked));
+        let schemas: Tokens = declared.map(|tool| cost::tool_block(tool, desk.gauge).tokens).sum();
+        demand.insert(Section::Tools, schemas);
+        let granted = allocate(desk.limit, desk.shares, &demand);
+        let room = |section| granted.get(&section).copied().unwrap_or_default();
+        let mut preamble = Preamble {
+            ignore: offer.ignore.clone().unwrap_or_else(|| old.ignore.clone()),
+            findings: offer.findings.clone(),
+            tools: fit_tools(self.tools, room(Section::Tools), desk.gauge, &called(view)),
+            ..Preamble::default()
+        };
+        for section in TEXTS {
+            let blocks = self.blocks.remove(&section).unwrap_or_default();
+            preamble.blocks.extend(fit(blocks, room(section), desk));
+        }
+        if let Some(least) = desk.cache {
+            let system = view.entries().filter(|entry| entry.message.role == crate::message::Role::System);
+            let system = system.map(|entry| cost::message(&entry.message, desk.gauge).tokens).sum();
+            preamble.cache = lead::cache_points(&preamble, desk.gauge, (least, system));
+        }
+        preamble
+    }
+}
+
+fn of_section(section: Section, preamble: &Preamble) -> impl Iterator<Item = &Block> {
+    preamble.blocks.iter().filter(move |block| block.section == section)
+}
+
+/// What one list of names has and the other has not, or has otherwise.
+fn difference<'a>(
+    before: &'a [Box<str>],
+    after: &'a [Box<str>],
+    same: impl Fn(&str) -> bool + 'a,
+) -> impl Iterator<Item = (Box<str>, How)> + 'a {
+    let (had, has): (BTreeSet<&str>, BTreeSet<&str>) =
+        (before.iter().map(AsRef::as_ref).collect(), after.iter().map(AsRef::as_ref).collect());
+    let all: BTreeSet<&str> = had.union(&has).copied().collect();
+    all.into_iter().filter_map(move |name| match (had.contains(name), has.contains(name)) {
+        (false, _) => Some((name.into(), How::Added)),
+        (_, false) => Some((name.into(), How::Removed)),
+        _ if same(name) => None,
+        _ => Some((name.into(), How::Altered)),
+    })
+}
+
+/// A block as it was offered.
+fn whole(block: &Block) -> Block {
+    let mut whole = Block { shown: Shown::Whole, ..block.clone() };
+    if block.shown == Shown::Cut {
+        whole.text = block.offered().clone();
+        whole.body = None;
+    }
+    whole
+}
+
+/// The tools the view has calls of.
+fn called(view: &View) -> BTreeSet<Box<str>> {
+    let parts = view.entries().flat_map(|entry| &entry.message.parts);
+    let names = parts.filter_map(|part| match part {
+        crate::message::Part::ToolCall { name, .. } => Some(name.clone()),
+        _ => None,
+    });
+    names.collect()
+}
+
+/// As many schemas as fit, those of tools that have been called first; of the others the name is left.
+fn fit_tools(
+    mut tools: Vec<ToolBlock>,
+    room: Tokens,
+    gauge: &dyn Gauge,
+    called: &BTreeSet<Box<str>>,
+) -> Vec<ToolBlock> {
+    let mut order: Vec<usize> = (0..tools.len()).collect();
+    order.sort_by_key(|index| tools.get(*index).is_none_or(|tool| !called.contains(&tool.name)));
+    let mut left = room;
+    for index in order {
+        let Some(tool) = tools.get_mut(index).filter(|tool| tool.deferred != Some(Deferral::Asked)) else {
+            continue;
+        };
+        let cost = cost::tool_block(tool, gauge).tokens;
+        tool.deferred = (cost > left).then_some(Deferral::NoRoom);
+        if tool.deferred.is_none() {
+            left = left.saturating_sub(cost);
+        }
+    }
+    tools
+}
+
+/// How early a block is served: what commands first, then from the person to the project, the closest directory before
+/// those further out, what a scan turned up last.
+fn turn(block: &Block, index: usize) -> (u8, u8, isize) {
+    use crate::authority::Level;
+    let level = match block.level {
+        _ if block.authority.commands() => 0,
+        Some(Level::Managed | Level::User | Level::Session) => 1,
+        Some(Level::Project) => 2,
+        Some(Level::Directory) => 3,
+        None => 1,
+    };
+    let reason = match block.reason {
+        LoadReason::Scan => 2,
+        LoadReason::Nested(_) | LoadReason::PathRule(_) => 1,
+        _ => 0,
+    };
+    let index = isize::try_from(index).unwrap_or(isize::MAX);
+    (level, reason, if block.level == Some(Level::Directory) { -index } else { index })
+}
+
+/// As many texts as fit; the first that does not is cut if enough of it remains.
+fn fit(mut blocks: Vec<Block>, room: Tokens, desk: &Desk<'_>) -> Vec<Block> {
+    let mut order: Vec<(usize, (u8, u8, isize))> =
+        blocks.iter().enumerate().map(|(index, block)| (index, turn(block, index))).collect();
+    order.sort_by_key(|(_, turn)| *turn);
+    let (mut left, mut may_cut) = (room, true);
+    for (index, _) in order {
+        let Some(block) = blocks.get_mut(index) else { continue };
+        let cost = cost::block(block, desk.gauge).tokens;
+        if cost <= left || block.authority.commands() {
+            left = left.saturating_sub(cost);
+            continue;
+        }
+        let is_cut = may_cut && !block.is_listed() && cut(block, left, desk);
+        if is_cut {
+            left = left.saturating_sub(cost::block(block, desk.gauge).tokens);
+        } else {
+            block.shown = Shown::Out;
+        }
+        may_cut = false;
+    }
+    blocks
+}
+
+/// Cuts a text to what fits, at the end of a line. False if too little of it would be left.
+fn cut(block: &mut Block, room: Tokens, desk: &Desk<'_>) -> bool {
+    if room < MIN_CUT {
+        return false;
+    }
+    let text = match &block.text {
+        Body::Inline(text) => Some(text.as_str()),
+        Body::Blob { blob, .. } => desk.bodies.text(*blob),
+    };
+    let Some(text) = text else { return false };
+    let mut bytes = text.len().min(usize::try_from(room.0.saturating_mul(6)).unwrap_or(usize::MAX));
+    while bytes > 256 {
+        let head = crate::stub::head(text, bytes);
+        let head = head.rfind('\n').and_then(|end| head.get(..=end)).unwrap_or(head);
+        let short = format!("{head}{}", fence::cut(&block.text, head.len()));
+        let fits = |cost: Cost| cost.tokens <= room;
+        let inline = Block { text: Body::Inline(short.clone()), ..block.clone() };
+        if fits(cost::block(&inline, desk.gauge)) {
+            block.body = Some(std::mem::replace(&mut block.text, (desk.pack)(short)));
+            block.shown = Shown::Cut;
+            return true;
+        }
+        bytes = bytes / 8 * 7;
+    }
+    false
+}

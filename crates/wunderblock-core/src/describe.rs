@@ -1,0 +1,47 @@
+//! What a message is, in a few words on one line.
+
+use crate::message::{Body, Message, Part};
+use crate::ports::Bodies;
+use crate::stub::{self, grouped};
+use crate::units::Seq;
+use crate::view::View;
+
+/// What a message is, in a few words on one line.
+#[must_use]
+pub fn describe(seq: Seq, said: &Message, view: &View, bodies: &dyn Bodies) -> String {
+    let mut words = Vec::new();
+    for part in &said.parts {
+        match part {
+            Part::Text { text, .. } => {
+                let here = text.inline().or_else(|| bodies.text(text.handle()?));
+                // A stub is described without its text having been read.
+                words
+                    .push(here.map_or_else(|| format!("text, {} lines", grouped(text.lines())), first_words));
+            }
+            Part::Thinking { .. } => words.push("thinking".to_owned()),
+            Part::ToolCall { name, gist, .. } => {
+                words.push(format!("{name} {}", first_words(gist.as_deref().unwrap_or_default())));
+            }
+            Part::ToolResult { call, content, failed, .. } => {
+                let lines: u64 = content.iter().flat_map(Part::bodies).map(Body::lines).sum();
+                let of = first_words(view.gist(call, seq).unwrap_or_default());
+                let failed = if *failed { "failed, " } else { "" };
+                words.push(format!("→ {of} ({failed}{} lines)", grouped(lines)));
+            }
+            Part::Media { mime, .. } => words.push(format!("[{mime}]")),
+            Part::Opaque { .. } => words.push("[opaque block]".to_owned()),
+        }
+    }
+    let joined = words.join(" · ");
+    stub::head(joined.trim(), 160).to_owned()
+}
+
+fn first_words(text: &str) -> String {
+    let head = stub::head(text.trim_start(), 240);
+    let line = head.lines().next().unwrap_or_default();
+    let mut out: String = line.chars().take(72).filter(|c| !c.is_control()).collect();
+    if out.len() < text.trim().len() {
+        out.push('…');
+    }
+    out
+}

@@ -1,0 +1,168 @@
+//! How a preamble stands in a request: what commands as system text, the tools, and all else fenced in a first message.
+
+use crate::authority::Authority;
+use crate::budget::Treatment;
+use crate::cost;
+use crate::fence;
+use crate::message::{Body, Message, Part, Role, Standing};
+use crate::plan::Fixed;
+use crate::ports::{Bodies, Gauge};
+use crate::preamble::{Block, Preamble, Shown, ToolBlock};
+use crate::render::Line;
+use crate::request::{CachePoint, Tool};
+use crate::section::Section;
+use crate::stub;
+use crate::units::{Cost, Tokens};
+
+/// A preamble in the form of a request. Its bodies may still be in blobs.
+#[derive(Clone, Debug, Default)]
+pub struct Lead<'p> {
+    /// System text that goes before the transcript's own.
+    pub safety: Vec<Part>,
+    /// System text that goes after it.
+    pub system: Vec<Part>,
+    /// The tools that are declared.
+    pub tools: Vec<&'p ToolBlock>,
+    /// The first message; none if there is nothing for it.
+    pub message: Option<Message>,
+    /// Who put what into it. The costs add up to all of it.
+    pub lines: Vec<Line>,
+}
+
+/// Puts a preamble into the form of a request.
+#[must_use]
+pub fn lead<'p>(preamble: &'p Preamble, gauge: &dyn Gauge) -> Lead<'p> {
+    let mut lead = Lead::default();
+    let shown = || preamble.blocks.iter().filter(|block| block.shown != Shown::Out);
+    for block in shown().filter(|block| block.authority.commands()) {
+        let heading = fence::heading(block).map(Part::text);
+        let parts: Vec<Part> = heading.into_iter().chain([said(block)]).collect();
+        lead.lines.push(line(block, parts.iter().map(|part| cost::part(part, gauge)).sum()));
+        let place = if block.section == Section::Safety { &mut lead.safety } else { &mut lead.system };
+        place.extend(parts);
+    }
+    for tool in preamble.tools.iter().filter(|tool| tool.deferred.is_none()) {
+        let cost = cost::tool_block(tool, gauge);
+        lead.lines.push(own(Section::Tools, format!("tool {}", tool.name), cost));
+        lead.tools.push(tool);
+    }
+    let fenced: Vec<&Block> = shown().filter(|block| !block.authority.commands()).collect();
+    let mut first = Enclosure { gauge, parts: Vec::new(), lines: Vec::new() };
+    let before = fenced.partition_point(|block| block.section < Section::Tools);
+    let (before, after) = fenced.split_at(before);
+    before.chunk_by(|a, b| in_one_fence(a, b)).for_each(|group| first.add(group));
+    if let Some(names) = deferred_names(preamble) {
+        first.add(&[&names]);
+    }
+    after.chunk_by(|a, b| in_one_fence(a, b)).for_each(|group| first.add(group));
+    if let Some(line) = first.lines.first_mut() {
+        line.cost += cost::frame(gauge);
+        let message = Message::new(Role::User, first.parts);
+        lead.message = Some(message.standing(Standing::Injected("preamble".into())));
+    }
+    lead.lines.append(&mut first.lines);
+    lead
+}
+
+/// What a preamble takes up, part by part.
+#[must_use]
+pub fn fixed(preamble: &Preamble, gauge: &dyn Gauge) -> Vec<Fixed> {
+    let lines = lead(preamble, gauge).lines.into_iter();
+    lines.map(|line| Fixed { section: line.section, what: line.what, cost: line.cost }).collect()
+}
+
+/// Where a provider that caches from `least` tokens on can cache up to. `further` is what stands before the preamble's
+/// own message beside it: the transcript's system text.
+#[must_use]
+pub fn cache_points(
+    preamble: &Preamble,
+    gauge: &dyn Gauge,
+    (least, further): (Tokens, Tokens),
+) -> Vec<CachePoint> {
+    let lead = lead(preamble, gauge);
+    let all: Tokens = lead.lines.iter().map(|line| line.cost.tokens).sum();
+    let message = lead.message.as_ref().map_or(Tokens::ZERO, |said| cost::message(said, gauge).tokens);
+    let own = all.saturating_sub(message);
+    let mut points = Vec::new();
+    if own + further >= least {
+        let has_system = further > Tokens::ZERO || !(lead.safety.is_empty() && lead.system.is_empty());
+        points.push(if has_system { CachePoint::System } else { CachePoint::Tools });
+    }
+    if lead.message.is_some() && all + further >= least {
+        points.push(CachePoint::Preamble);
+    }
+    points
+}
+
+/// The tool as a request declares it.
+#[must_use]
+pub fn declared(tool: &ToolBlock, bodies: &dyn Bodies) -> Tool {
+    let text = |body: &Body, gone: &str| match body {
+        Body::Inline(text) => text.as_str().into(),
+        Body::Blob { blob, .. } => bodies.text(*blob).unwrap_or(gone).into(),
+    };
+    Tool {
+        name: tool.name.clone(),
+        description: text(&tool.description, stub::ERASED),
+        schema: text(&tool.schema, stub::ERASED_JSON),
+        extra: tool.extra.clone(),
+    }
+}
+
+/// The parts of the first message.
+struct Enclosure<'g> {
+    gauge: &'g dyn Gauge,
+    parts: Vec<Part>,
+    lines: Vec<Line>,
+}
+
+impl Enclosure<'_> {
+    /// A fence around a run of blocks. What the fence costs counts with the first of them.
+    fn add(&mut self, group: &[&Block]) {
+        let (open, close) = fence::fence(group);
+        let (open, close) = (Part::text(open), Part::text(close));
+        let mut fence = cost::part(&open, self.gauge) + cost::part(&close, self.gauge);
+        self.parts.push(open);
+        for block in group {
+            let part = said(block);
+            let cost = cost::part(&part, self.gauge) + std::mem::take(&mut fence);
+            self.lines.push(line(block, cost));
+            self.parts.push(part);
+        }
+        self.parts.push(close);
+    }
+}
+
+/// Lists share a fence; a text that is shown has its own.
+fn in_one_fence(a: &Block, b: &Block) -> bool {
+    a.is_listed() && b.is_listed() && a.section == b.section && a.authority == b.authority
+}
+
+fn said(block: &Block) -> Part {
+    Part::Text { text: block.text.clone(), extra: None }
+}
+
+fn line(block: &Block, cost: Cost) -> Line {
+    Line {
+        treatment: if block.shown == Shown::Cut { Treatment::Clipped } else { Treatment::Verbatim },
+        handle: block.body.as_ref().unwrap_or(&block.text).handle(),
+        ..own(block.section, block.name.to_string(), cost)
+    }
+}
+
+fn own(section: Section, what: String, cost: Cost) -> Line {
+    Line { seq: None, section, treatment: Treatment::Verbatim, cost, what, handle: None }
+}
+
+/// Tools that are named and not declared, as one text.
+fn deferred_names(preamble: &Preamble) -> Option<Block> {
+    let names: Vec<&str> =
+        preamble.tools.iter().filter(|tool| tool.deferred.is_some()).map(|tool| tool.name.as_ref()).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let what = format!("the names of {} deferred tools", names.len());
+    let text = Body::Inline(names.join(", "));
+    // Names are for the model to choose from; they command nothing.
+    Some(Block { authority: Authority::Data, ..Block::new(Section::Tools, &what, ("", text)) })
+}
