@@ -170,6 +170,16 @@ impl Fact {
         }
     }
 
+    /// The bodies that are read on demand, by their handle: they become blobs however short they are.
+    pub fn on_demand_mut(&mut self) -> Vec<&mut Body> {
+        match self {
+            Self::PreambleChanged(changed) => {
+                changed.preamble.blocks.iter_mut().filter_map(|block| block.body.as_mut()).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// The bodies the fact carries.
     #[must_use]
     pub fn bodies(&self) -> Vec<&Body> {
@@ -301,17 +311,21 @@ pub struct ContextBuilt {
     pub digest: Box<str>,
 }
 
-/// The beginning of a request, without the brackets that close it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The beginning of a request, without the brackets that close it: what the lane's next request should begin with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stem {
-    /// How long it is.
-    pub bytes: Bytes,
-    /// Its tokens, as reported.
-    pub tokens: Tokens,
     /// Its blocks: parts of messages, as the provider counts them.
     pub blocks: u64,
-    /// BLAKE3 of it, hexadecimal.
-    pub digest: Box<str>,
+    /// The first 16 hexadecimal digits of BLAKE3 over so many bytes from the beginning, ascending; the last is all of it.
+    pub marks: Vec<(Bytes, Box<str>)>,
+}
+
+impl Stem {
+    /// How long it is.
+    #[must_use]
+    pub fn bytes(&self) -> Bytes {
+        self.marks.last().map_or(Bytes::ZERO, |(bytes, _)| *bytes)
+    }
 }
 
 /// See [`Fact::BudgetWarned`].

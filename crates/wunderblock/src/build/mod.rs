@@ -1,39 +1,60 @@
-//! Building a request: load, count, recall, plan, render, encode, record.
+//! Building a request: load, read the sources, count, recall, compose, plan, render, encode, record.
 //!
 //! ```text
-//! ledger ─ load ─► View ─ gauge ─► plan ─► (trim, injections) ─ render ─► Request ─ encode ─► bytes
-//!                                                                             └─► report
-//!                  └────────── context.built records every input that went in ──────────┘
+//! ledger ─ load ─► View ──────────────► plan ─► (trim, injections) ─ render ─► Request ─ encode ─► bytes
+//! sources ─ offer ─► Offer ─ compose ─► Preamble, tail ─┘                                └─► report
+//!                  └────────── recorded before it is used: preamble.changed … context.built ──────┘
 //! ```
 //! What is recorded is appended only if the session has not grown meanwhile; if it has, the build starts anew.
 
 pub(crate) mod load;
+mod offer;
+mod prefix;
+mod provider;
 mod recall;
+mod record;
 mod replay;
+mod sources;
+mod step;
+mod target;
 
+pub use prefix::{CachePlan, Recorded};
+pub use provider::StateProvider;
 pub use replay::{Difference, Replayed};
+pub use sources::{Given, Instructions, OfferedTool, Resource, Skill, Sources};
 
-use crate::catalog::Row;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::gauge::Scales;
 use crate::limits;
 use crate::session::Session;
-use crate::store::{BodyCount, StoreError, StreamInfo, TallyRow, Write};
+use crate::store::{BodyCount, StoreError, TallyRow};
+use crate::usage;
 use load::{Loaded, Texts, Wanted};
+use offer::Shelf;
+use recall::Recalled;
 use std::collections::BTreeMap;
-use wunderblock_core::budget::{Budget, BudgetReport, Certainty, Treatment, WindowSource};
-use wunderblock_core::cost;
-use wunderblock_core::event::{ContextBuilt, ContextInjected, Event, Fact, NewEvent, Source, ViewTrimmed};
-use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
-use wunderblock_core::message::{Body, Dialect};
-use wunderblock_core::plan::{Ask, Fixed, Plan, TrimReason, plan};
+use std::sync::Arc;
+use step::Step;
+use target::Target;
+use wunderblock_core::allocate::Shares;
+use wunderblock_core::budget::{BudgetReport, Certainty, Treatment};
+use wunderblock_core::compose::{Composed, Desk, Offer, compose};
+use wunderblock_core::event::Stem;
+use wunderblock_core::id::{Handle, LaneId};
+use wunderblock_core::instruction::Finding;
+use wunderblock_core::lead;
+use wunderblock_core::message::Dialect;
+use wunderblock_core::plan::{Ask, Fixed, Plan, Refusal, TrimReason, plan};
 use wunderblock_core::ports::Gauge;
+use wunderblock_core::preamble::{Change, Preamble};
 use wunderblock_core::render::{self, Line, Rendered, Scene, render};
 use wunderblock_core::report::{Tally, report};
-use wunderblock_core::request::{Request, Tool};
+use wunderblock_core::request::{CachePoint, Request};
 use wunderblock_core::section::Section;
+use wunderblock_core::step::Injection;
 use wunderblock_core::units::{Bytes, Cost, Seq, Tokens};
+use wunderblock_core::usage::{Anchor, Calibration};
 use wunderblock_core::view::View;
 use wunderblock_wire::{Dropped, Encoded};
 
@@ -42,7 +63,7 @@ use wunderblock_wire::{Dropped, Encoded};
 const WIDENED_DIVISOR: u64 = 5;
 
 /// What is asked of a build. The default builds the main lane's request for the transcript's last model.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ContextOptions {
     /// Which consumer's view; the main lane if none.
     pub lane: Option<LaneId>,
@@ -58,8 +79,29 @@ pub struct ContextOptions {
     pub query: Option<String>,
     /// As of this position; the head if none. Only for requests that are not recorded.
     pub at: Option<Seq>,
-    /// The tools to declare.
-    pub tools: Vec<Tool>,
+    /// What enters from outside the ledger.
+    pub sources: Sources,
+    /// Which section may take how much.
+    pub shares: Shares,
+    /// Warn when a request passes so many hundredths of its limit, ascending.
+    pub warn: Vec<u8>,
+}
+
+impl Default for ContextOptions {
+    fn default() -> Self {
+        Self {
+            lane: None,
+            model: None,
+            window: None,
+            reserve: None,
+            dialect: None,
+            query: None,
+            at: None,
+            sources: Sources::default(),
+            shares: Shares::default(),
+            warn: vec![70, 85, 95],
+        }
+    }
 }
 
 /// A built request, and the account of it.
@@ -85,26 +127,39 @@ pub struct Built {
     pub through: Seq,
     /// Why the lane took a step with this request, if it did.
     pub step: Option<TrimReason>,
-}
-
-/// The model a request is for, and what follows from it.
-struct Target {
-    model: String,
-    known: bool,
-    row: Row,
-    dialect: Dialect,
-    budget: Budget,
-    certainty: Certainty,
+    /// What stands before the conversation; none if nothing does.
+    pub preamble: Option<Arc<Preamble>>,
+    /// What of that is not as it was in the lane's request before.
+    pub changes: Vec<Change>,
+    /// What has changed at its source and waits for the lane's next step.
+    pub pending: Vec<Change>,
+    /// What is to be known about the sources: refused, ignored, unreadable, left out.
+    pub findings: Vec<Finding>,
+    /// What the provider counted last, and what has come since.
+    pub anchor: Option<Anchor>,
+    /// What our counts were multiplied by.
+    pub calibration: Option<Calibration>,
+    /// What is expected of the provider's cache, and what the request costs.
+    pub cache: CachePlan,
+    /// The highest threshold of the limit that it has passed, in hundredths.
+    pub warned: Option<u8>,
 }
 
 impl Session {
-    /// Builds the next request and records it.
+    /// Builds the next request and records it. When even the least does not fit, that is recorded, too: as
+    /// `turn.completed` with `context_overflow` and the breakdown.
     ///
     /// # Errors
     /// [`Error::OverBudget`] when even the least does not fit; otherwise when the ledger cannot be used.
     pub async fn context(&self, options: &ContextOptions) -> Result<Built, Error> {
         for _ in 0..limits::BUILD_RETRIES {
-            let draft = self.draft(options).await?;
+            let draft = match self.draft(options).await {
+                Err(Error::OverBudget(refusal)) => {
+                    self.record_overflow(&refusal).await?;
+                    return Err(Error::OverBudget(refusal));
+                }
+                other => other?,
+            };
             match self.record(&draft).await {
                 Err(Error::Store(StoreError::HeadMoved { .. })) => {}
                 Err(error) => return Err(error),
@@ -126,43 +181,57 @@ impl Session {
         let engine = &self.engine;
         let lane = options.lane.clone().unwrap_or_else(LaneId::main);
         let (loaded, target) = self.fitting(&lane, options).await?;
-        let (gauge, fresh) = engine
-            .gauge(&loaded.view, &loaded.counts, Scales::new(target.row.counter(), target.dialect))
-            .await?;
-        let recalled = engine.recall(&self.id, &loaded, (options.query.as_deref(), &gauge)).await?;
-        let mut gauge = gauge;
-        for (handle, count) in &recalled.counts {
-            gauge.learn(*handle, *count);
-        }
-        let fixed = fixed(&target.model, &options.tools, &gauge);
-        let mut texts = recalled.texts;
-        let ask = Ask {
-            view: &loaded.view,
-            budget: target.budget,
-            gauge: &gauge,
-            bodies: &texts,
-            fixed: &fixed,
-            must: &[],
-            hits: &recalled.hits,
-            recall: wunderblock_core::units::Tokens(u64::MAX),
-            transcript: wunderblock_core::units::Tokens(u64::MAX),
-            floor: loaded.floor,
+        let scales = || Scales::new(target.row.counter(), target.dialect);
+        let (plain, fresh) = engine.gauge(&loaded, scales()).await?;
+        let calibration = usage::calibration(&loaded, &target.model, &plain);
+        let anchor = usage::anchor(&loaded, &target.model, &plain);
+        let gauge = calibration.map_or_else(|| plain.clone(), |calibration| plain.clone().calibrated(calibration));
+        let Recalled { hits, mut texts, counts } =
+            engine.recall(&self.id, &loaded, (options.query.as_deref(), &gauge)).await?;
+        counts.iter().for_each(|(handle, count)| gauge.learn(*handle, *count));
+        texts.0.extend(loaded.texts.0.clone());
+        let shelf = Shelf::new(&engine.tenant.key);
+        let (offer, state) = offer::offer(&options.sources, &loaded.view, (&texts, &shelf));
+        take_in(&shelf, &gauge, &mut texts);
+        let desk = Workbench { lane: &lane, options, target: &target, gauge: &gauge, shelf: &shelf };
+        let (step, composed) = self.decide(&desk, (&loaded, &hits), (&offer, &state), &mut texts)?;
+        let tallies = engine.supply(&self.id, &step, &mut texts).await?;
+        let scene =
+            Scene { stream: engine.stream_handle(&self.id), bodies: &texts, gauge: &gauge, tools: &[] };
+        let mut rendered = render(&step.view, &step.plan.trim, scene);
+        rendered.lines.insert(0, model_line(&target.model, &gauge));
+        let measured = Measured { calibration, anchor };
+        engine.finish(&desk, &loaded, (step, composed, rendered), (tallies, measured, fresh))
+    }
+
+    /// Composes and plans. When the lane takes a step its beginning is paid for anew, so what waited takes effect.
+    fn decide(
+        &self,
+        desk: &Workbench<'_>,
+        (loaded, hits): (&Loaded, &[Injection]),
+        (offer, state): (&Offer, &[Injection]),
+        texts: &mut Texts,
+    ) -> Result<(Step, Composed), Error> {
+        let first = loaded.view.preamble().is_none() || loaded.anew;
+        let attempt = |anew: bool, texts: &mut Texts| {
+            let composed = desk.compose(offer, &loaded.view, (texts, anew));
+            take_in(desk.shelf, desk.gauge, texts);
+            let mut step = Step::begin(&self.engine, &self.id, (desk.lane, &loaded.view));
+            step.preamble(&composed, texts)?;
+            let must: Vec<Injection> = composed.tail.iter().chain(state).cloned().collect();
+            let planned = desk.plan(&step.view, (loaded.floor, &must, hits), texts);
+            Ok::<_, Error>((composed, step, planned))
         };
-        let mut plan = plan(&ask)?;
+        let (composed, step, planned) = attempt(first, texts)?;
+        let steps = |plan: &Plan| plan.step == Some(TrimReason::OverBudget);
+        let again = !first && planned.as_ref().map_or(true, steps);
+        let (composed, mut step, planned) = if again { attempt(true, texts)? } else { (composed, step, planned) };
+        let mut plan = planned?;
         if loaded.anew {
             plan.step = Some(TrimReason::Widened);
         }
-        let step = Step::of(plan, &loaded.view, &lane, engine, &self.id)?;
-        let tallies = engine.supply(&self.id, &step, &mut texts).await?;
-        let scene = Scene {
-            stream: engine.stream_handle(&self.id),
-            bodies: &texts,
-            gauge: &gauge,
-            tools: &options.tools,
-        };
-        let mut rendered = render(&step.view, &step.plan.trim, scene);
-        rendered.lines.insert(0, model_line(&target.model, &gauge));
-        engine.finish((options, &target), loaded.info, (step, rendered, tallies), fresh)
+        step.plan(plan, texts)?;
+        Ok((step, composed))
     }
 
     /// Loads as much as the window can hold. The window decides how far back to look, and the transcript may decide the
@@ -183,31 +252,13 @@ impl Session {
         let window = target.budget.window;
         let trimmed = loaded.view.trim().drop_before > Seq::START;
         let grown = |last: Tokens| window.0 > last.0.saturating_add(last.0 / WIDENED_DIVISOR);
-        let widened = trimmed && loaded.last_window.is_some_and(grown);
+        let widened = trimmed && loaded.before.as_ref().is_some_and(|(_, built)| grown(built.budget.window));
         if !widened && (window <= guess || loaded.floor <= loaded.view.trim().drop_before) {
             return Ok((loaded, target));
         }
         let wider = engine.load(&look(window, widened)).await?;
         let target = engine.target(options, &wider)?;
         Ok((wider, target))
-    }
-
-    /// Appends what the build decided, unless the session has grown meanwhile.
-    async fn record(&self, draft: &Draft) -> Result<Seq, Error> {
-        let built = &draft.built;
-        let mut events = draft.step.events.clone();
-        let inputs = (!draft.tools.is_empty())
-            .then(|| serde_json::to_string(&draft.tools))
-            .transpose()
-            .map_err(|error| Error::Config(format!("the tools cannot be recorded: {error}")))?;
-        events.push(ContextBuiltParts { draft, inputs }.event(&self.id, self.engine.now())?);
-        if !draft.fresh.is_empty() {
-            let counts = Write::Counts { tenant: self.engine.tenant.no, counts: draft.fresh.clone() };
-            // Derived: that it fails is no reason for the request to fail.
-            let _ = self.engine.storage.commit(vec![counts]).await;
-        }
-        let appended = self.engine.append(&self.id, Some(built.through), events).await?;
-        appended.last().map(|last| last.seq).ok_or_else(crate::engine::unexpected)
     }
 }
 
@@ -216,193 +267,111 @@ struct Draft {
     built: Built,
     step: Step,
     lane: LaneId,
-    budget: Budget,
-    tools: Vec<Tool>,
+    target: Target,
+    stem: Stem,
     fresh: Vec<(Handle, BodyCount)>,
 }
 
-/// A plan, the events it means, and the view after them.
-struct Step {
-    plan: Plan,
-    lane: LaneId,
-    events: Vec<NewEvent>,
-    view: View,
+/// What was learned from what providers measured.
+struct Measured {
+    calibration: Option<Calibration>,
+    anchor: Option<Anchor>,
 }
 
-impl Step {
-    fn of(plan: Plan, view: &View, lane: &LaneId, engine: &Engine, stream: &StreamId) -> Result<Self, Error> {
-        let mut facts = Vec::new();
-        if let Some(reason) = plan.step {
-            facts.push(Fact::ViewTrimmed(ViewTrimmed {
-                lane: lane.clone(),
-                trim: plan.trim.clone(),
-                reason,
-            }));
-        }
-        if !plan.inject.is_empty() {
-            facts.push(Fact::ContextInjected(ContextInjected {
-                lane: lane.clone(),
-                items: plan.inject.clone(),
-            }));
-        }
-        let mut step = Self { view: view.clone(), lane: lane.clone(), events: Vec::new(), plan };
-        let mut seq = step.plan.through;
-        for fact in facts {
-            seq = seq.next();
-            let id = EventId::new(format!("{}@{seq}", fact.kind()))?;
-            let at = engine.now();
-            step.events.push(NewEvent { id: id.clone(), at, source: Source::Engine, fact: fact.clone() });
-            step.view.apply(&Event {
-                tenant: engine.config.tenant.clone(),
-                stream: stream.clone(),
-                seq,
-                id,
-                at,
-                source: Source::Engine,
-                fact: Some(fact),
-            });
-        }
-        Ok(step)
+/// What one build decides with.
+struct Workbench<'a> {
+    lane: &'a LaneId,
+    options: &'a ContextOptions,
+    target: &'a Target,
+    gauge: &'a Scales,
+    shelf: &'a Shelf<'a>,
+}
+
+impl Workbench<'_> {
+    fn compose(&self, offer: &Offer, view: &View, (texts, anew): (&Texts, bool)) -> Composed {
+        let pack = |text: String| {
+            // A text that was cut is weighed at once.
+            let count = self.gauge.measure(&text);
+            let body = self.shelf.pack(text);
+            if let Some(handle) = body.handle() {
+                self.gauge.learn(handle, count);
+            }
+            body
+        };
+        let rule = self.target.row.cache;
+        let desk = Desk {
+            limit: self.target.budget.limit().tokens,
+            shares: &self.options.shares,
+            gauge: self.gauge,
+            bodies: texts,
+            pack: &pack,
+            cache: (rule.mode == crate::catalog::CacheMode::Explicit).then_some(rule.minimum),
+        };
+        compose(offer, view, &desk, anew)
+    }
+
+    fn plan(
+        &self,
+        view: &View,
+        (floor, must, hits): (Seq, &[Injection], &[Injection]),
+        texts: &Texts,
+    ) -> Result<Plan, Box<Refusal>> {
+        let name = model_line(&self.target.model, self.gauge);
+        let mut fixed = vec![Fixed { section: name.section, what: name.what, cost: name.cost }];
+        fixed.extend(view.preamble().map(|preamble| lead::fixed(preamble, self.gauge)).unwrap_or_default());
+        let limit = self.target.budget.limit().tokens;
+        plan(&Ask {
+            view,
+            budget: self.target.budget,
+            gauge: self.gauge,
+            bodies: texts,
+            fixed: &fixed,
+            must,
+            hits,
+            recall: self.options.shares.most(Section::Recall, limit),
+            transcript: self.options.shares.most(Section::Transcript, limit),
+            floor,
+        })
     }
 }
 
-struct ContextBuiltParts<'a> {
-    draft: &'a Draft,
-    inputs: Option<String>,
-}
-
-impl ContextBuiltParts<'_> {
-    fn event(self, stream: &StreamId, at: wunderblock_core::units::Millis) -> Result<NewEvent, Error> {
-        let Draft { built, step, lane, budget, .. } = self.draft;
-        let seq = Seq(built.through.0 + step.events.len() as u64 + 1);
-        let fact = Fact::ContextBuilt(Box::new(ContextBuilt {
-            lane: lane.clone(),
-            model: built.model.as_str().into(),
-            dialect: built.dialect,
-            render: render::VERSION,
-            budget: *budget,
-            // What came back is recorded beside it; here it would be a second copy to erase.
-            plan: Plan { inject: Vec::new(), ..step.plan.clone() },
-            heads: vec![(stream.clone(), built.through)],
-            inputs: self.inputs.map(Body::Inline),
-            preamble: None,
-            cache: Vec::new(),
-            stem: None,
-            common: None,
-            expected_cached: None,
-            calibration: None,
-            sections: Vec::new(),
-            total_tokens: built.report.total_tokens,
-            encoded_bytes: Bytes(built.body.len() as u64),
-            digest: built.digest.as_str().into(),
-        }));
-        Ok(NewEvent { id: EventId::new(format!("context.built@{seq}"))?, at, source: Source::Engine, fact })
+/// Moves texts from the shelf to where rendering finds them, and counts those nobody has counted.
+fn take_in(shelf: &Shelf<'_>, gauge: &Scales, texts: &mut Texts) {
+    for (handle, text) in shelf.drain() {
+        if !gauge.knows(handle) {
+            gauge.learn(handle, gauge.measure(&text));
+        }
+        texts.0.insert(handle, text);
     }
 }
 
 impl Engine {
-    fn window_of(&self, model: &str) -> Tokens {
-        self.config.catalog.lookup(model).row.window
-    }
-
-    fn target(&self, options: &ContextOptions, loaded: &Loaded) -> Result<Target, Error> {
-        let model = options.model.clone().or_else(|| loaded.view.model().map(ToOwned::to_owned));
-        let named = model.unwrap_or_else(|| DEFAULT_MODEL.to_owned());
-        let found = self.config.catalog.lookup(&named);
-        let row = found.row.clone();
-        let provider =
-            loaded.usage.as_ref().filter(|_| options.model.is_none()).and_then(|usage| usage.window);
-        let (window, window_source) = match (options.window, provider) {
-            (Some(window), _) => (window, WindowSource::Declared),
-            (None, Some(window)) => (window, WindowSource::Provider),
-            (None, None) if found.known => (row.window, WindowSource::Catalog),
-            (None, None) => (row.window, WindowSource::Default),
-        };
-        let certainty = match row.vocabulary {
-            Some(_) => Certainty::Exact,
-            None => crate::tokens::certainty(row.family, crate::tokens::Class::Prose),
-        };
-        let margin = match certainty {
-            Certainty::Exact => Tokens::ZERO,
-            _ => Tokens(window.0 / limits::ESTIMATE_MARGIN_DIVISOR),
-        };
-        let most = Tokens(window.0 / limits::RESERVE_DIVISOR);
-        let reserve =
-            options.reserve.unwrap_or_else(|| limits::DEFAULT_RESERVE.min(row.max_output).min(most));
-        // Some models take in less than their window less their answer.
-        let unusable =
-            row.max_input.filter(|_| options.window.is_none()).map(|input| window.saturating_sub(input));
-        let reserve = reserve.max(unusable.unwrap_or_default());
-        if reserve >= window {
-            return Err(Error::Config(format!(
-                "nothing is left of a window of {window} tokens when {reserve} are kept for the answer"
-            )));
-        }
-        let budget = Budget { window, window_source, reserve, margin, max_bytes: row.max_bytes };
-        let dialect = options.dialect.unwrap_or(row.dialect);
-        Ok(Target { model: named, known: found.known, row, dialect, budget, certainty })
-    }
-
-    /// Loads the texts a rendering needs, and what the ledger holds up to the edges of its gaps, in one round trip.
-    async fn supply(
-        &self,
-        stream: &StreamId,
-        step: &Step,
-        texts: &mut Texts,
-    ) -> Result<BTreeMap<Seq, TallyRow>, Error> {
-        use crate::store::{Answer, Query, codec};
-        let mut handles: Vec<Handle> = render::handles(&step.view, &step.plan.trim).into_iter().collect();
-        handles.retain(|handle| !texts.0.contains_key(handle));
-        let seqs: Vec<Seq> = render::edges(&step.view, &step.plan.trim);
-        let queries = vec![
-            Query::Blobs { tenant: self.tenant.no, handles },
-            Query::Tallies { tenant: self.tenant.no, stream: stream.clone(), seqs: seqs.clone() },
-        ];
-        let mut tallies = BTreeMap::new();
-        for answer in self.storage.query(queries).await? {
-            match answer {
-                Answer::Blobs(blobs) => {
-                    for blob in blobs.into_iter().flatten() {
-                        texts.0.insert(blob.handle, codec::unpack_text(&blob.data)?);
-                    }
-                }
-                Answer::Tallies(rows) => tallies.extend(seqs.iter().copied().zip(rows)),
-                _ => return Err(crate::engine::unexpected()),
-            }
-        }
-        Ok(tallies)
-    }
-
     fn finish(
         &self,
-        (options, target): (&ContextOptions, &Target),
-        info: StreamInfo,
-        (step, rendered, tallies): (Step, Rendered, BTreeMap<Seq, TallyRow>),
-        fresh: Vec<(Handle, BodyCount)>,
+        desk: &Workbench<'_>,
+        loaded: &Loaded,
+        (step, composed, rendered): (Step, Composed, Rendered),
+        (tallies, measured, fresh): (BTreeMap<Seq, TallyRow>, Measured, Vec<(Handle, BodyCount)>),
     ) -> Result<Draft, Error> {
-        if rendered.request.messages.is_empty() {
-            return Err(Error::Silence(info.id));
+        let (options, target) = (desk.options, desk.target.clone());
+        if rendered.request.messages.iter().all(is_ours) {
+            return Err(Error::Silence(loaded.info.id.clone()));
         }
-        let tally = |seq: Seq| tally_of(tallies.get(&seq).copied().unwrap_or_default(), target);
-        let report = report(&rendered, target.budget, target.certainty, self.stream_handle(&info.id), &tally);
-        let encoded = encode(rendered, target)?;
-        if Bytes(encoded.bytes.len() as u64) > target.budget.max_bytes {
-            return Err(Error::Invalid {
-                dialect: target.dialect.name(),
-                first: format!(
-                    "it has {} bytes, the provider takes {}",
-                    encoded.bytes.len(),
-                    target.budget.max_bytes
-                ),
-            });
-        }
-        let violations = wunderblock_wire::validate(target.dialect, &encoded.bytes);
-        // A session that ends with the assistant's words waits for the user's: whoever sends the request adds them.
-        let waits = |rule: &str| matches!(rule, "prefill" | "trailing-space");
-        if let Some(first) = violations.iter().find(|violation| !waits(violation.rule)) {
-            let dialect = target.dialect.name();
-            return Err(Error::Invalid { dialect, first: format!("{}: {}", first.path, first.detail) });
-        }
+        let tally = |seq: Seq| tally_of(tallies.get(&seq).copied().unwrap_or_default(), &target);
+        let report = report(&rendered, target.budget, target.certainty, self.stream_handle(&loaded.info.id), &tally);
+        let before = loaded.before.as_ref().map(|(at, built)| (*at, built.as_ref()));
+        let preamble = step.view.preamble().cloned();
+        let marks = preamble.as_ref().map_or(&[][..], |preamble| &preamble.cache);
+        let blocks = rendered.request.messages.iter().map(|message| message.parts.len() as u64).sum();
+        let points = prefix::points(&target, marks, blocks, before);
+        let encoded = encode(rendered, &target, &points)?;
+        self.check(&encoded, &target)?;
+        let now = if options.at.is_some() { loaded.newest_at } else { self.now() };
+        let cache = prefix::plan((&target, &encoded), (points, report.total_tokens), (now, before), &loaded.reports);
+        let percent = |tokens: Tokens| tokens.0.saturating_mul(100) / report.limit.0.max(1);
+        let reached = options.warn.iter().copied().filter(|warn| percent(report.total_tokens) >= u64::from(*warn));
+        let warned = reached.max();
+        let stem = prefix::stem(&encoded);
         let built = Built {
             digest: blake3::hash(&encoded.bytes).to_hex().to_string(),
             body: encoded.bytes,
@@ -412,23 +381,41 @@ impl Engine {
             report,
             dropped: encoded.dropped,
             recorded: None,
-            through: step.plan.through,
+            through: loaded.view.head(),
             step: step.plan.step,
+            preamble,
+            changes: composed.changes,
+            pending: composed.pending,
+            findings: composed.findings,
+            anchor: measured.anchor,
+            calibration: measured.calibration,
+            cache,
+            warned,
         };
-        let lane = step.lane.clone();
-        Ok(Draft { built, step, lane, budget: target.budget, tools: options.tools.clone(), fresh })
+        Ok(Draft { built, step, lane: desk.lane.clone(), target, stem, fresh })
+    }
+
+    /// What the provider would refuse is not sent.
+    fn check(&self, encoded: &Encoded, target: &Target) -> Result<(), Error> {
+        let dialect = target.dialect.name();
+        if Bytes(encoded.bytes.len() as u64) > target.budget.max_bytes {
+            let (bytes, most) = (encoded.bytes.len(), target.budget.max_bytes);
+            let first = format!("it has {bytes} bytes, the provider takes {most}");
+            return Err(Error::Invalid { dialect, first });
+        }
+        let violations = wunderblock_wire::validate(target.dialect, &encoded.bytes);
+        // A session that ends with the assistant's words waits for the user's: whoever sends the request adds them.
+        let waits = |rule: &str| matches!(rule, "prefill" | "trailing-space");
+        match violations.iter().find(|violation| !waits(violation.rule)) {
+            Some(first) => Err(Error::Invalid { dialect, first: format!("{}: {}", first.path, first.detail) }),
+            None => Ok(()),
+        }
     }
 }
 
-/// What stands in every request.
-fn fixed(model: &str, tools: &[Tool], gauge: &Scales) -> Vec<Fixed> {
-    let name = model_line(model, gauge);
-    let tools = tools.iter().map(|tool| Fixed {
-        section: Section::Tools,
-        what: format!("tool {}", tool.name),
-        cost: cost::tool(tool, gauge),
-    });
-    std::iter::once(Fixed { section: name.section, what: name.what, cost: name.cost }).chain(tools).collect()
+/// Whether a message is not of the conversation: a preamble alone is nothing to send.
+fn is_ours(message: &wunderblock_core::message::Message) -> bool {
+    matches!(&message.standing, wunderblock_core::message::Standing::Injected(what) if what.as_ref() == "preamble")
 }
 
 /// A request says which model it is for, and what it says is counted.
@@ -443,11 +430,8 @@ fn model_line(model: &str, gauge: &Scales) -> Line {
     }
 }
 
-/// Around everything: the names of the fields, and the most the model may answer.
-const REQUEST_FRAME: Cost = Cost::new(0, 128);
-
-/// The model that is meant when neither the caller nor the transcript names one.
-const DEFAULT_MODEL: &str = "claude-sonnet-4-5";
+/// Around everything: the names of the fields, the most the model may answer, and where to cache up to.
+const REQUEST_FRAME: Cost = Cost::new(24, 256);
 
 /// The part of an o200k count that a model's own count exceeds it by is not known for text nobody looked at; prose it is.
 fn tally_of(row: TallyRow, target: &Target) -> Tally {
@@ -461,10 +445,11 @@ fn tally_of(row: TallyRow, target: &Target) -> Tally {
     Tally { messages: row.messages, tokens, certainty: certainty.max(target.certainty) }
 }
 
-fn encode(rendered: Rendered, target: &Target) -> Result<Encoded, Error> {
+fn encode(rendered: Rendered, target: &Target, points: &[CachePoint]) -> Result<Encoded, Error> {
     let request = Request {
         model: Some(target.model.as_str().into()),
         max_output: Some(target.budget.reserve),
+        cache: points.to_vec(),
         ..rendered.request
     };
     Ok(wunderblock_wire::encode(target.dialect, &request)?)

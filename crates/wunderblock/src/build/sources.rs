@@ -25,7 +25,7 @@ pub struct Sources {
     /// Resources to list, and those that are pinned.
     pub resources: Option<Vec<Resource>>,
     /// Where the work stands.
-    pub state: State,
+    pub state: Option<State>,
     /// Who else knows where the work stands: asked at each build.
     pub providers: Vec<StateProvider>,
     /// Whether what is frozen (tools, skills, memory, resources) changes now, at the price of the cached beginning.

@@ -191,15 +191,8 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
     let content = content_hash(&fact)?;
     let text = fact.bodies().into_iter().map(Body::bytes).sum();
     let mut blobs = Vec::new();
-    for body in fact.bodies_mut() {
-        if let Body::Inline(long) = body
-            && long.len() >= INLINE_MAX
-        {
-            let blob = pack_blob(key, long);
-            *body = Body::Blob { blob: blob.handle, bytes: blob.bytes, lines: count_lines(long) };
-            blobs.push(blob);
-        }
-    }
+    fact.on_demand_mut().into_iter().for_each(|body| move_out(key, body, (0, &mut blobs)));
+    fact.bodies_mut().into_iter().for_each(|body| move_out(key, body, (INLINE_MAX, &mut blobs)));
     Ok(PackedEvent {
         id,
         at,
@@ -215,6 +208,17 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
         blobs,
         text,
     })
+}
+
+/// Moves a body of at least so many bytes into a blob.
+fn move_out(key: &[u8; 32], body: &mut Body, (least, blobs): (usize, &mut Vec<PackedBlob>)) {
+    if let Body::Inline(long) = body
+        && long.len() >= least
+    {
+        let blob = pack_blob(key, long);
+        *body = Body::Blob { blob: blob.handle, bytes: blob.bytes, lines: count_lines(long) };
+        blobs.push(blob);
+    }
 }
 
 /// What a store must know of a fact.

@@ -1,0 +1,301 @@
+//! From what the caller hands in to what the sources offer: files read, providers asked, texts made bodies.
+
+use super::load::Texts;
+use super::sources::{Given, Instructions, OfferedTool, Resource, Skill, Sources};
+use crate::sources::{self, Found, Wanted, touched};
+use crate::store::codec;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use wunderblock_core::authority::{Authority, Level};
+use wunderblock_core::compose::Offer;
+use wunderblock_core::id::Handle;
+use wunderblock_core::instruction::{
+    Finding, FindingKind, InstructionFile, LoadReason, pieces, settle,
+};
+use wunderblock_core::message::{Body, Part, count_lines};
+use wunderblock_core::preamble::{Block, Deferral, IgnoreFile, Preamble, ToolBlock};
+use wunderblock_core::section::Section;
+use wunderblock_core::step::Injection;
+use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_core::view::View;
+
+/// Takes in texts, and answers the bodies the ledger will hold them as.
+pub(super) struct Shelf<'k> {
+    key: &'k [u8; 32],
+    texts: RefCell<Vec<(Handle, String)>>,
+}
+
+impl<'k> Shelf<'k> {
+    pub(super) fn new(key: &'k [u8; 32]) -> Self {
+        Self { key, texts: RefCell::default() }
+    }
+
+    /// A text as a body.
+    pub(super) fn pack(&self, text: String) -> Body {
+        if text.len() < codec::INLINE_MAX { Body::Inline(text) } else { self.named(text) }
+    }
+
+    /// A text as a body that has a handle, however short.
+    fn named(&self, text: String) -> Body {
+        let blob = codec::handle(&codec::body_hash(self.key, text.as_bytes()));
+        let body = Body::Blob { blob, bytes: Bytes(text.len() as u64), lines: count_lines(&text) };
+        self.texts.borrow_mut().push((blob, text));
+        body
+    }
+
+    /// What has been taken in since it was last emptied.
+    pub(super) fn drain(&self) -> Vec<(Handle, String)> {
+        self.texts.take()
+    }
+}
+
+/// What the sources offer, and what is to be said of the state at the tail.
+pub(super) fn offer(sources: &Sources, view: &View, (texts, shelf): (&Texts, &Shelf<'_>)) -> (Offer, Vec<Injection>) {
+    let mut offer = Offer { now: sources.now, ..Offer::default() };
+    for (section, given) in [
+        (Section::Safety, &sources.safety),
+        (Section::System, &sources.system),
+        (Section::PinnedMemory, &sources.memory),
+    ] {
+        if let Some(given) = given {
+            let said = given.iter().filter(|given| !given.text.trim().is_empty());
+            offer.blocks.insert(section, said.map(|given| block(section, given, shelf)).collect());
+        }
+    }
+    if let Some(skills) = &sources.skills {
+        offer.blocks.insert(Section::Skills, skills.iter().map(|skill| skill_block(skill, shelf)).collect());
+    }
+    if let Some(resources) = &sources.resources {
+        let blocks = resources.iter().map(|resource| resource_block(resource, shelf)).collect();
+        offer.blocks.insert(Section::Resources, blocks);
+    }
+    if let Some(tools) = &sources.tools {
+        offer.tools = Some(tool_blocks(tools, shelf, &mut offer.findings));
+    }
+    if let Some(instructions) = &sources.instructions {
+        read(instructions, view, (texts, shelf), &mut offer);
+    }
+    let state = state(sources, view, shelf, &mut offer.findings);
+    (offer, state)
+}
+
+fn digest(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().to_string()
+}
+
+fn block(section: Section, given: &Given, shelf: &Shelf<'_>) -> Block {
+    Block::new(section, &given.name, (&digest(&given.text), shelf.pack(given.text.clone())))
+}
+
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn skill_block(skill: &Skill, shelf: &Shelf<'_>) -> Block {
+    let body = shelf.named(skill.body.clone());
+    let read = body.handle().map(|handle| format!(" · read {handle}")).unwrap_or_default();
+    let line = format!("- {}: {}{read}", on_one_line(&skill.name), on_one_line(&skill.description));
+    Block::new(Section::Skills, &skill.name, (&digest(&skill.body), shelf.pack(line))).with_body(body)
+}
+
+fn resource_block(resource: &Resource, shelf: &Shelf<'_>) -> Block {
+    let title = if resource.name.is_empty() { &resource.uri } else { &resource.name };
+    let text = resource.text.as_deref().unwrap_or_default();
+    let digest = digest(text);
+    if resource.pinned && !text.trim().is_empty() {
+        return Block::new(Section::Resources, &resource.uri, (&digest, shelf.pack(text.to_owned())));
+    }
+    let mut line = format!("- {} ({})", on_one_line(title), on_one_line(&resource.uri));
+    if !resource.description.is_empty() {
+        line.push_str(&format!(": {}", on_one_line(&resource.description)));
+    }
+    let body = resource.text.clone().map(|text| shelf.named(text));
+    if let Some(handle) = body.as_ref().and_then(Body::handle) {
+        line.push_str(&format!(" · read {handle}"));
+    }
+    let block = Block::new(Section::Resources, &resource.uri, (&digest, shelf.pack(line)));
+    // A resource nobody has fetched has its own line as what can be read: there is nothing more.
+    Block { body: Some(body.unwrap_or_else(|| block.text.clone())), ..block }
+}
+
+fn tool_blocks(tools: &[OfferedTool], shelf: &Shelf<'_>, findings: &mut Vec<Finding>) -> Vec<ToolBlock> {
+    let mut names = BTreeSet::new();
+    let mut blocks = Vec::with_capacity(tools.len());
+    for OfferedTool { tool, deferred } in tools {
+        let problem = match schema_problem(&tool.schema) {
+            _ if tool.name.trim().is_empty() => Some("it has no name".to_owned()),
+            _ if !names.insert(&tool.name) => Some("another tool of this name is declared already".to_owned()),
+            problem => problem,
+        };
+        if let Some(problem) = problem {
+            findings.push(Finding {
+                source: format!("tool {}", tool.name).into(),
+                line: None,
+                what: FindingKind::Unusable,
+                detail: format!("{problem}; it is not declared").into(),
+            });
+            continue;
+        }
+        blocks.push(ToolBlock {
+            name: tool.name.clone(),
+            description: shelf.pack(tool.description.to_string()),
+            schema: shelf.pack(tool.schema.to_string()),
+            extra: tool.extra.clone(),
+            deferred: deferred.then_some(Deferral::Asked),
+        });
+    }
+    blocks.sort_by(|a, b| a.name.cmp(&b.name));
+    blocks
+}
+
+/// Why a text cannot be the schema of a tool's input: providers take a JSON Schema of an object. An empty text stands for
+/// an object without properties.
+fn schema_problem(schema: &str) -> Option<String> {
+    if schema.is_empty() {
+        return None;
+    }
+    let value: serde_json::Value = match serde_json::from_str(schema) {
+        Ok(value) => value,
+        Err(error) => return Some(format!("its schema is not JSON ({error})")),
+    };
+    let Some(object) = value.as_object() else { return Some("its schema is not a JSON object".to_owned()) };
+    let kind = object.get("type");
+    if kind.is_some_and(|kind| kind != "object") || kind.is_none() && !object.is_empty() && !combines(object) {
+        return Some("its schema is not of type `object`".to_owned());
+    }
+    if object.get("properties").is_some_and(|properties| !properties.is_object()) {
+        return Some("`properties` of its schema is not an object".to_owned());
+    }
+    let names = |value: &serde_json::Value| value.as_array().is_some_and(|names| names.iter().all(|name| name.is_string()));
+    if object.get("required").is_some_and(|required| !names(required)) {
+        return Some("`required` of its schema is not a list of names".to_owned());
+    }
+    None
+}
+
+/// Whether a schema says what it is by other schemas, or by its properties.
+fn combines(object: &serde_json::Map<String, serde_json::Value>) -> bool {
+    ["$ref", "anyOf", "oneOf", "allOf", "properties"].iter().any(|word| object.contains_key(*word))
+}
+
+/// Reads the instruction files that hold for where work happens, and for what it has touched.
+fn read(instructions: &Instructions, view: &View, (texts, shelf): (&Texts, &Shelf<'_>), offer: &mut Offer) {
+    let nothing = Preamble::default();
+    let recorded = view.preamble();
+    let old = recorded.map_or(&nothing, AsRef::as_ref);
+    let touched = touched_paths(instructions, view, old);
+    let frozen: Option<Vec<(String, String)>> =
+        recorded.map(|_| old.ignore.iter().map(|file| (file.path.to_string(), text_of(&file.text, texts))).collect());
+    let scanned: Option<Vec<String>> = recorded.filter(|_| instructions.rules.scan).map(|_| {
+        let found = old.blocks.iter().filter(|block| block.reason == LoadReason::Scan);
+        found.map(|block| block.name.to_string()).collect()
+    });
+    let Found { mut head, nested, ignore, mut findings, .. } = sources::instructions(&Wanted {
+        workspace: &instructions.workspace,
+        rules: &instructions.rules,
+        touched: &touched,
+        frozen: frozen.as_deref(),
+        scanned: scanned.as_deref(),
+    });
+    for given in &instructions.session {
+        let (pieces, mut problems) = pieces(&given.text);
+        problems.iter_mut().for_each(|problem| problem.source = given.name.as_str().into());
+        findings.append(&mut problems);
+        head.push(InstructionFile {
+            path: given.name.as_str().into(),
+            level: Level::Session,
+            reason: LoadReason::Given,
+            digest: digest(&given.text).into(),
+            pieces,
+        });
+    }
+    // Nested files that the preamble has taken in count with those before the conversation.
+    let absorbed = |file: &InstructionFile| {
+        old.blocks.iter().any(|block| block.section == Section::Instructions && block.name == file.path)
+    };
+    let (inside, outside): (Vec<_>, Vec<_>) = nested.into_iter().partition(absorbed);
+    let before: Vec<InstructionFile> = head.iter().cloned().chain(inside.iter().cloned()).collect();
+    let all: Vec<InstructionFile> = before.iter().cloned().chain(outside.iter().cloned()).collect();
+    let settled = settle(&before);
+    let texts_before = settled.texts;
+    let everything = if outside.is_empty() { None } else { Some(settle(&all)) };
+    let late = everything.as_ref().map_or(&[][..], |all| all.texts.get(before.len()..).unwrap_or_default());
+    findings.extend(everything.as_ref().map_or(settled.findings, |all| all.findings.clone()));
+    let count = head.len();
+    let blocks: Vec<Block> =
+        before.iter().zip(&texts_before).filter_map(|(file, text)| file_block(file, text, shelf)).collect();
+    let (first, inside): (Vec<_>, Vec<_>) = blocks.into_iter().partition(|block| {
+        head.iter().take(count).any(|file| file.path == block.name)
+    });
+    offer.blocks.insert(Section::Instructions, first);
+    offer.nested = inside;
+    offer.nested.extend(outside.iter().zip(late).filter_map(|(file, text)| file_block(file, text, shelf)));
+    let files = ignore.into_iter();
+    offer.ignore =
+        Some(files.map(|(path, text)| IgnoreFile { path: path.into(), text: shelf.pack(text) }).collect());
+    offer.findings.append(&mut findings);
+}
+
+fn file_block(file: &InstructionFile, text: &str, shelf: &Shelf<'_>) -> Option<Block> {
+    let text = text.trim();
+    if text.is_empty() {
+        return None;
+    }
+    let body = shelf.pack(text.to_owned());
+    Some(Block::instruction(&file.path, file.level, file.reason.clone(), (&file.digest, body)))
+}
+
+fn text_of(body: &Body, texts: &Texts) -> String {
+    let text = body.inline().or_else(|| texts.0.get(&body.handle()?).map(String::as_str));
+    text.unwrap_or_default().to_owned()
+}
+
+/// What work has touched: what calls in the view name, and what brought in the files that are on record.
+fn touched_paths(instructions: &Instructions, view: &View, old: &Preamble) -> Vec<String> {
+    let parts = view.entries().flat_map(|entry| &entry.message.parts);
+    let gists = parts.filter_map(|part| match part {
+        Part::ToolCall { gist, .. } => gist.as_deref(),
+        _ => None,
+    });
+    let mut paths: BTreeSet<String> = touched(gists, &instructions.workspace).into_iter().collect();
+    for block in &old.blocks {
+        if let LoadReason::Nested(path) | LoadReason::PathRule(path) = &block.reason {
+            paths.insert(path.to_string());
+        }
+    }
+    paths.into_iter().collect()
+}
+
+/// What is to be said of the state. What was said before and holds no more is said to be so.
+fn state(sources: &Sources, view: &View, shelf: &Shelf<'_>, findings: &mut Vec<Finding>) -> Vec<Injection> {
+    let mut texts = sources.state.as_ref().map(|state| state.texts()).unwrap_or_default();
+    let asked = sources.state.is_some() || !sources.providers.is_empty();
+    let mut silent = BTreeSet::new();
+    for provider in &sources.providers {
+        match provider.ask() {
+            Ok(text) if text.trim().is_empty() => {}
+            Ok(text) => texts.push((provider.name.clone(), text)),
+            Err(why) => {
+                silent.insert(provider.name.clone());
+                findings.push(Finding {
+                    source: format!("state provider {}", provider.name).into(),
+                    line: None,
+                    what: FindingKind::Unusable,
+                    detail: format!("{why}; what it said last still stands").into(),
+                });
+            }
+        }
+    }
+    let names: BTreeSet<String> = texts.iter().map(|(name, _)| name.clone()).collect();
+    let gone = view.said_names(Section::State).filter(|name| asked && !names.contains(*name) && !silent.contains(*name));
+    texts.extend(gone.map(|name| (name.to_owned(), "none".to_owned())).collect::<Vec<_>>());
+    let injection = |(name, text): (String, String)| Injection {
+        section: Section::State,
+        authority: Authority::of(Section::State),
+        from_seq: Seq::START,
+        body: shelf.pack(text),
+        what: name.into(),
+        why: "".into(),
+    };
+    texts.into_iter().map(injection).collect()
+}

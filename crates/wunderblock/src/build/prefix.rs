@@ -1,0 +1,163 @@
+//! What a request has in common with the one before, and what that is worth.
+//!
+//! A provider caches a request's beginning. Whether two requests begin alike is measured, not believed: a build records
+//! digests of its own beginning at some places, and the next build hashes its own bytes up to the same places.
+
+use super::target::Target;
+use crate::catalog::{CacheMode, MicroDollars, Spent};
+use wunderblock_core::event::{ContextBuilt, Stem, UsageMeasured};
+use wunderblock_core::request::CachePoint;
+use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
+use wunderblock_wire::Encoded;
+
+/// About so many places of a beginning are recorded.
+const MARKS: usize = 16;
+/// Anthropic looks so many blocks back from a mark for a beginning it has cached ("Prompt caching": lookback window).
+const LOOKBACK: u64 = 20;
+
+/// What is expected of the provider's cache for a request, and what the request costs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CachePlan {
+    /// Where the provider is told to cache up to.
+    pub points: Vec<CachePoint>,
+    /// The least number of tokens it caches.
+    pub minimum: Tokens,
+    /// How many bytes of the beginning are those of the lane's request before, and how many bytes of that one could have
+    /// been; none if there was none.
+    pub common: Option<(Bytes, Bytes)>,
+    /// How many tokens the provider should find in its cache.
+    pub expected: Tokens,
+    /// Too much time has passed since the request before: nothing is expected.
+    pub is_cold: bool,
+    /// What the provider found in its cache, by its newest report.
+    pub recorded: Option<Recorded>,
+    /// What sending the request costs, the answer not counted; none if no price is known.
+    pub cost: Option<MicroDollars>,
+    /// What it would cost if nothing were cached.
+    pub uncached_cost: Option<MicroDollars>,
+}
+
+/// What a provider reported of its cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// Where.
+    pub seq: Seq,
+    /// All it took in.
+    pub input: Tokens,
+    /// What of that it found in its cache.
+    pub cached: Tokens,
+    /// What it should have found: the request and the answer before, by its own report; none if there is no such report.
+    pub expected: Option<Tokens>,
+}
+
+/// The lane's request before: when it was built, and its record.
+pub(super) type Before<'a> = Option<(Millis, &'a ContextBuilt)>;
+
+/// Digests of a request's beginning.
+pub(super) fn stem(encoded: &Encoded) -> Stem {
+    let bytes = encoded.bytes.get(..encoded.stem).unwrap_or_default();
+    let stride = (bytes.len() / MARKS).next_power_of_two().max(4096);
+    let mut hasher = blake3::Hasher::new();
+    let mut marks = Vec::with_capacity(MARKS + 2);
+    let mut at = 0;
+    for chunk in bytes.chunks(stride) {
+        hasher.update(chunk);
+        at += chunk.len();
+        marks.push((Bytes(at as u64), short(&hasher)));
+    }
+    Stem { blocks: encoded.blocks, marks }
+}
+
+fn short(hasher: &blake3::Hasher) -> Box<str> {
+    hasher.finalize().to_hex().chars().take(16).collect::<String>().into()
+}
+
+/// How many bytes at the beginning are those of the request before: at least so many, exactly if it is all of its stem.
+fn common(bytes: &[u8], before: &Stem) -> Bytes {
+    let mut hasher = blake3::Hasher::new();
+    let mut same = Bytes::ZERO;
+    for (end, digest) in &before.marks {
+        let range = usize::try_from(same.0).ok().zip(usize::try_from(end.0).ok());
+        let Some(chunk) = range.and_then(|(from, to)| bytes.get(from..to)) else { break };
+        hasher.update(chunk);
+        if short(&hasher) != *digest {
+            break;
+        }
+        same = *end;
+    }
+    same
+}
+
+/// Where a provider that wants to be told is told to cache up to.
+pub(super) fn points(target: &Target, preamble: &[CachePoint], blocks: u64, before: Before<'_>) -> Vec<CachePoint> {
+    if target.row.cache.mode != CacheMode::Explicit {
+        return Vec::new();
+    }
+    let mut points = preamble.to_vec();
+    // From the end it would not find what was cached last: it is told where that ended.
+    let last = before.and_then(|(_, built)| built.stem.as_ref()).map(|stem| stem.blocks);
+    if let Some(last) = last.filter(|last| *last > 0 && blocks > last + LOOKBACK)
+        && let Ok(block) = usize::try_from(last - 1)
+    {
+        points.push(CachePoint::Block(block));
+    }
+    points.push(CachePoint::End);
+    points
+}
+
+/// What is expected of the cache, and what the request costs.
+pub(super) fn plan(
+    (target, encoded): (&Target, &Encoded),
+    (points, total): (Vec<CachePoint>, Tokens),
+    (now, before): (Millis, Before<'_>),
+    usage: &[(Seq, UsageMeasured)],
+) -> CachePlan {
+    let rule = target.row.cache;
+    let alike = before.filter(|(_, built)| built.dialect == target.dialect && *built.model == *target.model);
+    let stem = alike.and_then(|(_, built)| built.stem.as_ref());
+    let common = stem.map(|stem| (common(&encoded.bytes, stem), stem.bytes()));
+    let is_cold = alike.is_some_and(|(at, _)| now.0.saturating_sub(at.0) > rule.lifetime.0);
+    let again = match (alike, common) {
+        (Some((_, built)), Some((same, all))) if all > Bytes::ZERO => {
+            Tokens(u64::try_from(u128::from(built.total_tokens.0) * u128::from(same.0) / u128::from(all.0)).unwrap_or(u64::MAX))
+        }
+        _ => Tokens::ZERO,
+    };
+    let stepped = Tokens(again.0 - again.0 % rule.step.0.max(1));
+    let is_cached = rule.mode != CacheMode::None && !is_cold && stepped >= rule.minimum;
+    let expected = if is_cached { stepped.min(total) } else { Tokens::ZERO };
+    let fresh = total.saturating_sub(expected);
+    let writes = rule.mode != CacheMode::None && total >= rule.minimum;
+    let price = target.row.price_at(now);
+    let spent = Spent {
+        input: if writes { Tokens::ZERO } else { fresh },
+        cache_read: expected,
+        cache_write: if writes { fresh } else { Tokens::ZERO },
+        output: Tokens::ZERO,
+    };
+    let plain = Spent { input: total, ..Spent::default() };
+    CachePlan {
+        points,
+        minimum: rule.minimum,
+        common,
+        expected,
+        is_cold,
+        recorded: recorded(usage),
+        cost: price.map(|price| price.cost(&spent)),
+        uncached_cost: price.map(|price| price.cost(&plain)),
+    }
+}
+
+/// The newest report, beside the one before it.
+fn recorded(usage: &[(Seq, UsageMeasured)]) -> Option<Recorded> {
+    let taken_in = |usage: &UsageMeasured| usage.input + usage.cache_read + usage.cache_write;
+    let (seq, newest) = usage.last()?;
+    let before = usage.iter().rev().skip(1).find(|(_, other)| other.api_id != newest.api_id || newest.api_id.is_none());
+    let alike = before.filter(|(_, other)| other.model == newest.model);
+    Some(Recorded {
+        seq: *seq,
+        input: taken_in(newest),
+        cached: newest.cache_read,
+        expected: alike.map(|(_, other)| taken_in(other)),
+    })
+}
