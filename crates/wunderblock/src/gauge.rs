@@ -9,6 +9,7 @@ use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Dialect, Part};
 use wunderblock_core::ports::{Framing, Gauge};
 use wunderblock_core::units::{Bytes, Cost, Tokens};
+use wunderblock_core::usage::Calibration;
 
 /// Short strings (ids, tool names) recur many times in a request.
 const MEMO_MAX: usize = 80;
@@ -21,6 +22,7 @@ const ERASED: Cost = Cost::new(16, 64);
 pub(crate) struct Scales {
     counter: Counter,
     dialect: Dialect,
+    calibration: Option<Calibration>,
     counts: HashMap<Handle, BodyCount>,
     memo: RefCell<HashMap<Box<str>, Cost>>,
 }
@@ -29,7 +31,29 @@ impl Scales {
     /// A gauge for a model and the format of its requests; it knows no bodies yet.
     #[must_use]
     pub(crate) fn new(counter: Counter, dialect: Dialect) -> Self {
-        Self { counter, dialect, counts: HashMap::new(), memo: RefCell::default() }
+        Self { counter, dialect, calibration: None, counts: HashMap::new(), memo: RefCell::default() }
+    }
+
+    /// The gauge with its estimates corrected by what the model's own counts were.
+    ///
+    /// Corrected are texts, never to below their o200k count, and what the provider adds around them. Not corrected are
+    /// the frames every dialect has and media, which are constants, and a model whose own vocabulary counts.
+    #[must_use]
+    pub(crate) fn calibrated(self, calibration: Option<Calibration>) -> Self {
+        let calibration = calibration.filter(|_| self.estimates());
+        Self { calibration, memo: RefCell::default(), ..self }
+    }
+
+    /// What its estimates are corrected by.
+    #[must_use]
+    pub(crate) fn calibration(&self) -> Option<Calibration> {
+        self.calibration
+    }
+
+    /// Whether its counts are estimates: the model's own vocabulary is not part of the program.
+    #[must_use]
+    pub(crate) fn estimates(&self) -> bool {
+        self.counter.model().vocabulary.is_none()
     }
 
     /// Takes in what was counted of a body.
@@ -51,9 +75,14 @@ impl Scales {
         BodyCount { cl100k, ..count_body(text) }
     }
 
+    fn correct(&self, estimate: Tokens) -> Tokens {
+        self.calibration.map_or(estimate, |calibration| calibration.of(estimate))
+    }
+
     fn cost(&self, count: BodyCount) -> Cost {
         let class = Class::from_number(count.class).unwrap_or(Class::Code);
-        let tokens = self.counter.scale(Counted { o200k: count.o200k, class }, count.cl100k);
+        let estimate = self.counter.scale(Counted { o200k: count.o200k, class }, count.cl100k);
+        let tokens = self.correct(estimate).max(Tokens(u64::from(count.o200k)));
         Cost { tokens, bytes: Bytes(count.escaped) }
     }
 }
@@ -84,7 +113,7 @@ fn as_json(cost: Cost, quotes: u32) -> Cost {
 impl Gauge for Scales {
     fn framing(&self) -> Framing {
         let framing = self.counter.framing();
-        Framing { message: framing.message, call: framing.call }
+        Framing { message: self.correct(framing.message), call: self.correct(framing.call) }
     }
 
     fn refuses(&self, part: &Part) -> Option<Reason> {

@@ -36,6 +36,7 @@ mod search;
 mod session;
 pub mod store;
 pub mod tokens;
+mod usage;
 
 pub use backup::Restored;
 pub use build::{Built, ContextOptions, Difference, Replayed};
@@ -49,3 +50,4 @@ pub use import::{Imported, MAX_WARNINGS, OnBytes, transcripts};
 pub use read::{Address, Content, Slice};
 pub use search::{Found, SearchOptions, SearchOrder, SearchResult};
 pub use session::Session;
+pub use usage::Usage;

@@ -7,6 +7,7 @@ use crate::gauge::Scales;
 use crate::limits::VIEW_EVENTS;
 use crate::store::codec::{self, CodecError};
 use crate::store::{Answer, BodyCount, Marked, Order, Query, StoredEvent, StreamInfo};
+use crate::usage::Note;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wunderblock_core::event::{Event, Fact, UsageMeasured};
 use wunderblock_core::id::{Handle, LaneId, StreamId};
@@ -29,6 +30,8 @@ pub(crate) struct Loaded {
     /// The texts of the user's newest turn that are in blobs.
     pub(crate) texts: Texts,
     pub(crate) usage: Option<UsageMeasured>,
+    /// What bears on measurements, beside the entries of the view.
+    pub(crate) notes: Vec<Note>,
     /// The window the lane's last request was built for.
     pub(crate) last_window: Option<Tokens>,
     /// Whether the lane's steps so far were taken no account of.
@@ -84,12 +87,14 @@ impl Engine {
     fn assemble(&self, wanted: &Wanted<'_>, first: First) -> Result<Loaded, Error> {
         let mut view = View::new(wanted.lane.clone());
         let mut counts = HashMap::new();
+        let mut notes = Vec::new();
         if let Some((event, _)) = &first.trim {
             view.apply(event);
         }
         for row in first.events.values() {
             counts.extend(row.counts.iter().copied());
             let event = self.event(wanted.stream, row)?;
+            notes.extend(Note::of(&event, wanted.lane));
             let newest = first.trim.as_ref().is_some_and(|(trim, _)| trim.seq == event.seq);
             if is_step(&event, wanted.anew) && !newest {
                 view.pass(&event);
@@ -104,6 +109,7 @@ impl Engine {
             counts,
             texts: Texts::default(),
             usage: first.usage,
+            notes,
             last_window: first.last_window,
             anew: wanted.anew,
         })
