@@ -9,16 +9,20 @@ use crate::store::codec::{self, CodecError};
 use crate::store::{Answer, BodyCount, Marked, Order, Query, StoredEvent, StreamInfo};
 use crate::usage::Note;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use wunderblock_core::event::{Event, Fact, UsageMeasured};
+use wunderblock_core::event::{ContextBuilt, Event, Fact, UsageMeasured};
 use wunderblock_core::id::{Handle, LaneId, StreamId};
 use wunderblock_core::message::{Body, Message, Part};
 use wunderblock_core::plan::Trim;
 use wunderblock_core::ports::Bodies;
-use wunderblock_core::units::{Bytes, Seq, Tokens};
+use wunderblock_core::preamble::Preamble;
+use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_core::view::View;
 
 /// Lane events that are looked through for the newest of one lane at a time.
 const LANE_PAGE: u64 = 16;
+
+/// Reports of usage that are looked at: the newest, and one before it that is of another reply.
+const REPORTS: u64 = 4;
 
 /// What was loaded.
 pub(crate) struct Loaded {
@@ -32,8 +36,12 @@ pub(crate) struct Loaded {
     pub(crate) usage: Option<UsageMeasured>,
     /// What bears on measurements, beside the entries of the view.
     pub(crate) notes: Vec<Note>,
-    /// The window the lane's last request was built for.
-    pub(crate) last_window: Option<Tokens>,
+    /// The newest reports of usage, oldest first.
+    pub(crate) reports: Vec<(Seq, UsageMeasured)>,
+    /// The lane's request before, and when it was built.
+    pub(crate) before: Option<(Millis, Box<ContextBuilt>)>,
+    /// When the newest event happened.
+    pub(crate) newest_at: Millis,
     /// Whether the lane's steps so far were taken no account of.
     pub(crate) anew: bool,
 }
@@ -75,12 +83,19 @@ impl Engine {
             singles.extend(first.pins.iter().copied());
         }
         singles.retain(|seq| !first.events.contains_key(seq));
-        let newest = self.newest_turn(wanted.stream, &first)?;
-        let texts = self.second_trip(wanted.stream, (missing, singles, newest), &mut first.events).await?;
+        let mut texts = self.newest_turn(wanted.stream, &first)?;
+        let preamble = first.preamble.as_ref();
+        let ignore = preamble.into_iter().flat_map(|preamble| &preamble.ignore);
+        texts.extend(ignore.filter_map(|file| file.text.handle()));
+        let weighed = preamble.into_iter().flat_map(Preamble::bodies).filter_map(Body::handle).collect();
+        let asked = Further { missing, singles, texts, weighed };
+        let (texts, counts) = self.second_trip(wanted.stream, asked, &mut first.events).await?;
         if let Some((from, _)) = missing {
             first.floor = from;
         }
-        Ok(Loaded { texts, ..self.assemble(wanted, first)? })
+        let mut loaded = Loaded { texts, ..self.assemble(wanted, first)? };
+        loaded.counts.extend(counts);
+        Ok(loaded)
     }
 
     /// Folds what was loaded, in the order a view is resumed in.
@@ -110,7 +125,9 @@ impl Engine {
             texts: Texts::default(),
             usage: first.usage,
             notes,
-            last_window: first.last_window,
+            reports: first.reports,
+            before: first.before,
+            newest_at: first.events.values().next_back().map_or(Millis::ZERO, |row| row.at),
             anew: wanted.anew,
         })
     }
@@ -139,7 +156,8 @@ impl Engine {
             marked(Marked::System, u64::from(u32::MAX)),
             marked(Marked::Kind("content.pinned"), u64::from(u32::MAX)),
             marked(Marked::Kind("content.erased"), u64::from(u32::MAX)),
-            marked(Marked::Kind("usage.measured"), 1),
+            marked(Marked::Kind("usage.measured"), REPORTS),
+            marked(Marked::Kind("preamble.changed"), LANE_PAGE),
         ];
         let answers = self.storage.query(queries).await;
         let mut answers = match answers {
@@ -163,7 +181,9 @@ impl Engine {
             trim: None,
             pins: Vec::new(),
             usage: None,
-            last_window: None,
+            reports: Vec::new(),
+            before: None,
+            preamble: None,
         };
         let trims = list()?;
         let trimmed = self.newest_of_lane(wanted, trims, "view.trimmed").await?;
@@ -175,8 +195,8 @@ impl Engine {
         }
         let builds = list()?;
         let built = self.newest_of_lane(wanted, builds, "context.built").await?;
-        if let Some(Event { fact: Some(Fact::ContextBuilt(last)), .. }) = &built.1 {
-            first.last_window = Some(last.budget.window);
+        if let Some(Event { fact: Some(Fact::ContextBuilt(last)), at, .. }) = built.1 {
+            first.before = Some((at, last));
         }
         // An older step of the lane is no part of a view that is made anew.
         first.keep(trimmed.0.into_iter().chain(built.0).filter(|_| !wanted.anew));
@@ -191,9 +211,16 @@ impl Engine {
         first.keep(list()?);
         for row in list()? {
             if let Some(Fact::UsageMeasured(usage)) = self.event(wanted.stream, &row)?.fact {
-                first.usage = Some(usage);
+                first.reports.insert(0, (row.seq, usage));
             }
         }
+        first.usage = first.reports.last().map(|(_, usage)| usage.clone());
+        let preambles = list()?;
+        let preamble = self.newest_of_lane(wanted, preambles, "preamble.changed").await?;
+        if let Some(Event { fact: Some(Fact::PreambleChanged(changed)), .. }) = preamble.1 {
+            first.preamble = Some(changed.preamble);
+        }
+        first.keep(preamble.0);
         // Last, so that what carries counts wins over the same event without.
         first.events.extend(recent.into_iter().map(|row| (row.seq, row)));
         Ok(first)
@@ -212,6 +239,7 @@ impl Engine {
                 let lane = match &event.fact {
                     Some(Fact::ViewTrimmed(trimmed)) => &trimmed.lane,
                     Some(Fact::ContextBuilt(built)) => &built.lane,
+                    Some(Fact::PreambleChanged(changed)) => &changed.lane,
                     _ => continue,
                 };
                 if lane == wanted.lane {
@@ -250,11 +278,11 @@ impl Engine {
     async fn second_trip(
         &self,
         stream: &StreamId,
-        (missing, singles, handles): (Option<(Seq, Seq)>, BTreeSet<Seq>, Vec<Handle>),
+        asked: Further,
         events: &mut BTreeMap<Seq, StoredEvent>,
-    ) -> Result<Texts, Error> {
+    ) -> Result<(Texts, HashMap<Handle, BodyCount>), Error> {
         let mut queries = Vec::new();
-        if let Some((from, to)) = missing {
+        if let Some((from, to)) = asked.missing {
             queries.push(Query::Events {
                 tenant: self.tenant.no,
                 stream: stream.clone(),
@@ -266,19 +294,22 @@ impl Engine {
                 counts: true,
             });
         }
-        if !singles.is_empty() {
+        if !asked.singles.is_empty() {
             queries.push(Query::At {
                 tenant: self.tenant.no,
                 stream: stream.clone(),
-                seqs: singles.into_iter().collect(),
+                seqs: asked.singles.into_iter().collect(),
             });
         }
-        if !handles.is_empty() {
-            queries.push(Query::Blobs { tenant: self.tenant.no, handles });
+        if !asked.texts.is_empty() {
+            queries.push(Query::Blobs { tenant: self.tenant.no, handles: asked.texts });
         }
-        let mut texts = Texts::default();
+        if !asked.weighed.is_empty() {
+            queries.push(Query::Counts { tenant: self.tenant.no, handles: asked.weighed.clone() });
+        }
+        let (mut texts, mut counts) = (Texts::default(), HashMap::new());
         if queries.is_empty() {
-            return Ok(texts);
+            return Ok((texts, counts));
         }
         for answer in self.storage.query(queries).await? {
             match answer {
@@ -288,10 +319,14 @@ impl Engine {
                         texts.0.insert(blob.handle, codec::unpack_text(&blob.data)?);
                     }
                 }
+                Answer::Counts(found) => {
+                    let known = asked.weighed.iter().zip(found);
+                    counts.extend(known.filter_map(|(handle, count)| Some((*handle, count?))));
+                }
                 _ => return Err(unexpected()),
             }
         }
-        Ok(texts)
+        Ok((texts, counts))
     }
 
     /// Loads bodies.
@@ -353,13 +388,27 @@ pub(crate) fn spoken(said: &Message) -> impl Iterator<Item = &Body> {
 
 fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {
     let leaves = view.entries().flat_map(|entry| &entry.message.parts).flat_map(leaves);
-    leaves.filter(|(part, _)| !is_data(part)).filter_map(|(_, body)| body.handle())
+    let said = leaves.filter(|(part, _)| !is_data(part)).filter_map(|(_, body)| body.handle());
+    let shown = view.preamble().into_iter().flat_map(|preamble| preamble.shown());
+    said.chain(shown.filter_map(Body::handle))
 }
 
 /// Whether an event is a lane's step, which the newest one makes void; of a view that is made anew, also its requests.
 fn is_step(event: &Event, anew: bool) -> bool {
     matches!(event.fact, Some(Fact::ViewTrimmed(_)))
         || anew && matches!(event.fact, Some(Fact::ContextBuilt(_)))
+}
+
+/// What the second round trip is for.
+struct Further {
+    /// Positions from the frontier on that the first did not reach.
+    missing: Option<(Seq, Seq)>,
+    /// Positions before it.
+    singles: BTreeSet<Seq>,
+    /// Bodies whose texts are needed.
+    texts: Vec<Handle>,
+    /// Bodies whose counts are.
+    weighed: Vec<Handle>,
 }
 
 /// What the first round trip brings.
@@ -371,7 +420,10 @@ struct First {
     trim: Option<(Event, Trim)>,
     pins: Vec<Seq>,
     usage: Option<UsageMeasured>,
-    last_window: Option<Tokens>,
+    reports: Vec<(Seq, UsageMeasured)>,
+    before: Option<(Millis, Box<ContextBuilt>)>,
+    /// What stands before the lane's conversation.
+    preamble: Option<Preamble>,
 }
 
 impl First {

@@ -29,7 +29,6 @@ use crate::gauge::Scales;
 use crate::limits;
 use crate::session::Session;
 use crate::store::{BodyCount, StoreError, TallyRow};
-use crate::usage;
 use load::{Loaded, Texts, Wanted};
 use offer::Shelf;
 use recall::Recalled;
@@ -181,11 +180,11 @@ impl Session {
         let engine = &self.engine;
         let lane = options.lane.clone().unwrap_or_else(LaneId::main);
         let (loaded, target) = self.fitting(&lane, options).await?;
-        let scales = || Scales::new(target.row.counter(), target.dialect);
-        let (plain, fresh) = engine.gauge(&loaded, scales()).await?;
-        let calibration = usage::calibration(&loaded, &target.model, &plain);
-        let anchor = usage::anchor(&loaded, &target.model, &plain);
-        let gauge = calibration.map_or_else(|| plain.clone(), |calibration| plain.clone().calibrated(calibration));
+        let scales = Scales::new(target.row.counter(), target.dialect);
+        let (gauge, fresh) = engine.gauge(&loaded.view, &loaded.counts, scales).await?;
+        let calibration = engine.calibration(&loaded, &target.model, &gauge);
+        let gauge = gauge.calibrated(calibration);
+        let anchor = engine.anchor(&loaded, &target.model, &gauge);
         let Recalled { hits, mut texts, counts } =
             engine.recall(&self.id, &loaded, (options.query.as_deref(), &gauge)).await?;
         counts.iter().for_each(|(handle, count)| gauge.learn(*handle, *count));
@@ -269,6 +268,8 @@ struct Draft {
     lane: LaneId,
     target: Target,
     stem: Stem,
+    /// How much of its limit the lane's request before took, in hundredths.
+    before: Option<u64>,
     fresh: Vec<(Handle, BodyCount)>,
 }
 
@@ -368,9 +369,10 @@ impl Engine {
         self.check(&encoded, &target)?;
         let now = if options.at.is_some() { loaded.newest_at } else { self.now() };
         let cache = prefix::plan((&target, &encoded), (points, report.total_tokens), (now, before), &loaded.reports);
-        let percent = |tokens: Tokens| tokens.0.saturating_mul(100) / report.limit.0.max(1);
-        let reached = options.warn.iter().copied().filter(|warn| percent(report.total_tokens) >= u64::from(*warn));
-        let warned = reached.max();
+        let percent = |tokens: Tokens, limit: Tokens| tokens.0.saturating_mul(100) / limit.0.max(1);
+        let now_at = percent(report.total_tokens, report.limit);
+        let warned = options.warn.iter().copied().filter(|warn| now_at >= u64::from(*warn)).max();
+        let was_at = before.map(|(_, built)| percent(built.total_tokens, built.budget.limit().tokens));
         let stem = prefix::stem(&encoded);
         let built = Built {
             digest: blake3::hash(&encoded.bytes).to_hex().to_string(),
@@ -392,7 +394,7 @@ impl Engine {
             cache,
             warned,
         };
-        Ok(Draft { built, step, lane: desk.lane.clone(), target, stem, fresh })
+        Ok(Draft { built, step, lane: desk.lane.clone(), target, stem, before: was_at, fresh })
     }
 
     /// What the provider would refuse is not sent.

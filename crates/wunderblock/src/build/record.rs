@@ -84,7 +84,10 @@ impl Session {
 
 /// The threshold this request passed and the lane's request before had not.
 fn warning(draft: &Draft) -> Option<BudgetWarned> {
-    let percent = draft.built.warned.filter(|percent| draft.before.is_none_or(|before| before < *percent))?;
+    let percent = draft.built.warned?;
+    if draft.before.is_some_and(|before| before >= u64::from(percent)) {
+        return None;
+    }
     let report = &draft.built.report;
     Some(BudgetWarned {
         lane: draft.lane.clone(),

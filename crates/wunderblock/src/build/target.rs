@@ -14,6 +14,7 @@ use wunderblock_core::units::Tokens;
 const DEFAULT_MODEL: &str = "claude-sonnet-4-5";
 
 /// The model a request is for, and what follows from it.
+#[derive(Clone)]
 pub(super) struct Target {
     pub(super) model: String,
     pub(super) known: bool,
