@@ -1,7 +1,16 @@
 //! Instruction files, and which of their blocks hold.
 //!
 //! A file's text is plain, or has named blocks: `<!-- block NAME MODE -->` up to the next such line, `<!-- end -->` or
-//! the end of the file. The mode says what files that come later in the hierarchy may do with the block.
+//! the end of the file. The mode says what files that come later in the hierarchy may do with the block. [`pieces`]
+//! takes a text apart, [`settle`] says what holds of many.
+
+mod markdown;
+mod pieces;
+mod settle;
+
+pub use markdown::{Span, SpanKind, spans};
+pub use pieces::{MAX_BLOCK_NAME, MAX_PROBLEMS, Problem, pieces};
+pub use settle::{Outcome, RULES, Settled, outcome, settle};
 
 use crate::authority::Level;
 use serde::{Deserialize, Serialize};
@@ -52,7 +61,20 @@ pub enum Mode {
     Locked,
 }
 
-/// One file, as it was read: front matter and comments gone, imports resolved into files of their own before it.
+impl Mode {
+    /// The word in a block's line.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Override => "override",
+            Self::Append => "append",
+            Self::Locked => "locked",
+        }
+    }
+}
+
+/// One file, as it was read: front matter of rules and comments gone, imports resolved into files of their own before
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionFile {
     /// Where it is: relative to the project's root inside it, absolute elsewhere.

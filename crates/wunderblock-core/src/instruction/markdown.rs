@@ -1,0 +1,267 @@
+//! Where a Markdown text is text, and where it is code or a comment.
+//!
+//! Only as much of Markdown as decides that: fences, code spans and HTML comments. Code that is only indented counts as
+//! text, because a list's paragraphs look the same.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// What a stretch of Markdown is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpanKind {
+    /// Prose.
+    Text,
+    /// A fenced block with its fences, or a code span with its backticks.
+    Code,
+    /// `<!-- … -->`, both ends included.
+    Comment,
+    /// `<!--` that nothing closes. It is text; whoever wrote it meant to hide what follows.
+    Unclosed,
+}
+
+/// A stretch of Markdown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// What it is.
+    pub kind: SpanKind,
+    /// Which bytes.
+    pub range: Range<usize>,
+}
+
+/// Takes a text apart. The spans cover it without gaps, in order; time is linear in the text.
+#[must_use]
+pub fn spans(text: &str) -> Vec<Span> {
+    let mut walk = Walk { text, at: 0, plain: 0, spans: Vec::new(), ticks: Ticks::default(), closes: true };
+    walk.run();
+    walk.spans
+}
+
+struct Walk<'a> {
+    text: &'a str,
+    at: usize,
+    /// Where the text begins that is in no span yet.
+    plain: usize,
+    spans: Vec<Span>,
+    ticks: Ticks,
+    /// Whether a `-->` can still follow.
+    closes: bool,
+}
+
+impl Walk<'_> {
+    fn run(&mut self) {
+        let mut line_start = true;
+        while self.at < self.text.len() {
+            if line_start && let Some(mark) = fence(line_at(self.text, self.at)) {
+                let end = self.fence_end(mark);
+                self.take(SpanKind::Code, end);
+                continue;
+            }
+            line_start = self.inline();
+        }
+        self.flush();
+    }
+
+    /// Goes past the next mark; whether a line begins there.
+    fn inline(&mut self) -> bool {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let Some(skip) = rest.find(['\n', '`', '<']) else {
+            self.at = self.text.len();
+            return false;
+        };
+        self.at += skip;
+        let rest = rest.get(skip..).unwrap_or_default();
+        if rest.starts_with('\n') {
+            self.at += 1;
+            return true;
+        }
+        if rest.starts_with("<!--") {
+            self.comment(rest);
+        } else if rest.starts_with('`') {
+            self.code_span(rest);
+        } else {
+            self.at += 1;
+        }
+        false
+    }
+
+    fn comment(&mut self, rest: &str) {
+        let close = if self.closes { rest.get(4..).and_then(|inside| inside.find("-->")) } else { None };
+        let (kind, length) = match close {
+            Some(close) => (SpanKind::Comment, close + 7),
+            None => (SpanKind::Unclosed, 4),
+        };
+        self.closes = close.is_some();
+        self.take(kind, self.at + length);
+    }
+
+    fn code_span(&mut self, rest: &str) {
+        let length = run_length(rest);
+        let close = self.ticks.close(self.text, self.at, length);
+        match close {
+            Some(end) => self.take(SpanKind::Code, end),
+            None => self.at += length,
+        }
+    }
+
+    fn fence_end(&self, mark: (u8, usize)) -> usize {
+        let mut at = self.at + line_at(self.text, self.at).len();
+        while at < self.text.len() {
+            let line = line_at(self.text, at);
+            at += line.len();
+            if closes(line, mark) {
+                break;
+            }
+        }
+        at
+    }
+
+    fn take(&mut self, kind: SpanKind, end: usize) {
+        self.flush();
+        self.spans.push(Span { kind, range: self.at..end });
+        self.at = end;
+        self.plain = end;
+    }
+
+    fn flush(&mut self) {
+        if self.plain < self.at {
+            self.spans.push(Span { kind: SpanKind::Text, range: self.plain..self.at });
+        }
+        self.plain = self.at;
+    }
+}
+
+/// The runs of backticks of one paragraph: where the last of each length stands. Without it, looking for what closes
+/// each of many runs would take time quadratic in their number.
+#[derive(Default)]
+struct Ticks {
+    end: usize,
+    last: HashMap<usize, usize>,
+}
+
+impl Ticks {
+    /// The end of the run that closes the one at `open`, if its paragraph has one.
+    fn close(&mut self, text: &str, open: usize, length: usize) -> Option<usize> {
+        if open >= self.end {
+            self.read(text, open);
+        }
+        self.last.get(&length).filter(|last| **last > open)?;
+        let mut at = open + length;
+        loop {
+            at += text.get(at..)?.find('`')?;
+            let run = run_length(text.get(at..)?);
+            at += run;
+            if run == length {
+                return Some(at);
+            }
+        }
+    }
+
+    fn read(&mut self, text: &str, from: usize) {
+        self.last.clear();
+        let mut at = from;
+        let mut first = true;
+        while at < text.len() {
+            let line = line_at(text, at);
+            if !first && (line.trim().is_empty() || fence(line).is_some()) {
+                break;
+            }
+            first = false;
+            let mut inside = 0;
+            while let Some(skip) = line.get(inside..).and_then(|rest| rest.find('`')) {
+                inside += skip;
+                let run = run_length(line.get(inside..).unwrap_or_default());
+                self.last.insert(run, at + inside);
+                inside += run;
+            }
+            at += line.len();
+        }
+        self.end = at;
+    }
+}
+
+/// The line that begins there, its end included.
+fn line_at(text: &str, at: usize) -> &str {
+    let rest = text.get(at..).unwrap_or_default();
+    rest.split_inclusive('\n').next().unwrap_or_default()
+}
+
+fn run_length(text: &str) -> usize {
+    text.bytes().take_while(|byte| *byte == b'`').count()
+}
+
+/// The mark of a line that opens a fence: its character, and how often it stands there.
+fn fence(line: &str) -> Option<(u8, usize)> {
+    let line = line.trim_start();
+    let mark = *line.as_bytes().first().filter(|byte| matches!(byte, b'`' | b'~'))?;
+    let length = line.bytes().take_while(|byte| *byte == mark).count();
+    let inline = mark == b'`' && line.get(length..).is_some_and(|info| info.contains('`'));
+    (length >= 3 && !inline).then_some((mark, length))
+}
+
+fn closes(line: &str, (mark, length): (u8, usize)) -> bool {
+    let line = line.trim();
+    line.len() >= length && line.bytes().all(|byte| byte == mark)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shape(text: &str) -> String {
+        let mark = |kind| match kind {
+            SpanKind::Text => 't',
+            SpanKind::Code => 'c',
+            SpanKind::Comment => '#',
+            SpanKind::Unclosed => '!',
+        };
+        spans(text).into_iter().map(|span| format!("{}{:?} ", mark(span.kind), &text[span.range])).collect()
+    }
+
+    #[test]
+    fn text_code_and_comments() {
+        let cases = [
+            ("plain", "t\"plain\" "),
+            ("a `b` c", "t\"a \" c\"`b`\" t\" c\" "),
+            ("``a ` b`` c", "c\"``a ` b``\" t\" c\" "),
+            ("one ` tick", "t\"one ` tick\" "),
+            ("a `b\n\nc` d", "t\"a `b\\n\\nc` d\" "),
+            ("a <!-- x --> b", "t\"a \" #\"<!-- x -->\" t\" b\" "),
+            ("`<!-- x -->`", "c\"`<!-- x -->`\" "),
+            ("<!-- ` --> `", "#\"<!-- ` -->\" t\" `\" "),
+            ("```\n<!-- x -->\n```\nb", "c\"```\\n<!-- x -->\\n```\\n\" t\"b\" "),
+            ("~~~~\n~~~\n~~~~\nb", "c\"~~~~\\n~~~\\n~~~~\\n\" t\"b\" "),
+            ("```\nnever closed", "c\"```\\nnever closed\" "),
+            ("a\n<!--\n```\n-->\nb", "t\"a\\n\" #\"<!--\\n```\\n-->\" t\"\\nb\" "),
+            ("a <!-- b", "t\"a \" !\"<!--\" t\" b\" "),
+            ("a ``` b ``` c", "t\"a \" c\"``` b ```\" t\" c\" "),
+            ("", ""),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(shape(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn time_is_linear() {
+        for part in ["`", "<!-- ", "<", "` `` ", "```\n", "a\n"] {
+            let text = part.repeat((1 << 20) / part.len());
+            assert_eq!(spans(&text).last().map(|span| span.range.end), Some(text.len()), "{part:?}");
+        }
+        let rising: String = (1..1500).map(|many| "`".repeat(many) + " ").collect();
+        assert_eq!(spans(&rising).len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_missing(text in "([a`~<!\\-> \n]|<!--|-->|```|é){0,60}") {
+            let mut end = 0;
+            for span in spans(&text) {
+                prop_assert_eq!(span.range.start, end);
+                prop_assert!(span.range.end > end);
+                end = span.range.end;
+            }
+            prop_assert_eq!(end, text.len());
+        }
+    }
+}

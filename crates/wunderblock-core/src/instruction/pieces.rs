@@ -1,0 +1,324 @@
+//! A file's text, taken apart into plain text and named blocks, its comments left out.
+
+use super::markdown::{SpanKind, spans};
+use super::{Mode, Piece};
+
+/// The longest name of a block, in bytes.
+pub const MAX_BLOCK_NAME: usize = 64;
+/// The problems that are told of one file; the last of them says that there are more.
+pub const MAX_PROBLEMS: usize = 32;
+
+/// What is wrong with a line of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Which line, counted from 1.
+    pub line: u64,
+    /// What is wrong, and what was done.
+    pub detail: String,
+}
+
+/// A file's text in pieces, and what was wrong with it.
+///
+/// HTML comments go, except in code; a line that held nothing else goes with them. A comment that is never closed stays,
+/// and is a problem. A block's line stands alone on its line: `<!-- block NAME -->` (then it is *override*) or
+/// `<!-- block NAME MODE -->`, NAME of letters, digits, `.`, `_`, `-`. One that is written otherwise is a problem, and the
+/// text after it is plain. A piece's line is that of its block's line, of a plain one that of its first text.
+/// Plain pieces have text; a block may be empty, which is how one is emptied. Linear in the text.
+#[must_use]
+pub fn pieces(text: &str) -> (Vec<Piece>, Vec<Problem>) {
+    let mut cut = Cut::default();
+    for span in spans(text) {
+        let part = text.get(span.range.clone()).unwrap_or_default();
+        match span.kind {
+            SpanKind::Text => cut.text(part),
+            SpanKind::Code => cut.verbatim(part),
+            SpanKind::Comment => {
+                let after = text.get(span.range.end..).unwrap_or_default();
+                let alone = cut.line_is_blank && line_is_over(after);
+                cut.comment(part, alone);
+            }
+            SpanKind::Unclosed => {
+                cut.problem("the comment that begins here is never closed, so it is not one".to_owned());
+                cut.text(part);
+            }
+        }
+    }
+    cut.finish()
+}
+
+struct Cut {
+    pieces: Vec<Piece>,
+    problems: Vec<Problem>,
+    block: Option<(Box<str>, Mode)>,
+    text: String,
+    /// Where the current line begins in `text`.
+    line_start: usize,
+    /// The current line has nothing but spaces so far, comments aside.
+    line_is_blank: bool,
+    /// A comment was taken out of the current line.
+    has_comment: bool,
+    line: u64,
+    /// Where the current piece begins.
+    begins: Option<u64>,
+}
+
+impl Default for Cut {
+    fn default() -> Self {
+        Self {
+            pieces: Vec::new(),
+            problems: Vec::new(),
+            block: None,
+            text: String::new(),
+            line_start: 0,
+            line_is_blank: true,
+            has_comment: false,
+            line: 1,
+            begins: None,
+        }
+    }
+}
+
+impl Cut {
+    fn text(&mut self, part: &str) {
+        for line in part.split_inclusive('\n') {
+            let ends = line.ends_with('\n');
+            if !line.trim().is_empty() {
+                self.line_is_blank = false;
+                self.begins.get_or_insert(self.line);
+            }
+            self.text.push_str(line);
+            if ends {
+                self.end_line();
+            }
+        }
+    }
+
+    fn end_line(&mut self) {
+        if self.has_comment && self.line_is_blank {
+            self.text.truncate(self.line_start);
+        }
+        self.line_start = self.text.len();
+        self.line_is_blank = true;
+        self.has_comment = false;
+        self.line += 1;
+    }
+
+    fn verbatim(&mut self, part: &str) {
+        self.begins.get_or_insert(self.line);
+        self.text.push_str(part);
+        self.line += line_ends(part);
+        self.line_is_blank = part.ends_with('\n');
+        self.has_comment &= !part.contains('\n');
+        if self.line_is_blank {
+            self.line_start = self.text.len();
+        }
+    }
+
+    fn comment(&mut self, part: &str, alone: bool) {
+        let inside = part.strip_prefix("<!--").and_then(|part| part.strip_suffix("-->")).unwrap_or_default();
+        let mut words = inside.split_whitespace();
+        match (words.next(), alone) {
+            (Some("block"), true) => {
+                self.end_piece();
+                match block(words) {
+                    Ok(block) => {
+                        self.block = Some(block);
+                        self.begins = Some(self.line);
+                    }
+                    Err(why) => self.problem(why),
+                }
+            }
+            (Some("block"), false) if block(words.clone()).is_ok() => {
+                self.problem(
+                    "a block's line stands alone on its line; this one is only a comment".to_owned(),
+                );
+            }
+            (Some("end"), true) if self.block.is_some() && words.next().is_none() => self.end_piece(),
+            _ => {}
+        }
+        self.has_comment = true;
+        self.line += line_ends(part);
+    }
+
+    fn problem(&mut self, detail: String) {
+        if self.problems.len() + 1 < MAX_PROBLEMS {
+            self.problems.push(Problem { line: self.line, detail });
+        } else if self.problems.len() + 1 == MAX_PROBLEMS {
+            let detail = format!("{detail}; later lines may have more that is not listed");
+            self.problems.push(Problem { line: self.line, detail });
+        }
+    }
+
+    /// Ends the piece at the current line, which is not part of it.
+    fn end_piece(&mut self) {
+        if self.line_is_blank {
+            self.text.truncate(self.line_start);
+        }
+        let text = std::mem::take(&mut self.text);
+        let block = self.block.take();
+        let begins = self.begins.take();
+        if block.is_some() || !text.trim().is_empty() {
+            self.pieces.push(Piece { block, text, line: begins.unwrap_or(self.line) });
+        }
+        self.line_start = 0;
+    }
+
+    fn finish(mut self) -> (Vec<Piece>, Vec<Problem>) {
+        if !(self.has_comment && self.line_is_blank) {
+            // A last line without an end is part of the piece.
+            self.line_is_blank = false;
+        }
+        self.end_piece();
+        (self.pieces, self.problems)
+    }
+}
+
+/// Whether only spaces follow on this line.
+fn line_is_over(rest: &str) -> bool {
+    rest.chars().find(|c| *c == '\n' || !c.is_whitespace()).is_none_or(|c| c == '\n')
+}
+
+fn line_ends(text: &str) -> u64 {
+    u64::try_from(text.bytes().filter(|byte| *byte == b'\n').count()).unwrap_or(u64::MAX)
+}
+
+/// What a block's line says after the word `block`.
+fn block<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<(Box<str>, Mode), String> {
+    let name = words
+        .next()
+        .ok_or("a block needs a name: <!-- block NAME MODE -->; its text is kept as plain text")?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    if name.len() > MAX_BLOCK_NAME || !name.bytes().all(is_plain) {
+        let shown: String = name.chars().take(MAX_BLOCK_NAME).collect();
+        return Err(format!(
+            "\"{shown}\" cannot name a block: at most {MAX_BLOCK_NAME} letters, digits, '.', '_' and '-'; its text is kept as \
+             plain text"
+        ));
+    }
+    let mode = match words.next() {
+        None | Some("override") => Mode::Override,
+        Some("append") => Mode::Append,
+        Some("locked") => Mode::Locked,
+        Some(word) => {
+            let shown: String = word.chars().take(MAX_BLOCK_NAME).collect();
+            return Err(format!(
+                "\"{shown}\" is no mode of a block: override, append or locked; its text is kept as plain text"
+            ));
+        }
+    };
+    match words.next() {
+        None => Ok((name.into(), mode)),
+        Some(_) => {
+            Err("a block's line has a name and a mode, no more; its text is kept as plain text".to_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shown(text: &str) -> Vec<String> {
+        let (pieces, problems) = pieces(text);
+        let piece = |piece: Piece| match piece.block {
+            None => format!("{}: {:?}", piece.line, piece.text),
+            Some((name, mode)) => format!("{}: {name} {}: {:?}", piece.line, mode.word(), piece.text),
+        };
+        let problem = |problem: Problem| {
+            format!("{}! {}", problem.line, problem.detail.split(';').next().unwrap_or_default())
+        };
+        pieces.into_iter().map(piece).chain(problems.into_iter().map(problem)).collect()
+    }
+
+    #[test]
+    fn what_a_text_is_taken_apart_into() {
+        let cases: [(&str, &[&str]); 17] = [
+            ("a\nb\n", &["1: \"a\\nb\\n\""]),
+            ("\n\na", &["3: \"\\n\\na\""]),
+            ("a <!-- note --> b\n", &["1: \"a  b\\n\""]),
+            ("a\n<!-- note\n over lines -->\nb\n", &["1: \"a\\nb\\n\""]),
+            ("a\r\n<!-- note -->\r\nb\r\n", &["1: \"a\\r\\nb\\r\\n\""]),
+            ("<!-- only -->", &[]),
+            (
+                "`<!-- kept -->`\n```\n<!-- kept -->\n```\n",
+                &["1: \"`<!-- kept -->`\\n```\\n<!-- kept -->\\n```\\n\""],
+            ),
+            ("```\n<!-- block x locked -->\n```\n", &["1: \"```\\n<!-- block x locked -->\\n```\\n\""]),
+            (
+                "a\n<!-- open\nb",
+                &[
+                    "1: \"a\\n<!-- open\\nb\"",
+                    "2! the comment that begins here is never closed, so it is not one",
+                ],
+            ),
+            (
+                "a\n<!-- block x -->\nb\n<!-- end -->\nc\n",
+                &["1: \"a\\n\"", "2: x override: \"b\\n\"", "5: \"c\\n\""],
+            ),
+            (
+                "<!-- block x append -->\nb\n<!-- block y locked -->\nc",
+                &["1: x append: \"b\\n\"", "3: y locked: \"c\""],
+            ),
+            (
+                "<!-- block x --><!-- end -->\na\n",
+                &["2: \"a\\n\"", "1! a block's line stands alone on its line"],
+            ),
+            ("<!-- block x -->\n<!-- end -->\na\n", &["1: x override: \"\"", "3: \"a\\n\""]),
+            (
+                "see <!-- block x --> here\n",
+                &["1: \"see  here\\n\"", "1! a block's line stands alone on its line"],
+            ),
+            ("<!-- end -->\na\n", &["2: \"a\\n\""]),
+            (
+                "<!-- block x sealed -->\na\n",
+                &["2: \"a\\n\"", "1! \"sealed\" is no mode of a block: override, append or locked"],
+            ),
+            (
+                "a\n<!-- block ü -->\nb\n",
+                &[
+                    "1: \"a\\n\"",
+                    "3: \"b\\n\"",
+                    "2! \"ü\" cannot name a block: at most 64 letters, digits, '.', '_' and '-'",
+                ],
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(shown(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn time_is_linear() {
+        for part in ["<!--end-->", "<!-- block x -->", " <!---->", "`<!--`"] {
+            let text = part.repeat((1 << 20) / part.len());
+            assert!(pieces(&text).0.len() < 2, "{part:?}");
+        }
+    }
+
+    #[test]
+    fn problems_are_bounded() {
+        let (pieces, problems) = pieces(&"<!-- block -->\na\n".repeat(10_000));
+        assert_eq!((pieces.len(), problems.len()), (10_000, MAX_PROBLEMS));
+        assert!(problems.last().unwrap().detail.contains("not listed"));
+    }
+
+    proptest! {
+        /// No text is lost but comments, and no line is numbered wrongly.
+        #[test]
+        fn what_is_no_comment_stays(
+            lines in prop::collection::vec("(word|`code`|<!-- note -->|<!-- block b append -->|<!-- end -->|)", 0..30)
+        ) {
+            let text = lines.join("\n");
+            let (pieces, problems) = pieces(&text);
+            let words = |text: &str| text.matches("word").count() + text.matches("code").count();
+            prop_assert_eq!(pieces.iter().map(|piece| words(&piece.text)).sum::<usize>(), words(&text));
+            prop_assert!(problems.is_empty());
+            for piece in &pieces {
+                prop_assert!(!piece.text.contains("<!--"));
+                let at = usize::try_from(piece.line).unwrap() - 1;
+                prop_assert_eq!(piece.block.is_some(), lines[at].contains("block"));
+            }
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! What holds of many files: named blocks that replace, add to, or close each other.
+
+use super::{Finding, FindingKind, InstructionFile, Mode};
+use crate::authority::{Authority, Level};
+use std::collections::HashMap;
+
+/// What a later definition of a block does to the earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Both hold.
+    Added,
+    /// The later one holds, the earlier one is gone.
+    Replaced,
+    /// The earlier one holds, the later one is dropped.
+    Refused,
+}
+
+/// What becomes of a block that is there (its mode) when a later file defines it again (with this mode).
+///
+/// The whole table; besides it there are two rules of rank. A block that managed policy has defined is touched by managed
+/// policy only. And what a file has closed is closed to files of the same or a lower authority: a block that a project
+/// has locked binds its directories, not the person's own text for the session.
+pub const RULES: [(Mode, Mode, Outcome); 9] = [
+    (Mode::Override, Mode::Override, Outcome::Replaced),
+    (Mode::Override, Mode::Append, Outcome::Added),
+    (Mode::Override, Mode::Locked, Outcome::Replaced),
+    (Mode::Append, Mode::Override, Outcome::Refused),
+    (Mode::Append, Mode::Append, Outcome::Added),
+    (Mode::Append, Mode::Locked, Outcome::Refused),
+    (Mode::Locked, Mode::Override, Outcome::Refused),
+    (Mode::Locked, Mode::Append, Outcome::Refused),
+    (Mode::Locked, Mode::Locked, Outcome::Refused),
+];
+
+/// The row of [`RULES`], and the rules of rank, for a block that a file of level `by` defined.
+#[must_use]
+pub fn outcome((mode, by): (Mode, Level), (later, of): (Mode, Level)) -> Outcome {
+    if by == Level::Managed && of.authority() < Authority::Operator {
+        return Outcome::Refused;
+    }
+    let mode = if of.authority() > by.authority() { Mode::Override } else { mode };
+    let row = RULES.iter().find(|(earlier, next, _)| (*earlier, *next) == (mode, later));
+    row.map_or(Outcome::Refused, |(_, _, outcome)| *outcome)
+}
+
+/// What holds of some files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settled {
+    /// Of each file, in the order given, what still holds; empty where nothing does.
+    pub texts: Vec<String>,
+    /// What was refused, replaced, in conflict, or there already.
+    pub findings: Vec<Finding>,
+}
+
+/// What holds of these files, from the broadest to the closest. Linear in their text.
+///
+/// A file with the same bytes as one before it that still holds whole, and that weighs no less, is left out. A block that
+/// a file defines more than once is one block; the strictest of its modes counts.
+#[must_use]
+pub fn settle(files: &[InstructionFile]) -> Settled {
+    let mut table = Table {
+        files,
+        blocks: HashMap::new(),
+        holds: Vec::new(),
+        whole: HashMap::new(),
+        findings: Vec::new(),
+    };
+    for at in 0..files.len() {
+        table.take(at);
+    }
+    let texts = files.iter().zip(&table.holds).map(|(file, holds)| {
+        let kept = file.pieces.iter().zip(holds).filter(|(_, holds)| **holds);
+        kept.map(|(piece, _)| piece.text.as_str()).collect()
+    });
+    Settled { texts: texts.collect(), findings: table.findings }
+}
+
+/// A block as it stands.
+struct Block {
+    mode: Mode,
+    /// Who defined it.
+    file: usize,
+    /// The pieces it is made of.
+    pieces: Vec<(usize, usize)>,
+}
+
+struct Table<'a> {
+    files: &'a [InstructionFile],
+    blocks: HashMap<&'a str, Block>,
+    /// Which pieces of each file hold.
+    holds: Vec<Vec<bool>>,
+    /// The first file of each digest.
+    whole: HashMap<&'a str, usize>,
+    findings: Vec<Finding>,
+}
+
+impl<'a> Table<'a> {
+    fn take(&mut self, at: usize) {
+        let Some(file) = self.files.get(at) else { return };
+        let first = self.whole.get(&*file.digest).copied();
+        if let Some(first) = first.filter(|first| self.stands_for(*first, file)) {
+            self.holds.push(vec![false; file.pieces.len()]);
+            if !file.pieces.is_empty() {
+                self.find(at, None, FindingKind::Repeated, format!("says the same as {}", self.name(first)));
+            }
+            return;
+        }
+        self.whole.insert(&file.digest, at);
+        self.holds.push(vec![true; file.pieces.len()]);
+        for (place, piece) in file.pieces.iter().enumerate() {
+            if let Some((name, mode)) = &piece.block {
+                self.define(name, *mode, (at, place));
+            }
+        }
+    }
+
+    fn stands_for(&self, first: usize, file: &InstructionFile) -> bool {
+        let weighs =
+            self.files.get(first).is_some_and(|first| first.level.authority() >= file.level.authority());
+        weighs && self.holds.get(first).is_some_and(|holds| holds.iter().all(|holds| *holds))
+    }
+
+    fn define(&mut self, name: &'a str, mode: Mode, piece: (usize, usize)) {
+        let fresh = Block { mode, file: piece.0, pieces: vec![piece] };
+        let Some(block) = self.blocks.get_mut(name) else {
+            self.blocks.insert(name, fresh);
+            return;
+        };
+        if block.file == piece.0 {
+            block.mode = strictest(block.mode, mode);
+            block.pieces.push(piece);
+            return;
+        }
+        let (Some(by), Some(of)) = (self.files.get(block.file), self.files.get(piece.0)) else { return };
+        let definer = block.file;
+        match outcome((block.mode, by.level), (mode, of.level)) {
+            Outcome::Added => block.pieces.push(piece),
+            Outcome::Replaced => {
+                let gone = std::mem::replace(block, fresh).pieces;
+                let what = if same_place(by, of) { FindingKind::Conflict } else { FindingKind::Replaced };
+                for (file, place) in gone {
+                    self.drop_piece((file, place));
+                    let why = match what {
+                        FindingKind::Conflict => {
+                            format!(
+                                "block \"{name}\": {} in the same directory defines it too, and holds",
+                                of.path
+                            )
+                        }
+                        _ => format!("block \"{name}\": replaced by {}", of.path),
+                    };
+                    self.find(file, Some(place), what, why);
+                }
+            }
+            Outcome::Refused => {
+                let held = match (block.mode, by.level) {
+                    (_, Level::Managed) if of.level != Level::Managed => "is managed policy",
+                    (Mode::Append, _) => "can only be added to",
+                    _ => "is locked",
+                };
+                self.drop_piece(piece);
+                let why = format!(
+                    "block \"{name}\": {held} since {}; this definition ({}) is dropped",
+                    self.name(definer),
+                    mode.word()
+                );
+                self.find(piece.0, Some(piece.1), FindingKind::Refused, why);
+            }
+        }
+    }
+
+    fn drop_piece(&mut self, (file, place): (usize, usize)) {
+        if let Some(holds) = self.holds.get_mut(file).and_then(|holds| holds.get_mut(place)) {
+            *holds = false;
+        }
+    }
+
+    fn name(&self, file: usize) -> &'a str {
+        self.files.get(file).map_or("", |file| &file.path)
+    }
+
+    fn find(&mut self, file: usize, place: Option<usize>, what: FindingKind, detail: String) {
+        let Some(source) = self.files.get(file) else { return };
+        let line = place.and_then(|place| source.pieces.get(place)).map(|piece| piece.line);
+        self.findings.push(Finding { source: source.path.clone(), line, what, detail: detail.into() });
+    }
+}
+
+fn strictest(one: Mode, other: Mode) -> Mode {
+    match (one, other) {
+        (Mode::Locked, _) | (_, Mode::Locked) => Mode::Locked,
+        (Mode::Append, _) | (_, Mode::Append) => Mode::Append,
+        (Mode::Override, Mode::Override) => Mode::Override,
+    }
+}
+
+fn same_place(one: &InstructionFile, other: &InstructionFile) -> bool {
+    let parent = |path: &str| path.rsplit_once('/').map(|(parent, _)| parent.to_owned());
+    one.level == other.level && parent(&one.path) == parent(&other.path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instruction::{LoadReason, pieces};
+
+    fn file(path: &str, level: Level, text: &str) -> InstructionFile {
+        InstructionFile {
+            path: path.into(),
+            level,
+            reason: LoadReason::SessionStart,
+            digest: blake3::hash(text.as_bytes()).to_hex().as_str().into(),
+            pieces: pieces(text).0,
+        }
+    }
+
+    fn shown(settled: &Settled) -> Vec<String> {
+        let finding = |finding: &Finding| {
+            let line = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
+            format!("{:?} {}{line}", finding.what, finding.source)
+        };
+        settled
+            .texts
+            .iter()
+            .map(|text| text.trim().replace('\n', "|"))
+            .chain(settled.findings.iter().map(finding))
+            .collect()
+    }
+
+    /// Earlier mode, later mode, what holds of each, what is told.
+    #[test]
+    fn what_may_override_what() {
+        let cases: [(&str, &str, [&str; 2], &[&str]); 9] = [
+            ("override", "override", ["", "late"], &["Replaced AGENTS.md:1"]),
+            ("override", "append", ["early", "late"], &[]),
+            ("override", "locked", ["", "late"], &["Replaced AGENTS.md:1"]),
+            ("append", "override", ["early", ""], &["Refused src/AGENTS.md:1"]),
+            ("append", "append", ["early", "late"], &[]),
+            ("append", "locked", ["early", ""], &["Refused src/AGENTS.md:1"]),
+            ("locked", "override", ["early", ""], &["Refused src/AGENTS.md:1"]),
+            ("locked", "append", ["early", ""], &["Refused src/AGENTS.md:1"]),
+            ("locked", "locked", ["early", ""], &["Refused src/AGENTS.md:1"]),
+        ];
+        assert_eq!(cases.len(), RULES.len());
+        for (earlier, later, texts, findings) in cases {
+            let settled = settle(&[
+                file("AGENTS.md", Level::Project, &format!("<!-- block x {earlier} -->\nearly\n")),
+                file("src/AGENTS.md", Level::Directory, &format!("<!-- block x {later} -->\nlate\n")),
+            ]);
+            assert_eq!(shown(&settled), [&texts, findings].concat(), "{earlier} × {later}");
+        }
+    }
+
+    /// What a project file can never touch, and what binds the person.
+    #[test]
+    fn rank_goes_before_the_table() {
+        use Level::{Directory, Managed, Project, Session, User};
+        for earlier in [Mode::Override, Mode::Append, Mode::Locked] {
+            for later in [Mode::Override, Mode::Append, Mode::Locked] {
+                for level in [User, Project, Directory, Session] {
+                    assert_eq!(outcome((earlier, Managed), (later, level)), Outcome::Refused);
+                }
+                let plain = outcome((earlier, User), (later, Project));
+                for pair in [(Managed, Managed), (User, Session), (User, Directory), (Project, Directory)] {
+                    assert_eq!(outcome((earlier, pair.0), (later, pair.1)), plain, "{pair:?}");
+                }
+                let free = outcome((Mode::Override, Project), (later, Directory));
+                assert_eq!(outcome((earlier, Project), (later, Session)), free);
+            }
+        }
+    }
+
+    #[test]
+    fn a_replaced_block_takes_what_was_added_to_it_along() {
+        let settled = settle(&[
+            file("AGENTS.md", Level::Project, "keep\n<!-- block x -->\none\n"),
+            file("a/AGENTS.md", Level::Directory, "<!-- block x append -->\ntwo\n"),
+            file("a/b/AGENTS.md", Level::Directory, "<!-- block x locked -->\nthree\n"),
+            file(
+                "a/b/c/AGENTS.md",
+                Level::Directory,
+                "<!-- block x override -->\nfour\n<!-- end -->\nrest\n",
+            ),
+        ]);
+        let expected = [
+            "keep",
+            "",
+            "three",
+            "rest",
+            "Replaced AGENTS.md:2",
+            "Replaced a/AGENTS.md:1",
+            "Refused a/b/c/AGENTS.md:1",
+        ];
+        assert_eq!(shown(&settled), expected);
+        assert!(
+            settled.findings[2].detail.contains("is locked since a/b/AGENTS.md"),
+            "{:?}",
+            settled.findings[2]
+        );
+    }
+
+    #[test]
+    fn two_files_of_one_directory_are_in_conflict() {
+        let settled = settle(&[
+            file("AGENTS.md", Level::Project, "<!-- block x -->\none\n"),
+            file("CLAUDE.md", Level::Project, "<!-- block x -->\ntwo\n"),
+        ]);
+        assert_eq!(shown(&settled), ["", "two", "Conflict AGENTS.md:1"]);
+    }
+
+    #[test]
+    fn the_same_text_is_there_once() {
+        let same = "<!-- block x -->\none\n";
+        let settled = settle(&[
+            file("AGENTS.md", Level::Project, same),
+            file("CLAUDE.md", Level::Project, same),
+            file("a/AGENTS.md", Level::Directory, "<!-- block x -->\ntwo\n"),
+            file("a/b/AGENTS.md", Level::Directory, same),
+            file("given", Level::Session, same),
+        ]);
+        let expected = [
+            "",
+            "",
+            "",
+            "",
+            "one",
+            "Repeated CLAUDE.md",
+            "Replaced AGENTS.md:1",
+            "Replaced a/AGENTS.md:1",
+            "Replaced a/b/AGENTS.md:1",
+        ];
+        assert_eq!(shown(&settled), expected);
+    }
+
+    #[test]
+    fn a_block_may_be_written_in_parts() {
+        let settled = settle(&[
+            file("AGENTS.md", Level::Project, "<!-- block x -->\none\n<!-- block x locked -->\ntwo\n"),
+            file("a/AGENTS.md", Level::Directory, "<!-- block x -->\nthree\n"),
+        ]);
+        assert_eq!(shown(&settled), ["one|two", "", "Refused a/AGENTS.md:1"]);
+    }
+}
