@@ -234,6 +234,19 @@ pub enum How {
     Moved,
 }
 
+impl How {
+    /// In words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::Altered => "altered",
+            Self::Moved => "moved up from the tail",
+        }
+    }
+}
+
 /// See [`crate::event::Fact::PreambleChanged`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreambleChanged {

@@ -154,7 +154,7 @@ impl Agent<'_> {
             model: Some(self.script.model.clone()),
             window: Some(self.script.window),
             dialect: Some(self.script.dialect),
-            tools: self.tools.clone(),
+            sources: Sources { tools: Some(self.tools.iter().cloned().map(Into::into).collect()), ..Sources::default() },
             ..ContextOptions::default()
         }
     }

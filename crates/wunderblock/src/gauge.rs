@@ -23,7 +23,7 @@ pub(crate) struct Scales {
     counter: Counter,
     dialect: Dialect,
     calibration: Option<Calibration>,
-    counts: HashMap<Handle, BodyCount>,
+    counts: RefCell<HashMap<Handle, BodyCount>>,
     memo: RefCell<HashMap<Box<str>, Cost>>,
 }
 
@@ -31,7 +31,7 @@ impl Scales {
     /// A gauge for a model and the format of its requests; it knows no bodies yet.
     #[must_use]
     pub(crate) fn new(counter: Counter, dialect: Dialect) -> Self {
-        Self { counter, dialect, calibration: None, counts: HashMap::new(), memo: RefCell::default() }
+        Self { counter, dialect, calibration: None, counts: RefCell::default(), memo: RefCell::default() }
     }
 
     /// The gauge with its estimates corrected by what the model's own counts were.
@@ -57,15 +57,15 @@ impl Scales {
     }
 
     /// Takes in what was counted of a body.
-    pub(crate) fn learn(&mut self, handle: Handle, count: BodyCount) {
-        self.counts.insert(handle, count);
+    pub(crate) fn learn(&self, handle: Handle, count: BodyCount) {
+        self.counts.borrow_mut().insert(handle, count);
     }
 
     /// Whether a body's count is here, in the vocabulary this model needs.
     #[must_use]
     pub(crate) fn knows(&self, handle: Handle) -> bool {
         let needs_own = self.counter.count_cl100k("").is_some();
-        self.counts.get(&handle).is_some_and(|count| !needs_own || count.cl100k.is_some())
+        self.counts.borrow().get(&handle).is_some_and(|count| !needs_own || count.cl100k.is_some())
     }
 
     /// Counts a body for this model.
@@ -145,10 +145,10 @@ impl Gauge for Scales {
     }
 
     fn blob(&self, handle: Handle) -> Cost {
-        self.counts.get(&handle).map_or(ERASED, |count| self.cost(*count))
+        self.counts.borrow().get(&handle).map_or(ERASED, |count| self.cost(*count))
     }
 
     fn json_blob(&self, handle: Handle) -> Cost {
-        self.counts.get(&handle).map_or(ERASED, |count| as_json(self.cost(*count), count.quotes))
+        self.counts.borrow().get(&handle).map_or(ERASED, |count| as_json(self.cost(*count), count.quotes))
     }
 }

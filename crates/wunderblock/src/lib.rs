@@ -39,7 +39,10 @@ pub mod tokens;
 mod usage;
 
 pub use backup::Restored;
-pub use build::{Built, ContextOptions, Difference, Replayed};
+pub use build::{
+    Built, CachePlan, ContextOptions, Difference, Given, Instructions, OfferedTool, Recorded, Replayed, Resource, Skill,
+    Sources, StateProvider,
+};
 pub use catch_up::Progress;
 pub use doctor::{Diagnosis, Problem};
 pub use engine::{Clock, Config, Engine};

@@ -98,7 +98,7 @@ fn requests() -> Vec<(String, Vec<u8>)> {
                 window: Some(Tokens(window)),
                 reserve: Some(Tokens(400)),
                 dialect: Some(dialect),
-                tools: vec![tool],
+                sources: Sources { tools: Some(vec![tool.into()]), ..Sources::default() },
                 ..ContextOptions::default()
             };
             let built = block_on(session.context(&options)).unwrap();

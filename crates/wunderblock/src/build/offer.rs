@@ -198,9 +198,13 @@ fn read(instructions: &Instructions, view: &View, (texts, shelf): (&Texts, &Shel
         scanned: scanned.as_deref(),
     });
     for given in &instructions.session {
-        let (pieces, mut problems) = pieces(&given.text);
-        problems.iter_mut().for_each(|problem| problem.source = given.name.as_str().into());
-        findings.append(&mut problems);
+        let (pieces, problems) = pieces(&given.text);
+        findings.extend(problems.into_iter().map(|problem| Finding {
+            source: given.name.as_str().into(),
+            line: Some(problem.line),
+            what: FindingKind::Unusable,
+            detail: problem.detail.into(),
+        }));
         head.push(InstructionFile {
             path: given.name.as_str().into(),
             level: Level::Session,

@@ -1,7 +1,7 @@
 //! Rebuilding a recorded request, and saying where two of them part.
 
-use super::Target;
 use super::load::{Texts, Wanted};
+use super::target::Target;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::gauge::Scales;
@@ -12,6 +12,7 @@ use wunderblock_core::budget::Certainty;
 use wunderblock_core::event::{ContextBuilt, Fact};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Body, Dialect};
+use wunderblock_core::preamble::Change;
 use wunderblock_core::render::{self, Scene, render};
 use wunderblock_core::request::Tool;
 use wunderblock_core::units::{Bytes, Millis, Seq};
@@ -108,8 +109,9 @@ impl Session {
         let rendered = render(&loaded.view, &built.plan.trim, scene);
         let needed: BTreeSet<_> = render::handles(&loaded.view, &built.plan.trim);
         let erased = needed.iter().any(|handle| !texts.0.contains_key(handle))
+            || loaded.view.preamble_at() != built.preamble
             || loaded.view.erased().next().is_some();
-        Ok((super::encode(rendered, &target)?.bytes, erased))
+        Ok((super::encode(rendered, &target, &built.cache)?.bytes, erased))
     }
 
     /// Says where the requests recorded at or before two positions part, and why.
@@ -147,6 +149,7 @@ impl Session {
                     trimmed.trim.drop_before,
                     trimmed.trim.stub_before
                 ),
+                Some(Fact::PreambleChanged(changed)) if changed.lane == b.lane => preamble_words(&changed.changes),
                 Some(Fact::ContentPinned(pin)) => format!("position {} was pinned or unpinned", pin.target),
                 Some(Fact::ContentErased(gone)) => {
                     format!("positions {} to {} were erased", gone.from_seq, gone.to_seq)
@@ -191,6 +194,21 @@ impl Engine {
     }
 }
 
+/// What of a preamble has changed, in words.
+fn preamble_words(changes: &[Change]) -> String {
+    let words = |change: &Change| format!("{} {} {}", change.section.name(), change.name, change.how.words());
+    let mut list: Vec<String> = changes.iter().take(CHANGES).map(words).collect();
+    if changes.len() > CHANGES {
+        list.push(format!("and {} more", changes.len() - CHANGES));
+    }
+    if list.is_empty() {
+        list.push("it is the lane's first".to_owned());
+    }
+    format!("what stands before the conversation changed: {}", list.join(", "))
+}
+
+/// How many changes a difference names.
+const CHANGES: usize = 6;
 /// How much of each request a difference shows.
 const AROUND: usize = 48;
 
