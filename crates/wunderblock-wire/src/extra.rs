@@ -114,6 +114,11 @@ pub(crate) fn open(extra: &Extra, dialect: Dialect) -> Result<Opened<'_>, WireEr
 }
 
 impl<'a> Opened<'a> {
+    /// Leaves a field of the provider's out, as if it had never been there.
+    pub(crate) fn forget(&mut self, field: &str) {
+        self.unknown.retain(|(name, _)| name != field);
+    }
+
     /// Whether it may go to the dialect it was opened for.
     pub(crate) fn is_own(&self) -> bool {
         self.own

@@ -215,6 +215,11 @@ impl Object {
         self
     }
 
+    /// Bytes written so far.
+    pub(crate) fn len(&self) -> usize {
+        self.text.len()
+    }
+
     /// The JSON text.
     pub(crate) fn finish(mut self) -> String {
         self.text.push_str(if self.names.is_empty() { "{}" } else { "}" });

@@ -30,5 +30,10 @@ pub fn decode_message(raw_json: &str) -> Result<Vec<Message>, WireError> {
 /// None for any request that can be made; the signature is that of the other dialects.
 pub fn encode(request: &Request) -> Result<Encoded, WireError> {
     let bytes = serde_json::to_vec(request).map_err(|error| unreadable(&error))?;
-    Ok(Encoded { bytes, dropped: Vec::new() })
+    // What is written after the last message is the same for a request without messages.
+    let rest = Request { cache: request.cache.clone(), extra: request.extra.clone(), ..Request::default() };
+    let rest = serde_json::to_vec(&rest).map_err(|error| unreadable(&error))?;
+    let stem = bytes.len() - rest.len() + r#"{"messages":["#.len();
+    let blocks = request.messages.iter().map(|message| message.parts.len() as u64).sum();
+    Ok(Encoded { bytes, stem, blocks, dropped: Vec::new() })
 }

@@ -53,6 +53,20 @@ pub enum WireError {
 pub struct Encoded {
     /// The body to send: JSON, the same bytes for the same request.
     pub bytes: Vec<u8>,
+    /// How many of its first bytes the next request of the same conversation repeats, whatever is said until then.
+    ///
+    /// Anthropic: up to the end of the last content block, since more blocks may join the message it stands in; content
+    /// written as a string is not counted, because it becomes a list of blocks then. OpenAI chat and neutral: up to the
+    /// end of the last message. Holds if every call of this request has its result in it (else the result is written
+    /// before what was said meanwhile), no mark on a numbered block is asked for (it is asked for elsewhere next time),
+    /// and no later call has the very id that was made up for one the provider refuses.
+    pub stem: usize,
+    /// How many pieces the conversation was written as. Anthropic: content blocks over all messages, content that is a
+    /// string being one; the last has the number `blocks - 1` for [`CachePoint::Block`]. OpenAI chat: messages. Neutral:
+    /// parts.
+    ///
+    /// [`CachePoint::Block`]: wunderblock_core::request::CachePoint::Block
+    pub blocks: u64,
     /// What the request holds and the body does not.
     pub dropped: Vec<Dropped>,
 }

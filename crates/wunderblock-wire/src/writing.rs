@@ -10,6 +10,8 @@ use wunderblock_core::message::{Body, Dialect, Extra, Message, Part, Standing};
 /// The state of one encoding.
 pub(crate) struct Writing {
     dialect: Dialect,
+    /// The provider's field that is ours to write.
+    owned: Option<&'static str>,
     /// What was left out, in the order of the request.
     pub(crate) dropped: Vec<Dropped>,
     message: Option<usize>,
@@ -18,7 +20,18 @@ pub(crate) struct Writing {
 
 impl Writing {
     pub(crate) fn new(dialect: Dialect) -> Self {
-        Self { dialect, dropped: Vec::new(), message: None, part: 0 }
+        Self { dialect, owned: None, dropped: Vec::new(), message: None, part: 0 }
+    }
+
+    /// From here on the provider's field of this name is written by the encoder alone: where it stands in an extra it is
+    /// forgotten, and that is no loss.
+    pub(crate) fn own(&mut self, field: &'static str) {
+        self.owned = Some(field);
+    }
+
+    /// Whether a field has been made the encoder's own.
+    pub(crate) fn owns(&self, field: &str) -> bool {
+        self.owned == Some(field)
     }
 
     /// Goes to a part (or a tool, outside of messages).
@@ -34,7 +47,10 @@ impl Writing {
 
     /// Opens an extra, noting the fields that cannot be sent.
     pub(crate) fn open<'a>(&mut self, extra: &'a Extra) -> Result<Opened<'a>, WireError> {
-        let opened = extra::open(extra, self.dialect)?;
+        let mut opened = extra::open(extra, self.dialect)?;
+        if let Some(field) = self.owned {
+            opened.forget(field);
+        }
         self.dropped.extend(opened.lost(self.message, self.part));
         Ok(opened)
     }

@@ -64,7 +64,21 @@ fn anthropic_bodies_that_the_api_refuses() {
         (image(r#"{"type":"base64","media_type":"image/png","data":""}"#), &["missing-field"]),
         (image(r#"{"type":"text","media_type":"text/plain","data":"x"}"#), &["media-type"]),
         (image("3"), &["missing-field"]),
+        (tells(&[marked; 4].join(",")), &[]),
         (tells(&[marked; 5].join(",")), &["cache-marks"]),
+        (
+            tells(r#"{"type":"text","text":"","cache_control":{"type":"ephemeral"}}"#),
+            &["cache-place", "empty-text"],
+        ),
+        (
+            format!(
+                "{user},{},{user}",
+                asks(
+                    r#"{"type":"thinking","thinking":"t","signature":"s","cache_control":{"type":"ephemeral"}}"#
+                )
+            ),
+            &["cache-place"],
+        ),
         (format!(r#"{user},{{"role":"assistant","content":"so "}}"#), &["prefill", "trailing-space"]),
         (r#"{"role":"user","content":"\ud800"}"#.to_owned(), &["json", "empty"]),
     ];
@@ -92,6 +106,14 @@ fn anthropic_requests_that_the_api_refuses() {
         (
             format!(r#"{head},{user},"tools":[{{"name":"a",{schema}}},{{"name":"a",{schema}}}]"#),
             &["duplicate-tool"],
+        ),
+        (format!(r#"{head},{user},"cache_control":{{"type":"ephemeral"}}"#), &[]),
+        (
+            format!(
+                r#"{head},"messages":[{{"role":"user","content":[{}]}}],"cache_control":{{"type":"ephemeral"}}"#,
+                [r#"{"type":"text","text":"t","cache_control":{"type":"ephemeral"}}"#; 4].join(",")
+            ),
+            &["cache-marks"],
         ),
         (format!(r#"{head},{user},"tools":7"#), &["shape"]),
         (format!(r#"{head},{user},"system":[{{"type":"text","text":""}}]"#), &["empty-text"]),

@@ -3,7 +3,11 @@
 //! Messages of one role in a row become one, as the API itself would combine them; in a user message the tool results
 //! come first. Text of role system between turns stays a system message where it was one in this dialect and stands
 //! where the API takes it; otherwise it is said by the user, inside `<system>`, because older models refuse the role.
+//!
+//! Where a request says what to cache, marks that came with an imported conversation are not written, and content is
+//! always a list of blocks, so that what joins a message later changes nothing before it.
 
+use super::cache::{self, Block};
 use super::{IMAGES, PDF, block_for};
 use crate::call_id::{self, Written};
 use crate::extra::{FAILED, KIND, Opened, SHAPE};
@@ -11,9 +15,10 @@ use crate::json::{self, Object, array, quote};
 use crate::outcome::{Encoded, WireError};
 use crate::writing::{Union, Writing, checked, inline, name_of};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Body, Dialect, Extra, MediaForm, Message, Part, Role};
-use wunderblock_core::request::{Request, Tool};
+use wunderblock_core::request::{CachePoint, Request, Tool};
 
 const OWN: Dialect = Dialect::Anthropic;
 
@@ -27,8 +32,8 @@ const IDS: call_id::Rule = call_id::Rule { fits: |id| call_id::is_plain(id, 128)
 /// One message of the API.
 struct Turn {
     role: &'static str,
-    results: Vec<String>,
-    blocks: Vec<String>,
+    results: Vec<Block>,
+    blocks: Vec<Block>,
     /// Its content as a string, if it came as one.
     plain: Option<String>,
     fields: Union,
@@ -37,6 +42,10 @@ struct Turn {
 /// Writes a request.
 pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     let mut writing = Writing::new(OWN);
+    if !request.cache.is_empty() {
+        writing.own(cache::FIELD);
+    }
+    let wanted = |point| request.cache.contains(&point);
     let opened = writing.open(&request.extra)?;
     let mut object = Object::default();
     if let Some(model) = &request.model {
@@ -45,32 +54,51 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     if let Some(most) = request.max_output {
         object = object.raw("max_tokens", &most.0.to_string());
     }
-    let tools = tools(&request.tools, &mut writing)?;
-    if !tools.is_empty() {
-        object = object.raw("tools", &array(&tools));
+    let mut tools = tools(&request.tools, &mut writing)?;
+    if wanted(CachePoint::Tools) {
+        cache::mark_last(&mut tools);
     }
-    if let Some(system) = system(&request.system, &mut writing)? {
+    if !tools.is_empty() {
+        object = object.raw("tools", &listed(&tools));
+    }
+    if let Some(system) = system(&request.system, wanted(CachePoint::System), &mut writing)? {
         object = object.raw("system", &system);
     }
-    let mut turns = Turns { ids: call_id::choose(&request.messages, IDS), turns: Vec::new(), run: None };
+    let mut turns = Turns {
+        ids: call_id::choose(&request.messages, IDS),
+        turns: Vec::new(),
+        run: None,
+        preamble: wanted(CachePoint::Preamble),
+    };
     for (at, message) in request.messages.iter().enumerate() {
         if writing.sendable(at, message) {
             turns.add(at, message, &mut writing)?;
         }
     }
-    let bytes =
-        object.raw("messages", &array(&turns.finish())).unknown(opened.fields()).finish().into_bytes();
-    Ok(Encoded { bytes, dropped: writing.dropped })
+    let Conversation { messages, blocks, open } = turns.finish(&request.cache);
+    object = object.raw("messages", &array(&messages));
+    let stem = object.len() - "]".len() - open;
+    if wanted(CachePoint::End) {
+        // After the messages, so that nothing before them depends on it.
+        object = object.raw(cache::FIELD, cache::MARK);
+    }
+    let bytes = object.unknown(opened.fields()).finish().into_bytes();
+    Ok(Encoded { bytes, stem, blocks, dropped: writing.dropped })
 }
 
-fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<String>, WireError> {
+fn listed(blocks: &[Block]) -> String {
+    array(&blocks.iter().map(|block| block.json.as_str()).collect::<Vec<_>>())
+}
+
+fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<Block>, WireError> {
     let mut written = Vec::with_capacity(tools.len());
     for (at, tool) in tools.iter().enumerate() {
         writing.at(None, at);
         let opened = writing.open(&tool.extra)?;
+        let loaded = !opened.fields().contains(&("defer_loading", "true"));
         if opened.word(KIND).as_deref() == Some("whole") {
             if opened.is_own() {
-                written.push(Object::default().unknown(opened.fields()).finish());
+                written.push(Block::new(Object::default().unknown(opened.fields()).finish(), loaded));
             } else {
                 writing.drop(Reason::Dialect, format!("the tool {}, which its provider runs", tool.name));
             }
@@ -84,28 +112,45 @@ fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<String>, WireError
             "" => r#"{"type":"object","properties":{}}"#,
             schema => checked(schema, &format!("the schema of {}", tool.name))?,
         };
-        written.push(object.raw("input_schema", schema).unknown(opened.fields()).finish());
+        let object = object.raw("input_schema", schema).unknown(opened.fields());
+        written.push(Block::new(object.finish(), loaded));
     }
     Ok(written)
 }
 
-fn system(parts: &[Part], writing: &mut Writing) -> Result<Option<String>, WireError> {
+fn system(parts: &[Part], mark: bool, writing: &mut Writing) -> Result<Option<String>, WireError> {
     let mut blocks = Vec::with_capacity(parts.len());
     for (at, part) in parts.iter().enumerate() {
         writing.at(None, at);
         match part {
             Part::Text { text, extra } => {
                 let opened = writing.open(extra)?;
-                if parts.len() == 1 && opened.own_word(SHAPE).as_deref() == Some("string") {
+                let plain = parts.len() == 1 && opened.own_word(SHAPE).as_deref() == Some("string");
+                if plain && !writing.owns(cache::FIELD) {
                     return Ok(Some(quote(inline(text)?)));
                 }
-                blocks.extend(text_block(text, &opened, Place::Message, writing)?);
+                let block = text_block(text, &opened, Place::Message, writing)?;
+                blocks.extend(block.map(|json| Block::new(json, true)));
             }
-            Part::Opaque { dialect, raw } => blocks.extend(writing.opaque(*dialect, raw)?.map(str::to_owned)),
+            Part::Opaque { dialect, raw } => {
+                blocks.extend(opaque(*dialect, raw, writing)?.map(|json| Block::new(json, false)));
+            }
             other => writing.drop(Reason::Dialect, format!("{} in system text", name_of(other))),
         }
     }
-    Ok((!blocks.is_empty()).then(|| array(&blocks)))
+    if mark {
+        cache::mark_last(&mut blocks);
+    }
+    Ok((!blocks.is_empty()).then(|| listed(&blocks)))
+}
+
+/// All messages, written.
+struct Conversation {
+    messages: Vec<String>,
+    /// Blocks in all of them.
+    blocks: u64,
+    /// Bytes of the last one that stand after its last block and change when another joins it.
+    open: usize,
 }
 
 struct Turns {
@@ -113,6 +158,8 @@ struct Turns {
     turns: Vec<Turn>,
     /// The first turn since the assistant last spoke.
     run: Option<usize>,
+    /// Whether to mark the end of the first message. Others may join it: its own last block bears the mark.
+    preamble: bool,
 }
 
 impl Turns {
@@ -134,24 +181,35 @@ impl Turns {
                 Part::Text { text, .. } if quoted => {
                     let text = inline(text)?;
                     if !text.trim().is_empty() {
-                        turn.blocks.push(Object::typed("text").text("text", &wrapped(text)).finish());
+                        let block = Object::typed("text").text("text", &wrapped(text)).finish();
+                        turn.blocks.push(Block::new(block, true));
                     }
                 }
                 Part::ToolResult { call, content, failed, extra } if role == "user" => {
                     let id = self.ids.id(at, place, call.as_str());
-                    turn.results.push(result(id, (content, *failed), extra, writing)?);
+                    let block = result(id, (content, *failed), extra, writing)?;
+                    turn.results.push(Block::new(block, true));
                 }
                 Part::ToolCall { call, name, input, extra, .. } if role == "assistant" => {
                     let id = self.ids.id(at, place, call.as_str());
-                    turn.blocks.push(tool_use(id, name, input, &writing.open(extra)?)?);
+                    let block = tool_use(id, name, input, &writing.open(extra)?)?;
+                    turn.blocks.push(Block::new(block, true));
                 }
-                other => turn.blocks.extend(block(other, role, writing)?),
+                other => {
+                    // What we have no form for may be thinking under another name.
+                    let bears = !matches!(other, Part::Thinking { .. } | Part::Opaque { .. });
+                    turn.blocks.extend(block(other, role, writing)?.map(|json| Block::new(json, bears)));
+                }
             }
         }
         if turn.results.is_empty() && turn.blocks.is_empty() {
             return Ok(());
         }
+        if at == 0 && self.preamble && !cache::mark_last(&mut turn.blocks) {
+            cache::mark_last(&mut turn.results);
+        }
         if let ([Part::Text { text, extra: None }], false) = (message.parts.as_slice(), quoted)
+            && !writing.owns(cache::FIELD)
             && opened.own_word(SHAPE).as_deref() == Some("string")
         {
             turn.plain = Some(quote(inline(text)?));
@@ -202,22 +260,46 @@ impl Turns {
         }
     }
 
-    fn finish(self) -> Vec<String> {
-        let mut messages = Vec::with_capacity(self.turns.len() + 1);
+    fn finish(mut self, points: &[CachePoint]) -> Conversation {
         if self.turns.first().is_some_and(|turn| turn.role == "assistant") {
-            messages.push(Object::default().text("role", "user").text("content", OPENING).finish());
+            let block = Block::new(Object::typed("text").text("text", OPENING).finish(), true);
+            // Nothing joins it: a string serves as long as there is no mark to place.
+            let plain = points.is_empty().then(|| quote(OPENING));
+            let (results, fields) = (Vec::new(), Union::default());
+            self.turns.insert(0, Turn { role: "user", results, blocks: vec![block], plain, fields });
         }
-        for Turn { role, mut results, blocks, plain, fields } in self.turns {
-            let content = plain.unwrap_or_else(|| {
-                results.extend(blocks);
-                array(&results)
-            });
-            messages.push(
-                Object::default().text("role", role).raw("content", &content).unknown(fields.iter()).finish(),
-            );
+        for turn in &mut self.turns {
+            turn.results.append(&mut turn.blocks);
         }
-        messages
+        let mut blocks: Vec<&mut Block> = self.turns.iter_mut().flat_map(|turn| &mut turn.results).collect();
+        cache::mark_numbered(points, &mut blocks);
+        let blocks = blocks.len() as u64;
+        let mut conversation =
+            Conversation { messages: Vec::with_capacity(self.turns.len()), blocks, open: 0 };
+        for Turn { role, results: blocks, plain, fields, .. } in self.turns {
+            let object = Object::default().text("role", role);
+            let before = object.len() + r#","content":"#.len();
+            let (content, end) = match plain {
+                Some(text) => (text, before),
+                None => {
+                    let content = listed(&blocks);
+                    let end = before + content.len() - "]".len();
+                    (content, end)
+                }
+            };
+            let message = object.raw("content", &content).unknown(fields.iter()).finish();
+            conversation.open = message.len() - end;
+            conversation.messages.push(message);
+        }
+        conversation
     }
+}
+
+/// The text of an opaque part, if it is this provider's.
+fn opaque(dialect: Dialect, raw: &Body, writing: &mut Writing) -> Result<Option<String>, WireError> {
+    let raw = writing.opaque(dialect, raw)?;
+    let unmarked = writing.owns(cache::FIELD);
+    Ok(raw.map(|raw| if unmarked { cache::unmarked(raw) } else { Cow::Borrowed(raw) }.into_owned()))
 }
 
 fn wrapped(text: &str) -> String {
@@ -252,7 +334,7 @@ fn block(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<String
         Part::Media { mime, form, body, extra } if role == "user" => {
             media((mime, *form, body), extra, writing)
         }
-        Part::Opaque { dialect, raw } => Ok(writing.opaque(*dialect, raw)?.map(str::to_owned)),
+        Part::Opaque { dialect, raw } => opaque(*dialect, raw, writing),
         other => {
             writing.drop(Reason::Dialect, format!("{} in a message of role {role}", name_of(other)));
             Ok(None)

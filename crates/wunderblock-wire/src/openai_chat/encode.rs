@@ -1,7 +1,8 @@
 //! Neutral → OpenAI chat completions.
 //!
 //! Results follow the message that made the calls at once, before anything else that was said meanwhile. What a tool
-//! result holds besides text follows them in a user message that names the call.
+//! result holds besides text follows them in a user message that names the call. This provider finds out by itself what
+//! it can cache: cache marks are not written.
 
 use super::{FILENAME, IMAGES, PDF, REASONING, kind_for};
 use crate::call_id::{self, Written};
@@ -57,8 +58,11 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
             chat.hear(at, message, &mut writing)?;
         }
     }
-    let bytes = object.raw("messages", &array(&chat.finish())).unknown(opened.fields()).finish().into_bytes();
-    Ok(Encoded { bytes, dropped: writing.dropped })
+    let messages = chat.finish();
+    let object = object.raw("messages", &array(&messages));
+    let (stem, blocks) = (object.len() - 1, messages.len() as u64);
+    let bytes = object.unknown(opened.fields()).finish().into_bytes();
+    Ok(Encoded { bytes, stem, blocks, dropped: writing.dropped })
 }
 
 fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<String>, WireError> {

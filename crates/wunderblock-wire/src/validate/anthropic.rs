@@ -2,9 +2,9 @@
 
 use super::node::{Kind, Node};
 use super::{Findings, is_name};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// At most so many blocks may carry `cache_control`.
+/// At most so many `cache_control` may stand in a request, the automatic one at its top included.
 const CACHE_MARKS: usize = 4;
 
 /// Messages of one role in a row, which the API combines.
@@ -39,7 +39,7 @@ pub(super) fn check(body: &Node<'_>, findings: &mut Findings) {
     let most = fields.get("max_tokens").map(|node| node.kind());
     let counts = matches!(most, Some(Kind::Word(word)) if word.parse::<u64>().is_ok_and(|most| most > 0));
     findings.demand(counts, "max_tokens", "missing-field", "a positive number is required");
-    let mut marks = 0;
+    let mut marks = usize::from(is_marked(&fields));
     if let Some(tools) = fields.get("tools") {
         check_tools(*tools, &mut marks, findings);
     }
@@ -57,11 +57,20 @@ pub(super) fn check(body: &Node<'_>, findings: &mut Findings) {
             check_block(path, block, &turn.role, &mut marks, findings);
         }
     }
-    findings.demand(marks <= CACHE_MARKS, "", "cache-marks", "at most 4 blocks may have cache_control");
+    findings.demand(
+        marks <= CACHE_MARKS,
+        "",
+        "cache-marks",
+        "at most 4 cache_control may stand in a request",
+    );
     check_order(&turns, findings);
     check_pairs(&turns, findings);
     let thinks = fields.get("thinking").and_then(|node| node.text_of("type"));
     check_end(&turns, thinks.as_deref() == Some("enabled"), findings);
+}
+
+fn is_marked(fields: &BTreeMap<String, Node<'_>>) -> bool {
+    fields.get("cache_control").is_some_and(|mark| !mark.is_null())
 }
 
 fn check_tools(tools: Node<'_>, marks: &mut usize, findings: &mut Findings) {
@@ -76,7 +85,7 @@ fn check_tools(tools: Node<'_>, marks: &mut usize, findings: &mut Findings) {
             findings.add(&path, "shape", "a tool is an object");
             continue;
         };
-        *marks += usize::from(fields.contains_key("cache_control"));
+        *marks += usize::from(is_marked(&fields));
         let name = fields.get("name").and_then(|node| node.text());
         if let Some(name) = &name {
             findings.demand(names.insert(name.clone()), &format!("{path}.name"), "duplicate-tool", name);
@@ -176,8 +185,14 @@ fn check_block(path: &str, block: &Block<'_>, role: &str, marks: &mut usize, fin
         Kind::Unreadable(reason) => return findings.add(path, "json", reason),
         _ => return findings.add(path, "shape", "a block is an object"),
     };
-    *marks += usize::from(fields.get("cache_control").is_some_and(|mark| !mark.is_null()));
     let text = |name: &str| fields.get(name).and_then(|node| node.text());
+    if is_marked(&fields) {
+        *marks += 1;
+        let kind = text("type").unwrap_or_default();
+        let empty = kind == "text" && text("text").is_none_or(|text| text.is_empty());
+        let thinks = kind == "thinking" || kind == "redacted_thinking";
+        findings.demand(!empty && !thinks, path, "cache-place", "no cache_control on thinking or empty text");
+    }
     let mut required = |name: &str, holds: bool| {
         findings.demand(holds, &format!("{path}.{name}"), "missing-field", "missing, or of another kind");
     };
@@ -259,7 +274,7 @@ fn check_result(path: &str, content: Node<'_>, marks: &mut usize, findings: &mut
                 "empty-text",
                 "text with nothing in it",
             );
-            *marks += usize::from(item.object().is_some_and(|fields| fields.contains_key("cache_control")));
+            *marks += usize::from(item.object().is_some_and(|fields| is_marked(&fields)));
         } else {
             check_block(&path, &Block::Node(item), "user", marks, findings);
         }

@@ -1,0 +1,113 @@
+//! Cache marks: where the API is told to keep what it has read so far.
+//!
+//! Facts are of the API's page on prompt caching (platform.claude.com/docs/en/build-with-claude/prompt-caching). A block
+//! carries a mark in its field `cache_control`; four marks may stand in a request. `cache_control` at the top level is the
+//! automatic form: the API itself marks the last block that can carry one, which uses one of the four. Thinking and
+//! empty texts cannot carry a mark. A tool that is loaded later is no part of what is cached ("Tool use with prompt
+//! caching"), so the mark of the tools goes before it.
+
+use crate::json::{Fields, Object, array, list};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use wunderblock_core::request::CachePoint;
+
+/// The field.
+pub(super) const FIELD: &str = "cache_control";
+/// A mark with the lifetime the API gives by itself: five minutes, begun anew by each use.
+pub(super) const MARK: &str = r#"{"type":"ephemeral"}"#;
+
+/// A written block, or tool.
+pub(super) struct Block {
+    pub(super) json: String,
+    /// Whether it can carry a mark.
+    bears: bool,
+    marked: bool,
+}
+
+impl Block {
+    /// A block; `bears`: it can carry a mark.
+    pub(super) fn new(json: String, bears: bool) -> Self {
+        // An object without any field is nobody's block.
+        let bears = bears && json.len() > 2 && json.ends_with('}');
+        Self { json, bears, marked: false }
+    }
+
+    fn mark(&mut self) {
+        if !std::mem::replace(&mut self.marked, true) {
+            self.json.pop();
+            self.json.push_str(&format!(r#","{FIELD}":{MARK}}}"#));
+        }
+    }
+}
+
+/// Marks the last block that can carry a mark, if there is one.
+pub(super) fn mark_last(blocks: &mut [Block]) -> bool {
+    let last = blocks.iter_mut().rev().find(|block| block.bears);
+    last.is_some_and(|block| {
+        block.mark();
+        true
+    })
+}
+
+/// Marks each block that is asked for by its number, or the nearest before it that can carry a mark.
+pub(super) fn mark_numbered(points: &[CachePoint], blocks: &mut [&mut Block]) {
+    let Some(last) = blocks.len().checked_sub(1) else { return };
+    let number = |point: &CachePoint| match point {
+        CachePoint::Block(number) => Some((*number).min(last)),
+        _ => None,
+    };
+    let numbers: BTreeSet<usize> = points.iter().filter_map(number).collect();
+    let mut bearer = None;
+    for number in 0..=last {
+        if blocks.get(number).is_some_and(|block| block.bears) {
+            bearer = Some(number);
+        }
+        if let Some(block) = bearer.filter(|_| numbers.contains(&number)).and_then(|at| blocks.get_mut(at)) {
+            block.mark();
+        }
+    }
+}
+
+/// A block that goes through unopened, without marks of its own or of what it contains.
+pub(super) fn unmarked(raw: &str) -> Cow<'_, str> {
+    if !raw.contains(FIELD) {
+        return Cow::Borrowed(raw);
+    }
+    match serde_json::from_str::<&RawValue>(raw).ok().and_then(|raw| without(raw, 2)) {
+        Some(written) => Cow::Owned(written),
+        None => Cow::Borrowed(raw),
+    }
+}
+
+/// The object written again without marks, if there were any. `levels`: how deep blocks stand in it; a tool's input may
+/// have a field of that name, which is no mark.
+fn without(raw: &RawValue, levels: u8) -> Option<String> {
+    let fields = Fields::of(raw)?.rest();
+    let mut changed = false;
+    let mut kept: Vec<(String, Cow<'_, str>)> = Vec::with_capacity(fields.len());
+    for (name, value) in fields {
+        if name == FIELD {
+            changed = true;
+            continue;
+        }
+        let inner = match name.as_str() {
+            "content" if levels > 0 => each_without(value, levels - 1),
+            "source" if levels > 0 => without(value, levels - 1),
+            _ => None,
+        };
+        changed |= inner.is_some();
+        kept.push((name, inner.map_or(Cow::Borrowed(value.get()), Cow::Owned)));
+    }
+    let fields = kept.iter().map(|(name, value)| (name.as_str(), value.as_ref()));
+    changed.then(|| Object::default().unknown(fields).finish())
+}
+
+fn each_without(raw: &RawValue, levels: u8) -> Option<String> {
+    let items = list(raw)?;
+    let written: Vec<Option<String>> = items.iter().map(|item| without(item, levels)).collect();
+    written.iter().any(Option::is_some).then(|| {
+        let items = items.iter().zip(written);
+        array(&items.map(|(item, new)| new.unwrap_or_else(|| item.get().to_owned())).collect::<Vec<_>>())
+    })
+}
