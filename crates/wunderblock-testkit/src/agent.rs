@@ -9,7 +9,7 @@
 
 use crate::generate::{Random, prose};
 use futures_executor::block_on;
-use wunderblock::{Built, ContextOptions, Engine, Error, Session};
+use wunderblock::{Built, ContextOptions, Engine, Error, Session, Sources};
 use wunderblock_core::event::{Event, Fact, MessageAppended, NewEvent, Source, TurnCompleted, UsageMeasured};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::{Dialect, Message, Part, Role};

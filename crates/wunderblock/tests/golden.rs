@@ -1,4 +1,4 @@
-//! Requests of render version 1, byte for byte. A change of a single byte here is a new version, not a new golden file.
+//! Requests of each render version, byte for byte. A change of a single byte here is a new version, not a new golden file.
 //!
 //! `UPDATE_GOLDEN=1 cargo test -p wunderblock --test golden` writes the files; that is for a new version's files only.
 
@@ -9,11 +9,12 @@ use futures_executor::block_on;
 use std::path::PathBuf;
 use std::sync::Arc;
 use wunderblock::store::{Storage, Write};
-use wunderblock::{Config, ContextOptions, Engine};
+use wunderblock::{Config, ContextOptions, Engine, Given, OfferedTool, Resource, Session, Skill, Sources};
 use wunderblock_core::event::{Fact, MessageAppended, NewEvent, Source};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role};
 use wunderblock_core::request::Tool;
+use wunderblock_core::state::{Item, State, Status};
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_testkit::memory::MemoryStorage;
 
@@ -74,51 +75,109 @@ fn conversation() -> Vec<Message> {
     ]
 }
 
-fn requests() -> Vec<(String, Vec<u8>)> {
-    let mut requests = Vec::new();
-    for dialect in [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Neutral] {
-        for window in [100_000, 2_600] {
-            let engine = engine();
-            let session = engine.session(StreamId::new("golden").unwrap());
-            let events = conversation().into_iter().enumerate().map(|(number, message)| NewEvent {
-                id: EventId::new(format!("m{number}")).unwrap(),
-                at: Millis(1_790_000_000_000 + number as i64),
-                source: Source::Live,
-                fact: Fact::MessageAppended(MessageAppended { message }),
-            });
-            block_on(session.append(events.collect())).unwrap();
-            let tool = Tool {
-                name: "Read".into(),
-                description: "Reads a file.".into(),
-                schema: r#"{"type":"object","properties":{"file_path":{"type":"string"}}}"#.into(),
-                extra: None,
-            };
-            let options = ContextOptions {
-                model: Some("claude-sonnet-4-5".to_owned()),
-                window: Some(Tokens(window)),
-                reserve: Some(Tokens(400)),
-                dialect: Some(dialect),
-                sources: Sources { tools: Some(vec![tool.into()]), ..Sources::default() },
-                ..ContextOptions::default()
-            };
-            let built = block_on(session.context(&options)).unwrap();
-            let replayed = block_on(session.replay(Some(Seq(u64::from(u32::MAX))))).unwrap();
-            assert_eq!(replayed.body, built.body, "a replay is what was built");
-            requests.push((format!("v1-{}-{window}.json", dialect.name()), built.body));
-        }
+/// The messages, appended to a new session.
+fn session() -> Session {
+    let session = engine().session(StreamId::new("golden").unwrap());
+    let events = conversation().into_iter().enumerate().map(|(number, message)| NewEvent {
+        id: EventId::new(format!("m{number}")).unwrap(),
+        at: Millis(1_790_000_000_000 + number as i64),
+        source: Source::Live,
+        fact: Fact::MessageAppended(MessageAppended { message }),
+    });
+    block_on(session.append(events.collect())).unwrap();
+    session
+}
+
+fn cases() -> impl Iterator<Item = (Dialect, u64)> {
+    let dialects = [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Neutral];
+    dialects.into_iter().flat_map(|dialect| [(dialect, 100_000), (dialect, 2_600)])
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+fn read(name: &str) -> String {
+    let path = folder().join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What a program of version 1 recorded with its requests is rendered as it rendered it.
+#[test]
+fn requests_of_version_1_stay_as_they_are() {
+    for (dialect, window) in cases() {
+        let name = format!("v1-{}-{window}", dialect.name());
+        let session = session();
+        let record: Vec<(EventId, Fact)> = serde_json::from_str(&read(&format!("{name}.record.json"))).unwrap();
+        let events = record.into_iter().map(|(id, fact)| NewEvent {
+            id,
+            at: Millis(1_790_000_000_000),
+            source: Source::Engine,
+            fact,
+        });
+        block_on(session.append(events.collect())).unwrap();
+        let replayed = block_on(session.replay(None)).unwrap();
+        assert_eq!(String::from_utf8_lossy(&replayed.body), read(&format!("{name}.json")), "{name}");
     }
-    requests
+}
+
+/// Something of every source.
+fn sources() -> Sources {
+    let given = |name: &str, text: &str| Some(vec![Given { name: name.to_owned(), text: text.to_owned() }]);
+    let tool = |name: &str, deferred: bool| OfferedTool {
+        tool: Tool {
+            name: name.into(),
+            description: "Reads a file.".into(),
+            schema: r#"{"type":"object","properties":{"file_path":{"type":"string"}}}"#.into(),
+            extra: None,
+        },
+        deferred,
+    };
+    let resource = |uri: &str, pinned: bool| Resource {
+        uri: uri.to_owned(),
+        name: String::new(),
+        description: "How releases are made.".to_owned(),
+        text: Some("First the tests, then the tag.".to_owned()),
+        pinned,
+    };
+    Sources {
+        safety: given("safety", "Never push to main."),
+        system: given("system", "Answer briefly."),
+        tools: Some(vec![tool("Read", false), tool("Write", true)]),
+        skills: Some(vec![Skill {
+            name: "release".to_owned(),
+            description: "Makes a release.".to_owned(),
+            body: "Tag, build, publish.".to_owned(),
+        }]),
+        memory: given("habits", "The user prefers small commits."),
+        resources: Some(vec![resource("doc://release", false), resource("doc://style", true)]),
+        state: Some(State {
+            plan: vec![Item { what: "fix the counter".into(), status: Status::InProgress }],
+            ..State::default()
+        }),
+        ..Sources::default()
+    }
 }
 
 #[test]
-fn requests_of_version_1_stay_as_they_are() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    for (name, body) in requests() {
-        let path = folder.join(&name);
+fn requests_of_version_2_stay_as_they_are() {
+    for (dialect, window) in cases() {
+        let session = session();
+        let options = ContextOptions {
+            model: Some("claude-sonnet-4-5".to_owned()),
+            window: Some(Tokens(window)),
+            reserve: Some(Tokens(400)),
+            dialect: Some(dialect),
+            sources: sources(),
+            ..ContextOptions::default()
+        };
+        let built = block_on(session.context(&options)).unwrap();
+        let replayed = block_on(session.replay(Some(Seq(u64::from(u32::MAX))))).unwrap();
+        assert_eq!(replayed.body, built.body, "a replay is what was built");
+        let name = format!("v2-{}-{window}.json", dialect.name());
         if std::env::var_os("UPDATE_GOLDEN").is_some() {
-            std::fs::write(&path, &body).unwrap();
+            std::fs::write(folder().join(&name), &built.body).unwrap();
         }
-        let golden = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        assert_eq!(String::from_utf8_lossy(&body), String::from_utf8_lossy(&golden), "{name}");
+        assert_eq!(String::from_utf8_lossy(&built.body), read(&name), "{name}");
     }
 }

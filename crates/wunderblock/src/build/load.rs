@@ -361,7 +361,7 @@ impl Engine {
         &self,
         view: &View,
         counts: &HashMap<Handle, BodyCount>,
-        mut scales: Scales,
+        scales: Scales,
     ) -> Result<(Scales, Vec<(Handle, BodyCount)>), Error> {
         for (handle, count) in counts {
             scales.learn(*handle, *count);

@@ -47,7 +47,7 @@ use wunderblock_core::message::Dialect;
 use wunderblock_core::plan::{Ask, Fixed, Plan, Refusal, TrimReason, plan};
 use wunderblock_core::ports::Gauge;
 use wunderblock_core::preamble::{Change, Preamble};
-use wunderblock_core::render::{self, Line, Rendered, Scene, render};
+use wunderblock_core::render::{Line, Rendered, Scene, render};
 use wunderblock_core::report::{Tally, report};
 use wunderblock_core::request::{CachePoint, Request};
 use wunderblock_core::section::Section;

@@ -99,13 +99,15 @@ fn skill_block(skill: &Skill, shelf: &Shelf<'_>) -> Block {
 }
 
 fn resource_block(resource: &Resource, shelf: &Shelf<'_>) -> Block {
-    let title = if resource.name.is_empty() { &resource.uri } else { &resource.name };
     let text = resource.text.as_deref().unwrap_or_default();
     let digest = digest(text);
     if resource.pinned && !text.trim().is_empty() {
         return Block::new(Section::Resources, &resource.uri, (&digest, shelf.pack(text.to_owned())));
     }
-    let mut line = format!("- {} ({})", on_one_line(title), on_one_line(&resource.uri));
+    let mut line = format!("- {}", on_one_line(&resource.uri));
+    if !resource.name.is_empty() {
+        line.push_str(&format!(" ({})", on_one_line(&resource.name)));
+    }
     if !resource.description.is_empty() {
         line.push_str(&format!(": {}", on_one_line(&resource.description)));
     }

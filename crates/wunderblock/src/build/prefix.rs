@@ -143,8 +143,8 @@ pub(super) fn plan(
         expected,
         is_cold,
         recorded: recorded(usage),
-        cost: price.map(|price| price.cost(&spent)),
-        uncached_cost: price.map(|price| price.cost(&plain)),
+        cost: price.map(|price| price.cost(spent)),
+        uncached_cost: price.map(|price| price.cost(plain)),
     }
 }
 

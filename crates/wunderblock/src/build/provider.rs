@@ -8,7 +8,7 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 /// What a provider does when it is asked: a text, or why there is none.
-pub type Ask = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
+type Ask = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
 
 /// Someone to ask: a callback, or a command. What is answered is recorded with the request it went into.
 #[derive(Clone)]
