@@ -56,7 +56,7 @@ struct Agent<'s> {
     engine: Engine,
     run: Run,
     events: u64,
-    last: Option<(Vec<u8>, Vec<Tool>)>,
+    last: Option<(Vec<u8>, Bytes)>,
     tools: Vec<Tool>,
 }
 
@@ -177,14 +177,14 @@ impl Agent<'_> {
         if let Some(wrong) = check(&built) {
             panic!("request {}: {wrong}", self.run.requests.len());
         }
-        if let Some((before, tools)) = &self.last
+        if let Some(before) = &self.last
             && built.step.is_none()
-            && *tools == self.tools
+            && built.changes.is_empty()
         {
             assert!(goes_on(before, &built.body), "the request was rewritten without a step");
         }
         self.run.steps += usize::from(built.step == Some(TrimReason::OverBudget));
-        self.last = Some((built.body.clone(), self.tools.clone()));
+        self.last = Some((built.body.clone(), built.stem));
         self.run.requests.push((built.recorded.unwrap_or_default(), built.body.clone()));
         Some(built)
     }
@@ -284,9 +284,8 @@ pub fn messages(engine: &Engine, session: &StreamId) -> usize {
 }
 
 /// Whether a request only adds to the one before, up to the brackets that close it.
-fn goes_on(before: &[u8], after: &[u8]) -> bool {
-    let common = before.iter().zip(after).take_while(|(a, b)| a == b).count();
-    before.iter().skip(common).all(|byte| matches!(byte, b']' | b'}'))
+fn goes_on((before, stem): &(Vec<u8>, Bytes), after: &[u8]) -> bool {
+    wunderblock_wire::continues((before, stem.0 as usize), after)
 }
 
 fn must<T>(result: Result<T, Error>) -> T {

@@ -20,6 +20,7 @@ pub mod transcript;
 pub mod validate;
 mod writing;
 
+pub use anthropic::cache::{continues, without_marks};
 pub use anthropic::decode::decode_blocks;
 pub use call_id::tool_name;
 pub use dialect::{decode, decode_message, encode};

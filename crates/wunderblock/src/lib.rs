@@ -34,7 +34,6 @@ mod record;
 pub mod redact;
 mod search;
 mod session;
-pub mod sources;
 pub mod store;
 pub mod tokens;
 mod usage;

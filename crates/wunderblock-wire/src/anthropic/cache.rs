@@ -111,3 +111,28 @@ fn each_without(raw: &RawValue, levels: u8) -> Option<String> {
         array(&items.map(|(item, new)| new.unwrap_or_else(|| item.get().to_owned())).collect::<Vec<_>>())
     })
 }
+
+/// A body without its cache marks. Marks are no content: where they stand changes nothing of what the provider reads.
+#[must_use]
+pub fn without_marks(body: &[u8]) -> Cow<'_, [u8]> {
+    // Inside a string its quotes would be escaped, so this is a mark wherever it stands.
+    const WRITTEN: &[u8] = br#","cache_control":{"type":"ephemeral"}"#;
+    let mut rest = body;
+    let mut out: Vec<u8> = Vec::new();
+    while let Some(at) = memchr::memmem::find(rest, WRITTEN) {
+        out.extend_from_slice(rest.get(..at).unwrap_or_default());
+        rest = rest.get(at + WRITTEN.len()..).unwrap_or_default();
+    }
+    if rest.len() == body.len() {
+        return Cow::Borrowed(body);
+    }
+    out.extend_from_slice(rest);
+    Cow::Owned(out)
+}
+
+/// Whether a body begins with the first `stem` bytes of the one before, marks aside: it only adds to it.
+#[must_use]
+pub fn continues((before, stem): (&[u8], usize), after: &[u8]) -> bool {
+    let stem = without_marks(before.get(..stem).unwrap_or(before));
+    without_marks(after).starts_with(&stem)
+}

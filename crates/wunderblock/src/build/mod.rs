@@ -108,6 +108,8 @@ impl Default for ContextOptions {
 pub struct Built {
     /// The encoded request.
     pub body: Vec<u8>,
+    /// How many bytes of it the lane's next request repeats, cache marks aside.
+    pub stem: Bytes,
     /// BLAKE3 of it, hexadecimal.
     pub digest: String,
     /// The format.
@@ -364,7 +366,7 @@ impl Engine {
         let preamble = step.view.preamble().cloned();
         let marks = preamble.as_ref().map_or(&[][..], |preamble| &preamble.cache);
         let blocks = rendered.request.messages.iter().map(|message| message.parts.len() as u64).sum();
-        let points = prefix::points(&target, marks, blocks, before);
+        let points = prefix::points(&target, marks, (blocks, report.total_tokens), before);
         let encoded = encode(rendered, &target, &points)?;
         self.check(&encoded, &target)?;
         let now = if options.at.is_some() { loaded.newest_at } else { self.now() };
@@ -376,6 +378,7 @@ impl Engine {
         let stem = prefix::stem(&encoded);
         let built = Built {
             digest: blake3::hash(&encoded.bytes).to_hex().to_string(),
+            stem: Bytes(encoded.stem as u64),
             body: encoded.bytes,
             dialect: target.dialect,
             model: target.model.clone(),

@@ -8,7 +8,7 @@ use crate::catalog::{CacheMode, MicroDollars, Spent};
 use wunderblock_core::event::{ContextBuilt, Stem, UsageMeasured};
 use wunderblock_core::request::CachePoint;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
-use wunderblock_wire::Encoded;
+use wunderblock_wire::{Encoded, without_marks};
 
 /// About so many places of a beginning are recorded.
 const MARKS: usize = 16;
@@ -22,8 +22,8 @@ pub struct CachePlan {
     pub points: Vec<CachePoint>,
     /// The least number of tokens it caches.
     pub minimum: Tokens,
-    /// How many bytes of the beginning are those of the lane's request before, and how many bytes of that one could have
-    /// been; none if there was none.
+    /// How many bytes of the beginning are those of the lane's request before, marks aside, and how many bytes of that one
+    /// could have been; none if there was none.
     pub common: Option<(Bytes, Bytes)>,
     /// How many tokens the provider should find in its cache.
     pub expected: Tokens,
@@ -55,7 +55,7 @@ pub(super) type Before<'a> = Option<(Millis, &'a ContextBuilt)>;
 
 /// Digests of a request's beginning.
 pub(super) fn stem(encoded: &Encoded) -> Stem {
-    let bytes = encoded.bytes.get(..encoded.stem).unwrap_or_default();
+    let bytes = without_marks(encoded.bytes.get(..encoded.stem).unwrap_or_default());
     let stride = (bytes.len() / MARKS).next_power_of_two().max(4096);
     let mut hasher = blake3::Hasher::new();
     let mut marks = Vec::with_capacity(MARKS + 2);
@@ -74,6 +74,7 @@ fn short(hasher: &blake3::Hasher) -> Box<str> {
 
 /// How many bytes at the beginning are those of the request before: at least so many, exactly if it is all of its stem.
 fn common(bytes: &[u8], before: &Stem) -> Bytes {
+    let bytes = without_marks(bytes);
     let mut hasher = blake3::Hasher::new();
     let mut same = Bytes::ZERO;
     for (end, digest) in &before.marks {
@@ -89,8 +90,14 @@ fn common(bytes: &[u8], before: &Stem) -> Bytes {
 }
 
 /// Where a provider that wants to be told is told to cache up to.
-pub(super) fn points(target: &Target, preamble: &[CachePoint], blocks: u64, before: Before<'_>) -> Vec<CachePoint> {
-    if target.row.cache.mode != CacheMode::Explicit {
+pub(super) fn points(
+    target: &Target,
+    preamble: &[CachePoint],
+    (blocks, tokens): (u64, Tokens),
+    before: Before<'_>,
+) -> Vec<CachePoint> {
+    let rule = &target.row.cache;
+    if rule.mode != CacheMode::Explicit || tokens < rule.minimum {
         return Vec::new();
     }
     let mut points = preamble.to_vec();

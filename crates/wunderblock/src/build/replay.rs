@@ -16,6 +16,7 @@ use wunderblock_core::preamble::Change;
 use wunderblock_core::render::{self, Scene, render};
 use wunderblock_core::request::Tool;
 use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_wire::Encoded;
 
 /// A request rebuilt from its record.
 #[derive(Clone, Debug)]
@@ -32,6 +33,8 @@ pub struct Replayed {
     pub dialect: Dialect,
     /// The bytes.
     pub body: Vec<u8>,
+    /// How many of them a later request repeats if it only adds to this one, cache marks aside.
+    pub stem: Bytes,
     /// BLAKE3 of them, hexadecimal: as recorded, and proved equal unless `erased`.
     pub digest: String,
     /// Content of it has been erased since, so the bytes cannot be those that were sent.
@@ -45,7 +48,7 @@ pub struct Difference {
     pub common: u64,
     /// Their lengths.
     pub lengths: (u64, u64),
-    /// Whether the second only adds to the first, up to the brackets that close it.
+    /// Whether the second only adds to the first, cache marks and the brackets that close it aside.
     pub append_only: bool,
     /// What stands around the place in each.
     pub around: (String, String),
@@ -77,7 +80,7 @@ impl Session {
             let why = format!("a newer program rendered it (version {})", built.render);
             return Err(Error::Replay { at: row.seq, why });
         }
-        let (body, erased) = self.rebuild(row.seq, &built).await?;
+        let (Encoded { bytes: body, stem, .. }, erased) = self.rebuild(row.seq, &built).await?;
         let digest = blake3::hash(&body).to_hex().to_string();
         if digest != *built.digest && !erased {
             let why = format!("its hash is {digest}, recorded was {}", built.digest);
@@ -90,12 +93,13 @@ impl Session {
             model: built.model.into(),
             dialect: built.dialect,
             body,
+            stem: Bytes(stem as u64),
             digest: built.digest.into(),
             erased,
         })
     }
 
-    async fn rebuild(&self, seq: Seq, built: &ContextBuilt) -> Result<(Vec<u8>, bool), Error> {
+    async fn rebuild(&self, seq: Seq, built: &ContextBuilt) -> Result<(Encoded, bool), Error> {
         let engine = &self.engine;
         let text = Bytes(built.budget.window.0.saturating_mul(crate::limits::VIEW_BYTES_PER_TOKEN));
         let wanted = Wanted { stream: &self.id, lane: &built.lane, at: Some(seq.prev()), text, anew: false };
@@ -111,7 +115,7 @@ impl Session {
         let erased = needed.iter().any(|handle| !texts.0.contains_key(handle))
             || loaded.view.preamble_at() != built.preamble
             || loaded.view.erased().next().is_some();
-        Ok((super::encode(rendered, &target, &built.cache)?.bytes, erased))
+        Ok((super::encode(rendered, &target, &built.cache)?, erased))
     }
 
     /// Says where the requests recorded at or before two positions part, and why.
@@ -120,7 +124,7 @@ impl Session {
     /// As [`Session::replay`].
     pub async fn diff(&self, first: Seq, second: Seq) -> Result<(Replayed, Replayed, Difference), Error> {
         let (a, b) = (self.replay(Some(first)).await?, self.replay(Some(second)).await?);
-        let mut difference = compare(&a.body, &b.body);
+        let mut difference = compare(&a, &b);
         if !difference.append_only {
             difference.causes = self.causes(&a, &b).await?;
         }
@@ -212,10 +216,11 @@ const CHANGES: usize = 6;
 /// How much of each request a difference shows.
 const AROUND: usize = 48;
 
-fn compare(a: &[u8], b: &[u8]) -> Difference {
+fn compare(first: &Replayed, second: &Replayed) -> Difference {
+    let (a, b) = (&first.body, &second.body);
     let common = a.iter().zip(b).take_while(|(x, y)| x == y).count();
-    // A request ends with the brackets that close its last message; what follows may only add after them.
-    let closing = a.get(common..).is_none_or(|rest| rest.iter().all(|byte| matches!(byte, b']' | b'}')));
+    let stem = usize::try_from(first.stem.0).unwrap_or(usize::MAX);
+    let append_only = wunderblock_wire::continues((a, stem), b);
     let around = |bytes: &[u8]| {
         let from = common.saturating_sub(AROUND / 2);
         let end = (common + AROUND).min(bytes.len());
@@ -224,7 +229,7 @@ fn compare(a: &[u8], b: &[u8]) -> Difference {
     Difference {
         common: common as u64,
         lengths: (a.len() as u64, b.len() as u64),
-        append_only: closing,
+        append_only,
         around: (around(a), around(b)),
         causes: Vec::new(),
     }

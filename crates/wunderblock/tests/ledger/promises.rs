@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use wunderblock::store::sqlite::{Access, Sqlite};
 use wunderblock::store::{Storage, Write};
-use wunderblock::{Built, ContextOptions, Engine, Error, ErrorKind, Session, Slice};
+use wunderblock::{Built, ContextOptions, Engine, Error, ErrorKind, Session, Slice, Sources};
 use wunderblock_core::budget::{BudgetReport, Certainty};
 use wunderblock_core::event::{Fact, NewEvent};
 use wunderblock_core::id::LaneId;
@@ -16,7 +16,7 @@ use wunderblock_core::message::{Body, Dialect};
 use wunderblock_core::plan::TrimReason;
 use wunderblock_core::request::Tool;
 use wunderblock_core::section::Section;
-use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_testkit::memory::MemoryStorage;
 
 fn keyed(storage: Arc<dyn Storage>) -> Engine {
@@ -82,9 +82,8 @@ fn complete(session: &Session, through: Seq, report: &BudgetReport) {
 }
 
 /// Whether a body only adds to the one before it, up to the brackets that close it.
-fn goes_on(before: &[u8], after: &[u8]) -> bool {
-    let common = before.iter().zip(after).take_while(|(a, b)| a == b).count();
-    before[common..].iter().all(|byte| matches!(byte, b']' | b'}'))
+fn goes_on((before, stem): &(Vec<u8>, Bytes), after: &[u8]) -> bool {
+    wunderblock_wire::continues((before, stem.0 as usize), after)
 }
 
 /// How a lane is asked.
@@ -109,7 +108,10 @@ impl Lane {
             model: Some(self.model.to_owned()),
             window: Some(Tokens(self.window)),
             dialect: self.dialect,
-            tools: if self.tools { vec![tool("Read"), tool("Bash")] } else { Vec::new() },
+            sources: Sources {
+                tools: Some(if self.tools { vec![tool("Read").into(), tool("Bash").into()] } else { Vec::new() }),
+                ..Sources::default()
+            },
             ..ContextOptions::default()
         }
     }
@@ -174,7 +176,7 @@ fn play(moves: &[Move], lanes: &[Lane]) {
     let mut file = in_file(&home.db());
     let mut story = Story::default();
     let mut requests: Vec<Built> = Vec::new();
-    let mut last: Vec<Option<Vec<u8>>> = vec![None; lanes.len()];
+    let mut last: Vec<Option<(Vec<u8>, Bytes)>> = vec![None; lanes.len()];
     for (number, chunk) in moves.chunks(3).enumerate() {
         let events: Vec<NewEvent> = chunk.iter().flat_map(|step| story.tell(step)).collect();
         let placed = [&memory, &file].map(|engine| append(engine, "s", events.clone()));
@@ -191,10 +193,10 @@ fn play(moves: &[Move], lanes: &[Lane]) {
             let Some(built) = build([&memory, &file], &options) else { continue };
             sound(&built);
             complete(&session(&file, "s"), built.through, &built.report);
-            if let Some(before) = last[number].as_ref().filter(|_| built.step.is_none()) {
+            if let Some(before) = last[number].as_ref().filter(|_| built.step.is_none() && built.changes.is_empty()) {
                 assert!(goes_on(before, &built.body), "lane {number} was rewritten without a step");
             }
-            last[number] = Some(built.body.clone());
+            last[number] = Some((built.body.clone(), built.stem));
             requests.push(built);
         }
         if number % 4 == 3 {
@@ -269,7 +271,7 @@ fn a_step_frees_a_fifth_of_the_window() {
         let engine = home.engine();
         let options = ContextOptions { model: Some(model.to_owned()), ..window_of(window) };
         let all: Vec<NewEvent> = wunderblock_testkit::generate::session(400, 9).collect();
-        let (mut steps, mut last): (u64, Option<Vec<u8>>) = (0, None);
+        let (mut steps, mut last): (u64, Option<(Vec<u8>, Bytes)>) = (0, None);
         for chunk in all.chunks(4) {
             append(&engine, "s", chunk.to_vec());
             let built = built(&session(&engine, "s"), &options);
@@ -285,7 +287,7 @@ fn a_step_frees_a_fifth_of_the_window() {
                 }
                 _ => {}
             }
-            last = Some(built.body);
+            last = Some((built.body, built.stem));
         }
         let builds = all.chunks(4).len() as u64;
         assert!(steps > 0 && steps * 2 < builds, "{steps} steps in {builds} builds");

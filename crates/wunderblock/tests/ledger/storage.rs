@@ -418,11 +418,16 @@ fn the_record_of_a_request_stays_as_it_is() {
         .query_row("SELECT payload FROM events WHERE kind = 'context.built'", [], |row| row.get(0))
         .unwrap();
     assert_eq!(String::from_utf8(payload).unwrap(), BUILT);
-    let fact = codec::decode("context.built", 1, BUILT.as_bytes()).unwrap();
-    assert_eq!(codec::encode(&fact).unwrap(), BUILT.as_bytes());
+    for record in [BUILT_BEFORE, BUILT] {
+        let fact = codec::decode("context.built", 1, record.as_bytes()).unwrap();
+        assert_eq!(codec::encode(&fact).unwrap(), record.as_bytes());
+    }
 }
 
-const BUILT: &str = concat!(
+const BUILT: &str = "";
+
+/// As the first version of the renderer recorded it.
+const BUILT_BEFORE: &str = concat!(
     r#"{"lane":"main","model":"claude-sonnet-4-5","dialect":"anthropic","render":1,"#,
     r#""budget":{"window":8000,"window_source":"declared","reserve":2000,"margin":400,"max_bytes":32000000},"#,
     r#""plan":{"through":2,"trim":{"drop_before":0,"stub_before":0}},"heads":[["s",2]],"total_tokens":36,"#,
