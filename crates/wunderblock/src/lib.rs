@@ -34,6 +34,7 @@ mod record;
 pub mod redact;
 mod search;
 mod session;
+pub mod sources;
 pub mod store;
 pub mod tokens;
 mod usage;

@@ -48,3 +48,39 @@ pub const GREP_FIRST_PAGE: u64 = 64;
 pub const PROVIDER_TIME: u64 = 2_000;
 /// Bytes of a provider's answer that count.
 pub const PROVIDER_BYTES: usize = 16 << 10;
+/// The largest instruction file, rule or skill that is read; Claude Code stops at the same size.
+pub const MAX_SOURCE_FILE: u64 = 4 << 20;
+/// Text that one reading of all instruction files takes in.
+pub const MAX_SOURCE_BYTES: u64 = 32 << 20;
+/// Instruction files that one reading takes in.
+pub const MAX_SOURCE_FILES: usize = 4_000;
+/// Instruction files that the scan of a project finds.
+pub const MAX_SCANNED: usize = 2_000;
+/// Files and directories the scan of a project looks at.
+pub const MAX_SCAN_ENTRIES: usize = 2_000_000;
+/// The largest ignore file.
+pub const MAX_IGNORE_FILE: u64 = 256 << 10;
+/// Ignore files in force at once.
+pub const MAX_IGNORE_FILES: usize = 64;
+/// Different `@` words of one file that are looked up.
+pub const MAX_IMPORTS: usize = 500;
+/// `@` words that one reading looks up.
+pub const MAX_IMPORT_LOOKUPS: usize = 10_000;
+/// The deepest chain of imports, whatever the rules say.
+pub const MAX_IMPORT_DEPTH: u8 = 16;
+/// Files of one rule directory.
+pub const MAX_RULES: usize = 1_000;
+/// How deep a rule directory is read.
+pub const MAX_RULE_DEPTH: usize = 8;
+/// Path patterns of one rule; Claude Code expands as many.
+pub const MAX_RULE_PATTERNS: usize = 1_000;
+/// The largest front matter.
+pub const MAX_FRONT_MATTER: usize = 64 << 10;
+/// Touched paths that are looked at.
+pub const MAX_TOUCHED: usize = 512;
+/// Words of tool calls that are looked at for paths.
+pub const MAX_TOUCHED_WORDS: usize = 20_000;
+/// Findings of one reading that are listed.
+pub const MAX_FINDINGS: usize = 500;
+/// Skills that are listed.
+pub const MAX_SKILLS: usize = 1_000;

@@ -1,0 +1,100 @@
+//! Reading one file that somebody else wrote: never blocking, never too much, never through a link that leads nowhere.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// A text file, whole.
+pub(super) struct TextFile {
+    /// BLAKE3 of its bytes, hexadecimal.
+    pub(super) digest: String,
+    /// Its text, without a byte order mark.
+    pub(super) text: String,
+}
+
+/// Where a path leads, if there is something: through links, without `.` and `..`.
+///
+/// # Errors
+/// Links that lead nowhere or in circles, directories that cannot be entered, in words.
+pub(super) fn resolve(path: &Path) -> Result<Option<PathBuf>, String> {
+    match fs::symlink_metadata(path) {
+        Err(error) if is_absence(&error) => return Ok(None),
+        Err(error) => return Err(words(&error)),
+        Ok(_) => {}
+    }
+    match fs::canonicalize(path) {
+        Ok(canonical) => Ok(Some(canonical)),
+        Err(error) if is_absence(&error) => Err("is a link to something that does not exist".to_owned()),
+        Err(error) => Err(format!("is a link that cannot be followed ({})", words(&error))),
+    }
+}
+
+/// The text of a file of at most so many bytes.
+///
+/// # Errors
+/// It is no regular file, too large, binary, not UTF-8, or cannot be read, in words.
+pub(super) fn read(canonical: &Path, most: u64) -> Result<TextFile, String> {
+    // Looked at before it is opened: opening a pipe would wait for somebody to write.
+    regular(&fs::metadata(canonical).map_err(|error| words(&error))?, most)?;
+    let file = File::open(canonical).map_err(|error| words(&error))?;
+    regular(&file.metadata().map_err(|error| words(&error))?, most)?;
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes).map_err(|error| words(&error))?;
+    let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    if length > most {
+        return Err(too_large(length, most));
+    }
+    text_of(bytes)
+}
+
+/// The text of some bytes.
+///
+/// # Errors
+/// They are not text, in words.
+pub(super) fn text_of(bytes: Vec<u8>) -> Result<TextFile, String> {
+    let digest = blake3::hash(&bytes).to_hex().to_string();
+    if let Some(at) = memchr::memchr(0, &bytes) {
+        return Err(format!("is binary (a zero byte at {at}), not text"));
+    }
+    let mut text = String::from_utf8(bytes).map_err(|error| {
+        format!("is not UTF-8 (from byte {}); save it as UTF-8", error.utf8_error().valid_up_to())
+    })?;
+    if text.starts_with('\u{FEFF}') {
+        text.drain(..'\u{FEFF}'.len_utf8());
+    }
+    Ok(TextFile { digest, text })
+}
+
+fn regular(metadata: &fs::Metadata, most: u64) -> Result<(), String> {
+    if metadata.is_dir() {
+        return Err("is a directory, not a file".to_owned());
+    }
+    if !metadata.is_file() {
+        return Err("is a pipe, a socket or a device, not a file".to_owned());
+    }
+    if metadata.len() > most { Err(too_large(metadata.len(), most)) } else { Ok(()) }
+}
+
+fn too_large(length: u64, most: u64) -> String {
+    format!("has {length} bytes, more than the {most} that are read; split it")
+}
+
+/// Whether an error says that there is nothing.
+pub(super) fn is_absence(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::InvalidInput
+            | io::ErrorKind::InvalidFilename
+    )
+}
+
+/// An error in plain words.
+pub(super) fn words(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "does not exist".to_owned(),
+        io::ErrorKind::PermissionDenied => "may not be read (permission denied)".to_owned(),
+        _ => error.to_string(),
+    }
+}

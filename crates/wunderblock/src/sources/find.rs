@@ -1,0 +1,283 @@
+//! All instruction files that have a say, in the order of the hierarchy.
+
+use super::file::{read, resolve};
+use super::ignored::Ignored;
+use super::loader::{Findings, Loader, Place};
+use super::rule::{Rule, rules};
+use super::rules::InstructionRules;
+use super::scan::scan;
+use super::workspace::{Workspace, downward, normalised};
+use crate::limits::{MAX_IGNORE_FILE, MAX_SCAN_ENTRIES, MAX_SCANNED, MAX_TOUCHED};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use wunderblock_core::authority::Level;
+use wunderblock_core::instruction::{Finding, FindingKind, InstructionFile, LoadReason};
+
+/// What is to be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// Where work happens.
+    pub workspace: &'a Workspace,
+    /// Which files are instruction files.
+    pub rules: &'a InstructionRules,
+    /// Paths that work has touched: relative to the root, or absolute. Those outside of it count for nothing.
+    pub touched: &'a [String],
+    /// Ignore files as they were when the session began: paths relative to the root, and texts. They hold in place of
+    /// what is there now; what has changed is a finding.
+    pub frozen: Option<&'a [(String, String)]>,
+    /// What an earlier scan has found ([`Found::scanned`]): read again, without a new scan.
+    pub scanned: Option<&'a [String]>,
+}
+
+/// What has been read.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// What holds from the beginning: managed policy, the person's own, the root's, those of the directories from there
+    /// down to where work happens, their rules for all paths, and what the scan has found.
+    pub head: Vec<InstructionFile>,
+    /// What holds because of the paths that were touched, none of it in `head`: files of their directories from the root
+    /// down, and the rules whose patterns name them.
+    pub nested: Vec<InstructionFile>,
+    /// The ignore files in force: paths relative to the root, and texts.
+    pub ignore: Vec<(String, String)>,
+    /// What the scan has found, relative to the root, sorted; empty without one.
+    pub scanned: Vec<String>,
+    /// What could not be read, was kept out, or takes effect later.
+    pub findings: Vec<Finding>,
+    /// Where work happens.
+    pub workspace: Workspace,
+}
+
+/// Reads all instruction files that have a say.
+///
+/// Each file is read once, under the first place that wants it. Ignore files are taken from the directories from the
+/// root down to the working directory, and from wherever the scan passes; those of other directories are not looked at.
+/// Blocks of any size but no file above [`crate::limits::MAX_SOURCE_FILE`]; nothing here fails as a whole.
+#[must_use]
+pub fn instructions(wanted: &Wanted<'_>) -> Found {
+    let (workspace, rules) = (wanted.workspace, wanted.rules);
+    let mut findings = Findings::default();
+    let way = downward(&workspace.root, &workspace.cwd);
+    let here = ignore_files(wanted, &way, &mut findings);
+    let mut force = wanted.frozen.map_or_else(|| here.clone(), <[_]>::to_vec);
+    if wanted.frozen.is_some() {
+        deferred(wanted, &here, &mut findings);
+    }
+    let mut ignored = Ignored::new(&force, &mut findings);
+    let scanned = match wanted.scanned {
+        Some(scanned) => scanned.to_vec(),
+        None if !rules.scan => Vec::new(),
+        None => {
+            let found = scan(workspace, rules, &ignored);
+            if wanted.frozen.is_none()
+                && add_ignore_files(workspace, &found.ignore, (&mut force, &mut findings))
+            {
+                // Told once already, of those that were there before.
+                ignored = Ignored::new(&force, &mut findings);
+            }
+            if found.is_partial {
+                let detail = format!(
+                    "the scan ended after {MAX_SCAN_ENTRIES} files; keep large directories out with an ignore file"
+                );
+                findings.add(".", None, FindingKind::Unusable, detail);
+            }
+            candidates(workspace, rules, &found.directories, &ignored, &mut findings)
+        }
+    };
+    let loader = Loader::new((workspace, rules), &ignored, findings);
+    let mut reading = Reading { loader, rules, scoped: Vec::new() };
+    let head = reading.head(&way, &scanned);
+    let nested = reading.nested(&way, wanted.touched);
+    let findings = reading.loader.findings.into_vec();
+    Found { head, nested, ignore: force, scanned, findings, workspace: workspace.clone() }
+}
+
+struct Reading<'a> {
+    loader: Loader<'a>,
+    rules: &'a InstructionRules,
+    /// Rules for some paths only, with their level.
+    scoped: Vec<(Rule, Level)>,
+}
+
+impl Reading<'_> {
+    fn head(&mut self, way: &[PathBuf], scanned: &[String]) -> Vec<InstructionFile> {
+        let mut out = Vec::new();
+        for path in &self.rules.managed {
+            self.loader.named(path, Level::Managed, &mut out);
+        }
+        for path in &self.rules.user {
+            self.loader.named(path, Level::User, &mut out);
+        }
+        for directory in way {
+            self.directory(directory, &LoadReason::SessionStart, &mut out);
+        }
+        for directory in way {
+            self.rules_of(directory, &LoadReason::SessionStart, &mut out);
+        }
+        let root = self.loader.workspace.root.clone();
+        for path in scanned.iter().take(MAX_SCANNED) {
+            let path = normalised(&root.join(path));
+            let level = self.level(path.parent().unwrap_or(&root));
+            self.loader.found(&path, Place::new(level, LoadReason::Scan), &mut out);
+        }
+        out
+    }
+
+    fn nested(&mut self, way: &[PathBuf], touched: &[String]) -> Vec<InstructionFile> {
+        let root = self.loader.workspace.root.clone();
+        let paths: BTreeSet<PathBuf> =
+            touched.iter().take(MAX_TOUCHED).map(|path| normalised(&root.join(path))).collect();
+        let paths: Vec<PathBuf> =
+            paths.into_iter().filter(|path| path.starts_with(&root) && *path != root).collect();
+        let known: HashSet<&PathBuf> = way.iter().collect();
+        let mut directories: BTreeMap<PathBuf, &PathBuf> = BTreeMap::new();
+        for path in &paths {
+            let bottom = if path.is_dir() { path.as_path() } else { path.parent().unwrap_or(&root) };
+            for directory in downward(&root, bottom) {
+                if !known.contains(&directory) {
+                    directories.entry(directory).or_insert(path);
+                }
+            }
+        }
+        let mut out = Vec::new();
+        for (directory, path) in &directories {
+            let reason = LoadReason::Nested(self.loader.workspace.name(path).into());
+            self.directory(directory, &reason, &mut out);
+            self.rules_of(directory, &reason, &mut out);
+        }
+        for (rule, level) in std::mem::take(&mut self.scoped) {
+            if let Some(path) = rule.names(&paths) {
+                let reason = LoadReason::PathRule(self.loader.workspace.name(path).into());
+                rule.take(&mut self.loader, Place::new(level, reason), &mut out);
+            }
+        }
+        out
+    }
+
+    /// The instruction files of a directory.
+    fn directory(&mut self, directory: &Path, reason: &LoadReason, out: &mut Vec<InstructionFile>) {
+        let place = Place::new(self.level(directory), reason.clone());
+        for names in &self.rules.names {
+            for name in names {
+                if self.loader.found(&directory.join(name), place.clone(), out) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The rules of a directory: those for all paths at once, the others when one of their paths is touched.
+    fn rules_of(&mut self, directory: &Path, reason: &LoadReason, out: &mut Vec<InstructionFile>) {
+        let level = self.level(directory);
+        let place = Place::new(level, reason.clone());
+        for name in &self.rules.rule_dirs {
+            for rule in rules(&mut self.loader, (directory, name), &place) {
+                if rule.is_general() {
+                    rule.take(&mut self.loader, place.clone(), out);
+                } else {
+                    self.scoped.push((rule, level));
+                }
+            }
+        }
+    }
+
+    fn level(&self, directory: &Path) -> Level {
+        if directory == self.loader.workspace.root { Level::Project } else { Level::Directory }
+    }
+}
+
+/// The ignore files of some directories as they are now; frozen ones that are elsewhere as well.
+fn ignore_files(wanted: &Wanted<'_>, way: &[PathBuf], findings: &mut Findings) -> Vec<(String, String)> {
+    let root = &wanted.workspace.root;
+    let names: Vec<&String> =
+        wanted.rules.ignore.iter().filter(|(_, on)| **on).map(|(name, _)| name).collect();
+    let usual = way.iter().flat_map(|directory| names.iter().map(move |name| directory.join(name)));
+    let frozen = wanted.frozen.unwrap_or_default().iter().map(|(path, _)| normalised(&root.join(path)));
+    let mut seen = HashSet::new();
+    let paths: BTreeSet<PathBuf> = usual.chain(frozen).filter(|path| seen.insert(path.clone())).collect();
+    let mut found = Vec::new();
+    add_ignore_files(wanted.workspace, &paths, (&mut found, findings));
+    found
+}
+
+/// Reads those ignore files that are not there yet; whether any was added.
+fn add_ignore_files(
+    workspace: &Workspace,
+    paths: &BTreeSet<PathBuf>,
+    (files, findings): (&mut Vec<(String, String)>, &mut Findings),
+) -> bool {
+    let before = files.len();
+    for path in paths {
+        let name = workspace.name(path);
+        if files.iter().any(|(known, _)| *known == name) {
+            continue;
+        }
+        let text = resolve(path).and_then(|canonical| match canonical {
+            None => Ok(None),
+            Some(canonical) if !canonical.starts_with(&workspace.root) => {
+                Err("leads outside of the project".to_owned())
+            }
+            Some(canonical) => read(&canonical, MAX_IGNORE_FILE).map(|file| Some(file.text)),
+        });
+        match text {
+            Ok(Some(text)) => files.push((name, text)),
+            Ok(None) => {}
+            Err(why) => {
+                findings.add(&name, None, FindingKind::Unusable, format!("{why}; nothing it says holds"))
+            }
+        }
+    }
+    files.len() > before
+}
+
+/// Tells which ignore files are not as they were when the session began.
+fn deferred(wanted: &Wanted<'_>, now: &[(String, String)], findings: &mut Findings) {
+    let frozen: BTreeMap<&str, &str> =
+        wanted.frozen.unwrap_or_default().iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let now: BTreeMap<&str, &str> = now.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let all: BTreeSet<&str> = frozen.keys().chain(now.keys()).copied().collect();
+    for path in all {
+        let how = match (frozen.get(path), now.get(path)) {
+            (Some(then), Some(now)) if then == now => continue,
+            (Some(_), Some(_)) => "has changed",
+            (Some(_), None) => "is gone",
+            (None, _) => "is new",
+        };
+        let detail = format!("{how} since the session began; that takes effect in the next session");
+        findings.add(path, None, FindingKind::Deferred, detail);
+    }
+}
+
+/// The files of some directories that have an instruction file's name: of alternatives the first, relative to the root.
+fn candidates(
+    workspace: &Workspace,
+    rules: &InstructionRules,
+    directories: &BTreeSet<PathBuf>,
+    ignored: &Ignored,
+    findings: &mut Findings,
+) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    for directory in directories {
+        for names in &rules.names {
+            for path in names.iter().map(|name| directory.join(name)) {
+                if path.symlink_metadata().is_err() {
+                    continue;
+                }
+                let name = workspace.name(&path);
+                let Some(why) = ignored.why(Path::new(&name)) else {
+                    found.insert(name);
+                    break;
+                };
+                findings.add(&name, None, FindingKind::Ignored, why);
+            }
+        }
+    }
+    if found.len() > MAX_SCANNED {
+        let detail = format!(
+            "the scan found {} instruction files; only the first {MAX_SCANNED} are read",
+            found.len()
+        );
+        findings.add(".", None, FindingKind::Unusable, detail);
+    }
+    found.into_iter().take(MAX_SCANNED).collect()
+}

@@ -1,0 +1,119 @@
+//! Front matter: YAML between two lines of `---` at the beginning of a file.
+
+use crate::limits::MAX_FRONT_MATTER;
+use serde::de::DeserializeOwned;
+
+/// A file with its front matter read.
+pub(super) struct Fronted<'a, T> {
+    /// What the front matter says; the default where there is none.
+    pub(super) front: T,
+    /// The text after it.
+    pub(super) body: &'a str,
+    /// How many lines come before that text.
+    pub(super) lines: u64,
+}
+
+/// Front matter that cannot be read.
+#[derive(Debug)]
+pub(super) struct BadFront {
+    /// The line of the file.
+    pub(super) line: u64,
+    /// What is wrong.
+    pub(super) detail: String,
+}
+
+/// Reads the front matter of a text. Fields that nobody asks for are passed over.
+///
+/// # Errors
+/// It is never closed, too long, not YAML, or its fields have other types.
+pub(super) fn read<T: DeserializeOwned + Default>(text: &str) -> Result<Fronted<'_, T>, BadFront> {
+    let mut lines = text.split_inclusive('\n');
+    let Some(first) = lines.next().filter(|line| line.trim_end() == "---") else {
+        return Ok(Fronted { front: T::default(), body: text, lines: 0 });
+    };
+    let (mut end, mut count) = (first.len(), 1);
+    for line in lines {
+        count += 1;
+        if matches!(line.trim_end(), "---" | "...") {
+            let yaml = text.get(first.len()..end).unwrap_or_default();
+            let body = text.get(end + line.len()..).unwrap_or_default();
+            return Ok(Fronted { front: parse(yaml)?, body, lines: count });
+        }
+        end += line.len();
+        if end > MAX_FRONT_MATTER {
+            let detail = format!("front matter has more than {MAX_FRONT_MATTER} bytes");
+            return Err(BadFront { line: 1, detail });
+        }
+    }
+    Err(BadFront {
+        line: 1,
+        detail: "front matter begins with --- and is never closed by a line of ---".to_owned(),
+    })
+}
+
+fn parse<T: DeserializeOwned + Default>(yaml: &str) -> Result<T, BadFront> {
+    let quiet = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    if yaml.lines().all(quiet) {
+        return Ok(T::default());
+    }
+    let options = serde_saphyr::options! { with_snippet: false };
+    serde_saphyr::from_str_with_options(yaml, options).map_err(|error| {
+        let line = error.location().map_or(1, |place| place.line());
+        let said = error.to_string();
+        let detail =
+            format!("front matter is not what it should be: {}", said.lines().next().unwrap_or_default());
+        // The first line of the file is the one of three dashes.
+        BadFront { line: line.saturating_add(1), detail }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    type Front = BTreeMap<String, String>;
+
+    #[test]
+    fn front_matter_is_read_and_taken_off() {
+        let cases = [
+            ("text\n", None, "text\n", 0),
+            ("---\na: b\n---\ntext\n", Some("b"), "text\n", 3),
+            ("---\r\na: \"b: c\"\r\n---\r\ntext\r\n", Some("b: c"), "text\r\n", 3),
+            ("---\n---\ntext", None, "text", 2),
+            ("---\n# nothing\n---\ntext", None, "text", 3),
+            ("--- \na: b\n...\n", Some("b"), "", 3),
+            ("----\na: b\n---\n", None, "----\na: b\n---\n", 0),
+            ("\n---\na: b\n---\n", None, "\n---\na: b\n---\n", 0),
+        ];
+        for (text, a, body, lines) in cases {
+            let read = read::<Front>(text).unwrap();
+            assert_eq!(
+                (read.front.get("a").map(String::as_str), read.body, read.lines),
+                (a, body, lines),
+                "{text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_where() {
+        let deep = format!("---\na: {}\n---\n", "[".repeat(20_000));
+        let bomb = "---\na: &a [x,x]\nb: &b [*a,*a,*a]\nc: [*b,*b\n---\n";
+        let long = format!("---\na: {}\n", "x".repeat(MAX_FRONT_MATTER));
+        let cases = [
+            ("---\na: b\n", 1),
+            ("---\na: b\nb: [c\n---\n", 4),
+            ("---\na: b\na: c\n---\n", 3),
+            (&deep, 2),
+            (bomb, 5),
+            (&long, 1),
+        ];
+        for (text, line) in cases {
+            let refused = read::<Front>(text).err().unwrap();
+            let shown: String = text.chars().take(40).collect();
+            assert!(refused.line.abs_diff(line) <= 1, "{shown:?}: {refused:?}");
+            assert!(!refused.detail.contains('\n'), "{refused:?}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! What ignore files keep out. Their syntax is gitignore's; what `.gitignore` itself says has no part in it.
+
+use super::loader::Findings;
+use crate::limits::MAX_IGNORE_FILES;
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::path::{Path, PathBuf};
+use wunderblock_core::instruction::FindingKind;
+
+/// In Gemini Code Assist's files, saying nothing means everything: an empty file keeps out its whole directory.
+const EMPTY_MEANS_ALL: &str = ".aiexclude";
+
+/// Ignore files in force.
+#[derive(Default)]
+pub(super) struct Ignored {
+    /// Those of one name together, deepest first: a deeper one has the last word over a shallower of the same name, and
+    /// files of different names do not know of each other.
+    groups: Vec<(String, Vec<IgnoreFile>)>,
+}
+
+struct IgnoreFile {
+    path: String,
+    /// The directory it is in, relative to the root.
+    directory: PathBuf,
+    text: String,
+    patterns: Gitignore,
+}
+
+impl Ignored {
+    /// Reads ignore files: paths relative to the root, and texts. Patterns that cannot be read are findings; the others
+    /// hold.
+    pub(super) fn new(files: &[(String, String)], findings: &mut Findings) -> Self {
+        let mut ignored = Self::default();
+        for (path, text) in files.iter().take(MAX_IGNORE_FILES) {
+            let file = IgnoreFile::new(path, text, findings);
+            let name = Path::new(path)
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned())
+                .unwrap_or_default();
+            match ignored.groups.iter_mut().find(|(group, _)| *group == name) {
+                Some((_, group)) => group.push(file),
+                None => ignored.groups.push((name, vec![file])),
+            }
+        }
+        for (_, group) in &mut ignored.groups {
+            group.sort_by_key(|file| std::cmp::Reverse(file.directory.components().count()));
+        }
+        if files.len() > MAX_IGNORE_FILES {
+            let detail = format!("only the first {MAX_IGNORE_FILES} of {} ignore files hold", files.len());
+            findings.add(
+                &files.last().map(|(path, _)| path.clone()).unwrap_or_default(),
+                None,
+                FindingKind::Unusable,
+                detail,
+            );
+        }
+        ignored
+    }
+
+    /// Why a file is kept out, in words, if it is. `relative` is its path from the root.
+    ///
+    /// As git does it: what is in a directory that is kept out cannot be let in again.
+    pub(super) fn why(&self, relative: &Path) -> Option<String> {
+        if self.groups.is_empty() {
+            return None;
+        }
+        let mut way: Vec<&Path> = relative.ancestors().filter(|path| !path.as_os_str().is_empty()).collect();
+        way.reverse();
+        let last = way.len().saturating_sub(1);
+        way.iter().enumerate().find_map(|(depth, path)| self.entry(path, depth < last))
+    }
+
+    /// The same of one entry of a directory that is itself not kept out.
+    pub(super) fn entry(&self, relative: &Path, is_dir: bool) -> Option<String> {
+        self.groups.iter().find_map(|(_, group)| {
+            for file in group {
+                let Ok(inside) = relative.strip_prefix(&file.directory) else { continue };
+                match file.patterns.matched(inside, is_dir) {
+                    Match::None => {}
+                    Match::Whitelist(_) => return None,
+                    Match::Ignore(pattern) => return Some(file.reason(pattern.original())),
+                }
+            }
+            None
+        })
+    }
+}
+
+impl IgnoreFile {
+    fn new(path: &str, text: &str, findings: &mut Findings) -> Self {
+        let mut builder = GitignoreBuilder::new("");
+        for (at, line) in text.lines().enumerate() {
+            if let Err(error) = builder.add_line(None, line) {
+                let line = u64::try_from(at).unwrap_or(u64::MAX).saturating_add(1);
+                findings.add(
+                    path,
+                    Some(line),
+                    FindingKind::Unusable,
+                    format!("this pattern does not hold: {error}"),
+                );
+            }
+        }
+        if path.rsplit('/').next() == Some(EMPTY_MEANS_ALL) && text.trim().is_empty() {
+            // A pattern of two stars is always valid.
+            let _ = builder.add_line(None, "**");
+        }
+        let patterns = builder.build().unwrap_or_else(|error| {
+            let detail = format!("its patterns cannot be used together and none holds: {error}");
+            findings.add(path, None, FindingKind::Unusable, detail);
+            Gitignore::empty()
+        });
+        let directory = Path::new(path).parent().map(Path::to_owned).unwrap_or_default();
+        Self { path: path.to_owned(), directory, text: text.to_owned(), patterns }
+    }
+
+    fn reason(&self, pattern: &str) -> String {
+        let same = |line: &str| line == pattern || line.trim_end() == pattern;
+        let line = self.text.lines().enumerate().filter(|(_, line)| same(line)).last();
+        match line {
+            Some((at, _)) => format!("kept out by {}, line {}: {pattern}", self.path, at + 1),
+            None => format!("kept out by {}, which is empty and so keeps out everything", self.path),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ignored(files: &[(&str, &str)]) -> (Ignored, Findings) {
+        let mut findings = Findings::default();
+        let files: Vec<_> =
+            files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+        let ignored = Ignored::new(&files, &mut findings);
+        (ignored, findings)
+    }
+
+    #[test]
+    fn what_is_kept_out() {
+        let (ignored, findings) = ignored(&[
+            (".geminiignore", "# a comment\n*.md\n!AGENTS.md\nvendor/\n/top.txt\n"),
+            ("sub/.geminiignore", "!local.md\n"),
+            ("other/.aiexclude", "\n"),
+        ]);
+        let cases = [
+            ("a.md", Some(".geminiignore, line 2")),
+            ("deep/er/a.md", Some(".geminiignore, line 2")),
+            ("AGENTS.md", None),
+            ("deep/AGENTS.md", None),
+            ("vendor/AGENTS.md", Some(".geminiignore, line 4")),
+            ("a/vendor/x/AGENTS.md", Some(".geminiignore, line 4")),
+            ("vendor", None),
+            ("top.txt", Some(".geminiignore, line 5")),
+            ("a/top.txt", None),
+            ("sub/local.md", None),
+            ("sub/a.md", Some(".geminiignore, line 2")),
+            ("local.md", Some(".geminiignore, line 2")),
+            ("other/AGENTS.md", Some("other/.aiexclude, which is empty")),
+        ];
+        for (path, expected) in cases {
+            let why = ignored.why(Path::new(path));
+            assert_eq!(why.is_some(), expected.is_some(), "{path}: {why:?}");
+            assert!(why.unwrap_or_default().contains(expected.unwrap_or_default()), "{path}");
+        }
+        assert!(findings.into_vec().is_empty());
+    }
+
+    #[test]
+    fn a_bad_pattern_does_not_take_the_others_along() {
+        let (ignored, findings) = ignored(&[(".geminiignore", "ok.md\na[\nz[b-a]\n")]);
+        assert!(ignored.why(Path::new("ok.md")).is_some());
+        let findings = findings.into_vec();
+        assert!(findings.iter().all(|finding| finding.line.is_some_and(|line| line > 1)), "{findings:?}");
+        assert!(!findings.is_empty());
+    }
+}

@@ -1,0 +1,324 @@
+//! Files become instruction files: each once, from where it may come, with what it imports before it.
+
+use super::file::{TextFile, read, resolve};
+use super::ignored::Ignored;
+use super::import::{Mention, mentions};
+use super::rules::InstructionRules;
+use super::workspace::{Workspace, normalised};
+use crate::limits::{
+    MAX_FINDINGS, MAX_IMPORT_DEPTH, MAX_IMPORT_LOOKUPS, MAX_IMPORTS, MAX_SOURCE_BYTES, MAX_SOURCE_FILE,
+    MAX_SOURCE_FILES,
+};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use wunderblock_core::authority::{Authority, Level};
+use wunderblock_core::instruction::{Finding, FindingKind, InstructionFile, LoadReason, pieces};
+
+/// What there is to tell, bounded, nothing twice.
+#[derive(Default)]
+pub(super) struct Findings {
+    list: Vec<Finding>,
+    seen: HashSet<(String, Option<u64>, String)>,
+    more: u64,
+}
+
+impl Findings {
+    pub(super) fn add(&mut self, source: &str, line: Option<u64>, what: FindingKind, detail: String) {
+        if self.list.len() >= MAX_FINDINGS {
+            self.more += 1;
+        } else if self.seen.insert((source.to_owned(), line, detail.clone())) {
+            self.list.push(Finding { source: source.into(), line, what, detail: detail.into() });
+        }
+    }
+
+    pub(super) fn into_vec(mut self) -> Vec<Finding> {
+        if self.more > 0 {
+            let detail = format!("{} more findings are not listed; mend these first", self.more).into();
+            self.list.push(Finding {
+                source: "instructions".into(),
+                line: None,
+                what: FindingKind::Unusable,
+                detail,
+            });
+        }
+        self.list
+    }
+}
+
+/// Where a file stands, and what it may import.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) level: Level,
+    pub(super) reason: LoadReason,
+    /// Of a file the person or the operator has named: the directories it lies in.
+    own: Vec<PathBuf>,
+}
+
+impl Place {
+    pub(super) fn new(level: Level, reason: LoadReason) -> Self {
+        Self { level, reason, own: Vec::new() }
+    }
+}
+
+/// A file that was read.
+pub(super) struct Source {
+    pub(super) name: String,
+    pub(super) canonical: PathBuf,
+    /// The directory of the path it was found under, which is not that of `canonical` for a link.
+    directory: PathBuf,
+    pub(super) file: TextFile,
+}
+
+/// Why a file was not read.
+pub(super) enum Denied {
+    /// There is none.
+    Absent,
+    /// It was read before.
+    Repeated,
+    /// An ignore rule keeps it out.
+    Ignored(String),
+    /// It cannot be used.
+    Unusable(String),
+}
+
+pub(super) struct Loader<'a> {
+    pub(super) workspace: &'a Workspace,
+    rules: &'a InstructionRules,
+    ignored: &'a Ignored,
+    /// What has been taken in.
+    taken: HashSet<PathBuf>,
+    /// The imports that lead to where we are.
+    chain: Vec<PathBuf>,
+    roots: Vec<PathBuf>,
+    lookups: usize,
+    bytes: u64,
+    pub(super) findings: Findings,
+}
+
+impl<'a> Loader<'a> {
+    pub(super) fn new(
+        (workspace, rules): (&'a Workspace, &'a InstructionRules),
+        ignored: &'a Ignored,
+        findings: Findings,
+    ) -> Self {
+        // A root that does not exist allows nothing.
+        let roots = rules.roots.iter().filter_map(|root| resolve(root).ok().flatten()).collect();
+        let (taken, chain) = (HashSet::new(), Vec::new());
+        Self { workspace, rules, ignored, taken, chain, roots, lookups: 0, bytes: 0, findings }
+    }
+
+    /// Takes in a file the person or the operator has named, wherever it is; if it is not there, nothing.
+    pub(super) fn named(&mut self, path: &Path, level: Level, out: &mut Vec<InstructionFile>) {
+        let mut place = Place::new(level, LoadReason::SessionStart);
+        place.own.extend(path.parent().map(normalised));
+        if let Ok(Some(canonical)) = resolve(path) {
+            place.own.extend(canonical.parent().map(Path::to_owned));
+        }
+        match self.open(path, &place) {
+            Ok(source) => self.take(&source, place, (&source.file.text, 0), out),
+            Err(denied) => self.tell(path, denied),
+        }
+    }
+
+    /// Takes in a file of the project if there is one; whether there is.
+    pub(super) fn found(&mut self, path: &Path, place: Place, out: &mut Vec<InstructionFile>) -> bool {
+        match self.open(path, &place) {
+            Ok(source) => {
+                self.take(&source, place, (&source.file.text, 0), out);
+                true
+            }
+            Err(Denied::Absent) => false,
+            Err(denied) => {
+                let is_there = !matches!(denied, Denied::Ignored(_));
+                self.tell(path, denied);
+                is_there
+            }
+        }
+    }
+
+    pub(super) fn tell(&mut self, path: &Path, denied: Denied) {
+        let name = self.workspace.name(path);
+        match denied {
+            Denied::Absent | Denied::Repeated => {}
+            Denied::Ignored(why) => self.findings.add(&name, None, FindingKind::Ignored, why),
+            Denied::Unusable(why) => self.findings.add(&name, None, FindingKind::Unusable, why),
+        }
+    }
+
+    /// Reads a file that may stand at a place.
+    pub(super) fn open(&mut self, path: &Path, place: &Place) -> Result<Source, Denied> {
+        let canonical = resolve(path).map_err(Denied::Unusable)?.ok_or(Denied::Absent)?;
+        let is_named = place.reason == LoadReason::SessionStart && !place.own.is_empty();
+        if !is_named {
+            self.may(path, &canonical, place)?;
+        }
+        if self.taken.contains(&canonical) {
+            return Err(Denied::Repeated);
+        }
+        if self.taken.len() >= MAX_SOURCE_FILES {
+            return Err(Denied::Unusable(format!(
+                "is left out: {MAX_SOURCE_FILES} instruction files are enough"
+            )));
+        }
+        let file = read(&canonical, MAX_SOURCE_FILE).map_err(Denied::Unusable)?;
+        self.bytes += u64::try_from(file.text.len()).unwrap_or(u64::MAX);
+        if self.bytes > MAX_SOURCE_BYTES {
+            let most =
+                format!("is left out: instruction files have more than {MAX_SOURCE_BYTES} bytes together");
+            return Err(Denied::Unusable(most));
+        }
+        let name = self.workspace.name(path);
+        let directory = path.parent().map(Path::to_owned).unwrap_or_default();
+        Ok(Source { name, canonical, directory, file })
+    }
+
+    /// Whether a file may stand at a place: where it leads decides, and the ignore rules of where it is found.
+    fn may(&self, path: &Path, canonical: &Path, place: &Place) -> Result<(), Denied> {
+        let mut allowed = self.roots.iter().chain(&place.own).chain([&self.workspace.root]);
+        if !allowed.any(|root| canonical.starts_with(root)) {
+            let why = "leads outside of the project and the roots that may be imported from; add its directory to \
+                       `roots` if it is meant";
+            return Err(Denied::Unusable(why.to_owned()));
+        }
+        for path in [path, canonical] {
+            let why =
+                path.strip_prefix(&self.workspace.root).ok().and_then(|inside| self.ignored.why(inside));
+            if let Some(why) = why {
+                return Err(Denied::Ignored(why));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in a file: what it imports, then itself. `body` is its text after so many lines of front matter.
+    pub(super) fn take(
+        &mut self,
+        source: &Source,
+        place: Place,
+        (body, lines): (&str, u64),
+        out: &mut Vec<InstructionFile>,
+    ) {
+        self.taken.insert(source.canonical.clone());
+        self.chain.push(source.canonical.clone());
+        let mentions = mentions(body);
+        if mentions.len() == MAX_IMPORTS {
+            let detail = format!("only the first {MAX_IMPORTS} words with an @ are looked up");
+            self.findings.add(&source.name, None, FindingKind::Unusable, detail);
+        }
+        for mention in mentions {
+            self.import(
+                source,
+                &place,
+                &Mention { line: mention.line.saturating_add(lines), ..mention },
+                out,
+            );
+        }
+        self.chain.pop();
+        let (mut pieces, problems) = pieces(body);
+        for piece in &mut pieces {
+            piece.line = piece.line.saturating_add(lines);
+        }
+        for problem in problems {
+            let line = Some(problem.line.saturating_add(lines));
+            self.findings.add(&source.name, line, FindingKind::Unusable, problem.detail);
+        }
+        out.push(InstructionFile {
+            path: source.name.as_str().into(),
+            level: place.level,
+            reason: place.reason,
+            digest: source.file.digest.as_str().into(),
+            pieces,
+        });
+    }
+
+    fn import(&mut self, by: &Source, place: &Place, mention: &Mention, out: &mut Vec<InstructionFile>) {
+        match self.imported(by, place, mention) {
+            Ok(None) => {}
+            Ok(Some((source, place))) => self.take(&source, place, (&source.file.text, 0), out),
+            Err((what, why)) => {
+                let shown: String = mention.path.chars().take(200).collect();
+                self.findings.add(&by.name, Some(mention.line), what, format!("@{shown} {why}"));
+            }
+        }
+    }
+
+    /// The file a word names, if it names one that is not here yet.
+    fn imported(
+        &mut self,
+        by: &Source,
+        place: &Place,
+        mention: &Mention,
+    ) -> Result<Option<(Source, Place)>, (FindingKind, String)> {
+        let unusable = |why: String| (FindingKind::Unusable, why);
+        let Some(path) = self.target(by, mention).map_err(unusable)? else {
+            let lost = mention.means_a_text().then(|| unusable("does not exist".to_owned()));
+            return lost.map_or(Ok(None), Err);
+        };
+        let canonical = resolve(&path).map_err(unusable)?.unwrap_or_else(|| path.clone());
+        if self.chain.contains(&canonical) {
+            return Err(unusable(
+                "is what leads here: the imports go in a circle, which ends here".to_owned(),
+            ));
+        }
+        let depth = self.rules.depth.min(MAX_IMPORT_DEPTH);
+        if self.chain.len() > usize::from(depth) {
+            return Err(unusable(format!(
+                "is more than {depth} imports away from where they begin, and is left out"
+            )));
+        }
+        let level = self.level(place, &canonical);
+        // A file of the project does not reach the person's directories because a file of theirs imports it.
+        let own = if level == place.level { place.own.clone() } else { Vec::new() };
+        let inner = Place { level, reason: LoadReason::Import(by.name.as_str().into()), own };
+        // A link is judged by its name too, and shown by what it leads to.
+        let opened = self.may(&path, &canonical, &inner).and_then(|()| self.open(&canonical, &inner));
+        match opened {
+            Ok(source) => Ok(Some((source, inner))),
+            Err(Denied::Absent | Denied::Repeated) => Ok(None),
+            Err(Denied::Ignored(why)) => Err((FindingKind::Ignored, format!("is {why}"))),
+            Err(Denied::Unusable(why)) => Err(unusable(why)),
+        }
+    }
+
+    /// The path a word means, if there is a file or something that cannot be used as one.
+    fn target(&mut self, by: &Source, mention: &Mention) -> Result<Option<PathBuf>, String> {
+        for reading in mention.readings() {
+            let near =
+                [Some(by.directory.as_path()), by.canonical.parent().filter(|dir| *dir != by.directory)];
+            let tried: Vec<PathBuf> = match reading.strip_prefix("~/") {
+                None => near.into_iter().flatten().map(|directory| directory.join(reading)).collect(),
+                Some(rest) => match &self.rules.home {
+                    Some(home) => vec![home.join(rest)],
+                    None => return Err("begins with ~, and no home directory is configured".to_owned()),
+                },
+            };
+            for path in tried {
+                self.lookups += 1;
+                if self.lookups > MAX_IMPORT_LOOKUPS {
+                    return Err(format!("is not looked up: {MAX_IMPORT_LOOKUPS} words with an @ are enough"));
+                }
+                match resolve(&path) {
+                    Ok(None) => {}
+                    // A directory is named in passing.
+                    Ok(Some(canonical)) if canonical.is_dir() => return Ok(None),
+                    Ok(Some(_)) => return Ok(Some(path)),
+                    Err(why) => return Err(why),
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// What an imported file weighs: no more than what imports it, and no more than the place it lies in.
+    fn level(&self, by: &Place, canonical: &Path) -> Level {
+        let root = &self.workspace.root;
+        if by.level.authority() <= Authority::Project || !canonical.starts_with(root) {
+            return by.level;
+        }
+        let is_own = |own: &PathBuf| own != root && own.starts_with(root) && canonical.starts_with(own);
+        if by.own.iter().any(is_own) {
+            return by.level;
+        }
+        if canonical.parent() == Some(root) { Level::Project } else { Level::Directory }
+    }
+}

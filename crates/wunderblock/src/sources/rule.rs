@@ -1,0 +1,183 @@
+//! Rules: the Markdown files of a rule directory, some of them for certain paths only.
+
+use super::file::resolve;
+use super::front_matter;
+use super::loader::{Denied, Findings, Loader, Place, Source};
+use crate::limits::{MAX_RULE_DEPTH, MAX_RULE_PATTERNS, MAX_RULES};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use serde::Deserialize;
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use wunderblock_core::instruction::{FindingKind, InstructionFile};
+
+/// A rule, read.
+pub(super) struct Rule {
+    source: Source,
+    /// Where its text begins, and how many lines come before.
+    body: (usize, u64),
+    /// The directory its patterns are relative to, and the patterns; none: it always applies.
+    scope: Option<(PathBuf, GlobSet)>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Front {
+    paths: Option<Paths>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Paths {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Rule {
+    /// Whether it applies wherever the session works.
+    pub(super) fn is_general(&self) -> bool {
+        self.scope.is_none()
+    }
+
+    /// The first of some paths that one of its patterns names.
+    pub(super) fn names<'p>(&self, paths: &'p [PathBuf]) -> Option<&'p Path> {
+        let (base, patterns) = self.scope.as_ref()?;
+        let is_named =
+            |path: &&PathBuf| path.strip_prefix(base).is_ok_and(|inside| patterns.is_match(inside));
+        paths.iter().find(is_named).map(PathBuf::as_path)
+    }
+
+    /// Takes it in.
+    pub(super) fn take(&self, loader: &mut Loader<'_>, place: Place, out: &mut Vec<InstructionFile>) {
+        let text = self.source.file.text.get(self.body.0..).unwrap_or_default();
+        loader.take(&self.source, place, (text, self.body.1), out);
+    }
+}
+
+/// The rules in a rule directory of `base`, by path. One whose front matter cannot be read is left out: nobody knows
+/// where it is meant to apply.
+pub(super) fn rules(loader: &mut Loader<'_>, (base, directory): (&Path, &str), place: &Place) -> Vec<Rule> {
+    let top = base.join(directory);
+    let mut found = Vec::new();
+    let files = files(loader, &top);
+    for path in files {
+        match loader.open(&path, place) {
+            Ok(source) => match rule(base, source, &mut loader.findings) {
+                Ok(rule) => found.push(rule),
+                Err((name, line, why)) => {
+                    let detail = format!("{why}; the rule is left out");
+                    loader.findings.add(&name, Some(line), FindingKind::Unusable, detail);
+                }
+            },
+            Err(Denied::Absent) => {}
+            Err(denied) => loader.tell(&path, denied),
+        }
+    }
+    found
+}
+
+fn rule(base: &Path, source: Source, findings: &mut Findings) -> Result<Rule, (String, u64, String)> {
+    let text = &source.file.text;
+    let read =
+        front_matter::read::<Front>(text).map_err(|bad| (source.name.clone(), bad.line, bad.detail))?;
+    let body = (text.len() - read.body.len(), read.lines);
+    let listed = match read.front.paths {
+        None => return Ok(Rule { source, body, scope: None }),
+        Some(Paths::One(line)) => vec![line],
+        Some(Paths::Many(list)) => list,
+    };
+    let line_of = |pattern: &str| {
+        let at = text
+            .lines()
+            .take(usize::try_from(read.lines).unwrap_or(usize::MAX))
+            .position(|line| line.contains(pattern));
+        u64::try_from(at.unwrap_or_default()).unwrap_or_default().saturating_add(1)
+    };
+    let mut set = GlobSetBuilder::new();
+    let mut valid = 0;
+    for pattern in listed.iter().flat_map(|line| parts(line)).take(MAX_RULE_PATTERNS) {
+        match GlobBuilder::new(pattern.trim_start_matches("./")).literal_separator(true).build() {
+            Ok(glob) => {
+                set.add(glob);
+                valid += 1;
+            }
+            Err(error) => {
+                let detail = format!("this pattern does not hold: {error}");
+                findings.add(&source.name, Some(line_of(pattern)), FindingKind::Unusable, detail);
+            }
+        }
+    }
+    if valid == 0 {
+        let why = "`paths` names no pattern that holds".to_owned();
+        return Err((source.name.clone(), line_of("paths"), why));
+    }
+    match set.build() {
+        Ok(set) => Ok(Rule { source, body, scope: Some((base.to_owned(), set)) }),
+        Err(error) => {
+            let line = line_of("paths");
+            Err((source.name.clone(), line, format!("its patterns cannot be used together: {error}")))
+        }
+    }
+}
+
+/// A line of patterns, taken apart at commas that are not in braces.
+fn parts(line: &str) -> Vec<&str> {
+    let mut depth = 0_usize;
+    let split = line.split(move |c| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    });
+    split.map(str::trim).filter(|part| !part.is_empty()).collect()
+}
+
+/// The `.md` files in a directory, at any depth, by path. Links are followed as far as they stay inside the project.
+fn files(loader: &mut Loader<'_>, top: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut seen = HashSet::new();
+    let mut waiting = vec![(top.to_owned(), 0)];
+    while let Some((directory, depth)) = waiting.pop() {
+        let canonical = match resolve(&directory) {
+            Ok(Some(canonical)) => canonical,
+            Ok(None) => continue,
+            Err(why) => {
+                loader.tell(&directory, Denied::Unusable(why));
+                continue;
+            }
+        };
+        if !seen.insert(canonical.clone()) || depth > MAX_RULE_DEPTH {
+            let why = "is not followed: it leads back to where it began, or too deep";
+            loader.tell(&directory, Denied::Unusable(why.to_owned()));
+            continue;
+        }
+        if !canonical.starts_with(&loader.workspace.root) {
+            loader.tell(
+                &directory,
+                Denied::Unusable("leads outside of the project, and is not read".to_owned()),
+            );
+            continue;
+        }
+        let Ok(entries) = fs::read_dir(&directory) else { continue };
+        for entry in entries.flatten().take(4 * MAX_RULES) {
+            let path = entry.path();
+            let is_dir =
+                entry.file_type().is_ok_and(|kind| kind.is_dir() || (kind.is_symlink() && path.is_dir()));
+            if is_dir {
+                waiting.push((path, depth + 1));
+            } else if path.extension().is_some_and(|ending| ending == "md") {
+                found.push(path);
+            }
+        }
+        if found.len() > MAX_RULES {
+            let why = format!("has more than {MAX_RULES} rules; the rest is left out");
+            loader.tell(top, Denied::Unusable(why));
+            break;
+        }
+    }
+    found.sort();
+    found.truncate(MAX_RULES);
+    found
+}

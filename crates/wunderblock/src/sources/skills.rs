@@ -1,0 +1,104 @@
+//! Skills: directories with a `SKILL.md` whose front matter says what it is for.
+
+use super::file::{read, resolve, words};
+use super::front_matter;
+use super::loader::Findings;
+use crate::limits::{MAX_SKILLS, MAX_SOURCE_FILE};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use wunderblock_core::instruction::{Finding, FindingKind};
+
+/// A skill, whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkillFile {
+    /// What it is called: by its front matter, else by its directory.
+    pub name: String,
+    /// What it is for, on one line.
+    pub description: String,
+    /// The file, as it was found.
+    pub path: PathBuf,
+    /// BLAKE3 of its bytes, hexadecimal.
+    pub digest: String,
+    /// The whole file, front matter included.
+    pub body: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Front {
+    name: Option<String>,
+    description: Option<String>,
+}
+
+/// The skills of some directories: each `DIR/*/SKILL.md`, by name. Of two of one name the one of the earlier directory is
+/// taken; a directory that does not exist has none. What cannot be used is left out and listed.
+#[must_use]
+pub fn skills(dirs: &[PathBuf]) -> (Vec<SkillFile>, Vec<Finding>) {
+    let mut findings = Findings::default();
+    let mut found: BTreeMap<String, SkillFile> = BTreeMap::new();
+    let mut paths = Vec::new();
+    for directory in dirs {
+        paths.append(&mut files(directory, &mut findings));
+    }
+    for path in paths {
+        let shown = path.to_string_lossy().into_owned();
+        match skill(&path) {
+            Ok(None) => {}
+            Err((line, why)) => findings.add(&shown, line, FindingKind::Unusable, why),
+            Ok(Some(skill)) => match found.get(&skill.name) {
+                Some(first) => {
+                    let detail =
+                        format!("\"{}\" is there already, from {}", skill.name, first.path.display());
+                    findings.add(&shown, None, FindingKind::Repeated, detail);
+                }
+                None if found.len() >= MAX_SKILLS => {
+                    let detail = format!("is left out: {MAX_SKILLS} skills are enough");
+                    findings.add(&shown, None, FindingKind::Unusable, detail);
+                }
+                None => {
+                    found.insert(skill.name.clone(), skill);
+                }
+            },
+        }
+    }
+    (found.into_values().collect(), findings.into_vec())
+}
+
+fn files(directory: &Path, findings: &mut Findings) -> Vec<PathBuf> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) => {
+            if error.kind() != std::io::ErrorKind::NotFound {
+                let shown = directory.to_string_lossy();
+                findings.add(
+                    &shown,
+                    None,
+                    FindingKind::Unusable,
+                    format!("as a directory of skills: {}", words(&error)),
+                );
+            }
+            return Vec::new();
+        }
+    };
+    let mut files: Vec<PathBuf> =
+        entries.flatten().take(8 * MAX_SKILLS).map(|entry| entry.path().join("SKILL.md")).collect();
+    files.sort();
+    files
+}
+
+fn skill(path: &Path) -> Result<Option<SkillFile>, (Option<u64>, String)> {
+    let Some(canonical) = resolve(path).map_err(|why| (None, why))? else { return Ok(None) };
+    let file = read(&canonical, MAX_SOURCE_FILE).map_err(|why| (None, why))?;
+    let front = front_matter::read::<Front>(&file.text).map_err(|bad| (Some(bad.line), bad.detail))?.front;
+    let one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let name = front.name.map(one_line).filter(|name| !name.is_empty()).or(folder).unwrap_or_default();
+    let description = front.description.map(one_line).filter(|text| !text.is_empty());
+    let Some(description) = description else {
+        let why = "has no `description` in its front matter: nothing would tell a model what it is for";
+        return Err((Some(1), why.to_owned()));
+    };
+    Ok(Some(SkillFile { name, description, path: path.to_owned(), digest: file.digest, body: file.text }))
+}
