@@ -214,12 +214,50 @@ pub(crate) struct BuildArgs {
     /// The format of the request [default: the model's own]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) to: Option<DialectArg>,
-    /// Tools to declare: a file with a JSON array in the format of --to or in the neutral one
-    #[arg(long, value_name = "FILE")]
-    pub(crate) tools: Option<PathBuf>,
     /// Which consumer's view of the session
     #[arg(long, value_name = "NAME", default_value = "main")]
     pub(crate) lane: String,
+    #[command(flatten)]
+    pub(crate) sources: SourceArgs,
+}
+
+/// What enters a request from outside the ledger. What is not given stays as the lane has it on record.
+#[derive(Clone, Debug, ClapArgs)]
+#[command(next_help_heading = "What enters from outside (what is not given stays as it was)")]
+pub(crate) struct SourceArgs {
+    /// Where work happens: the instruction files and skills that hold there enter
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Look for instruction files in the whole project, not only from its root to --cwd
+    #[arg(long)]
+    pub(crate) scan: bool,
+    /// Instructions of yours for this session
+    #[arg(long, value_name = "FILE")]
+    pub(crate) instructions: Vec<PathBuf>,
+    /// Safety policy: nothing overrides it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) safety: Vec<PathBuf>,
+    /// System text, after the transcript's own
+    #[arg(long, value_name = "FILE")]
+    pub(crate) system: Vec<PathBuf>,
+    /// Tools to declare: a JSON array in the format of --to or in the neutral one
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: Option<PathBuf>,
+    /// Directories of skills: DIR/NAME/SKILL.md
+    #[arg(long, value_name = "DIR")]
+    pub(crate) skills: Vec<PathBuf>,
+    /// Memory that is always present
+    #[arg(long, value_name = "FILE")]
+    pub(crate) memory: Vec<PathBuf>,
+    /// Resources: a JSON or TOML list of {uri, name, description, text, pinned}
+    #[arg(long, value_name = "FILE")]
+    pub(crate) resources: Option<PathBuf>,
+    /// Where the work stands, in JSON or TOML: plan, todo, variables, results, failures, approvals
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+    /// Tools, skills, memory and resources that have changed take effect now, at the price of the cached beginning
+    #[arg(long)]
+    pub(crate) now: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -6,6 +6,7 @@ mod exit;
 mod paint;
 mod report;
 mod settings;
+mod sources;
 mod terminal;
 
 use clap::Parser;

@@ -6,6 +6,7 @@ use crate::exit::{Failure, unwritten, wrong};
 use crate::paint::Paint;
 use crate::report::{machine, picture, reason};
 use crate::settings::Settings;
+use crate::sources::sources;
 use crate::terminal::{clean, clean_json, width, write_bytes};
 use serde_json::json;
 use std::io::Write;
@@ -14,8 +15,6 @@ use std::process::ExitCode;
 use wunderblock::{Built, ContextOptions, Error, GrepOptions, Session};
 use wunderblock_core::budget::Treatment;
 use wunderblock_core::id::{Handle, LaneId};
-use wunderblock_core::message::Dialect;
-use wunderblock_core::request::Tool;
 use wunderblock_core::units::{Seq, Tokens};
 
 pub(crate) async fn context(
@@ -143,12 +142,16 @@ fn fate(built: &Built, seq: Seq) -> (&'static str, Option<&'static str>, Option<
 }
 
 fn options(settings: &Settings, build: &BuildArgs, at: Option<u64>) -> Result<ContextOptions, Failure> {
-    let defaults = &settings.context;
+    let (defaults, default) = (&settings.context, ContextOptions::default());
     let dialect = build.to.map(dialect);
     if build.model.as_deref().is_some_and(|model| model.trim().is_empty()) {
         return Err(wrong("--model is empty; leave it out to take the transcript's"));
     }
-    let tools = build.tools.as_deref().map(|path| tools(path, dialect)).transpose()?;
+    let sources = sources(
+        &build.sources,
+        (&settings.sources, &settings.instructions),
+        (dialect, at.is_some()),
+    )?;
     Ok(ContextOptions {
         lane: Some(LaneId::new(build.lane.clone()).map_err(Error::from)?),
         model: build.model.clone().or_else(|| defaults.model.clone()),
@@ -157,28 +160,8 @@ fn options(settings: &Settings, build: &BuildArgs, at: Option<u64>) -> Result<Co
         dialect,
         query: build.query.clone(),
         at: at.map(Seq),
-        tools: tools.unwrap_or_default(),
+        sources,
+        shares: settings.budget.clone(),
+        warn: defaults.warn.clone().unwrap_or(default.warn),
     })
-}
-
-/// Tools from a file: a JSON array in a provider's form, or in ours. Sorted, so that a request's beginning stays.
-fn tools(path: &Path, dialect: Option<Dialect>) -> Result<Vec<Tool>, Failure> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
-    let refused = || {
-        let why = "not a JSON array of tools in Anthropic's, OpenAI's or the neutral form";
-        wrong(format!("{}: {why}", path.display()))
-    };
-    // Anything else inside a request would be taken for a request without tools.
-    serde_json::from_str::<Vec<serde_json::Map<String, serde_json::Value>>>(&text).map_err(|_| refused())?;
-    let request = format!("{{\"model\":\"m\",\"max_tokens\":1,\"messages\":[],\"tools\":{text}}}");
-    let candidates = [dialect.unwrap_or(Dialect::Anthropic), Dialect::Anthropic, Dialect::OpenaiChat];
-    let decoded = candidates.into_iter().find_map(|dialect| {
-        let request = wunderblock_wire::decode(dialect, request.as_bytes()).ok()?;
-        request.tools.iter().all(|tool| !tool.name.is_empty()).then_some(request.tools)
-    });
-    let tools = decoded.or_else(|| serde_json::from_str::<Vec<Tool>>(&text).ok());
-    let mut tools = tools.ok_or_else(refused)?;
-    tools.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(tools)
 }

@@ -51,7 +51,7 @@ impl<'k> Shelf<'k> {
 
 /// What the sources offer, and what is to be said of the state at the tail.
 pub(super) fn offer(sources: &Sources, view: &View, (texts, shelf): (&Texts, &Shelf<'_>)) -> (Offer, Vec<Injection>) {
-    let mut offer = Offer { now: sources.now, ..Offer::default() };
+    let mut offer = Offer { now: sources.now, findings: sources.findings.clone(), ..Offer::default() };
     for (section, given) in [
         (Section::Safety, &sources.safety),
         (Section::System, &sources.system),

@@ -4,6 +4,7 @@
 
 use super::provider::StateProvider;
 use crate::sources::{InstructionRules, Workspace};
+use wunderblock_core::instruction::Finding;
 use wunderblock_core::request::Tool;
 use wunderblock_core::state::State;
 
@@ -28,6 +29,8 @@ pub struct Sources {
     pub state: Option<State>,
     /// Who else knows where the work stands: asked at each build.
     pub providers: Vec<StateProvider>,
+    /// What the caller has to say of them: it goes into the report.
+    pub findings: Vec<Finding>,
     /// Whether what is frozen (tools, skills, memory, resources) changes now, at the price of the cached beginning.
     pub now: bool,
 }
