@@ -491,6 +491,11 @@ mod tests {
                 (2, 1_109, 0),
             ),
             (
+                "said well after a failure, after a reply nobody measured",
+                after(&[reply(None, 5), failed(None), reply(None, 20), told(2, MODEL, None, (1_100, 9))]),
+                (2, 1_109, 0),
+            ),
+            (
                 "broken off in its last piece",
                 after(&[reply(Some("b"), 20), told(2, MODEL, Some("b"), (1_100, 9)), failed(Some("b"))]),
                 (1, 1_030, 27),
