@@ -460,8 +460,9 @@ mod tests {
     fn an_anchor_is_the_newest_good_measurement_and_what_came_after_its_reply() {
         let first = [other(5), reply(Some("a"), 40), told(1, MODEL, Some("a"), (1_000, 30)), other(7)];
         let after = |more: &[Mark<'static>]| [&first[..], more].concat();
-        // (what, marks, position, measured, since); position 0: none.
-        let table: Vec<(&str, Vec<Mark<'_>>, (u64, u64, u64))> = vec![
+        // Expected are position, measured and since; position 0: none.
+        type Case = (&'static str, Vec<Mark<'static>>, (u64, u64, u64));
+        let table: Vec<Case> = vec![
             ("nothing", vec![], (0, 0, 0)),
             ("never measured", vec![other(3), reply(None, 4)], (0, 0, 0)),
             ("one reply", after(&[]), (1, 1_030, 7)),

@@ -126,6 +126,7 @@ fn an_anchor_moves_with_the_session() {
     let fifth = scene.usage("msg_5", MODEL, (10, 1_300, 12));
     scene.add(Fact::TurnCompleted(turn(Some("context_overflow"))));
     assert_eq!(scene.anchor(), Some((fifth, 1_325, 0)));
+    scene.say(Message::text(Role::User, TEN).standing(Standing::Aside("a note".into())));
     scene.add(Fact::TurnCompleted(turn(None)));
     assert_eq!(scene.anchor(), Some((second, 1_153, 3 * TEN_COSTS)));
 
