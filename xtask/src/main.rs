@@ -4,6 +4,7 @@ mod bench;
 mod formats;
 mod picture;
 mod record;
+mod usage;
 
 use std::io::{Read, Write};
 use std::process::ExitCode;
@@ -16,21 +17,23 @@ usage: cargo run -p xtask -- COMMAND
   record --out FILE [--rev REV]   play the example session on a throw-away copy of REV (default HEAD)
                                   and write its transcript to FILE
   formats                         write the guide to transcript formats to stdout
+  usage FILE...                   compare our counts with the usage that transcripts report
   picture                         draw the report on stdin as an SVG picture on stdout
 ";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let Some((command, rest)) = arguments.split_first() else { return usage() };
+    let Some((command, rest)) = arguments.split_first() else { return misused() };
     let outcome = match (command.as_str(), rest) {
         ("bench", rest) => bench::run(rest).map(|()| None),
         ("record", rest) => match record::Options::parse(rest) {
             Some(options) => record::run(&options).map(Some),
-            None => return usage(),
+            None => return misused(),
         },
         ("formats", []) => Ok(Some(formats::guide())),
+        ("usage", files @ [_, ..]) => usage::table(files).map(Some),
         ("picture", []) => report().map(|text| Some(picture::draw(&text))),
-        _ => return usage(),
+        _ => return misused(),
     };
     match outcome {
         Ok(said) => {
@@ -50,7 +53,7 @@ fn report() -> Result<String, Box<dyn std::error::Error>> {
     Ok(text)
 }
 
-fn usage() -> ExitCode {
+fn misused() -> ExitCode {
     let _ = write!(std::io::stderr(), "{USAGE}");
     ExitCode::from(2)
 }

@@ -152,3 +152,69 @@ impl Gauge for Scales {
         self.counts.borrow().get(&handle).map_or(ERASED, |count| as_json(self.cost(*count), count.quotes))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Catalog;
+    use proptest::prelude::*;
+
+    fn scales(model: &str, per_mille: Option<u16>) -> Scales {
+        let row = Catalog::embedded().lookup(model).row.clone();
+        let calibration = per_mille.map(|per_mille| Calibration { per_mille, replies: 8 });
+        Scales::new(row.counter(), row.dialect).calibrated(calibration)
+    }
+
+    #[test]
+    fn what_is_counted_is_not_corrected() {
+        for model in ["gpt-4o", "gpt-4"] {
+            let (plain, corrected) = (scales(model, None), scales(model, Some(2_000)));
+            assert_eq!(corrected.calibration(), None, "{model}");
+            assert_eq!(corrected.text("not an estimate"), plain.text("not an estimate"), "{model}");
+            assert_eq!(corrected.framing(), plain.framing(), "{model}");
+        }
+    }
+
+    #[test]
+    fn what_a_provider_adds_is_corrected_as_texts_are() {
+        let framing = |per_mille| scales("claude-sonnet-4-5", per_mille).framing();
+        let of = |message, call| Framing { message: Tokens(message), call: Tokens(call) };
+        assert_eq!(framing(None), of(12, 50));
+        assert_eq!(framing(Some(1_250)), of(15, 63));
+        assert_eq!(framing(Some(500)), of(6, 25));
+    }
+
+    proptest! {
+        #[test]
+        fn a_corrected_count_is_never_below_o200k_and_grows_with_the_factor(
+            text in "(?s).{0,200}", model in proptest::sample::select(vec!["claude-sonnet-4-5", "claude-opus-4-8", "gemini-2.5-pro", "who"]),
+            per_mille in 500..=2_000_u16, more in 0..500_u16,
+        ) {
+            let least = Tokens(u64::from(Counted::of(&text).o200k));
+            let corrected = scales(model, Some(per_mille));
+            let cost = corrected.text(&text);
+            prop_assert!(cost.tokens >= least);
+            prop_assert_eq!(cost.bytes, scales(model, None).text(&text).bytes);
+            prop_assert!(scales(model, Some(per_mille + more)).text(&text).tokens >= cost.tokens);
+            prop_assert!(scales(model, Some(1_000)).text(&text) == scales(model, None).text(&text));
+            prop_assert_eq!(corrected.text(&text), cost, "the second time");
+        }
+
+        #[test]
+        fn a_stored_count_is_corrected_as_one_made_now(
+            text in "(?s).{0,200}", per_mille in 500..=2_000_u16, before in any::<bool>(),
+        ) {
+            let handle = Handle(7);
+            let mut gauge = scales("claude-sonnet-4-5", None);
+            if before {
+                gauge.learn(handle, count_body(&text));
+                // What was remembered of it is of an estimate that is not corrected.
+                gauge.text(&text);
+            }
+            let mut gauge = gauge.calibrated(Some(Calibration { per_mille, replies: 8 }));
+            gauge.learn(handle, count_body(&text));
+            prop_assert_eq!(gauge.blob(handle), gauge.text(&text));
+            prop_assert_eq!(gauge.json_blob(handle), gauge.json(&text));
+        }
+    }
+}

@@ -297,3 +297,43 @@ fn undated(name: &str) -> &str {
         })
         .unwrap_or(name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_model_has_one_name() {
+        let catalog = Catalog::embedded();
+        let table = [
+            ("claude-sonnet-4-5", "claude-sonnet-4-5"),
+            (" Claude-Sonnet-4-5", "claude-sonnet-4-5"),
+            ("claude-sonnet-4-5-20250929", "claude-sonnet-4-5"),
+            ("claude-sonnet-4-5@20250929", "claude-sonnet-4-5"),
+            ("anthropic/claude-sonnet-4-5", "claude-sonnet-4-5"),
+            ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"),
+            ("gpt-4o-2024-08-06", "gpt-4o"),
+            ("gpt-4o-mini-2024-07-18", "gpt-4o-mini"),
+            ("models/gemini-2.5-pro", "gemini-2.5-pro"),
+            // Not the same model by the catalog, or unknown to it: as it stands.
+            ("claude-sonnet-4-20250514", "claude-sonnet-4"),
+            ("claude-opus-4-1-20250805", "claude-opus-4-1"),
+            ("gpt-4-0613", "gpt-4-0613"),
+            ("house/own-20250101", "house/own-20250101"),
+            ("-20250929", "-20250929"),
+            ("é-20250929", "é-20250929"),
+            ("", ""),
+        ];
+        for (name, expect) in table {
+            assert_eq!(plain(&catalog, name), expect, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_correction_upwards_is_taken_back_and_one_downwards_is_not() {
+        let calibration = |per_mille| Some(Calibration { per_mille, replies: 8 });
+        assert_eq!(uncorrected(Tokens(900), None), Some(Tokens(900)));
+        assert_eq!(uncorrected(Tokens(1_500), calibration(1_250)), Some(Tokens(1_200)));
+        assert_eq!(uncorrected(Tokens(900), calibration(999)), None);
+    }
+}

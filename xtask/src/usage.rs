@@ -1,0 +1,228 @@
+//! How near our counts come to what providers measured, over transcripts that report usage.
+//!
+//! Per session and model: the growth of the second half of its replies, by our estimate and by the estimate corrected
+//! with what the first half teaches, against the growth that was measured; and the size of each request foretold from
+//! the reply before it (its anchor) and our estimate of what came in between.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use wunderblock::catalog::Catalog;
+use wunderblock::tokens::{Counted, Counter};
+use wunderblock_core::id::Handle;
+use wunderblock_core::message::{Message, Role, Standing};
+use wunderblock_core::ports::{Framing, Gauge};
+use wunderblock_core::units::{Bytes, Cost, Seq, Tokens};
+use wunderblock_core::usage::{Calibration, Mark, Measured, Weight, anchor, calibrate};
+use wunderblock_wire::transcript::{Item, Place, Reader, detect};
+
+/// Counts texts that are all at hand, and corrects the counts.
+struct Scale(Counter, Option<Calibration>);
+
+impl Scale {
+    fn correct(&self, estimate: Tokens) -> Tokens {
+        self.1.map_or(estimate, |calibration| calibration.of(estimate))
+    }
+}
+
+impl Gauge for Scale {
+    fn text(&self, text: &str) -> Cost {
+        let counted = Counted::of(text);
+        let tokens = self.correct(self.0.scale(counted, self.0.count_cl100k(text)));
+        Cost { tokens: tokens.max(Tokens(u64::from(counted.o200k))), bytes: Bytes::ZERO }
+    }
+    fn json(&self, text: &str) -> Cost {
+        let cost = self.text(text);
+        Cost { tokens: cost.tokens + Tokens(text.matches('"').count() as u64 / 2), ..cost }
+    }
+    fn blob(&self, _: Handle) -> Cost {
+        Cost::ZERO
+    }
+    fn json_blob(&self, _: Handle) -> Cost {
+        Cost::ZERO
+    }
+    fn framing(&self) -> Framing {
+        let framing = self.0.framing();
+        Framing { message: self.correct(framing.message), call: self.correct(framing.call) }
+    }
+}
+
+/// What a transcript's own session holds, as far as it bears on usage.
+enum Told {
+    Said(Box<Message>),
+    Measured { model: String, api_id: Option<Box<str>>, input: Tokens, output: Tokens },
+    Reset,
+}
+
+/// A table in Markdown over the sessions with enough replies.
+pub(crate) fn table(files: &[String]) -> Result<String, Box<dyn Error>> {
+    let mut out = String::from(
+        "| session | model | replies | growth measured | ours | corrected | foretold: median | p90 | worst | off by over 5 % |\n\
+         |---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    let mut passed_over = 0;
+    for file in files {
+        let told = read(file)?;
+        let mut models: Vec<&str> = told.iter().filter_map(model_of).collect();
+        models.sort_unstable();
+        models.dedup();
+        let rows: Vec<String> = models.into_iter().filter_map(|model| row(file, &told, model)).collect();
+        passed_over += usize::from(rows.is_empty());
+        out.extend(rows);
+    }
+    let _ = write!(out, "\n{passed_over} of {} files report too little usage to learn from.", files.len());
+    Ok(out)
+}
+
+fn model_of(told: &Told) -> Option<&str> {
+    match told {
+        Told::Measured { model, .. } => Some(model),
+        _ => None,
+    }
+}
+
+fn read(file: &str) -> Result<Vec<Told>, Box<dyn Error>> {
+    let bytes = std::fs::read(file)?;
+    let Ok(format) = detect(file, bytes.get(..1 << 16).unwrap_or(&bytes)) else { return Ok(Vec::new()) };
+    let mut reader = Reader::new(format, file);
+    let (mut told, mut offset, mut last, mut speaker) = (Vec::new(), 0, None, String::new());
+    for (line, bytes) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
+        let records = reader.line(offset, line, bytes);
+        offset += bytes.len() as u64 + 1;
+        for record in records.into_iter().filter(|record| record.session.is_none()) {
+            let follows = match &record.place {
+                Place::Next => true,
+                Place::After(id) => last.as_ref() == Some(id),
+                Place::Root | Place::RolledBack { .. } => false,
+            };
+            // Something was taken back: what was measured before it is another branch's.
+            told.extend((!follows && last.is_some()).then_some(Told::Reset));
+            last = record.id.or(last);
+            for item in record.items {
+                match item {
+                    Item::Message(message) => {
+                        speaker = message.model.as_deref().map_or(speaker, str::to_owned);
+                        told.push(Told::Said(Box::new(message)));
+                    }
+                    Item::Usage(usage) => told.push(Told::Measured {
+                        model: usage.model.as_deref().map_or_else(|| speaker.clone(), str::to_owned),
+                        api_id: usage.api_id,
+                        input: usage.input + usage.cache_read + usage.cache_write,
+                        output: usage.output,
+                    }),
+                    Item::Compacted { .. } => told.push(Told::Reset),
+                    Item::Opened(_) | Item::Turn(_) | Item::Spawned(_) => {}
+                }
+            }
+        }
+    }
+    Ok(told)
+}
+
+fn marks<'a>(told: &'a [Told], gauge: &Scale) -> Vec<Mark<'a>> {
+    let mark = |(seq, told): (u64, &'a Told)| match told {
+        Told::Said(said) if said.role == Role::Assistant => Some(Mark::Reply {
+            api_id: said.api_id.as_deref(),
+            weight: Weight::of(said, gauge),
+            failed: matches!(said.standing, Standing::Failed(_)),
+        }),
+        Told::Said(said) => said.standing.is_sendable().then(|| Mark::Other(Weight::of(said, gauge))),
+        Told::Measured { model, api_id, input, output } => Some(Mark::Measured(Measured {
+            seq: Seq(seq),
+            model,
+            api_id: api_id.as_deref(),
+            input: *input,
+            output: *output,
+            live: false,
+        })),
+        Told::Reset => Some(Mark::Reset),
+    };
+    (1..).zip(told).filter_map(mark).collect()
+}
+
+/// A reply's input: as it was foretold, what it grew by and by our estimate should have grown by since the one before.
+struct Step {
+    input: u64,
+    foretold: u64,
+    grown: u64,
+    estimated: u64,
+}
+
+/// Each reply but the first, against what was known right before it. A request whose input has shrunk unannounced is
+/// foretold like any other, and has not grown.
+fn steps(marks: &[Mark<'_>], model: &str) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let (mut before, mut since, mut reply) = (None::<Measured<'_>>, Tokens::ZERO, Tokens::ZERO);
+    for (at, mark) in marks.iter().enumerate() {
+        match mark {
+            Mark::Reply { weight, .. } => reply += weight.total(),
+            Mark::Other(weight) => {
+                since += reply + weight.total();
+                reply = Tokens::ZERO;
+            }
+            Mark::Measured(measured) if measured.model == model && measured.input > Tokens::ZERO => {
+                if measured.api_id.is_some() && before.is_some_and(|last| last.api_id == measured.api_id) {
+                    continue;
+                }
+                let said = marks.get(..at).unwrap_or_default();
+                if matches!(said.last(), Some(Mark::Reply { failed: true, .. })) {
+                    continue;
+                }
+                let words = said.iter().rev().take_while(|mark| matches!(mark, Mark::Reply { .. })).count();
+                let known = said.get(..at - words).unwrap_or_default();
+                if let (Some(last), Some(anchor)) = (before, anchor(known.iter().copied(), model)) {
+                    steps.push(Step {
+                        input: measured.input.0,
+                        foretold: anchor.total().0,
+                        grown: measured.input.saturating_sub(last.input).0,
+                        estimated: since.0,
+                    });
+                }
+                (before, since, reply) = (Some(*measured), reply, Tokens::ZERO);
+            }
+            Mark::Reset => (before, since, reply) = (None, Tokens::ZERO, Tokens::ZERO),
+            _ => {}
+        }
+    }
+    steps
+}
+
+fn row(file: &str, told: &[Told], model: &str) -> Option<String> {
+    let counter = Catalog::embedded().lookup(model).row.counter();
+    let plain = Scale(counter, None);
+    let all = marks(told, &plain);
+    let replies = told.iter().enumerate().filter(|(_, told)| model_of(told) == Some(model));
+    let replies: Vec<usize> = replies.map(|(at, _)| at).collect();
+    let middle = replies.get(replies.len() / 2).copied()?;
+    let learned = calibrate(marks(told.get(..middle)?, &plain), model)?;
+    let second = told.get(middle..)?;
+    let growth = |gauge: &Scale| {
+        let steps = steps(&marks(second, gauge), model);
+        let grown = steps.into_iter().filter(|step| step.grown > 0);
+        grown.fold((0, 0), |sum, step| (sum.0 + step.grown, sum.1 + step.estimated))
+    };
+    let (measured, ours) = growth(&plain);
+    let (_, corrected) = growth(&Scale(counter, Some(learned)));
+    let mut errors: Vec<f64> = steps(&all, model).iter().map(error).collect();
+    errors.sort_by(f64::total_cmp);
+    let rank =
+        |part: usize| errors.get(errors.len() * part / 100).or(errors.last()).copied().unwrap_or_default();
+    let over = errors.iter().filter(|error| **error > 5.0).count();
+    let of = |estimate: u64| format!("{:.2}", estimate as f64 / measured.max(1) as f64);
+    let name = std::path::Path::new(file).file_name()?.to_string_lossy().into_owned();
+    Some(format!(
+        "| {name} | {model} | {} | {measured} | {} | {} (× {:.3}) | {:.2} % | {:.2} % | {:.2} % | {over} of {} |\n",
+        replies.len(),
+        of(ours),
+        of(corrected),
+        f64::from(learned.per_mille) / 1_000.0,
+        rank(50),
+        rank(90),
+        rank(100),
+        errors.len(),
+    ))
+}
+
+/// By how many hundredths of it a request was foretold wrongly.
+fn error(step: &Step) -> f64 {
+    step.foretold.abs_diff(step.input) as f64 * 100.0 / step.input.max(1) as f64
+}
