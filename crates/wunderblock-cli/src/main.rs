@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod exit;
+mod outside;
 mod paint;
 mod report;
 mod settings;

@@ -1,5 +1,6 @@
 //! The report of a request as a picture: bars per section, then entries, then what is missing.
 
+use crate::outside;
 use crate::paint::Paint;
 use crate::terminal::{clean, width};
 use serde_json::{Value, json};
@@ -35,10 +36,12 @@ pub(crate) fn picture(session: &str, built: &Built, paint: Paint, all: bool) -> 
     out.push('\n');
     bars(report, paint, &mut out);
     out.push_str(&format!("\n{}\n", total_line(report)));
+    outside::summary(built, paint, &mut out);
     if let Some(step) = built.step {
         let step = format!("the lane took a step with this request: {}", step.words());
         out.push_str(&format!("  {}\n", paint.dim(&step)));
     }
+    outside::picture(built, paint, all, &mut out);
     left_out(report, paint, &mut out);
     entries(report, paint, all, &mut out);
     for dropped in &built.dropped {
@@ -319,6 +322,7 @@ pub(crate) fn machine(session: &str, built: &Built) -> Result<Value, serde_json:
             "dropped": dropped.collect::<Vec<_>>(),
         }),
     );
+    add(&mut value, outside::machine(built)?);
     Ok(value)
 }
 

@@ -96,7 +96,9 @@ impl Settings {
         file.budget.check().map_err(|error| wrong(format!("[budget] in the settings: {error}")))?;
         let warn = file.context.warn.iter().flatten().copied();
         if let Some(percent) = warn.into_iter().find(|percent| !(1..=100).contains(percent)) {
-            let why = format!("`warn` in the settings: {percent} is no part of a limit in hundredths; 1 to 100 are");
+            let why = format!(
+                "`warn` in the settings: {percent} is no part of a limit in hundredths; 1 to 100 are"
+            );
             return Err(wrong(why));
         }
         let instructions = with_places(file.instructions);
@@ -139,7 +141,8 @@ fn with_places(mut rules: InstructionRules) -> InstructionRules {
     let Ok(strategy) = strategy() else { return rules };
     let home = strategy.home_dir().to_path_buf();
     if rules.managed.is_empty() {
-        rules.managed = ["/etc/wunderblock/AGENTS.md", "/etc/claude-code/CLAUDE.md"].map(PathBuf::from).to_vec();
+        rules.managed =
+            ["/etc/wunderblock/AGENTS.md", "/etc/claude-code/CLAUDE.md"].map(PathBuf::from).to_vec();
     }
     if rules.user.is_empty() {
         let own = strategy.config_dir().join("wunderblock").join("AGENTS.md");

@@ -61,8 +61,10 @@ pub(crate) fn sources(
     }
     if !is_past {
         let place = cwd.map_or_else(|| PathBuf::from("."), Path::to_path_buf);
-        let provider = |one: &Provider| StateProvider::command(&one.name, one.command.clone(), place.clone());
-        sources.providers = files.providers.iter().map(provider).collect();
+        let named = files.providers.iter();
+        sources.providers = named
+            .map(|one| StateProvider::command(one.name.as_str(), one.command.clone(), place.clone()))
+            .collect();
     }
     Ok(sources)
 }

@@ -154,7 +154,10 @@ impl Agent<'_> {
             model: Some(self.script.model.clone()),
             window: Some(self.script.window),
             dialect: Some(self.script.dialect),
-            sources: Sources { tools: Some(self.tools.iter().cloned().map(Into::into).collect()), ..Sources::default() },
+            sources: Sources {
+                tools: Some(self.tools.iter().cloned().map(Into::into).collect()),
+                ..Sources::default()
+            },
             ..ContextOptions::default()
         }
     }

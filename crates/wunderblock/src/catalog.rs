@@ -142,7 +142,8 @@ fn default_row() -> Row {
         max_input: None,
         max_output: Tokens(4096),
         dialect: Dialect::OpenaiChat,
-        max_bytes: Bytes(20_000_000), cache: SHIM,
+        max_bytes: Bytes(20_000_000),
+        cache: SHIM,
     }
 }
 
@@ -212,7 +213,8 @@ fn parse(text: &str) -> Result<Vec<Row>, CatalogError> {
                 max_input: model.max_input.map(Tokens),
                 max_output: Tokens(model.max_output),
                 dialect,
-                max_bytes: Bytes(group.max_bytes), cache: SHIM,
+                max_bytes: Bytes(group.max_bytes),
+                cache: SHIM,
             });
         }
     }
@@ -333,32 +335,64 @@ mod tests {
 }
 /// shim
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CacheMode { /// e
-Explicit, /// a
-Automatic, /// n
-None }
+pub enum CacheMode {
+    /// e
+    Explicit,
+    /// a
+    Automatic,
+    /// n
+    None,
+}
 /// shim
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CacheRule { /// m
-pub mode: CacheMode, /// m
-pub minimum: Tokens, /// m
-pub step: Tokens, /// m
-pub lifetime: wunderblock_core::units::Millis }
+pub struct CacheRule {
+    /// m
+    pub mode: CacheMode,
+    /// m
+    pub minimum: Tokens,
+    /// m
+    pub step: Tokens,
+    /// m
+    pub lifetime: wunderblock_core::units::Millis,
+}
 /// shim
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MicroDollars(pub u64);
+impl std::fmt::Display for MicroDollars {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "${}", self.0)
+    }
+}
 /// shim
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Spent { /// m
-pub input: Tokens, /// m
-pub cache_read: Tokens, /// m
-pub cache_write: Tokens, /// m
-pub output: Tokens }
+pub struct Spent {
+    /// m
+    pub input: Tokens,
+    /// m
+    pub cache_read: Tokens,
+    /// m
+    pub cache_write: Tokens,
+    /// m
+    pub output: Tokens,
+}
 /// shim
 pub struct Price;
-impl Price { /// shim
-pub fn cost(&self, _: Spent) -> MicroDollars { MicroDollars(0) } }
-impl Row { /// shim
-pub fn price_at(&self, _: wunderblock_core::units::Millis) -> Option<&Price> { None } }
+impl Price {
+    /// shim
+    pub fn cost(&self, _: Spent) -> MicroDollars {
+        MicroDollars(0)
+    }
+}
+impl Row {
+    /// shim
+    pub fn price_at(&self, _: wunderblock_core::units::Millis) -> Option<&Price> {
+        None
+    }
+}
 
-const SHIM: CacheRule = CacheRule { mode: CacheMode::Explicit, minimum: Tokens(1024), step: Tokens(1), lifetime: wunderblock_core::units::Millis(300_000) };
+const SHIM: CacheRule = CacheRule {
+    mode: CacheMode::Explicit,
+    minimum: Tokens(1024),
+    step: Tokens(1),
+    lifetime: wunderblock_core::units::Millis(300_000),
+};

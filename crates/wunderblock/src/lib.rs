@@ -41,8 +41,8 @@ mod usage;
 
 pub use backup::Restored;
 pub use build::{
-    Built, CachePlan, ContextOptions, Difference, Given, Instructions, OfferedTool, Recorded, Replayed, Resource, Skill,
-    Sources, StateProvider,
+    Built, CachePlan, ContextOptions, Difference, Given, Instructions, OfferedTool, Recorded, Replayed,
+    Resource, Skill, Sources, StateProvider,
 };
 pub use catch_up::Progress;
 pub use doctor::{Diagnosis, Problem};

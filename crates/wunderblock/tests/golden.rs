@@ -108,7 +108,8 @@ fn requests_of_version_1_stay_as_they_are() {
     for (dialect, window) in cases() {
         let name = format!("v1-{}-{window}", dialect.name());
         let session = session();
-        let record: Vec<(EventId, Fact)> = serde_json::from_str(&read(&format!("{name}.record.json"))).unwrap();
+        let record: Vec<(EventId, Fact)> =
+            serde_json::from_str(&read(&format!("{name}.record.json"))).unwrap();
         let events = record.into_iter().map(|(id, fact)| NewEvent {
             id,
             at: Millis(1_790_000_000_000),

@@ -147,11 +147,8 @@ fn options(settings: &Settings, build: &BuildArgs, at: Option<u64>) -> Result<Co
     if build.model.as_deref().is_some_and(|model| model.trim().is_empty()) {
         return Err(wrong("--model is empty; leave it out to take the transcript's"));
     }
-    let sources = sources(
-        &build.sources,
-        (&settings.sources, &settings.instructions),
-        (dialect, at.is_some()),
-    )?;
+    let sources =
+        sources(&build.sources, (&settings.sources, &settings.instructions), (dialect, at.is_some()))?;
     Ok(ContextOptions {
         lane: Some(LaneId::new(build.lane.clone()).map_err(Error::from)?),
         model: build.model.clone().or_else(|| defaults.model.clone()),

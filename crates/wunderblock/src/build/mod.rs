@@ -226,7 +226,8 @@ impl Session {
         let (composed, step, planned) = attempt(first, texts)?;
         let steps = |plan: &Plan| plan.step == Some(TrimReason::OverBudget);
         let again = !first && planned.as_ref().map_or(true, steps);
-        let (composed, mut step, planned) = if again { attempt(true, texts)? } else { (composed, step, planned) };
+        let (composed, mut step, planned) =
+            if again { attempt(true, texts)? } else { (composed, step, planned) };
         let mut plan = planned?;
         if loaded.anew {
             plan.step = Some(TrimReason::Widened);
@@ -361,7 +362,8 @@ impl Engine {
             return Err(Error::Silence(loaded.info.id.clone()));
         }
         let tally = |seq: Seq| tally_of(tallies.get(&seq).copied().unwrap_or_default(), &target);
-        let report = report(&rendered, target.budget, target.certainty, self.stream_handle(&loaded.info.id), &tally);
+        let report =
+            report(&rendered, target.budget, target.certainty, self.stream_handle(&loaded.info.id), &tally);
         let before = loaded.before.as_ref().map(|(at, built)| (*at, built.as_ref()));
         let preamble = step.view.preamble().cloned();
         let marks = preamble.as_ref().map_or(&[][..], |preamble| &preamble.cache);
@@ -370,7 +372,8 @@ impl Engine {
         let encoded = encode(rendered, &target, &points)?;
         self.check(&encoded, &target)?;
         let now = if options.at.is_some() { loaded.newest_at } else { self.now() };
-        let cache = prefix::plan((&target, &encoded), (points, report.total_tokens), (now, before), &loaded.reports);
+        let cache =
+            prefix::plan((&target, &encoded), (points, report.total_tokens), (now, before), &loaded.reports);
         let percent = |tokens: Tokens, limit: Tokens| tokens.0.saturating_mul(100) / limit.0.max(1);
         let now_at = percent(report.total_tokens, report.limit);
         let warned = options.warn.iter().copied().filter(|warn| now_at >= u64::from(*warn)).max();
@@ -412,7 +415,9 @@ impl Engine {
         // A session that ends with the assistant's words waits for the user's: whoever sends the request adds them.
         let waits = |rule: &str| matches!(rule, "prefill" | "trailing-space");
         match violations.iter().find(|violation| !waits(violation.rule)) {
-            Some(first) => Err(Error::Invalid { dialect, first: format!("{}: {}", first.path, first.detail) }),
+            Some(first) => {
+                Err(Error::Invalid { dialect, first: format!("{}: {}", first.path, first.detail) })
+            }
             None => Ok(()),
         }
     }

@@ -9,9 +9,7 @@ use std::collections::BTreeSet;
 use wunderblock_core::authority::{Authority, Level};
 use wunderblock_core::compose::Offer;
 use wunderblock_core::id::Handle;
-use wunderblock_core::instruction::{
-    Finding, FindingKind, InstructionFile, LoadReason, pieces, settle,
-};
+use wunderblock_core::instruction::{Finding, FindingKind, InstructionFile, LoadReason, pieces, settle};
 use wunderblock_core::message::{Body, Part, count_lines};
 use wunderblock_core::preamble::{Block, Deferral, IgnoreFile, Preamble, ToolBlock};
 use wunderblock_core::section::Section;
@@ -50,7 +48,11 @@ impl<'k> Shelf<'k> {
 }
 
 /// What the sources offer, and what is to be said of the state at the tail.
-pub(super) fn offer(sources: &Sources, view: &View, (texts, shelf): (&Texts, &Shelf<'_>)) -> (Offer, Vec<Injection>) {
+pub(super) fn offer(
+    sources: &Sources,
+    view: &View,
+    (texts, shelf): (&Texts, &Shelf<'_>),
+) -> (Offer, Vec<Injection>) {
     let mut offer = Offer { now: sources.now, findings: sources.findings.clone(), ..Offer::default() };
     for (section, given) in [
         (Section::Safety, &sources.safety),
@@ -126,7 +128,9 @@ fn tool_blocks(tools: &[OfferedTool], shelf: &Shelf<'_>, findings: &mut Vec<Find
     for OfferedTool { tool, deferred } in tools {
         let problem = match schema_problem(&tool.schema) {
             _ if tool.name.trim().is_empty() => Some("it has no name".to_owned()),
-            _ if !names.insert(&tool.name) => Some("another tool of this name is declared already".to_owned()),
+            _ if !names.insert(&tool.name) => {
+                Some("another tool of this name is declared already".to_owned())
+            }
             problem => problem,
         };
         if let Some(problem) = problem {
@@ -162,13 +166,16 @@ fn schema_problem(schema: &str) -> Option<String> {
     };
     let Some(object) = value.as_object() else { return Some("its schema is not a JSON object".to_owned()) };
     let kind = object.get("type");
-    if kind.is_some_and(|kind| kind != "object") || kind.is_none() && !object.is_empty() && !combines(object) {
+    if kind.is_some_and(|kind| kind != "object") || kind.is_none() && !object.is_empty() && !combines(object)
+    {
         return Some("its schema is not of type `object`".to_owned());
     }
     if object.get("properties").is_some_and(|properties| !properties.is_object()) {
         return Some("`properties` of its schema is not an object".to_owned());
     }
-    let names = |value: &serde_json::Value| value.as_array().is_some_and(|names| names.iter().all(|name| name.is_string()));
+    let names = |value: &serde_json::Value| {
+        value.as_array().is_some_and(|names| names.iter().all(|name| name.is_string()))
+    };
     if object.get("required").is_some_and(|required| !names(required)) {
         return Some("`required` of its schema is not a list of names".to_owned());
     }
@@ -186,8 +193,8 @@ fn read(instructions: &Instructions, view: &View, (texts, shelf): (&Texts, &Shel
     let recorded = view.preamble();
     let old = recorded.map_or(&nothing, AsRef::as_ref);
     let touched = touched_paths(instructions, view, old);
-    let frozen: Option<Vec<(String, String)>> =
-        recorded.map(|_| old.ignore.iter().map(|file| (file.path.to_string(), text_of(&file.text, texts))).collect());
+    let frozen: Option<Vec<(String, String)>> = recorded
+        .map(|_| old.ignore.iter().map(|file| (file.path.to_string(), text_of(&file.text, texts))).collect());
     let scanned: Option<Vec<String>> = recorded.filter(|_| instructions.rules.scan).map(|_| {
         let found = old.blocks.iter().filter(|block| block.reason == LoadReason::Scan);
         found.map(|block| block.name.to_string()).collect()
@@ -230,9 +237,8 @@ fn read(instructions: &Instructions, view: &View, (texts, shelf): (&Texts, &Shel
     let count = head.len();
     let blocks: Vec<Block> =
         before.iter().zip(&texts_before).filter_map(|(file, text)| file_block(file, text, shelf)).collect();
-    let (first, inside): (Vec<_>, Vec<_>) = blocks.into_iter().partition(|block| {
-        head.iter().take(count).any(|file| file.path == block.name)
-    });
+    let (first, inside): (Vec<_>, Vec<_>) =
+        blocks.into_iter().partition(|block| head.iter().take(count).any(|file| file.path == block.name));
     offer.blocks.insert(Section::Instructions, first);
     offer.nested = inside;
     offer.nested.extend(outside.iter().zip(late).filter_map(|(file, text)| file_block(file, text, shelf)));
@@ -293,7 +299,9 @@ fn state(sources: &Sources, view: &View, shelf: &Shelf<'_>, findings: &mut Vec<F
         }
     }
     let names: BTreeSet<String> = texts.iter().map(|(name, _)| name.clone()).collect();
-    let gone = view.said_names(Section::State).filter(|name| asked && !names.contains(*name) && !silent.contains(*name));
+    let gone = view
+        .said_names(Section::State)
+        .filter(|name| asked && !names.contains(*name) && !silent.contains(*name));
     texts.extend(gone.map(|name| (name.to_owned(), "none".to_owned())).collect::<Vec<_>>());
     let injection = |(name, text): (String, String)| Injection {
         section: Section::State,

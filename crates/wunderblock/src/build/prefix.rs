@@ -125,9 +125,10 @@ pub(super) fn plan(
     let common = stem.map(|stem| (common(&encoded.bytes, stem), stem.bytes()));
     let is_cold = alike.is_some_and(|(at, _)| now.0.saturating_sub(at.0) > rule.lifetime.0);
     let again = match (alike, common) {
-        (Some((_, built)), Some((same, all))) if all > Bytes::ZERO => {
-            Tokens(u64::try_from(u128::from(built.total_tokens.0) * u128::from(same.0) / u128::from(all.0)).unwrap_or(u64::MAX))
-        }
+        (Some((_, built)), Some((same, all))) if all > Bytes::ZERO => Tokens(
+            u64::try_from(u128::from(built.total_tokens.0) * u128::from(same.0) / u128::from(all.0))
+                .unwrap_or(u64::MAX),
+        ),
         _ => Tokens::ZERO,
     };
     let stepped = Tokens(again.0 - again.0 % rule.step.0.max(1));
@@ -159,7 +160,11 @@ pub(super) fn plan(
 fn recorded(usage: &[(Seq, UsageMeasured)]) -> Option<Recorded> {
     let taken_in = |usage: &UsageMeasured| usage.input + usage.cache_read + usage.cache_write;
     let (seq, newest) = usage.last()?;
-    let before = usage.iter().rev().skip(1).find(|(_, other)| other.api_id != newest.api_id || newest.api_id.is_none());
+    let before = usage
+        .iter()
+        .rev()
+        .skip(1)
+        .find(|(_, other)| other.api_id != newest.api_id || newest.api_id.is_none());
     let alike = before.filter(|(_, other)| other.model == newest.model);
     Some(Recorded {
         seq: *seq,

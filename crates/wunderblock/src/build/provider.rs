@@ -50,7 +50,9 @@ impl StateProvider {
 }
 
 fn run(command: &[String], cwd: &Path) -> Result<String, String> {
-    let Some((program, arguments)) = command.split_first() else { return Err("the command is empty".to_owned()) };
+    let Some((program, arguments)) = command.split_first() else {
+        return Err("the command is empty".to_owned());
+    };
     let end = Instant::now() + Duration::from_millis(limits::PROVIDER_TIME);
     let mut child = Command::new(program)
         .args(arguments)

@@ -5,9 +5,7 @@ use crate::error::Error;
 use crate::session::Session;
 use crate::store::Write;
 use std::collections::BTreeMap;
-use wunderblock_core::event::{
-    BudgetWarned, ContextBuilt, Fact, NewEvent, Overflow, Source, TurnCompleted,
-};
+use wunderblock_core::event::{BudgetWarned, ContextBuilt, Fact, NewEvent, Overflow, Source, TurnCompleted};
 use wunderblock_core::id::EventId;
 use wunderblock_core::plan::{Plan, Refusal};
 use wunderblock_core::render;
@@ -19,7 +17,9 @@ impl Session {
     pub(super) async fn record(&self, draft: &Draft) -> Result<Seq, Error> {
         let mut events = draft.step.events.clone();
         let seq = Seq(draft.built.through.0 + events.len() as u64 + 1);
-        events.push(self.event(format!("context.built@{seq}"), Fact::ContextBuilt(Box::new(self.built(draft))))?);
+        events.push(
+            self.event(format!("context.built@{seq}"), Fact::ContextBuilt(Box::new(self.built(draft))))?,
+        );
         if let Some(warned) = warning(draft) {
             events.push(self.event(format!("budget.warned@{}", seq.next()), Fact::BudgetWarned(warned))?);
         }

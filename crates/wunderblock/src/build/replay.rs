@@ -153,7 +153,9 @@ impl Session {
                     trimmed.trim.drop_before,
                     trimmed.trim.stub_before
                 ),
-                Some(Fact::PreambleChanged(changed)) if changed.lane == b.lane => preamble_words(&changed.changes),
+                Some(Fact::PreambleChanged(changed)) if changed.lane == b.lane => {
+                    preamble_words(&changed.changes)
+                }
                 Some(Fact::ContentPinned(pin)) => format!("position {} was pinned or unpinned", pin.target),
                 Some(Fact::ContentErased(gone)) => {
                     format!("positions {} to {} were erased", gone.from_seq, gone.to_seq)

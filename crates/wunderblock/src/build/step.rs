@@ -103,7 +103,7 @@ impl Engine {
         step: &Step,
         texts: &mut Texts,
     ) -> Result<BTreeMap<Seq, TallyRow>, Error> {
-                let mut handles: Vec<Handle> = render::handles(&step.view, &step.plan.trim).into_iter().collect();
+        let mut handles: Vec<Handle> = render::handles(&step.view, &step.plan.trim).into_iter().collect();
         handles.retain(|handle| !texts.0.contains_key(handle));
         let seqs: Vec<Seq> = render::edges(&step.view, &step.plan.trim);
         let queries = vec![

@@ -109,7 +109,11 @@ impl Lane {
             window: Some(Tokens(self.window)),
             dialect: self.dialect,
             sources: Sources {
-                tools: Some(if self.tools { vec![tool("Read").into(), tool("Bash").into()] } else { Vec::new() }),
+                tools: Some(if self.tools {
+                    vec![tool("Read").into(), tool("Bash").into()]
+                } else {
+                    Vec::new()
+                }),
                 ..Sources::default()
             },
             ..ContextOptions::default()
@@ -193,7 +197,9 @@ fn play(moves: &[Move], lanes: &[Lane]) {
             let Some(built) = build([&memory, &file], &options) else { continue };
             sound(&built);
             complete(&session(&file, "s"), built.through, &built.report);
-            if let Some(before) = last[number].as_ref().filter(|_| built.step.is_none() && built.changes.is_empty()) {
+            if let Some(before) =
+                last[number].as_ref().filter(|_| built.step.is_none() && built.changes.is_empty())
+            {
                 assert!(goes_on(before, &built.body), "lane {number} was rewritten without a step");
             }
             last[number] = Some((built.body.clone(), built.stem));

@@ -1,0 +1,232 @@
+//! The part of a report that says what entered from outside the ledger, and what the provider will make of it.
+
+use crate::paint::Paint;
+use crate::report::{fit, pad, plural};
+use crate::terminal::{clean, width};
+use serde_json::{Value, json};
+use wunderblock::{Built, CachePlan};
+use wunderblock_core::budget::EntryLine;
+use wunderblock_core::instruction::{Finding, FindingKind};
+use wunderblock_core::preamble::{Block, Change, Shown};
+use wunderblock_core::section::Section;
+use wunderblock_core::stub::grouped;
+use wunderblock_core::units::Tokens;
+
+/// How many texts of one section are listed unless all are asked for.
+const LISTED: usize = 12;
+
+/// Cache, cost and the provider's own count, a line each.
+pub(crate) fn summary(built: &Built, paint: Paint, out: &mut String) {
+    let mut line = |name: &str, text: String| {
+        out.push_str(&format!("  {name:<13} {}\n", paint.dim(&fit(&text, width().saturating_sub(16)))));
+    };
+    if let Some(text) = cache_words(&built.cache) {
+        line("cache", text);
+    }
+    if let (Some(cost), Some(whole)) = (built.cache.cost, built.cache.uncached_cost) {
+        line(
+            "cost",
+            format!("about {cost} to send, {whole} if nothing were cached; the answer comes on top"),
+        );
+    }
+    if let Some(anchor) = &built.anchor {
+        line(
+            "measured",
+            format!(
+                "{} counted {} at position {}; about {} have come since",
+                clean(&anchor.model),
+                grouped(anchor.measured.0),
+                anchor.seq,
+                grouped(anchor.since.0)
+            ),
+        );
+    }
+    if let Some(learned) = &built.calibration {
+        let factor = format!("{}.{:03}", learned.per_mille / 1000, learned.per_mille % 1000);
+        line(
+            "calibrated",
+            format!("estimates × {factor}, learned from {} replies of this model", learned.replies),
+        );
+    }
+    if let Some(percent) = built.warned {
+        let text = format!("the request takes more than {percent} % of what it may");
+        out.push_str(&format!("  {:<13} {}\n", "warning", paint.bold(&text)));
+    }
+}
+
+fn cache_words(cache: &CachePlan) -> Option<String> {
+    let (same, all) = cache.common?;
+    let kept =
+        format!("begins with {} of the {} bytes of the request before", grouped(same.0), grouped(all.0));
+    Some(match cache.is_cold {
+        true => format!("{kept}; that one's time in the cache is over"),
+        false => format!("{kept}: {} tokens expected in the cache", grouped(cache.expected.0)),
+    })
+}
+
+/// What stands before the conversation, what waits, and what is to be known.
+pub(crate) fn picture(built: &Built, paint: Paint, all: bool, out: &mut String) {
+    let blocks = built.preamble.as_ref().map_or(&[][..], |preamble| &preamble.blocks);
+    if !blocks.is_empty() {
+        out.push_str(&format!("\n{}\n", paint.bold("before the conversation")));
+        for group in blocks.chunk_by(|a, b| a.section == b.section) {
+            let most = if all { group.len() } else { LISTED };
+            group.iter().take(most).for_each(|block| out.push_str(&block_line(block, built, paint)));
+            if group.len() > most {
+                let more = format!("and {} more; -v shows all", group.len() - most);
+                out.push_str(&format!("  {}\n", paint.dim(&more)));
+            }
+        }
+    }
+    changes("changed with this request", &built.changes, paint, out);
+    changes("waits for the lane's next step, or --now", &built.pending, paint, out);
+    if !built.pending.is_empty() && built.cache.expected > Tokens::ZERO {
+        let price = format!(
+            "  now it would cost the {} tokens expected in the cache",
+            grouped(built.cache.expected.0)
+        );
+        out.push_str(&format!("{}\n", paint.dim(&price)));
+    }
+    findings(&built.findings, paint, all, out);
+}
+
+fn block_line(block: &Block, built: &Built, paint: Paint) -> String {
+    let tokens = tokens_of(block, built).map_or_else(|| "—".to_owned(), |tokens| grouped(tokens.0));
+    let level = block.level.map_or(block.authority.words(), |level| level.words());
+    let shown = match block.shown {
+        Shown::Whole => "",
+        Shown::Cut => " · cut",
+        Shown::Out => " · no room",
+    };
+    let about = format!("{level} · {}{shown}", clean(&block.reason.words()));
+    let room = width().saturating_sub(28);
+    let name = fit(&clean(&block.name), (room / 2).max(12));
+    let about = fit(&about, room.saturating_sub(name.chars().count()).max(12));
+    format!("  {} {tokens:>9}  {name}  {}\n", pad(block.section.name(), 13), paint.dim(&about))
+}
+
+fn entry_of<'b>(block: &Block, built: &'b Built) -> Option<&'b EntryLine> {
+    let mut entries = built.report.entries.iter();
+    entries.find(|entry| entry.seq.is_none() && entry.section == block.section && *entry.what == *block.name)
+}
+
+/// What a text of the preamble takes; none if it is not shown.
+pub(crate) fn tokens_of(block: &Block, built: &Built) -> Option<Tokens> {
+    entry_of(block, built).filter(|_| block.shown != Shown::Out).map(|entry| entry.tokens)
+}
+
+fn changes(title: &str, changes: &[Change], paint: Paint, out: &mut String) {
+    if changes.is_empty() {
+        return;
+    }
+    out.push_str(&format!("\n{}\n", paint.bold(title)));
+    for change in changes.iter().take(LISTED) {
+        out.push_str(&format!(
+            "  {:<13} {} {}\n",
+            change.section.name(),
+            clean(&change.name),
+            change.how.words()
+        ));
+    }
+    if changes.len() > LISTED {
+        out.push_str(&format!("  {}\n", paint.dim(&format!("and {} more", changes.len() - LISTED))));
+    }
+}
+
+fn findings(findings: &[Finding], paint: Paint, all: bool, out: &mut String) {
+    if findings.is_empty() {
+        return;
+    }
+    let count = plural(findings.len() as u64, "thing", "things");
+    out.push_str(&format!("\n{}\n", paint.bold(&format!("{count} to know about the sources"))));
+    let most = if all { findings.len() } else { LISTED };
+    for finding in findings.iter().take(most) {
+        let line = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let text = format!("{}{line}: {}", clean(&finding.source), clean(&finding.detail));
+        let indent = 14;
+        let wrapped = crate::report::wrap(&text, width(), indent);
+        let first = wrapped.get(indent..).unwrap_or_default();
+        out.push_str(&format!("  {:<11} {first}", word(finding.what)));
+    }
+    if findings.len() > most {
+        out.push_str(&format!(
+            "  {}\n",
+            paint.dim(&format!("and {} more; -v shows all", findings.len() - most))
+        ));
+    }
+}
+
+/// A finding's kind in a word.
+pub(crate) const fn word(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Refused => "refused",
+        FindingKind::Conflict => "conflict",
+        FindingKind::Replaced => "replaced",
+        FindingKind::Unusable => "unusable",
+        FindingKind::Ignored => "ignored",
+        FindingKind::Repeated => "repeated",
+        FindingKind::Deferred => "deferred",
+        FindingKind::NoRoom => "no room",
+    }
+}
+
+/// The same for machines.
+pub(crate) fn machine(built: &Built) -> Result<Value, serde_json::Error> {
+    let preamble = built.preamble.as_deref();
+    let blocks = preamble.into_iter().flat_map(|preamble| &preamble.blocks).map(|block| {
+        json!({
+            "section": block.section.name(),
+            "name": block.name,
+            "authority": block.authority.words(),
+            "level": block.level.map(|level| level.words()),
+            "reason": block.reason.words(),
+            "digest": block.digest,
+            "tokens": tokens_of(block, built).map(|tokens| tokens.0),
+            "shown": serde_json::to_value(block.shown).unwrap_or_default(),
+            "handle": block.body.as_ref().unwrap_or(&block.text).handle().map(|handle| handle.to_string()),
+        })
+    });
+    let tools = preamble.into_iter().flat_map(|preamble| &preamble.tools).map(|tool| {
+        let name = format!("tool {}", tool.name);
+        let line =
+            built.report.entries.iter().find(|entry| entry.section == Section::Tools && entry.what == name);
+        json!({
+            "name": tool.name,
+            "tokens": line.map(|line| line.tokens.0),
+            "deferred": serde_json::to_value(tool.deferred).unwrap_or_default(),
+        })
+    });
+    let cache = &built.cache;
+    Ok(json!({
+        "blocks": blocks.collect::<Vec<_>>(),
+        "tools": tools.collect::<Vec<_>>(),
+        "changes": serde_json::to_value(&built.changes)?,
+        "pending": serde_json::to_value(&built.pending)?,
+        "findings": serde_json::to_value(&built.findings)?,
+        "anchor": built.anchor.as_ref().map(|anchor| json!({
+            "seq": anchor.seq.0,
+            "model": anchor.model,
+            "measured": anchor.measured.0,
+            "since": anchor.since.0,
+            "total": anchor.total().0,
+        })),
+        "calibration": serde_json::to_value(built.calibration)?,
+        "cache": {
+            "points": serde_json::to_value(&cache.points)?,
+            "minimum": cache.minimum.0,
+            "common_bytes": cache.common.map(|(same, _)| same.0),
+            "previous_bytes": cache.common.map(|(_, all)| all.0),
+            "expected_tokens": cache.expected.0,
+            "cold": cache.is_cold,
+            "recorded": cache.recorded.map(|recorded| json!({
+                "seq": recorded.seq.0,
+                "input": recorded.input.0,
+                "cached": recorded.cached.0,
+                "expected": recorded.expected.map(|tokens| tokens.0),
+            })),
+        },
+        "cost_usd": cache.cost.map(|cost| cost.to_string()),
+        "uncached_cost_usd": cache.uncached_cost.map(|cost| cost.to_string()),
+        "warned": built.warned,
+    }))
+}
