@@ -205,13 +205,13 @@ mod tests {
             text in "(?s).{0,200}", per_mille in 500..=2_000_u16, before in any::<bool>(),
         ) {
             let handle = Handle(7);
-            let mut gauge = scales("claude-sonnet-4-5", None);
+            let gauge = scales("claude-sonnet-4-5", None);
             if before {
                 gauge.learn(handle, count_body(&text));
                 // What was remembered of it is of an estimate that is not corrected.
                 gauge.text(&text);
             }
-            let mut gauge = gauge.calibrated(Some(Calibration { per_mille, replies: 8 }));
+            let gauge = gauge.calibrated(Some(Calibration { per_mille, replies: 8 }));
             gauge.learn(handle, count_body(&text));
             prop_assert_eq!(gauge.blob(handle), gauge.text(&text));
             prop_assert_eq!(gauge.json_blob(handle), gauge.json(&text));

@@ -1,0 +1,236 @@
+//! What tokens cost.
+//!
+//! Prices are published in dollars per million tokens, with at most six decimals; here they are whole micro-dollars, so
+//! that every sum is exact. Discounts for batches, surcharges for regions, speed and tools are not known here.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign};
+use wunderblock_core::event::UsageMeasured;
+use wunderblock_core::units::{Millis, Tokens};
+
+/// Millionths of a US dollar.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MicroDollars(pub u64);
+
+impl MicroDollars {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+
+    /// The difference, never below zero.
+    #[must_use]
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Add for MicroDollars {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for MicroDollars {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sum for MicroDollars {
+    fn sum<I: Iterator<Item = Self>>(items: I) -> Self {
+        items.fold(Self::ZERO, Add::add)
+    }
+}
+
+/// `$0.0123`: four decimals, and the fifth and sixth where they are not zero, so that nothing is rounded.
+impl fmt::Display for MicroDollars {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, rest) = (self.0 / 1_000_000, self.0 % 1_000_000);
+        let text = if rest % 100 == 0 {
+            format!("${whole}.{:04}", rest / 100)
+        } else {
+            let text = format!("${whole}.{rest:06}");
+            text.strip_suffix('0').map(str::to_owned).unwrap_or(text)
+        };
+        f.pad(&text)
+    }
+}
+
+/// Prices of a million tokens each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rates {
+    /// Input that is neither read from a cache nor written to one.
+    pub input: MicroDollars,
+    /// Input read from the cache; as `input` where nothing else is published.
+    pub cached: MicroDollars,
+    /// Input written to the cache for its usual lifetime; as `input` where writing costs nothing more.
+    pub write: MicroDollars,
+    /// Input written to the cache for its long lifetime, where there is one and its price is published.
+    pub write_long: Option<MicroDollars>,
+    /// Output, reasoning included.
+    pub output: MicroDollars,
+}
+
+/// Prices of a request whose input is long. They hold for all of its tokens, not only for those above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Long {
+    /// The longest input, cached tokens included, that does not pay them yet.
+    pub above: Tokens,
+    /// The prices.
+    pub rates: Rates,
+}
+
+/// What a model's tokens cost from a day on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Price {
+    /// The beginning of the day, in UTC.
+    pub since: Millis,
+    /// The prices.
+    pub rates: Rates,
+    /// The prices of long requests, where they differ.
+    pub long: Option<Long>,
+}
+
+/// Tokens of one request, as providers bill them: the parts add up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Input that was neither read from nor written to a cache.
+    pub input: Tokens,
+    /// Input read from the cache.
+    pub cache_read: Tokens,
+    /// Input written to the cache, for its usual lifetime.
+    pub cache_write: Tokens,
+    /// Output, reasoning included.
+    pub output: Tokens,
+}
+
+impl Spent {
+    /// All of the input.
+    #[must_use]
+    pub fn prompt(&self) -> Tokens {
+        self.input + self.cache_read + self.cache_write
+    }
+}
+
+impl From<&UsageMeasured> for Spent {
+    fn from(usage: &UsageMeasured) -> Self {
+        let UsageMeasured { input, cache_read, cache_write, output, .. } = *usage;
+        Self { input, cache_read, cache_write, output }
+    }
+}
+
+impl Price {
+    /// The prices of a request with so much input, cached tokens included.
+    #[must_use]
+    pub fn rates(&self, prompt: Tokens) -> &Rates {
+        match &self.long {
+            Some(long) if prompt > long.above => &long.rates,
+            _ => &self.rates,
+        }
+    }
+
+    /// What one request costs: the sum of tokens times prices, rounded up once to a whole micro-dollar.
+    ///
+    /// For one request, not for a sum of several: a long one may have prices of its own.
+    #[must_use]
+    pub fn cost(&self, spent: Spent) -> MicroDollars {
+        let rates = self.rates(spent.prompt());
+        let parts = [
+            (spent.input, rates.input),
+            (spent.cache_read, rates.cached),
+            (spent.cache_write, rates.write),
+            (spent.output, rates.output),
+        ];
+        let sum = parts
+            .into_iter()
+            .map(|(tokens, price)| u128::from(tokens.0) * u128::from(price.0))
+            .fold(0, u128::saturating_add);
+        MicroDollars(u64::try_from(sum.div_ceil(1_000_000)).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn spent(input: u64, cache_read: u64, cache_write: u64, output: u64) -> Spent {
+        Spent {
+            input: Tokens(input),
+            cache_read: Tokens(cache_read),
+            cache_write: Tokens(cache_write),
+            output: Tokens(output),
+        }
+    }
+
+    fn rates(input: u64, cached: u64, write: u64, output: u64) -> Rates {
+        let [input, cached, write, output] = [input, cached, write, output].map(MicroDollars);
+        Rates { input, cached, write, write_long: None, output }
+    }
+
+    #[test]
+    fn sums_of_money_are_shown_exactly() {
+        let table = [
+            (0, "$0.0000"),
+            (1, "$0.000001"),
+            (10, "$0.00001"),
+            (100, "$0.0001"),
+            (12_300, "$0.0123"),
+            (12_340, "$0.01234"),
+            (12_345, "$0.012345"),
+            (1_500_000, "$1.5000"),
+            (1_000_000_010, "$1000.00001"),
+            (u64::MAX, "$18446744073709.551615"),
+        ];
+        for (amount, shown) in table {
+            assert_eq!(MicroDollars(amount).to_string(), shown);
+        }
+        assert_eq!(format!("{:>9}|", MicroDollars(100)), "  $0.0001|");
+    }
+
+    #[test]
+    fn a_request_costs_tokens_times_prices_rounded_up_once() {
+        let price = Price {
+            since: Millis(0),
+            rates: rates(3_000_000, 300_000, 3_750_000, 15_000_000),
+            long: Some(Long {
+                above: Tokens(200_000),
+                rates: rates(6_000_000, 600_000, 7_500_000, 22_500_000),
+            }),
+        };
+        let table = [
+            (spent(0, 0, 0, 0), 0),
+            (spent(1, 0, 0, 0), 3),
+            // 0.3, and 0.3 with 3.75: one rounding, not one for each part.
+            (spent(0, 1, 0, 0), 1),
+            (spent(0, 1, 1, 0), 5),
+            (spent(1_000, 100_000, 2_000, 500), 3_000 + 30_000 + 7_500 + 7_500),
+            // The limit itself is not above it; what is cached counts towards it.
+            (spent(0, 200_000, 0, 1), 60_015),
+            (spent(1, 200_000, 0, 1), 6 + 120_000 + 23),
+            (spent(u64::MAX, u64::MAX, u64::MAX, u64::MAX), u64::MAX),
+        ];
+        for (spent, cost) in table {
+            assert_eq!(price.cost(spent), MicroDollars(cost), "{spent:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_cost_is_the_exact_sum_or_less_than_a_micro_dollar_above(
+            tokens in proptest::array::uniform4(0_u64..10_000_000),
+            prices in proptest::array::uniform4(0_u64..1_000_000_000),
+        ) {
+            let [input, cached, write, output] = prices;
+            let price = Price { since: Millis(0), rates: rates(input, cached, write, output), long: None };
+            let [a, b, c, d] = tokens;
+            let cost = u128::from(price.cost(spent(a, b, c, d)).0) * 1_000_000;
+            let exact: u128 =
+                tokens.iter().zip(prices).map(|(tokens, price)| u128::from(*tokens) * u128::from(price)).sum();
+            prop_assert!(cost >= exact && cost - exact < 1_000_000, "{} {}", cost, exact);
+        }
+    }
+}
