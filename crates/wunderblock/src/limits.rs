@@ -84,3 +84,5 @@ pub const MAX_TOUCHED_WORDS: usize = 20_000;
 pub const MAX_FINDINGS: usize = 500;
 /// Skills that are listed.
 pub const MAX_SKILLS: usize = 1_000;
+/// Places in the conversation that a search for a text's fate answers.
+pub const FATES: usize = 200;
