@@ -2,7 +2,7 @@
 
 use super::workspace::{Workspace, normalised, slashes};
 use crate::limits::{MAX_TOUCHED, MAX_TOUCHED_WORDS};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// The paths inside the project that gists of tool calls name, relative to its root, sorted, each once.
@@ -17,6 +17,7 @@ pub fn touched<'a>(gists: impl Iterator<Item = &'a str>, workspace: &Workspace) 
         workspace,
         base: workspace.cwd.clone(),
         directories: HashMap::new(),
+        bare: HashSet::new(),
         found: BTreeSet::new(),
     };
     let mut left = MAX_TOUCHED_WORDS;
@@ -49,6 +50,8 @@ struct Looking<'a> {
     base: PathBuf,
     /// Which directories exist.
     directories: HashMap<PathBuf, bool>,
+    /// Bare words that were looked up.
+    bare: HashSet<PathBuf>,
     found: BTreeSet<String>,
 }
 
@@ -57,6 +60,10 @@ impl Looking<'_> {
         let Some(word) = path_of(word) else { return };
         let Some(path) = self.inside(word) else { return };
         let is_path = word.contains('/') || has_ending(word) || alone;
+        // Commands repeat the same few bare words.
+        if !is_path && !self.bare.insert(path.clone()) {
+            return;
+        }
         if (is_path && path.parent().is_some_and(|parent| self.is_dir(parent)))
             || (!is_path && path.is_file())
         {
