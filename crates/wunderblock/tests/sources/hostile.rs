@@ -59,7 +59,7 @@ fn what_is_not_text() {
         wrong(|scene| scene.write("AGENTS.md", b"PK\x03\0\0")),
         "is binary (a zero byte at 3), not text"
     );
-    let said = wrong(|scene| scene.write("AGENTS.md", b"caf\xe9 au lait"));
+    let said = wrong(|scene| scene.write("AGENTS.md", [b'a', b'b', b'c', 0xE9, b'd']));
     assert_eq!(said, "is not UTF-8 (from byte 3); save it as UTF-8");
 }
 

@@ -62,6 +62,22 @@ fn what_it_found_is_read_again_without_it() {
 }
 
 #[test]
+fn an_ignore_file_that_a_later_scan_meets_waits() {
+    let scene = scene();
+    let workspace = scene.workspace("");
+    let wanted =
+        Wanted { workspace: &workspace, rules: &scene.rules, touched: &[], frozen: None, scanned: None };
+    let first = instructions(&wanted);
+    scene.write("b/.geminiignore", "*\n");
+    let later = instructions(&Wanted { frozen: Some(&first.ignore), ..wanted });
+    assert_eq!((&later.head, &later.ignore), (&first.head, &first.ignore));
+    let told =
+        "! b/.geminiignore Deferred: is new since the session began; that takes effect in the next session";
+    assert_eq!(scene.lines(&later).iter().filter(|line| *line == told).count(), 1);
+    assert_ne!(instructions(&wanted).head, first.head);
+}
+
+#[test]
 fn a_list_of_files_does_not_lead_outside() {
     let scene = scene();
     scene.write("../secret.md", "secret");

@@ -17,7 +17,7 @@ fn paths_are_found_in_what_tool_calls_say() {
     let workspace = scene.workspace("src");
     let root = scene.repo();
     let whole = format!("{}/docs/x.md:3-9", root.display());
-    let cases: [(&str, &[&str]); 21] = [
+    let cases: [(&str, &[&str]); 22] = [
         ("a.rs:10-20", &["src/a.rs"]),
         ("deep/b.rs:7", &["src/deep/b.rs"]),
         ("deep/new.rs", &["src/deep/new.rs"]),
@@ -28,6 +28,7 @@ fn paths_are_found_in_what_tool_calls_say() {
         ("cd deep; cat b.rs", &["src/deep", "src/deep/b.rs"]),
         ("sed -n '1,5p' \"a.rs\"", &["src/a.rs"]),
         ("deep", &["src/deep"]),
+        ("ls", &[]),
         ("cargo build deep", &[]),
         ("fn main a.rs", &["src/a.rs"]),
         ("deep/**/*.rs", &["src/deep"]),
