@@ -114,16 +114,12 @@ pub fn compose(offer: &Offer, view: &View, desk: &Desk<'_>, anew: bool) -> Compo
         }
     }
     composed.changes.sort_by_key(|change| change.section);
-    let moved = wanted.nested.iter().filter(|block| view.said(Section::Instructions, &block.name).is_some());
-    let moved = moved.map(|block| Change {
-        section: Section::Instructions,
-        name: block.name.clone(),
-        how: How::Moved,
-    });
-    composed.changes.extend(moved.collect::<Vec<_>>());
+    composed.changes.extend(wanted.moves(view));
+    let stale = wanted.stale;
     let preamble = wanted.settle(offer, old, desk, view);
     composed.findings.extend(no_room(&preamble));
-    if base != Some(&preamble) {
+    // With its record the view forgets what stands at the tail and is no longer so.
+    if base != Some(&preamble) || stale {
         composed.preamble = Some(Arc::new(preamble));
     }
     composed
@@ -244,6 +240,21 @@ impl Wanted {
         changes
     }
 
+    /// What becomes of the instructions that stand at the tail.
+    fn moves(&self, view: &View) -> Vec<Change> {
+        let offered: BTreeMap<&str, &Body> =
+            self.nested.iter().map(|block| (block.name.as_ref(), &block.text)).collect();
+        let of = |name: &str| match (offered.get(name), view.said(Section::Instructions, name)) {
+            (None, _) => How::Removed,
+            (Some(now), Some((_, said))) if *now == said => How::Moved,
+            _ => How::Altered,
+        };
+        let names = view.said_names(Section::Instructions);
+        names
+            .map(|name| Change { section: Section::Instructions, name: name.into(), how: of(name) })
+            .collect()
+    }
+
     /// Takes a section back to what it was.
     fn freeze(&mut self, section: Section, old: &Preamble) {
         if section == Section::Tools {
@@ -293,6 +304,10 @@ impl Wanted {
     fn settle(mut self, offer: &Offer, old: &Preamble, desk: &Desk<'_>, view: &View) -> Preamble {
         if let Some(instructions) = self.blocks.get_mut(&Section::Instructions) {
             instructions.append(&mut self.nested);
+            // As the next build will offer them: what was taken in before and what is taken in now, from the outside in.
+            let order: BTreeMap<&str, usize> =
+                offer.nested.iter().map(|block| block.name.as_ref()).zip(1..).collect();
+            instructions.sort_by_key(|block| order.get(block.name.as_ref()).copied().unwrap_or_default());
         }
         for block in self.blocks.values_mut().flatten() {
             *block = whole(block);
