@@ -29,6 +29,8 @@ const TEXTS: [Section; 6] = [
 ];
 /// A text is cut only if so many tokens of it are left; less than that says little.
 const MIN_CUT: Tokens = Tokens(256);
+/// A text shorter than this is not cut. Whoever records it may keep it in place, where it has no handle to read the rest by.
+const MIN_WHOLE: usize = 1_024;
 
 /// What the sources offer for a request.
 #[derive(Clone, Debug, Default)]
@@ -457,7 +459,7 @@ fn cut(block: &mut Block, room: Tokens, desk: &Desk<'_>) -> bool {
         Body::Inline(text) => Some(text.as_str()),
         Body::Blob { blob, .. } => desk.bodies.text(*blob),
     };
-    let Some(text) = text else { return false };
+    let Some(text) = text.filter(|text| text.len() >= MIN_WHOLE) else { return false };
     let mut bytes = text.len().min(usize::try_from(room.0.saturating_mul(6)).unwrap_or(usize::MAX));
     while bytes > 256 {
         let head = crate::stub::head(text, bytes);
