@@ -11,6 +11,8 @@
 mod desk;
 mod files;
 mod freeze;
+mod prefix;
 #[path = "../ledger/scene.rs"]
 #[allow(dead_code, reason = "the words of another suite, of which this one needs some")]
 mod scene;
+mod trust;
