@@ -24,10 +24,9 @@ pub(crate) fn summary(built: &Built, paint: Paint, out: &mut String) {
         line("cache", text);
     }
     if let (Some(cost), Some(whole)) = (built.cache.cost, built.cache.uncached_cost) {
-        line(
-            "cost",
-            format!("about {cost} to send, {whole} if nothing were cached; the answer comes on top"),
-        );
+        let uncached =
+            if cost == whole { String::new() } else { format!(", {whole} if nothing were cached") };
+        line("cost", format!("about {cost} to send{uncached}; the answer comes on top"));
     }
     if let Some(anchor) = &built.anchor {
         line(

@@ -6,9 +6,7 @@ use crate::terminal::{clean, width};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthChar;
 use wunderblock::Built;
-use wunderblock_core::budget::{
-    BudgetReport, Certainty, EntryLine, LeftOut, Reason, Treatment, WindowSource,
-};
+use wunderblock_core::budget::{BudgetReport, Certainty, EntryLine, LeftOut, Treatment, WindowSource};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Tokens};
 
@@ -45,7 +43,7 @@ pub(crate) fn picture(session: &str, built: &Built, paint: Paint, all: bool) -> 
     left_out(report, paint, &mut out);
     entries(report, paint, all, &mut out);
     for dropped in &built.dropped {
-        out.push_str(&format!("dropped: {} ({})\n", clean(&dropped.what), reason(dropped.reason)));
+        out.push_str(&format!("dropped: {} ({})\n", clean(&dropped.what), dropped.reason.words()));
     }
     if let Some(seq) = built.recorded {
         out.push_str(&format!("\nrecorded at position {seq}, blake3 {}\n", head(&built.digest, 16)));
@@ -145,7 +143,7 @@ fn left_out(report: &BudgetReport, paint: Paint, out: &mut String) {
         out.push_str(&format!(
             "  {place:<places$}  {token:>tokens$}  {count:<counts$}  {}  {}\n",
             paint.dim(&format!("{handle:<handles$}")),
-            reason(run.reason),
+            run.reason.words(),
         ));
     }
 }
@@ -166,22 +164,6 @@ fn range(run: &LeftOut) -> String {
         run.from_seq.to_string()
     } else {
         format!("{}–{}", run.from_seq, run.to_seq)
-    }
-}
-
-/// Why something is not there, in words.
-pub(crate) fn reason(reason: Reason) -> &'static str {
-    match reason {
-        Reason::Budget => "no room",
-        Reason::FailedTurn => "a failed turn",
-        Reason::Aside => "beside the conversation",
-        Reason::Empty => "nothing in it",
-        Reason::OrphanResult => "a result without a call",
-        Reason::DuplicateResult => "a second result for a call",
-        Reason::Dialect => "the format has no place for it",
-        Reason::Unsigned => "thinking without a signature",
-        Reason::OldThinking => "thinking of an old turn",
-        Reason::Erased => "erased",
     }
 }
 
@@ -305,7 +287,7 @@ pub(crate) fn add(value: &mut Value, more: Value) {
 pub(crate) fn machine(session: &str, built: &Built) -> Result<Value, serde_json::Error> {
     let mut value = serde_json::to_value(&built.report)?;
     let dropped = built.dropped.iter().map(|dropped| {
-        json!({ "message": dropped.message, "part": dropped.part, "reason": reason(dropped.reason), "what": dropped.what })
+        json!({ "message": dropped.message, "part": dropped.part, "reason": dropped.reason.words(), "what": dropped.what })
     });
     add(
         &mut value,

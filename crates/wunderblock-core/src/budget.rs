@@ -99,6 +99,25 @@ pub enum Reason {
     Erased,
 }
 
+impl Reason {
+    /// In words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Budget => "no room",
+            Self::FailedTurn => "a failed turn",
+            Self::Aside => "beside the conversation",
+            Self::Empty => "nothing in it",
+            Self::OrphanResult => "a result without a call",
+            Self::DuplicateResult => "a second result for a call",
+            Self::Dialect => "the format has no place for it",
+            Self::Unsigned => "thinking without a signature",
+            Self::OldThinking => "thinking of an old turn",
+            Self::Erased => "erased",
+        }
+    }
+}
+
 /// A run of entries that are not in the request, and how to read them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {

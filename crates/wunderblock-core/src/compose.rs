@@ -43,6 +43,8 @@ pub struct Offer {
     pub tools: Option<Vec<ToolBlock>>,
     /// Ignore rules in force.
     pub ignore: Option<Vec<IgnoreFile>>,
+    /// What a scan of the project found.
+    pub scanned: Vec<Box<str>>,
     /// What the sources have to say of themselves.
     pub findings: Vec<Finding>,
     /// Whether what is frozen changes now.
@@ -325,6 +327,7 @@ impl Wanted {
         let room = |section| granted.get(&section).copied().unwrap_or_default();
         let mut preamble = Preamble {
             ignore: offer.ignore.clone().unwrap_or_else(|| old.ignore.clone()),
+            scanned: if offer.ignore.is_some() { offer.scanned.clone() } else { old.scanned.clone() },
             findings: offer.findings.clone(),
             tools: fit_tools(self.tools, room(Section::Tools), desk.gauge, &called(view)),
             ..Preamble::default()

@@ -16,7 +16,7 @@ pub mod compose;
 pub mod cost;
 pub mod describe;
 pub mod event;
-mod fence;
+pub mod fence;
 pub mod id;
 pub mod instruction;
 pub mod lead;

@@ -177,6 +177,9 @@ pub struct Preamble {
     /// Ignore rules, frozen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignore: Vec<IgnoreFile>,
+    /// The instruction files a scan of the project found when the lane's first preamble was made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scanned: Vec<Box<str>>,
     /// What was refused, left out, or could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,

@@ -79,8 +79,10 @@ pub const MAX_FRONT_MATTER: usize = 64 << 10;
 /// Touched paths that are looked at.
 pub const MAX_TOUCHED: usize = 512;
 /// Words of tool calls that are looked at for paths.
-pub const MAX_TOUCHED_WORDS: usize = 20_000;
+pub const MAX_TOUCHED_WORDS: usize = 10_000;
 /// Findings of one reading that are listed.
 pub const MAX_FINDINGS: usize = 500;
 /// Skills that are listed.
 pub const MAX_SKILLS: usize = 1_000;
+/// Places in the conversation that a search for a text's fate answers.
+pub const FATES: usize = 200;

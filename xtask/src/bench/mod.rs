@@ -14,6 +14,7 @@ mod finding;
 mod ingest;
 mod live;
 mod measure;
+mod project;
 
 use figure::{Figure, Target, Unit};
 use std::error::Error;
@@ -40,6 +41,8 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<()> {
         figures.extend(one_size(*events, folder.path())?);
     }
     figures.extend(flatness(&figures, &settings.sizes));
+    let folder = tempfile::tempdir_in(std::env::current_exe()?.parent().unwrap_or(Path::new(".")))?;
+    figures.extend(project::run(folder.path())?);
     let mut out = std::io::stdout().lock();
     if settings.json {
         writeln!(out, "{}", figure::json(&figures))?;
@@ -66,6 +69,7 @@ impl Settings {
                     let sizes = list.split(',').map(str::parse).collect::<Result<Vec<usize>, _>>();
                     settings.sizes = sizes.map_err(|error| format!("--events {list}: {error}"))?;
                 }
+                "--project" => settings.sizes.clear(),
                 other => return Err(format!("bench does not know `{other}`").into()),
             }
         }

@@ -4,7 +4,7 @@ use super::{catch_up, dialect, print, print_json, reading, say, session};
 use crate::args::{BuildArgs, ContextArgs, Explain, Global};
 use crate::exit::{Failure, unwritten, wrong};
 use crate::paint::Paint;
-use crate::report::{machine, picture, reason};
+use crate::report::{fit, machine, picture, wrap};
 use crate::settings::Settings;
 use crate::sources::sources;
 use crate::terminal::{clean, clean_json, width, write_bytes};
@@ -12,9 +12,11 @@ use serde_json::json;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use wunderblock::{Built, ContextOptions, Error, GrepOptions, Session};
+use wunderblock::{Built, ContextOptions, Error, Fate, Session};
 use wunderblock_core::budget::Treatment;
-use wunderblock_core::id::{Handle, LaneId};
+use wunderblock_core::id::LaneId;
+use wunderblock_core::section::Section;
+use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
 
 pub(crate) async fn context(
@@ -69,7 +71,7 @@ pub(crate) async fn explain(
     let options = options(settings, &wanted.build, wanted.at)?;
     let built = session.explain(&options).await?;
     match &wanted.find {
-        Some(text) => find(global, &session, &built, text).await,
+        Some(text) => find(global, &session, (&options, &built), text).await,
         None => {
             print(&report(global, &session, &built, false)?)?;
             Ok(ExitCode::SUCCESS)
@@ -77,67 +79,63 @@ pub(crate) async fn explain(
     }
 }
 
-/// Where a text or a handle is, and as what.
-async fn find(global: &Global, session: &Session, built: &Built, text: &str) -> Result<ExitCode, Failure> {
-    let mut places: Vec<(Seq, Option<Handle>, String)> = Vec::new();
-    if let Ok(handle) = text.parse::<Handle>() {
-        for (seq, line) in session.holders(handle).await? {
-            places.push((seq, Some(handle), line));
-        }
-    } else {
-        let options = GrepOptions { session: Some(session.id().clone()), ..GrepOptions::default() };
-        let engine = session.engine();
-        engine
-            .grep(text, &options, &mut |hit| {
-                if places.last().is_none_or(|(seq, ..)| *seq != hit.seq) {
-                    places.push((hit.seq, hit.handle, hit.text));
-                }
-                if places.len() < 200 {
-                    std::ops::ControlFlow::Continue(())
-                } else {
-                    std::ops::ControlFlow::Break(())
-                }
-            })
-            .await?;
-    }
-    for (seq, handle, line) in &places {
-        let (form, section, why) = fate(built, *seq);
+/// What became of a text or a handle: where it is and as what, or why it is not there and what would have to give.
+async fn find(
+    global: &Global,
+    session: &Session,
+    (options, built): (&ContextOptions, &Built),
+    text: &str,
+) -> Result<ExitCode, Failure> {
+    let fates = session.find(options, built, text).await?;
+    for fate in &fates {
         if global.json {
             print_json(&json!({
-                "seq": seq.0, "treatment": form, "section": section, "reason": why, "handle": handle.map(|handle| handle.to_string()), "text": line,
+                "seq": fate.seq.map(|seq| seq.0),
+                "what": fate.what,
+                "treatment": form(fate.treatment),
+                "section": fate.section.map(Section::name),
+                "tokens": fate.tokens.map(|tokens| tokens.0),
+                "reason": fate.why,
+                "gives": fate.gives,
+                "handle": fate.handle.map(|handle| handle.to_string()),
+                "text": fate.line,
             }))?;
         } else {
-            let read = handle.map(|handle| format!("  read {handle}")).unwrap_or_default();
-            print(&format!(
-                "{:>6}  {form:<9} {}{read}\n        {}\n",
-                seq.0,
-                section.or(why).unwrap_or_default(),
-                crate::report::fit(&clean(line.trim()), width() - 8)
-            ))?;
+            print(&fate_lines(fate))?;
         }
     }
-    if places.is_empty() {
-        say(global, "it is nowhere in the session");
+    if fates.is_empty() {
+        say(global, "it is nowhere in the session, and in none of its sources");
     }
-    Ok(if places.is_empty() { ExitCode::from(crate::exit::FAILED) } else { ExitCode::SUCCESS })
+    Ok(if fates.is_empty() { ExitCode::from(crate::exit::FAILED) } else { ExitCode::SUCCESS })
 }
 
-/// What became of a position in a request: the form it has, and the section it is in or the reason why it is in none.
-fn fate(built: &Built, seq: Seq) -> (&'static str, Option<&'static str>, Option<&'static str>) {
-    let line = built.report.entries.iter().find(|entry| entry.seq == Some(seq));
-    if let Some(line) = line {
-        let form = match line.treatment {
-            Treatment::Verbatim => "verbatim",
-            Treatment::Clipped => "clipped",
-            Treatment::Stub => "stub",
-            Treatment::LeftOut => "left out",
-        };
-        return (form, Some(line.section.name()), None);
+/// One fate for people: where, in which form and why, then the line, then what would have to give.
+fn fate_lines(fate: &Fate) -> String {
+    let place = fate.seq.map(|seq| seq.to_string()).unwrap_or_default();
+    let section = fate.section.map_or("", Section::name);
+    let tokens = fate.tokens.map(|tokens| format!(" · {} tokens", grouped(tokens.0))).unwrap_or_default();
+    let read = fate.handle.map(|handle| format!(" · read {handle}")).unwrap_or_default();
+    let head =
+        format!("{place:>6}  {:<9} {section:<13} {}{tokens}{read}", form(fate.treatment), clean(&fate.why));
+    let what = fit(&clean(&fate.what), width() - 8);
+    let mut out = format!("{}\n", head.trim_end());
+    if !what.trim().is_empty() && fate.seq.is_none() {
+        out.push_str(&format!("        {what}\n"));
     }
-    let run = built.report.left_out.iter().find(|run| run.from_seq <= seq && seq <= run.to_seq);
-    match run {
-        Some(run) => ("left out", None, Some(reason(run.reason))),
-        None => ("absent", None, Some("it is no message")),
+    out.push_str(&format!("        {}\n", fit(clean(fate.line.trim()).as_str(), width() - 8)));
+    if let Some(gives) = &fate.gives {
+        out.push_str(&wrap(&format!("→ {}", clean(gives)), width(), 8));
+    }
+    out
+}
+
+const fn form(treatment: Treatment) -> &'static str {
+    match treatment {
+        Treatment::Verbatim => "verbatim",
+        Treatment::Clipped => "clipped",
+        Treatment::Stub => "stub",
+        Treatment::LeftOut => "left out",
     }
 }
 

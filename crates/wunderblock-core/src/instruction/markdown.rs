@@ -3,7 +3,7 @@
 //! Only as much of Markdown as decides that: fences, code spans and HTML comments. Code that is only indented counts as
 //! text, because a list's paragraphs look the same.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// What a stretch of Markdown is.
@@ -51,7 +51,10 @@ impl Walk<'_> {
     fn run(&mut self) {
         let mut line_start = true;
         while self.at < self.text.len() {
-            if line_start && let Some(mark) = fence(line_at(self.text, self.at)) {
+            if line_start
+                && may_fence(self.text.get(self.at..).unwrap_or_default())
+                && let Some(mark) = fence(line_at(self.text, self.at))
+            {
                 let end = self.fence_end(mark);
                 self.take(SpanKind::Code, end);
                 continue;
@@ -64,7 +67,7 @@ impl Walk<'_> {
     /// Goes past the next mark; whether a line begins there.
     fn inline(&mut self) -> bool {
         let rest = self.text.get(self.at..).unwrap_or_default();
-        let Some(skip) = rest.find(['\n', '`', '<']) else {
+        let Some(skip) = rest.bytes().position(|byte| matches!(byte, b'\n' | b'`' | b'<')) else {
             self.at = self.text.len();
             return false;
         };
@@ -135,7 +138,7 @@ impl Walk<'_> {
 #[derive(Default)]
 struct Ticks {
     end: usize,
-    last: HashMap<usize, usize>,
+    last: BTreeMap<usize, usize>,
 }
 
 impl Ticks {
@@ -189,9 +192,15 @@ fn run_length(text: &str) -> usize {
     text.bytes().take_while(|byte| *byte == b'`').count()
 }
 
+/// Whether a line may open a fence, by its first character that is no space.
+fn may_fence(rest: &str) -> bool {
+    let first = rest.bytes().find(|byte| !matches!(byte, b' ' | b'\t'));
+    matches!(first, Some(b'`' | b'~'))
+}
+
 /// The mark of a line that opens a fence: its character, and how often it stands there.
 fn fence(line: &str) -> Option<(u8, usize)> {
-    let line = line.trim_start();
+    let line = line.trim_start_matches([' ', '\t']);
     let mark = *line.as_bytes().first().filter(|byte| matches!(byte, b'`' | b'~'))?;
     let length = line.bytes().take_while(|byte| *byte == mark).count();
     let inline = mark == b'`' && line.get(length..).is_some_and(|info| info.contains('`'));

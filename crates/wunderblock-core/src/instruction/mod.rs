@@ -9,8 +9,8 @@ mod pieces;
 mod settle;
 
 pub use markdown::{Span, SpanKind, spans};
-pub use pieces::{MAX_BLOCK_NAME, MAX_PROBLEMS, Problem, pieces};
-pub use settle::{Outcome, RULES, Settled, outcome, settle};
+pub use pieces::{MAX_BLOCK_NAME, MAX_PROBLEMS, Problem, pieces, pieces_in};
+pub use settle::{MAX_SETTLED, Outcome, RULES, Settled, outcome, settle};
 
 use crate::authority::Level;
 use serde::{Deserialize, Serialize};

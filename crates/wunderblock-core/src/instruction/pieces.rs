@@ -1,6 +1,6 @@
 //! A file's text, taken apart into plain text and named blocks, its comments left out.
 
-use super::markdown::{SpanKind, spans};
+use super::markdown::{Span, SpanKind, spans};
 use super::{Mode, Piece};
 
 /// The longest name of a block, in bytes.
@@ -26,8 +26,14 @@ pub struct Problem {
 /// Plain pieces have text; a block may be empty, which is how one is emptied. Linear in the text.
 #[must_use]
 pub fn pieces(text: &str) -> (Vec<Piece>, Vec<Problem>) {
+    pieces_in(text, &spans(text))
+}
+
+/// The same of a text that is taken apart already.
+#[must_use]
+pub fn pieces_in(text: &str, spans: &[Span]) -> (Vec<Piece>, Vec<Problem>) {
     let mut cut = Cut::default();
-    for span in spans(text) {
+    for span in spans {
         let part = text.get(span.range.clone()).unwrap_or_default();
         match span.kind {
             SpanKind::Text => cut.text(part),

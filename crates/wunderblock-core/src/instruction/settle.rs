@@ -43,6 +43,9 @@ pub fn outcome((mode, by): (Mode, Level), (later, of): (Mode, Level)) -> Outcome
     row.map_or(Outcome::Refused, |(_, _, outcome)| *outcome)
 }
 
+/// The findings that are listed; one more says how many are not.
+pub const MAX_SETTLED: usize = 256;
+
 /// What holds of some files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settled {
@@ -64,6 +67,7 @@ pub fn settle(files: &[InstructionFile]) -> Settled {
         holds: Vec::new(),
         whole: HashMap::new(),
         findings: Vec::new(),
+        more: 0,
     };
     for at in 0..files.len() {
         table.take(at);
@@ -72,7 +76,18 @@ pub fn settle(files: &[InstructionFile]) -> Settled {
         let kept = file.pieces.iter().zip(holds).filter(|(_, holds)| **holds);
         kept.map(|(piece, _)| piece.text.as_str()).collect()
     });
-    Settled { texts: texts.collect(), findings: table.findings }
+    let texts = texts.collect();
+    let mut findings = table.findings;
+    if table.more > 0 {
+        let detail = format!("{} more blocks were refused or replaced and are not listed", table.more).into();
+        findings.push(Finding {
+            source: "instructions".into(),
+            line: None,
+            what: FindingKind::Refused,
+            detail,
+        });
+    }
+    Settled { texts, findings }
 }
 
 /// A block as it stands.
@@ -92,6 +107,8 @@ struct Table<'a> {
     /// The first file of each digest.
     whole: HashMap<&'a str, usize>,
     findings: Vec<Finding>,
+    /// Findings that are not listed.
+    more: u64,
 }
 
 impl<'a> Table<'a> {
@@ -180,6 +197,10 @@ impl<'a> Table<'a> {
     }
 
     fn find(&mut self, file: usize, place: Option<usize>, what: FindingKind, detail: String) {
+        if self.findings.len() >= MAX_SETTLED {
+            self.more += 1;
+            return;
+        }
         let Some(source) = self.files.get(file) else { return };
         let line = place.and_then(|place| source.pieces.get(place)).map(|piece| piece.line);
         self.findings.push(Finding { source: source.path.clone(), line, what, detail: detail.into() });
@@ -330,6 +351,18 @@ mod tests {
             "Replaced a/b/AGENTS.md:1",
         ];
         assert_eq!(shown(&settled), expected);
+    }
+
+    #[test]
+    fn what_is_told_is_bounded() {
+        let many: String = (0..5_000).map(|at| format!("<!-- block b{at} locked -->\nx\n")).collect();
+        let settled = settle(&[
+            file("A.md", Level::Project, &many),
+            file("a/A.md", Level::Directory, &format!("{many}y")),
+        ]);
+        assert_eq!(settled.findings.len(), MAX_SETTLED + 1);
+        assert!(settled.findings[MAX_SETTLED].detail.starts_with("4744 more"));
+        assert_eq!(settled.texts[1], "");
     }
 
     #[test]

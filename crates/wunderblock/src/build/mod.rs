@@ -29,6 +29,7 @@ use crate::gauge::Scales;
 use crate::limits;
 use crate::session::Session;
 use crate::store::{BodyCount, StoreError, TallyRow};
+use crate::tokens::Counter;
 use load::{Loaded, Texts, Wanted};
 use offer::Shelf;
 use recall::Recalled;
@@ -144,6 +145,12 @@ pub struct Built {
     pub cache: CachePlan,
     /// The highest threshold of the limit that it has passed, in hundredths.
     pub warned: Option<u8>,
+    /// The view it was rendered from.
+    pub(crate) view: Arc<View>,
+    /// The texts it was rendered with.
+    pub(crate) texts: Arc<Texts>,
+    /// What counts its texts.
+    counter: Counter,
 }
 
 impl Session {
@@ -202,7 +209,7 @@ impl Session {
         let mut rendered = render(&step.view, &step.plan.trim, scene);
         rendered.lines.insert(0, model_line(&target.model, &gauge));
         let measured = Measured { calibration, anchor };
-        engine.finish(&desk, &loaded, (step, composed, rendered), (tallies, measured, fresh))
+        engine.finish(&desk, &loaded, (step, composed, rendered), (tallies, measured, (fresh, texts)))
     }
 
     /// Composes and plans. When the lane takes a step its beginning is paid for anew, so what waited takes effect.
@@ -273,8 +280,11 @@ struct Draft {
     stem: Stem,
     /// How much of its limit the lane's request before took, in hundredths.
     before: Option<u64>,
-    fresh: Vec<(Handle, BodyCount)>,
+    fresh: Fresh,
 }
+
+/// Bodies nobody had counted before.
+type Fresh = Vec<(Handle, BodyCount)>;
 
 /// What was learned from what providers measured.
 struct Measured {
@@ -355,13 +365,17 @@ impl Engine {
         desk: &Workbench<'_>,
         loaded: &Loaded,
         (step, composed, rendered): (Step, Composed, Rendered),
-        (tallies, measured, fresh): (BTreeMap<Seq, TallyRow>, Measured, Vec<(Handle, BodyCount)>),
+        (tallies, measured, (fresh, texts)): (BTreeMap<Seq, TallyRow>, Measured, (Fresh, Texts)),
     ) -> Result<Draft, Error> {
         let (options, target) = (desk.options, desk.target.clone());
         if rendered.request.messages.iter().all(is_ours) {
             return Err(Error::Silence(loaded.info.id.clone()));
         }
-        let tally = |seq: Seq| tally_of(tallies.get(&seq).copied().unwrap_or_default(), &target);
+        let tally = |seq: Seq| {
+            let row = tallies.get(&seq).copied().unwrap_or_default();
+            let (tokens, certainty) = scaled(row, target.row.counter(), measured.calibration);
+            Tally { messages: row.messages, tokens, certainty: certainty.max(target.certainty) }
+        };
         let report =
             report(&rendered, target.budget, target.certainty, self.stream_handle(&loaded.info.id), &tally);
         let before = loaded.before.as_ref().map(|(at, built)| (*at, built.as_ref()));
@@ -399,6 +413,9 @@ impl Engine {
             calibration: measured.calibration,
             cache,
             warned,
+            view: Arc::new(step.view.clone()),
+            texts: Arc::new(texts),
+            counter: target.row.counter(),
         };
         Ok(Draft { built, step, lane: desk.lane.clone(), target, stem, before: was_at, fresh })
     }
@@ -443,16 +460,23 @@ fn model_line(model: &str, gauge: &Scales) -> Line {
 /// Around everything: the names of the fields, the most the model may answer, and where to cache up to.
 const REQUEST_FRAME: Cost = Cost::new(24, 256);
 
-/// The part of an o200k count that a model's own count exceeds it by is not known for text nobody looked at; prose it is.
-fn tally_of(row: TallyRow, target: &Target) -> Tally {
+/// About how many tokens the ledger holds up to a position, for the model of a request.
+pub(crate) fn tally_tokens(row: TallyRow, built: &Built) -> Tokens {
+    scaled(row, built.counter, built.calibration).0
+}
+
+/// The part of an o200k count that a model's own count exceeds it by is not known for text nobody looked at; it is taken
+/// for code.
+fn scaled(row: TallyRow, counter: Counter, calibration: Option<Calibration>) -> (Tokens, Certainty) {
     use crate::tokens::{Class, Counted};
     let (o200k, certainty) = match row.tokens {
         Some(tokens) => (tokens.0, Certainty::Exact),
         None => (row.text.0.div_ceil(4), Certainty::Estimated),
     };
     let o200k = u32::try_from(o200k).unwrap_or(u32::MAX);
-    let tokens = target.row.counter().scale(Counted { o200k, class: Class::Code }, None);
-    Tally { messages: row.messages, tokens, certainty: certainty.max(target.certainty) }
+    let tokens = counter.scale(Counted { o200k, class: Class::Code }, None);
+    let learned = calibration.map_or(tokens, |calibration| calibration.of(tokens));
+    (learned.max(Tokens(u64::from(o200k))), certainty)
 }
 
 fn encode(rendered: Rendered, target: &Target, points: &[CachePoint]) -> Result<Encoded, Error> {

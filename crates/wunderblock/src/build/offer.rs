@@ -200,11 +200,10 @@ fn read(instructions: &Instructions, view: &View, (texts, shelf): (&Texts, &Shel
     let recorded = recorded.filter(|_| !is_first);
     let frozen: Option<Vec<(String, String)>> = recorded
         .map(|_| old.ignore.iter().map(|file| (file.path.to_string(), text_of(&file.text, texts))).collect());
-    let scanned: Option<Vec<String>> = recorded.filter(|_| instructions.rules.scan).map(|_| {
-        let found = old.blocks.iter().filter(|block| block.reason == LoadReason::Scan);
-        found.map(|block| block.name.to_string()).collect()
-    });
-    let Found { mut head, nested, ignore, mut findings, .. } = sources::instructions(&Wanted {
+    let scanned: Option<Vec<String>> = recorded
+        .filter(|_| instructions.rules.scan && !old.scanned.is_empty())
+        .map(|_| old.scanned.iter().map(ToString::to_string).collect());
+    let Found { mut head, nested, ignore, scanned: found, mut findings, .. } = sources::instructions(&Wanted {
         workspace: &instructions.workspace,
         rules: &instructions.rules,
         touched: &touched,
@@ -253,6 +252,7 @@ fn read(instructions: &Instructions, view: &View, (texts, shelf): (&Texts, &Shel
     let files = ignore.into_iter();
     offer.ignore =
         Some(files.map(|(path, text)| IgnoreFile { path: path.into(), text: shelf.pack(text) }).collect());
+    offer.scanned = found.into_iter().map(String::into_boxed_str).collect();
     offer.findings.append(&mut findings);
 }
 
@@ -272,7 +272,7 @@ fn text_of(body: &Body, texts: &Texts) -> String {
 
 /// What work has touched: what calls in the view name, and what brought in the files that are on record.
 fn touched_paths(instructions: &Instructions, view: &View, old: &Preamble) -> Vec<String> {
-    let parts = view.entries().flat_map(|entry| &entry.message.parts);
+    let parts = view.entries().rev().flat_map(|entry| &entry.message.parts);
     let gists = parts.filter_map(|part| match part {
         Part::ToolCall { gist, .. } => gist.as_deref(),
         _ => None,

@@ -10,6 +10,7 @@ use crate::store::{Answer, BodyCount, Query, codec};
 use std::collections::{BTreeSet, HashMap};
 use wunderblock_core::authority::Authority;
 use wunderblock_core::event::Fact;
+use wunderblock_core::fence::plain;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Message, Part};
 use wunderblock_core::plan::Injection;
@@ -109,8 +110,11 @@ impl Engine {
                     from_seq: row.seq,
                     body,
                     what: role_words(&said.message).into(),
-                    why: format!("it answers the query `{}`", query.chars().take(80).collect::<String>())
-                        .into(),
+                    why: format!(
+                        "it answers the query `{}`",
+                        plain(&query.chars().take(80).collect::<String>())
+                    )
+                    .into(),
                 });
             }
         }
@@ -173,8 +177,8 @@ fn mentioned(view: &View, name: &str) -> Option<Injection> {
                 authority: Authority::Data,
                 from_seq: entry.seq,
                 body: body.clone(),
-                what: gist.into(),
-                why: format!("the newest turn speaks of {name}").into(),
+                what: plain(gist).into(),
+                why: format!("the newest turn speaks of {}", plain(name)).into(),
             });
         }
     }

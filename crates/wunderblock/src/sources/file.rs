@@ -1,5 +1,6 @@
 //! Reading one file that somebody else wrote: never blocking, never too much, never through a link that leads nowhere.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -17,16 +18,44 @@ pub(super) struct TextFile {
 /// # Errors
 /// Links that lead nowhere or in circles, directories that cannot be entered, in words.
 pub(super) fn resolve(path: &Path) -> Result<Option<PathBuf>, String> {
-    match fs::symlink_metadata(path) {
+    resolve_knowing(path, &mut HashMap::new())
+}
+
+/// The same, of many paths in few directories: remembers where directories lead.
+pub(super) fn resolve_knowing(
+    path: &Path,
+    known: &mut HashMap<PathBuf, PathBuf>,
+) -> Result<Option<PathBuf>, String> {
+    let metadata = match fs::symlink_metadata(path) {
         Err(error) if is_absence(&error) => return Ok(None),
         Err(error) => return Err(words(&error)),
-        Ok(_) => {}
+        Ok(metadata) => metadata,
+    };
+    if metadata.is_file()
+        && let (Some(parent), Some(name)) = (path.parent(), path.file_name())
+        && let Some(directory) = directory(parent, known)
+    {
+        return Ok(Some(directory.join(name)));
     }
     match fs::canonicalize(path) {
         Ok(canonical) => Ok(Some(canonical)),
         Err(error) if is_absence(&error) => Err("is a link to something that does not exist".to_owned()),
         Err(error) => Err(format!("is a link that cannot be followed ({})", words(&error))),
     }
+}
+
+/// Where a directory leads: asks the system for the whole of its path only where it has to.
+fn directory(path: &Path, known: &mut HashMap<PathBuf, PathBuf>) -> Option<PathBuf> {
+    if let Some(canonical) = known.get(path) {
+        return Some(canonical.clone());
+    }
+    let plain = path.is_absolute() && fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
+    let canonical = match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) if plain => directory(parent, known)?.join(name),
+        _ => fs::canonicalize(path).ok()?,
+    };
+    known.insert(path.to_owned(), canonical.clone());
+    Some(canonical)
 }
 
 /// The text of a file of at most so many bytes.
@@ -37,8 +66,10 @@ pub(super) fn read(canonical: &Path, most: u64) -> Result<TextFile, String> {
     // Looked at before it is opened: opening a pipe would wait for somebody to write.
     regular(&fs::metadata(canonical).map_err(|error| words(&error))?, most)?;
     let file = File::open(canonical).map_err(|error| words(&error))?;
-    regular(&file.metadata().map_err(|error| words(&error))?, most)?;
-    let mut bytes = Vec::new();
+    let metadata = file.metadata().map_err(|error| words(&error))?;
+    regular(&metadata, most)?;
+    let length = metadata.len();
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default().saturating_add(1));
     file.take(most + 1).read_to_end(&mut bytes).map_err(|error| words(&error))?;
     let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
     if length > most {

@@ -69,10 +69,14 @@ pub fn instructions(wanted: &Wanted<'_>) -> Found {
         None if !rules.scan => Vec::new(),
         None => {
             let found = scan(workspace, rules, &ignored);
-            if wanted.frozen.is_none()
-                && add_ignore_files(workspace, &found.ignore, (&mut force, &mut findings))
-            {
-                // Told once already, of those that were there before.
+            if wanted.frozen.is_some() {
+                let mut now = force.clone();
+                add_ignore_files(workspace, &found.ignore, (&mut now, &mut findings));
+                for (path, _) in now.iter().skip(force.len()) {
+                    findings.add(path, None, FindingKind::Deferred, deferral("is new"));
+                }
+            } else if add_ignore_files(workspace, &found.ignore, (&mut force, &mut findings)) {
+                // What is wrong with those from before is told once.
                 ignored = Ignored::new(&force, &mut findings);
             }
             if found.is_partial {
@@ -243,9 +247,12 @@ fn deferred(wanted: &Wanted<'_>, now: &[(String, String)], findings: &mut Findin
             (Some(_), None) => "is gone",
             (None, _) => "is new",
         };
-        let detail = format!("{how} since the session began; that takes effect in the next session");
-        findings.add(path, None, FindingKind::Deferred, detail);
+        findings.add(path, None, FindingKind::Deferred, deferral(how));
     }
+}
+
+fn deferral(how: &str) -> String {
+    format!("{how} since the session began; that takes effect in the next session")
 }
 
 /// The files of some directories that have an instruction file's name: of alternatives the first, relative to the root.

@@ -1,6 +1,6 @@
 //! Files become instruction files: each once, from where it may come, with what it imports before it.
 
-use super::file::{TextFile, read, resolve};
+use super::file::{TextFile, read, resolve, resolve_knowing};
 use super::ignored::Ignored;
 use super::import::{Mention, mentions};
 use super::rules::InstructionRules;
@@ -9,10 +9,10 @@ use crate::limits::{
     MAX_FINDINGS, MAX_IMPORT_DEPTH, MAX_IMPORT_LOOKUPS, MAX_IMPORTS, MAX_SOURCE_BYTES, MAX_SOURCE_FILE,
     MAX_SOURCE_FILES,
 };
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use wunderblock_core::authority::{Authority, Level};
-use wunderblock_core::instruction::{Finding, FindingKind, InstructionFile, LoadReason, pieces};
+use wunderblock_core::instruction::{Finding, FindingKind, InstructionFile, LoadReason, pieces_in, spans};
 
 /// What there is to tell, bounded, nothing twice.
 #[derive(Default)]
@@ -90,6 +90,8 @@ pub(super) struct Loader<'a> {
     /// The imports that lead to where we are.
     chain: Vec<PathBuf>,
     roots: Vec<PathBuf>,
+    /// Where directories lead.
+    known: HashMap<PathBuf, PathBuf>,
     lookups: usize,
     bytes: u64,
     pub(super) findings: Findings,
@@ -104,7 +106,18 @@ impl<'a> Loader<'a> {
         // A root that does not exist allows nothing.
         let roots = rules.roots.iter().filter_map(|root| resolve(root).ok().flatten()).collect();
         let (taken, chain) = (HashSet::new(), Vec::new());
-        Self { workspace, rules, ignored, taken, chain, roots, lookups: 0, bytes: 0, findings }
+        Self {
+            workspace,
+            rules,
+            ignored,
+            taken,
+            chain,
+            roots,
+            known: HashMap::new(),
+            lookups: 0,
+            bytes: 0,
+            findings,
+        }
     }
 
     /// Takes in a file the person or the operator has named, wherever it is; if it is not there, nothing.
@@ -147,7 +160,8 @@ impl<'a> Loader<'a> {
 
     /// Reads a file that may stand at a place.
     pub(super) fn open(&mut self, path: &Path, place: &Place) -> Result<Source, Denied> {
-        let canonical = resolve(path).map_err(Denied::Unusable)?.ok_or(Denied::Absent)?;
+        let canonical =
+            resolve_knowing(path, &mut self.known).map_err(Denied::Unusable)?.ok_or(Denied::Absent)?;
         let is_named = place.reason == LoadReason::SessionStart && !place.own.is_empty();
         if !is_named {
             self.may(path, &canonical, place)?;
@@ -180,7 +194,8 @@ impl<'a> Loader<'a> {
                        `roots` if it is meant";
             return Err(Denied::Unusable(why.to_owned()));
         }
-        for path in [path, canonical] {
+        let names = [Some(path), Some(canonical).filter(|canonical| *canonical != path)];
+        for path in names.into_iter().flatten() {
             let why =
                 path.strip_prefix(&self.workspace.root).ok().and_then(|inside| self.ignored.why(inside));
             if let Some(why) = why {
@@ -200,7 +215,8 @@ impl<'a> Loader<'a> {
     ) {
         self.taken.insert(source.canonical.clone());
         self.chain.push(source.canonical.clone());
-        let mentions = mentions(body);
+        let spans = spans(body);
+        let mentions = mentions(body, &spans);
         if mentions.len() == MAX_IMPORTS {
             let detail = format!("only the first {MAX_IMPORTS} words with an @ are looked up");
             self.findings.add(&source.name, None, FindingKind::Unusable, detail);
@@ -214,7 +230,7 @@ impl<'a> Loader<'a> {
             );
         }
         self.chain.pop();
-        let (mut pieces, problems) = pieces(body);
+        let (mut pieces, problems) = pieces_in(body, &spans);
         for piece in &mut pieces {
             piece.line = piece.line.saturating_add(lines);
         }

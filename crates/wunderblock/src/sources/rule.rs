@@ -78,8 +78,13 @@ pub(super) fn rules(loader: &mut Loader<'_>, (base, directory): (&Path, &str), p
 
 fn rule(base: &Path, source: Source, findings: &mut Findings) -> Result<Rule, (String, u64, String)> {
     let text = &source.file.text;
-    let read =
-        front_matter::read::<Front>(text).map_err(|bad| (source.name.clone(), bad.line, bad.detail))?;
+    let read = front_matter::read::<Front>(text).map_err(|bad| {
+        (
+            source.name.clone(),
+            bad.line,
+            format!("{} (a pattern that begins with * or {{ needs quotes)", bad.detail),
+        )
+    })?;
     let body = (text.len() - read.body.len(), read.lines);
     let listed = match read.front.paths {
         None => return Ok(Rule { source, body, scope: None }),

@@ -2,14 +2,14 @@
 
 use super::workspace::{Workspace, normalised, slashes};
 use crate::limits::{MAX_TOUCHED, MAX_TOUCHED_WORDS};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// The paths inside the project that gists of tool calls name, relative to its root, sorted, each once.
 ///
-/// A gist is a line of [`wunderblock_wire::gist`]: a path with lines, a command, a pattern and where. A word is a path if
+/// A gist is a line of [`wunderblock_wire::gist()`]: a path with lines, a command, a pattern and where. A word is a path if
 /// it looks like one and its directory exists, so that a file about to be written counts; a bare word only if it names a
-/// file, or is all there is. Reads the names of directories, no file. Bounded by [`MAX_TOUCHED`] paths and
+/// file, or is all there is and names a directory. Reads the names of directories, no file. Bounded by [`MAX_TOUCHED`] paths and
 /// [`MAX_TOUCHED_WORDS`] words, so give the newest first.
 #[must_use]
 pub fn touched<'a>(gists: impl Iterator<Item = &'a str>, workspace: &Workspace) -> Vec<String> {
@@ -17,6 +17,7 @@ pub fn touched<'a>(gists: impl Iterator<Item = &'a str>, workspace: &Workspace) 
         workspace,
         base: workspace.cwd.clone(),
         directories: HashMap::new(),
+        bare: HashSet::new(),
         found: BTreeSet::new(),
     };
     let mut left = MAX_TOUCHED_WORDS;
@@ -49,6 +50,8 @@ struct Looking<'a> {
     base: PathBuf,
     /// Which directories exist.
     directories: HashMap<PathBuf, bool>,
+    /// Bare words that were looked up.
+    bare: HashSet<PathBuf>,
     found: BTreeSet<String>,
 }
 
@@ -56,7 +59,11 @@ impl Looking<'_> {
     fn look(&mut self, word: &str, alone: bool) {
         let Some(word) = path_of(word) else { return };
         let Some(path) = self.inside(word) else { return };
-        let is_path = word.contains('/') || has_ending(word) || alone;
+        let is_path = word.contains('/') || has_ending(word) || (alone && path.is_dir());
+        // Commands repeat the same few bare words.
+        if !is_path && !self.bare.insert(path.clone()) {
+            return;
+        }
         if (is_path && path.parent().is_some_and(|parent| self.is_dir(parent)))
             || (!is_path && path.is_file())
         {

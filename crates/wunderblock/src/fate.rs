@@ -1,0 +1,394 @@
+//! What became of a text in a request: where it is and as what, or why it is not there, and what would have to give.
+
+use crate::build::{Built, ContextOptions, tally_tokens};
+use crate::engine::unexpected;
+use crate::error::Error;
+use crate::grep::GrepOptions;
+use crate::limits;
+use crate::session::Session;
+use crate::store::{Answer, Query};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+use wunderblock_core::budget::{EntryLine, Reason, Treatment};
+use wunderblock_core::id::Handle;
+use wunderblock_core::instruction::{Finding, FindingKind, pieces};
+use wunderblock_core::message::{Body, Part, Standing};
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::preamble::{Block, Deferral, Shown, ToolBlock};
+use wunderblock_core::section::Section;
+use wunderblock_core::stub::grouped;
+use wunderblock_core::units::{Seq, Tokens};
+
+/// What became of one thing that was looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fate {
+    /// Its position; none for what no event of the conversation holds.
+    pub seq: Option<Seq>,
+    /// The source, or the entry in a few words.
+    pub what: String,
+    /// The form it has; [`Treatment::LeftOut`] if it is not there.
+    pub treatment: Treatment,
+    /// Where it is, or would be.
+    pub section: Option<Section>,
+    /// What it takes; none if it is not there.
+    pub tokens: Option<Tokens>,
+    /// Why it is there, or why it is not.
+    pub why: String,
+    /// What would have to give for it to be there; none if it is.
+    pub gives: Option<String>,
+    /// How to read it.
+    pub handle: Option<Handle>,
+    /// The line in which the text was found.
+    pub line: String,
+}
+
+/// Why something that is recorded is in no request.
+const NO_MESSAGE: &str = "it is no message of this lane's view";
+
+/// What is looked for: a text, or a handle.
+enum Sought<'t> {
+    Text(&'t str),
+    Handle(Handle),
+}
+
+impl Sought<'_> {
+    /// The line of a body that has it.
+    fn line(&self, body: &Body, built: &Built) -> Option<String> {
+        let text = || body.inline().or_else(|| built.texts.text(body.handle()?));
+        match self {
+            Self::Handle(handle) => {
+                (body.handle() == Some(*handle)).then(|| first_line(text().unwrap_or_default()))
+            }
+            Self::Text(sought) => line_with(text()?, sought),
+        }
+    }
+
+    fn names(&self, name: &str) -> bool {
+        matches!(self, Self::Text(text) if name.contains(text))
+    }
+}
+
+impl Session {
+    /// Says what became of a text or a handle in a request that was built with these options: in the sources, at the tail,
+    /// in the conversation. The newest 200 places in the conversation are answered.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub async fn find(
+        &self,
+        options: &ContextOptions,
+        built: &Built,
+        text: &str,
+    ) -> Result<Vec<Fate>, Error> {
+        let handle = text.parse::<Handle>().ok();
+        let sought = handle.map_or(Sought::Text(text), Sought::Handle);
+        let mut fates = outside(&sought, built, options);
+        fates.extend(at_the_tail(&sought, built));
+        let mut places: Vec<(Seq, Option<Handle>, String)> = Vec::new();
+        match handle {
+            Some(handle) => {
+                let held = self.holders(handle).await?.into_iter();
+                places.extend(held.map(|(seq, line)| (seq, Some(handle), line)));
+            }
+            None => {
+                let scope = GrepOptions { session: Some(self.id.clone()), ..GrepOptions::default() };
+                let mut keep = |hit: crate::grep::Match| {
+                    if places.last().is_none_or(|(seq, ..)| *seq != hit.seq) {
+                        places.push((hit.seq, hit.handle, hit.text));
+                    }
+                    if places.len() < limits::FATES {
+                        ControlFlow::Continue(())
+                    } else {
+                        ControlFlow::Break(())
+                    }
+                };
+                self.engine.grep(text, &scope, &mut keep).await?;
+            }
+        }
+        places.retain(|(seq, ..)| *seq <= built.through && !fates.iter().any(|fate| fate.seq == Some(*seq)));
+        let sizes = self.sizes(&places, built).await?;
+        let places = places.into_iter().map(|place| said(place, built, &sizes));
+        let (there, records): (Vec<Fate>, Vec<Fate>) = places.partition(|fate| fate.why != NO_MESSAGE);
+        fates.extend(there);
+        // Records of the lane repeat what its sources said; they count only where nothing else is found.
+        if fates.is_empty() {
+            fates.extend(records);
+        }
+        Ok(fates)
+    }
+
+    /// About how many tokens the messages at these positions have.
+    async fn sizes(
+        &self,
+        places: &[(Seq, Option<Handle>, String)],
+        built: &Built,
+    ) -> Result<BTreeMap<Seq, Tokens>, Error> {
+        let seqs: Vec<Seq> = places.iter().flat_map(|(seq, ..)| [seq.prev(), *seq]).collect();
+        let query = Query::Tallies { tenant: self.engine.tenant.no, stream: self.id.clone(), seqs };
+        let Answer::Tallies(rows) = self.engine.one(query).await? else { return Err(unexpected()) };
+        let size = |pair: &[crate::store::TallyRow]| match pair {
+            [before, through] => tally_tokens(*through, built).saturating_sub(tally_tokens(*before, built)),
+            _ => Tokens::ZERO,
+        };
+        Ok(places.iter().map(|(seq, ..)| *seq).zip(rows.chunks(2).map(size)).collect())
+    }
+}
+
+/// The sources: what of them has it, and what was said of those that are not there.
+fn outside(sought: &Sought<'_>, built: &Built, options: &ContextOptions) -> Vec<Fate> {
+    let preamble = built.preamble.as_deref();
+    let blocks = preamble.into_iter().flat_map(|preamble| &preamble.blocks);
+    let mut fates: Vec<Fate> =
+        blocks.filter_map(|block| block_fate(sought, block, (built, options))).collect();
+    let tools = preamble.into_iter().flat_map(|preamble| &preamble.tools);
+    fates.extend(tools.filter_map(|tool| tool_fate(sought, tool, built)));
+    let root =
+        options.sources.instructions.as_ref().map(|instructions| instructions.workspace.root.as_path());
+    fates.extend(built.findings.iter().filter_map(|finding| finding_fate(sought, finding, root)));
+    fates
+}
+
+fn block_fate(
+    sought: &Sought<'_>,
+    block: &Block,
+    (built, options): (&Built, &ContextOptions),
+) -> Option<Fate> {
+    let shown = sought.line(&block.text, built);
+    let whole = block.body.as_ref().and_then(|body| sought.line(body, built));
+    let named = sought.names(&block.name).then(|| block.name.to_string());
+    let line = shown.clone().or(whole).or(named)?;
+    let entry =
+        built.report.entries.iter().find(|entry| {
+            entry.seq.is_none() && entry.section == block.section && *entry.what == *block.name
+        });
+    let limit = built.report.limit;
+    let crowded = || {
+        let most = options.shares.most(block.section, limit);
+        let name = block.section.name();
+        format!(
+            "{name} may take {} tokens: give [budget] {name} a larger share or maximum, or shorten what stands there",
+            grouped(most.0)
+        )
+    };
+    let level = block.level.map_or(block.authority.words(), |level| level.words());
+    let (treatment, why, gives) = match block.shown {
+        Shown::Out => (Treatment::LeftOut, "no room in its section".to_owned(), Some(crowded())),
+        Shown::Cut if shown.is_none() => {
+            (Treatment::LeftOut, "in the part that was cut".to_owned(), Some(crowded()))
+        }
+        Shown::Cut => (Treatment::Clipped, format!("{level}, {}", block.reason.words()), None),
+        Shown::Whole if shown.is_none() && block.is_listed() => {
+            let how = "ask for it by its handle, and it comes in at the tail".to_owned();
+            (Treatment::Stub, "listed; its body is read on demand".to_owned(), Some(how))
+        }
+        Shown::Whole => (Treatment::Verbatim, format!("{level}, {}", block.reason.words()), None),
+    };
+    Some(Fate {
+        seq: None,
+        what: block.name.to_string(),
+        treatment,
+        section: Some(block.section),
+        tokens: entry.filter(|_| block.shown != Shown::Out).map(|entry| entry.tokens),
+        why,
+        gives,
+        handle: block.body.as_ref().unwrap_or(&block.text).handle(),
+        line,
+    })
+}
+
+fn tool_fate(sought: &Sought<'_>, tool: &ToolBlock, built: &Built) -> Option<Fate> {
+    let bodies = [&tool.description, &tool.schema];
+    let line = bodies.into_iter().find_map(|body| sought.line(body, built));
+    let line = line.or_else(|| sought.names(&tool.name).then(|| tool.name.to_string()))?;
+    let what = format!("tool {}", tool.name);
+    let entry =
+        built.report.entries.iter().find(|entry| entry.section == Section::Tools && entry.what == what);
+    let (treatment, why, gives) = match tool.deferred {
+        None => (Treatment::Verbatim, "declared", None),
+        Some(Deferral::Asked) => {
+            (Treatment::Stub, "named only, as it was offered", Some("offer it undeferred"))
+        }
+        Some(Deferral::NoRoom) => {
+            let how = "give [budget] tools a larger share or maximum, or offer fewer tools";
+            (Treatment::Stub, "named only: there is no room for its schema", Some(how))
+        }
+    };
+    Some(Fate {
+        seq: None,
+        what,
+        treatment,
+        section: Some(Section::Tools),
+        tokens: entry.map(|entry| entry.tokens),
+        why: why.to_owned(),
+        gives: gives.map(str::to_owned),
+        handle: tool.schema.handle().or_else(|| tool.description.handle()),
+        line,
+    })
+}
+
+/// What was said of a source that is not there, if the source has what is looked for. Its file is read for that.
+fn finding_fate(sought: &Sought<'_>, finding: &Finding, root: Option<&Path>) -> Option<Fate> {
+    let Sought::Text(text) = sought else { return None };
+    let said = sought.names(&finding.source).then(|| finding.source.to_string());
+    let line = said.or_else(|| line_with(&finding.detail, text)).or_else(|| in_file(finding, text, root))?;
+    let (treatment, gives) = match finding.what {
+        FindingKind::Refused => {
+            (Treatment::LeftOut, Some("the file that locks the block would have to allow it"))
+        }
+        FindingKind::Replaced => {
+            (Treatment::LeftOut, Some("the file that replaces it would have to add to it instead"))
+        }
+        FindingKind::Ignored => {
+            (Treatment::LeftOut, Some("the ignore rule would have to go; it holds from the next session on"))
+        }
+        FindingKind::Repeated => (Treatment::Verbatim, None),
+        FindingKind::Conflict => (Treatment::Verbatim, Some("one of the two files would have to give way")),
+        FindingKind::Deferred => (Treatment::LeftOut, Some("--now, or the lane's next step")),
+        FindingKind::NoRoom => (Treatment::LeftOut, Some("its section would need a larger share or maximum")),
+        FindingKind::Unusable => (Treatment::LeftOut, Some("the file would have to be mended")),
+    };
+    let place = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
+    Some(Fate {
+        seq: None,
+        what: format!("{}{place}", finding.source),
+        treatment,
+        section: None,
+        tokens: None,
+        why: finding.detail.to_string(),
+        gives: gives.map(str::to_owned),
+        handle: None,
+        line,
+    })
+}
+
+/// The line that has a text in the part of a file that a finding speaks of.
+fn in_file(finding: &Finding, text: &str, root: Option<&Path>) -> Option<String> {
+    let path = root?.join(&*finding.source);
+    let about = std::fs::metadata(&path).ok()?;
+    if !about.is_file() || about.len() > limits::MAX_SOURCE_FILE {
+        return None;
+    }
+    let whole = std::fs::read_to_string(path).ok()?;
+    match finding.line.filter(|_| matches!(finding.what, FindingKind::Refused | FindingKind::Replaced)) {
+        None => line_with(&whole, text),
+        Some(line) => {
+            let (pieces, _) = pieces(&whole);
+            pieces.iter().filter(|piece| piece.line == line).find_map(|piece| line_with(&piece.text, text))
+        }
+    }
+}
+
+/// Instructions and state that came in at the tail.
+fn at_the_tail(sought: &Sought<'_>, built: &Built) -> Vec<Fate> {
+    let mut fates = Vec::new();
+    for entry in built.view.entries() {
+        let Standing::Injected(_) = &entry.message.standing else { continue };
+        let texts = entry.message.parts.iter().filter_map(|part| match part {
+            Part::Text { text, .. } => Some(text),
+            _ => None,
+        });
+        let Some(line) = texts.filter_map(|text| sought.line(text, built)).last() else { continue };
+        fates.push(said((entry.seq, None, line), built, &BTreeMap::new()));
+    }
+    fates
+}
+
+/// What became of an entry of the session.
+fn said(
+    (seq, handle, line): (Seq, Option<Handle>, String),
+    built: &Built,
+    sizes: &BTreeMap<Seq, Tokens>,
+) -> Fate {
+    let report = &built.report;
+    let entry = report.entries.iter().find(|entry| entry.seq == Some(seq));
+    let run = report.left_out.iter().find(|run| run.from_seq <= seq && seq <= run.to_seq);
+    let size = sizes.get(&seq).copied().unwrap_or_default();
+    let (treatment, why, gives) = match (entry, run) {
+        (Some(entry), _) => match entry.treatment {
+            Treatment::Stub => {
+                let more = size.saturating_sub(entry.tokens);
+                (
+                    Treatment::Stub,
+                    "older than what fits word for word".to_owned(),
+                    Some(needs(more, built, seq)),
+                )
+            }
+            form => (form, reason_in(entry), None),
+        },
+        (None, Some(run)) => {
+            let gives = (run.reason == Reason::Budget).then(|| needs(size, built, seq));
+            (Treatment::LeftOut, run.reason.words().to_owned(), gives)
+        }
+        (None, None) => (Treatment::LeftOut, NO_MESSAGE.to_owned(), None),
+    };
+    Fate {
+        seq: Some(seq),
+        what: entry.map(|entry| entry.what.clone()).unwrap_or_default(),
+        treatment,
+        section: entry.map(|entry| entry.section),
+        tokens: entry.map(|entry| entry.tokens),
+        why,
+        gives,
+        handle,
+        line,
+    }
+}
+
+fn reason_in(entry: &EntryLine) -> String {
+    match entry.section {
+        Section::System => "the operator's words stay",
+        Section::Prompt => "the user's newest turn stays word for word",
+        Section::Recall => "it came back at the tail",
+        Section::State => "the newest word on the state of the work",
+        Section::Instructions => "instructions of a place that work has reached",
+        _ => "new enough to fit, or kept",
+    }
+    .to_owned()
+}
+
+/// What would have to give for so many more tokens.
+fn needs(more: Tokens, built: &Built, seq: Seq) -> String {
+    let report = &built.report;
+    let free = report.limit.saturating_sub(report.total_tokens);
+    let back = format!(
+        "name its handle in the next turn, or --query, and its text comes back at the tail; pin position {seq} before a step to keep it"
+    );
+    if more <= free {
+        return format!("it needs about {} tokens and {} are free: {back}", grouped(more.0), grouped(free.0));
+    }
+    let short = more.saturating_sub(free);
+    let window = report.window + short;
+    let mut large: Vec<&EntryLine> = report
+        .entries
+        .iter()
+        .filter(|entry| entry.section != Section::Prompt && entry.section != Section::System)
+        .collect();
+    large.sort_by_key(|entry| std::cmp::Reverse(entry.tokens));
+    let large: Vec<String> = large
+        .iter()
+        .take(3)
+        .map(|entry| match entry.seq {
+            Some(seq) => format!("position {seq} ({})", grouped(entry.tokens.0)),
+            None => format!("{} ({})", entry.what, grouped(entry.tokens.0)),
+        })
+        .collect();
+    format!(
+        "it needs about {} tokens and {} are free: a window of {}, or less of {}",
+        grouped(more.0),
+        grouped(free.0),
+        grouped(window.0),
+        large.join(", ")
+    )
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().chars().take(200).collect()
+}
+
+fn line_with(text: &str, sought: &str) -> Option<String> {
+    let at = text.find(sought)?;
+    let start = text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
+    let end = text.get(at..)?.find('\n').map_or(text.len(), |end| at + end);
+    Some(text.get(start..end.max(start))?.chars().take(200).collect())
+}
