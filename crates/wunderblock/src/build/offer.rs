@@ -203,13 +203,14 @@ fn read(instructions: &Instructions, view: &View, (texts, shelf): (&Texts, &Shel
     let scanned: Option<Vec<String>> = recorded
         .filter(|_| instructions.rules.scan && !old.scanned.is_empty())
         .map(|_| old.scanned.iter().map(ToString::to_string).collect());
-    let Found { mut head, nested, ignore, scanned: found, mut findings, .. } = sources::instructions(&Wanted {
-        workspace: &instructions.workspace,
-        rules: &instructions.rules,
-        touched: &touched,
-        frozen: frozen.as_deref(),
-        scanned: scanned.as_deref(),
-    });
+    let Found { mut head, nested, ignore, scanned: found, mut findings, .. } =
+        sources::instructions(&Wanted {
+            workspace: &instructions.workspace,
+            rules: &instructions.rules,
+            touched: &touched,
+            frozen: frozen.as_deref(),
+            scanned: scanned.as_deref(),
+        });
     for given in &instructions.session {
         let (pieces, problems) = pieces(&given.text);
         findings.extend(problems.into_iter().map(|problem| Finding {

@@ -10,9 +10,12 @@
 
 mod desk;
 mod files;
+mod forget;
 mod freeze;
+mod guard;
 mod prefix;
 #[path = "../ledger/scene.rs"]
 #[allow(dead_code, reason = "the words of another suite, of which this one needs some")]
 mod scene;
+mod state;
 mod trust;
