@@ -29,6 +29,8 @@ const TEXTS: [Section; 6] = [
 ];
 /// A text is cut only if so many tokens of it are left; less than that says little.
 const MIN_CUT: Tokens = Tokens(256);
+/// A text shorter than this is not cut. Whoever records it may keep it in place, where it has no handle to read the rest by.
+const MIN_WHOLE: usize = 1_024;
 
 /// What the sources offer for a request.
 #[derive(Clone, Debug, Default)]
@@ -116,16 +118,12 @@ pub fn compose(offer: &Offer, view: &View, desk: &Desk<'_>, anew: bool) -> Compo
         }
     }
     composed.changes.sort_by_key(|change| change.section);
-    let moved = wanted.nested.iter().filter(|block| view.said(Section::Instructions, &block.name).is_some());
-    let moved = moved.map(|block| Change {
-        section: Section::Instructions,
-        name: block.name.clone(),
-        how: How::Moved,
-    });
-    composed.changes.extend(moved.collect::<Vec<_>>());
+    composed.changes.extend(wanted.moves(view));
+    let stale = wanted.stale;
     let preamble = wanted.settle(offer, old, desk, view);
     composed.findings.extend(no_room(&preamble));
-    if base != Some(&preamble) {
+    // With its record the view forgets what stands at the tail and is no longer so.
+    if base != Some(&preamble) || stale {
         composed.preamble = Some(Arc::new(preamble));
     }
     composed
@@ -246,6 +244,21 @@ impl Wanted {
         changes
     }
 
+    /// What becomes of the instructions that stand at the tail.
+    fn moves(&self, view: &View) -> Vec<Change> {
+        let offered: BTreeMap<&str, &Body> =
+            self.nested.iter().map(|block| (block.name.as_ref(), &block.text)).collect();
+        let of = |name: &str| match (offered.get(name), view.said(Section::Instructions, name)) {
+            (None, _) => How::Removed,
+            (Some(now), Some((_, said))) if *now == said => How::Moved,
+            _ => How::Altered,
+        };
+        let names = view.said_names(Section::Instructions);
+        names
+            .map(|name| Change { section: Section::Instructions, name: name.into(), how: of(name) })
+            .collect()
+    }
+
     /// Takes a section back to what it was.
     fn freeze(&mut self, section: Section, old: &Preamble) {
         if section == Section::Tools {
@@ -295,6 +308,10 @@ impl Wanted {
     fn settle(mut self, offer: &Offer, old: &Preamble, desk: &Desk<'_>, view: &View) -> Preamble {
         if let Some(instructions) = self.blocks.get_mut(&Section::Instructions) {
             instructions.append(&mut self.nested);
+            // As the next build will offer them: what was taken in before and what is taken in now, from the outside in.
+            let order: BTreeMap<&str, usize> =
+                offer.nested.iter().map(|block| block.name.as_ref()).zip(1..).collect();
+            instructions.sort_by_key(|block| order.get(block.name.as_ref()).copied().unwrap_or_default());
         }
         for block in self.blocks.values_mut().flatten() {
             *block = whole(block);
@@ -445,7 +462,7 @@ fn cut(block: &mut Block, room: Tokens, desk: &Desk<'_>) -> bool {
         Body::Inline(text) => Some(text.as_str()),
         Body::Blob { blob, .. } => desk.bodies.text(*blob),
     };
-    let Some(text) = text else { return false };
+    let Some(text) = text.filter(|text| text.len() >= MIN_WHOLE) else { return false };
     let mut bytes = text.len().min(usize::try_from(room.0.saturating_mul(6)).unwrap_or(usize::MAX));
     while bytes > 256 {
         let head = crate::stub::head(text, bytes);

@@ -1,11 +1,12 @@
 //! Never over budget, never stuck; and every token has an owner.
 
-use crate::history::{budget, config, injection, new_history, steps};
-use crate::lane::{STREAM, build, decide, show, view_of};
+use crate::history::{History, budget, config, injection, new_history, steps};
+use crate::lane::{STREAM, build, decide, fixed_cost, show, view_of};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use wunderblock_core::budget::{Budget, Certainty, Reason, Treatment};
 use wunderblock_core::cost;
+use wunderblock_core::message::Body;
 use wunderblock_core::pair::{Shape, arrange};
 use wunderblock_core::plan::{GAP_COST, Trim};
 use wunderblock_core::ports::Gauge;
@@ -69,7 +70,8 @@ proptest! {
                 prop_assert_eq!(sum, refusal.needed);
                 prop_assert!(!refusal.needed.fits(budget.limit()));
                 // Nothing but what must be there: even so it does not fit.
-                let least: Cost = must_be_there(&view, &history.wax).sum::<Cost>() + crate::lane::fixed(&history)[0].cost;
+                let preamble = refusal.parts.iter().filter(|part| part.section < Section::Summaries && !part.what.starts_with("system message"));
+                let least: Cost = must_be_there(&view, &history.wax).chain(preamble.map(|part| part.cost)).chain(said(&history)).sum();
                 let marks: Cost = (0..=view.entries().count()).map(|_| GAP_COST).sum();
                 prop_assert!(!(least + marks).fits(budget.limit()));
             }
@@ -92,7 +94,7 @@ proptest! {
                 prop_assert_eq!(treatment, Some(Treatment::Verbatim));
             } else {
                 prop_assert_eq!(treatment, Some(Treatment::Clipped));
-                let least: Cost = must_be_there(&view, &history.wax).sum::<Cost>() + crate::lane::fixed(&history)[0].cost;
+                let least: Cost = must_be_there(&view, &history.wax).chain(said(&history)).sum::<Cost>() + fixed_cost(&history, &view);
                 let marks: Cost = (0..=view.entries().count()).map(|_| GAP_COST).sum();
                 prop_assert!(!(least + marks).fits(budget.limit()), "clipped, though whole it fits");
             }
@@ -116,7 +118,7 @@ proptest! {
                 _ => costs.verbatim,
             }
         });
-        let taken = taken.sum::<Cost>() + crate::lane::fixed(&history)[0].cost;
+        let taken = taken.sum::<Cost>() + fixed_cost(&history, &view);
         prop_assert!(measure(&show(&history, &view).request, &history.wax).fits(taken));
     }
 
@@ -133,6 +135,20 @@ proptest! {
         };
         prop_assert_eq!(once(), once());
     }
+}
+
+/// What of the desk is said at the tail costs at most.
+fn said(history: &History) -> impl Iterator<Item = Cost> {
+    let items = history.desk.state.iter().map(|item| (item.what.len(), &item.body));
+    let nested = history.desk.offer.nested.iter().map(|block| (block.name.len(), &block.text));
+    let frames = Cost::new(1_000, 1_000);
+    items.chain(nested).map(move |(name, body)| {
+        let text = match body {
+            Body::Inline(text) => history.wax.text(text),
+            Body::Blob { blob, .. } => history.wax.blob(*blob),
+        };
+        text + frames + Cost::new(name as u64, name as u64)
+    })
 }
 
 /// What the operator's, the pinned and the newest words cost whole.

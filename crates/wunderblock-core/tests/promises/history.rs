@@ -3,6 +3,8 @@
 //! A history is a list of turns of events without positions; [`History`] numbers them, and goes on to play the ledger
 //! while requests are built. Steps are small recipes, so that a failing case shrinks to the one step that matters.
 
+use crate::desk::{Change, Desk, change, state};
+use crate::lane::Decided;
 use proptest::prelude::*;
 use std::collections::HashMap;
 use wunderblock_core::budget::{Budget, WindowSource};
@@ -14,7 +16,9 @@ use wunderblock_core::id::{EventId, Handle, LaneId, StreamId, TenantId};
 use wunderblock_core::message::{Body, Dialect, MediaForm, Message, Part, Role, Standing, count_lines};
 use wunderblock_core::plan::{Injection, Plan};
 use wunderblock_core::ports::{Bodies, Gauge};
+use wunderblock_core::preamble::{Block, Preamble, PreambleChanged};
 use wunderblock_core::request::Tool;
+use wunderblock_core::section::Section;
 use wunderblock_core::stub::{ERASED, ERASED_JSON};
 use wunderblock_core::units::{Bytes, Cost, Millis, Seq, Tokens};
 
@@ -41,6 +45,8 @@ pub(crate) enum Step {
     Pin(u8, bool),
     /// Erasure of some positions from one on, as a share of the history.
     Erase(u8, u8),
+    /// A source says something else.
+    Outside(Change),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -153,6 +159,7 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Elsewhere),
         1 => (any::<u8>(), any::<bool>()).prop_map(|(at, pinned)| Step::Pin(at, pinned)),
         1 => (any::<u8>(), 0..3u8).prop_map(|(at, more)| Step::Erase(at, more)),
+        4 => change().prop_map(Step::Outside),
     ]
 }
 
@@ -190,7 +197,7 @@ fn cost_of(text: &str) -> Cost {
 }
 
 impl Wax {
-    fn keep(&mut self, text: String, in_blob: bool) -> Body {
+    pub(crate) fn keep(&mut self, text: String, in_blob: bool) -> Body {
         if !in_blob {
             return Body::Inline(text);
         }
@@ -235,6 +242,7 @@ impl Gauge for Wax {
 pub(crate) struct History {
     pub(crate) events: Vec<Event>,
     pub(crate) wax: Wax,
+    pub(crate) desk: Desk,
     later: Vec<Message>,
     turn_calls: usize,
     replies: usize,
@@ -294,8 +302,12 @@ impl History {
                 let lane = LaneId::new("other").unwrap();
                 self.append(Fact::ContextInjected(ContextInjected {
                     lane: lane.clone(),
-                    items: vec![injection(1)],
+                    items: vec![injection(1), state("state 1", "of another lane".into())],
                 }));
+                let said = Block::new(Section::System, "of another lane", ("", "Be somebody else.".into()));
+                let preamble = Preamble { blocks: vec![said], ..Preamble::default() };
+                let other = PreambleChanged { lane: lane.clone(), preamble, changes: Vec::new() };
+                self.append(Fact::PreambleChanged(Box::new(other)));
                 let trim = wunderblock_core::plan::Trim {
                     drop_before: self.head(),
                     stub_before: self.head(),
@@ -314,6 +326,11 @@ impl History {
                 self.erase(*share, *more);
                 return false;
             }
+            Step::Outside(change) => {
+                let salt = self.events.len() as u64;
+                self.desk.play(change, (&mut self.wax, salt));
+                return false;
+            }
         }
         true
     }
@@ -326,8 +343,11 @@ impl History {
         let from_seq = self.at(share);
         let to_seq = Seq(from_seq.0 + u64::from(more)).min(self.head());
         let mut events = 0;
+        // A preamble before which there is another: what a view makes of its end depends on whether it saw it.
+        let first = self.events.iter().find(|event| is_preamble(event)).map(|event| event.seq);
         for event in &mut self.events[from_seq.0 as usize - 1..to_seq.0 as usize] {
-            if matches!(event.fact, Some(Fact::MessageAppended(_) | Fact::ContextInjected(_))) {
+            let said = matches!(event.fact, Some(Fact::MessageAppended(_) | Fact::ContextInjected(_)));
+            if said || Some(event.seq) == first {
                 event.fact = None;
                 events += 1;
             }
@@ -475,9 +495,13 @@ impl History {
     }
 
     /// Records a decision, as an engine does before it sends the request; `built` when it is rendered.
-    pub(crate) fn record(&mut self, plan: &Plan) -> Vec<Event> {
+    pub(crate) fn record(&mut self, decided: &Decided) -> Vec<Event> {
         let lane = LaneId::main();
         let from = self.events.len();
+        let plan = &decided.plan;
+        if let Some(fact) = decided.event() {
+            self.append(fact);
+        }
         if let Some(reason) = plan.step {
             self.append(Fact::ViewTrimmed(ViewTrimmed {
                 lane: lane.clone(),
@@ -485,8 +509,12 @@ impl History {
                 reason,
             }));
         }
-        if !plan.inject.is_empty() {
-            self.append(Fact::ContextInjected(ContextInjected { lane, items: plan.inject.clone() }));
+        for section in [Section::Instructions, Section::State, Section::Recall] {
+            let items: Vec<Injection> =
+                plan.inject.iter().filter(|item| item.section == section).cloned().collect();
+            if !items.is_empty() {
+                self.append(Fact::ContextInjected(ContextInjected { lane: lane.clone(), items }));
+            }
         }
         self.events[from..].to_vec()
     }
@@ -516,6 +544,10 @@ impl History {
     }
 }
 
+fn is_preamble(event: &Event) -> bool {
+    matches!(&event.fact, Some(Fact::PreambleChanged(changed)) if changed.lane == LaneId::main())
+}
+
 pub(crate) fn picture() -> Part {
     Part::Media { mime: "image/png".into(), form: MediaForm::Base64, body: "aGVsbG8=".into(), extra: None }
 }
@@ -527,7 +559,7 @@ pub(crate) fn result(id: &str, content: Vec<Part>) -> Message {
 
 pub(crate) fn injection(from: u64) -> Injection {
     Injection {
-        section: wunderblock_core::section::Section::Recall,
+        section: Section::Recall,
         authority: wunderblock_core::authority::Authority::Data,
         from_seq: Seq(from),
         body: format!("the body of {from}").into(),

@@ -1,14 +1,19 @@
-//! An engine in small: plans, records, renders.
+//! An engine in small: composes, plans, records, renders.
 
 use crate::history::{History, tools};
+use wunderblock_core::allocate::Shares;
 use wunderblock_core::budget::Budget;
+use wunderblock_core::compose::{self, Composed, Offer, compose};
 use wunderblock_core::cost;
-use wunderblock_core::event::Event;
+use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{Handle, LaneId};
-use wunderblock_core::plan::{Ask, Fixed, Injection, Plan, Refusal, plan};
+use wunderblock_core::lead;
+use wunderblock_core::message::Body;
+use wunderblock_core::plan::{Ask, Fixed, Injection, Plan, Refusal, TrimReason, plan};
+use wunderblock_core::preamble::{Change, Preamble, PreambleChanged};
 use wunderblock_core::render::{Rendered, Scene, render};
 use wunderblock_core::section::Section;
-use wunderblock_core::units::Tokens;
+use wunderblock_core::units::{Cost, Tokens};
 use wunderblock_core::view::View;
 
 pub(crate) const STREAM: Handle = Handle(0x3f9c_1a7b_e2d0_4c58);
@@ -21,31 +26,109 @@ pub(crate) fn view_of<'e>(events: impl IntoIterator<Item = &'e Event>) -> View {
     view
 }
 
-pub(crate) fn fixed(history: &History) -> Vec<Fixed> {
+/// What no trimming touches: the preamble, or the tools where there is none.
+pub(crate) fn fixed(history: &History, view: &View) -> Vec<Fixed> {
+    if let Some(preamble) = view.preamble() {
+        return lead::fixed(preamble, &history.wax);
+    }
     let part =
         |tool| Fixed { section: Section::Tools, what: "tool".into(), cost: cost::tool(tool, &history.wax) };
     tools().iter().map(part).collect()
 }
 
+pub(crate) fn fixed_cost(history: &History, view: &View) -> Cost {
+    fixed(history, view).iter().map(|part| part.cost).sum()
+}
+
+/// What is decided of a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Decided {
+    pub(crate) preamble: Option<Preamble>,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) plan: Plan,
+}
+
+impl Decided {
+    pub(crate) fn event(&self) -> Option<Fact> {
+        let preamble = self.preamble.clone()?;
+        let changes = self.changes.clone();
+        Some(Fact::PreambleChanged(Box::new(PreambleChanged { lane: LaneId::main(), preamble, changes })))
+    }
+}
+
+pub(crate) fn composed(
+    history: &History,
+    offer: &Offer,
+    view: &View,
+    (limit, anew): (Tokens, bool),
+) -> Composed {
+    let shares = Shares::default();
+    let desk = compose::Desk {
+        limit,
+        shares: &shares,
+        gauge: &history.wax,
+        bodies: &history.wax,
+        pack: &|text| Body::Inline(text),
+        cache: Some(Tokens(1_024)),
+    };
+    compose(offer, view, &desk, anew)
+}
+
+/// The view with its next preamble.
+pub(crate) fn led(history: &History, view: &View, decided: &Decided) -> View {
+    let mut next = view.clone();
+    if let Some(fact) = decided.event() {
+        next.apply(&Event { seq: view.head().next(), fact: Some(fact), ..history.events[0].clone() });
+    }
+    next
+}
+
+fn attempt(
+    history: &History,
+    view: &View,
+    (budget, hits): (Budget, &[Injection]),
+    anew: bool,
+) -> (Decided, Result<Plan, Box<Refusal>>) {
+    let mut decided = Decided::default();
+    let mut must = Vec::new();
+    if history.desk.is_used {
+        let composed = composed(history, &history.desk.offer, view, (budget.limit().tokens, anew));
+        decided.preamble = composed.preamble.map(|preamble| preamble.as_ref().clone());
+        decided.changes = composed.changes;
+        must.extend(composed.tail.iter().chain(&history.desk.state).cloned());
+    }
+    let next = led(history, view, &decided);
+    let fixed = fixed(history, &next);
+    let planned = plan(&Ask {
+        view: &next,
+        budget,
+        gauge: &history.wax,
+        bodies: &history.wax,
+        fixed: &fixed,
+        must: &must,
+        recall: Tokens(u64::MAX),
+        transcript: Tokens(u64::MAX),
+        hits,
+        floor: wunderblock_core::units::Seq(0),
+    });
+    (decided, planned)
+}
+
+/// Composes and plans; a second time with all that waits if the lane takes a step.
 pub(crate) fn decide(
     history: &History,
     view: &View,
     budget: Budget,
     hits: &[Injection],
-) -> Result<Plan, Box<Refusal>> {
-    let fixed = fixed(history);
-    plan(&Ask {
-        view,
-        budget,
-        gauge: &history.wax,
-        bodies: &history.wax,
-        fixed: &fixed,
-        must: &[],
-        recall: Tokens(u64::MAX),
-        transcript: Tokens(u64::MAX),
-        hits,
-        floor: wunderblock_core::units::Seq(0),
-    })
+) -> Result<Decided, Box<Refusal>> {
+    let first = view.preamble().is_none();
+    let (mut decided, mut planned) = attempt(history, view, (budget, hits), first);
+    let steps = |plan: &Plan| plan.step == Some(TrimReason::OverBudget);
+    if !first && planned.as_ref().map_or(true, steps) {
+        (decided, planned) = attempt(history, view, (budget, hits), true);
+    }
+    decided.plan = planned?;
+    Ok(decided)
 }
 
 pub(crate) fn show(history: &History, view: &View) -> Rendered {
@@ -60,6 +143,8 @@ pub(crate) fn show(history: &History, view: &View) -> Rendered {
 pub(crate) struct Built {
     pub(crate) plan: Plan,
     pub(crate) rendered: Rendered,
+    /// How many events it was planned from, its preamble's own among them.
+    pub(crate) upto: usize,
 }
 
 /// One build of the main lane, recorded in the ledger and applied to the view.
@@ -69,12 +154,13 @@ pub(crate) fn build(
     budget: Budget,
     hits: &[Injection],
 ) -> Result<Built, Box<Refusal>> {
-    let plan = decide(history, view, budget, hits)?;
-    for event in history.record(&plan) {
+    let decided = decide(history, view, budget, hits)?;
+    let upto = history.events.len() + usize::from(decided.preamble.is_some());
+    for event in history.record(&decided) {
         view.apply(&event);
     }
     let rendered = show(history, view);
-    let event = history.built(plan.clone(), budget);
+    let event = history.built(decided.plan.clone(), budget);
     view.apply(&event);
-    Ok(Built { plan, rendered })
+    Ok(Built { plan: decided.plan, rendered, upto })
 }

@@ -7,9 +7,12 @@
 )]
 
 mod cases;
+mod desk;
+mod fence;
 mod fit;
 mod history;
 mod lane;
+mod preamble;
 mod prefix;
 mod resume;
 mod wellformed;

@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use wunderblock_core::budget::Budget;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::LaneId;
+use wunderblock_core::message::Body;
 use wunderblock_core::plan::{Trim, TrimReason};
+use wunderblock_core::ports::Gauge;
 use wunderblock_core::render::measure;
 use wunderblock_core::units::{Cost, Seq, Tokens};
 
@@ -15,6 +17,7 @@ use wunderblock_core::units::{Cost, Seq, Tokens};
 fn says_so(event: &Event) -> bool {
     match &event.fact {
         Some(Fact::ViewTrimmed(trimmed)) => trimmed.lane == LaneId::main(),
+        Some(Fact::PreambleChanged(changed)) => changed.lane == LaneId::main(),
         Some(Fact::ContentErased(_) | Fact::ContentPinned(_)) => true,
         _ => false,
     }
@@ -38,7 +41,8 @@ fn check_grown(before: &Built, after: &Built) {
 }
 
 /// After a step a fifth of the window is free, unless what must be there and the newest unit leave no such room.
-fn check_room(history: &crate::history::History, built: &Built, budget: Budget, upto: usize) {
+fn check_room(history: &crate::history::History, built: &Built, budget: Budget) {
+    let upto = built.upto;
     let limit = budget.limit();
     let gain = (budget.window.0 / 5).min(limit.tokens.0 / 2);
     let view = {
@@ -46,7 +50,17 @@ fn check_room(history: &crate::history::History, built: &Built, budget: Budget, 
         view.trim_to(built.plan.trim.clone());
         view
     };
-    let cost = measure(&crate::lane::show(history, &view).request, &history.wax);
+    let from_outside = || built.plan.inject.iter().filter(|item| item.is_new());
+    let wax = &history.wax;
+    // At least, and with its fence at most.
+    let said: Cost = from_outside()
+        .map(|item| match &item.body {
+            Body::Inline(text) => wax.text(text),
+            Body::Blob { blob, .. } => wax.blob(*blob),
+        })
+        .sum();
+    let fences: Cost = from_outside().map(|_| Cost::new(1_000, 1_000)).sum();
+    let cost = measure(&crate::lane::show(history, &view).request, &history.wax) + said;
     if limit.saturating_sub(cost).tokens >= Tokens(gain) {
         return;
     }
@@ -64,7 +78,7 @@ fn check_room(history: &crate::history::History, built: &Built, budget: Budget, 
     let marks =
         Cost::new(128 * (plain.entries().count() as u64 + 1), 512 * (plain.entries().count() as u64 + 1));
     let bytes_left = limit.bytes.0 - limit.bytes.0 / 5;
-    let needed = needed + marks;
+    let needed = needed + marks + said + fences;
     assert!(
         needed.tokens.0 > limit.tokens.0 - gain || needed.bytes.0 > bytes_left,
         "the step left {cost:?} of {limit:?} in use, though {needed:?} would do; {gain} {:?}\n{:?}",
@@ -98,7 +112,6 @@ proptest! {
                 }
                 // The ledger is given the rest of the step only after the request.
                 let rest = history.events.split_off(event.seq.0 as usize);
-                let upto = history.events.len();
                 let hit = injection(index as u64);
                 let built = build(&mut history, &mut view, budget, if hits { std::slice::from_ref(&hit) } else { &[] });
                 if let Ok(built) = built {
@@ -109,7 +122,7 @@ proptest! {
                         check_grown(before, &built);
                     }
                     if built.plan.step == Some(TrimReason::OverBudget) && built.plan.trim.clip.is_empty() {
-                        check_room(&history, &built, budget, upto);
+                        check_room(&history, &built, budget);
                     }
                     last = Some((built, history.events.len()));
                 }

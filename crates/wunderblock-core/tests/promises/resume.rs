@@ -17,9 +17,12 @@ fn resume(events: &[Event]) -> View {
         Some(Fact::ViewTrimmed(trimmed)) => trimmed.trim.clone(),
         _ => Trim::default(),
     };
+    let is_own = |event: &&Event| matches!(&event.fact, Some(Fact::PreambleChanged(changed)) if changed.lane == LaneId::main());
+    let preamble = events.iter().rev().find(is_own).map(|event| event.seq);
     let steering = |event: &&Event| {
         event.seq < trim.drop_before
-            && matches!(event.fact, Some(Fact::ContentPinned(_) | Fact::ContentErased(_)))
+            && (matches!(event.fact, Some(Fact::ContentPinned(_) | Fact::ContentErased(_)))
+                || Some(event.seq) == preamble)
     };
     let held = |event: &&Event| trim.hold.contains(&event.seq);
     let after = |event: &&Event| event.seq >= trim.drop_before;
@@ -67,6 +70,7 @@ proptest! {
             for other in [&folded, &resumed] {
                 prop_assert_eq!(decide(&history, other, budget, &[]), decide(&history, &live, budget, &[]));
                 prop_assert_eq!(show(&history, other), show(&history, &live));
+                prop_assert_eq!(other.preamble_at(), live.preamble_at());
                 prop_assert_eq!(other.model(), live.model());
                 prop_assert_eq!(other.last_built(), live.last_built());
             }

@@ -5,7 +5,7 @@ use super::sources::{Given, Instructions, OfferedTool, Resource, Skill, Sources}
 use crate::sources::{self, Found, Wanted, touched};
 use crate::store::codec;
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::authority::{Authority, Level};
 use wunderblock_core::compose::Offer;
 use wunderblock_core::id::Handle;
@@ -117,9 +117,10 @@ fn resource_block(resource: &Resource, shelf: &Shelf<'_>) -> Block {
     if let Some(handle) = body.as_ref().and_then(Body::handle) {
         line.push_str(&format!(" · read {handle}"));
     }
-    let block = Block::new(Section::Resources, &resource.uri, (&digest, shelf.pack(line)));
-    // A resource nobody has fetched has its own line as what can be read: there is nothing more.
-    Block { body: Some(body.unwrap_or_else(|| block.text.clone())), ..block }
+    // A resource nobody has fetched has its own line as what can be read: there is nothing more. It has a handle, as the
+    // ledger will give it one.
+    let body = body.unwrap_or_else(|| shelf.named(line.clone()));
+    Block::new(Section::Resources, &resource.uri, (&digest, shelf.pack(line))).with_body(body)
 }
 
 fn tool_blocks(tools: &[OfferedTool], shelf: &Shelf<'_>, findings: &mut Vec<Finding>) -> Vec<ToolBlock> {
@@ -193,18 +194,23 @@ fn read(instructions: &Instructions, view: &View, (texts, shelf): (&Texts, &Shel
     let recorded = view.preamble();
     let old = recorded.map_or(&nothing, AsRef::as_ref);
     let touched = touched_paths(instructions, view, old);
+    // A lane that has begun without instructions has frozen nothing.
+    let is_first =
+        old.ignore.is_empty() && !old.blocks.iter().any(|block| block.section == Section::Instructions);
+    let recorded = recorded.filter(|_| !is_first);
     let frozen: Option<Vec<(String, String)>> = recorded
         .map(|_| old.ignore.iter().map(|file| (file.path.to_string(), text_of(&file.text, texts))).collect());
     let scanned: Option<Vec<String>> = recorded
         .filter(|_| instructions.rules.scan && !old.scanned.is_empty())
         .map(|_| old.scanned.iter().map(ToString::to_string).collect());
-    let Found { mut head, nested, ignore, scanned: found, mut findings, .. } = sources::instructions(&Wanted {
-        workspace: &instructions.workspace,
-        rules: &instructions.rules,
-        touched: &touched,
-        frozen: frozen.as_deref(),
-        scanned: scanned.as_deref(),
-    });
+    let Found { mut head, nested, ignore, scanned: found, mut findings, .. } =
+        sources::instructions(&Wanted {
+            workspace: &instructions.workspace,
+            rules: &instructions.rules,
+            touched: &touched,
+            frozen: frozen.as_deref(),
+            scanned: scanned.as_deref(),
+        });
     for given in &instructions.session {
         let (pieces, problems) = pieces(&given.text);
         findings.extend(problems.into_iter().map(|problem| Finding {
@@ -225,6 +231,7 @@ fn read(instructions: &Instructions, view: &View, (texts, shelf): (&Texts, &Shel
     let absorbed = |file: &InstructionFile| {
         old.blocks.iter().any(|block| block.section == Section::Instructions && block.name == file.path)
     };
+    let order: BTreeMap<Box<str>, usize> = nested.iter().map(|file| file.path.clone()).zip(0..).collect();
     let (inside, outside): (Vec<_>, Vec<_>) = nested.into_iter().partition(absorbed);
     let before: Vec<InstructionFile> = head.iter().cloned().chain(inside.iter().cloned()).collect();
     let all: Vec<InstructionFile> = before.iter().cloned().chain(outside.iter().cloned()).collect();
@@ -241,6 +248,8 @@ fn read(instructions: &Instructions, view: &View, (texts, shelf): (&Texts, &Shel
     offer.blocks.insert(Section::Instructions, first);
     offer.nested = inside;
     offer.nested.extend(outside.iter().zip(late).filter_map(|(file, text)| file_block(file, text, shelf)));
+    // From the outside in, whichever was reached first.
+    offer.nested.sort_by_key(|block| order.get(&block.name).copied());
     let files = ignore.into_iter();
     offer.ignore =
         Some(files.map(|(path, text)| IgnoreFile { path: path.into(), text: shelf.pack(text) }).collect());

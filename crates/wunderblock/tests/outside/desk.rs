@@ -1,0 +1,151 @@
+//! A project with instruction files, and what lies on the desk beside the ledger.
+
+use crate::scene::*;
+use std::path::PathBuf;
+use tempfile::TempDir;
+use wunderblock::sources::{InstructionRules, Workspace};
+use wunderblock::{Built, ContextOptions, Engine, Given, Instructions, Session, Skill, Sources};
+use wunderblock_core::event::{Fact, NewEvent};
+use wunderblock_core::message::{Body, Dialect, Message, Part, Role};
+use wunderblock_core::preamble::{Change, PreambleChanged};
+use wunderblock_core::request::{Request, Tool};
+use wunderblock_core::units::{Seq, Tokens};
+
+pub(crate) const DIALECTS: [Dialect; 3] = [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Neutral];
+
+/// A folder that is a project.
+pub(crate) struct Project {
+    folder: TempDir,
+}
+
+impl Project {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let project = Self { folder: tempfile::tempdir().unwrap() };
+        std::fs::create_dir(project.path(".git")).unwrap();
+        files.iter().for_each(|(path, text)| project.write(path, text));
+        project
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    pub(crate) fn remove(&self, path: &str) {
+        std::fs::remove_file(self.path(path)).unwrap();
+    }
+
+    pub(crate) fn instructions(&self) -> Instructions {
+        let rules = InstructionRules::default();
+        let workspace = Workspace::find(self.folder.path(), &rules.markers).unwrap();
+        Instructions { workspace, rules, session: Vec::new() }
+    }
+
+    pub(crate) fn sources(&self) -> Sources {
+        Sources { instructions: Some(self.instructions()), ..Sources::default() }
+    }
+}
+
+pub(crate) fn given(name: &str, text: &str) -> Given {
+    Given { name: name.to_owned(), text: text.to_owned() }
+}
+
+pub(crate) fn tool(name: &str, description: &str) -> Tool {
+    let schema = r#"{"type":"object","properties":{"path":{"type":"string"}}}"#;
+    Tool { name: name.into(), description: description.into(), schema: schema.into(), extra: None }
+}
+
+pub(crate) fn skill(name: &str, description: &str, body: &str) -> Skill {
+    Skill { name: name.to_owned(), description: description.to_owned(), body: body.to_owned() }
+}
+
+/// A text that the ledger keeps beside its records.
+pub(crate) fn long(words: &str) -> String {
+    format!("{words}. ").repeat(700 / words.len() + 1)
+}
+
+pub(crate) fn with(sources: Sources) -> ContextOptions {
+    let model = Some("claude-sonnet-4-5".to_owned());
+    ContextOptions { model, window: Some(Tokens(100_000)), sources, ..ContextOptions::default() }
+}
+
+/// A session in which somebody has said a word.
+pub(crate) fn begun(engine: &Engine, id: &str) -> Session {
+    append(engine, id, vec![said("first", Role::User, "Good morning.")]);
+    engine.session(stream(id))
+}
+
+/// A call that names a path, and its result.
+pub(crate) fn reads(number: usize, path: &str) -> Vec<NewEvent> {
+    let (id, call_id) = (format!("read {number}"), format!("call_{number}"));
+    let input = format!(r#"{{"file_path":"{path}"}}"#);
+    vec![
+        call(&id, &[(&call_id, "Read", &input)]),
+        result(&format!("{id} result"), &call_id, "the content of a file"),
+    ]
+}
+
+/// A request as the provider reads it.
+pub(crate) fn decoded(built: &Built) -> Request {
+    wunderblock_wire::decode(built.dialect, &built.body).unwrap()
+}
+
+fn inline(body: &Body) -> String {
+    body.inline().expect("a request has its texts in place").to_owned()
+}
+
+fn words_of(part: &Part) -> Vec<String> {
+    match part {
+        Part::ToolResult { content, .. } => content.iter().flat_map(words_of).collect(),
+        part => part.bodies().into_iter().map(inline).collect(),
+    }
+}
+
+/// The texts of the system text.
+pub(crate) fn commands(request: &Request) -> Vec<String> {
+    let between = request.messages.iter().filter(|message| message.role == Role::System);
+    request.system.iter().chain(between.flat_map(|message| &message.parts)).flat_map(words_of).collect()
+}
+
+/// The texts that the user's side says, one by one, results of tools not among them.
+pub(crate) fn heard(request: &Request) -> Vec<String> {
+    let user = request.messages.iter().filter(|message| message.role == Role::User);
+    let own = user.flat_map(Message::own_parts);
+    own.filter(|part| matches!(part, Part::Text { .. })).flat_map(words_of).collect()
+}
+
+/// How often a request says something.
+pub(crate) fn times(built: &Built, words: &str) -> usize {
+    String::from_utf8_lossy(&built.body).matches(words).count()
+}
+
+/// Whether a request only adds to the one before.
+pub(crate) fn goes_on(before: &Built, after: &Built) -> bool {
+    wunderblock_wire::continues((&before.body, before.stem.0 as usize), &after.body)
+}
+
+/// What the ledger has of preambles, and where.
+pub(crate) fn preambles(session: &Session) -> Vec<(Seq, PreambleChanged)> {
+    let all = events(session).into_iter();
+    let changed = all.filter_map(|event| match event.fact {
+        Some(Fact::PreambleChanged(changed)) => Some((event.seq, *changed)),
+        _ => None,
+    });
+    changed.collect()
+}
+
+pub(crate) fn kinds(session: &Session, kind: &str) -> usize {
+    let of = |fact: &Fact| fact.kind() == kind;
+    events(session).iter().filter(|event| event.fact.as_ref().is_some_and(of)).count()
+}
+
+/// Changes in words: `tools Read altered`.
+pub(crate) fn told(changes: &[Change]) -> Vec<String> {
+    let line = |change: &Change| format!("{} {} {}", change.section.name(), change.name, change.how.words());
+    changes.iter().map(line).collect()
+}
