@@ -265,7 +265,7 @@ pub(crate) struct SourceArgs {
   wunderblock context session.jsonl --window 32000 --out request.json
   wunderblock context 3f9c --query \"why did the build fail\" --out - --json 2>report.txt
   wunderblock context 3f9c --cwd ~/project --state plan.toml --tools tools.json
-An empty file (/dev/null) takes back what was given before; for --tools and --resources that is [].
+An empty file (/dev/null) takes back what was given before.
 Exit 3: even what cannot be left out does not fit; the parts are listed.")]
 pub(crate) struct ContextArgs {
     #[command(flatten)]
