@@ -389,7 +389,10 @@ impl Engine {
         let cache =
             prefix::plan((&target, &encoded), (points, report.total_tokens), (now, before), &loaded.reports);
         let percent = |tokens: Tokens, limit: Tokens| tokens.0.saturating_mul(100) / limit.0.max(1);
-        let now_at = percent(report.total_tokens, report.limit);
+        // What the provider counted of the lane's own last request, and what has come since, is nearer than any estimate.
+        let own = |anchor: &&Anchor| step.view.last_built().is_some_and(|at| anchor.seq > at);
+        let anchored = measured.anchor.as_ref().filter(own).map(Anchor::total);
+        let now_at = percent(report.total_tokens.max(anchored.unwrap_or_default()), report.limit);
         let warned = options.warn.iter().copied().filter(|warn| now_at >= u64::from(*warn)).max();
         let was_at = before.map(|(_, built)| percent(built.total_tokens, built.budget.limit().tokens));
         let stem = prefix::stem(&encoded);
