@@ -225,13 +225,13 @@ pub(crate) struct BuildArgs {
 #[derive(Clone, Debug, ClapArgs)]
 #[command(next_help_heading = "What enters from outside (what is not given stays as it was)")]
 pub(crate) struct SourceArgs {
-    /// Where work happens: the instruction files and skills that hold there enter
+    /// Where work happens: the instruction files and skills of there enter
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Look for instruction files in the whole project, not only from its root to --cwd
+    /// Look for instruction files in the whole project of --cwd
     #[arg(long)]
     pub(crate) scan: bool,
-    /// Instructions of yours for this session
+    /// Instructions of yours for this session; with --cwd
     #[arg(long, value_name = "FILE")]
     pub(crate) instructions: Vec<PathBuf>,
     /// Safety policy: nothing overrides it
@@ -240,7 +240,7 @@ pub(crate) struct SourceArgs {
     /// System text, after the transcript's own
     #[arg(long, value_name = "FILE")]
     pub(crate) system: Vec<PathBuf>,
-    /// Tools to declare: a JSON array in the format of --to or in the neutral one
+    /// Tools to declare: a JSON array in a provider's form or the neutral one
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
     /// Directories of skills: DIR/NAME/SKILL.md
@@ -249,13 +249,13 @@ pub(crate) struct SourceArgs {
     /// Memory that is always present
     #[arg(long, value_name = "FILE")]
     pub(crate) memory: Vec<PathBuf>,
-    /// Resources: a JSON or TOML list of {uri, name, description, text, pinned}
+    /// A JSON or TOML list of {uri, name, description, text, pinned}
     #[arg(long, value_name = "FILE")]
     pub(crate) resources: Option<PathBuf>,
-    /// Where the work stands, in JSON or TOML: plan, todo, variables, results, failures, approvals
+    /// Where the work stands, JSON or TOML: plan, todo, results, failures, …
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
-    /// Tools, skills, memory and resources that have changed take effect now, at the price of the cached beginning
+    /// Changed tools, skills, memory, resources hold now: costs the cache
     #[arg(long)]
     pub(crate) now: bool,
 }
@@ -264,6 +264,8 @@ pub(crate) struct SourceArgs {
 #[command(after_help = "Examples:
   wunderblock context session.jsonl --window 32000 --out request.json
   wunderblock context 3f9c --query \"why did the build fail\" --out - --json 2>report.txt
+  wunderblock context 3f9c --cwd ~/project --state plan.toml --tools tools.json
+An empty file (/dev/null) takes back what was given before.
 Exit 3: even what cannot be left out does not fit; the parts are listed.")]
 pub(crate) struct ContextArgs {
     #[command(flatten)]

@@ -2,13 +2,17 @@
 
 mod args;
 mod commands;
+mod config;
 mod exit;
+mod input;
 mod outside;
 mod paint;
 mod report;
+mod resources;
 mod settings;
 mod sources;
 mod terminal;
+mod tools;
 
 use clap::Parser;
 use std::process::ExitCode;

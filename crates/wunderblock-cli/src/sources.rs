@@ -1,23 +1,32 @@
 //! What enters a request from outside the ledger: flags first, then the settings file.
 
 use crate::args::SourceArgs;
+use crate::config::SourceFiles;
 use crate::exit::{Failure, wrong};
-use crate::settings::{SourceFiles, read};
+use crate::input::{read, refused, structured};
+use crate::resources::Resources;
+use crate::terminal::clean;
+use crate::tools::tools;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 use wunderblock::sources::{InstructionRules, SkillFile, Workspace, skills};
-use wunderblock::{Given, Instructions, OfferedTool, Resource, Skill, Sources, StateProvider};
+use wunderblock::{Given, Instructions, Skill, Sources, StateProvider};
 use wunderblock_core::message::Dialect;
-use wunderblock_core::request::Tool;
 use wunderblock_core::state::State;
 
 /// A provider of state, as the settings file names it.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Provider {
-    name: String,
+    pub(crate) name: String,
     command: Vec<String>,
+}
+
+impl Provider {
+    /// Whether there is someone to ask, and a name for what they say.
+    pub(crate) fn is_complete(&self) -> bool {
+        !self.name.trim().is_empty() && self.command.first().is_some_and(|program| !program.is_empty())
+    }
 }
 
 /// All sources of a request. `is_past`: it is one of the past, for which only what was typed counts, not the settings.
@@ -44,11 +53,16 @@ pub(crate) fn sources(
     if let Some(path) = typed.state.as_ref().or(files.state.as_ref()) {
         sources.state = Some(structured::<State>(path)?);
     }
+    // Those of the settings and the usual ones need not be there.
+    if let Some(missing) = typed.skills.iter().find(|dir| !dir.is_dir()) {
+        return Err(refused(missing, "is not a directory of skills; give one that holds NAME/SKILL.md"));
+    }
     let cwd = typed.cwd.as_deref();
     if let Some(cwd) = cwd {
         let mut rules = rules.clone();
         rules.scan |= typed.scan;
-        let workspace = Workspace::find(cwd, &rules.markers).map_err(|error| wrong(error.to_string()))?;
+        let workspace =
+            Workspace::find(cwd, &rules.markers).map_err(|error| wrong(clean(&error.to_string())))?;
         let session = given(typed.instructions.iter())?.unwrap_or_default();
         let dirs = skill_dirs(&workspace, typed, files, &rules);
         found(&dirs, &mut sources);
@@ -94,65 +108,4 @@ fn given<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<Option<Vec<Give
     let read = |path: &PathBuf| Ok(Given { name: path.to_string_lossy().into_owned(), text: read(path)? });
     let given: Vec<Given> = paths.map(read).collect::<Result<_, Failure>>()?;
     Ok((!given.is_empty()).then_some(given))
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Resources_ {
-    List(Vec<Resource>),
-    Table { resources: Vec<Resource> },
-}
-
-/// A list of resources, or an object that has one, as MCP's `resources/list` answers.
-#[derive(Deserialize)]
-#[serde(from = "Resources_")]
-struct Resources(Vec<Resource>);
-
-impl From<Resources_> for Resources {
-    fn from(either: Resources_) -> Self {
-        match either {
-            Resources_::List(list) | Resources_::Table { resources: list } => Self(list),
-        }
-    }
-}
-
-/// A file of JSON, or of TOML if its name says so.
-fn structured<T: DeserializeOwned>(path: &Path) -> Result<T, Failure> {
-    let text = read(path)?;
-    let refused = |why: String| wrong(format!("{}: {why}", path.display()));
-    if path.extension().is_some_and(|end| end == "toml") {
-        return toml::from_str(&text).map_err(|error| refused(error.to_string()));
-    }
-    serde_json::from_str(&text).map_err(|error| refused(error.to_string()))
-}
-
-/// Tools from a file: a JSON array in a provider's form, or in ours. `"deferred": true` beside a tool of ours names it only.
-fn tools(path: &Path, dialect: Option<Dialect>) -> Result<Vec<OfferedTool>, Failure> {
-    #[derive(Deserialize)]
-    struct Own {
-        #[serde(flatten)]
-        tool: Tool,
-        #[serde(default)]
-        deferred: bool,
-    }
-    let text = read(path)?;
-    let refused = || {
-        let why = "not a JSON array of tools in Anthropic's, OpenAI's or the neutral form";
-        wrong(format!("{}: {why}", path.display()))
-    };
-    // Anything else inside a request would be taken for a request without tools.
-    serde_json::from_str::<Vec<serde_json::Map<String, serde_json::Value>>>(&text).map_err(|_| refused())?;
-    let request = format!("{{\"model\":\"m\",\"max_tokens\":1,\"messages\":[],\"tools\":{text}}}");
-    let candidates = [dialect.unwrap_or(Dialect::Anthropic), Dialect::Anthropic, Dialect::OpenaiChat];
-    let decoded = candidates.into_iter().find_map(|dialect| {
-        let request = wunderblock_wire::decode(dialect, request.as_bytes()).ok()?;
-        let known = request.tools.iter().all(|tool| !tool.name.is_empty());
-        known.then(|| request.tools.into_iter().map(OfferedTool::from).collect())
-    });
-    let offered = |own: Own| OfferedTool { tool: own.tool, deferred: own.deferred };
-    let own = || {
-        let tools: Vec<Own> = serde_json::from_str(&text).ok()?;
-        Some(tools.into_iter().map(offered).collect())
-    };
-    own().or(decoded).ok_or_else(refused)
 }

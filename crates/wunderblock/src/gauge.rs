@@ -11,8 +11,8 @@ use wunderblock_core::ports::{Framing, Gauge};
 use wunderblock_core::units::{Bytes, Cost, Tokens};
 use wunderblock_core::usage::Calibration;
 
-/// Short strings (ids, tool names) recur many times in a request.
-const MEMO_MAX: usize = 80;
+/// Texts that are in no blob are weighed several times in a build: where they are learned from, planned, and rendered.
+const MEMO_MAX: usize = crate::store::codec::INLINE_MAX;
 
 /// A body that is not there has been erased; what stands in its place is short.
 const ERASED: Cost = Cost::new(16, 64);
@@ -24,7 +24,7 @@ pub(crate) struct Scales {
     dialect: Dialect,
     calibration: Option<Calibration>,
     counts: RefCell<HashMap<Handle, BodyCount>>,
-    memo: RefCell<HashMap<Box<str>, Cost>>,
+    memo: RefCell<HashMap<Box<str>, BodyCount>>,
 }
 
 impl Scales {
@@ -41,7 +41,7 @@ impl Scales {
     #[must_use]
     pub(crate) fn calibrated(self, calibration: Option<Calibration>) -> Self {
         let calibration = calibration.filter(|_| self.estimates());
-        Self { calibration, memo: RefCell::default(), ..self }
+        Self { calibration, ..self }
     }
 
     /// What its estimates are corrected by.
@@ -128,16 +128,15 @@ impl Gauge for Scales {
     }
 
     fn text(&self, text: &str) -> Cost {
-        if text.len() <= MEMO_MAX
-            && let Some(cost) = self.memo.borrow().get(text)
-        {
-            return *cost;
+        if text.len() > MEMO_MAX {
+            return self.cost(self.measure(text));
         }
-        let cost = self.cost(self.measure(text));
-        if text.len() <= MEMO_MAX {
-            self.memo.borrow_mut().insert(text.into(), cost);
+        if let Some(count) = self.memo.borrow().get(text) {
+            return self.cost(*count);
         }
-        cost
+        let count = self.measure(text);
+        self.memo.borrow_mut().insert(text.into(), count);
+        self.cost(count)
     }
 
     fn json(&self, text: &str) -> Cost {

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::gauge::Scales;
 use crate::limits;
 use crate::session::Session;
+use std::cell::RefCell;
 use std::iter::Peekable;
 use wunderblock_core::event::{Event, Fact, Source, TurnCompleted, UsageMeasured};
 use wunderblock_core::id::LaneId;
@@ -130,23 +131,44 @@ impl Engine {
         if gauge.calibration().is_some() || !gauge.estimates() {
             return gauge.calibration();
         }
-        let name = plain(&self.config.catalog, model);
-        usage::calibrate(Marks::new(loaded, &name, (&self.config.catalog, gauge), NEWEST + RECENT), &name)
+        let sought = Sought::new(&self.config.catalog, model);
+        usage::calibrate(Marks::new(loaded, &sought, gauge, NEWEST + RECENT), &sought.name)
     }
 
     /// The newest size of the context that the model's provider told, and what has come since by the gauge.
     pub(crate) fn anchor(&self, loaded: &Loaded, model: &str, gauge: &Scales) -> Option<Anchor> {
-        let name = plain(&self.config.catalog, model);
-        let look =
-            |newest| usage::anchor(Marks::new(loaded, &name, (&self.config.catalog, gauge), newest), &name);
+        let sought = Sought::new(&self.config.catalog, model);
+        let look = |newest| usage::anchor(Marks::new(loaded, &sought, gauge, newest), &sought.name);
         look(RECENT).or_else(|| look(usize::MAX))
+    }
+}
+
+/// The model whose measurements are sought. A session names a few models, very often.
+struct Sought<'c> {
+    catalog: &'c Catalog,
+    name: String,
+    met: RefCell<Vec<(Box<str>, bool)>>,
+}
+
+impl<'c> Sought<'c> {
+    fn new(catalog: &'c Catalog, model: &str) -> Self {
+        Self { catalog, name: plain(catalog, model), met: RefCell::default() }
+    }
+
+    /// Whether this is another name of it.
+    fn is(&self, model: &str) -> bool {
+        let met = self.met.borrow().iter().find(|(name, _)| **name == *model).map(|(_, is)| *is);
+        met.unwrap_or_else(|| {
+            let is = plain(self.catalog, model) == self.name;
+            self.met.borrow_mut().push((model.into(), is));
+            is
+        })
     }
 }
 
 /// A session's marks, oldest first.
 struct Marks<'a> {
-    name: &'a str,
-    catalog: &'a Catalog,
+    sought: &'a Sought<'a>,
     gauge: &'a Scales,
     entries: Peekable<Box<dyn Iterator<Item = &'a Entry> + 'a>>,
     notes: Peekable<std::slice::Iter<'a, Note>>,
@@ -161,12 +183,12 @@ impl<'a> Marks<'a> {
     /// is no part of it.
     fn new(
         loaded: &'a Loaded,
-        name: &'a str,
-        (catalog, gauge): (&'a Catalog, &'a Scales),
+        sought: &'a Sought<'a>,
+        gauge: &'a Scales,
         newest: usize,
     ) -> Self {
         let told = loaded.notes.iter().rev().filter(|note| match &note.what {
-            What::Measured(usage, _) => usage.model.as_deref().is_none_or(|of| plain(catalog, of) == name),
+            What::Measured(usage, _) => usage.model.as_deref().is_none_or(|of| sought.is(of)),
             _ => false,
         });
         let floor = loaded.floor.max(loaded.view.trim().drop_before);
@@ -175,8 +197,7 @@ impl<'a> Marks<'a> {
         let entries: Box<dyn Iterator<Item = &'a Entry> + 'a> =
             Box::new(loaded.view.entries().skip_while(move |entry| entry.seq < from));
         Self {
-            name,
-            catalog,
+            sought,
             gauge,
             entries: entries.peekable(),
             notes: loaded.notes.get(start..).unwrap_or_default().iter().peekable(),
@@ -205,7 +226,7 @@ impl<'a> Marks<'a> {
 
     /// The name as it is asked for if it is that model's, else none.
     fn same(&self, model: Option<&str>) -> &'a str {
-        if model.is_some_and(|model| plain(self.catalog, model) == self.name) { self.name } else { "" }
+        if model.is_some_and(|model| self.sought.is(model)) { &self.sought.name } else { "" }
     }
 
     fn note(&self, note: &'a Note) -> Option<Mark<'a>> {

@@ -79,9 +79,12 @@ impl Done {
 use serde_json::Value;
 
 impl Desk {
-    /// An empty folder: no ledger yet.
+    /// A folder without a ledger. Its settings keep out the machine's managed policy; the person's files are looked for
+    /// in the folder itself.
     pub(crate) fn bare() -> Self {
-        Self { folder: tempfile::tempdir().expect("a temporary folder") }
+        let desk = Self { folder: tempfile::tempdir().expect("a temporary folder") };
+        desk.write("config/wunderblock/config.toml", "[instructions]\nmanaged = []\n");
+        desk
     }
 
     /// A folder with an empty ledger whose handles are the same in every run, and the transcript of
@@ -112,7 +115,9 @@ impl Desk {
     }
 
     pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
-        std::fs::write(self.path(name), content).expect("a file can be written");
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder can be made");
+        std::fs::write(path, content).expect("a file can be written");
     }
 
     pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
@@ -144,6 +149,8 @@ impl Desk {
             .env("HOME", self.folder())
             .env("XDG_DATA_HOME", self.path("data"))
             .env("XDG_CONFIG_HOME", self.path("config"))
+            .env("XDG_CACHE_HOME", self.path("cache"))
+            .env("XDG_STATE_HOME", self.path("state"))
             .env("WUNDERBLOCK_DB", self.path("ledger.db"))
             .env("NO_COLOR", "1")
             .env("COLUMNS", "100")

@@ -18,5 +18,8 @@ mod fixture;
 mod help;
 mod hostile;
 mod output;
+mod outside;
 mod session;
+mod settings;
 mod storage;
+mod unfit;

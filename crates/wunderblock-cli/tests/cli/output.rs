@@ -4,7 +4,7 @@ use crate::desk::Desk;
 use crate::fixture::{ERROR_LINE, SESSION};
 
 /// Runs each line and shows all that comes of it, as one would see it.
-fn shown(desk: &Desk, runs: &[&[&str]]) -> String {
+pub(crate) fn shown(desk: &Desk, runs: &[&[&str]]) -> String {
     let mut out = String::new();
     for args in runs {
         let done = desk.run(args);
@@ -17,7 +17,7 @@ fn shown(desk: &Desk, runs: &[&[&str]]) -> String {
     desk.settled(&out)
 }
 
-fn snapshot(name: &str, text: &str) {
+pub(crate) fn snapshot(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("snapshots");
     settings.set_prepend_module_to_snapshot(false);

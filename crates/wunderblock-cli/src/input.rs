@@ -1,0 +1,54 @@
+//! What is read because somebody named it: a file or a pipe, bounded, and in words what is wrong with it.
+
+use crate::exit::{Failure, wrong};
+use crate::terminal::clean;
+use serde::de::DeserializeOwned;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+use wunderblock::limits::MAX_SOURCE_BYTES;
+
+/// A file that was named and cannot be used.
+pub(crate) fn refused(path: &Path, why: &str) -> Failure {
+    wrong(format!("{}: {why}", clean(&path.to_string_lossy())))
+}
+
+/// The text of a file or a pipe, of at most [`MAX_SOURCE_BYTES`].
+pub(crate) fn read(path: &Path) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path);
+    let read = file.and_then(|file| file.take(MAX_SOURCE_BYTES + 1).read_to_end(&mut bytes));
+    if let Err(error) = read {
+        return Err(match error.kind() {
+            ErrorKind::NotFound => refused(path, "does not exist; check the path"),
+            ErrorKind::IsADirectory => refused(path, "is a directory; give a file"),
+            ErrorKind::PermissionDenied => {
+                refused(path, "may not be read (permission denied); give a file that may")
+            }
+            _ => refused(path, &format!("cannot be read: {error}")),
+        });
+    }
+    if bytes.len() as u64 > MAX_SOURCE_BYTES {
+        let why = format!("has more than the {MAX_SOURCE_BYTES} bytes that are read; split it");
+        return Err(refused(path, &why));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let from = error.utf8_error().valid_up_to();
+        refused(path, &format!("is not UTF-8 text (from byte {from}); save it as UTF-8"))
+    })
+}
+
+/// What a file of JSON says, or one of TOML if its name says so; an empty one says nothing.
+pub(crate) fn structured<T: DeserializeOwned + Default>(path: &Path) -> Result<T, Failure> {
+    let text = read(path)?;
+    if text.trim().is_empty() {
+        return Ok(T::default());
+    }
+    if path.extension().is_some_and(|end| end == "toml") {
+        return toml::from_str(&text).map_err(|error| refused(path, &error.to_string()));
+    }
+    serde_json::from_str(&text).map_err(|error| {
+        let hint =
+            if error.is_data() { "" } else { "; it is read as JSON, as TOML if its name ends in .toml" };
+        refused(path, &format!("{error}{hint}"))
+    })
+}

@@ -1,0 +1,76 @@
+//! Tools from a file, in whichever form they are at hand.
+
+use crate::exit::Failure;
+use crate::input::{read, refused};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::path::Path;
+use wunderblock::OfferedTool;
+use wunderblock_core::message::{Dialect, Extra};
+use wunderblock_core::request::Tool;
+
+/// A tool in our form.
+#[derive(Deserialize)]
+struct OwnTool {
+    name: Box<str>,
+    #[serde(default)]
+    description: Box<str>,
+    schema: Box<RawValue>,
+    #[serde(default)]
+    extra: Extra,
+    #[serde(default)]
+    deferred: bool,
+}
+
+impl From<OwnTool> for OfferedTool {
+    fn from(own: OwnTool) -> Self {
+        let OwnTool { name, description, schema, extra, deferred } = own;
+        // Our own form has the schema's text; the schema itself is what people write.
+        let schema = serde_json::from_str(schema.get()).unwrap_or_else(|_| schema.get().into());
+        Self { tool: Tool { name, description, schema, extra }, deferred }
+    }
+}
+
+/// Tools from a file: a JSON array in a provider's form, or in ours. `"deferred": true` beside a tool of ours names it only.
+pub(crate) fn tools(path: &Path, dialect: Option<Dialect>) -> Result<Vec<OfferedTool>, Failure> {
+    let text = read(path)?;
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let refused = |why: &str| {
+        let form = "not a JSON array of tools in Anthropic's, OpenAI's or the neutral form";
+        refused(path, &format!("{form}{why}"))
+    };
+    // Anything else inside a request would be taken for a request without tools.
+    let objects = serde_json::from_str::<Vec<Map<String, Value>>>(&text)
+        .map_err(|error| refused(&format!(": {error}")))?;
+    if let Ok(own) = serde_json::from_str::<Vec<OwnTool>>(&text) {
+        return Ok(own.into_iter().map(OfferedTool::from).collect());
+    }
+    let request = format!("{{\"model\":\"m\",\"max_tokens\":1,\"messages\":[],\"tools\":{text}}}");
+    let candidates = [dialect.unwrap_or(Dialect::Anthropic), Dialect::Anthropic, Dialect::OpenaiChat];
+    let decoded = candidates.into_iter().find_map(|dialect| {
+        let request = wunderblock_wire::decode(dialect, request.as_bytes()).ok()?;
+        let known = request.tools.iter().all(|tool| !tool.name.is_empty());
+        known.then(|| request.tools.into_iter().map(OfferedTool::from).collect::<Vec<_>>())
+    });
+    let mut decoded = decoded.ok_or_else(|| refused("; every tool needs a name in the same form"))?;
+    let odd: HashMap<&str, String> = objects.iter().filter_map(odd_schema).collect();
+    for OfferedTool { tool, .. } in &mut decoded {
+        if let Some(schema) = odd.get(&*tool.name).filter(|_| tool.schema.is_empty()) {
+            (tool.schema, tool.extra) = (schema.as_str().into(), None);
+        }
+    }
+    Ok(decoded)
+}
+
+/// The name of a tool whose schema is no object, and that schema. Decoders carry such a schema along unread, as they must
+/// with what they do not know; here it has to be seen.
+fn odd_schema(tool: &Map<String, Value>) -> Option<(&str, String)> {
+    let tool = tool.get("function").and_then(Value::as_object).unwrap_or(tool);
+    let schema = ["input_schema", "parameters"].into_iter().find_map(|key| tool.get(key))?;
+    let name = tool.get("name")?.as_str()?;
+    (!schema.is_object() && !schema.is_null()).then(|| (name, schema.to_string()))
+}
