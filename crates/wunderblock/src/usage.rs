@@ -181,12 +181,7 @@ struct Marks<'a> {
 impl<'a> Marks<'a> {
     /// From the newest measurements of the model on, as many as given, and one more. What the view does not hold whole
     /// is no part of it.
-    fn new(
-        loaded: &'a Loaded,
-        sought: &'a Sought<'a>,
-        gauge: &'a Scales,
-        newest: usize,
-    ) -> Self {
+    fn new(loaded: &'a Loaded, sought: &'a Sought<'a>, gauge: &'a Scales, newest: usize) -> Self {
         let told = loaded.notes.iter().rev().filter(|note| match &note.what {
             What::Measured(usage, _) => usage.model.as_deref().is_none_or(|of| sought.is(of)),
             _ => false,
