@@ -4,6 +4,7 @@ use crate::desk::*;
 use crate::scene::*;
 use futures_executor::block_on;
 use wunderblock::{ContextOptions, Sources};
+use wunderblock_core::message::{Message, Role, Standing};
 
 #[test]
 fn a_changed_file_holds_in_the_next_build_and_stands_there_once() {
@@ -159,4 +160,22 @@ fn ignore_rules_hold_from_the_first_build_that_reads_instructions() {
         "{:?}",
         later.findings
     );
+}
+
+#[test]
+#[ignore = "does not hold yet: a view takes any injected message of that name for its own, and forgets it"]
+fn what_somebody_else_put_in_stays_whatever_it_is_called() {
+    let home = Home::new();
+    let engine = home.engine();
+    let session = begun(&engine, "s");
+    let project = Project::new(&[("AGENTS.md", "Use tabs.")]);
+    for name in ["instructions", "state", "preamble", "recall"] {
+        let standing = Standing::Injected(name.into());
+        let said = Message::text(Role::User, format!("A harness says {name}.")).standing(standing);
+        append(&engine, "s", vec![message(name, said)]);
+    }
+    let first = built(&session, &with(project.sources()));
+    project.write("AGENTS.md", "Use spaces.");
+    let second = built(&session, &with(project.sources()));
+    assert_eq!((times(&first, "A harness says"), times(&second, "A harness says")), (4, 4));
 }

@@ -71,6 +71,27 @@ fn an_erased_preamble_is_gone_and_the_next_build_records_another() {
 }
 
 #[test]
+#[ignore = "does not hold yet: the lane falls back on the preamble before the erased one"]
+fn an_erased_preamble_does_not_bring_an_older_one_back() {
+    let home = Home::new();
+    let engine = home.engine();
+    let session = begun(&engine, "s");
+    let tools = |words: &str, now| Sources {
+        tools: Some(vec![tool("Read", &long(words)).into()]),
+        now,
+        ..Sources::default()
+    };
+    built(&session, &with(tools("the oldest words", false)));
+    built(&session, &with(tools(SECRET, true)));
+    catch_up(&engine);
+    let at = preambles(&session)[1].0;
+    block_on(session.erase(at, at, None)).unwrap();
+    let next = built(&session, &with(tools("the newest words", false)));
+    assert_eq!((times(&next, "oldest"), times(&next, SECRET)), (0, 0));
+    assert!(times(&next, "newest") > 0 && next.pending.is_empty());
+}
+
+#[test]
 fn what_entered_at_the_tail_and_is_erased_is_said_anew_if_it_still_holds() {
     let home = Home::new();
     let engine = home.engine();

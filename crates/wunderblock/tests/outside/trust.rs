@@ -225,7 +225,7 @@ fn check_weights(session: &Session) {
 }
 
 fn read_all(session: &Session, address: &str) -> Vec<u8> {
-    read(&session.engine(), address, &wunderblock::Slice::default())
+    read(session.engine(), address, &wunderblock::Slice::default())
 }
 
 #[test]
