@@ -91,9 +91,10 @@ fn skill_dirs(
     rules: &InstructionRules,
 ) -> Vec<PathBuf> {
     let named = typed.skills.iter().chain(&files.skills).cloned();
-    let project = workspace.root.join(".claude/skills");
+    let upward = workspace.cwd.ancestors().take_while(|place| place.starts_with(&workspace.root));
+    let project = upward.map(|place| place.join(".claude/skills"));
     let person = rules.home.iter().map(|home| home.join(".claude/skills"));
-    named.chain([project]).chain(person).collect()
+    named.chain(project).chain(person).collect()
 }
 
 /// The skills in these directories; what is to be said of those that cannot be used goes into the report.

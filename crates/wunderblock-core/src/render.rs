@@ -372,10 +372,9 @@ impl<'a> Writer<'a> {
     fn section(&self, entry: &Entry, leading: bool) -> Section {
         match &entry.message.standing {
             _ if leading => Section::System,
-            Standing::Injected(what) if what.as_ref() == Section::Recall.name() => Section::Recall,
-            Standing::Injected(what) if what.as_ref() == Section::State.name() => Section::State,
-            Standing::Injected(what) if what.as_ref() == Section::Instructions.name() => {
-                Section::Instructions
+            Standing::Injected(what) if self.view.is_ours(entry.seq) => {
+                let tail = [Section::Instructions, Section::State];
+                tail.into_iter().find(|section| section.name() == what.as_ref()).unwrap_or(Section::Recall)
             }
             _ if self.newest == Some(entry.seq) => Section::Prompt,
             _ => Section::Transcript,

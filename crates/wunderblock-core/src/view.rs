@@ -51,6 +51,8 @@ pub struct View {
     erased: BTreeMap<Seq, (Seq, u64)>,
     /// What stands before the conversation, and where that is recorded.
     preamble: Option<(Seq, Arc<Preamble>)>,
+    /// The entries that came in at the tail by this lane: anybody may put in messages, and call them what they like.
+    ours: BTreeSet<Seq>,
     /// What has come in at the tail from outside, by what it is called: where it was said last, and as what.
     said: BTreeMap<(Section, Box<str>), (Seq, Body)>,
     /// Where the lane's last request is recorded, and the newest position it considered.
@@ -70,6 +72,7 @@ impl View {
             pinned: BTreeSet::new(),
             erased: BTreeMap::new(),
             preamble: None,
+            ours: BTreeSet::new(),
             said: BTreeMap::new(),
             built: None,
         }
@@ -80,6 +83,9 @@ impl View {
         self.head = self.head.max(event.seq);
         let Some(fact) = &event.fact else {
             self.erase(event.seq, event.seq, 1);
+            if event.id.as_str().starts_with(&preamble_id(&self.lane)) {
+                self.preamble = None;
+            }
             return;
         };
         match fact {
@@ -87,6 +93,7 @@ impl View {
             Fact::ContextInjected(injected) if injected.lane == self.lane => {
                 self.say(event, || fence::injected(&injected.items));
                 if self.trim.needs(event.seq) {
+                    self.ours.insert(event.seq);
                     for item in injected.items.iter().filter(|item| item.is_new()) {
                         let name = (item.section, item.what.clone());
                         self.said.insert(name, (event.seq, item.body.clone()));
@@ -115,15 +122,11 @@ impl View {
 
     /// Forgets what came in at the tail before a preamble: it has taken in the instructions, and the state is said anew.
     fn absorb(&mut self, at: Seq) {
-        let is_absorbed = |entry: &Entry| match &entry.message.standing {
-            Standing::Injected(what) => {
-                entry.seq < at
-                    && [Section::Instructions.name(), Section::State.name()].contains(&what.as_ref())
-            }
+        let is_absorbed = |seq: &Seq| match self.entries.get(seq).map(|entry| &entry.message.standing) {
+            Some(Standing::Injected(what)) => what.as_ref() != Section::Recall.name(),
             _ => false,
         };
-        let gone: Vec<Seq> =
-            self.entries.values().filter(|entry| is_absorbed(entry)).map(|entry| entry.seq).collect();
+        let gone: Vec<Seq> = self.ours.range(..at).copied().filter(is_absorbed).collect();
         gone.into_iter().for_each(|seq| self.forget(seq));
     }
 
@@ -183,7 +186,7 @@ impl View {
 
     fn forget(&mut self, seq: Seq) {
         let Some(entry) = self.entries.remove(&seq) else { return };
-        if matches!(entry.message.standing, Standing::Injected(_)) {
+        if self.ours.remove(&seq) {
             self.said.retain(|_, (at, _)| *at != seq);
         }
         for call in entry.message.calls() {
@@ -267,6 +270,12 @@ impl View {
         self.said.get(&(section, name.into())).map(|(seq, body)| (*seq, body))
     }
 
+    /// Whether this lane put the entry in at the tail.
+    #[must_use]
+    pub fn is_ours(&self, seq: Seq) -> bool {
+        self.ours.contains(&seq)
+    }
+
     /// The names under which texts of a section stand at the tail.
     pub fn said_names(&self, section: Section) -> impl Iterator<Item = &str> {
         self.said.keys().filter(move |(of, _)| *of == section).map(|(_, name)| name.as_ref())
@@ -338,4 +347,12 @@ impl View {
         let nearest = gists.range(..=at).next_back().or_else(|| gists.iter().next());
         nearest.map(|(_, gist)| gist.as_ref())
     }
+}
+
+/// What the id of a lane's `preamble.changed` begins with. The id stays when the content is erased, so a view knows that it
+/// was this lane's preamble, and does not fall back on an older one.
+#[must_use]
+pub fn preamble_id(lane: &LaneId) -> String {
+    let lane: String = blake3::hash(lane.as_str().as_bytes()).to_hex().chars().take(16).collect();
+    format!("preamble.changed:{lane}@")
 }

@@ -16,7 +16,7 @@ use wunderblock_core::plan::Trim;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::preamble::Preamble;
 use wunderblock_core::units::{Bytes, Millis, Seq};
-use wunderblock_core::view::View;
+use wunderblock_core::view::{View, preamble_id};
 
 /// Lane events that are looked through for the newest of one lane at a time.
 const LANE_PAGE: u64 = 16;
@@ -236,6 +236,9 @@ impl Engine {
         loop {
             for row in &rows {
                 let event = self.event(wanted.stream, row)?;
+                if event.fact.is_none() && event.id.as_str().starts_with(&preamble_id(wanted.lane)) {
+                    return Ok((Some(row.clone()), Some(event)));
+                }
                 let lane = match &event.fact {
                     Some(Fact::ViewTrimmed(trimmed)) => &trimmed.lane,
                     Some(Fact::ContextBuilt(built)) => &built.lane,

@@ -46,10 +46,10 @@ use wunderblock_core::compose::Composed;
 use wunderblock_core::event::Stem;
 use wunderblock_core::id::{Handle, LaneId};
 use wunderblock_core::instruction::Finding;
-use wunderblock_core::message::Dialect;
+use wunderblock_core::message::{Dialect, Message};
 use wunderblock_core::plan::TrimReason;
 use wunderblock_core::ports::Gauge;
-use wunderblock_core::preamble::{Change, Preamble};
+use wunderblock_core::preamble::{Block, Change, Preamble, Shown};
 use wunderblock_core::render::{Line, Rendered, Scene, render};
 use wunderblock_core::report::{Tally, report};
 use wunderblock_core::request::{CachePoint, Request};
@@ -271,7 +271,7 @@ impl Engine {
         (tallies, measured, (fresh, texts)): (BTreeMap<Seq, TallyRow>, Measured, (Fresh, Texts)),
     ) -> Result<Draft, Error> {
         let (options, target) = (desk.options, desk.target.clone());
-        if rendered.request.messages.iter().all(is_ours) {
+        if is_silent(&rendered.request.messages, step.view.preamble()) {
             return Err(Error::Silence(loaded.info.id.clone()));
         }
         let tally = |seq: Seq| {
@@ -346,9 +346,13 @@ impl Engine {
     }
 }
 
-/// Whether a message is not of the conversation: a preamble alone is nothing to send.
-fn is_ours(message: &wunderblock_core::message::Message) -> bool {
-    matches!(&message.standing, wunderblock_core::message::Standing::Injected(what) if what.as_ref() == "preamble")
+/// Whether nothing of the conversation is in a request: a preamble alone is nothing to send.
+fn is_silent(messages: &[Message], preamble: Option<&Arc<Preamble>>) -> bool {
+    let has_message = |preamble: &Arc<Preamble>| {
+        let shown = |block: &Block| block.shown != Shown::Out && !block.authority.commands();
+        preamble.blocks.iter().any(shown) || preamble.tools.iter().any(|tool| tool.deferred.is_some())
+    };
+    messages.len() <= usize::from(preamble.is_some_and(has_message))
 }
 
 /// A request says which model it is for, and what it says is counted.

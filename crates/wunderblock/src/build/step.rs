@@ -15,7 +15,7 @@ use wunderblock_core::render;
 use wunderblock_core::section::Section;
 use wunderblock_core::step::Injection;
 use wunderblock_core::units::{Millis, Seq};
-use wunderblock_core::view::View;
+use wunderblock_core::view::{View, preamble_id};
 
 /// A decision under way: each event is applied to the view as soon as it is decided.
 pub(super) struct Step {
@@ -73,7 +73,10 @@ impl Step {
     /// Takes in a fact as the ledger will hold it; it is appended with its texts in full.
     fn take(&mut self, fact: Fact, texts: &Texts) -> Result<(), Error> {
         let seq = self.view.head().next();
-        let id = EventId::new(format!("{}@{seq}", fact.kind()))?;
+        let id = EventId::new(match &fact {
+            Fact::PreambleChanged(_) => format!("{}{seq}", preamble_id(&self.lane)),
+            fact => format!("{}@{seq}", fact.kind()),
+        })?;
         let mut full = fact.clone();
         for body in full.bodies_mut() {
             if let Some(handle) = body.handle() {
