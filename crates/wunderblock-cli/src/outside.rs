@@ -1,7 +1,7 @@
 //! The part of a report that says what entered from outside the ledger, and what the provider will make of it.
 
 use crate::paint::Paint;
-use crate::report::{fit, pad, plural};
+use crate::report::{fit, pad, plural, wrap};
 use crate::terminal::{clean, width};
 use serde_json::{Value, json};
 use wunderblock::{Built, CachePlan};
@@ -17,35 +17,41 @@ const LISTED: usize = 12;
 
 /// Cache, cost and the provider's own count, a line each.
 pub(crate) fn summary(built: &Built, paint: Paint, out: &mut String) {
-    let mut line = |name: &str, text: String| {
-        out.push_str(&format!("  {name:<13} {}\n", paint.dim(&fit(&text, width().saturating_sub(16)))));
+    let indent = 16;
+    let mut line = |name: &str, text: &str| {
+        let wrapped = wrap(text, width(), indent);
+        let lines: Vec<String> =
+            wrapped.trim_end().lines().map(|line| paint.dim(line.trim_start())).collect();
+        let joined = lines.join(&format!("\n{}", " ".repeat(indent)));
+        out.push_str(&format!("  {} {joined}\n", pad(name, 13)));
     };
     if let Some(text) = cache_words(&built.cache) {
-        line("cache", text);
+        line("cache", &text);
     }
     if let (Some(cost), Some(whole)) = (built.cache.cost, built.cache.uncached_cost) {
-        let uncached =
-            if cost == whole { String::new() } else { format!(", {whole} if nothing were cached") };
-        line("cost", format!("about {cost} to send{uncached}; the answer comes on top"));
+        let text = match cost.cmp(&whole) {
+            std::cmp::Ordering::Equal => format!("about {cost} to send; the answer comes on top"),
+            std::cmp::Ordering::Less => {
+                format!("about {cost} to send, {whole} without a cache; the answer comes on top")
+            }
+            std::cmp::Ordering::Greater => {
+                format!("about {cost} to send and to cache, {whole} without a cache; the answer comes on top")
+            }
+        };
+        line("cost", &text);
     }
     if let Some(anchor) = &built.anchor {
+        let (measured, since) = (grouped(anchor.measured.0), grouped(anchor.since.0));
+        let model = clean(&anchor.model);
         line(
             "measured",
-            format!(
-                "{} counted {} at position {}; about {} have come since",
-                clean(&anchor.model),
-                grouped(anchor.measured.0),
-                anchor.seq,
-                grouped(anchor.since.0)
-            ),
+            &format!("{model} counted {measured} at position {}; about {since} have come since", anchor.seq),
         );
     }
     if let Some(learned) = &built.calibration {
         let factor = format!("{}.{:03}", learned.per_mille / 1000, learned.per_mille % 1000);
-        line(
-            "calibrated",
-            format!("estimates × {factor}, learned from {} replies of this model", learned.replies),
-        );
+        let replies = learned.replies;
+        line("calibrated", &format!("estimates × {factor}, learned from {replies} replies of this model"));
     }
     if let Some(percent) = built.warned {
         let text = format!("the request takes more than {percent} % of what it may");
@@ -143,7 +149,7 @@ fn findings(findings: &[Finding], paint: Paint, all: bool, out: &mut String) {
         let line = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
         let text = format!("{}{line}: {}", clean(&finding.source), clean(&finding.detail));
         let indent = 14;
-        let wrapped = crate::report::wrap(&text, width(), indent);
+        let wrapped = wrap(&text, width(), indent);
         let first = wrapped.get(indent..).unwrap_or_default();
         out.push_str(&format!("  {:<11} {first}", word(finding.what)));
     }

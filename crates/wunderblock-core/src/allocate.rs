@@ -133,7 +133,7 @@ impl Shares {
     /// The first of them.
     pub fn check(&self) -> Result<(), RoomError> {
         for (section, room) in self.rules() {
-            let section = section.name();
+            let section = key(section);
             if room.share > 100 {
                 return Err(RoomError::Share { section, share: room.share });
             }
@@ -142,6 +142,15 @@ impl Shares {
             }
         }
         Ok(())
+    }
+}
+
+/// What a section is called among the rules.
+#[must_use]
+pub const fn key(section: Section) -> &'static str {
+    match section {
+        Section::PinnedMemory => "memory",
+        other => other.name(),
     }
 }
 

@@ -3,7 +3,7 @@
 //! What commands takes effect at once, what is listed is frozen until the lane's beginning is made anew anyway. As long as
 //! nothing that takes effect has changed, the recorded preamble is used as it is: no text is looked at again.
 
-use crate::allocate::{Shares, allocate};
+use crate::allocate::{Shares, allocate, key};
 use crate::cost;
 use crate::fence;
 use crate::instruction::{Finding, FindingKind, LoadReason};
@@ -91,7 +91,8 @@ pub fn compose(offer: &Offer, view: &View, desk: &Desk<'_>, anew: bool) -> Compo
     let nothing = Preamble::default();
     let old = base.unwrap_or(&nothing);
     let mut wanted = Wanted::of(offer, view, old);
-    let mut composed = Composed { findings: offer.findings.clone(), ..Composed::default() };
+    let said = findings(offer, old);
+    let mut composed = Composed { findings: said.clone(), ..Composed::default() };
     let mut holds = wanted.commands_hold(old) && !anew;
     for section in [Section::Tools, Section::Skills, Section::PinnedMemory, Section::Resources] {
         let changes = wanted.changes(section, old);
@@ -129,6 +130,14 @@ pub fn compose(offer: &Offer, view: &View, desk: &Desk<'_>, anew: bool) -> Compo
     composed
 }
 
+/// What is to be known of the sources: of files that were not looked at anew, what was known.
+fn findings(offer: &Offer, old: &Preamble) -> Vec<Finding> {
+    let kept = old.findings.iter().filter(|known| {
+        !offer.blocks.contains_key(&Section::Instructions) && !offer.findings.contains(known)
+    });
+    kept.chain(&offer.findings).cloned().collect()
+}
+
 fn is_empty(section: Section, old: &Preamble) -> bool {
     match section {
         Section::Tools => old.tools.is_empty(),
@@ -149,15 +158,29 @@ fn no_room(preamble: &Preamble) -> Vec<Finding> {
         let bytes = block.offered().bytes();
         match block.shown {
             Shown::Whole => {}
-            Shown::Cut => findings
-                .push(finding(&block.name, format!("only the beginning of its {bytes} bytes is shown"))),
-            Shown::Out => findings.push(finding(&block.name, format!("its {bytes} bytes are not shown"))),
+            Shown::Cut => findings.push(finding(
+                &block.name,
+                format!(
+                    "only the beginning of its {bytes} bytes is shown: shorten it, or give [budget] {} more",
+                    key(block.section)
+                ),
+            )),
+            Shown::Out => findings.push(finding(
+                &block.name,
+                format!(
+                    "its {bytes} bytes are not shown: shorten it, or give [budget] {} more",
+                    key(block.section)
+                ),
+            )),
         }
     }
     let crowded = preamble.tools.iter().filter(|tool| tool.deferred == Some(Deferral::NoRoom));
-    findings.extend(
-        crowded.map(|tool| finding(&tool.name, "the tool is named, its schema is not shown".to_owned())),
-    );
+    let names: Vec<&str> = crowded.map(|tool| tool.name.as_ref()).collect();
+    if let Some((first, more)) = names.split_first() {
+        let others = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        let why = "only the name is shown, there is no room for the schema: offer fewer tools, or give [budget] tools more";
+        findings.push(finding(&format!("tool {first}{others}"), why.to_owned()));
+    }
     findings
 }
 
@@ -328,7 +351,7 @@ impl Wanted {
         let mut preamble = Preamble {
             ignore: offer.ignore.clone().unwrap_or_else(|| old.ignore.clone()),
             scanned: if offer.ignore.is_some() { offer.scanned.clone() } else { old.scanned.clone() },
-            findings: offer.findings.clone(),
+            findings: findings(offer, old),
             tools: fit_tools(self.tools, room(Section::Tools), desk.gauge, &called(view)),
             ..Preamble::default()
         };

@@ -1,5 +1,6 @@
 //! What a message is, in a few words on one line.
 
+use crate::fence;
 use crate::message::{Body, Message, Part};
 use crate::ports::Bodies;
 use crate::stub::{self, grouped};
@@ -10,6 +11,10 @@ use crate::view::View;
 #[must_use]
 pub fn describe(seq: Seq, said: &Message, view: &View, bodies: &dyn Bodies) -> String {
     let mut words = Vec::new();
+    let labels: Vec<String> = fence::labels(said).collect();
+    if !labels.is_empty() {
+        return stub::head(&labels.join(" · "), 160).to_owned();
+    }
     for part in &said.parts {
         match part {
             Part::Text { text, .. } => {

@@ -145,3 +145,14 @@ pub(crate) fn cut(whole: &Body, shown: usize) -> String {
     let read = whole.handle().map(|handle| format!(" · read {handle}")).unwrap_or_default();
     format!("⟨cut: {shown} of {} bytes shown{read}⟩", whole.bytes())
 }
+
+/// What the fences of a message that came in at the tail say of the texts between, in short.
+pub(crate) fn labels(said: &Message) -> impl Iterator<Item = String> {
+    let is_injected = matches!(said.standing, Standing::Injected(_));
+    said.parts.chunks(3).filter(move |_| is_injected).filter_map(|fenced| {
+        let [Part::Text { text, .. }, _, _] = fenced else { return None };
+        let label = text.inline()?.strip_prefix('⟨')?.split_once(": ")?.1;
+        let end = label.find(". ").or_else(|| label.find(" (")).unwrap_or(label.len());
+        Some(label.get(..end)?.trim_end_matches('⟩').to_owned())
+    })
+}

@@ -161,7 +161,10 @@ fn deferred_names(preamble: &Preamble) -> Option<Block> {
     if names.is_empty() {
         return None;
     }
-    let what = format!("the names of {} deferred tools", names.len());
+    let what = match names.len() {
+        1 => "the name of a deferred tool".to_owned(),
+        count => format!("the names of {count} deferred tools"),
+    };
     let text = Body::Inline(names.join(", "));
     // Names are for the model to choose from; they command nothing.
     Some(Block { authority: Authority::Data, ..Block::new(Section::Tools, &what, ("", text)) })

@@ -165,7 +165,7 @@ fn block_fate(
     let limit = built.report.limit;
     let crowded = || {
         let most = options.shares.most(block.section, limit);
-        let name = block.section.name();
+        let name = wunderblock_core::allocate::key(block.section);
         format!(
             "{name} may take {} tokens: give [budget] {name} a larger share or maximum, or shorten what stands there",
             grouped(most.0)

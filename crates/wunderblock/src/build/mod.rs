@@ -7,6 +7,7 @@
 //! ```
 //! What is recorded is appended only if the session has not grown meanwhile; if it has, the build starts anew.
 
+mod decide;
 pub(crate) mod load;
 mod offer;
 mod prefix;
@@ -23,6 +24,7 @@ pub use provider::StateProvider;
 pub use replay::{Difference, Replayed};
 pub use sources::{Given, Instructions, OfferedTool, Resource, Skill, Sources};
 
+use crate::catalog::CacheMode;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::gauge::Scales;
@@ -30,6 +32,7 @@ use crate::limits;
 use crate::session::Session;
 use crate::store::{BodyCount, StoreError, TallyRow};
 use crate::tokens::Counter;
+use decide::{Workbench, take_in};
 use load::{Loaded, Texts, Wanted};
 use offer::Shelf;
 use recall::Recalled;
@@ -39,20 +42,18 @@ use step::Step;
 use target::Target;
 use wunderblock_core::allocate::Shares;
 use wunderblock_core::budget::{BudgetReport, Certainty, Treatment};
-use wunderblock_core::compose::{Composed, Desk, Offer, compose};
+use wunderblock_core::compose::Composed;
 use wunderblock_core::event::Stem;
 use wunderblock_core::id::{Handle, LaneId};
 use wunderblock_core::instruction::Finding;
-use wunderblock_core::lead;
 use wunderblock_core::message::Dialect;
-use wunderblock_core::plan::{Ask, Fixed, Plan, Refusal, TrimReason, plan};
+use wunderblock_core::plan::TrimReason;
 use wunderblock_core::ports::Gauge;
 use wunderblock_core::preamble::{Change, Preamble};
 use wunderblock_core::render::{Line, Rendered, Scene, render};
 use wunderblock_core::report::{Tally, report};
 use wunderblock_core::request::{CachePoint, Request};
 use wunderblock_core::section::Section;
-use wunderblock_core::step::Injection;
 use wunderblock_core::units::{Bytes, Cost, Seq, Tokens};
 use wunderblock_core::usage::{Anchor, Calibration};
 use wunderblock_core::view::View;
@@ -202,45 +203,14 @@ impl Session {
         let (offer, state) = offer::offer(&options.sources, &loaded.view, (&texts, &shelf));
         take_in(&shelf, &gauge, &mut texts);
         let desk = Workbench { lane: &lane, options, target: &target, gauge: &gauge, shelf: &shelf };
-        let (step, composed) = self.decide(&desk, (&loaded, &hits), (&offer, &state), &mut texts)?;
+        let (step, composed) = self.decide(&desk, (&loaded, &hits), (&offer, &state), &mut texts).await?;
         let tallies = engine.supply(&self.id, &step, &mut texts).await?;
         let scene =
             Scene { stream: engine.stream_handle(&self.id), bodies: &texts, gauge: &gauge, tools: &[] };
         let mut rendered = render(&step.view, &step.plan.trim, scene);
-        rendered.lines.insert(0, model_line(&target.model, &gauge));
+        rendered.lines.insert(0, model_line(&target, &gauge));
         let measured = Measured { calibration, anchor };
         engine.finish(&desk, &loaded, (step, composed, rendered), (tallies, measured, (fresh, texts)))
-    }
-
-    /// Composes and plans. When the lane takes a step its beginning is paid for anew, so what waited takes effect.
-    fn decide(
-        &self,
-        desk: &Workbench<'_>,
-        (loaded, hits): (&Loaded, &[Injection]),
-        (offer, state): (&Offer, &[Injection]),
-        texts: &mut Texts,
-    ) -> Result<(Step, Composed), Error> {
-        let first = loaded.view.preamble().is_none() || loaded.anew;
-        let attempt = |anew: bool, texts: &mut Texts| {
-            let composed = desk.compose(offer, &loaded.view, (texts, anew));
-            take_in(desk.shelf, desk.gauge, texts);
-            let mut step = Step::begin(&self.engine, &self.id, (desk.lane, &loaded.view));
-            step.preamble(&composed, texts)?;
-            let must: Vec<Injection> = composed.tail.iter().chain(state).cloned().collect();
-            let planned = desk.plan(&step.view, (loaded.floor, &must, hits), texts);
-            Ok::<_, Error>((composed, step, planned))
-        };
-        let (composed, step, planned) = attempt(first, texts)?;
-        let steps = |plan: &Plan| plan.step == Some(TrimReason::OverBudget);
-        let again = !first && planned.as_ref().map_or(true, steps);
-        let (composed, mut step, planned) =
-            if again { attempt(true, texts)? } else { (composed, step, planned) };
-        let mut plan = planned?;
-        if loaded.anew {
-            plan.step = Some(TrimReason::Widened);
-        }
-        step.plan(plan, texts)?;
-        Ok((step, composed))
     }
 
     /// Loads as much as the window can hold. The window decides how far back to look, and the transcript may decide the
@@ -292,73 +262,6 @@ struct Measured {
     anchor: Option<Anchor>,
 }
 
-/// What one build decides with.
-struct Workbench<'a> {
-    lane: &'a LaneId,
-    options: &'a ContextOptions,
-    target: &'a Target,
-    gauge: &'a Scales,
-    shelf: &'a Shelf<'a>,
-}
-
-impl Workbench<'_> {
-    fn compose(&self, offer: &Offer, view: &View, (texts, anew): (&Texts, bool)) -> Composed {
-        let pack = |text: String| {
-            // A text that was cut is weighed at once.
-            let count = self.gauge.measure(&text);
-            let body = self.shelf.pack(text);
-            if let Some(handle) = body.handle() {
-                self.gauge.learn(handle, count);
-            }
-            body
-        };
-        let rule = self.target.row.cache;
-        let desk = Desk {
-            limit: self.target.budget.limit().tokens,
-            shares: &self.options.shares,
-            gauge: self.gauge,
-            bodies: texts,
-            pack: &pack,
-            cache: (rule.mode == crate::catalog::CacheMode::Explicit).then_some(rule.minimum),
-        };
-        compose(offer, view, &desk, anew)
-    }
-
-    fn plan(
-        &self,
-        view: &View,
-        (floor, must, hits): (Seq, &[Injection], &[Injection]),
-        texts: &Texts,
-    ) -> Result<Plan, Box<Refusal>> {
-        let name = model_line(&self.target.model, self.gauge);
-        let mut fixed = vec![Fixed { section: name.section, what: name.what, cost: name.cost }];
-        fixed.extend(view.preamble().map(|preamble| lead::fixed(preamble, self.gauge)).unwrap_or_default());
-        let limit = self.target.budget.limit().tokens;
-        plan(&Ask {
-            view,
-            budget: self.target.budget,
-            gauge: self.gauge,
-            bodies: texts,
-            fixed: &fixed,
-            must,
-            hits,
-            recall: self.options.shares.most(Section::Recall, limit),
-            transcript: self.options.shares.most(Section::Transcript, limit),
-            floor,
-        })
-    }
-}
-
-/// Moves texts from the shelf to where rendering finds them, and counts those nobody has counted.
-fn take_in(shelf: &Shelf<'_>, gauge: &Scales, texts: &mut Texts) {
-    for (handle, text) in shelf.drain() {
-        if !gauge.knows(handle) {
-            gauge.learn(handle, gauge.measure(&text));
-        }
-        texts.0.insert(handle, text);
-    }
-}
-
 impl Engine {
     fn finish(
         &self,
@@ -389,7 +292,10 @@ impl Engine {
         let cache =
             prefix::plan((&target, &encoded), (points, report.total_tokens), (now, before), &loaded.reports);
         let percent = |tokens: Tokens, limit: Tokens| tokens.0.saturating_mul(100) / limit.0.max(1);
-        let now_at = percent(report.total_tokens, report.limit);
+        // What the provider counted of the lane's own last request, and what has come since, is nearer than any estimate.
+        let own = |anchor: &&Anchor| step.view.last_built().is_some_and(|at| anchor.seq > at);
+        let anchored = measured.anchor.as_ref().filter(own).map(Anchor::total);
+        let now_at = percent(report.total_tokens.max(anchored.unwrap_or_default()), report.limit);
         let warned = options.warn.iter().copied().filter(|warn| now_at >= u64::from(*warn)).max();
         let was_at = before.map(|(_, built)| percent(built.total_tokens, built.budget.limit().tokens));
         let stem = prefix::stem(&encoded);
@@ -446,19 +352,23 @@ fn is_ours(message: &wunderblock_core::message::Message) -> bool {
 }
 
 /// A request says which model it is for, and what it says is counted.
-fn model_line(model: &str, gauge: &Scales) -> Line {
+fn model_line(target: &Target, gauge: &Scales) -> Line {
+    let model = &target.model;
+    let is_told = target.row.cache.mode == CacheMode::Explicit;
     Line {
         seq: None,
         section: Section::System,
         treatment: Treatment::Verbatim,
-        cost: gauge.text(model) + REQUEST_FRAME,
+        cost: gauge.text(model) + REQUEST_FRAME + if is_told { CACHE_FRAME } else { Cost::ZERO },
         what: format!("the model's name, {model}"),
         handle: None,
     }
 }
 
-/// Around everything: the names of the fields, the most the model may answer, and where to cache up to.
-const REQUEST_FRAME: Cost = Cost::new(24, 256);
+/// Around everything: the names of the fields, the most the model may answer.
+const REQUEST_FRAME: Cost = Cost::new(0, 128);
+/// Where to cache up to: a mark at the end, or the names of the places.
+const CACHE_FRAME: Cost = Cost::new(12, 96);
 
 /// About how many tokens the ledger holds up to a position, for the model of a request.
 pub(crate) fn tally_tokens(row: TallyRow, built: &Built) -> Tokens {

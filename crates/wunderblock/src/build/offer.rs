@@ -129,10 +129,11 @@ fn tool_blocks(tools: &[OfferedTool], shelf: &Shelf<'_>, findings: &mut Vec<Find
     for OfferedTool { tool, deferred } in tools {
         let problem = match schema_problem(&tool.schema) {
             _ if tool.name.trim().is_empty() => Some("it has no name".to_owned()),
-            _ if !names.insert(&tool.name) => {
+            Some(problem) => Some(problem),
+            None if !names.insert(&tool.name) => {
                 Some("another tool of this name is declared already".to_owned())
             }
-            problem => problem,
+            None => None,
         };
         if let Some(problem) = problem {
             findings.push(Finding {

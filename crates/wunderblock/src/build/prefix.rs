@@ -56,7 +56,7 @@ pub(super) type Before<'a> = Option<(Millis, &'a ContextBuilt)>;
 /// Digests of a request's beginning.
 pub(super) fn stem(encoded: &Encoded) -> Stem {
     let bytes = without_marks(encoded.bytes.get(..encoded.stem).unwrap_or_default());
-    let stride = (bytes.len() / MARKS).next_power_of_two().max(4096);
+    let stride = (bytes.len() / MARKS).next_power_of_two().max(256);
     let mut hasher = blake3::Hasher::new();
     let mut marks = Vec::with_capacity(MARKS + 2);
     let mut at = 0;

@@ -2,6 +2,7 @@
 
 use crate::limits;
 use std::io::{self, Read};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::{Arc, mpsc};
@@ -60,6 +61,8 @@ fn run(command: &[String], cwd: &Path) -> Result<String, String> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
+        // A group of its own: what the command starts ends with it.
+        .process_group(0)
         .spawn()
         .map_err(|error| format!("`{program}` does not start: {error}"))?;
     let Some(stdout) = child.stdout.take() else { return Err(format!("`{program}` has no output")) };
@@ -69,7 +72,10 @@ fn run(command: &[String], cwd: &Path) -> Result<String, String> {
     wait(&mut child, program, end)?;
     // What the command has left behind may hold the pipe open.
     let left = end.saturating_duration_since(Instant::now());
-    let bytes = receiver.recv_timeout(left).map_err(|_| format!("the output of `{program}` does not end"))?;
+    let Ok(bytes) = receiver.recv_timeout(left) else {
+        end_all(&mut child);
+        return Err(format!("the output of `{program}` does not end"));
+    };
     let mut bytes = bytes.map_err(|error| format!("the output of `{program}` cannot be read: {error}"))?;
     let is_cut = bytes.len() > limits::PROVIDER_BYTES;
     bytes.truncate(limits::PROVIDER_BYTES);
@@ -88,6 +94,14 @@ fn head(mut stdout: ChildStdout) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Ends a command and all it has started. The group is ended by the system's own `kill`: there is no safe call for it.
+fn end_all(child: &mut Child) {
+    let group = format!("-{}", child.id());
+    let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
 fn wait(child: &mut Child, program: &str, end: Instant) -> Result<(), String> {
     loop {
         match child.try_wait() {
@@ -95,8 +109,7 @@ fn wait(child: &mut Child, program: &str, end: Instant) -> Result<(), String> {
             Ok(Some(status)) => return Err(format!("`{program}` failed: {status}")),
             Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(2)),
             Ok(None) => {
-                let _ = child.kill();
-                let _ = child.wait();
+                end_all(child);
                 return Err(format!("`{program}` took longer than {} ms", limits::PROVIDER_TIME));
             }
             Err(error) => return Err(format!("`{program}` cannot be waited for: {error}")),

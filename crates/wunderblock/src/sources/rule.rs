@@ -158,6 +158,11 @@ fn files(loader: &mut Loader<'_>, top: &Path) -> Vec<PathBuf> {
             loader.tell(&directory, Denied::Unusable(why.to_owned()));
             continue;
         }
+        if depth > 0 && top.starts_with(&canonical) {
+            let why = "is not followed: it leads to a directory that holds the rules, not to rules";
+            loader.tell(&directory, Denied::Unusable(why.to_owned()));
+            continue;
+        }
         if !canonical.starts_with(&loader.workspace.root) {
             loader.tell(
                 &directory,

@@ -1,0 +1,137 @@
+//! Composing and planning: what of the sources holds, and what of the session goes in beside it.
+
+use super::load::{Loaded, Texts};
+use super::offer::Shelf;
+use super::step::Step;
+use super::target::Target;
+use super::{ContextOptions, model_line};
+use crate::catalog::CacheMode;
+use crate::engine::unexpected;
+use crate::error::Error;
+use crate::gauge::Scales;
+use crate::session::Session;
+use wunderblock_core::compose::{Composed, Desk, Offer, compose};
+use wunderblock_core::id::{Handle, LaneId};
+use wunderblock_core::lead;
+use wunderblock_core::message::Body;
+use wunderblock_core::plan::{Ask, Fixed, Plan, Refusal, TrimReason, plan};
+use wunderblock_core::section::Section;
+use wunderblock_core::step::Injection;
+use wunderblock_core::units::Seq;
+use wunderblock_core::view::View;
+
+impl Session {
+    /// Composes and plans. When the lane takes a step its beginning is paid for anew, so what waited takes effect.
+    pub(super) async fn decide(
+        &self,
+        desk: &Workbench<'_>,
+        (loaded, hits): (&Loaded, &[Injection]),
+        (offer, state): (&Offer, &[Injection]),
+        texts: &mut Texts,
+    ) -> Result<(Step, Composed), Error> {
+        let first = loaded.view.preamble().is_none() || loaded.anew;
+        let mut attempts = if first { vec![true] } else { vec![true, false] };
+        while let Some(anew) = attempts.pop() {
+            let mut composed = desk.compose(offer, &loaded.view, (texts, anew));
+            if composed.preamble.is_some() && self.recorded_texts(&loaded.view, texts).await? {
+                composed = desk.compose(offer, &loaded.view, (texts, anew));
+            }
+            take_in(desk.shelf, desk.gauge, texts);
+            let mut step = Step::begin(&self.engine, &self.id, (desk.lane, &loaded.view));
+            step.preamble(&composed, texts)?;
+            let must: Vec<Injection> = composed.tail.iter().chain(state).cloned().collect();
+            let planned = desk.plan(&step.view, (loaded.floor, &must, hits), texts);
+            let steps = |plan: &Plan| plan.step == Some(TrimReason::OverBudget);
+            if !attempts.is_empty() && planned.as_ref().map_or(true, steps) {
+                continue;
+            }
+            let mut plan = planned?;
+            if loaded.anew {
+                plan.step = Some(TrimReason::Widened);
+            }
+            step.plan(plan, texts)?;
+            return Ok((step, composed));
+        }
+        Err(unexpected())
+    }
+
+    /// Loads what the recorded preamble says and was not offered again: it is recorded once more with what has changed.
+    /// Whether anything had to be loaded.
+    async fn recorded_texts(&self, view: &View, texts: &mut Texts) -> Result<bool, Error> {
+        let bodies = view.preamble().into_iter().flat_map(|preamble| preamble.bodies());
+        let missing: Vec<Handle> =
+            bodies.filter_map(Body::handle).filter(|handle| !texts.0.contains_key(handle)).collect();
+        if missing.is_empty() {
+            return Ok(false);
+        }
+        self.engine.more_texts(texts, missing).await?;
+        Ok(true)
+    }
+}
+
+/// What one build decides with.
+pub(super) struct Workbench<'a> {
+    pub(super) lane: &'a LaneId,
+    pub(super) options: &'a ContextOptions,
+    pub(super) target: &'a Target,
+    pub(super) gauge: &'a Scales,
+    pub(super) shelf: &'a Shelf<'a>,
+}
+
+impl Workbench<'_> {
+    fn compose(&self, offer: &Offer, view: &View, (texts, anew): (&Texts, bool)) -> Composed {
+        let pack = |text: String| {
+            // A text that was cut is weighed at once.
+            let count = self.gauge.measure(&text);
+            let body = self.shelf.pack(text);
+            if let Some(handle) = body.handle() {
+                self.gauge.learn(handle, count);
+            }
+            body
+        };
+        let rule = self.target.row.cache;
+        let desk = Desk {
+            limit: self.target.budget.limit().tokens,
+            shares: &self.options.shares,
+            gauge: self.gauge,
+            bodies: texts,
+            pack: &pack,
+            cache: (rule.mode == CacheMode::Explicit).then_some(rule.minimum),
+        };
+        compose(offer, view, &desk, anew)
+    }
+
+    fn plan(
+        &self,
+        view: &View,
+        (floor, must, hits): (Seq, &[Injection], &[Injection]),
+        texts: &Texts,
+    ) -> Result<Plan, Box<Refusal>> {
+        let name = model_line(self.target, self.gauge);
+        let mut fixed = vec![Fixed { section: name.section, what: name.what, cost: name.cost }];
+        fixed.extend(view.preamble().map(|preamble| lead::fixed(preamble, self.gauge)).unwrap_or_default());
+        let limit = self.target.budget.limit().tokens;
+        plan(&Ask {
+            view,
+            budget: self.target.budget,
+            gauge: self.gauge,
+            bodies: texts,
+            fixed: &fixed,
+            must,
+            hits,
+            recall: self.options.shares.most(Section::Recall, limit),
+            transcript: self.options.shares.most(Section::Transcript, limit),
+            floor,
+        })
+    }
+}
+
+/// Moves texts from the shelf to where rendering finds them, and counts those nobody has counted.
+pub(super) fn take_in(shelf: &Shelf<'_>, gauge: &Scales, texts: &mut Texts) {
+    for (handle, text) in shelf.drain() {
+        if !gauge.knows(handle) {
+            gauge.learn(handle, gauge.measure(&text));
+        }
+        texts.0.insert(handle, text);
+    }
+}

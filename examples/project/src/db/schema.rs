@@ -1,0 +1,1 @@
+pub const VERSION: u32 = 3;
