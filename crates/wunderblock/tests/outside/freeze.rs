@@ -96,7 +96,6 @@ fn whoever_says_now_pays_for_it_now() {
 }
 
 #[test]
-#[ignore = "does not hold yet: recorded bodies that are not offered are not loaded, and the build fails"]
 fn a_changed_instruction_leaves_what_waits_waiting() {
     let home = Home::new();
     let engine = home.engine();
@@ -115,7 +114,6 @@ fn a_changed_instruction_leaves_what_waits_waiting() {
 }
 
 #[test]
-#[ignore = "does not hold yet: recorded bodies that are not offered are not loaded, and the build fails"]
 fn a_source_that_is_not_named_stays_as_it_was() {
     let home = Home::new();
     let engine = home.engine();
