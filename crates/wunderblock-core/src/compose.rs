@@ -5,15 +5,15 @@
 
 use crate::allocate::{Shares, allocate, key};
 use crate::cost;
-use crate::fence;
-use crate::instruction::{Finding, FindingKind, LoadReason};
+use crate::fit::{called, fit, fit_tools, whole};
+use crate::instruction::{Finding, FindingKind};
 use crate::lead;
 use crate::message::Body;
 use crate::ports::{Bodies, Gauge};
 use crate::preamble::{Block, Change, Deferral, How, IgnoreFile, Preamble, Shown, ToolBlock};
 use crate::section::Section;
 use crate::step::Injection;
-use crate::units::{Cost, Seq, Tokens};
+use crate::units::{Seq, Tokens};
 use crate::view::View;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,10 +27,6 @@ const TEXTS: [Section; 6] = [
     Section::PinnedMemory,
     Section::Resources,
 ];
-/// A text is cut only if so many tokens of it are left; less than that says little.
-const MIN_CUT: Tokens = Tokens(256);
-/// A text shorter than this is not cut. Whoever records it may keep it in place, where it has no handle to read the rest by.
-const MIN_WHOLE: usize = 1_024;
 
 /// What the sources offer for a request.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +43,8 @@ pub struct Offer {
     pub scanned: Vec<Box<str>>,
     /// What the sources have to say of themselves.
     pub findings: Vec<Finding>,
+    /// Whether the state of the work is said with this request.
+    pub says_state: bool,
     /// Whether what is frozen changes now.
     pub now: bool,
 }
@@ -73,6 +71,8 @@ pub struct Desk<'a> {
 pub struct Composed {
     /// The preamble, to be recorded; none if that on record holds.
     pub preamble: Option<Arc<Preamble>>,
+    /// What of the tail the preamble takes in.
+    pub takes_in: Vec<Section>,
     /// What is not as it was; empty for a lane's first preamble.
     pub changes: Vec<Change>,
     /// What waits until the lane's beginning is made anew.
@@ -121,7 +121,13 @@ pub fn compose(offer: &Offer, view: &View, desk: &Desk<'_>, anew: bool) -> Compo
     composed.changes.sort_by_key(|change| change.section);
     composed.changes.extend(wanted.moves(view));
     let stale = wanted.stale;
-    let preamble = wanted.settle(offer, old, desk, view);
+    let takes = [
+        (Section::Instructions, offer.blocks.contains_key(&Section::Instructions)),
+        (Section::State, offer.says_state),
+    ];
+    composed.takes_in = takes.into_iter().filter(|(_, takes)| *takes).map(|(section, _)| section).collect();
+    let settled = if anew || base.is_none() { BTreeSet::new() } else { wanted.unchanged(old) };
+    let preamble = wanted.settle(offer, old, &settled, (desk, view));
     composed.findings.extend(no_room(&preamble));
     // With its record the view forgets what stands at the tail and is no longer so.
     if base != Some(&preamble) || stale {
@@ -282,6 +288,16 @@ impl Wanted {
             .collect()
     }
 
+    /// The sections of which everything is as it was.
+    fn unchanged(&self, old: &Preamble) -> BTreeSet<Section> {
+        let sections = TEXTS.into_iter().chain([Section::Tools]);
+        let holds = |section: &Section| match section {
+            Section::Instructions if self.stale || !self.nested.is_empty() => false,
+            section => self.changes(*section, old).is_empty(),
+        };
+        sections.filter(holds).collect()
+    }
+
     /// Takes a section back to what it was.
     fn freeze(&mut self, section: Section, old: &Preamble) {
         if section == Section::Tools {
@@ -328,7 +344,15 @@ impl Wanted {
     }
 
     /// What there is room for.
-    fn settle(mut self, offer: &Offer, old: &Preamble, desk: &Desk<'_>, view: &View) -> Preamble {
+    ///
+    /// What has not changed stays in the form it has: another section's change does not cut or show it anew.
+    fn settle(
+        mut self,
+        offer: &Offer,
+        old: &Preamble,
+        settled: &BTreeSet<Section>,
+        (desk, view): (&Desk<'_>, &View),
+    ) -> Preamble {
         if let Some(instructions) = self.blocks.get_mut(&Section::Instructions) {
             instructions.append(&mut self.nested);
             // As the next build will offer them: what was taken in before and what is taken in now, from the outside in.
@@ -336,7 +360,7 @@ impl Wanted {
                 offer.nested.iter().map(|block| block.name.as_ref()).zip(1..).collect();
             instructions.sort_by_key(|block| order.get(block.name.as_ref()).copied().unwrap_or_default());
         }
-        for block in self.blocks.values_mut().flatten() {
+        for block in self.blocks.values_mut().flatten().filter(|block| !settled.contains(&block.section)) {
             *block = whole(block);
         }
         let mut demand: BTreeMap<Section, Tokens> = BTreeMap::new();
@@ -352,12 +376,18 @@ impl Wanted {
             ignore: offer.ignore.clone().unwrap_or_else(|| old.ignore.clone()),
             scanned: if offer.ignore.is_some() { offer.scanned.clone() } else { old.scanned.clone() },
             findings: findings(offer, old),
-            tools: fit_tools(self.tools, room(Section::Tools), desk.gauge, &called(view)),
+            tools: match settled.contains(&Section::Tools) {
+                true => old.tools.clone(),
+                false => fit_tools(self.tools, room(Section::Tools), desk.gauge, &called(view)),
+            },
             ..Preamble::default()
         };
         for section in TEXTS {
             let blocks = self.blocks.remove(&section).unwrap_or_default();
-            preamble.blocks.extend(fit(blocks, room(section), desk));
+            match settled.contains(&section) {
+                true => preamble.blocks.extend(of_section(section, old).cloned()),
+                false => preamble.blocks.extend(fit(blocks, room(section), desk)),
+            }
         }
         if let Some(least) = desk.cache {
             let system = view.entries().filter(|entry| entry.message.role == crate::message::Role::System);
@@ -387,118 +417,4 @@ fn difference<'a>(
         _ if same(name) => None,
         _ => Some((name.into(), How::Altered)),
     })
-}
-
-/// A block as it was offered.
-fn whole(block: &Block) -> Block {
-    let mut whole = Block { shown: Shown::Whole, ..block.clone() };
-    if block.shown == Shown::Cut {
-        whole.text = block.offered().clone();
-        whole.body = None;
-    }
-    whole
-}
-
-/// The tools the view has calls of.
-fn called(view: &View) -> BTreeSet<Box<str>> {
-    let parts = view.entries().flat_map(|entry| &entry.message.parts);
-    let names = parts.filter_map(|part| match part {
-        crate::message::Part::ToolCall { name, .. } => Some(name.clone()),
-        _ => None,
-    });
-    names.collect()
-}
-
-/// As many schemas as fit, those of tools that have been called first; of the others the name is left.
-fn fit_tools(
-    mut tools: Vec<ToolBlock>,
-    room: Tokens,
-    gauge: &dyn Gauge,
-    called: &BTreeSet<Box<str>>,
-) -> Vec<ToolBlock> {
-    let mut order: Vec<usize> = (0..tools.len()).collect();
-    order.sort_by_key(|index| tools.get(*index).is_none_or(|tool| !called.contains(&tool.name)));
-    let mut left = room;
-    for index in order {
-        let Some(tool) = tools.get_mut(index).filter(|tool| tool.deferred != Some(Deferral::Asked)) else {
-            continue;
-        };
-        let cost = cost::tool_block(tool, gauge).tokens;
-        tool.deferred = (cost > left).then_some(Deferral::NoRoom);
-        if tool.deferred.is_none() {
-            left = left.saturating_sub(cost);
-        }
-    }
-    tools
-}
-
-/// How early a block is served: what commands first, then from the person to the project, the closest directory before
-/// those further out, what a scan turned up last.
-fn turn(block: &Block, index: usize) -> (u8, u8, isize) {
-    use crate::authority::Level;
-    let level = match block.level {
-        _ if block.authority.commands() => 0,
-        Some(Level::Managed | Level::User | Level::Session) => 1,
-        Some(Level::Project) => 2,
-        Some(Level::Directory) => 3,
-        None => 1,
-    };
-    let reason = match block.reason {
-        LoadReason::Scan => 2,
-        LoadReason::Nested(_) | LoadReason::PathRule(_) => 1,
-        _ => 0,
-    };
-    let index = isize::try_from(index).unwrap_or(isize::MAX);
-    (level, reason, if block.level == Some(Level::Directory) { -index } else { index })
-}
-
-/// As many texts as fit; the first that does not is cut if enough of it remains.
-fn fit(mut blocks: Vec<Block>, room: Tokens, desk: &Desk<'_>) -> Vec<Block> {
-    let mut order: Vec<(usize, (u8, u8, isize))> =
-        blocks.iter().enumerate().map(|(index, block)| (index, turn(block, index))).collect();
-    order.sort_by_key(|(_, turn)| *turn);
-    let (mut left, mut may_cut) = (room, true);
-    for (index, _) in order {
-        let Some(block) = blocks.get_mut(index) else { continue };
-        let cost = cost::block(block, desk.gauge).tokens;
-        if cost <= left || block.authority.commands() {
-            left = left.saturating_sub(cost);
-            continue;
-        }
-        let is_cut = may_cut && !block.is_listed() && cut(block, left, desk);
-        if is_cut {
-            left = left.saturating_sub(cost::block(block, desk.gauge).tokens);
-        } else {
-            block.shown = Shown::Out;
-        }
-        may_cut = false;
-    }
-    blocks
-}
-
-/// Cuts a text to what fits, at the end of a line. False if too little of it would be left.
-fn cut(block: &mut Block, room: Tokens, desk: &Desk<'_>) -> bool {
-    if room < MIN_CUT {
-        return false;
-    }
-    let text = match &block.text {
-        Body::Inline(text) => Some(text.as_str()),
-        Body::Blob { blob, .. } => desk.bodies.text(*blob),
-    };
-    let Some(text) = text.filter(|text| text.len() >= MIN_WHOLE) else { return false };
-    let mut bytes = text.len().min(usize::try_from(room.0.saturating_mul(6)).unwrap_or(usize::MAX));
-    while bytes > 256 {
-        let head = crate::stub::head(text, bytes);
-        let head = head.rfind('\n').and_then(|end| head.get(..=end)).unwrap_or(head);
-        let short = format!("{head}{}", fence::cut(&block.text, head.len()));
-        let fits = |cost: Cost| cost.tokens <= room;
-        let inline = Block { text: Body::Inline(short.clone()), ..block.clone() };
-        if fits(cost::block(&inline, desk.gauge)) {
-            block.body = Some(std::mem::replace(&mut block.text, (desk.pack)(short)));
-            block.shown = Shown::Cut;
-            return true;
-        }
-        bytes = bytes / 8 * 7;
-    }
-    false
 }

@@ -17,6 +17,7 @@ pub mod cost;
 pub mod describe;
 pub mod event;
 pub mod fence;
+mod fit;
 pub mod id;
 pub mod instruction;
 pub mod lead;

@@ -260,4 +260,7 @@ pub struct PreambleChanged {
     /// What is not as it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
+    /// What of the tail it takes in: from here on the copies there are not shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub takes_in: Vec<Section>,
 }

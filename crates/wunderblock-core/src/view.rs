@@ -102,7 +102,7 @@ impl View {
             }
             Fact::PreambleChanged(changed) if changed.lane == self.lane => {
                 self.preamble = Some((event.seq, Arc::new(changed.preamble.clone())));
-                self.absorb(event.seq);
+                self.absorb(event.seq, &changed.takes_in);
             }
             Fact::ContentPinned(pin) => {
                 if pin.pinned {
@@ -120,10 +120,10 @@ impl View {
         }
     }
 
-    /// Forgets what came in at the tail before a preamble: it has taken in the instructions, and the state is said anew.
-    fn absorb(&mut self, at: Seq) {
+    /// Forgets what came in at the tail before a preamble that takes it in.
+    fn absorb(&mut self, at: Seq, takes_in: &[Section]) {
         let is_absorbed = |seq: &Seq| match self.entries.get(seq).map(|entry| &entry.message.standing) {
-            Some(Standing::Injected(what)) => what.as_ref() != Section::Recall.name(),
+            Some(Standing::Injected(what)) => takes_in.iter().any(|section| section.name() == what.as_ref()),
             _ => false,
         };
         let gone: Vec<Seq> = self.ours.range(..at).copied().filter(is_absorbed).collect();

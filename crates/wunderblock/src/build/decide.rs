@@ -33,7 +33,7 @@ impl Session {
         let mut attempts = if first { vec![true] } else { vec![true, false] };
         while let Some(anew) = attempts.pop() {
             let mut composed = desk.compose(offer, &loaded.view, (texts, anew));
-            if composed.preamble.is_some() && self.recorded_texts(&loaded.view, texts).await? {
+            if composed.preamble.is_some() && self.recorded_texts(&composed, texts).await? {
                 composed = desk.compose(offer, &loaded.view, (texts, anew));
             }
             take_in(desk.shelf, desk.gauge, texts);
@@ -55,10 +55,9 @@ impl Session {
         Err(unexpected())
     }
 
-    /// Loads what the recorded preamble says and was not offered again: it is recorded once more with what has changed.
-    /// Whether anything had to be loaded.
-    async fn recorded_texts(&self, view: &View, texts: &mut Texts) -> Result<bool, Error> {
-        let bodies = view.preamble().into_iter().flat_map(|preamble| preamble.bodies());
+    /// Loads what a preamble repeats of the one on record and was not offered again. Whether anything had to be loaded.
+    async fn recorded_texts(&self, composed: &Composed, texts: &mut Texts) -> Result<bool, Error> {
+        let bodies = composed.preamble.iter().flat_map(|preamble| preamble.bodies());
         let missing: Vec<Handle> =
             bodies.filter_map(Body::handle).filter(|handle| !texts.0.contains_key(handle)).collect();
         if missing.is_empty() {

@@ -73,9 +73,11 @@ impl Engine {
         let to = wanted.at.unwrap_or(Seq(i64::MAX.unsigned_abs()));
         let mut first = self.first_trip(wanted, to).await?;
         let frontier = first.trim.as_ref().map_or(Seq::START, |(_, trim)| trim.drop_before);
-        // What has been shown must stay where it is, so the view reaches back to the frontier whatever that takes.
-        let missing =
-            (first.floor > frontier && frontier > Seq::START).then(|| (frontier, first.floor.prev()));
+        // What has been shown must stay where it is, so the view reaches back to the frontier whatever that takes. A lane
+        // that has built and left nothing out has shown everything.
+        let shows_all = first.trim.is_none() && first.before.is_some() && !wanted.anew;
+        let from = if shows_all { Seq::START.next() } else { frontier };
+        let missing = (first.floor > from && from > Seq::START).then(|| (from, first.floor.prev()));
         let mut singles: BTreeSet<Seq> =
             first.trim.iter().flat_map(|(_, trim)| trim.hold.iter().chain(&trim.keep)).copied().collect();
         if first.trim.is_none() {

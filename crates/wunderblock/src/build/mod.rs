@@ -164,7 +164,8 @@ impl Session {
         for _ in 0..limits::BUILD_RETRIES {
             let draft = match self.draft(options).await {
                 Err(Error::OverBudget(refusal)) => {
-                    self.record_overflow(&refusal).await?;
+                    let lane = options.lane.clone().unwrap_or_else(LaneId::main);
+                    self.record_overflow(&lane, &refusal).await?;
                     return Err(Error::OverBudget(refusal));
                 }
                 other => other?,

@@ -53,7 +53,12 @@ pub(super) fn offer(
     view: &View,
     (texts, shelf): (&Texts, &Shelf<'_>),
 ) -> (Offer, Vec<Injection>) {
-    let mut offer = Offer { now: sources.now, findings: sources.findings.clone(), ..Offer::default() };
+    let mut offer = Offer {
+        now: sources.now,
+        says_state: sources.state.is_some() || !sources.providers.is_empty(),
+        findings: sources.findings.clone(),
+        ..Offer::default()
+    };
     for (section, given) in [
         (Section::Safety, &sources.safety),
         (Section::System, &sources.system),

@@ -6,7 +6,7 @@ use crate::session::Session;
 use crate::store::Write;
 use std::collections::BTreeMap;
 use wunderblock_core::event::{BudgetWarned, ContextBuilt, Fact, NewEvent, Overflow, Source, TurnCompleted};
-use wunderblock_core::id::EventId;
+use wunderblock_core::id::{EventId, LaneId};
 use wunderblock_core::plan::{Plan, Refusal};
 use wunderblock_core::render;
 use wunderblock_core::section::Section;
@@ -33,13 +33,14 @@ impl Session {
     }
 
     /// Records that no request was sent, and why. The same refusal is recorded once, however often it is met.
-    pub(super) async fn record_overflow(&self, refusal: &Refusal) -> Result<(), Error> {
+    pub(super) async fn record_overflow(&self, lane: &LaneId, refusal: &Refusal) -> Result<(), Error> {
         let mut sections: BTreeMap<Section, Cost> = BTreeMap::new();
         for part in &refusal.parts {
             *sections.entry(part.section).or_default() += part.cost;
         }
         let sections: Vec<(Section, Cost)> = sections.into_iter().collect();
-        let key = blake3::hash(format!("{:?} {:?} {sections:?}", refusal.limit, refusal.needed).as_bytes());
+        let key =
+            blake3::hash(format!("{lane} {:?} {:?} {sections:?}", refusal.limit, refusal.needed).as_bytes());
         let overflow = Overflow { limit: refusal.limit, needed: refusal.needed, sections };
         let fact = Fact::TurnCompleted(TurnCompleted {
             stop_reason: "error".into(),

@@ -49,6 +49,7 @@ impl Step {
             lane: self.lane.clone(),
             preamble: preamble.as_ref().clone(),
             changes: composed.changes.clone(),
+            takes_in: composed.takes_in.clone(),
         };
         self.take(Fact::PreambleChanged(Box::new(changed)), texts)
     }

@@ -1,0 +1,132 @@
+//! What there is room for: schemas and texts in the order in which they are served, the last one cut.
+
+use crate::authority::Level;
+use crate::compose::Desk;
+use crate::cost;
+use crate::fence;
+use crate::instruction::LoadReason;
+use crate::message::{Body, Part};
+use crate::ports::Gauge;
+use crate::preamble::{Block, Deferral, Shown, ToolBlock};
+use crate::stub;
+use crate::units::{Cost, Tokens};
+use crate::view::View;
+use std::collections::BTreeSet;
+
+/// A text is cut only if so many tokens of it are left; less than that says little.
+const MIN_CUT: Tokens = Tokens(256);
+/// A text shorter than this is not cut. Whoever records it may keep it in place, where it has no handle to read the rest by.
+const MIN_WHOLE: usize = 1_024;
+
+/// A block as it was offered.
+pub(crate) fn whole(block: &Block) -> Block {
+    let mut whole = Block { shown: Shown::Whole, ..block.clone() };
+    if block.shown == Shown::Cut {
+        whole.text = block.offered().clone();
+        whole.body = None;
+    }
+    whole
+}
+
+/// The tools the view has calls of.
+pub(crate) fn called(view: &View) -> BTreeSet<Box<str>> {
+    let parts = view.entries().flat_map(|entry| &entry.message.parts);
+    let names = parts.filter_map(|part| match part {
+        Part::ToolCall { name, .. } => Some(name.clone()),
+        _ => None,
+    });
+    names.collect()
+}
+
+/// As many schemas as fit, those of tools that have been called first; of the others the name is left.
+pub(crate) fn fit_tools(
+    mut tools: Vec<ToolBlock>,
+    room: Tokens,
+    gauge: &dyn Gauge,
+    called: &BTreeSet<Box<str>>,
+) -> Vec<ToolBlock> {
+    let mut order: Vec<usize> = (0..tools.len()).collect();
+    order.sort_by_key(|index| tools.get(*index).is_none_or(|tool| !called.contains(&tool.name)));
+    let mut left = room;
+    for index in order {
+        let Some(tool) = tools.get_mut(index).filter(|tool| tool.deferred != Some(Deferral::Asked)) else {
+            continue;
+        };
+        let cost = cost::tool_block(tool, gauge).tokens;
+        tool.deferred = (cost > left).then_some(Deferral::NoRoom);
+        if tool.deferred.is_none() {
+            left = left.saturating_sub(cost);
+        }
+    }
+    tools
+}
+
+/// How early a block is served: what commands first, then from the person to the project, the closest directory before
+/// those further out, what a scan turned up last.
+fn turn(block: &Block, index: usize) -> (u8, u8, isize) {
+    let level = match block.level {
+        _ if block.authority.commands() => 0,
+        Some(Level::Managed | Level::User | Level::Session) => 1,
+        Some(Level::Project) => 2,
+        Some(Level::Directory) => 3,
+        None => 1,
+    };
+    let reason = match block.reason {
+        LoadReason::Scan => 2,
+        LoadReason::Nested(_) | LoadReason::PathRule(_) => 1,
+        _ => 0,
+    };
+    let index = isize::try_from(index).unwrap_or(isize::MAX);
+    (level, reason, if block.level == Some(Level::Directory) { -index } else { index })
+}
+
+/// As many texts as fit; the first that does not is cut if enough of it remains.
+pub(crate) fn fit(mut blocks: Vec<Block>, room: Tokens, desk: &Desk<'_>) -> Vec<Block> {
+    let mut order: Vec<(usize, (u8, u8, isize))> =
+        blocks.iter().enumerate().map(|(index, block)| (index, turn(block, index))).collect();
+    order.sort_by_key(|(_, turn)| *turn);
+    let (mut left, mut may_cut) = (room, true);
+    for (index, _) in order {
+        let Some(block) = blocks.get_mut(index) else { continue };
+        let cost = cost::block(block, desk.gauge).tokens;
+        if cost <= left || block.authority.commands() {
+            left = left.saturating_sub(cost);
+            continue;
+        }
+        let is_cut = may_cut && !block.is_listed() && cut(block, left, desk);
+        if is_cut {
+            left = left.saturating_sub(cost::block(block, desk.gauge).tokens);
+        } else {
+            block.shown = Shown::Out;
+        }
+        may_cut = false;
+    }
+    blocks
+}
+
+/// Cuts a text to what fits, at the end of a line. False if too little of it would be left.
+fn cut(block: &mut Block, room: Tokens, desk: &Desk<'_>) -> bool {
+    if room < MIN_CUT {
+        return false;
+    }
+    let text = match &block.text {
+        Body::Inline(text) => Some(text.as_str()),
+        Body::Blob { blob, .. } => desk.bodies.text(*blob),
+    };
+    let Some(text) = text.filter(|text| text.len() >= MIN_WHOLE) else { return false };
+    let mut bytes = text.len().min(usize::try_from(room.0.saturating_mul(6)).unwrap_or(usize::MAX));
+    while bytes > 256 {
+        let head = stub::head(text, bytes);
+        let head = head.rfind('\n').and_then(|end| head.get(..=end)).unwrap_or(head);
+        let short = format!("{head}{}", fence::cut(&block.text, head.len()));
+        let fits = |cost: Cost| cost.tokens <= room;
+        let inline = Block { text: Body::Inline(short.clone()), ..block.clone() };
+        if fits(cost::block(&inline, desk.gauge)) {
+            block.body = Some(std::mem::replace(&mut block.text, (desk.pack)(short)));
+            block.shown = Shown::Cut;
+            return true;
+        }
+        bytes = bytes / 8 * 7;
+    }
+    false
+}
