@@ -57,9 +57,10 @@ pub struct Request {
     pub tools: Vec<Tool>,
     /// The conversation.
     pub messages: Vec<Message>,
-    /// Where to cache up to, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cache: Vec<CachePoint>,
+    /// Where to cache up to, in order. With a list, an empty one too, the request is written so that what is added to it
+    /// later changes no byte before; without, texts keep the form they came in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<Vec<CachePoint>>,
     /// Unknown fields of the provider's request (sampling parameters, metadata): the text of a JSON object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Extra,

@@ -53,7 +53,7 @@ fn talk(cache: Vec<CachePoint>) -> Request {
             Message::new(Role::Assistant, vec![Part::text("so"), thinking("t")]),
             Message::text(Role::User, "go on"),
         ],
-        cache,
+        cache: Some(cache),
         extra: None,
     }
 }
@@ -148,7 +148,7 @@ fn imported_marks_give_way_to_the_plan_and_are_no_loss() {
     );
     let mut request = decode(Dialect::Anthropic, json.as_bytes()).unwrap();
     assert_eq!(text(Dialect::Anthropic, &request).matches("cache_control").count(), 13, "as it came");
-    request.cache = vec![CachePoint::System, CachePoint::End];
+    request.cache = Some(vec![CachePoint::System, CachePoint::End]);
     let encoded = encode(Dialect::Anthropic, &request).unwrap();
     let body = String::from_utf8(encoded.bytes).unwrap();
     assert_eq!(encoded.dropped, []);
@@ -167,7 +167,7 @@ fn nothing_is_a_string_that_could_grow() {
         br#"{"model":"m","max_tokens":9,"system":"s","messages":[{"role":"user","content":"q"}"#
     ));
     assert_eq!((before.blocks, &before.bytes[before.stem..]), (3, br#""r"}]}"#.as_slice()));
-    request.cache = vec![CachePoint::System];
+    request.cache = Some(vec![CachePoint::System]);
     let body = text(Dialect::Anthropic, &request);
     let expected = concat!(
         r#"{"model":"m","max_tokens":9,"system":[{"type":"text","text":"s","cache_control":{"type":"ephemeral"}}],"#,
@@ -250,13 +250,13 @@ fn repeats(request: &Request) -> Result<(), TestCaseError> {
 proptest! {
     #[test]
     fn a_stem_is_repeated_by_what_follows(request in well_formed(Oddity::Odd), cache in points()) {
-        repeats(&Request { cache, ..request })?;
+        repeats(&Request { cache: Some(cache), ..request })?;
     }
 
     #[test]
     fn a_stem_of_an_imported_conversation_is_repeated(json in providers::anthropic(), cache in points()) {
         let request = decode(Dialect::Anthropic, json.as_bytes()).unwrap();
-        repeats(&Request { cache, ..request })?;
+        repeats(&Request { cache: Some(cache), ..request })?;
     }
 
     #[test]
@@ -270,7 +270,7 @@ proptest! {
         cache.sort();
         cache.dedup();
         cache.truncate(4);
-        let with = Request { cache: cache.clone(), ..request };
+        let with = Request { cache: Some(cache.clone()), ..request };
         let encoded = encode(Dialect::Anthropic, &with).unwrap();
         let shown = String::from_utf8_lossy(&encoded.bytes).into_owned();
         prop_assert_eq!(validate(Dialect::Anthropic, &encoded.bytes), [], "{:?} {}", cache, shown);

@@ -45,14 +45,16 @@ pub(crate) fn fixed_cost(history: &History, view: &View) -> Cost {
 pub(crate) struct Decided {
     pub(crate) preamble: Option<Preamble>,
     pub(crate) changes: Vec<Change>,
+    pub(crate) takes_in: Vec<Section>,
     pub(crate) plan: Plan,
 }
 
 impl Decided {
     pub(crate) fn event(&self) -> Option<Fact> {
         let preamble = self.preamble.clone()?;
-        let changes = self.changes.clone();
-        Some(Fact::PreambleChanged(Box::new(PreambleChanged { lane: LaneId::main(), preamble, changes })))
+        let (changes, takes_in) = (self.changes.clone(), self.takes_in.clone());
+        let changed = PreambleChanged { lane: LaneId::main(), preamble, changes, takes_in };
+        Some(Fact::PreambleChanged(Box::new(changed)))
     }
 }
 
@@ -95,6 +97,7 @@ fn attempt(
         let composed = composed(history, &history.desk.offer, view, (budget.limit().tokens, anew));
         decided.preamble = composed.preamble.map(|preamble| preamble.as_ref().clone());
         decided.changes = composed.changes;
+        decided.takes_in = composed.takes_in.clone();
         must.extend(composed.tail.iter().chain(&history.desk.state).cloned());
     }
     let next = led(history, view, &decided);

@@ -41,8 +41,8 @@ impl Lane {
             composed(&self.history, offer, &self.view, (limit, anew || self.view.preamble().is_none()));
         if let Some(preamble) = &composed.preamble {
             let preamble = preamble.as_ref().clone();
-            let changes = composed.changes.clone();
-            let changed = PreambleChanged { lane: LaneId::main(), preamble, changes };
+            let (changes, takes_in) = (composed.changes.clone(), composed.takes_in.clone());
+            let changed = PreambleChanged { lane: LaneId::main(), preamble, changes, takes_in };
             self.append(Fact::PreambleChanged(Box::new(changed)));
         }
         if !composed.tail.is_empty() {

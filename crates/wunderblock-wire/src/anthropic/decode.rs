@@ -31,7 +31,7 @@ pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
             .filter_map(tool)
             .collect(),
         messages: Vec::with_capacity(messages.len()),
-        cache: Vec::new(),
+        cache: None,
         extra: None,
     };
     for (at, raw) in messages.into_iter().enumerate() {

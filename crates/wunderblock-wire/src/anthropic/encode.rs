@@ -42,10 +42,11 @@ struct Turn {
 /// Writes a request.
 pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     let mut writing = Writing::new(OWN);
-    if !request.cache.is_empty() {
+    let points = request.cache.as_deref().unwrap_or_default();
+    if request.cache.is_some() {
         writing.own(cache::FIELD);
     }
-    let wanted = |point| request.cache.contains(&point);
+    let wanted = |point| points.contains(&point);
     let opened = writing.open(&request.extra)?;
     let mut object = Object::default();
     if let Some(model) = &request.model {
@@ -75,7 +76,7 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
             turns.add(at, message, &mut writing)?;
         }
     }
-    let Conversation { messages, blocks, open } = turns.finish(&request.cache);
+    let Conversation { messages, blocks, open } = turns.finish(points);
     object = object.raw("messages", &array(&messages));
     let stem = object.len() - "]".len() - open;
     if wanted(CachePoint::End) {

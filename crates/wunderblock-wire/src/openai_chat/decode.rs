@@ -47,7 +47,7 @@ pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
         }
     }
     let extra = extra::keep(OWN, hints, fields);
-    Ok(Request { model, max_output, system, tools, messages, cache: Vec::new(), extra })
+    Ok(Request { model, max_output, system, tools, messages, cache: None, extra })
 }
 
 /// Reads one message.

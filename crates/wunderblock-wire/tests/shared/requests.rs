@@ -153,7 +153,7 @@ pub(crate) fn well_formed(oddity: Oddity) -> impl Strategy<Value = Request> {
             system,
             tools,
             messages,
-            cache: Vec::new(),
+            cache: None,
             extra: None,
         }
     })

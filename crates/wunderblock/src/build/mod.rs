@@ -287,7 +287,7 @@ impl Engine {
         let marks = preamble.as_ref().map_or(&[][..], |preamble| &preamble.cache);
         let blocks = rendered.request.messages.iter().map(|message| message.parts.len() as u64).sum();
         let points = prefix::points(&target, marks, (blocks, report.total_tokens), before);
-        let encoded = encode(rendered, &target, &points)?;
+        let encoded = encode(rendered, &target, Some(&points))?;
         self.check(&encoded, &target)?;
         let now = if options.at.is_some() { loaded.newest_at } else { self.now() };
         let cache =
@@ -394,11 +394,11 @@ fn scaled(row: TallyRow, counter: Counter, calibration: Option<Calibration>) -> 
     (learned.max(Tokens(u64::from(o200k))), certainty)
 }
 
-fn encode(rendered: Rendered, target: &Target, points: &[CachePoint]) -> Result<Encoded, Error> {
+fn encode(rendered: Rendered, target: &Target, points: Option<&[CachePoint]>) -> Result<Encoded, Error> {
     let request = Request {
         model: Some(target.model.as_str().into()),
         max_output: Some(target.budget.reserve),
-        cache: points.to_vec(),
+        cache: points.map(<[CachePoint]>::to_vec),
         ..rendered.request
     };
     Ok(wunderblock_wire::encode(target.dialect, &request)?)

@@ -115,7 +115,9 @@ impl Session {
         let erased = needed.iter().any(|handle| !texts.0.contains_key(handle))
             || loaded.view.preamble_at() != built.preamble
             || loaded.view.erased().next().is_some();
-        Ok((super::encode(rendered, &target, &built.cache)?, erased))
+        // The first version of the renderer said nothing of a cache.
+        let points = (built.render > 1).then_some(built.cache.as_slice());
+        Ok((super::encode(rendered, &target, points)?, erased))
     }
 
     /// Says where the requests recorded at or before two positions part, and why.
