@@ -14,7 +14,6 @@ use crate::pair::{Arrangement, Shape, Unit, arrange};
 use crate::ports::{Bodies, Gauge};
 use crate::section::Section;
 pub use crate::step::{Injection, Plan, Trim, TrimReason};
-use crate::stub::TEXT_BODY_MIN;
 use crate::trim::{self, treatment};
 use crate::units::{Bytes, Cost, Seq, Tokens};
 use crate::view::View;
@@ -171,13 +170,8 @@ impl<'a> Scale<'a> {
         let view = self.ask.view;
         let Some((at, body)) = view.said(item.section, &item.what) else { return false };
         let unit = self.units.iter().find(|(unit, _)| unit.members.contains(&at));
-        let is_whole = |form| match form {
-            Treatment::Verbatim => true,
-            // What is short is no shorter as a stub.
-            Treatment::Stub => body.bytes() < TEXT_BODY_MIN,
-            Treatment::Clipped | Treatment::LeftOut => false,
-        };
-        *body == item.body && unit.is_some_and(|(unit, _)| is_whole(treatment(unit, trim, view)))
+        // What a step has made a stub of is said anew: the state belongs at the end, where a model looks.
+        *body == item.body && unit.is_some_and(|(unit, _)| treatment(unit, trim, view) == Treatment::Verbatim)
     }
 
     fn saying(&self, trim: &Trim) -> Cost {

@@ -288,7 +288,7 @@ fn at_the_tail(sought: &Sought<'_>, built: &Built) -> Vec<Fate> {
             Part::Text { text, .. } => Some(text),
             _ => None,
         });
-        let Some(line) = texts.filter_map(|text| sought.line(text, built)).last() else { continue };
+        let Some(line) = texts.filter_map(|text| sought.line(text, built)).next_back() else { continue };
         fates.push(said((entry.seq, None, line), built, &BTreeMap::new()));
     }
     fates

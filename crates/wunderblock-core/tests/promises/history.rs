@@ -306,7 +306,12 @@ impl History {
                 }));
                 let said = Block::new(Section::System, "of another lane", ("", "Be somebody else.".into()));
                 let preamble = Preamble { blocks: vec![said], ..Preamble::default() };
-                let other = PreambleChanged { lane: lane.clone(), preamble, changes: Vec::new(), takes_in: Vec::new() };
+                let other = PreambleChanged {
+                    lane: lane.clone(),
+                    preamble,
+                    changes: Vec::new(),
+                    takes_in: Vec::new(),
+                };
                 self.append(Fact::PreambleChanged(Box::new(other)));
                 let trim = wunderblock_core::plan::Trim {
                     drop_before: self.head(),
