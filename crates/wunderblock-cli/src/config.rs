@@ -2,8 +2,6 @@
 
 use crate::exit::Failure;
 use crate::input::refused;
-use crate::settings::Person;
-use crate::sources::Provider;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use toml::de::DeTable;
@@ -49,6 +47,27 @@ pub(crate) struct SourceFiles {
     pub(crate) resources: Option<PathBuf>,
     pub(crate) state: Option<PathBuf>,
     pub(crate) providers: Vec<Provider>,
+}
+
+/// A provider of state, as the settings file names it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Provider {
+    pub(crate) name: String,
+    pub(crate) command: Vec<String>,
+}
+
+impl Provider {
+    /// Whether there is someone to ask, and a name for what they say.
+    pub(crate) fn is_complete(&self) -> bool {
+        !self.name.trim().is_empty() && self.command.first().is_some_and(|program| !program.is_empty())
+    }
+}
+
+/// The directories of a person.
+pub(crate) struct Person {
+    pub(crate) home: PathBuf,
+    pub(crate) config: PathBuf,
 }
 
 /// Defaults of a build.

@@ -1,7 +1,7 @@
 //! The part of a report that says what entered from outside the ledger, and what the provider will make of it.
 
+use crate::columns::{fit, pad, plural, wrap};
 use crate::paint::Paint;
-use crate::report::{fit, pad, plural, wrap};
 use crate::terminal::{clean, width};
 use serde_json::{Value, json};
 use wunderblock::{Built, CachePlan};

@@ -1,7 +1,7 @@
 //! What was typed, what it means: flag before environment before settings file before default.
 
 use crate::args::Global;
-use crate::config::{Context, File, SourceFiles, parsed};
+use crate::config::{Context, File, Person, SourceFiles, parsed};
 use crate::exit::{FAILED, Failure, wrong};
 use crate::input::{read, refused};
 use etcetera::BaseStrategy;
@@ -78,22 +78,9 @@ impl Settings {
     }
 }
 
-/// The directories of a person.
-pub(crate) struct Person {
-    pub(crate) home: PathBuf,
-    pub(crate) config: PathBuf,
-}
-
-impl Person {
-    fn find() -> Option<Self> {
-        let strategy = strategy().ok()?;
-        Some(Self { home: strategy.home_dir().to_owned(), config: strategy.config_dir() })
-    }
-}
-
 /// The settings file that counts, read; the defaults if there is none.
 fn settings_file(global: &Global) -> Result<File, Failure> {
-    let person = Person::find();
+    let person = person();
     let usual = || person.as_ref().map(|person| person.config.join("wunderblock/config.toml"));
     let path = global.config.clone().or_else(|| usual().filter(|path| path.exists()));
     match path {
@@ -109,4 +96,9 @@ fn strategy() -> Result<impl BaseStrategy, Failure> {
 
 fn default_db() -> Result<PathBuf, Failure> {
     Ok(strategy()?.data_dir().join("wunderblock").join("ledger.db"))
+}
+
+fn person() -> Option<Person> {
+    let strategy = strategy().ok()?;
+    Some(Person { home: strategy.home_dir().to_owned(), config: strategy.config_dir() })
 }

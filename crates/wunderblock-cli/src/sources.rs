@@ -7,27 +7,11 @@ use crate::input::{read, refused, structured};
 use crate::resources::Resources;
 use crate::terminal::clean;
 use crate::tools::tools;
-use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use wunderblock::sources::{InstructionRules, SkillFile, Workspace, skills};
 use wunderblock::{Given, Instructions, Skill, Sources, StateProvider};
 use wunderblock_core::message::Dialect;
 use wunderblock_core::state::State;
-
-/// A provider of state, as the settings file names it.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Provider {
-    pub(crate) name: String,
-    command: Vec<String>,
-}
-
-impl Provider {
-    /// Whether there is someone to ask, and a name for what they say.
-    pub(crate) fn is_complete(&self) -> bool {
-        !self.name.trim().is_empty() && self.command.first().is_some_and(|program| !program.is_empty())
-    }
-}
 
 /// All sources of a request. `is_past`: it is one of the past, for which only what was typed counts, not the settings.
 pub(crate) fn sources(

@@ -3,13 +3,13 @@
 //! What commands takes effect at once, what is listed is frozen until the lane's beginning is made anew anyway. As long as
 //! nothing that takes effect has changed, the recorded preamble is used as it is: no text is looked at again.
 
-use crate::allocate::{Shares, allocate, key};
+use crate::allocate::{allocate, key};
 use crate::cost;
+pub use crate::fit::Desk;
 use crate::fit::{called, fit, fit_tools, whole};
 use crate::instruction::{Finding, FindingKind};
 use crate::lead;
 use crate::message::Body;
-use crate::ports::{Bodies, Gauge};
 use crate::preamble::{Block, Change, Deferral, How, IgnoreFile, Preamble, Shown, ToolBlock};
 use crate::section::Section;
 use crate::step::Injection;
@@ -47,23 +47,6 @@ pub struct Offer {
     pub says_state: bool,
     /// Whether what is frozen changes now.
     pub now: bool,
-}
-
-/// What a decision needs beside the offer.
-#[derive(Clone, Copy)]
-pub struct Desk<'a> {
-    /// What the sections may use.
-    pub limit: Tokens,
-    /// Who may take how much of it.
-    pub shares: &'a Shares,
-    /// What texts cost.
-    pub gauge: &'a dyn Gauge,
-    /// The texts that were offered, for those that must be cut.
-    pub bodies: &'a dyn Bodies,
-    /// Takes in a text, for those that were cut.
-    pub pack: &'a dyn Fn(String) -> Body,
-    /// From how many tokens on the provider caches where it is told to; none if it is not told.
-    pub cache: Option<Tokens>,
 }
 
 /// What a lane sends of an offer.
@@ -240,10 +223,16 @@ impl Wanted {
     fn changes(&self, section: Section, old: &Preamble) -> Vec<Change> {
         let change = |name: &str, how| Change { section, name: name.into(), how };
         if section == Section::Tools {
+            let aligned = self.tools.len() == old.tools.len()
+                && self.tools.iter().zip(&old.tools).all(|(now, then)| now.is_offered_as(then));
+            if aligned {
+                return Vec::new();
+            }
             let names = |tools: &[ToolBlock]| tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
             let same = |name: &str| {
-                let of = |tools: &[ToolBlock]| tools.iter().find(|tool| tool.name.as_ref() == name).cloned();
-                of(&self.tools).zip(of(&old.tools)).is_some_and(|(now, then)| now.is_offered_as(&then))
+                let now = self.tools.iter().find(|tool| tool.name.as_ref() == name);
+                let then = old.tools.iter().find(|tool| tool.name.as_ref() == name);
+                now.zip(then).is_some_and(|(now, then)| now.is_offered_as(then))
             };
             return difference(&names(&old.tools), &names(&self.tools), same)
                 .map(|(name, how)| change(&name, how))

@@ -1,6 +1,7 @@
 //! What happened: the closed list of facts the ledger can hold. A new kind needs a design note.
 
 use crate::budget::Budget;
+use crate::calibration::Calibration;
 use crate::id::{EventId, Handle, LaneId, Scope, StreamId, TenantId};
 use crate::message::{Body, Dialect, Message};
 use crate::preamble::PreambleChanged;
@@ -8,7 +9,7 @@ use crate::request::CachePoint;
 use crate::section::Section;
 use crate::step::{Injection, Plan, Trim, TrimReason};
 use crate::units::{Bytes, Cost, Millis, Seq, Tokens};
-use crate::usage::Calibration;
+
 use serde::{Deserialize, Serialize};
 
 /// Where an event came from.

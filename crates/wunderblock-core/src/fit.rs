@@ -1,17 +1,34 @@
 //! What there is room for: schemas and texts in the order in which they are served, the last one cut.
 
+use crate::allocate::Shares;
 use crate::authority::Level;
-use crate::compose::Desk;
 use crate::cost;
 use crate::fence;
 use crate::instruction::LoadReason;
 use crate::message::{Body, Part};
-use crate::ports::Gauge;
+use crate::ports::{Bodies, Gauge};
 use crate::preamble::{Block, Deferral, Shown, ToolBlock};
 use crate::stub;
 use crate::units::{Cost, Tokens};
 use crate::view::View;
 use std::collections::BTreeSet;
+
+/// What a decision needs beside the offer.
+#[derive(Clone, Copy)]
+pub struct Desk<'a> {
+    /// What the sections may use.
+    pub limit: Tokens,
+    /// Who may take how much of it.
+    pub shares: &'a Shares,
+    /// What texts cost.
+    pub gauge: &'a dyn Gauge,
+    /// The texts that were offered, for those that must be cut.
+    pub bodies: &'a dyn Bodies,
+    /// Takes in a text, for those that were cut.
+    pub pack: &'a dyn Fn(String) -> Body,
+    /// From how many tokens on the provider caches where it is told to; none if it is not told.
+    pub cache: Option<Tokens>,
+}
 
 /// A text is cut only if so many tokens of it are left; less than that says little.
 const MIN_CUT: Tokens = Tokens(256);

@@ -12,6 +12,7 @@
 pub mod allocate;
 pub mod authority;
 pub mod budget;
+pub mod calibration;
 pub mod compose;
 pub mod cost;
 pub mod describe;
@@ -21,6 +22,7 @@ mod fit;
 pub mod id;
 pub mod instruction;
 pub mod lead;
+pub mod line;
 pub mod message;
 pub mod pair;
 pub mod plan;

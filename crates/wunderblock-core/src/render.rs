@@ -9,6 +9,7 @@ use crate::cost;
 use crate::describe::describe;
 use crate::id::{CallId, Handle};
 use crate::lead;
+pub use crate::line::{Line, Missing};
 use crate::message::{Body, Message, Part, Role, Standing};
 use crate::pair::{Arrangement, Call, Shape, Unit, arrange};
 use crate::ports::{Bodies, Gauge};
@@ -39,36 +40,6 @@ pub struct Scene<'a> {
     pub gauge: &'a dyn Gauge,
     /// The tools to declare where the lane has no preamble that declares them.
     pub tools: &'a [Tool],
-}
-
-/// What one source put into the request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// The entry; none for marks and tools.
-    pub seq: Option<Seq>,
-    /// Where it stands.
-    pub section: Section,
-    /// In which form.
-    pub treatment: Treatment,
-    /// What it costs.
-    pub cost: Cost,
-    /// What it is, in a few words.
-    pub what: String,
-    /// Its largest body.
-    pub handle: Option<Handle>,
-}
-
-/// A run of positions that is not in the request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing {
-    /// First position.
-    pub from: Seq,
-    /// Last position.
-    pub to: Seq,
-    /// Entries and cost, where the view holds them; a run before the frontier is looked up in the ledger's tallies.
-    pub known: Option<(u64, Cost)>,
-    /// Why.
-    pub reason: Reason,
 }
 
 /// A request, and the account of it.

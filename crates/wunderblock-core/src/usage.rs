@@ -11,12 +11,12 @@
 //!
 //! Nothing is carried from one model to another, not even within a family: vocabularies change between versions.
 
+pub use crate::calibration::{Anchor, Calibration};
 use crate::cost;
 use crate::id::Handle;
 use crate::message::{Message, Part};
 use crate::ports::{Framing, Gauge};
 use crate::units::{Cost, Seq, Tokens};
-use serde::{Deserialize, Serialize};
 use std::ops::{Add, AddAssign};
 
 /// The least and the most our estimates are multiplied by, in thousandths.
@@ -30,44 +30,6 @@ pub const LEAST_GROWTH: Tokens = Tokens(4_000);
 /// How far one reply can speak for or against our estimate: a quarter to four times. What a harness puts in unrecorded
 /// (a reminder, a file) and what it silently drops are of any size, and one such reply is not to outweigh sixty others.
 const SWAY: u64 = 4;
-
-/// How a model's own counts compare with ours, learned from recorded usage of that model alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Calibration {
-    /// Our estimate is multiplied by this, in thousandths: 500 to 2,000.
-    pub per_mille: u16,
-    /// From how many replies it was learned.
-    pub replies: u64,
-}
-
-impl Calibration {
-    /// An estimate corrected, rounded up.
-    #[must_use]
-    pub const fn of(self, estimate: Tokens) -> Tokens {
-        Tokens(estimate.0.saturating_mul(self.per_mille as u64).div_ceil(1_000))
-    }
-}
-
-/// The newest count a provider gave, and our estimate of what has come since.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Anchor {
-    /// Where the provider's report is recorded.
-    pub seq: Seq,
-    /// The model.
-    pub model: Box<str>,
-    /// What it took in and put out. Reasoning that is not sent again is among it, so this is rather too much.
-    pub measured: Tokens,
-    /// Our estimate of the entries after it.
-    pub since: Tokens,
-}
-
-impl Anchor {
-    /// What the provider would count now.
-    #[must_use]
-    pub fn total(&self) -> Tokens {
-        self.measured + self.since
-    }
-}
 
 /// What an entry adds to a request, by our estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

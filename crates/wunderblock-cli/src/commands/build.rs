@@ -2,9 +2,10 @@
 
 use super::{catch_up, dialect, print, print_json, reading, say, session};
 use crate::args::{BuildArgs, ContextArgs, Explain, Global};
+use crate::columns::{fit, wrap};
 use crate::exit::{Failure, unwritten, wrong};
 use crate::paint::Paint;
-use crate::report::{fit, machine, picture, wrap};
+use crate::report::{machine, picture};
 use crate::settings::Settings;
 use crate::sources::sources;
 use crate::terminal::{clean, clean_json, width, write_bytes};

@@ -2,8 +2,8 @@
 
 use super::{bar, catch_up, print, print_json, update};
 use crate::args::{Doctor, Global};
+use crate::columns::plural;
 use crate::exit::{FAILED, Failure};
-use crate::report::plural;
 use crate::settings::Settings;
 use crate::terminal::clean;
 use serde_json::json;

@@ -2,8 +2,8 @@
 
 use super::{known_session, print, print_json, seqs};
 use crate::args::{Erase, Global};
+use crate::columns::plural;
 use crate::exit::{Failure, REFUSED};
-use crate::report::plural;
 use crate::settings::Settings;
 use crate::terminal::clean;
 use serde_json::json;

@@ -1,9 +1,9 @@
 //! `grep`: a text in the originals, the newest first, as it is found.
 
 use crate::args::{Global, Grep};
+use crate::columns::fit;
 use crate::exit::{FAILED, Failure};
 use crate::paint::Paint;
-use crate::report::fit;
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_json, clean_lines, width};
 use serde_json::json;

@@ -2,8 +2,8 @@
 
 use super::{bytes_bar, catch_up, format, print, print_json, say, update};
 use crate::args::{Global, Import};
+use crate::columns::plural;
 use crate::exit::Failure;
-use crate::report::plural;
 use crate::settings::Settings;
 use crate::terminal::clean;
 use serde_json::json;

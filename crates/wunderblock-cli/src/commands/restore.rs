@@ -2,8 +2,8 @@
 
 use super::{print, print_json};
 use crate::args::{Global, Restore};
+use crate::columns::plural;
 use crate::exit::{Failure, REFUSED};
-use crate::report::plural;
 use crate::settings::Settings;
 use crate::terminal::clean;
 use serde_json::json;

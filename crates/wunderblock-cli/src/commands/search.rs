@@ -2,9 +2,9 @@
 
 use super::{print, print_json, say, time};
 use crate::args::{Global, Search};
+use crate::columns::{fit, wrap};
 use crate::exit::{FAILED, Failure};
 use crate::paint::Paint;
-use crate::report::{fit, wrap};
 use crate::settings::Settings;
 use crate::terminal::{clean, width};
 use serde_json::json;

@@ -2,9 +2,9 @@
 
 use super::{print, print_json, say, time};
 use crate::args::{Global, Sessions};
+use crate::columns::{columns, fit, pad, size};
 use crate::exit::Failure;
 use crate::paint::Paint;
-use crate::report::{columns, fit, pad, size};
 use crate::settings::Settings;
 use crate::terminal::{clean, width};
 use serde_json::json;

@@ -2,9 +2,9 @@
 
 use super::{print, print_json, reading, say, seqs, time};
 use crate::args::{Global, Show};
+use crate::columns::fit;
 use crate::exit::Failure;
 use crate::paint::Paint;
-use crate::report::fit;
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_lines, width};
 use std::process::ExitCode;
