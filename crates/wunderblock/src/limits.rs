@@ -29,7 +29,7 @@ pub const VIEW_EVENTS: u64 = 4_000;
 /// Text a view is loaded with, for each token of the window: room for the densest text, and for stubs before it.
 pub const VIEW_BYTES_PER_TOKEN: u64 = 12;
 /// How often a build starts anew because the session grew meanwhile.
-pub const BUILD_RETRIES: usize = 5;
+pub const BUILD_RETRIES: usize = 16;
 /// Kept free for the answer when the model's own limit is not known to be smaller.
 pub const DEFAULT_RESERVE: Tokens = Tokens(8_192);
 /// The part of the window kept free for the answer at most, as a divisor: a quarter.
