@@ -8,10 +8,14 @@ const COLUMN: f64 = 7.83;
 const MARGIN: usize = 16;
 
 /// The colours of the sections, as the command line has them, on a dark ground.
-const COLOURS: [(&str, &str); 9] = [
+const COLOURS: [(&str, &str); 13] = [
+    ("safety", "#6ea8fe"),
     ("system", "#6ea8fe"),
     ("instructions", "#6ea8fe"),
     ("tools", "#c58af9"),
+    ("skills", "#c58af9"),
+    ("pinned_memory", "#e3b341"),
+    ("resources", "#e3b341"),
     ("recall", "#e3b341"),
     ("state", "#e3b341"),
     ("summaries", "#8b949e"),

@@ -4,6 +4,7 @@ use crate::columns::{fit, pad, plural, wrap};
 use crate::paint::Paint;
 use crate::terminal::{clean, width};
 use serde_json::{Value, json};
+use wunderblock::catalog::MicroDollars;
 use wunderblock::{Built, CachePlan};
 use wunderblock_core::budget::EntryLine;
 use wunderblock_core::instruction::{Finding, FindingKind};
@@ -29,13 +30,16 @@ pub(crate) fn summary(built: &Built, paint: Paint, out: &mut String) {
         line("cache", &text);
     }
     if let (Some(cost), Some(whole)) = (built.cache.cost, built.cache.uncached_cost) {
+        let (shown, plain) = (dollars(cost), dollars(whole));
         let text = match cost.cmp(&whole) {
-            std::cmp::Ordering::Equal => format!("about {cost} to send; the answer comes on top"),
+            std::cmp::Ordering::Equal => format!("about {shown} to send; the answer comes on top"),
             std::cmp::Ordering::Less => {
-                format!("about {cost} to send, {whole} without a cache; the answer comes on top")
+                format!("about {shown} to send, {plain} without a cache; the answer comes on top")
             }
             std::cmp::Ordering::Greater => {
-                format!("about {cost} to send and to cache, {whole} without a cache; the answer comes on top")
+                format!(
+                    "about {shown} to send and to cache, {plain} without a cache; the answer comes on top"
+                )
             }
         };
         line("cost", &text);
@@ -57,6 +61,12 @@ pub(crate) fn summary(built: &Built, paint: Paint, out: &mut String) {
         let text = format!("the request takes more than {percent} % of what it may");
         out.push_str(&format!("  {:<13} {}\n", "warning", paint.bold(&text)));
     }
+}
+
+/// A price for people, to a hundredth of a cent.
+fn dollars(price: MicroDollars) -> String {
+    let hundredths = price.0.div_ceil(100);
+    format!("${}.{:04}", hundredths / 10_000, hundredths % 10_000)
 }
 
 fn cache_words(cache: &CachePlan) -> Option<String> {

@@ -189,11 +189,11 @@ fn entry_line(entry: &EntryLine, paint: Paint) -> String {
         Treatment::Stub => "stub ",
         Treatment::LeftOut => "left out ",
     };
-    let what = fit(&clean(&entry.what), width().saturating_sub(32 + form.len()));
+    let what = fit(&clean(&entry.what), width().saturating_sub(34 + form.len()));
     format!(
         "  {:>6}  {} {:>8}  {}{what}\n",
         seq,
-        paint.section(entry.section, &format!("{:<11}", entry.section.name())),
+        paint.section(entry.section, &format!("{:<13}", entry.section.name())),
         grouped(entry.tokens.0),
         paint.dim(form)
     )

@@ -160,24 +160,24 @@ impl<'a> Table<'a> {
                     let why = match what {
                         FindingKind::Conflict => {
                             format!(
-                                "block \"{name}\": {} in the same directory defines it too, and holds",
+                                "the block \"{name}\" is defined by {} in the same directory, too, which holds",
                                 of.path
                             )
                         }
-                        _ => format!("block \"{name}\": replaced by {}", of.path),
+                        _ => format!("the block \"{name}\" is replaced by {}", of.path),
                     };
                     self.find(file, Some(place), what, why);
                 }
             }
             Outcome::Refused => {
                 let held = match (block.mode, by.level) {
-                    (_, Level::Managed) if of.level != Level::Managed => "is managed policy",
-                    (Mode::Append, _) => "can only be added to",
+                    (_, Level::Managed) if of.level != Level::Managed => "is managed policy, set",
+                    (Mode::Append, _) => "may only be added to, as set",
                     _ => "is locked",
                 };
                 self.drop_piece(piece);
                 let why = format!(
-                    "block \"{name}\": {held} since {}; this definition ({}) is dropped",
+                    "the block \"{name}\" {held} by {}: this definition ({}) is dropped",
                     self.name(definer),
                     mode.word()
                 );
@@ -314,7 +314,7 @@ mod tests {
         ];
         assert_eq!(shown(&settled), expected);
         assert!(
-            settled.findings[2].detail.contains("is locked since a/b/AGENTS.md"),
+            settled.findings[2].detail.contains("is locked by a/b/AGENTS.md"),
             "{:?}",
             settled.findings[2]
         );

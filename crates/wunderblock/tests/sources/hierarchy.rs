@@ -130,7 +130,7 @@ fn comments_go_and_blocks_hold() {
     assert_eq!(settled.texts, ["keep\ntabs\n`<!-- code -->`\n", "more\nkept\n"]);
     let refused = &settled.findings[0];
     assert_eq!((&*refused.source, refused.line), ("a/AGENTS.md", Some(1)));
-    assert!(refused.detail.contains("is locked since AGENTS.md"), "{}", refused.detail);
+    assert!(refused.detail.contains("is locked by AGENTS.md"), "{}", refused.detail);
     let bad = &found.findings[0];
     assert_eq!((&*bad.source, bad.line, found.findings.len()), ("a/AGENTS.md", Some(5), 1));
 }
