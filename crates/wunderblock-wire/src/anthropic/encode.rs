@@ -76,7 +76,7 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
             turns.add(at, message, &mut writing)?;
         }
     }
-    let Conversation { messages, blocks, open } = turns.finish(points);
+    let Conversation { messages, blocks, open } = turns.finish(request.cache.as_deref());
     object = object.raw("messages", &array(&messages));
     let stem = object.len() - "]".len() - open;
     if wanted(CachePoint::End) {
@@ -261,11 +261,10 @@ impl Turns {
         }
     }
 
-    fn finish(mut self, points: &[CachePoint]) -> Conversation {
+    fn finish(mut self, points: Option<&[CachePoint]>) -> Conversation {
         if self.turns.first().is_some_and(|turn| turn.role == "assistant") {
             let block = Block::new(Object::typed("text").text("text", OPENING).finish(), true);
-            // Nothing joins it: a string serves as long as there is no mark to place.
-            let plain = points.is_empty().then(|| quote(OPENING));
+            let plain = points.is_none().then(|| quote(OPENING));
             let (results, fields) = (Vec::new(), Union::default());
             self.turns.insert(0, Turn { role: "user", results, blocks: vec![block], plain, fields });
         }
@@ -273,7 +272,7 @@ impl Turns {
             turn.results.append(&mut turn.blocks);
         }
         let mut blocks: Vec<&mut Block> = self.turns.iter_mut().flat_map(|turn| &mut turn.results).collect();
-        cache::mark_numbered(points, &mut blocks);
+        cache::mark_numbered(points.unwrap_or_default(), &mut blocks);
         let blocks = blocks.len() as u64;
         let mut conversation =
             Conversation { messages: Vec::with_capacity(self.turns.len()), blocks, open: 0 };

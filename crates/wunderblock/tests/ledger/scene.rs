@@ -157,7 +157,42 @@ pub(crate) fn window(tokens: u64) -> ContextOptions {
 }
 
 pub(crate) fn built(session: &Session, options: &ContextOptions) -> Built {
-    block_on(session.context(options)).unwrap_or_else(|error| panic!("{error}"))
+    let built = block_on(session.context(options)).unwrap_or_else(|error| panic!("{error}"));
+    sound(&built);
+    built
+}
+
+/// Tokens of every string value of a body, counted by nobody but the vocabulary.
+pub(crate) fn recount(body: &[u8]) -> u64 {
+    let vocabulary = tiktoken::encoding::o200k_base;
+    static O200K: std::sync::OnceLock<tiktoken::CoreBpe> = std::sync::OnceLock::new();
+    let vocabulary = O200K.get_or_init(vocabulary);
+    let values = wunderblock_wire::string_values(body).unwrap();
+    values.map(|text| vocabulary.count(&text) as u64).sum()
+}
+
+/// What holds for every request.
+pub(crate) fn sound(built: &Built) {
+    let report = &built.report;
+    let counted = recount(&built.body);
+    assert!(counted <= report.total_tokens.0, "{counted} tokens, reported are {}", report.total_tokens);
+    assert!(report.total_tokens <= report.limit, "{} of {}", report.total_tokens, report.limit);
+    assert_eq!(report.limit.0 + report.reserve.0 + report.margin.0, report.window.0);
+    assert!(
+        built.body.len() as u64 <= report.total_bytes.0,
+        "{} of {}",
+        built.body.len(),
+        report.total_bytes
+    );
+    let sections: Tokens = report.sections.iter().map(|section| section.tokens).sum();
+    assert_eq!(sections, report.total_tokens);
+    let entries: Tokens = report.entries.iter().map(|entry| entry.tokens).sum();
+    assert_eq!(entries, report.total_tokens);
+    let violations = wunderblock_wire::validate(built.dialect, &built.body);
+    let real: Vec<_> =
+        violations.iter().filter(|one| !matches!(one.rule, "prefill" | "trailing-space")).collect();
+    assert!(real.is_empty(), "{real:?}");
+    assert_eq!(built.digest, blake3::hash(&built.body).to_hex().as_str());
 }
 
 pub(crate) fn read(engine: &Engine, address: &str, slice: &Slice) -> Vec<u8> {
