@@ -24,7 +24,15 @@ pub(crate) struct Scales {
     dialect: Dialect,
     calibration: Option<Calibration>,
     counts: RefCell<HashMap<Handle, BodyCount>>,
-    memo: RefCell<HashMap<Box<str>, BodyCount>>,
+    memo: RefCell<Memo>,
+}
+
+/// What was counted of short texts, by half of their BLAKE3: the texts themselves are not kept.
+pub(crate) type Memo = HashMap<[u8; 16], BodyCount>;
+
+fn key(text: &str) -> [u8; 16] {
+    let hash = blake3::hash(text.as_bytes());
+    std::array::from_fn(|at| hash.as_bytes().get(at).copied().unwrap_or_default())
 }
 
 impl Scales {
@@ -42,6 +50,18 @@ impl Scales {
     pub(crate) fn calibrated(self, calibration: Option<Calibration>) -> Self {
         let calibration = calibration.filter(|_| self.estimates());
         Self { calibration, ..self }
+    }
+
+    /// The gauge with what an earlier one has counted of short texts.
+    #[must_use]
+    pub(crate) fn remembering(self, memo: Memo) -> Self {
+        Self { memo: RefCell::new(memo), ..self }
+    }
+
+    /// What it has counted of short texts.
+    #[must_use]
+    pub(crate) fn memory(&self) -> Memo {
+        self.memo.take()
     }
 
     /// What its estimates are corrected by.
@@ -131,11 +151,14 @@ impl Gauge for Scales {
         if text.len() > MEMO_MAX {
             return self.cost(self.measure(text));
         }
-        if let Some(count) = self.memo.borrow().get(text) {
-            return self.cost(*count);
+        let key = key(text);
+        let needs_own = self.counter.count_cl100k("").is_some();
+        let known = self.memo.borrow().get(&key).copied();
+        if let Some(count) = known.filter(|count| !needs_own || count.cl100k.is_some()) {
+            return self.cost(count);
         }
         let count = self.measure(text);
-        self.memo.borrow_mut().insert(text.into(), count);
+        self.memo.borrow_mut().insert(key, count);
         self.cost(count)
     }
 

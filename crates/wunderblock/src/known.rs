@@ -1,22 +1,45 @@
-//! What an engine keeps of a ledger in memory, because it never changes: the headers of segments, read.
+//! What an engine keeps in memory, because it never changes: the headers of segments, read, and counts of short texts.
 
 use crate::error::Error;
+use crate::gauge::Memo;
 use crate::index::Header;
 use crate::store::{SegmentInfo, StoreError};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// Headers by the number of their segment. A segment is replaced by one of another number, and no number comes again.
+/// Counts that are kept at most; beyond that they are made anew.
+const COUNTS: usize = 1 << 15;
+
+/// Headers by the number of their segment, since a segment is replaced by one of another number and no number comes again;
+/// and counts.
 #[derive(Default)]
-pub(crate) struct Known(Mutex<HashMap<u64, Arc<Header>>>);
+pub(crate) struct Known {
+    headers: Mutex<HashMap<u64, Arc<Header>>>,
+    counts: Mutex<Memo>,
+}
 
 impl Known {
+    /// What builds have counted of short texts. Whoever takes it gives it back with what it has added.
+    pub(crate) fn counts(&self) -> Memo {
+        self.counts.lock().map(|mut counts| std::mem::take(&mut *counts)).unwrap_or_default()
+    }
+
+    /// Takes the counts back. Of two builds at once the larger memory stays.
+    pub(crate) fn keep(&self, memo: Memo) {
+        if let Ok(mut counts) = self.counts.lock()
+            && memo.len() > counts.len()
+            && memo.len() <= COUNTS
+        {
+            *counts = memo;
+        }
+    }
+
     /// The headers of the segments there are now, in their order; those of segments that are gone are forgotten.
     ///
     /// # Errors
     /// When the index is damaged.
     pub(crate) fn headers(&self, segments: Vec<SegmentInfo>) -> Result<Vec<(u64, Arc<Header>)>, Error> {
-        let mut known = self.0.lock().map(|mut known| std::mem::take(&mut *known)).unwrap_or_default();
+        let mut known = self.headers.lock().map(|mut known| std::mem::take(&mut *known)).unwrap_or_default();
         let mut headers = Vec::with_capacity(segments.len());
         for segment in segments {
             let header = match known.remove(&segment.id) {
@@ -28,7 +51,7 @@ impl Known {
             };
             headers.push((segment.id, header));
         }
-        if let Ok(mut known) = self.0.lock() {
+        if let Ok(mut known) = self.headers.lock() {
             *known = headers.iter().cloned().collect();
         }
         Ok(headers)

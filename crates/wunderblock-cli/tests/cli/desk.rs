@@ -21,7 +21,11 @@ fn without(text: &str, form: &str, but: &str) -> String {
             b'h' => byte.is_ascii_hexdigit(),
             want => *byte == want,
         });
-        (same && !part.starts_with(but.as_bytes())).then_some(form.len())
+        // Digits within a longer word, such as a handle, are no number of their own.
+        let beside = [from.checked_sub(1), Some(from + form.len())];
+        let mut beside = beside.into_iter().flatten().filter_map(|at| text.as_bytes().get(at));
+        let alone = form.contains(|c| c != 'd') || !beside.any(u8::is_ascii_alphanumeric);
+        (same && alone && !part.starts_with(but.as_bytes())).then_some(form.len())
     };
     let (mut out, mut at) = (String::new(), 0);
     while let Some(c) = text[at..].chars().next() {

@@ -191,7 +191,7 @@ impl Session {
         let engine = &self.engine;
         let lane = options.lane.clone().unwrap_or_else(LaneId::main);
         let (loaded, target) = self.fitting(&lane, options).await?;
-        let scales = Scales::new(target.row.counter(), target.dialect);
+        let scales = Scales::new(target.row.counter(), target.dialect).remembering(engine.known.counts());
         let (gauge, fresh) = engine.gauge(&loaded.view, &loaded.counts, scales).await?;
         let calibration = engine.calibration(&loaded, &target.model, &gauge);
         let gauge = gauge.calibrated(calibration);
@@ -210,6 +210,7 @@ impl Session {
             Scene { stream: engine.stream_handle(&self.id), bodies: &texts, gauge: &gauge, tools: &[] };
         let mut rendered = render(&step.view, &step.plan.trim, scene);
         rendered.lines.insert(0, model_line(&target, &gauge));
+        engine.known.keep(gauge.memory());
         let measured = Measured { calibration, anchor };
         engine.finish(&desk, &loaded, (step, composed, rendered), (tallies, measured, (fresh, texts)))
     }

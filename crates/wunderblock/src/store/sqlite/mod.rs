@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use check::{Checked, Found};
 
@@ -283,8 +283,19 @@ fn transact<'w>(
     (transaction.commit().map_err(|error| failure(&error)), results)
 }
 
-/// Makes the file a ledger unless it is one. Several processes may do so at once.
+/// Makes the file a ledger unless it is one. Several processes may do so at once: SQLite does not wait where each of two
+/// could wait for the other, as they do who both turn a new file's log on, so whoever is turned away tries again.
 fn create(path: &Path, patience: Duration) -> Result<(), StoreError> {
+    let end = Instant::now() + patience;
+    loop {
+        match try_create(path, patience) {
+            Err(StoreError::Locked) if Instant::now() < end => std::thread::sleep(Duration::from_millis(5)),
+            other => return other,
+        }
+    }
+}
+
+fn try_create(path: &Path, patience: Duration) -> Result<(), StoreError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)
             .map_err(|error| StoreError::Io(format!("{}: {error}", folder.display())))?;
