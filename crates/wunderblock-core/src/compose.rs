@@ -74,8 +74,7 @@ pub fn compose(offer: &Offer, view: &View, desk: &Desk<'_>, anew: bool) -> Compo
     let nothing = Preamble::default();
     let old = base.unwrap_or(&nothing);
     let mut wanted = Wanted::of(offer, view, old);
-    let said = findings(offer, old);
-    let mut composed = Composed { findings: said.clone(), ..Composed::default() };
+    let mut composed = Composed { findings: findings(offer, old), ..Composed::default() };
     let mut holds = wanted.commands_hold(old) && !anew;
     for section in [Section::Tools, Section::Skills, Section::PinnedMemory, Section::Resources] {
         let changes = wanted.changes(section, old);

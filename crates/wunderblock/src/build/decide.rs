@@ -6,7 +6,6 @@ use super::step::Step;
 use super::target::Target;
 use super::{ContextOptions, model_line};
 use crate::catalog::CacheMode;
-use crate::engine::unexpected;
 use crate::error::Error;
 use crate::gauge::Scales;
 use crate::session::Session;
@@ -30,29 +29,40 @@ impl Session {
         texts: &mut Texts,
     ) -> Result<(Step, Composed), Error> {
         let first = loaded.view.preamble().is_none() || loaded.anew;
-        let mut attempts = if first { vec![true] } else { vec![true, false] };
-        while let Some(anew) = attempts.pop() {
-            let mut composed = desk.compose(offer, &loaded.view, (texts, anew));
-            if composed.preamble.is_some() && self.recorded_texts(&composed, texts).await? {
-                composed = desk.compose(offer, &loaded.view, (texts, anew));
-            }
-            take_in(desk.shelf, desk.gauge, texts);
-            let mut step = Step::begin(&self.engine, &self.id, (desk.lane, &loaded.view));
-            step.preamble(&composed, texts)?;
-            let must: Vec<Injection> = composed.tail.iter().chain(state).cloned().collect();
-            let planned = desk.plan(&step.view, (loaded.floor, &must, hits), texts);
-            let steps = |plan: &Plan| plan.step == Some(TrimReason::OverBudget);
-            if !attempts.is_empty() && planned.as_ref().map_or(true, steps) {
-                continue;
-            }
-            let mut plan = planned?;
-            if loaded.anew {
-                plan.step = Some(TrimReason::Widened);
-            }
-            step.plan(plan, texts)?;
-            return Ok((step, composed));
+        let (composed, step, planned) =
+            self.attempt(desk, (loaded, hits), (offer, state), (texts, first)).await?;
+        let steps = |plan: &Plan| plan.step == Some(TrimReason::OverBudget);
+        let again = !first && planned.as_ref().map_or(true, steps);
+        let (composed, mut step, planned) = match again {
+            true => self.attempt(desk, (loaded, hits), (offer, state), (texts, true)).await?,
+            false => (composed, step, planned),
+        };
+        let mut plan = planned?;
+        if loaded.anew {
+            plan.step = Some(TrimReason::Widened);
         }
-        Err(unexpected())
+        step.plan(plan, texts)?;
+        Ok((step, composed))
+    }
+
+    /// Composes and plans once; `anew` says that the lane's beginning changes anyway.
+    async fn attempt(
+        &self,
+        desk: &Workbench<'_>,
+        (loaded, hits): (&Loaded, &[Injection]),
+        (offer, state): (&Offer, &[Injection]),
+        (texts, anew): (&mut Texts, bool),
+    ) -> Result<(Composed, Step, Result<Plan, Box<Refusal>>), Error> {
+        let mut composed = desk.compose(offer, &loaded.view, (texts, anew));
+        if composed.preamble.is_some() && self.recorded_texts(&composed, texts).await? {
+            composed = desk.compose(offer, &loaded.view, (texts, anew));
+        }
+        take_in(desk.shelf, desk.gauge, texts);
+        let mut step = Step::begin(&self.engine, &self.id, (desk.lane, &loaded.view));
+        step.preamble(&composed, texts)?;
+        let must: Vec<Injection> = composed.tail.iter().chain(state).cloned().collect();
+        let planned = desk.plan(&step.view, (loaded.floor, &must, hits), texts);
+        Ok((composed, step, planned))
     }
 
     /// Loads what a preamble repeats of the one on record and was not offered again. Whether anything had to be loaded.
