@@ -2,6 +2,10 @@
 
 use crate::budget::Budget;
 use crate::calibration::Calibration;
+pub use crate::compaction::{
+    Check, Compaction, CompactionRejected, CompactionUndone, Focus, Rejection, RungTaken, SessionCompacted,
+    Spent,
+};
 use crate::id::{EventId, Handle, LaneId, Scope, StreamId, TenantId};
 use crate::message::{Body, Dialect, Message};
 use crate::preamble::PreambleChanged;
@@ -123,7 +127,13 @@ pub enum Fact {
     TurnCompleted(TurnCompleted),
     /// A range was summarised. Without a lane it is an available node, made elsewhere, that no view has adopted.
     #[serde(rename = "session.compacted")]
-    SessionCompacted(SessionCompacted),
+    SessionCompacted(Box<SessionCompacted>),
+    /// A compaction was tried and changed nothing.
+    #[serde(rename = "compaction.rejected")]
+    CompactionRejected(CompactionRejected),
+    /// The view before a compaction holds again.
+    #[serde(rename = "compaction.undone")]
+    CompactionUndone(CompactionUndone),
     /// A sub-agent was started in a session of its own.
     #[serde(rename = "subagent.spawned")]
     SubagentSpawned(SubagentSpawned),
@@ -150,6 +160,8 @@ impl Fact {
             Self::UsageMeasured(_) => "usage.measured",
             Self::TurnCompleted(_) => "turn.completed",
             Self::SessionCompacted(_) => "session.compacted",
+            Self::CompactionRejected(_) => "compaction.rejected",
+            Self::CompactionUndone(_) => "compaction.undone",
             Self::SubagentSpawned(_) => "subagent.spawned",
         }
     }
@@ -398,6 +410,9 @@ pub struct ViewTrimmed {
     pub trim: Trim,
     /// Why the lane moved.
     pub reason: TrimReason,
+    /// Of a step that a policy took: what it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compaction: Option<Box<Compaction>>,
 }
 
 /// See [`Fact::UsageMeasured`]. Counts follow one convention, whatever the provider's: the parts add up.
@@ -436,29 +451,6 @@ pub struct TurnCompleted {
     /// Of a `context_overflow`: what did not fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overflow: Option<Overflow>,
-}
-
-/// See [`Fact::SessionCompacted`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionCompacted {
-    /// First position summarised.
-    pub from_seq: Seq,
-    /// Last position summarised.
-    pub to_seq: Seq,
-    /// The lane that adopted it; `None` for a boundary some other program set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lane: Option<LaneId>,
-    /// Who made it.
-    pub producer: Box<str>,
-    /// The summary, where it is known as text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub summary: Option<Body>,
-    /// What set it off, in the producer's word.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trigger: Option<Box<str>>,
-    /// Tokens of the context before, as the producer counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tokens_before: Option<Tokens>,
 }
 
 /// See [`Fact::SubagentSpawned`].

@@ -37,6 +37,39 @@ pub struct Trim {
     /// User texts that alone exceed the window: only this many bytes of each, half head, half tail, are shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clip: Vec<(Seq, Bytes)>,
+    /// The summaries that stand before `drop_before`, in the order of their ranges, which do not overlap.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<Placed>,
+    /// Parts that are shown in another form than the frontiers say, ascending by place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forms: Vec<(At, Form)>,
+}
+
+/// A summary in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placed {
+    /// The position of its `session.compacted`.
+    pub at: Seq,
+    /// The first position it stands for.
+    pub from: Seq,
+    /// The last.
+    pub to: Seq,
+}
+
+/// How a part is shown that is not left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// Its bodies as stubs.
+    Stub,
+    /// So many bytes of each of its texts, this part of them (in thousandths) from the beginning.
+    Shrunk(Bytes, u16),
+    /// A reference to the place where the same text stands verbatim in the same request; a stub where it does not.
+    Same(At),
+    /// Not at all.
+    Gone,
+    /// A mark, since nothing else is left of the message.
+    Placeholder,
 }
 
 impl Trim {
@@ -44,6 +77,20 @@ impl Trim {
     #[must_use]
     pub fn clip_of(&self, seq: Seq) -> Option<Bytes> {
         self.clip.iter().find(|(at, _)| *at == seq).map(|(_, bytes)| *bytes)
+    }
+
+    /// In which form a part is shown, where that is not what the frontiers say.
+    #[must_use]
+    pub fn form_of(&self, at: At) -> Option<Form> {
+        let index = self.forms.binary_search_by_key(&at, |(place, _)| *place).ok()?;
+        self.forms.get(index).map(|(_, form)| *form)
+    }
+
+    /// The summary that stands for a position.
+    #[must_use]
+    pub fn node_over(&self, seq: Seq) -> Option<&Placed> {
+        let index = self.nodes.partition_point(|node| node.to < seq);
+        self.nodes.get(index).filter(|node| node.from <= seq)
     }
 
     /// Whether a view trimmed so has any use for the entry at a position.
@@ -69,6 +116,10 @@ pub enum TrimReason {
     /// The window has become larger: what had been left out for want of room was considered anew. The frontiers may move
     /// back, so a view takes this step by being resumed, not by going on.
     Widened,
+    /// A policy compacted the lane.
+    Compacted,
+    /// A compaction was undone. As with [`TrimReason::Widened`], the frontiers move back.
+    Undone,
 }
 
 impl TrimReason {
@@ -80,6 +131,8 @@ impl TrimReason {
             Self::LateResult => "a reply became more complete",
             Self::Erased => "content was erased",
             Self::Widened => "the window has become larger",
+            Self::Compacted => "the lane was compacted",
+            Self::Undone => "a compaction was undone",
         }
     }
 }

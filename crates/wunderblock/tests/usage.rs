@@ -130,16 +130,8 @@ fn an_anchor_moves_with_the_session() {
     scene.add(Fact::TurnCompleted(turn(None)));
     assert_eq!(scene.anchor(), Some((second, 1_153, 3 * TEN_COSTS)));
 
-    let compacted = SessionCompacted {
-        from_seq: Seq(2),
-        to_seq: fifth,
-        lane: None,
-        producer: "an agent".into(),
-        summary: None,
-        trigger: None,
-        tokens_before: None,
-    };
-    scene.add(Fact::SessionCompacted(compacted));
+    let compacted = SessionCompacted::new(Seq(2), fifth, "an agent");
+    scene.add(Fact::SessionCompacted(Box::new(compacted)));
     scene.ask(TEN);
     assert_eq!(scene.anchor(), None);
     scene.answer("msg_6", TEN);

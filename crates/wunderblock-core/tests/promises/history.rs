@@ -319,7 +319,7 @@ impl History {
                     ..Default::default()
                 };
                 let reason = wunderblock_core::plan::TrimReason::OverBudget;
-                self.append(Fact::ViewTrimmed(ViewTrimmed { lane, trim, reason }));
+                self.append(Fact::ViewTrimmed(ViewTrimmed { lane, trim, reason, compaction: None }));
                 return false;
             }
             Step::Pin(share, pinned) => {
@@ -509,6 +509,7 @@ impl History {
         }
         if let Some(reason) = plan.step {
             self.append(Fact::ViewTrimmed(ViewTrimmed {
+                compaction: None,
                 lane: lane.clone(),
                 trim: plan.trim.clone(),
                 reason,

@@ -57,7 +57,8 @@ impl Step {
     /// The plan: what is left out, and what enters at the tail, a message for each section.
     pub(super) fn plan(&mut self, plan: Plan, texts: &Texts) -> Result<(), Error> {
         if let Some(reason) = plan.step {
-            let trimmed = ViewTrimmed { lane: self.lane.clone(), trim: plan.trim.clone(), reason };
+            let trimmed =
+                ViewTrimmed { lane: self.lane.clone(), trim: plan.trim.clone(), reason, compaction: None };
             self.take(Fact::ViewTrimmed(trimmed), texts)?;
         }
         for section in [Section::Instructions, Section::State, Section::Recall] {

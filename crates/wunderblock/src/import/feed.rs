@@ -439,15 +439,12 @@ impl<'e> Feed<'e> {
                 let Some(branch) = tree.branch_mut() else { return Ok(None) };
                 let from_seq = branch.compacted.next().min(to_seq);
                 branch.compacted = to_seq;
-                Fact::SessionCompacted(SessionCompacted {
-                    from_seq,
-                    to_seq,
-                    lane: None,
-                    producer: self.format.name().into(),
+                Fact::SessionCompacted(Box::new(SessionCompacted {
                     summary: summary.map(Body::from),
                     trigger,
                     tokens_before,
-                })
+                    ..SessionCompacted::new(from_seq, to_seq, self.format.name())
+                }))
             }
         }))
     }

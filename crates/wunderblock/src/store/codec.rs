@@ -288,6 +288,8 @@ pub fn encode(fact: &Fact) -> Result<Vec<u8>, CodecError> {
         Fact::UsageMeasured(fields) => json(fields),
         Fact::TurnCompleted(fields) => json(fields),
         Fact::SessionCompacted(fields) => json(fields),
+        Fact::CompactionRejected(fields) => json(fields),
+        Fact::CompactionUndone(fields) => json(fields),
         Fact::SubagentSpawned(fields) => json(fields),
     }
 }
@@ -321,6 +323,8 @@ pub fn decode(kind: &str, version: u32, payload: &[u8]) -> Result<Fact, CodecErr
         "usage.measured" => Fact::UsageMeasured(fields(kind, payload)?),
         "turn.completed" => Fact::TurnCompleted(fields(kind, payload)?),
         "session.compacted" => Fact::SessionCompacted(fields(kind, payload)?),
+        "compaction.rejected" => Fact::CompactionRejected(fields(kind, payload)?),
+        "compaction.undone" => Fact::CompactionUndone(fields(kind, payload)?),
         "subagent.spawned" => Fact::SubagentSpawned(fields(kind, payload)?),
         _ => {
             return Err(CodecError::Decode {

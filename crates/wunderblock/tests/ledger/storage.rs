@@ -378,15 +378,12 @@ fn records_of_format_1_stay_as_they_are() {
             r#"{"stop_reason":"error","error_code":"context_overflow"}"#,
         ),
         (
-            Fact::SessionCompacted(SessionCompacted {
-                from_seq: Seq(2),
-                to_seq: Seq(8),
+            Fact::SessionCompacted(Box::new(SessionCompacted {
                 lane: Some(LaneId::main()),
-                producer: "claude-code".into(),
                 summary: Some("sum".into()),
-                trigger: None,
                 tokens_before: Some(Tokens(5)),
-            }),
+                ..SessionCompacted::new(Seq(2), Seq(8), "claude-code")
+            })),
             r#"{"from_seq":2,"to_seq":8,"lane":"main","producer":"claude-code","summary":"sum","tokens_before":5}"#,
         ),
         (Fact::SubagentSpawned(SubagentSpawned { session: stream("b") }), r#"{"session":"b"}"#),

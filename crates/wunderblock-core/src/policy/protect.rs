@@ -1,0 +1,56 @@
+//! What no step touches, and where the rest may be cut.
+
+use super::Permille;
+use crate::units::Tokens;
+use serde::{Deserialize, Serialize};
+
+/// What stays verbatim. Beside it, under any policy: what is pinned, the operator's messages, the user's newest request,
+/// calls that wait for a result, and the state (plan, todo), which is said anew at the tail.
+///
+/// The tail reaches back until each of its measures is met, then on to where the policy's [`Split`] may cut. What cannot be
+/// protected in the room there is, is not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Protect {
+    /// Messages at the beginning.
+    pub first: u64,
+    /// Messages at the end.
+    pub messages: u64,
+    /// Tokens at the end.
+    pub tokens: Tokens,
+    /// Part of the conversation at the end.
+    pub history: Permille,
+    /// Part of the window at the end.
+    pub window: Permille,
+    /// The tail that `window` or `history` asks for has at least so many tokens.
+    pub at_least: Tokens,
+    /// The tail has at most so many tokens, however many messages it should have; 0 for no limit.
+    pub at_most: Tokens,
+    /// The tail reaches back to the user's newest request, whatever lies between.
+    pub to_newest_user: bool,
+    /// The user's own messages before the tail, the newest first, up to so many tokens.
+    pub user_tokens: Tokens,
+}
+
+/// Where what is kept may begin. Never between a call and its result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Split {
+    /// At what.
+    pub at: Cut,
+    /// Whether the cut moves on to the next such place, instead of back to the one before: less is kept.
+    pub forward: bool,
+    /// A turn that is cut in two gets two summaries: one of what lies before it, one of its beginning.
+    pub two_summaries: bool,
+}
+
+/// At what a conversation may be cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cut {
+    /// Before a turn of the user; inside a turn only where there is no other place.
+    #[default]
+    User,
+    /// Before any turn or reply.
+    Exchange,
+}
