@@ -37,6 +37,7 @@ mod search;
 mod session;
 pub mod sources;
 pub mod store;
+pub mod summarize;
 pub mod tokens;
 mod usage;
 
