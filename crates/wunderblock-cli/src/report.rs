@@ -186,6 +186,7 @@ fn entry_line(entry: &EntryLine, paint: Paint) -> String {
     let form = match entry.treatment {
         Treatment::Verbatim => "",
         Treatment::Clipped => "clipped ",
+        Treatment::Reduced => "shortened ",
         Treatment::Stub => "stub ",
         Treatment::LeftOut => "left out ",
     };

@@ -67,6 +67,8 @@ pub enum Treatment {
     Verbatim,
     /// Head and tail of a text that alone exceeds the window; flagged.
     Clipped,
+    /// Some of its texts in a shorter form that is recorded, or as a reference to where they stand.
+    Reduced,
     /// Large bodies replaced by one line with a handle.
     Stub,
     /// Not there.
@@ -79,6 +81,10 @@ pub enum Treatment {
 pub enum Reason {
     /// No room: older than everything that fits.
     Budget,
+    /// A summary stands for it.
+    Summarised,
+    /// A policy left it out: it says nothing, or says again what was said.
+    Curated,
     /// The turn failed or was broken off.
     FailedTurn,
     /// Recorded beside the conversation, never meant for a model.
@@ -105,6 +111,8 @@ impl Reason {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Budget => "no room",
+            Self::Summarised => "a summary stands for it",
+            Self::Curated => "left out by the policy",
             Self::FailedTurn => "a failed turn",
             Self::Aside => "beside the conversation",
             Self::Empty => "nothing in it",

@@ -5,10 +5,11 @@
 //! of the encoded request. Their tokens are for the string values a dialect adds (roles, type names), counted with
 //! o200k; their bytes are for keys and punctuation as well.
 
+use crate::form;
 use crate::message::{Body, Extra, MediaForm, Message, Part};
 use crate::pair::{Shape, Unit};
 use crate::ports::{Bodies, Gauge};
-use crate::step::Trim;
+use crate::step::{At, Trim};
 use crate::stub;
 use crate::units::{Bytes, Cost, Tokens};
 use crate::view::View;
@@ -113,12 +114,18 @@ pub fn part(piece: &Part, gauge: &dyn Gauge) -> Cost {
 
 /// What a unit costs in either form, never below what [`crate::render::measure`] finds of it.
 #[must_use]
-pub fn unit(unit: &Unit, view: &View, gauge: &dyn Gauge) -> EntryCost {
+pub fn unit(unit: &Unit, trim: &Trim, view: &View, gauge: &dyn Gauge) -> EntryCost {
     let mut total = EntryCost::default();
+    let forms = |at: At, piece: &Part, gist: Option<&str>| {
+        let stub = forms(piece, gauge, gist).stub;
+        EntryCost { verbatim: form::cost(at, piece, (trim, view), gauge, gist), stub }
+    };
     for said in unit.speakers.iter().filter_map(|seq| view.entry(*seq)) {
         total += both(frame(gauge));
-        for piece in said.message.own_parts().filter(|piece| gauge.refuses(piece).is_none()) {
-            total += forms(piece, gauge, None);
+        for (index, piece) in said.message.parts.iter().enumerate() {
+            if !matches!(piece, Part::ToolResult { .. }) && gauge.refuses(piece).is_none() {
+                total += forms((said.seq, index), piece, None);
+            }
         }
     }
     let Shape::Exchange { calls } = &unit.shape else { return total };
@@ -126,8 +133,8 @@ pub fn unit(unit: &Unit, view: &View, gauge: &dyn Gauge) -> EntryCost {
         total += both(frame(gauge));
     }
     for call in calls {
-        total += match call.result.and_then(|place| view.part(place)) {
-            Some(piece) => forms(piece, gauge, gist(view.part(call.place))),
+        total += match call.result.and_then(|place| Some((place, view.part(place)?))) {
+            Some((place, piece)) => forms(place, piece, gist(view.part(call.place))),
             None => both(SYNTHETIC_COST + gauge.text(call.id.as_str())),
         };
         if call.name != call.id {
@@ -138,6 +145,12 @@ pub fn unit(unit: &Unit, view: &View, gauge: &dyn Gauge) -> EntryCost {
         total += both(frame(gauge));
     }
     total
+}
+
+/// What a summary costs at most, its fence included.
+#[must_use]
+pub fn node(node: &crate::view::Node, gauge: &dyn Gauge) -> Cost {
+    frame(gauge) + crate::fence::SUMMARY_FRAME + TEXT_FRAME + TEXT_FRAME + text(&node.text, gauge)
 }
 
 /// What a unit of the user's words costs when its texts are clipped.

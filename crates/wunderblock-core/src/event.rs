@@ -104,6 +104,9 @@ pub enum Fact {
     /// Something came back, at the tail.
     #[serde(rename = "context.injected")]
     ContextInjected(ContextInjected),
+    /// A text was given a shorter form, which a lane can show in its place.
+    #[serde(rename = "content.reduced")]
+    ContentReduced(Box<ContentReduced>),
     /// An entry shall stay in every request, or no longer.
     #[serde(rename = "content.pinned")]
     ContentPinned(ContentPinned),
@@ -152,6 +155,7 @@ impl Fact {
             Self::MessageAppended(_) => "message.appended",
             Self::ContextBuilt(_) => "context.built",
             Self::ContextInjected(_) => "context.injected",
+            Self::ContentReduced(_) => "content.reduced",
             Self::ContentPinned(_) => "content.pinned",
             Self::ContentErased(_) => "content.erased",
             Self::ViewTrimmed(_) => "view.trimmed",
@@ -173,6 +177,7 @@ impl Fact {
                 said.message.parts.iter_mut().flat_map(crate::message::Part::bodies_mut).collect()
             }
             Self::SessionCompacted(compacted) => compacted.summary.iter_mut().collect(),
+            Self::ContentReduced(reduced) => vec![&mut reduced.text],
             Self::ContextBuilt(built) => built.inputs.iter_mut().collect(),
             Self::PreambleChanged(changed) => changed.preamble.bodies_mut().collect(),
             Self::ContextInjected(injected) => {
@@ -189,6 +194,9 @@ impl Fact {
             Self::PreambleChanged(changed) => {
                 changed.preamble.blocks.iter_mut().filter_map(|block| block.body.as_mut()).collect()
             }
+            Self::SessionCompacted(compacted) if compacted.lane.is_some() => {
+                compacted.summary.iter_mut().collect()
+            }
             _ => Vec::new(),
         }
     }
@@ -201,6 +209,7 @@ impl Fact {
                 said.message.parts.iter().flat_map(crate::message::Part::bodies).collect()
             }
             Self::SessionCompacted(compacted) => compacted.summary.iter().collect(),
+            Self::ContentReduced(reduced) => vec![&reduced.text],
             Self::ContextBuilt(built) => built.inputs.iter().collect(),
             Self::PreambleChanged(changed) => changed.preamble.bodies().collect(),
             Self::ContextInjected(injected) => {
@@ -372,6 +381,21 @@ pub struct ContextInjected {
     pub lane: LaneId,
     /// What came back, in order.
     pub items: Vec<Injection>,
+}
+
+/// See [`Fact::ContentReduced`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContentReduced {
+    /// The entry.
+    pub target: Seq,
+    /// Which part of it.
+    pub part: u32,
+    /// What stands in place of the part's texts. It says itself what it left out, and how to read that.
+    pub text: Body,
+    /// What made it: `head-tail`, or a reducer's name.
+    pub reducer: Box<str>,
+    /// The part's size.
+    pub bytes_before: Bytes,
 }
 
 /// See [`Fact::ContentPinned`].

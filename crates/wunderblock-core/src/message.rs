@@ -53,7 +53,7 @@ impl Dialect {
 }
 
 /// A text: here, or in a blob.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Body {
     /// The text itself.

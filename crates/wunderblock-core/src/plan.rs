@@ -13,8 +13,9 @@ use crate::message::{Part, Standing};
 use crate::pair::{Arrangement, Shape, Unit, arrange};
 use crate::ports::{Bodies, Gauge};
 use crate::section::Section;
+use crate::step::Placed;
 pub use crate::step::{Injection, Plan, Trim, TrimReason};
-use crate::trim::{self, treatment};
+use crate::trim::{self, Stand, treatment};
 use crate::units::{Bytes, Cost, Seq, Tokens};
 use crate::view::View;
 use std::fmt;
@@ -112,6 +113,21 @@ pub fn plan(ask: &Ask<'_>) -> Result<Plan, Box<Refusal>> {
     Ok(plan)
 }
 
+/// What the request takes that a view's own trim shows: never less than what is rendered.
+#[must_use]
+pub fn weigh(ask: &Ask<'_>) -> Cost {
+    let arrangement = arrange(ask.view);
+    Scale::new(ask, &arrangement).total(ask.view.trim())
+}
+
+/// What sections and shares leave for it.
+#[must_use]
+pub fn limit(ask: &Ask<'_>) -> Cost {
+    let fixed: Cost = ask.fixed.iter().map(|part| part.cost).sum();
+    let limit = ask.budget.limit();
+    Cost { tokens: limit.tokens.min(fixed.tokens + ask.transcript), ..limit }
+}
+
 /// Whether the lane's last request showed this unit, and it has grown since.
 fn has_changed(unit: &Unit, view: &View) -> bool {
     let Some(through) = view.built_through().filter(|through| unit.last > *through) else { return false };
@@ -138,13 +154,11 @@ struct Scale<'a> {
 
 impl<'a> Scale<'a> {
     fn new(ask: &'a Ask<'a>, arrangement: &'a Arrangement) -> Self {
-        let cost = |unit| (unit, cost::unit(unit, ask.view, ask.gauge));
+        let cost = |unit| (unit, cost::unit(unit, ask.view.trim(), ask.view, ask.gauge));
         let mut units: Vec<_> = arrangement.units.iter().map(cost).collect();
         units.sort_by_key(|(unit, _)| unit.last);
         let fixed: Cost = ask.fixed.iter().map(|part| part.cost).sum();
-        let limit = ask.budget.limit();
-        let limit = Cost { tokens: limit.tokens.min(fixed.tokens + ask.transcript), ..limit };
-        Self { ask, limit, fixed, newest: ask.view.newest_user(), units }
+        Self { ask, limit: limit(ask), fixed, newest: ask.view.newest_user(), units }
     }
 
     fn total(&self, trim: &Trim) -> Cost {
@@ -152,7 +166,7 @@ impl<'a> Scale<'a> {
         let mut total = self.fixed + self.gaps(trim) + self.saying(trim);
         for (unit, cost) in &self.units {
             total += match treatment(unit, trim, view) {
-                Treatment::Verbatim => cost.verbatim,
+                Treatment::Verbatim | Treatment::Reduced => cost.verbatim,
                 Treatment::Stub => cost.stub,
                 Treatment::LeftOut => Cost::ZERO,
                 Treatment::Clipped => cost::clipped(unit, trim, view, self.ask.gauge, self.ask.bodies),
@@ -180,8 +194,12 @@ impl<'a> Scale<'a> {
     }
 
     fn gaps(&self, trim: &Trim) -> Cost {
-        let marks = trim::marks(self.units.iter().map(|(unit, _)| *unit), trim, self.ask.view);
-        marks.iter().map(|_| GAP_COST).sum()
+        let stands = trim::stands(self.units.iter().map(|(unit, _)| *unit), trim, self.ask.view);
+        let cost = |stand: &Stand<'_>| match stand {
+            Stand::Gap(..) => GAP_COST,
+            Stand::Node(node) => cost::node(node, self.ask.gauge),
+        };
+        stands.iter().map(cost).sum()
     }
 
     /// The limit less what a step sets free: of a window that is mostly reserved, and of the bytes, no more than half.
@@ -196,10 +214,12 @@ impl<'a> Scale<'a> {
         let roomy = self.roomy();
         for (target, newest) in [(roomy, Form::Whole), (self.limit, Form::Whole), (self.limit, Form::Any)] {
             for keep in [self.kept(true), self.kept(false)] {
-                if let Some(trim) = self.frontiers(target, newest, keep)
-                    && self.total(&trim).fits(self.limit)
-                {
-                    return Ok(trim);
+                for nodes in self.kept_nodes() {
+                    if let Some(trim) = self.frontiers(target, newest, (keep.clone(), nodes))
+                        && self.total(&trim).fits(self.limit)
+                    {
+                        return Ok(trim);
+                    }
                 }
             }
         }
@@ -220,12 +240,19 @@ impl<'a> Scale<'a> {
         keep
     }
 
+    /// The summaries that stay: all of them, or where there is no room for them none.
+    fn kept_nodes(&self) -> Vec<Vec<Placed>> {
+        let all = self.ask.view.trim().nodes.clone();
+        if all.is_empty() { vec![all] } else { vec![all, Vec::new()] }
+    }
+
     /// The furthest back the frontiers may stand under `target`; `None` when what stays does not fit, or not even the
     /// newest unit fits in the form it must have.
-    fn frontiers(&self, target: Cost, newest: Form, keep: Vec<Seq>) -> Option<Trim> {
+    fn frontiers(&self, target: Cost, newest: Form, (keep, nodes): (Vec<Seq>, Vec<Placed>)) -> Option<Trim> {
         let view = self.ask.view;
         let (old, after) = (view.trim(), view.head().next());
-        let mut trim = Trim { drop_before: after, stub_before: after, keep, ..Trim::default() };
+        let forms = old.forms.clone();
+        let mut trim = Trim { drop_before: after, stub_before: after, keep, nodes, forms, ..Trim::default() };
         let least = self.total(&trim);
         if !least.fits(target) {
             return None;
@@ -302,7 +329,7 @@ impl<'a> Scale<'a> {
                 Treatment::Clipped => {
                     cost::clipped(unit, trim, self.ask.view, self.ask.gauge, self.ask.bodies)
                 }
-                Treatment::Verbatim | Treatment::Stub => cost.verbatim,
+                Treatment::Verbatim | Treatment::Reduced | Treatment::Stub => cost.verbatim,
             };
             let (section, what) = if unit.shape == Shape::System {
                 (Section::System, format!("system message at position {}", unit.key))

@@ -7,6 +7,8 @@
 use crate::budget::{Reason, Treatment};
 use crate::cost;
 use crate::describe::describe;
+use crate::fence;
+use crate::form::Stage;
 use crate::id::{CallId, Handle};
 use crate::lead;
 pub use crate::line::{Line, Missing};
@@ -18,11 +20,11 @@ use crate::request::{Request, Tool};
 use crate::section::Section;
 use crate::step::Trim;
 use crate::stub::{self, Stubbed};
-use crate::trim::{self, treatment};
+use crate::trim::{self, Stand, treatment};
 use crate::units::{Cost, Seq};
-use crate::view::{Entry, View};
+use crate::view::{Entry, Node, View};
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The version of what this module writes.
 ///
@@ -72,8 +74,9 @@ pub fn measure(request: &Request, gauge: &dyn Gauge) -> Cost {
 #[must_use]
 pub fn render(view: &View, trim: &Trim, scene: Scene<'_>) -> Rendered {
     let arrangement = arrange(view);
-    let mut writer =
-        Writer { view, trim, scene, newest: view.newest_user(), out: Rendered::default(), spoken: false };
+    let stage = Stage::new(&arrangement, trim, view);
+    let newest = view.newest_user();
+    let mut writer = Writer { view, trim, scene, stage, newest, out: Rendered::default(), spoken: false };
     let system = match view.preamble() {
         Some(preamble) => writer.lead(preamble),
         None => {
@@ -81,19 +84,19 @@ pub fn render(view: &View, trim: &Trim, scene: Scene<'_>) -> Rendered {
             Vec::new()
         }
     };
-    let mut marks = trim::marks(arrangement.units.iter(), trim, view).into_iter().peekable();
+    let mut stands = trim::stands(arrangement.units.iter(), trim, view).into_iter().peekable();
     for unit in &arrangement.units {
         let treatment = treatment(unit, trim, view);
         if treatment == Treatment::LeftOut {
             continue;
         }
-        while let Some((from, to)) = marks.next_if(|(_, to)| *to < unit.key) {
-            writer.mark(from, to);
+        while let Some(stand) = stands.next_if(|stand| stand.key() < unit.key) {
+            writer.stand(stand);
         }
         writer.unit(unit, treatment);
     }
-    for (from, to) in marks {
-        writer.mark(from, to);
+    for stand in stands {
+        writer.stand(stand);
     }
     writer.out.request.system.extend(system);
     writer.missing(&arrangement);
@@ -105,15 +108,17 @@ pub fn render(view: &View, trim: &Trim, scene: Scene<'_>) -> Rendered {
 pub fn handles(view: &View, trim: &Trim) -> BTreeSet<Handle> {
     let lead = view.preamble().into_iter().flat_map(|preamble| preamble.shown());
     let mut handles: BTreeSet<Handle> = lead.filter_map(Body::handle).collect();
-    for unit in &arrange(view).units {
+    handles.extend(trim.nodes.iter().filter_map(|placed| view.node(placed.at)?.text.handle()));
+    let arrangement = arrange(view);
+    let stage = Stage::new(&arrangement, trim, view);
+    for unit in &arrangement.units {
         let treatment = treatment(unit, trim, view);
         if treatment == Treatment::LeftOut {
             continue;
         }
         for entry in unit.members.iter().filter_map(|seq| view.entry(*seq)) {
-            for part in &entry.message.parts {
-                let stubbed =
-                    if treatment == Treatment::Stub { stub::part(part, None) } else { Stubbed::Kept };
+            for (index, part) in entry.message.parts.iter().enumerate() {
+                let stubbed = stage.of((entry.seq, index), part, treatment, None);
                 let form = match &stubbed {
                     Stubbed::Kept => part,
                     Stubbed::Part(short) => short,
@@ -132,8 +137,8 @@ pub fn edges(view: &View, trim: &Trim) -> Vec<Seq> {
     let arrangement = arrange(view);
     let shown = arrangement.units.iter().filter(|unit| treatment(unit, trim, view) != Treatment::LeftOut);
     let shown: BTreeSet<Seq> = shown.flat_map(|unit| unit.members.iter().copied()).collect();
-    let runs = trim::runs(shown.into_iter().collect(), trim.drop_before);
-    let mut edges: Vec<Seq> = runs.into_iter().flat_map(|(from, to)| [from.prev(), to]).collect();
+    let runs = trim::left_out(shown.into_iter().collect(), trim, view);
+    let mut edges: Vec<Seq> = runs.into_iter().flat_map(|(from, to, _)| [from.prev(), to]).collect();
     edges.dedup();
     edges
 }
@@ -142,6 +147,7 @@ struct Writer<'a> {
     view: &'a View,
     trim: &'a Trim,
     scene: Scene<'a>,
+    stage: Stage<'a>,
     newest: Option<Seq>,
     out: Rendered,
     /// Whether there has been a message: system text before the first is not part of the conversation.
@@ -153,6 +159,8 @@ struct Writer<'a> {
 struct Account {
     lines: Vec<(Option<Seq>, Cost)>,
     places: HashMap<Seq, usize>,
+    /// Those of which something is shown in another form.
+    reduced: HashSet<Seq>,
 }
 
 impl Account {
@@ -192,6 +200,30 @@ impl<'a> Writer<'a> {
         lead.system.iter().filter_map(resolved).collect()
     }
 
+    fn stand(&mut self, stand: Stand<'_>) {
+        match stand {
+            Stand::Gap(from, to) => self.mark(from, to),
+            Stand::Node(node) => self.summary(node),
+        }
+    }
+
+    /// A summary; one whose text is gone is the mark of a gap.
+    fn summary(&mut self, node: &Node) {
+        let message = fence::summary(node, self.scene.stream);
+        let cost = cost::message(&message, self.scene.gauge);
+        let parts: Option<Vec<Part>> =
+            message.parts.iter().map(|part| stub::resolve(part, self.scene.bodies)).collect();
+        self.out.lines.push(Line {
+            seq: Some(node.at),
+            section: Section::Summaries,
+            treatment: Treatment::Verbatim,
+            cost,
+            what: format!("summary of positions {}–{}, level {}", node.from, node.to, node.level),
+            handle: node.text.handle(),
+        });
+        self.say(Message { parts: parts.unwrap_or_default(), ..message });
+    }
+
     fn mark(&mut self, from: Seq, to: Seq) {
         let handle = self.scene.stream.range(from, to);
         let message = Message::text(Role::User, format!("⟨left out: positions {from}–{to} · read {handle}⟩"));
@@ -225,10 +257,15 @@ impl<'a> Writer<'a> {
             let clip = self.trim.clip_of(entry.seq);
             let mut parts = Vec::new();
             let mut cost = Cost::ZERO;
-            for piece in self.sendable(entry) {
+            let mut reduced = false;
+            for (index, piece) in self.sendable(entry) {
                 let clipped = clip.and_then(|bytes| stub::clip(piece, bytes, self.scene.bodies));
-                cost += self.put(clipped.as_ref().unwrap_or(piece), treatment, None, &mut parts);
+                let piece = clipped.as_ref().unwrap_or(piece);
+                let form = self.stage.of((entry.seq, index), piece, treatment, None);
+                reduced |= treatment != Treatment::Stub && form != Stubbed::Kept;
+                cost += self.put(piece, &form, &mut parts);
             }
+            let treatment = if reduced { Treatment::Reduced } else { treatment };
             if !parts.iter().any(Part::speaks) {
                 self.miss(entry.seq, treatment);
                 continue;
@@ -246,13 +283,13 @@ impl<'a> Writer<'a> {
     }
 
     /// A speaker's own parts that the dialect can hold; the others are listed.
-    fn sendable(&mut self, entry: &'a Entry) -> Vec<&'a Part> {
+    fn sendable(&mut self, entry: &'a Entry) -> Vec<(usize, &'a Part)> {
         let mut parts = Vec::new();
         for (index, part) in entry.message.parts.iter().enumerate() {
             match self.scene.gauge.refuses(part) {
                 _ if matches!(part, Part::ToolResult { .. }) => {}
                 Some(reason) => self.list(entry.seq, Some(index), reason),
-                None => parts.push(part),
+                None => parts.push((index, part)),
             }
         }
         parts
@@ -266,9 +303,14 @@ impl<'a> Writer<'a> {
         let mut frame = cost::frame(self.scene.gauge);
         for entry in unit.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
             let mut cost = std::mem::take(&mut frame);
-            for piece in self.sendable(entry) {
+            for (index, piece) in self.sendable(entry) {
                 let name = if matches!(piece, Part::ToolCall { .. }) { names.next() } else { None };
-                cost += self.put(&renamed(piece, name), treatment, None, &mut parts);
+                let piece = renamed(piece, name);
+                let form = self.stage.of((entry.seq, index), &piece, treatment, None);
+                if form != Stubbed::Kept {
+                    account.reduced.insert(entry.seq);
+                }
+                cost += self.put(&piece, &form, &mut parts);
             }
             account.add(entry.seq, cost);
         }
@@ -283,7 +325,11 @@ impl<'a> Writer<'a> {
         }
         for (seq, cost) in account.lines {
             match seq.and_then(|seq| self.view.entry(seq)) {
-                Some(entry) => self.line(entry, Section::Transcript, treatment, cost),
+                Some(entry) => {
+                    let reduced = treatment != Treatment::Stub && account.reduced.contains(&entry.seq);
+                    let treatment = if reduced { Treatment::Reduced } else { treatment };
+                    self.line(entry, Section::Transcript, treatment, cost);
+                }
                 None => self.out.lines.push(Line {
                     seq: None,
                     section: Section::Transcript,
@@ -301,11 +347,16 @@ impl<'a> Writer<'a> {
         let mut frame = cost::frame(self.scene.gauge);
         for call in calls {
             let cost = cost::frame(self.scene.gauge) + std::mem::take(&mut frame);
-            match call.result.and_then(|place| Some((place.0, self.view.part(place)?))) {
-                Some((seq, piece)) => {
+            match call.result.and_then(|place| Some((place, self.view.part(place)?))) {
+                Some((place, piece)) => {
+                    let seq = place.0;
                     let gist = cost::gist(self.view.part(call.place));
                     let piece = renamed(piece, Some(&call.name));
-                    account.add(seq, cost + self.put(&piece, treatment, gist, &mut parts));
+                    let form = self.stage.of(place, &piece, treatment, gist);
+                    if form != Stubbed::Kept {
+                        account.reduced.insert(seq);
+                    }
+                    account.add(seq, cost + self.put(&piece, &form, &mut parts));
                 }
                 None => {
                     let stand_in = missing_result(&call.name);
@@ -318,9 +369,8 @@ impl<'a> Writer<'a> {
     }
 
     /// Puts a part into a message in the form its entry has. The answer is what it costs there.
-    fn put(&self, piece: &Part, treatment: Treatment, gist: Option<&str>, parts: &mut Vec<Part>) -> Cost {
-        let stubbed = if treatment == Treatment::Stub { stub::part(piece, gist) } else { Stubbed::Kept };
-        let form = match &stubbed {
+    fn put(&self, piece: &Part, form: &Stubbed, parts: &mut Vec<Part>) -> Cost {
+        let form = match form {
             Stubbed::Kept => piece,
             Stubbed::Part(short) => short,
             Stubbed::Gone => return Cost::ZERO,
@@ -367,7 +417,11 @@ impl<'a> Writer<'a> {
 
     /// Lists an entry of which nothing was left to show.
     fn miss(&mut self, seq: Seq, treatment: Treatment) {
-        let reason = if treatment == Treatment::Stub { Reason::Budget } else { Reason::Empty };
+        let reason = match treatment {
+            Treatment::Stub => Reason::Budget,
+            Treatment::Reduced => Reason::Curated,
+            _ => Reason::Empty,
+        };
         self.list(seq, None, reason);
     }
 
@@ -387,8 +441,8 @@ impl<'a> Writer<'a> {
         let frontier = self.trim.drop_before;
         let lines = self.out.lines.iter().filter_map(|line| line.seq);
         let shown: BTreeSet<Seq> = lines.filter(|seq| *seq < frontier).collect();
-        for (from, to) in trim::runs(shown.iter().copied().collect(), frontier) {
-            self.out.missing.push(Missing { from, to, known: None, reason: Reason::Budget });
+        for (from, to, reason) in trim::left_out(shown.iter().copied().collect(), self.trim, self.view) {
+            self.out.missing.push(Missing { from, to, known: None, reason });
         }
         for (seq, reason) in arrangement.aside.iter().filter(|(seq, _)| *seq >= frontier) {
             self.list(*seq, None, *reason);

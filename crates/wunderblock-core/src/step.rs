@@ -62,8 +62,8 @@ pub struct Placed {
 pub enum Form {
     /// Its bodies as stubs.
     Stub,
-    /// So many bytes of each of its texts, this part of them (in thousandths) from the beginning.
-    Shrunk(Bytes, u16),
+    /// The text of a `content.reduced` at this position in place of its own; a stub where that has been erased.
+    Reduced(Seq),
     /// A reference to the place where the same text stands verbatim in the same request; a stub where it does not.
     Same(At),
     /// Not at all.
@@ -91,6 +91,22 @@ impl Trim {
     pub fn node_over(&self, seq: Seq) -> Option<&Placed> {
         let index = self.nodes.partition_point(|node| node.to < seq);
         self.nodes.get(index).filter(|node| node.from <= seq)
+    }
+
+    /// Whether it names a summary, or a shorter text, recorded at a position.
+    #[must_use]
+    pub fn names(&self, at: Seq) -> bool {
+        self.nodes.iter().any(|node| node.at == at)
+            || self.forms.iter().any(|(_, form)| *form == Form::Reduced(at))
+    }
+
+    /// The positions of the summaries and shorter texts it names.
+    pub fn named(&self) -> impl Iterator<Item = Seq> + '_ {
+        let reduced = self.forms.iter().filter_map(|(_, form)| match form {
+            Form::Reduced(at) => Some(*at),
+            _ => None,
+        });
+        self.nodes.iter().map(|node| node.at).chain(reduced)
     }
 
     /// Whether a view trimmed so has any use for the entry at a position.

@@ -1,10 +1,10 @@
 //! What follows from a trim: which units it shows, in which form, and what a view must hold on to.
 
-use crate::budget::Treatment;
+use crate::budget::{Reason, Treatment};
 use crate::pair::{Arrangement, Shape, Unit};
 use crate::step::Trim;
 use crate::units::Seq;
-use crate::view::View;
+use crate::view::{Node, View};
 
 /// How many left-out exchanges with open calls a view remembers, the newest first. A result that comes later than that
 /// is listed as an orphan; without a limit, calls that are never answered would pile up for as long as a session lasts.
@@ -56,6 +56,9 @@ pub(crate) fn settle(trim: &mut Trim, arrangement: &Arrangement, view: &View) {
     left.sort_unstable();
     left.dedup();
     trim.spent = left;
+    let shown = |seq: Seq| seq >= trim.stub_before || trim.hold.binary_search(&seq).is_ok();
+    let forms = std::mem::take(&mut trim.forms);
+    trim.forms = forms.into_iter().filter(|((seq, _), _)| trim.needs(*seq) && shown(*seq)).collect();
 }
 
 /// The runs of positions before a frontier, without those in `shown`. The first event of a stream opens it; nothing is
@@ -75,9 +78,75 @@ pub(crate) fn runs(mut shown: Vec<Seq>, frontier: Seq) -> Vec<(Seq, Seq)> {
     runs
 }
 
+/// What stands before the frontier where entries are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stand<'v> {
+    /// The mark of a run of positions.
+    Gap(Seq, Seq),
+    /// A summary.
+    Node(&'v Node),
+}
+
+impl Stand<'_> {
+    /// Where it stands: before everything from this position on.
+    pub(crate) fn key(&self) -> Seq {
+        match self {
+            Self::Gap(_, to) => *to,
+            Self::Node(node) => node.from,
+        }
+    }
+}
+
+/// What stands before the frontier in place of what is not shown, in order. What a summary stands for has no mark.
+pub(crate) fn stands<'a, 'v>(
+    units: impl Iterator<Item = &'a Unit>,
+    trim: &Trim,
+    view: &'v View,
+) -> Vec<Stand<'v>> {
+    let nodes: Vec<&Node> = trim.nodes.iter().filter_map(|placed| view.node(placed.at)).collect();
+    let mut stands: Vec<Stand<'v>> = Vec::new();
+    for (from, to) in marks(units, trim, view) {
+        stands.extend(outside(from, to, &nodes).map(|(from, to)| Stand::Gap(from, to)));
+    }
+    stands.extend(nodes.into_iter().map(Stand::Node));
+    stands.sort_by_key(Stand::key);
+    stands
+}
+
+/// The pieces of a run that no summary stands for.
+fn outside(from: Seq, to: Seq, nodes: &[&Node]) -> impl Iterator<Item = (Seq, Seq)> {
+    let mut pieces = Vec::new();
+    let mut next = from;
+    for node in nodes.iter().filter(|node| node.from <= to && from <= node.to) {
+        if next < node.from {
+            pieces.push((next, node.from.prev()));
+        }
+        next = next.max(node.to.next());
+    }
+    if next <= to {
+        pieces.push((next, to));
+    }
+    pieces.into_iter()
+}
+
+/// The runs before the frontier that are not in `shown`, each with the reason: a summary stands for it, or there is no room.
+pub(crate) fn left_out(shown: Vec<Seq>, trim: &Trim, view: &View) -> Vec<(Seq, Seq, Reason)> {
+    let nodes: Vec<&Node> = trim.nodes.iter().filter_map(|placed| view.node(placed.at)).collect();
+    let mut runs_with_reason = Vec::new();
+    for (from, to) in runs(shown, trim.drop_before) {
+        let covered = nodes.iter().map(|node| (node.from.max(from), node.to.min(to)));
+        let covered =
+            covered.filter(|(from, to)| from <= to).map(|(from, to)| (from, to, Reason::Summarised));
+        let bare = outside(from, to, &nodes).map(|(from, to)| (from, to, Reason::Budget));
+        runs_with_reason.extend(covered.chain(bare));
+    }
+    runs_with_reason.sort_unstable_by_key(|(from, ..)| *from);
+    runs_with_reason
+}
+
 /// The runs a request marks as left out. An exchange that goes on behind the frontier stands there and parts no run, so
 /// that a result which comes late changes no mark.
-pub(crate) fn marks<'a>(units: impl Iterator<Item = &'a Unit>, trim: &Trim, view: &View) -> Vec<(Seq, Seq)> {
+fn marks<'a>(units: impl Iterator<Item = &'a Unit>, trim: &Trim, view: &View) -> Vec<(Seq, Seq)> {
     let before = units.filter(|unit| unit.last < trim.drop_before);
     let shown = before.filter(|unit| treatment(unit, trim, view) != Treatment::LeftOut);
     runs(shown.flat_map(|unit| unit.members.iter().copied()).collect(), trim.drop_before)

@@ -3,6 +3,7 @@
 //! A view belongs to one lane of one session. It forgets nothing that a later request could show, and holds nothing
 //! else: what lies before the lane's frontier is gone from it, so its size follows the window, not the history.
 
+use crate::compaction::SessionCompacted;
 use crate::event::{Event, Fact};
 use crate::fence;
 use crate::id::{CallId, LaneId};
@@ -25,6 +26,23 @@ pub struct Entry {
     pub message: Message,
 }
 
+/// A summary that stands before the frontier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// The position of its event.
+    pub at: Seq,
+    /// The first position it stands for.
+    pub from: Seq,
+    /// The last.
+    pub to: Seq,
+    /// 0 for a summary of events.
+    pub level: u32,
+    /// What it says.
+    pub text: Body,
+    /// When it was made.
+    pub made: Millis,
+}
+
 /// The ordered entries a model could see, and what the lane has done with them so far.
 ///
 /// # Resuming
@@ -33,7 +51,7 @@ pub struct Entry {
 ///
 /// 1. the lane's latest `view.trimmed`, if there is one;
 /// 2. the lane's latest `preamble.changed` and every `content.pinned` and `content.erased` before its `drop_before`, in order;
-/// 3. the events at the positions of its `hold`, in order;
+/// 3. the events at the positions of its `hold`, of its `nodes`, and those its `forms` name, in order;
 /// 4. every event from `drop_before` on, in order (the trim comes by again; that changes nothing).
 ///
 /// Without a trim that is every event. More than that does no harm: [`View::apply`] drops what the trim does not
@@ -51,6 +69,10 @@ pub struct View {
     erased: BTreeMap<Seq, (Seq, u64)>,
     /// What stands before the conversation, and where that is recorded.
     preamble: Option<(Seq, Arc<Preamble>)>,
+    /// The summaries the trim names, by the positions of their events.
+    nodes: BTreeMap<Seq, Node>,
+    /// The shorter texts the trim names, by the positions of their events.
+    reduced: BTreeMap<Seq, Body>,
     /// The entries that came in at the tail by this lane: anybody may put in messages, and call them what they like.
     ours: BTreeSet<Seq>,
     /// What has come in at the tail from outside, by what it is called: where it was said last, and as what.
@@ -72,6 +94,8 @@ impl View {
             pinned: BTreeSet::new(),
             erased: BTreeMap::new(),
             preamble: None,
+            nodes: BTreeMap::new(),
+            reduced: BTreeMap::new(),
             ours: BTreeSet::new(),
             said: BTreeMap::new(),
             built: None,
@@ -104,6 +128,10 @@ impl View {
                 self.preamble = Some((event.seq, Arc::new(changed.preamble.clone())));
                 self.absorb(event.seq, &changed.takes_in);
             }
+            Fact::SessionCompacted(made) if made.lane.as_ref() == Some(&self.lane) => self.place(event, made),
+            Fact::ContentReduced(reduced) if self.trim.names(event.seq) => {
+                self.reduced.insert(event.seq, reduced.text.clone());
+            }
             Fact::ContentPinned(pin) => {
                 if pin.pinned {
                     self.pinned.insert(pin.target);
@@ -118,6 +146,13 @@ impl View {
             }
             _ => {}
         }
+    }
+
+    fn place(&mut self, event: &Event, made: &SessionCompacted) {
+        let Some(text) = made.summary.clone().filter(|_| self.trim.names(event.seq)) else { return };
+        let (at, level) = (event.seq, made.level);
+        let node = Node { at, from: made.from_seq, to: made.to_seq, level, text, made: event.at };
+        self.nodes.insert(at, node);
     }
 
     /// Forgets what came in at the tail before a preamble that takes it in.
@@ -157,6 +192,8 @@ impl View {
         for seq in gone {
             self.forget(seq);
         }
+        self.nodes.retain(|at, _| *at < from || *at > to);
+        self.reduced.retain(|at, _| *at < from || *at > to);
         if self.preamble_at().is_some_and(|at| from <= at && at <= to) {
             self.preamble = None;
         }
@@ -214,7 +251,20 @@ impl View {
             self.forget(seq);
         }
         self.erased.retain(|_, (to, _)| *to >= trim.drop_before);
+        self.nodes.retain(|at, _| trim.names(*at));
+        self.reduced.retain(|at, _| trim.names(*at));
         self.trim = trim;
+    }
+
+    /// The view as it would be with a trim, and the summaries and shorter texts that trim names.
+    #[must_use]
+    pub fn with(&self, trim: &Trim, nodes: &[Node], reduced: &[(Seq, Body)]) -> Self {
+        let mut view = self.clone();
+        view.trim_to(trim.clone());
+        view.nodes
+            .extend(nodes.iter().filter(|node| trim.names(node.at)).map(|node| (node.at, node.clone())));
+        view.reduced.extend(reduced.iter().filter(|(at, _)| trim.names(*at)).cloned());
+        view
     }
 
     /// The lane.
@@ -250,6 +300,23 @@ impl View {
     #[must_use]
     pub fn trim(&self) -> &Trim {
         &self.trim
+    }
+
+    /// The summaries that stand before the frontier, in the order of their ranges.
+    pub fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.trim.nodes.iter().filter_map(|placed| self.nodes.get(&placed.at))
+    }
+
+    /// The summary recorded at a position, if it stands in this view.
+    #[must_use]
+    pub fn node(&self, at: Seq) -> Option<&Node> {
+        self.nodes.get(&at)
+    }
+
+    /// The shorter text recorded at a position, if this view shows it.
+    #[must_use]
+    pub fn reduced(&self, at: Seq) -> Option<&Body> {
+        self.reduced.get(&at)
     }
 
     /// What stands before the conversation; none until the lane has recorded something.

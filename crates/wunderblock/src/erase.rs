@@ -256,7 +256,7 @@ impl Engine {
     /// Events outside the range that carry something of it: recalled copies, requests that recalled it, summaries.
     async fn made_from(&self, loss: &mut Loss, (from, to): (Seq, Seq)) -> Result<(), Error> {
         let inside = |seq: Seq| from <= seq && seq <= to;
-        for kind in ["context.injected", "session.compacted"] {
+        for kind in ["context.injected", "session.compacted", "content.reduced"] {
             let query = Query::Marked {
                 tenant: self.tenant.no,
                 stream: loss.stream.clone(),
@@ -276,6 +276,7 @@ impl Engine {
                     Some(Fact::SessionCompacted(made)) => {
                         made.summary.is_some() && made.from_seq <= to && from <= made.to_seq
                     }
+                    Some(Fact::ContentReduced(reduced)) => inside(reduced.target),
                     _ => false,
                 };
                 if carries {

@@ -135,6 +135,7 @@ const fn form(treatment: Treatment) -> &'static str {
     match treatment {
         Treatment::Verbatim => "verbatim",
         Treatment::Clipped => "clipped",
+        Treatment::Reduced => "shortened",
         Treatment::Stub => "stub",
         Treatment::LeftOut => "left out",
     }

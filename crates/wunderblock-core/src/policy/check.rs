@@ -71,13 +71,14 @@ impl Policy {
             );
         }
         let has_steps = !self.steps.is_empty();
-        if has_steps && trigger.soft.is_never() && trigger.hard.is_never() {
+        let never = trigger.soft.is_never() && trigger.hard.is_never();
+        if has_steps && never {
             faults.warn(
                 "trigger",
                 "no level is set: it compacts only by hand, and where a request does not fit",
             );
         }
-        if !has_steps && !(trigger.soft.is_never() && trigger.hard.is_never()) {
+        if !has_steps && !never {
             faults.error("step", "there is a trigger and no step: it could never do anything");
         }
         if trigger.regrow > Permille::ONE {

@@ -90,9 +90,12 @@ pub enum Act {
         /// A summary covers at most so many tokens; 0 for the whole range at once.
         #[serde(default)]
         chunk: Tokens,
-        /// Only the oldest so many parts of a thousand of what is not protected; 1 for all of it.
+        /// Only the oldest part of what is not protected; 1 for all of it.
         #[serde(default = "one")]
         oldest: Permille,
+        /// The summaries before it go into it, so that there is ever only one.
+        #[serde(default)]
+        anchored: bool,
         /// See [`Act::gain`].
         #[serde(default)]
         min_gain: Permille,

@@ -112,7 +112,7 @@ proptest! {
         let stub_before = if stubs { history.head().next() } else { Seq::START };
         view.trim_to(Trim { stub_before, ..Trim::default() });
         let taken = arrange(&view).units.into_iter().map(|unit| {
-            let costs = cost::unit(&unit, &view, &history.wax);
+            let costs = cost::unit(&unit, view.trim(), &view, &history.wax);
             match treatment(&unit, view.trim(), &view) {
                 Treatment::Stub => costs.stub,
                 _ => costs.verbatim,
@@ -158,6 +158,6 @@ fn must_be_there<'a>(view: &'a View, gauge: &'a dyn Gauge) -> impl Iterator<Item
         let must = unit.shape == Shape::System
             || newest.is_some_and(|seq| unit.speakers.contains(&seq))
             || unit.members.iter().any(|seq| view.pinned().contains(seq));
-        must.then(|| cost::unit(&unit, view, gauge).verbatim)
+        must.then(|| cost::unit(&unit, view.trim(), view, gauge).verbatim)
     })
 }

@@ -28,7 +28,8 @@ impl Session {
         (offer, state): (&Offer, &[Injection]),
         texts: &mut Texts,
     ) -> Result<(Step, Composed), Error> {
-        let first = loaded.view.preamble().is_none() || loaded.anew;
+        // A lane that has taken a step since its last request begins anew, too.
+        let first = loaded.view.preamble().is_none() || loaded.anew || loaded.view.last_built().is_none();
         let (composed, step, planned) =
             self.attempt(desk, (loaded, hits), (offer, state), (texts, first)).await?;
         let steps = |plan: &Plan| plan.step == Some(TrimReason::OverBudget);

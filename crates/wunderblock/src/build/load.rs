@@ -80,6 +80,7 @@ impl Engine {
         let missing = (first.floor > from && from > Seq::START).then(|| (from, first.floor.prev()));
         let mut singles: BTreeSet<Seq> =
             first.trim.iter().flat_map(|(_, trim)| trim.hold.iter().chain(&trim.keep)).copied().collect();
+        singles.extend(first.trim.iter().flat_map(|(_, trim)| trim.named()));
         if first.trim.is_none() {
             singles.extend(first.info.first_user.filter(|seq| *seq <= to));
             singles.extend(first.pins.iter().copied());
@@ -395,7 +396,9 @@ fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {
     let leaves = view.entries().flat_map(|entry| &entry.message.parts).flat_map(leaves);
     let said = leaves.filter(|(part, _)| !is_data(part)).filter_map(|(_, body)| body.handle());
     let shown = view.preamble().into_iter().flat_map(|preamble| preamble.shown());
-    said.chain(shown.filter_map(Body::handle))
+    let made = view.nodes().map(|node| &node.text);
+    let reduced = view.trim().named().filter_map(|at| view.reduced(at));
+    said.chain(shown.chain(made).chain(reduced).filter_map(Body::handle))
 }
 
 /// Whether an event is a lane's step, which the newest one makes void; of a view that is made anew, also its requests.

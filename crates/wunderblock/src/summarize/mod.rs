@@ -6,6 +6,7 @@
 //! ```
 
 use std::fmt;
+pub use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::Spent;
 use wunderblock_core::policy::Template;
 use wunderblock_core::ports::Bodies;
@@ -55,18 +56,6 @@ pub struct Brief<'a> {
     pub focus: Option<&'a str>,
     /// How much of it.
     pub detail: Detail,
-}
-
-/// How much a summary says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Detail {
-    /// All parts of its template.
-    #[default]
-    Full,
-    /// What was wanted, decided, changed and how it ended: a few lines.
-    KeyPoints,
-    /// Numbers: how many messages, calls, failures, files.
-    Statistics,
 }
 
 /// Something that writes summaries and can fail: a model, a command, whatever a caller brings.

@@ -1,0 +1,56 @@
+//! The rung that makes one summary of several.
+
+use super::{Detail, Job};
+use crate::cost;
+use crate::plan::Ask;
+use crate::policy::{Measure, Policy};
+use crate::units::Tokens;
+use crate::view::Node;
+
+/// When summaries are condensed.
+#[derive(Clone, Copy)]
+pub(super) struct Rules {
+    pub(super) leaves: u64,
+    pub(super) nodes: u64,
+    pub(super) most: u32,
+    /// While the summaries together take no more than this, none is condensed.
+    pub(super) above: Tokens,
+}
+
+/// The oldest run of summaries of one level that is long enough, the lowest level first.
+pub(super) fn job(rules: Rules, by: Measure, policy: &Policy, ask: &Ask<'_>) -> Option<Job> {
+    let nodes: Vec<&Node> = ask.view.nodes().collect();
+    let cost = |node: &&Node| cost::node(node, ask.gauge).tokens;
+    let all: Tokens = nodes.iter().map(cost).sum();
+    if all <= rules.above {
+        return None;
+    }
+    let mut levels: Vec<u32> = nodes.iter().map(|node| node.level).collect();
+    levels.sort_unstable();
+    levels.dedup();
+    for level in levels.into_iter().filter(|level| rules.most == 0 || *level < rules.most) {
+        let fan = if level == 0 { rules.leaves } else { rules.nodes };
+        let fan = usize::try_from(fan).unwrap_or(usize::MAX).max(2);
+        let joins = |a: &&Node, b: &&Node| a.level == b.level && a.to.next() == b.from;
+        for run in nodes.chunk_by(|a, b| joins(a, b)).filter(|run| run.len() >= fan) {
+            let Some(run) = run.get(..fan).filter(|run| run.iter().all(|node| node.level == level)) else {
+                continue;
+            };
+            let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
+            let tokens: Tokens = run.iter().map(cost).sum();
+            let most = Tokens(tokens.0 / 2).max(policy.summary.at_least);
+            return Some(Job {
+                from: first.from,
+                to: last.to,
+                entries: Vec::new(),
+                sources: run.iter().map(|node| node.at).collect(),
+                level: level + 1,
+                detail: if by == Measure::Task { Detail::Statistics } else { Detail::Full },
+                tokens,
+                target: policy.summary.condensed.min(most),
+                splits: false,
+            });
+        }
+    }
+    None
+}

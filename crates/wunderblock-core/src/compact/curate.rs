@@ -1,0 +1,108 @@
+//! The rung that leaves out what says nothing: old thinking, empty replies, words said twice.
+
+use super::guard::Guard;
+use crate::budget::Reason;
+use crate::message::{Part, Role};
+use crate::pair::{Arrangement, Shape, Unit};
+use crate::plan::Ask;
+use crate::step::{At, Form};
+use crate::units::Seq;
+use std::collections::BTreeMap;
+
+/// What is curated.
+pub(super) struct Rules {
+    pub(super) thinking_after: Option<u64>,
+    pub(super) invalid_runs: bool,
+    pub(super) placeholder: bool,
+    pub(super) repeated: bool,
+}
+
+/// The forms that follow from the rules, for what is not protected.
+pub(super) fn curate(
+    rules: &Rules,
+    ask: &Ask<'_>,
+    guard: &Guard,
+    arrangement: &Arrangement,
+) -> BTreeMap<At, Form> {
+    let mut forms = BTreeMap::new();
+    let free: Vec<&Unit> = arrangement.units.iter().filter(|unit| guard.is_free(unit)).collect();
+    if let Some(turns) = rules.thinking_after {
+        let before = newest_turn(ask, turns);
+        for unit in free.iter().filter(|unit| unit.last < before) {
+            thinking(ask, unit, rules.placeholder, &mut forms);
+        }
+    }
+    if rules.repeated {
+        repeated(ask, guard, arrangement, &mut forms);
+    }
+    if rules.invalid_runs {
+        invalid(ask, guard, arrangement, &mut forms);
+    }
+    forms
+}
+
+/// Where the newest so many turns of the user begin.
+fn newest_turn(ask: &Ask<'_>, turns: u64) -> Seq {
+    let turns = usize::try_from(turns).unwrap_or(usize::MAX);
+    let begins = ask.view.entries().rev().filter(|entry| entry.message.is_user_turn()).take(turns);
+    begins.last().map_or(ask.view.head().next(), |entry| entry.seq)
+}
+
+fn thinking(ask: &Ask<'_>, unit: &Unit, placeholder: bool, forms: &mut BTreeMap<At, Form>) {
+    for entry in unit.speakers.iter().filter_map(|seq| ask.view.entry(*seq)) {
+        let places = entry.message.parts.iter().enumerate();
+        let thoughts: Vec<usize> = places
+            .filter(|(_, part)| matches!(part, Part::Thinking { .. }))
+            .map(|(index, _)| index)
+            .collect();
+        let silent = !entry.message.own_parts().any(Part::speaks);
+        for (nth, index) in thoughts.into_iter().enumerate() {
+            let form = if silent && placeholder && nth == 0 { Form::Placeholder } else { Form::Gone };
+            forms.insert((entry.seq, index), form);
+        }
+    }
+}
+
+/// The same words of the user directly after one another: the newest stay.
+fn repeated(ask: &Ask<'_>, guard: &Guard, arrangement: &Arrangement, forms: &mut BTreeMap<At, Form>) {
+    for pair in arrangement.units.windows(2) {
+        let [first, second] = pair else { continue };
+        let words = |unit: &Unit| {
+            let entries = unit.speakers.iter().filter_map(|seq| ask.view.entry(*seq));
+            let parts = entries.flat_map(|entry| entry.message.own_parts());
+            (unit.shape == Shape::User).then(|| parts.cloned().collect::<Vec<Part>>())
+        };
+        if guard.is_free(first) && words(first).is_some() && words(first) == words(second) {
+            forms.extend(crate::form::parts(first, ask.view).map(|at| (at, Form::Gone)));
+        }
+    }
+}
+
+/// A run of replies without calls of which one is empty or failed goes as a whole.
+fn invalid(ask: &Ask<'_>, guard: &Guard, arrangement: &Arrangement, forms: &mut BTreeMap<At, Form>) {
+    let is_bad = |seq: Seq| {
+        arrangement
+            .aside
+            .iter()
+            .any(|(at, reason)| *at == seq && matches!(reason, Reason::Empty | Reason::FailedTurn))
+            && ask.view.entry(seq).is_some_and(|entry| entry.message.role == Role::Assistant)
+    };
+    let mut run: Vec<Seq> = Vec::new();
+    let mut bad = false;
+    let mut gone: Vec<Seq> = Vec::new();
+    for entry in ask.view.entries() {
+        if entry.message.role == Role::Assistant && entry.message.calls().next().is_none() {
+            bad |= is_bad(entry.seq);
+            run.push(entry.seq);
+            continue;
+        }
+        gone.extend(std::mem::take(&mut run).into_iter().filter(|_| bad));
+        bad = false;
+    }
+    gone.extend(run.into_iter().filter(|_| bad));
+    let whole =
+        |unit: &&Unit| guard.is_free(unit) && unit.speakers.iter().all(|seq| gone.binary_search(seq).is_ok());
+    for unit in arrangement.units.iter().filter(whole) {
+        forms.extend(crate::form::parts(unit, ask.view).map(|at| (at, Form::Gone)));
+    }
+}

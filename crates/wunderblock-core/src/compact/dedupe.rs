@@ -1,0 +1,57 @@
+//! The rung that shows a text once: what stands again becomes a reference to where it stands verbatim.
+
+use super::guard::Guard;
+use crate::budget::Treatment;
+use crate::message::{Body, Part};
+use crate::pair::{Arrangement, Unit};
+use crate::plan::Ask;
+use crate::step::{At, Form};
+use crate::trim::treatment;
+use crate::units::Bytes;
+use std::collections::{BTreeMap, HashMap};
+
+/// References for what stands a second time. The newest copy stays: it is what the work goes on with.
+pub(super) fn dedupe(
+    min: Bytes,
+    ask: &Ask<'_>,
+    guard: &Guard,
+    arrangement: &Arrangement,
+) -> BTreeMap<At, Form> {
+    let view = ask.view;
+    let trim = view.trim();
+    let mut units: Vec<&Unit> =
+        arrangement.units.iter().filter(|unit| treatment(unit, trim, view) == Treatment::Verbatim).collect();
+    units.sort_by_key(|unit| std::cmp::Reverse(unit.last));
+    let mut newest: HashMap<Vec<&Body>, At> = HashMap::new();
+    let mut forms = BTreeMap::new();
+    for unit in units {
+        let mut places: Vec<At> = crate::form::parts(unit, view).collect();
+        places.sort_unstable();
+        for at in places.into_iter().rev().filter(|at| trim.form_of(*at).is_none()) {
+            let Some(part) = view.part(at) else { continue };
+            let bodies = part.bodies();
+            if !is_plain(part) || bodies.iter().map(|body| body.bytes()).sum::<Bytes>() < min {
+                continue;
+            }
+            match newest.get(&bodies) {
+                Some(place) if guard.is_free(unit) => {
+                    forms.insert(at, Form::Same(*place));
+                }
+                Some(_) => {}
+                None => {
+                    newest.insert(bodies, at);
+                }
+            }
+        }
+    }
+    forms
+}
+
+/// Whether a part is nothing but text.
+fn is_plain(part: &Part) -> bool {
+    match part {
+        Part::Text { .. } => true,
+        Part::ToolResult { content, .. } => content.iter().all(|inner| matches!(inner, Part::Text { .. })),
+        _ => false,
+    }
+}

@@ -1,0 +1,75 @@
+//! The rung that leaves messages out: the oldest first, or the least important.
+
+use super::guard::{self, Guard};
+use super::importance::importance;
+use crate::pair::{Arrangement, Unit};
+use crate::plan::Ask;
+use crate::policy::Order;
+use crate::step::Trim;
+use crate::units::{Seq, Tokens};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// The trim that leaves out what comes first in an order, until `keep` messages are left, or, where that is 0, until
+/// `excess` tokens are saved.
+pub(super) fn drop(
+    (by, keep, excess): (Order, u64, Tokens),
+    ask: &Ask<'_>,
+    guard: &Guard,
+    arrangement: &Arrangement,
+) -> Trim {
+    let units = guard::shown(ask, arrangement);
+    let scores = scores(by, ask, &units);
+    let mut order: Vec<(usize, &Unit, Tokens)> = units
+        .iter()
+        .enumerate()
+        .filter(|(_, (unit, _))| guard.is_free(unit))
+        .map(|(index, (unit, tokens))| (index, *unit, *tokens))
+        .collect();
+    order.sort_by_key(|(index, unit, _)| (scores.get(&unit.key).copied().unwrap_or_default(), *index));
+    let mut messages: u64 = units.iter().map(|(unit, _)| unit.members.len() as u64).sum();
+    let (mut gone, mut saved) = (BTreeSet::new(), Tokens::ZERO);
+    for (_, unit, tokens) in order {
+        if if keep > 0 { messages <= keep } else { saved >= excess } {
+            break;
+        }
+        messages = messages.saturating_sub(unit.members.len() as u64);
+        saved += tokens;
+        gone.insert(unit.key);
+    }
+    frontier(&units, &gone, ask, guard)
+}
+
+/// The trim under which exactly those are gone: the frontier behind the last of them, what stays before it kept.
+fn frontier(units: &[(&Unit, Tokens)], gone: &BTreeSet<Seq>, ask: &Ask<'_>, guard: &Guard) -> Trim {
+    let old = ask.view.trim();
+    let last = units.iter().filter(|(unit, _)| gone.contains(&unit.key)).map(|(unit, _)| unit.last).max();
+    let Some(last) = last else { return old.clone() };
+    let drop_before = last.next().max(old.drop_before);
+    let stays = units.iter().filter(|(unit, _)| unit.last < drop_before && !gone.contains(&unit.key));
+    let mut keep: BTreeSet<Seq> = stays.flat_map(|(unit, _)| unit.speakers.iter().copied()).collect();
+    keep.extend(guard.keep.iter().copied().filter(|seq| *seq < drop_before));
+    Trim {
+        drop_before,
+        stub_before: old.stub_before.max(drop_before),
+        keep: keep.into_iter().collect(),
+        ..old.clone()
+    }
+}
+
+/// How important each unit is: as its most important message.
+fn scores(by: Order, ask: &Ask<'_>, units: &[(&Unit, Tokens)]) -> HashMap<Seq, u8> {
+    if by == Order::Age {
+        return HashMap::new();
+    }
+    let of: HashMap<Seq, Seq> =
+        units.iter().flat_map(|(unit, _)| unit.members.iter().map(|seq| (*seq, unit.key))).collect();
+    let mut seen = HashSet::new();
+    let mut scores: HashMap<Seq, u8> = HashMap::new();
+    for entry in ask.view.entries() {
+        let Some(key) = of.get(&entry.seq) else { continue };
+        let score = importance(&entry.message, ask.bodies, &mut seen);
+        let best = scores.entry(*key).or_default();
+        *best = score.max(*best);
+    }
+    scores
+}

@@ -1,0 +1,163 @@
+//! Whether a lane is due.
+
+use crate::pair::{Arrangement, Shape};
+use crate::policy::{Boundary, Level as Bounds, Policy, Whole};
+use crate::units::{Millis, Tokens};
+use crate::view::View;
+
+/// What is measured of a lane before a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measure {
+    /// What the request takes; what the provider measured, where that is more.
+    pub tokens: Tokens,
+    /// What it may take.
+    pub limit: Tokens,
+    /// The model's window.
+    pub window: Tokens,
+    /// Whether it does not fit.
+    pub overflows: bool,
+    /// Messages that are shown.
+    pub messages: u64,
+    /// Since the last compaction, or since the session began.
+    pub age: Millis,
+    /// Until the provider's cache of the lane's last request ends; none if nothing is cached.
+    pub cache_left: Option<Millis>,
+    /// What the request took after the last compaction; none if there was none.
+    pub after_last: Option<Tokens>,
+    /// Where the conversation stands.
+    pub stands: Stands,
+}
+
+/// Where a conversation stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stands {
+    /// A call waits for its result.
+    #[default]
+    InCall,
+    /// All calls have their results; the model goes on.
+    InTurn,
+    /// A turn has ended, or the next has just begun.
+    BetweenTurns,
+    /// A task has ended.
+    BetweenTasks,
+}
+
+/// How urgent it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// The policy's soft level, at a boundary.
+    Soft,
+    /// Its hard level.
+    Hard,
+    /// The request does not fit.
+    Overflow,
+    /// A person asked.
+    Manual,
+}
+
+impl Level {
+    /// Its word in records.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Soft => "soft",
+            Self::Hard => "hard",
+            Self::Overflow => "overflow",
+            Self::Manual => "manual",
+        }
+    }
+}
+
+/// That a lane is due, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// How urgent.
+    pub level: Level,
+    /// What set it off, in words.
+    pub why: String,
+}
+
+/// Whether a policy says that a lane is due. A policy that is off never does.
+#[must_use]
+pub fn due(policy: &Policy, measure: &Measure) -> Option<Due> {
+    if policy.is_off() {
+        return None;
+    }
+    if measure.overflows {
+        let why = format!("the request takes {} tokens and {} fit", measure.tokens, measure.limit);
+        return Some(Due { level: Level::Overflow, why });
+    }
+    let trigger = &policy.trigger;
+    if let Some(why) = fires(&trigger.hard, measure, trigger.of).filter(|_| has_regrown(policy, measure)) {
+        return Some(Due { level: Level::Hard, why });
+    }
+    let why = fires(&trigger.soft, measure, trigger.of)?;
+    let at_boundary = match trigger.boundary {
+        Boundary::Exchange => measure.stands >= Stands::InTurn,
+        Boundary::Turn => measure.stands >= Stands::BetweenTurns,
+        Boundary::Task => measure.stands >= Stands::BetweenTasks,
+    };
+    let cool = measure.after_last.is_none() || measure.age.0 >= seconds(policy.limits.cooldown_s);
+    (at_boundary && cool && has_regrown(policy, measure)).then_some(Due { level: Level::Soft, why })
+}
+
+fn has_regrown(policy: &Policy, measure: &Measure) -> bool {
+    let least = policy.trigger.regrow.of(whole(policy.trigger.of, measure));
+    measure.after_last.is_none_or(|after| measure.tokens > after + least || least == Tokens::ZERO)
+}
+
+/// What fractions are fractions of.
+#[must_use]
+pub fn whole(of: Whole, measure: &Measure) -> Tokens {
+    match of {
+        Whole::Budget => measure.limit,
+        Whole::Window => measure.window,
+    }
+}
+
+/// What of a level fires, in words.
+fn fires(level: &Bounds, measure: &Measure, of: Whole) -> Option<String> {
+    let tokens = measure.tokens;
+    let whole = whole(of, measure);
+    if let Some(fraction) = level.fraction.filter(|fraction| tokens >= fraction.of(whole)) {
+        return Some(format!("{tokens} tokens are {fraction} or more of {whole}"));
+    }
+    if let Some(most) = level.tokens.filter(|most| tokens > *most) {
+        return Some(format!("{tokens} tokens are more than {most}"));
+    }
+    if let Some(free) = level.free.filter(|free| measure.window.saturating_sub(tokens) < *free) {
+        return Some(format!("less than {free} tokens of the window are left"));
+    }
+    if let Some(most) = level.messages.filter(|most| measure.messages > *most) {
+        return Some(format!("{} messages are more than {most}", measure.messages));
+    }
+    if let Some(most) = level.age_s.filter(|most| measure.age.0 > seconds(*most)) {
+        return Some(format!("more than {most} seconds since the last compaction"));
+    }
+    let left = measure.cache_left?;
+    let within = level.cache_s.filter(|within| left.0 <= seconds(*within))?;
+    Some(format!("the provider's cache ends within {within} seconds"))
+}
+
+fn seconds(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX).saturating_mul(1_000)
+}
+
+/// Where a conversation stands. `between_tasks` says that a task has ended and none has begun.
+#[must_use]
+pub fn stands(arrangement: &Arrangement, view: &View, between_tasks: bool) -> Stands {
+    let Some(newest) = arrangement.units.iter().max_by_key(|unit| unit.last) else {
+        return Stands::BetweenTurns;
+    };
+    let newest_user = view.newest_user();
+    let open = arrangement
+        .units
+        .iter()
+        .any(|unit| unit.is_waiting() && newest_user.is_none_or(|user| unit.last > user));
+    match &newest.shape {
+        _ if open => Stands::InCall,
+        _ if between_tasks => Stands::BetweenTasks,
+        Shape::Exchange { calls } if !calls.is_empty() => Stands::InTurn,
+        _ => Stands::BetweenTurns,
+    }
+}

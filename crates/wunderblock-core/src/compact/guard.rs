@@ -1,0 +1,166 @@
+//! What no step touches, and where the rest is cut.
+
+use crate::budget::Treatment;
+use crate::cost;
+use crate::pair::{Arrangement, Shape, Unit};
+use crate::plan::{self, Ask};
+use crate::policy::{Cut, Policy};
+use crate::trim;
+use crate::units::{Seq, Tokens};
+use std::collections::BTreeSet;
+
+/// The protected tail takes at most this part of the room there is, as a divisor: a longer one would leave too little to
+/// gain, and the next compaction would follow at once.
+const TAIL_DIVISOR: u64 = 2;
+
+/// What a policy protects of a lane, decided once for a compaction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guard {
+    /// Units that end before this position belong to the protected beginning.
+    pub head: Seq,
+    /// Units that end from this position on belong to the protected tail.
+    pub cut: Seq,
+    /// Speakers between the two that stay verbatim: the user's own, the newest request, pins. Ascending.
+    pub keep: Vec<Seq>,
+    /// The tail begins inside a turn of the user, which begins here.
+    pub split: Option<Seq>,
+}
+
+impl Guard {
+    /// Whether a unit may be changed.
+    #[must_use]
+    pub fn is_free(&self, unit: &Unit) -> bool {
+        (self.head..self.cut).contains(&unit.last)
+            && unit.shape != Shape::System
+            && !unit.speakers.iter().any(|seq| self.keep.binary_search(seq).is_ok())
+    }
+}
+
+/// The units a request shows, in the order in which they end, and what they take as they are shown.
+#[must_use]
+pub fn shown<'a>(ask: &Ask<'_>, arrangement: &'a Arrangement) -> Vec<(&'a Unit, Tokens)> {
+    let view = ask.view;
+    let mut units: Vec<(&Unit, Tokens)> = Vec::with_capacity(arrangement.units.len());
+    for unit in &arrangement.units {
+        let treatment = trim::treatment(unit, view.trim(), view);
+        if treatment != Treatment::LeftOut {
+            let cost = cost::unit(unit, view.trim(), view, ask.gauge);
+            let as_shown = if treatment == Treatment::Stub { cost.stub } else { cost.verbatim };
+            units.push((unit, as_shown.tokens));
+        }
+    }
+    units.sort_by_key(|(unit, _)| unit.last);
+    units
+}
+
+/// Decides what is protected.
+#[must_use]
+pub fn guard(policy: &Policy, ask: &Ask<'_>, arrangement: &Arrangement) -> Guard {
+    let units = shown(ask, arrangement);
+    let newest = ask.view.newest_user();
+    let reach = tail(policy, ask, &units, newest);
+    let tail = cut(policy, ask, &units, reach);
+    let turn = |index: usize| units.get(index).is_none_or(|(unit, _)| is_turn(ask, unit));
+    let split = (!turn(tail)).then(|| (0..tail).rev().find(|index| turn(*index))).flatten();
+    let before = units.get(..tail).unwrap_or_default();
+    let head = head(policy, before);
+    let end_of = |index: usize| {
+        let before = index.checked_sub(1).and_then(|before| units.get(before));
+        before.map_or(Seq::START, |(unit, _)| unit.last.next())
+    };
+    Guard {
+        head: end_of(head),
+        cut: end_of(tail),
+        keep: keep(policy, ask, before, newest),
+        split: split.and_then(|index| units.get(index)).map(|(unit, _)| unit.key),
+    }
+}
+
+/// The first unit of the tail, by the policy's measures alone.
+fn tail(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], newest: Option<Seq>) -> usize {
+    let protect = &policy.protect;
+    let all: Tokens = units.iter().map(|(_, tokens)| *tokens).sum();
+    let part = protect.window.of(ask.budget.window).max(protect.history.of(all));
+    let part = if part > Tokens::ZERO { part.max(protect.at_least) } else { part };
+    let capped = protect.at_most > Tokens::ZERO;
+    let part = if capped { part.min(protect.at_most) } else { part };
+    let (need_tokens, need_messages) = (part.max(protect.tokens), protect.messages);
+    // A call that waits for its result is in the tail, unless the user has gone on since.
+    let open = |unit: &Unit| unit.is_waiting() && newest.is_none_or(|user| unit.last > user);
+    let of_newest = |unit: &Unit| newest.is_some_and(|seq| unit.speakers.contains(&seq));
+    let first = |wanted: &dyn Fn(&Unit) -> bool| {
+        units.iter().position(|(unit, _)| wanted(unit)).unwrap_or(units.len())
+    };
+    let must = if protect.to_newest_user { first(&open).min(first(&of_newest)) } else { first(&open) };
+    let (mut index, mut tokens, mut messages) = (units.len(), Tokens::ZERO, 0);
+    while let Some((unit, cost)) = index.checked_sub(1).and_then(|before| units.get(before)) {
+        let wanted = messages < need_messages || tokens < need_tokens;
+        let within = !capped || tokens + *cost <= protect.at_most || index == units.len();
+        if index <= must && !(wanted && within) {
+            break;
+        }
+        tokens += *cost;
+        messages += unit.members.len() as u64;
+        index -= 1;
+    }
+    index
+}
+
+/// Moves the cut to where the policy allows one, and gives up protection for which there is no room.
+fn cut(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], reach: usize) -> usize {
+    let turn = |index: usize| units.get(index).is_none_or(|(unit, _)| is_turn(ask, unit));
+    let fixed: Tokens = ask.fixed.iter().map(|part| part.cost.tokens).sum();
+    let room = plan::limit(ask).tokens.saturating_sub(fixed);
+    let most = Tokens(room.0 / TAIL_DIVISOR);
+    let size = |from: usize| units.iter().skip(from).map(|(_, tokens)| *tokens).sum::<Tokens>();
+    let mut tail = match policy.split.at {
+        Cut::Exchange => reach,
+        Cut::User if policy.split.forward => (reach..units.len()).find(|index| turn(*index)).unwrap_or(reach),
+        Cut::User => {
+            let back = (0..=reach).rev().find(|index| turn(*index));
+            // A turn that is most of the conversation is cut inside.
+            back.filter(|index| *index > 0 && size(*index) <= most.max(size(reach))).unwrap_or(reach)
+        }
+    };
+    let mut left = size(tail);
+    while tail + 1 < units.len() && left > most {
+        left = left.saturating_sub(units.get(tail).map_or(Tokens::ZERO, |(_, tokens)| *tokens));
+        tail += 1;
+    }
+    tail
+}
+
+fn is_turn(ask: &Ask<'_>, unit: &Unit) -> bool {
+    let said = |seq: &Seq| ask.view.entry(*seq).is_some_and(|entry| entry.message.is_user_turn());
+    unit.shape == Shape::User && unit.speakers.iter().any(said)
+}
+
+/// How many units are the protected beginning.
+fn head(policy: &Policy, before: &[(&Unit, Tokens)]) -> usize {
+    let mut messages = 0;
+    let within = |(unit, _): &&(&Unit, Tokens)| {
+        let more = messages < policy.protect.first;
+        messages += unit.members.len() as u64;
+        more
+    };
+    before.iter().take_while(within).count()
+}
+
+/// Who stays before the tail: the user's newest words up to the policy's number, the newest request, pins.
+fn keep(policy: &Policy, ask: &Ask<'_>, before: &[(&Unit, Tokens)], newest: Option<Seq>) -> Vec<Seq> {
+    let mut keep: BTreeSet<Seq> = BTreeSet::new();
+    let mut room = policy.protect.user_tokens;
+    for (unit, tokens) in before.iter().rev().filter(|(unit, _)| is_turn(ask, unit)) {
+        if newest.is_some_and(|seq| unit.speakers.contains(&seq)) || *tokens <= room {
+            keep.extend(&unit.speakers);
+            room = room.saturating_sub(*tokens);
+        } else {
+            room = Tokens::ZERO;
+        }
+    }
+    let pinned = |unit: &Unit| unit.members.iter().any(|seq| ask.view.pinned().contains(seq));
+    for (unit, _) in before.iter().filter(|(unit, _)| pinned(unit)) {
+        keep.extend(&unit.speakers);
+    }
+    keep.into_iter().collect()
+}

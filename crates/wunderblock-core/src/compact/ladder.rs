@@ -1,0 +1,367 @@
+//! The climb: step after step, each taken if it saves enough, until the request is small enough.
+
+use super::due::{Level, Measure, whole};
+use super::guard::{Guard, guard};
+use super::task::Task;
+use super::{Job, condense, curate, dedupe, drop, shrink, stub, summarise};
+use crate::compaction::RungTaken;
+use crate::event::ContentReduced;
+use crate::message::Body;
+use crate::pair::arrange;
+use crate::plan::{self, Ask};
+use crate::policy::{Act, Measure as By, Permille, Policy};
+use crate::step::{At, Form, Placed, Trim};
+use crate::trim;
+use crate::units::{Seq, Tokens};
+use crate::view::{Node, View};
+use std::collections::BTreeMap;
+
+/// A compaction under way.
+pub struct Ladder<'a> {
+    policy: &'a Policy,
+    ask: Ask<'a>,
+    guard: Guard,
+    tasks: &'a [Task],
+    /// What the steps are to reach.
+    target: Tokens,
+    /// Fractions are fractions of this.
+    whole: Tokens,
+    /// A person asked: summaries are made even where the target is reached without.
+    forced: bool,
+    view: View,
+    before: Tokens,
+    now: Tokens,
+    rung: usize,
+    taken: Vec<RungTaken>,
+    nodes: Vec<NodeDraft>,
+    reduced: Vec<(Seq, ContentReduced)>,
+    /// The position the next new event will have if nothing comes between.
+    next: Seq,
+    /// What was asked for.
+    asked: Vec<Job>,
+}
+
+/// A summary to be recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeDraft {
+    /// Its position, if nothing comes between.
+    pub at: Seq,
+    /// What it was made for.
+    pub job: Job,
+    /// What it says.
+    pub text: Body,
+    /// What it takes.
+    pub tokens: Tokens,
+    /// Which of the texts that were handed in it is, counted from 0.
+    pub made: usize,
+}
+
+/// A text that was asked for; none if it could not be made.
+pub type Made = Option<Body>;
+
+/// What comes next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Texts are needed: one for each, handed in with [`Ladder::take`].
+    Summarise(Vec<Job>),
+    /// The climb is over.
+    Done(Box<Proposal>),
+}
+
+/// What a compaction would make of a lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// The head it was made from. Positions after it are those of its own events, if nothing comes between: the trim's
+    /// event first, then in this order.
+    pub head: Seq,
+    /// The lane's new state; none if nothing was gained.
+    pub trim: Option<Trim>,
+    /// The summaries it needs, with their positions.
+    pub nodes: Vec<NodeDraft>,
+    /// The shorter texts it needs, with their positions.
+    pub reduced: Vec<(Seq, ContentReduced)>,
+    /// What was tried, and what came of it.
+    pub rungs: Vec<RungTaken>,
+    /// What the request took.
+    pub before: Tokens,
+    /// What it would take.
+    pub after: Tokens,
+    /// Whether that is what the policy wants to reach.
+    pub reached: bool,
+}
+
+impl<'a> Ladder<'a> {
+    /// Begins. `ask.view` holds everything from the lane's frontier on; `ask.bodies` all its texts.
+    #[must_use]
+    pub fn new(policy: &'a Policy, ask: Ask<'a>, level: Level, tasks: &'a [Task]) -> Self {
+        let guard = guard(policy, &ask, &arrange(ask.view));
+        let before = plan::weigh(&ask).tokens;
+        let limit = plan::limit(&ask).tokens;
+        let measure = Measure { limit, window: ask.budget.window, ..Measure::default() };
+        let whole = whole(policy.trigger.of, &measure);
+        let down_to = match policy.trigger.down_to {
+            Permille::ZERO => limit.min(before).saturating_sub(Tokens(1)),
+            part => part.of(whole),
+        };
+        Self {
+            policy,
+            guard,
+            tasks,
+            target: down_to.min(limit),
+            whole,
+            forced: level == Level::Manual,
+            view: ask.view.clone(),
+            before,
+            now: before,
+            rung: 0,
+            taken: Vec::new(),
+            nodes: Vec::new(),
+            reduced: Vec::new(),
+            // The trim's event comes first.
+            next: ask.view.head().next().next(),
+            asked: Vec::new(),
+            ask,
+        }
+    }
+
+    /// What is protected.
+    #[must_use]
+    pub fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    /// A text of a summary that is not recorded yet.
+    #[must_use]
+    pub fn draft(&self, at: Seq) -> Option<&NodeDraft> {
+        self.nodes.iter().find(|draft| draft.at == at)
+    }
+
+    /// The view as it is now.
+    #[must_use]
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// Climbs on.
+    pub fn climb(&mut self) -> Next {
+        let policy = self.policy;
+        while let Some(act) = policy.steps.get(self.rung) {
+            let deep = matches!(act, Act::Summarise { .. } | Act::Condense { .. } | Act::Drop { .. });
+            if self.now <= self.target && !(self.forced && deep) && !is_standing(act) {
+                self.rung += 1;
+                continue;
+            }
+            let jobs = self.jobs(act);
+            if !jobs.is_empty() {
+                self.asked.clone_from(&jobs);
+                return Next::Summarise(jobs);
+            }
+            if let Some((trim, reduced)) = self.pure(act) {
+                self.judge(act, trim, (Vec::new(), reduced));
+            }
+            self.rung += 1;
+        }
+        Next::Done(Box::new(self.proposal()))
+    }
+
+    /// Takes the texts that were asked for. What follows the first that is missing is not used.
+    pub fn take(&mut self, made: Vec<Made>, first: usize) {
+        let jobs = std::mem::take(&mut self.asked);
+        let Some(act) = self.policy.steps.get(self.rung) else { return };
+        let mut drafts = Vec::new();
+        for (index, (job, text)) in jobs.into_iter().zip(made).enumerate() {
+            let Some(text) = text else { break };
+            let node = Node {
+                at: Seq(self.next.0 + drafts.len() as u64),
+                from: job.from,
+                to: job.to,
+                level: job.level,
+                text,
+                made: crate::units::Millis::ZERO,
+            };
+            let tokens = crate::cost::node(&node, self.ask.gauge).tokens;
+            drafts.push(NodeDraft { at: node.at, job, text: node.text, tokens, made: first + index });
+        }
+        let repeats = matches!(act, Act::Condense { .. });
+        let trim = self.with_nodes(act, &drafts);
+        let taken = match trim {
+            Some(trim) => self.judge(act, trim, (drafts, Vec::new())),
+            None => {
+                self.note(act, false, Tokens::ZERO, Some("no summary could be had"));
+                false
+            }
+        };
+        if !(repeats && taken) {
+            self.rung += 1;
+        }
+    }
+
+    fn ask(&self) -> Ask<'_> {
+        Ask { view: &self.view, ..self.ask }
+    }
+
+    fn jobs(&self, act: &Act) -> Vec<Job> {
+        let ask = self.ask();
+        match act {
+            Act::Summarise { by, chunk, oldest, anchored, .. } => {
+                let rules = summarise::Rules { by: *by, chunk: *chunk, oldest: *oldest, anchored: *anchored };
+                let tasks = if *by == By::Task { self.tasks } else { &[] };
+                let arrangement = arrange(&self.view);
+                summarise::jobs(&rules, self.policy, &ask, &self.guard, (&arrangement, tasks))
+            }
+            Act::Condense { leaves, nodes, most, above, .. } => {
+                let above = above.of(self.whole);
+                let rules = condense::Rules { leaves: *leaves, nodes: *nodes, most: *most, above };
+                let by_task = |act: &Act| matches!(act, Act::Summarise { by: By::Task, .. });
+                let by = if self.policy.steps.iter().any(by_task) { By::Task } else { By::Length };
+                condense::job(rules, by, self.policy, &ask).into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What a step that needs no text makes of the trim.
+    fn pure(&self, act: &Act) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
+        let ask = self.ask();
+        let (guard, arrangement) = (&self.guard, arrange(&self.view));
+        let forms = match act {
+            Act::Curate { thinking_after, invalid_runs, placeholder, repeated, .. } => {
+                let rules = curate::Rules {
+                    thinking_after: *thinking_after,
+                    invalid_runs: *invalid_runs,
+                    placeholder: *placeholder,
+                    repeated: *repeated,
+                };
+                curate::curate(&rules, &ask, guard, &arrangement)
+            }
+            Act::Dedupe { min_bytes, .. } => dedupe::dedupe(*min_bytes, &ask, guard, &arrangement),
+            Act::Stub { keep, keep_tokens, over, arguments, .. } => {
+                let rules = stub::Rules {
+                    keep: *keep,
+                    keep_tokens: *keep_tokens,
+                    over: *over,
+                    arguments: *arguments,
+                };
+                stub::stub(&rules, &ask, guard, &arrangement)
+            }
+            Act::Shrink { over, to, head, keep, .. } => {
+                let rules = shrink::Rules { over: *over, to: *to, head: *head, keep: *keep };
+                return self.shrunk(shrink::shrink(&rules, &ask, guard, &arrangement));
+            }
+            Act::Drop { by, keep, .. } => {
+                let excess = self.now.saturating_sub(self.target);
+                let trim = drop::drop((*by, *keep, excess), &ask, guard, &arrangement);
+                return (trim != *self.view.trim()).then_some((trim, Vec::new()));
+            }
+            Act::Summarise { .. } | Act::Condense { .. } => return None,
+        };
+        (!forms.is_empty()).then(|| (with_forms(self.view.trim(), forms), Vec::new()))
+    }
+
+    fn shrunk(&self, short: Vec<(At, ContentReduced)>) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
+        let numbered = short.into_iter().enumerate();
+        let placed: Vec<(At, Seq, ContentReduced)> =
+            numbered.map(|(index, (at, reduced))| (at, Seq(self.next.0 + index as u64), reduced)).collect();
+        let forms = placed.iter().map(|(at, seq, _)| (*at, Form::Reduced(*seq))).collect::<BTreeMap<_, _>>();
+        let trim = (!forms.is_empty()).then(|| with_forms(self.view.trim(), forms))?;
+        Some((trim, placed.into_iter().map(|(_, seq, reduced)| (seq, reduced)).collect()))
+    }
+
+    /// The trim with new summaries in their places.
+    fn with_nodes(&self, act: &Act, drafts: &[NodeDraft]) -> Option<Trim> {
+        let old = self.view.trim();
+        let last = drafts.last()?;
+        let gone = |placed: &&Placed| !drafts.iter().any(|draft| draft.job.sources.contains(&placed.at));
+        let mut nodes: Vec<Placed> = old.nodes.iter().filter(gone).copied().collect();
+        nodes.extend(drafts.iter().map(|draft| Placed {
+            at: draft.at,
+            from: draft.job.from,
+            to: draft.job.to,
+        }));
+        nodes.sort_unstable_by_key(|placed| placed.from);
+        if matches!(act, Act::Condense { .. }) {
+            return Some(Trim { nodes, ..old.clone() });
+        }
+        let drop_before = last.job.to.next().max(old.drop_before);
+        let arrangement = arrange(&self.view);
+        let head = arrangement.units.iter().filter(|unit| unit.last < self.guard.head);
+        let head = head.flat_map(|unit| unit.speakers.iter().copied());
+        let mut keep: Vec<Seq> = self.guard.keep.iter().copied().chain(head).collect();
+        keep.retain(|seq| *seq < drop_before);
+        keep.sort_unstable();
+        keep.dedup();
+        Some(Trim { drop_before, stub_before: old.stub_before.max(drop_before), keep, nodes, ..old.clone() })
+    }
+
+    /// Takes a trim if it saves what the step must save.
+    fn judge(
+        &mut self,
+        act: &Act,
+        mut trim: Trim,
+        (drafts, reduced): (Vec<NodeDraft>, Vec<(Seq, ContentReduced)>),
+    ) -> bool {
+        trim::settle(&mut trim, &arrange(&self.view), &self.view);
+        let nodes: Vec<Node> = drafts.iter().map(node).chain(self.view.nodes().cloned()).collect();
+        let mut texts: Vec<(Seq, Body)> =
+            reduced.iter().map(|(at, reduced)| (*at, reduced.text.clone())).collect();
+        texts.extend(trim.named().filter_map(|at| Some((at, self.view.reduced(at)?.clone()))));
+        let view = self.view.with(&trim, &nodes, &texts);
+        let now = plan::weigh(&Ask { view: &view, ..self.ask }).tokens;
+        let saved = self.now.saturating_sub(now);
+        let (part, least) = act.gain();
+        let needed = part.of(self.now).max(least).max(Tokens(1));
+        if saved < needed {
+            let why = format!("it saves {saved} tokens, and must save {needed}");
+            self.note(act, false, saved, Some(&why));
+            return false;
+        }
+        self.note(act, true, saved, None);
+        self.next = Seq(self.next.0 + (drafts.len() + reduced.len()) as u64);
+        self.nodes.extend(drafts);
+        self.reduced.extend(reduced);
+        self.view = view;
+        self.now = now;
+        true
+    }
+
+    fn note(&mut self, act: &Act, taken: bool, saved: Tokens, why: Option<&str>) {
+        let why = why.map(Into::into);
+        self.taken.push(RungTaken { rung: act.name().into(), taken, saved, why });
+    }
+
+    fn proposal(&mut self) -> Proposal {
+        let gained = self.now < self.before;
+        Proposal {
+            head: self.ask.view.head(),
+            trim: gained.then(|| self.view.trim().clone()),
+            nodes: if gained { std::mem::take(&mut self.nodes) } else { Vec::new() },
+            reduced: if gained { std::mem::take(&mut self.reduced) } else { Vec::new() },
+            rungs: std::mem::take(&mut self.taken),
+            before: self.before,
+            after: self.now,
+            reached: self.now <= self.target,
+        }
+    }
+}
+
+/// A step that is not for room but for order: so many messages, and no more.
+fn is_standing(act: &Act) -> bool {
+    matches!(act, Act::Drop { keep, .. } if *keep > 0)
+}
+
+fn node(draft: &NodeDraft) -> Node {
+    Node {
+        at: draft.at,
+        from: draft.job.from,
+        to: draft.job.to,
+        level: draft.job.level,
+        text: draft.text.clone(),
+        made: crate::units::Millis::ZERO,
+    }
+}
+
+fn with_forms(trim: &Trim, more: BTreeMap<At, Form>) -> Trim {
+    let mut forms: BTreeMap<At, Form> = trim.forms.iter().copied().collect();
+    forms.extend(more);
+    Trim { forms: forms.into_iter().collect(), ..trim.clone() }
+}

@@ -1,0 +1,74 @@
+//! The rung that keeps head and tail of long texts.
+
+use super::guard::Guard;
+use super::stub::{is_after, is_text, newest_results};
+use crate::cost;
+use crate::event::ContentReduced;
+use crate::message::{Body, Part};
+use crate::pair::Arrangement;
+use crate::plan::Ask;
+use crate::policy::Permille;
+use crate::step::At;
+use crate::stub::{grouped, head, tail};
+use crate::units::{Bytes, Tokens};
+
+/// Which texts are shrunk, and to what.
+pub(super) struct Rules {
+    pub(super) over: Tokens,
+    pub(super) to: Tokens,
+    pub(super) head: Permille,
+    pub(super) keep: u64,
+}
+
+/// Shorter texts for what is not protected and not among the newest results.
+pub(super) fn shrink(
+    rules: &Rules,
+    ask: &Ask<'_>,
+    guard: &Guard,
+    arrangement: &Arrangement,
+) -> Vec<(At, ContentReduced)> {
+    let newest = newest_results(rules.keep, Tokens::ZERO, ask, arrangement);
+    let mut reduced = Vec::new();
+    for unit in arrangement.units.iter().filter(|unit| guard.is_free(unit)) {
+        for at in crate::form::parts(unit, ask.view) {
+            let Some(part) = ask.view.part(at).filter(|part| is_text(part)) else { continue };
+            let is_result = matches!(part, Part::ToolResult { .. });
+            if ask.view.trim().form_of(at).is_some() || (is_result && is_after(at, newest.0)) {
+                continue;
+            }
+            if let Some(short) = shortened(rules, ask, part) {
+                let bytes_before = part.bodies().iter().map(|body| body.bytes()).sum();
+                let part = u32::try_from(at.1).unwrap_or(u32::MAX);
+                let reducer = "head-tail".into();
+                reduced.push((at, ContentReduced { target: at.0, part, text: short, reducer, bytes_before }));
+            }
+        }
+    }
+    reduced
+}
+
+/// Head and tail of a part's texts, if that is shorter.
+fn shortened(rules: &Rules, ask: &Ask<'_>, part: &Part) -> Option<Body> {
+    let whole = cost::part(part, ask.gauge).tokens;
+    if whole <= rules.over {
+        return None;
+    }
+    let mut texts = Vec::new();
+    for body in part.bodies() {
+        texts.push(match body.inline() {
+            Some(text) => text,
+            None => ask.bodies.text(body.handle()?)?,
+        });
+    }
+    let text = texts.join("\n");
+    // As dense as the whole.
+    let bytes = Bytes(text.len() as u64 * rules.to.0 / whole.0.max(1));
+    let front = usize::try_from(bytes.0 * u64::from(rules.head.0) / 1_000).unwrap_or(usize::MAX);
+    let back = usize::try_from(bytes.0).unwrap_or(usize::MAX).saturating_sub(front);
+    let (front, back) = (head(&text, front), tail(&text, back));
+    let gone = text.len().checked_sub(front.len() + back.len()).filter(|gone| *gone > 0)?;
+    let largest = part.bodies().into_iter().max_by_key(|body| body.bytes());
+    let handle = largest.and_then(Body::handle).map(|handle| format!(" · {handle}")).unwrap_or_default();
+    let short = format!("{front}\n⟨{} bytes left out{handle}⟩\n{back}", grouped(gone as u64));
+    (ask.gauge.text(&short).tokens < whole).then(|| short.into())
+}

@@ -1,0 +1,78 @@
+//! The rung that leaves handles where old output of tools stood.
+
+use super::guard::Guard;
+use crate::cost;
+use crate::message::Part;
+use crate::pair::Arrangement;
+use crate::plan::Ask;
+use crate::step::{At, Form};
+use crate::stub::{self, Stubbed};
+use crate::units::{Seq, Tokens};
+use std::collections::BTreeMap;
+
+/// Which results become stubs.
+pub(super) struct Rules {
+    pub(super) keep: u64,
+    pub(super) keep_tokens: Tokens,
+    pub(super) over: Tokens,
+    pub(super) arguments: bool,
+}
+
+/// Stubs for what is not protected and not among the newest.
+pub(super) fn stub(
+    rules: &Rules,
+    ask: &Ask<'_>,
+    guard: &Guard,
+    arrangement: &Arrangement,
+) -> BTreeMap<At, Form> {
+    let view = ask.view;
+    let mut forms = BTreeMap::new();
+    let newest = newest_results(rules.keep, rules.keep_tokens, ask, arrangement);
+    for unit in arrangement.units.iter().filter(|unit| guard.is_free(unit)) {
+        for call in unit.calls() {
+            let gist = cost::gist(view.part(call.place));
+            let result = call.result.filter(|at| *at < newest);
+            let arguments = rules.arguments.then_some(call.place);
+            for at in result.into_iter().chain(arguments).filter(|at| view.trim().form_of(*at).is_none()) {
+                let Some(part) = view.part(at) else { continue };
+                let whole = cost::part(part, ask.gauge).tokens;
+                let short = match stub::part(part, gist) {
+                    Stubbed::Part(short) => cost::part(&short, ask.gauge).tokens,
+                    Stubbed::Kept | Stubbed::Gone => continue,
+                };
+                if whole > rules.over && short < whole {
+                    forms.insert(at, Form::Stub);
+                }
+            }
+        }
+    }
+    forms
+}
+
+/// From which place on results are among the newest `keep`, or the newest of `tokens` together.
+pub(super) fn newest_results(keep: u64, tokens: Tokens, ask: &Ask<'_>, arrangement: &Arrangement) -> At {
+    let calls = arrangement.units.iter().flat_map(crate::pair::Unit::calls);
+    let mut results: Vec<At> = calls.filter_map(|call| call.result).collect();
+    results.sort_unstable();
+    let (mut count, mut sum) = (0, Tokens::ZERO);
+    let mut from = (ask.view.head().next(), 0);
+    for at in results.into_iter().rev() {
+        sum += ask.view.part(at).map(|part| cost::part(part, ask.gauge).tokens).unwrap_or_default();
+        count += 1;
+        if count > keep && sum > tokens {
+            break;
+        }
+        from = at;
+    }
+    from
+}
+
+/// The large texts of a part, by their place in it; a result has those of its content.
+pub(super) fn is_text(part: &Part) -> bool {
+    matches!(part, Part::Text { .. } | Part::ToolResult { .. })
+}
+
+/// Whether a position is behind everything.
+pub(super) const fn is_after(at: At, end: Seq) -> bool {
+    at.0.0 >= end.0
+}

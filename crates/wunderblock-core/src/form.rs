@@ -1,0 +1,128 @@
+//! In which form a part is shown: word for word, as a stub, shortened, as a reference, or not at all.
+
+use crate::budget::Treatment;
+use crate::cost;
+use crate::message::{Body, Part};
+use crate::pair::{Arrangement, Unit};
+use crate::ports::Gauge;
+use crate::step::{At, Form, Trim};
+use crate::stub::{self, Stubbed};
+use crate::trim::treatment;
+use crate::units::{Cost, Seq};
+use crate::view::View;
+use std::collections::HashSet;
+
+/// What stands where a reply of the model had nothing to show.
+pub(crate) const PLACEHOLDER: &str = "⟨no output⟩";
+
+/// What a request shows of a view under a trim, as far as forms depend on it.
+pub(crate) struct Stage<'v> {
+    view: &'v View,
+    trim: &'v Trim,
+    /// The parts that stand word for word: what a reference may point to. Empty where there is no reference.
+    verbatim: HashSet<At>,
+}
+
+impl<'v> Stage<'v> {
+    pub(crate) fn new(arrangement: &Arrangement, trim: &'v Trim, view: &'v View) -> Self {
+        let mut verbatim = HashSet::new();
+        if trim.forms.iter().any(|(_, form)| matches!(form, Form::Same(_))) {
+            let whole = |unit: &&Unit| treatment(unit, trim, view) == Treatment::Verbatim;
+            for unit in arrangement.units.iter().filter(whole) {
+                verbatim.extend(parts(unit, view).filter(|at| trim.form_of(*at).is_none()));
+            }
+        }
+        Self { view, trim, verbatim }
+    }
+
+    /// The form of a part. `gist` is that of the call, where the part is a result.
+    pub(crate) fn of(&self, at: At, piece: &Part, treatment: Treatment, gist: Option<&str>) -> Stubbed {
+        let form = self.trim.form_of(at);
+        match (form, treatment) {
+            (Some(Form::Gone), _) => Stubbed::Gone,
+            (Some(Form::Placeholder), _) => Stubbed::Part(Part::text(PLACEHOLDER)),
+            (_, Treatment::Stub) | (Some(Form::Stub), _) => stub::part(piece, gist),
+            (None, _) => Stubbed::Kept,
+            (Some(Form::Same(place)), _) if self.verbatim.contains(&place) => same(piece, place.0, gist),
+            (Some(Form::Reduced(event)), _) => match self.view.reduced(event) {
+                Some(text) => replaced(piece, text.clone()),
+                None => stub::part(piece, gist),
+            },
+            (Some(Form::Same(_)), _) => stub::part(piece, gist),
+        }
+    }
+}
+
+/// The places of a unit's own parts, and of the results it shows.
+pub(crate) fn parts<'v>(unit: &'v Unit, view: &'v View) -> impl Iterator<Item = At> + 'v {
+    let own = unit.speakers.iter().filter_map(|seq| view.entry(*seq)).flat_map(|entry| {
+        let parts = entry.message.parts.iter().enumerate();
+        parts
+            .filter(|(_, part)| !matches!(part, Part::ToolResult { .. }))
+            .map(|(index, _)| (entry.seq, index))
+    });
+    own.chain(unit.calls().iter().filter_map(|call| call.result))
+}
+
+/// What a part costs at most in the form a trim gives it, where its unit is shown word for word.
+pub(crate) fn cost(
+    at: At,
+    piece: &Part,
+    (trim, view): (&Trim, &View),
+    gauge: &dyn Gauge,
+    gist: Option<&str>,
+) -> Cost {
+    let of = |form: Stubbed| match form {
+        Stubbed::Kept => cost::part(piece, gauge),
+        Stubbed::Gone => Cost::ZERO,
+        Stubbed::Part(short) => cost::part(&short, gauge),
+    };
+    match trim.form_of(at) {
+        None => cost::part(piece, gauge),
+        Some(Form::Gone) => Cost::ZERO,
+        Some(Form::Placeholder) => cost::part(&Part::text(PLACEHOLDER), gauge),
+        Some(Form::Stub) => of(stub::part(piece, gist)),
+        // Whether the target still stands is known only when all is decided.
+        Some(Form::Same(place)) => {
+            let (one, other) = (of(same(piece, place.0, gist)), of(stub::part(piece, gist)));
+            Cost { tokens: one.tokens.max(other.tokens), bytes: one.bytes.max(other.bytes) }
+        }
+        Some(Form::Reduced(event)) => match view.reduced(event) {
+            Some(text) => of(replaced(piece, text.clone())),
+            None => of(stub::part(piece, gist)),
+        },
+    }
+}
+
+/// A reference to the same text, in place of it.
+fn same(piece: &Part, place: Seq, gist: Option<&str>) -> Stubbed {
+    let of = gist.filter(|gist| !gist.is_empty());
+    let of = of.map(|gist| format!(" of `{}`", crate::fence::plain(gist))).unwrap_or_default();
+    let bytes: u64 = piece.bodies().iter().map(|body| body.bytes().0).sum();
+    let handle = piece.bodies().into_iter().max_by_key(|body| body.bytes()).and_then(Body::handle);
+    let handle = handle.map(|handle| format!(" · {handle}")).unwrap_or_default();
+    let line = format!(
+        "⟨output{of}: {} bytes, the same as at #{place} in this request{handle}⟩",
+        stub::grouped(bytes)
+    );
+    replaced(piece, line.into())
+}
+
+/// A part with one text in place of its texts; media stay.
+fn replaced(piece: &Part, text: Body) -> Stubbed {
+    let one = |text: Body| Part::Text { text, extra: None };
+    match piece {
+        Part::ToolResult { call, content, failed, extra } => {
+            let media = content.iter().filter(|inner| matches!(inner, Part::Media { .. })).cloned();
+            let content = std::iter::once(one(text)).chain(media).collect();
+            Stubbed::Part(Part::ToolResult {
+                call: call.clone(),
+                content,
+                failed: *failed,
+                extra: extra.clone(),
+            })
+        }
+        Part::Text { extra, .. } => Stubbed::Part(Part::Text { text, extra: extra.clone() }),
+        _ => Stubbed::Kept,
+    }
+}
