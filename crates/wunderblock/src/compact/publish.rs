@@ -1,0 +1,165 @@
+//! Publishing: one append, only if nothing it was made from has changed.
+
+use super::climb::Climbed;
+use super::prepare::Prepared;
+use super::{Compacted, CompactOptions, LEASE};
+use crate::build::load::Wanted;
+use crate::engine::{Engine, random};
+use crate::error::Error;
+use crate::limits;
+use crate::session::Session;
+use crate::store::{StoreError, Write, Written};
+use wunderblock_core::compact::{Proposal, rebase};
+use wunderblock_core::compaction::{Compaction, SessionCompacted};
+use wunderblock_core::event::{Fact, NewEvent, Source, ViewTrimmed};
+use wunderblock_core::id::{EventId, LaneId};
+use wunderblock_core::plan::TrimReason;
+use wunderblock_core::units::{Bytes, Millis, Seq};
+
+impl Session {
+    /// Appends a compaction. The answer is where its step stands, and by how much its positions have moved; none if it was
+    /// overtaken.
+    pub(super) async fn publish(
+        &self,
+        prepared: &Prepared,
+        climbed: &Climbed,
+        account: &Compacted,
+        options: &CompactOptions,
+    ) -> Result<Option<(Seq, u64)>, Error> {
+        let lane = &account.lane;
+        let mut proposal = climbed.proposal.clone();
+        for _ in 0..limits::BUILD_RETRIES {
+            let events = self.events_of(&proposal, climbed, account, options)?;
+            match self.engine.append(&self.id, Some(proposal.head), events).await {
+                Ok(_) => {
+                    let shift = proposal.head.0 - climbed.proposal.head.0;
+                    return Ok(Some((proposal.head.next(), shift)));
+                }
+                Err(Error::Store(StoreError::HeadMoved { .. })) => {}
+                Err(error) => return Err(error),
+            }
+            let text = Bytes(prepared.budget.window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN));
+            let wanted = Wanted { stream: &self.id, lane, at: None, text, anew: false };
+            let now = self.engine.load(&wanted).await?;
+            match rebase(&climbed.proposal, &prepared.view, &now.view) {
+                Some(rebased) => proposal = rebased,
+                None => return Ok(None),
+            }
+        }
+        Err(Error::Restless)
+    }
+
+    fn events_of(
+        &self,
+        proposal: &Proposal,
+        climbed: &Climbed,
+        account: &Compacted,
+        options: &CompactOptions,
+    ) -> Result<Vec<NewEvent>, Error> {
+        let Some(trim) = proposal.trim.clone() else { return Ok(Vec::new()) };
+        let focus = options.focus.as_deref().map(Into::into);
+        let compaction = Compaction {
+            policy: account.policy.as_str().into(),
+            level: account.due.level.word().into(),
+            trigger: account.due.why.as_str().into(),
+            tokens_before: proposal.before,
+            tokens_after: proposal.after,
+            rungs: proposal.rungs.clone(),
+            focus: options.focus.as_deref().map(Into::into),
+        };
+        let trimmed = ViewTrimmed {
+            lane: account.lane.clone(),
+            trim,
+            reason: TrimReason::Compacted,
+            compaction: Some(Box::new(compaction)),
+        };
+        let mut facts = vec![(proposal.head.next(), Fact::ViewTrimmed(trimmed))];
+        let prompt = prompt(options);
+        for node in &proposal.nodes {
+            let Some(draft) = climbed.drafts.get(node.made) else { continue };
+            let made = SessionCompacted {
+                lane: Some(account.lane.clone()),
+                summary: Some(node.text.clone()),
+                trigger: Some(account.due.level.word().into()),
+                tokens_before: Some(node.job.tokens),
+                tokens_after: Some(node.tokens),
+                level: node.job.level,
+                sources: node.job.sources.clone(),
+                policy: Some(account.policy.as_str().into()),
+                prompt: Some(prompt.as_str().into()),
+                focus: Option::clone(&focus),
+                check: draft.check,
+                rejected: draft.rejected.clone(),
+                spent: draft.spent.clone(),
+                ..SessionCompacted::new(node.job.from, node.job.to, draft.producer.as_str())
+            };
+            facts.push((node.at, Fact::SessionCompacted(Box::new(made))));
+        }
+        for (at, reduced) in &proposal.reduced {
+            facts.push((*at, Fact::ContentReduced(Box::new(reduced.clone()))));
+        }
+        facts.sort_by_key(|(at, _)| *at);
+        facts.into_iter().map(|(at, fact)| self.engine_event(at, fact)).collect()
+    }
+
+    /// An event of the engine's at a position.
+    pub(super) fn engine_event(&self, at: Seq, fact: Fact) -> Result<NewEvent, Error> {
+        let id = EventId::new(format!("{}@{at}", fact.kind()))?;
+        Ok(NewEvent { id, at: self.engine.now(), source: Source::Engine, fact })
+    }
+
+    /// Appends one fact of the engine's, wherever the head is.
+    pub(super) async fn note(&self, fact: Fact) -> Result<Seq, Error> {
+        for _ in 0..limits::BUILD_RETRIES {
+            let head = self.info().await?.head;
+            let event = self.engine_event(head.next(), fact.clone())?;
+            match self.engine.append(&self.id, Some(head), vec![event]).await {
+                Ok(_) => return Ok(head.next()),
+                Err(Error::Store(StoreError::HeadMoved { .. })) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Error::Restless)
+    }
+
+    /// Takes the lease of a lane. The answer is who has it, if it is somebody else's.
+    pub(super) async fn claim(&self, lane: &LaneId, holder: &str) -> Result<Option<String>, Error> {
+        let now = self.engine.now();
+        let claim = Write::Claim {
+            tenant: self.engine.tenant.no,
+            key: self.lease_key(lane),
+            holder: holder.to_owned(),
+            now,
+            until: Millis(now.0.saturating_add(LEASE)),
+        };
+        match self.engine.storage.commit(vec![claim]).await?.pop() {
+            Some(Written::Claimed(Some(lease))) if lease.holder != holder => Ok(Some(lease.holder)),
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) async fn release(&self, lane: &LaneId, holder: &str) -> Result<(), Error> {
+        let (tenant, key) = (self.engine.tenant.no, self.lease_key(lane));
+        let release = Write::Release { tenant, key, holder: holder.to_owned() };
+        self.engine.storage.commit(vec![release]).await?;
+        Ok(())
+    }
+
+    pub(super) fn lease_key(&self, lane: &LaneId) -> String {
+        format!("compact:{}:{lane}", self.engine.stream_handle(&self.id))
+    }
+}
+
+impl Engine {
+    /// A name no other worker has.
+    pub(super) fn holder(&self) -> Result<String, Error> {
+        let bytes: [u8; 8] = random()?;
+        Ok(format!("{:016x}", u64::from_be_bytes(bytes)))
+    }
+}
+
+/// What the summaries were made by.
+fn prompt(options: &CompactOptions) -> String {
+    let template = serde_json::to_string(&options.compactor.policy.summary).unwrap_or_default();
+    blake3::hash(template.as_bytes()).to_hex().chars().take(16).collect()
+}

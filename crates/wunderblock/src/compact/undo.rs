@@ -1,0 +1,119 @@
+//! Undoing: the lane's state before a compaction, recorded anew.
+
+use crate::engine::unexpected;
+use crate::error::Error;
+use crate::limits;
+use crate::session::Session;
+use crate::store::{Answer, Marked, Query, StoreError};
+use std::collections::BTreeSet;
+use wunderblock_core::compaction::{Compaction, CompactionUndone};
+use wunderblock_core::event::{Event, Fact, ViewTrimmed};
+use wunderblock_core::id::LaneId;
+use wunderblock_core::plan::{Trim, TrimReason};
+use wunderblock_core::units::{Seq, Tokens};
+
+/// What was undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undone {
+    /// Where the compaction is recorded.
+    pub compaction: Seq,
+    /// Its policy.
+    pub policy: String,
+    /// What the request took before it, and takes again.
+    pub before: Tokens,
+    /// What it took after it.
+    pub after: Tokens,
+    /// Where the lane's new step is recorded.
+    pub recorded: Seq,
+}
+
+impl Session {
+    /// Undoes the lane's newest compaction that is not undone yet: what was shown before it is shown again.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub async fn undo(&self, lane: &LaneId) -> Result<Undone, Error> {
+        for _ in 0..limits::BUILD_RETRIES {
+            let head = self.info().await?.head;
+            let undone: BTreeSet<Seq> = self
+                .marked(Marked::Kind("compaction.undone"), head)
+                .await?
+                .into_iter()
+                .filter_map(|event| match event.fact {
+                    Some(Fact::CompactionUndone(undone)) if undone.lane == *lane => Some(undone.compaction),
+                    _ => None,
+                })
+                .collect();
+            let steps: Vec<(Seq, ViewTrimmed)> = self
+                .marked(Marked::Kind("view.trimmed"), head)
+                .await?
+                .into_iter()
+                .filter_map(|event| match event.fact {
+                    Some(Fact::ViewTrimmed(step)) if step.lane == *lane => Some((event.seq, step)),
+                    _ => None,
+                })
+                .collect();
+            let place = steps
+                .iter()
+                .position(|(at, step)| step.reason == TrimReason::Compacted && !undone.contains(at));
+            let Some((place, (at, step))) = place.and_then(|place| Some((place, steps.get(place)?))) else {
+                return Err(Error::NothingToUndo(lane.clone()));
+            };
+            let before = steps.get(place + 1).map_or_else(Trim::default, |(_, step)| step.trim.clone());
+            let Some(done) = step.compaction.as_deref() else { return Err(unexpected()) };
+            match self.restore(lane, (head, *at), (before, done)).await {
+                Err(Error::Store(StoreError::HeadMoved { .. })) => {}
+                other => return other,
+            }
+        }
+        Err(Error::Restless)
+    }
+
+    async fn restore(
+        &self,
+        lane: &LaneId,
+        (head, at): (Seq, Seq),
+        (trim, done): (Trim, &Compaction),
+    ) -> Result<Undone, Error> {
+        let undone = Fact::CompactionUndone(CompactionUndone { lane: lane.clone(), compaction: at });
+        let compaction = Compaction {
+            policy: done.policy.clone(),
+            level: "manual".into(),
+            trigger: format!("the compaction at position {at} was undone").into(),
+            tokens_before: done.tokens_after,
+            tokens_after: done.tokens_before,
+            rungs: Vec::new(),
+            focus: None,
+        };
+        let trimmed = Fact::ViewTrimmed(ViewTrimmed {
+            lane: lane.clone(),
+            trim,
+            reason: TrimReason::Undone,
+            compaction: Some(Box::new(compaction)),
+        });
+        let recorded = head.next().next();
+        let events =
+            vec![self.engine_event(head.next(), undone)?, self.engine_event(recorded, trimmed)?];
+        self.engine.append(&self.id, Some(head), events).await?;
+        Ok(Undone {
+            compaction: at,
+            policy: done.policy.to_string(),
+            before: done.tokens_before,
+            after: done.tokens_after,
+            recorded,
+        })
+    }
+
+    /// Control events up to a position, the newest first.
+    pub(super) async fn marked(&self, what: Marked, to: Seq) -> Result<Vec<Event>, Error> {
+        let query = Query::Marked {
+            tenant: self.engine.tenant.no,
+            stream: self.id.clone(),
+            what,
+            to,
+            limit: u64::from(u32::MAX),
+        };
+        let Answer::Events(rows) = self.engine.one(query).await? else { return Err(unexpected()) };
+        rows.iter().map(|row| Ok(self.engine.event(&self.id, row)?)).collect()
+    }
+}
