@@ -65,6 +65,7 @@ impl State {
             Query::Chunks { source, from, to, limit } => {
                 Answer::Chunks(self.source_chunks(source, (from, to), size(limit)))
             }
+            Query::Lease { tenant, key } => Answer::Lease(self.leases.get(&(tenant, key)).cloned()),
             Query::Segments { tenant } => {
                 let all = self.segments.range((tenant, 0)..=(tenant, u64::MAX)).rev();
                 Answer::Segments(all.map(|(_, info)| info.clone()).collect())

@@ -1,8 +1,8 @@
 //! What a store is asked, and what it answers.
 
 use super::row::{
-    BodyCount, Chunk, Named, SegmentInfo, SourceInfo, SourceNo, StoredEvent, StreamInfo, StreamNo, Stretch,
-    TallyRow, Tenant, TenantNo,
+    BodyCount, Chunk, Lease, Named, SegmentInfo, SourceInfo, SourceNo, StoredEvent, StreamInfo, StreamNo,
+    Stretch, TallyRow, Tenant, TenantNo,
 };
 use super::write::PackedBlob;
 use wunderblock_core::id::{Handle, StreamId};
@@ -152,6 +152,14 @@ pub enum Query {
         /// At most so many.
         limit: u64,
     },
+    /// Who holds a piece of work, or held it last and has not given it back: whether its time has passed is for the caller
+    /// to say. Answers [`Answer::Lease`].
+    Lease {
+        /// Whose.
+        tenant: TenantNo,
+        /// What the work is.
+        key: String,
+    },
     /// The text index: all segments, newest first. Answers [`Answer::Segments`].
     Segments {
         /// Whose.
@@ -216,6 +224,8 @@ pub enum Answer {
     Source(Option<SourceInfo>),
     /// See [`Query::Chunks`].
     Chunks(Vec<Chunk>),
+    /// See [`Query::Lease`].
+    Lease(Option<Lease>),
     /// See [`Query::Segments`].
     Segments(Vec<SegmentInfo>),
     /// See [`Query::Blocks`].

@@ -38,6 +38,7 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
             Answer::Streams(found.into_iter().flatten().collect())
         }
         Query::Behind { tenant, limit } => Answer::Streams(behind(db, *tenant, *limit)?),
+        Query::Lease { tenant, key } => Answer::Lease(super::lease::lease(db, *tenant, key)?),
         Query::Segments { tenant } => Answer::Segments(segments(db, *tenant)?),
         Query::Blocks { tenant, wanted } => {
             Answer::Blocks(each(wanted, |(segment, number)| block(db, *tenant, *segment, *number))?)
