@@ -439,6 +439,7 @@ fn tenant_queries(tenant: TenantNo) -> Vec<Query> {
     ];
     queries.extend((0..2).map(|number| Query::Lease { tenant, key: work_name(number) }));
     queries.extend(bodies().into_iter().map(|handle| Query::Resolve { tenant, handle }));
+    queries.extend(bodies().into_iter().map(|handle| Query::Holders { tenant, handle, limit: 3 }));
     for number in 0..2 {
         queries.push(Query::Source { tenant, by: SourceBy::Key(source_name(number)) });
         queries.push(Query::Resolve { tenant, handle: handle(&source_name(number)) });

@@ -81,6 +81,7 @@ cases! {
     bodies_are_stored_once,
     a_taken_handle_is_refused,
     handles_resolve,
+    holders_of_a_body,
     tenants_see_only_their_own,
     erasing_leaves_the_place,
     erased_ids_stay_taken,

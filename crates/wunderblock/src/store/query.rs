@@ -119,6 +119,15 @@ pub enum Query {
         /// The handle.
         handle: Handle,
     },
+    /// Which events hold a body, by stream and position. Answers [`Answer::Holders`].
+    Holders {
+        /// Whose.
+        tenant: TenantNo,
+        /// The body.
+        handle: Handle,
+        /// At most so many.
+        limit: u64,
+    },
     /// A source. Answers [`Answer::Source`].
     Source {
         /// Whose.
@@ -220,6 +229,8 @@ pub enum Answer {
     Tallies(Vec<TallyRow>),
     /// See [`Query::Resolve`].
     Named(Option<Named>),
+    /// See [`Query::Holders`].
+    Holders(Vec<(StreamNo, Seq)>),
     /// See [`Query::Source`].
     Source(Option<SourceInfo>),
     /// See [`Query::Chunks`].
