@@ -78,6 +78,22 @@ pub enum Step {
         /// Which source (and, from its higher bits, which revision), from where, how many bytes.
         span: Option<(u8, u8, u8)>,
     },
+    /// Claims work, or holds on to it.
+    Claim {
+        /// Which.
+        key: u8,
+        /// Who.
+        holder: u8,
+        /// What the time is, and when the claim ends.
+        times: (u8, u8),
+    },
+    /// Gives work back.
+    Release {
+        /// Which.
+        key: u8,
+        /// Who.
+        holder: u8,
+    },
     /// Drops what is derived.
     Drop,
     /// Does several steps in one commit.
@@ -89,7 +105,7 @@ impl Step {
     #[must_use]
     pub fn from_word(word: u64) -> Self {
         let [what, a, b, c, d, e, f, g] = word.to_le_bytes();
-        match what % 20 {
+        match what % 22 {
             0..=3 => Self::Open { stream: a, of: b, at: c % 12 },
             4..=9 => Self::Append {
                 stream: a,
@@ -105,6 +121,8 @@ impl Step {
             16 => Self::Erase { stream: a, seqs: vec![b % 12, c % 12], span: Some((d, e % 64, f % 32)) },
             17 => Self::Erase { stream: a, seqs: vec![b % 12], span: None },
             18 if a % 4 == 0 => Self::Drop,
+            19 => Self::Claim { key: a, holder: b, times: (c, d) },
+            20 => Self::Release { key: a, holder: b },
             _ => Self::Together(vec![
                 Self::Append { stream: a, events: vec![(b, c)], expect: None },
                 Self::Append { stream: d, events: vec![(e, f)], expect: Some(g % 8) },
@@ -154,6 +172,14 @@ fn stream_name(number: u8) -> String {
 
 fn source_name(number: u8) -> String {
     format!("/source {}", number % 2)
+}
+
+fn work_name(number: u8) -> String {
+    format!("work {}", number % 2)
+}
+
+fn worker_name(number: u8) -> String {
+    format!("worker {}", number % 3)
 }
 
 /// An event that a stream's id and a number determine.
@@ -252,6 +278,16 @@ impl Told<'_> {
                     })
                     .collect(),
             }],
+            Step::Claim { key, holder, times: (now, until) } => vec![Write::Claim {
+                tenant,
+                key: work_name(*key),
+                holder: worker_name(*holder),
+                now: Millis(i64::from(*now)),
+                until: Millis(i64::from(*until)),
+            }],
+            Step::Release { key, holder } => {
+                vec![Write::Release { tenant, key: work_name(*key), holder: worker_name(*holder) }]
+            }
             Step::Drop => vec![Write::DropDerived { tenant }],
             Step::Together(steps) => steps.iter().flat_map(|step| self.writes(tenant, step)).collect(),
         }
@@ -401,7 +437,9 @@ fn tenant_queries(tenant: TenantNo) -> Vec<Query> {
         Query::Counts { tenant, handles: bodies() },
         Query::Segments { tenant },
     ];
+    queries.extend((0..2).map(|number| Query::Lease { tenant, key: work_name(number) }));
     queries.extend(bodies().into_iter().map(|handle| Query::Resolve { tenant, handle }));
+    queries.extend(bodies().into_iter().map(|handle| Query::Holders { tenant, handle, limit: 3 }));
     for number in 0..2 {
         queries.push(Query::Source { tenant, by: SourceBy::Key(source_name(number)) });
         queries.push(Query::Resolve { tenant, handle: handle(&source_name(number)) });

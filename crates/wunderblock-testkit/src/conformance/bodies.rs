@@ -74,6 +74,32 @@ pub fn handles_resolve(store: &dyn Storage) {
     }
 }
 
+/// Who holds a body is told by stream and position; a fork does not hold what it shares.
+pub fn holders_of_a_body(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.open("s");
+    scene.append(
+        "s",
+        vec![holding("1", &["body"]), said("2", "body"), holding("3", &["other", "body", "body"])],
+    );
+    scene.fork("f", "s", 3);
+    scene.append("f", vec![holding("4", &["body"])]);
+    let (s, f) = (scene.info("s").no, scene.info("f").no);
+    let holders = |scene: &Scene<'_>, text: &str, limit| {
+        scene.ask(Query::Holders { tenant: scene.tenant.no, handle: handle(text), limit })
+    };
+    let all = vec![(s, Seq(1)), (s, Seq(3)), (f, Seq(4))];
+    assert_eq!(holders(&scene, "body", 9), Answer::Holders(all.clone()));
+    assert_eq!(holders(&scene, "body", u64::MAX), Answer::Holders(all));
+    assert_eq!(holders(&scene, "body", 2), Answer::Holders(vec![(s, Seq(1)), (s, Seq(3))]));
+    assert_eq!(holders(&scene, "other", 9), Answer::Holders(vec![(s, Seq(3))]));
+    assert_eq!(holders(&scene, "unknown", 9), Answer::Holders(Vec::new()));
+    assert_eq!(holders(&scene, "s", 9), Answer::Holders(Vec::new()), "a stream's handle is no body's");
+    scene.erase("s", &[3], Vec::new());
+    assert_eq!(holders(&scene, "body", 9), Answer::Holders(vec![(s, Seq(1)), (f, Seq(4))]));
+    assert_eq!(holders(&Scene::of(store, "two"), "body", 9), Answer::Holders(Vec::new()));
+}
+
 /// A tenant with one of everything, under names that every such tenant uses.
 fn furnished<'a>(store: &'a dyn Storage, name: &str) -> Scene<'a> {
     let scene = Scene::of(store, name);
@@ -111,6 +137,7 @@ fn everything(scene: &Scene<'_>, by_number: &Scene<'_>) -> Vec<Answer> {
         Query::Blobs { tenant, handles: vec![handle("body")] },
         Query::Counts { tenant, handles: vec![handle("body")] },
         Query::Resolve { tenant, handle: handle("body") },
+        Query::Holders { tenant, handle: handle("body"), limit: 9 },
         Query::Resolve { tenant, handle: handle("s") },
         Query::Resolve { tenant, handle: handle("/file") },
         Query::Source { tenant, by: SourceBy::Key("/file".to_owned()) },
@@ -151,6 +178,7 @@ pub fn tenants_see_only_their_own(store: &dyn Storage) {
         Answer::Blobs(found) => found.iter().all(Option::is_none),
         Answer::Counts(found) => found.iter().all(Option::is_none),
         Answer::Named(found) => found.is_none(),
+        Answer::Holders(found) => found.is_empty(),
         Answer::Source(found) => found.is_none(),
         Answer::Segments(found) => found.is_empty(),
         Answer::Blocks(found) => found.iter().all(Option::is_none),

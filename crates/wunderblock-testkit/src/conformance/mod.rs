@@ -15,6 +15,7 @@ mod agree;
 mod appending;
 mod bodies;
 mod derived;
+mod leases;
 mod reading;
 mod scene;
 mod sources;
@@ -23,6 +24,7 @@ pub use agree::{Step, agree};
 pub use appending::*;
 pub use bodies::*;
 pub use derived::*;
+pub use leases::*;
 pub use reading::*;
 pub use sources::{
     a_repeated_chunk_counts_once, a_source_is_imported, an_unfinished_revision_is_begun_anew,
@@ -70,9 +72,16 @@ cases! {
     blocks_by_number,
     streams_left_behind,
     what_is_derived_can_be_dropped,
+    one_of_two_holds_the_work,
+    a_dead_holder_is_outlived,
+    only_the_holder_gives_back,
+    leases_are_a_tenants_own,
+    leases_can_be_dropped,
+    a_refused_commit_claims_nothing,
     bodies_are_stored_once,
     a_taken_handle_is_refused,
     handles_resolve,
+    holders_of_a_body,
     tenants_see_only_their_own,
     erasing_leaves_the_place,
     erased_ids_stay_taken,

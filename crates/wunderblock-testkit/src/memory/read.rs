@@ -55,6 +55,12 @@ impl State {
                 Answer::Counts(handles.into_iter().map(count).collect())
             }
             Query::Resolve { tenant, handle } => Answer::Named(self.resolve(tenant, handle)),
+            Query::Holders { tenant, handle, limit } => {
+                let first = (tenant, handle, StreamNo(0), Seq(0));
+                let last = (tenant, handle, StreamNo(u32::MAX), Seq(u64::MAX));
+                let refs = self.refs.range(first..=last).map(|((_, _, no, seq), ())| (*no, *seq));
+                Answer::Holders(refs.take(size(limit)).collect())
+            }
             Query::Source { tenant, by } => {
                 let no = match by {
                     SourceBy::Key(key) => self.source_keys.get(&(tenant, key)).copied(),
@@ -65,6 +71,7 @@ impl State {
             Query::Chunks { source, from, to, limit } => {
                 Answer::Chunks(self.source_chunks(source, (from, to), size(limit)))
             }
+            Query::Lease { tenant, key } => Answer::Lease(self.leases.get(&(tenant, key)).cloned()),
             Query::Segments { tenant } => {
                 let all = self.segments.range((tenant, 0)..=(tenant, u64::MAX)).rev();
                 Answer::Segments(all.map(|(_, info)| info.clone()).collect())

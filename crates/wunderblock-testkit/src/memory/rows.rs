@@ -2,8 +2,8 @@
 
 use super::table::Table;
 use wunderblock::store::{
-    BodyCount, Mark, Marked, PackedBlob, SegmentInfo, SourceNo, StoreError, StreamInfo, StreamNo, Stretch,
-    TallyRow, Tenant, TenantNo,
+    BodyCount, Lease, Mark, Marked, PackedBlob, SegmentInfo, SourceNo, StoreError, StreamInfo, StreamNo,
+    Stretch, TallyRow, Tenant, TenantNo,
 };
 use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -176,6 +176,7 @@ state! {
     chunks: (SourceNo, u32, u64) => ChunkRow,
     segments: (TenantNo, u64) => SegmentInfo,
     blocks: (TenantNo, u64, u32) => Vec<u8>,
+    leases: (TenantNo, String) => Lease,
 }
 
 impl State {

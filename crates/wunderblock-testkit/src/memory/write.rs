@@ -3,11 +3,11 @@
 use super::rows::{EventRow, MarkKey, Span, State, StreamRow};
 use wunderblock::store::codec::{VERSION, commitment};
 use wunderblock::store::{
-    Appended, BodyCount, Mark, Opening, PackedBlob, PackedEvent, PackedSegment, Reach, SegmentInfo,
+    Appended, BodyCount, Lease, Mark, Opening, PackedBlob, PackedEvent, PackedSegment, Reach, SegmentInfo,
     StoreError, StreamNo, TallyRow, Tenant, TenantNo, Write, Written,
 };
 use wunderblock_core::id::{Handle, StreamId};
-use wunderblock_core::units::{Bytes, Seq, Tokens};
+use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 impl State {
     /// Does one write. After an error the caller rolls back.
@@ -28,6 +28,16 @@ impl State {
             Write::Tallies { tenant, stream, tokens } => self.tally_up(tenant, &stream, &tokens),
             Write::Segment { tenant, segment, replaces, indexed } => {
                 self.segment(tenant, segment, &replaces, &indexed)
+            }
+            Write::Claim { tenant, key, holder, now, until } => {
+                Ok(self.claim((tenant, key), now, Lease { holder, until }))
+            }
+            Write::Release { tenant, key, holder } => {
+                let key = (tenant, key);
+                if self.leases.get(&key).is_some_and(|lease| lease.holder == holder) {
+                    self.leases.remove(&key);
+                }
+                Ok(Written::Done)
             }
             Write::DropDerived { tenant } => Ok(self.drop_derived(tenant)),
             Write::Erase { tenant, stream, seqs, spans } => self.erase(tenant, &stream, seqs, &spans),
@@ -291,11 +301,21 @@ impl State {
         Ok(Written::Done)
     }
 
+    fn claim(&mut self, key: (TenantNo, String), now: Millis, lease: Lease) -> Written {
+        let other = self.leases.get(&key).filter(|held| held.holder != lease.holder && held.until > now);
+        if let Some(other) = other {
+            return Written::Claimed(Some(other.clone()));
+        }
+        self.leases.put(key, lease);
+        Written::Claimed(None)
+    }
+
     fn drop_derived(&mut self, tenant: TenantNo) -> Written {
         let after = TenantNo(tenant.0.saturating_add(1));
         self.counts.clear((tenant, Handle(0))..(after, Handle(0)));
         self.segments.clear((tenant, 0)..(after, 0));
         self.blocks.clear((tenant, 0, 0)..(after, 0, 0));
+        self.leases.clear((tenant, String::new())..(after, String::new()));
         let streams: Vec<StreamNo> = self
             .stream_ids
             .range((tenant, String::new())..(after, String::new()))

@@ -13,8 +13,8 @@ mod write;
 
 pub use query::{Answer, Marked, Order, Query, SourceBy};
 pub use row::{
-    BodyCount, Chunk, Named, SegmentInfo, SourceInfo, SourceNo, StoredEvent, StreamInfo, StreamNo, Stretch,
-    TallyRow, Tenant, TenantNo,
+    BodyCount, Chunk, Lease, Named, SegmentInfo, SourceInfo, SourceNo, StoredEvent, StreamInfo, StreamNo,
+    Stretch, TallyRow, Tenant, TenantNo,
 };
 pub use write::{
     Appended, Mark, Opening, PackedBlob, PackedEvent, PackedSegment, REPEATED_MIN, Reach, SourceSpan, Write,

@@ -1,8 +1,8 @@
 //! What a store is asked, and what it answers.
 
 use super::row::{
-    BodyCount, Chunk, Named, SegmentInfo, SourceInfo, SourceNo, StoredEvent, StreamInfo, StreamNo, Stretch,
-    TallyRow, Tenant, TenantNo,
+    BodyCount, Chunk, Lease, Named, SegmentInfo, SourceInfo, SourceNo, StoredEvent, StreamInfo, StreamNo,
+    Stretch, TallyRow, Tenant, TenantNo,
 };
 use super::write::PackedBlob;
 use wunderblock_core::id::{Handle, StreamId};
@@ -119,6 +119,15 @@ pub enum Query {
         /// The handle.
         handle: Handle,
     },
+    /// Which events hold a body, by stream and position. Answers [`Answer::Holders`].
+    Holders {
+        /// Whose.
+        tenant: TenantNo,
+        /// The body.
+        handle: Handle,
+        /// At most so many.
+        limit: u64,
+    },
     /// A source. Answers [`Answer::Source`].
     Source {
         /// Whose.
@@ -151,6 +160,14 @@ pub enum Query {
         tenant: TenantNo,
         /// At most so many.
         limit: u64,
+    },
+    /// Who holds a piece of work, or held it last and has not given it back: whether its time has passed is for the caller
+    /// to say. Answers [`Answer::Lease`].
+    Lease {
+        /// Whose.
+        tenant: TenantNo,
+        /// What the work is.
+        key: String,
     },
     /// The text index: all segments, newest first. Answers [`Answer::Segments`].
     Segments {
@@ -212,10 +229,14 @@ pub enum Answer {
     Tallies(Vec<TallyRow>),
     /// See [`Query::Resolve`].
     Named(Option<Named>),
+    /// See [`Query::Holders`].
+    Holders(Vec<(StreamNo, Seq)>),
     /// See [`Query::Source`].
     Source(Option<SourceInfo>),
     /// See [`Query::Chunks`].
     Chunks(Vec<Chunk>),
+    /// See [`Query::Lease`].
+    Lease(Option<Lease>),
     /// See [`Query::Segments`].
     Segments(Vec<SegmentInfo>),
     /// See [`Query::Blocks`].

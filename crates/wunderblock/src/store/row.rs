@@ -168,6 +168,15 @@ pub struct Chunk {
     pub data: Vec<u8>,
 }
 
+/// Who holds a piece of work. See [`super::Write::Claim`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// Who.
+    pub holder: String,
+    /// Until when, unless it is claimed again.
+    pub until: Millis,
+}
+
 /// A segment of the text index as listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentInfo {

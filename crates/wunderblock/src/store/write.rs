@@ -1,6 +1,6 @@
 //! What a store is asked to make durable, and what it answers.
 
-use super::row::{BodyCount, SourceNo, StreamInfo, StreamNo, Tenant, TenantNo};
+use super::row::{BodyCount, Lease, SourceNo, StreamInfo, StreamNo, Tenant, TenantNo};
 use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
@@ -184,7 +184,33 @@ pub enum Write {
         /// some of it meanwhile.
         indexed: Vec<Reach>,
     },
-    /// Forgets what is derived of a tenant, to be made anew.
+    /// Claims a piece of work, or holds on to it longer. Answers [`Written::Claimed`].
+    ///
+    /// It is taken where nobody holds it, where the one who did has let its time pass (`until` is not after `now`), and
+    /// where the holder asks again. A lease keeps others from doing the same work; it is no lock, and nothing that has to
+    /// be true may rest on it. Derived.
+    Claim {
+        /// Whose.
+        tenant: TenantNo,
+        /// What the work is, in the caller's word.
+        key: String,
+        /// Who asks: a name no other worker has.
+        holder: String,
+        /// What the time is. A store has no clock of its own.
+        now: Millis,
+        /// When the claim ends by itself, so that a worker that has died holds nobody up for longer.
+        until: Millis,
+    },
+    /// Gives a claim back. Where somebody else holds it, or nobody does, nothing happens.
+    Release {
+        /// Whose.
+        tenant: TenantNo,
+        /// What the work is.
+        key: String,
+        /// Who held it.
+        holder: String,
+    },
+    /// Forgets what is derived of a tenant, to be made anew, and who holds which work.
     DropDerived {
         /// Whose.
         tenant: TenantNo,
@@ -242,6 +268,8 @@ pub enum Written {
     Stream(Box<StreamInfo>, bool),
     /// For each event, where it stands and whether it was there before.
     Appended(Vec<Appended>),
+    /// Who holds the work instead, and until when; none if the caller does now.
+    Claimed(Option<Lease>),
     /// The source's number and revision.
     Source(SourceNo, u32),
     /// What was erased.

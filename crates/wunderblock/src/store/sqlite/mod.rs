@@ -9,6 +9,7 @@
 mod append;
 mod check;
 mod erase;
+mod lease;
 mod read;
 mod source;
 mod sql;

@@ -29,6 +29,7 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
         }
         Query::Tallies { tenant, stream, seqs } => Answer::Tallies(tallies(db, *tenant, stream, seqs)?),
         Query::Resolve { tenant, handle } => Answer::Named(resolve(db, *tenant, *handle)?),
+        Query::Holders { tenant, handle, limit } => Answer::Holders(holders(db, *tenant, *handle, *limit)?),
         Query::Source { tenant, by } => Answer::Source(super::source::info(db, *tenant, by)?),
         Query::Chunks { source, from, to, limit } => {
             Answer::Chunks(super::source::chunks(db, *source, (*from, *to), *limit)?)
@@ -38,6 +39,7 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
             Answer::Streams(found.into_iter().flatten().collect())
         }
         Query::Behind { tenant, limit } => Answer::Streams(behind(db, *tenant, *limit)?),
+        Query::Lease { tenant, key } => Answer::Lease(super::lease::lease(db, *tenant, key)?),
         Query::Segments { tenant } => Answer::Segments(segments(db, *tenant)?),
         Query::Blocks { tenant, wanted } => {
             Answer::Blocks(each(wanted, |(segment, number)| block(db, *tenant, *segment, *number))?)
@@ -340,6 +342,18 @@ fn resolve(db: &Connection, tenant: TenantNo, handle: Handle) -> Result<Option<N
     let source =
         row(db, "SELECT source FROM sources WHERE tenant = ?1 AND handle = ?2", values, |row| row.get(0))?;
     Ok(source.map(|no| Named::Source(SourceNo(no))))
+}
+
+fn holders(
+    db: &Connection,
+    tenant: TenantNo,
+    handle: Handle,
+    limit: u64,
+) -> Result<Vec<(StreamNo, Seq)>, StoreError> {
+    let sql = "SELECT r.stream, r.seq FROM blobs b JOIN refs r ON r.tenant = b.tenant AND r.blob = b.blob
+               WHERE b.tenant = ?1 AND b.handle = ?2 ORDER BY r.stream, r.seq LIMIT ?3";
+    let values = params![tenant.0, handle_sql(handle), limit.min(i64::MAX as u64)];
+    rows(db, sql, values, |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
 }
 
 fn segments(db: &Connection, tenant: TenantNo) -> Result<Vec<SegmentInfo>, StoreError> {

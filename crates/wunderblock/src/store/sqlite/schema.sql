@@ -137,3 +137,11 @@ CREATE TABLE index_blocks (
     data    BLOB NOT NULL,
     PRIMARY KEY (tenant, segment, block)
 ) STRICT;
+
+CREATE TABLE leases (                -- who does a piece of work, so that nobody else does the same
+    tenant INTEGER NOT NULL,
+    key    TEXT NOT NULL,
+    holder TEXT NOT NULL,
+    until  INTEGER NOT NULL,
+    PRIMARY KEY (tenant, key)
+) STRICT, WITHOUT ROWID;

@@ -1,7 +1,7 @@
 //! Applies writes inside the writer's transaction.
 
 use super::sql::{handle_sql, run};
-use super::{append, erase, failure, source};
+use super::{append, erase, failure, lease, source};
 use crate::store::{Opening, Reach, StoreError, StreamNo, TenantNo, Write, Written};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use wunderblock_core::id::{Handle, StreamId};
@@ -39,6 +39,10 @@ fn one(db: &Connection, write: &Write) -> Result<Written, StoreError> {
         Write::Segment { tenant, segment, replaces, indexed } => {
             segment_swap(db, *tenant, segment.as_ref(), (replaces, indexed))
         }
+        Write::Claim { tenant, key, holder, now, until } => {
+            lease::claim(db, *tenant, key, holder, (*now, *until))
+        }
+        Write::Release { tenant, key, holder } => lease::release(db, *tenant, key, holder),
         Write::DropDerived { tenant } => drop_derived(db, *tenant),
         Write::Erase { tenant, stream, seqs, spans } => erase::erase(db, *tenant, stream, (seqs, spans)),
     }
@@ -234,6 +238,7 @@ fn drop_derived(db: &Connection, tenant: TenantNo) -> Result<Written, StoreError
         "DELETE FROM tallies WHERE tenant = ?1",
         "DELETE FROM index_segments WHERE tenant = ?1",
         "DELETE FROM index_blocks WHERE tenant = ?1",
+        "DELETE FROM leases WHERE tenant = ?1",
         "UPDATE streams SET counted = base, tokens = 0, indexed = base WHERE tenant = ?1",
     ] {
         run(db, sql, params![tenant.0])?;
