@@ -4,7 +4,7 @@
 //! [`Request`](wunderblock_core::request::Request), [`encode`] writes one and says what it had to leave out. What comes
 //! from a provider and goes back to it is unchanged in meaning: unknown fields and blocks, numbers and key order of tool
 //! inputs, signatures. [`validate`](validate::validate) checks a body against what the providers refuse, and shares no
-//! code with the encoders. No I/O, no decisions.
+//! code with the encoders. [`decode_reply`] and [`Reading`] read what a provider answers, whole and as a stream. No I/O, no decisions.
 
 pub mod anthropic;
 mod call_id;
@@ -15,6 +15,7 @@ mod json;
 pub mod neutral;
 pub mod openai_chat;
 mod outcome;
+pub mod reply;
 pub mod strings;
 pub mod transcript;
 pub mod validate;
@@ -26,5 +27,6 @@ pub use call_id::tool_name;
 pub use dialect::{decode, decode_message, encode};
 pub use gist::gist;
 pub use outcome::{Dropped, Encoded, WireError};
+pub use reply::{Fault, Reading, Refusal, Reply, Stop, decode_reply};
 pub use strings::string_values;
 pub use validate::{Violation, validate};

@@ -1,0 +1,205 @@
+//! Replies of Anthropic Messages. Facts are of its API reference and its page "Streaming messages".
+
+use super::fields::Growing;
+use super::{Fault, Refusal, Reply, Stop, named, note, only, opened, sse, unreadable};
+use crate::json::{self, Fields};
+use std::collections::BTreeMap;
+use wunderblock_core::event::UsageMeasured;
+use wunderblock_core::message::Message;
+use wunderblock_core::units::Tokens;
+
+/// Reads a whole body.
+pub(super) fn whole(bytes: &[u8]) -> Result<Reply, Fault> {
+    let fields = opened(bytes)?;
+    if fields.text("type").as_deref() == Some("error") || fields.get("content").is_none() {
+        return Err(Refusal::of(&fields).map_or_else(|| unreadable("it has no content"), Fault::Provider));
+    }
+    let text = std::str::from_utf8(bytes).map_err(unreadable)?;
+    let message = only(crate::anthropic::decode::single(text).map_err(unreadable)?)?;
+    let word = fields.text("stop_reason");
+    let usage = fields.get("usage").and_then(Fields::of).map(|usage| measured(&usage, &message));
+    let stop = Stop::of(word.as_deref());
+    let message = Message { stop: word.map(String::into_boxed_str), ..message };
+    Ok(Reply { message, stop, usage, fault: None, odd: Vec::new() })
+}
+
+fn measured(usage: &Fields<'_>, message: &Message) -> UsageMeasured {
+    let count = |name| Tokens(usage.get(name).and_then(|raw| raw.get().parse().ok()).unwrap_or_default());
+    UsageMeasured {
+        api_id: message.api_id.clone(),
+        model: message.model.clone(),
+        input: count("input_tokens"),
+        cache_read: count("cache_read_input_tokens"),
+        cache_write: count("cache_creation_input_tokens"),
+        output: count("output_tokens"),
+        window: None,
+    }
+}
+
+/// The message that a stream's events amount to.
+#[derive(Debug, Default)]
+pub(super) struct Assembly {
+    message: Growing,
+    usage: Growing,
+    blocks: BTreeMap<u64, Block>,
+    has_stopped: bool,
+    is_done: bool,
+    refusal: Option<Refusal>,
+    broken: Option<Fault>,
+    odd: Vec<String>,
+}
+
+#[derive(Debug, Default)]
+struct Block {
+    fields: Growing,
+    /// A call's input, as far as it came in pieces.
+    input: String,
+}
+
+impl Assembly {
+    pub(super) fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    /// Takes an event. Its kind is the `type` in its data; the event's own name only repeats it.
+    pub(super) fn take(&mut self, event: &sse::Event) {
+        if self.is_done {
+            return;
+        }
+        let Ok(fields) = Fields::parse(&event.data) else {
+            // `[DONE]` is another dialect's end; some servers send it in this one as well.
+            if event.data.trim() == "[DONE]" {
+                self.is_done = true;
+            } else {
+                note(&mut self.odd, || format!("an event {} that is no JSON object", named(&event.name)));
+                self.broken.get_or_insert_with(|| unreadable("an event is no JSON object"));
+            }
+            return;
+        };
+        match fields.text("type").as_deref() {
+            Some("message_start") => self.start(&fields),
+            Some("content_block_start") => self.block(&fields),
+            Some("content_block_delta") => self.delta(&fields),
+            Some("message_delta") => self.end(&fields),
+            Some("message_stop") => self.is_done = true,
+            Some("content_block_stop" | "ping") => {}
+            kind => {
+                if let Some(refusal) = Refusal::of(&fields) {
+                    self.refusal = Some(refusal);
+                    self.is_done = true;
+                } else {
+                    let kind = kind.unwrap_or_default();
+                    note(&mut self.odd, || format!("an event of the kind {}", named(kind)));
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, fields: &Fields<'_>) {
+        let Some(mut message) = fields.get("message").and_then(Fields::of) else { return };
+        if let Some(usage) = message.get("usage").and_then(Fields::of) {
+            self.usage.set_all(usage);
+        }
+        // Blocks that a server sends at once count; the usual list is empty.
+        let begun = message.get("content").and_then(json::list).unwrap_or_default();
+        for (at, raw) in (0..).zip(begun) {
+            self.blocks.entry(at).or_default().fields.set_all(Fields::of(raw).unwrap_or_default());
+        }
+        if let Some(content) = message.take("content") {
+            // Its place among the fields.
+            self.message.set("content", content);
+        }
+        self.message.set_all(message);
+    }
+
+    fn block(&mut self, fields: &Fields<'_>) {
+        let at = index(fields);
+        let Some(block) = fields.get("content_block").and_then(Fields::of) else { return };
+        self.blocks.entry(at).or_default().fields.set_all(block);
+    }
+
+    fn delta(&mut self, fields: &Fields<'_>) {
+        let Some(delta) = fields.get("delta").and_then(Fields::of) else { return };
+        let kind = delta.text("type").unwrap_or_default();
+        let (name, of) = match kind.as_str() {
+            "text_delta" => ("text", "text"),
+            "thinking_delta" => ("thinking", "thinking"),
+            "signature_delta" => ("signature", "thinking"),
+            "input_json_delta" => ("partial_json", "tool_use"),
+            "citations_delta" => ("citation", "text"),
+            _ => return note(&mut self.odd, || format!("a delta of the kind {}", named(&kind))),
+        };
+        let block = self.blocks.entry(index(fields)).or_default();
+        if block.fields.is_empty() {
+            // Its beginning did not come, or comes late.
+            block.fields.replace("type", json::quote(of));
+        }
+        if kind == "citations_delta" {
+            if let Some(citation) = delta.get(name) {
+                block.fields.add("citations", citation.get());
+            }
+            return;
+        }
+        let Some(more) = delta.text(name) else { return };
+        if kind == "input_json_delta" {
+            block.input.push_str(&more);
+        } else {
+            block.fields.grow(name, &more);
+        }
+    }
+
+    fn end(&mut self, fields: &Fields<'_>) {
+        if let Some(delta) = fields.get("delta").and_then(Fields::of) {
+            self.has_stopped |= delta.text("stop_reason").is_some();
+            self.message.set_all(delta);
+        }
+        // Counts here are those of the whole reply, not of what came since.
+        if let Some(usage) = fields.get("usage").and_then(Fields::of) {
+            self.usage.set_all(usage);
+        }
+    }
+
+    /// The reply.
+    pub(super) fn finish(self) -> Reply {
+        let Self { mut message, usage, blocks, has_stopped, is_done, refusal, broken, mut odd } = self;
+        if message.is_empty() && blocks.is_empty() {
+            let fault = refusal.map(Fault::Provider).or(broken);
+            let reply = Reply::fault(fault.unwrap_or_else(|| unreadable("no message in the stream")));
+            return Reply { odd, ..reply };
+        }
+        let blocks: Vec<String> = blocks.into_values().map(|block| block.finish(&mut odd)).collect();
+        message.replace("content", json::array(&blocks));
+        message.replace("role", json::quote("assistant"));
+        message.replace("type", json::quote("message"));
+        if !usage.is_empty() {
+            message.replace("usage", usage.finish());
+        }
+        let mut reply = whole(message.finish().as_bytes()).unwrap_or_else(Reply::fault);
+        reply.odd = odd;
+        let ended = has_stopped || (is_done && refusal.is_none());
+        let fault = refusal.map(Fault::Provider).or(broken).or((!ended).then_some(Fault::Cut));
+        reply.fault = reply.fault.or(fault);
+        reply
+    }
+}
+
+impl Block {
+    fn finish(self, odd: &mut Vec<String>) -> String {
+        let Self { mut fields, input } = self;
+        if !input.is_empty() {
+            let json = match json::raw(&input) {
+                Ok(raw) => raw.get().to_owned(),
+                Err(_) => {
+                    note(odd, || "the input of a call is no JSON".to_owned());
+                    json::quote(&input)
+                }
+            };
+            fields.replace("input", json);
+        }
+        fields.finish()
+    }
+}
+
+fn index(fields: &Fields<'_>) -> u64 {
+    fields.get("index").and_then(|raw| raw.get().parse().ok()).unwrap_or_default()
+}

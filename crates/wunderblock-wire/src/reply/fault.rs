@@ -1,0 +1,140 @@
+//! What is wrong with a reply, and what providers say when they refuse.
+
+use crate::json::{self, Fields, text};
+use wunderblock_core::message::Dialect;
+
+/// What is wrong with a reply. What had come until then is in the reply all the same.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// The stream ended before the model did.
+    #[error("the reply broke off")]
+    Cut,
+    /// The provider said that something went wrong, instead of a reply or in the middle of one.
+    #[error(transparent)]
+    Provider(#[from] Refusal),
+    /// More bytes than are read.
+    #[error("the reply is longer than {most} bytes")]
+    TooLong {
+        /// How many are.
+        most: usize,
+    },
+    /// Neither JSON nor events, or not of the dialect's shape.
+    #[error("the reply cannot be read: {reason}")]
+    Unreadable {
+        /// What does not fit.
+        reason: String,
+    },
+    /// Replies of this dialect are not read.
+    #[error("replies in the {} form cannot be read", dialect.name())]
+    Unsupported {
+        /// Which one was asked for.
+        dialect: Dialect,
+    },
+}
+
+/// What a provider says when it does not answer: `{"error": {…}}`, of either dialect.
+#[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
+#[error("{}{}{message}", kind, if kind.is_empty() || message.is_empty() { "" } else { ": " })]
+pub struct Refusal {
+    /// Its kind in the provider's word: Anthropic's `error.type`; OpenAI's `error.code`, else its `error.type`.
+    pub kind: String,
+    /// What it says.
+    pub message: String,
+}
+
+impl Refusal {
+    /// Reads the body of an error response, or the data of an error event; `None` if it is neither.
+    #[must_use]
+    pub fn read(body: &[u8]) -> Option<Self> {
+        Self::of(&Fields::of(json::document(body).ok()?)?)
+    }
+
+    pub(crate) fn of(fields: &Fields<'_>) -> Option<Self> {
+        let raw = fields.get("error").filter(|raw| !json::is_null(raw))?;
+        let Some(error) = Fields::of(raw) else {
+            return Some(Self { kind: String::new(), message: text(raw)? });
+        };
+        let kind = error.text("code").or_else(|| error.text("type")).unwrap_or_default();
+        Some(Self { kind, message: error.text("message").unwrap_or_default() })
+    }
+
+    /// Whether it says that the request was too long.
+    ///
+    /// OpenAI's code is `context_length_exceeded`; Anthropic's kinds do not tell (`request_too_large` is of bytes,
+    /// `invalid_request_error` of anything), so its words do: "prompt is too long", "exceed context limit". The other
+    /// words are those of servers compatible with OpenAI.
+    #[must_use]
+    pub fn is_overflow(&self) -> bool {
+        const KINDS: [&str; 2] = ["context_length_exceeded", "request_too_large"];
+        const WORDS: [&str; 7] = [
+            "prompt is too long",
+            "exceed context limit",
+            "maximum context length",
+            "context length exceeded",
+            "exceeds the context window",
+            "context window of",
+            "exceed_context_size",
+        ];
+        let message = self.message.to_lowercase();
+        KINDS.contains(&self.kind.as_str()) || WORDS.iter().any(|words| message.contains(words))
+    }
+
+    /// The HTTP status its kind stands for, of kinds that come in the middle of a stream, where there is no other.
+    ///
+    /// Anthropic's are those of its page "Errors"; OpenAI's of its guide "Error codes".
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        Some(match self.kind.as_str() {
+            "invalid_request_error" => 400,
+            "authentication_error" | "invalid_api_key" => 401,
+            "billing_error" => 402,
+            "permission_error" => 403,
+            "not_found_error" | "model_not_found" => 404,
+            "request_too_large" => 413,
+            "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" => 429,
+            "api_error" | "server_error" => 500,
+            "timeout_error" => 504,
+            "overloaded_error" => 529,
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_providers_say_is_read() {
+        let table = [
+            (
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"},"request_id":"r"}"#,
+                "invalid_request_error: prompt is too long: 210000 tokens > 200000 maximum",
+                true,
+                Some(400),
+            ),
+            (
+                r#"{"error":{"message":"This model's maximum context length is 8192 tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}"#,
+                "context_length_exceeded: This model's maximum context length is 8192 tokens.",
+                true,
+                None,
+            ),
+            (
+                r#"{"error":{"message":"No.","type":"server_error","param":null,"code":null}}"#,
+                "server_error: No.",
+                false,
+                Some(500),
+            ),
+            (r#"{"error":"model is loading"}"#, "model is loading", false, None),
+            (r#"{"error":{}}"#, "", false, None),
+        ];
+        for (body, words, overflow, status) in table {
+            let refusal = Refusal::read(body.as_bytes()).unwrap();
+            assert_eq!((refusal.to_string(), refusal.is_overflow()), (words.to_owned(), overflow));
+            assert_eq!(refusal.status(), status, "{body}");
+        }
+        for body in ["", "<html>", "[]", "{}", r#"{"error":null}"#, r#"{"error":7}"#] {
+            assert_eq!(Refusal::read(body.as_bytes()), None, "{body}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Objects that come in pieces.
+
+use crate::json::{Fields, Object, quote};
+use serde_json::value::RawValue;
+
+/// An object that grows: fields in the order they first came, each the text of a JSON value.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Growing {
+    fields: Vec<(String, Value)>,
+}
+
+#[derive(Clone, Debug)]
+enum Value {
+    /// The text of a JSON value.
+    Raw(String),
+    /// A text that comes in pieces; not quoted yet.
+    Text(String),
+    /// Values that come one by one.
+    List(Vec<String>),
+}
+
+impl Growing {
+    /// Sets fields, those of names that are there already in their place. What is `null` replaces nothing.
+    pub(super) fn set_all<'a>(&mut self, fields: Fields<'a>) {
+        for (name, raw) in fields.rest() {
+            self.set(&name, raw);
+        }
+    }
+
+    /// Sets one field, as [`Growing::set_all`] does.
+    pub(super) fn set(&mut self, name: &str, raw: &RawValue) {
+        let value = Value::Raw(raw.get().to_owned());
+        match self.fields.iter_mut().find(|(own, _)| own == name) {
+            Some(_) if crate::json::is_null(raw) => {}
+            Some((_, old)) => *old = value,
+            None => self.fields.push((name.to_owned(), value)),
+        }
+    }
+
+    /// Replaces a field, or adds it.
+    pub(super) fn replace(&mut self, name: &str, json: String) {
+        *self.place(name) = Value::Raw(json);
+    }
+
+    /// Adds to a text; a value of another kind gives way.
+    pub(super) fn grow(&mut self, name: &str, more: &str) {
+        let value = self.place(name);
+        match value {
+            Value::Text(text) => text.push_str(more),
+            Value::Raw(raw) => {
+                let begun = serde_json::from_str::<&RawValue>(raw).ok().and_then(crate::json::text);
+                *value = Value::Text(begun.unwrap_or_default() + more);
+            }
+            Value::List(_) => *value = Value::Text(more.to_owned()),
+        }
+    }
+
+    /// Adds to a list; a value of another kind gives way.
+    pub(super) fn add(&mut self, name: &str, json: &str) {
+        let value = self.place(name);
+        match value {
+            Value::List(items) => items.push(json.to_owned()),
+            Value::Raw(_) | Value::Text(_) => *value = Value::List(vec![json.to_owned()]),
+        }
+    }
+
+    /// Whether a text is there, and what it is so far.
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        match &self.fields.iter().find(|(own, _)| own == name)?.1 {
+            Value::Text(text) => Some(text.clone()),
+            Value::Raw(raw) => serde_json::from_str::<&RawValue>(raw).ok().and_then(crate::json::text),
+            Value::List(_) => None,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    fn place(&mut self, name: &str) -> &mut Value {
+        let at = self.fields.iter().position(|(own, _)| own == name);
+        let at = at.unwrap_or_else(|| {
+            self.fields.push((name.to_owned(), Value::Raw("null".to_owned())));
+            self.fields.len() - 1
+        });
+        // The place was found or made above.
+        #[allow(clippy::indexing_slicing)]
+        &mut self.fields[at].1
+    }
+
+    /// The object as JSON.
+    pub(super) fn finish(self) -> String {
+        let mut object = Object::default();
+        for (name, value) in self.fields {
+            let json = match value {
+                Value::Raw(raw) => raw,
+                Value::Text(text) => quote(&text),
+                Value::List(items) => crate::json::array(&items),
+            };
+            object = object.raw(&name, &json);
+        }
+        object.finish()
+    }
+}

@@ -1,0 +1,227 @@
+//! Replies of OpenAI chat completions, and of servers compatible with it. Facts are of its API reference, "Chat
+//! completions" and "Streaming".
+
+use super::fields::Growing;
+use super::{Fault, Refusal, Reply, Stop, named, note, only, opened, sse, unreadable};
+use crate::extra::{self, KIND};
+use crate::json::{self, Fields, is_null, list};
+use serde_json::value::RawValue;
+use wunderblock_core::event::UsageMeasured;
+use wunderblock_core::message::{Dialect, Message, Part};
+use wunderblock_core::units::Tokens;
+
+/// Reads a whole body.
+pub(super) fn whole(bytes: &[u8]) -> Result<Reply, Fault> {
+    let fields = opened(bytes)?;
+    let choices = fields.get("choices").and_then(list).unwrap_or_default();
+    let Some(choice) = choices.first().and_then(|raw| Fields::of(raw)) else {
+        return Err(Refusal::of(&fields).map_or_else(|| unreadable("it has no choices"), Fault::Provider));
+    };
+    let raw = choice.get("message").ok_or_else(|| unreadable("a choice has no message"))?;
+    let mut message = only(crate::openai_chat::decode::single(raw.get()).map_err(unreadable)?)?;
+    let word = choice.text("finish_reason");
+    let stop = Stop::of(word.as_deref());
+    message.api_id = fields.text("id").map(String::into_boxed_str);
+    message.model = fields.text("model").map(String::into_boxed_str);
+    message.stop = word.map(String::into_boxed_str);
+    let usage = fields.get("usage").and_then(Fields::of).map(|usage| measured(&usage, &message));
+    let mut odd = Vec::new();
+    if choices.len() > 1 {
+        note(&mut odd, || format!("{} choices, of which the first counts", choices.len()));
+    }
+    Ok(Reply { message, stop, usage, fault: None, odd })
+}
+
+/// `prompt_tokens` hold what the cache gave; `completion_tokens` hold reasoning.
+fn measured(usage: &Fields<'_>, message: &Message) -> UsageMeasured {
+    let count = |fields: &Fields<'_>, name| {
+        fields.get(name).and_then(|raw| raw.get().parse::<u64>().ok()).unwrap_or_default()
+    };
+    let details = usage.get("prompt_tokens_details").and_then(Fields::of).unwrap_or_default();
+    let cached = count(&details, "cached_tokens");
+    UsageMeasured {
+        api_id: message.api_id.clone(),
+        model: message.model.clone(),
+        input: Tokens(count(usage, "prompt_tokens").saturating_sub(cached)),
+        cache_read: Tokens(cached),
+        cache_write: Tokens::ZERO,
+        output: Tokens(count(usage, "completion_tokens")),
+        window: None,
+    }
+}
+
+/// Whether a part is what the model said when it declined.
+pub(super) fn is_refusal(part: &Part) -> bool {
+    let Part::Text { extra, .. } = part else { return false };
+    let kind = extra::open(extra, Dialect::OpenaiChat).ok().and_then(|opened| opened.own_word(KIND));
+    matches!(kind.as_deref(), Some("refusal" | "refusal_part"))
+}
+
+/// The body that a stream's chunks amount to.
+#[derive(Debug, Default)]
+pub(super) struct Assembly {
+    body: Growing,
+    message: Growing,
+    calls: Vec<Call>,
+    legacy: Option<Call>,
+    reason: Option<String>,
+    has_choice: bool,
+    is_done: bool,
+    refusal: Option<Refusal>,
+    broken: Option<Fault>,
+    odd: Vec<String>,
+}
+
+/// A call that comes in pieces.
+#[derive(Debug, Default)]
+struct Call {
+    index: Option<u64>,
+    fields: Growing,
+    inner: Growing,
+}
+
+impl Assembly {
+    pub(super) fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    /// Takes a chunk.
+    pub(super) fn take(&mut self, event: &sse::Event) {
+        if self.is_done {
+            return;
+        }
+        let data = event.data.trim();
+        if data == "[DONE]" {
+            self.is_done = true;
+            return;
+        }
+        let Ok(mut fields) = Fields::parse(data) else {
+            note(&mut self.odd, || "an event that is no JSON object".to_owned());
+            self.broken.get_or_insert_with(|| unreadable("an event is no JSON object"));
+            return;
+        };
+        if let Some(refusal) = Refusal::of(&fields) {
+            self.refusal = Some(refusal);
+            self.is_done = true;
+            return;
+        }
+        let Some(choices) = fields.take("choices").and_then(list) else {
+            let kind = fields.text("object").unwrap_or_default();
+            return note(&mut self.odd, || format!("an event of the kind {}", named(&kind)));
+        };
+        // The same in all chunks, but for the usage, which only the last has.
+        self.body.set_all(fields);
+        for choice in choices.into_iter().filter_map(Fields::of) {
+            self.choice(&choice);
+        }
+    }
+
+    fn choice(&mut self, choice: &Fields<'_>) {
+        let index = choice.get("index").map_or("0", RawValue::get);
+        if index != "0" {
+            return note(&mut self.odd, || format!("a piece of choice {}", named(index)));
+        }
+        self.has_choice = true;
+        if let Some(reason) = choice.text("finish_reason") {
+            self.reason = Some(reason);
+        }
+        // A server that sends all at once may call it what the whole form does.
+        let delta = choice.get("delta").or_else(|| choice.get("message"));
+        let Some(mut delta) = delta.and_then(Fields::of) else { return };
+        for raw in delta.take("tool_calls").and_then(list).unwrap_or_default() {
+            if let Some(call) = Fields::of(raw) {
+                self.call(call);
+            }
+        }
+        if let Some(call) = delta.take("function_call").and_then(Fields::of) {
+            self.legacy.get_or_insert_default().named(call);
+        }
+        for (name, raw) in delta.rest() {
+            match json::text(raw) {
+                Some(more) if name != "role" => self.message.grow(&name, &more),
+                _ => self.message.set(&name, raw),
+            }
+        }
+    }
+
+    /// A piece of a call. It belongs to the call of its index, unless it bears another id: there are servers that
+    /// give every call the same index, or none.
+    fn call(&mut self, mut fields: Fields<'_>) {
+        let index = fields.take("index").and_then(|raw| raw.get().parse::<u64>().ok());
+        let id = fields.text("id").filter(|id| !id.is_empty());
+        let same = |call: &Call| match (&id, call.fields.text("id").filter(|own| !own.is_empty())) {
+            (Some(id), Some(own)) => *id == own && (index.is_none() || index == call.index),
+            _ => index.is_none() || index == call.index,
+        };
+        let at = self.calls.iter().rposition(same).unwrap_or_else(|| {
+            self.calls.push(Call { index, ..Call::default() });
+            self.calls.len() - 1
+        });
+        let Some(call) = self.calls.get_mut(at) else { return };
+        for kind in ["function", "custom"] {
+            if let Some(inner) = fields.take(kind).filter(|raw| !is_null(raw)).and_then(Fields::of) {
+                call.named(inner);
+            }
+        }
+        for (name, raw) in fields.rest() {
+            if json::text(raw).as_deref() != Some("") {
+                call.fields.set(&name, raw);
+            }
+        }
+    }
+
+    /// The reply.
+    pub(super) fn finish(self) -> Reply {
+        let Self { mut body, mut message, calls, legacy, reason, has_choice, is_done, refusal, broken, odd } =
+            self;
+        if !has_choice {
+            let fault = refusal.map(Fault::Provider).or(broken);
+            let reply = Reply::fault(fault.unwrap_or_else(|| unreadable("no choice in the stream")));
+            return Reply { odd, ..reply };
+        }
+        if !calls.is_empty() {
+            let calls: Vec<String> = calls.into_iter().map(Call::finish).collect();
+            message.replace("tool_calls", json::array(&calls));
+        }
+        if let Some(call) = legacy {
+            message.replace("function_call", call.inner.finish());
+        }
+        message.replace("role", json::quote("assistant"));
+        let ended = reason.is_some() || is_done;
+        let reason = reason.map_or_else(|| "null".to_owned(), |reason| json::quote(&reason));
+        let choice = json::Object::default().raw("message", &message.finish()).raw("finish_reason", &reason);
+        body.replace("choices", json::array(&[choice.finish()]));
+        let mut reply = whole(body.finish().as_bytes()).unwrap_or_else(Reply::fault);
+        reply.odd = odd;
+        let fault = refusal.map(Fault::Provider).or(broken).or((!ended).then_some(Fault::Cut));
+        reply.fault = reply.fault.or(fault);
+        reply
+    }
+}
+
+impl Call {
+    /// Name and arguments. A name comes whole, and from some servers with each piece.
+    fn named(&mut self, inner: Fields<'_>) {
+        for (name, raw) in inner.rest() {
+            match (name.as_str(), json::text(raw)) {
+                ("arguments" | "input", Some(more)) => self.inner.grow(&name, &more),
+                ("arguments" | "input", None) if !is_null(raw) => self.inner.grow(&name, raw.get()),
+                (_, Some(text)) if text.is_empty() => {}
+                _ => self.inner.set(&name, raw),
+            }
+        }
+    }
+
+    fn finish(self) -> String {
+        let Self { mut fields, inner, .. } = self;
+        let kind = fields.text("type").unwrap_or_else(|| "function".to_owned());
+        fields.replace("type", json::quote(&kind));
+        if inner.text("name").is_none() {
+            // Without a name there is nothing to call; the pieces stay as they are.
+            fields.replace("function", inner.finish());
+        } else {
+            fields.replace(&kind, inner.finish());
+        }
+        fields.finish()
+    }
+}

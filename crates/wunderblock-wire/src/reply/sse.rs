@@ -1,0 +1,191 @@
+//! Server-sent events, piece by piece, as the WHATWG HTML standard (section "Server-sent events") reads them.
+//!
+//! Lines end with LF, CR or CR LF, also where a piece ends between the two; a byte order mark at the very beginning, comments
+//! and unknown fields are passed over. One thing is read more kindly than the standard has it: an event that the stream
+//! breaks off after, without the blank line, still counts. Reconnecting (`id`, `retry`) is not for replies.
+
+use memchr::memchr2;
+
+/// One event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Event {
+    /// The `event` field; empty where there was none.
+    pub name: String,
+    /// The `data` fields, joined by line feeds.
+    pub data: String,
+}
+
+/// A stream of events that is being read.
+#[derive(Clone, Debug)]
+pub struct Events {
+    line: Vec<u8>,
+    event: Event,
+    has_data: bool,
+    /// The last byte was CR: an LF that follows belongs to it.
+    after_return: bool,
+    at_start: bool,
+    most: usize,
+    is_over: bool,
+}
+
+impl Events {
+    /// Nothing read yet. An event longer than `most` bytes ends the reading.
+    #[must_use]
+    pub fn new(most: usize) -> Self {
+        Self {
+            line: Vec::new(),
+            event: Event::default(),
+            has_data: false,
+            after_return: false,
+            at_start: true,
+            most,
+            is_over: false,
+        }
+    }
+
+    /// Whether an event was too long; nothing is read after it.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Reads a piece; the events that became whole.
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<Event> {
+        let mut events = Vec::new();
+        let mut rest = bytes;
+        while !self.is_over {
+            if std::mem::take(&mut self.after_return) {
+                match rest {
+                    [b'\n', more @ ..] => rest = more,
+                    [] => self.after_return = true,
+                    _ => {}
+                }
+            }
+            let Some(end) = memchr2(b'\n', b'\r', rest) else { break };
+            let (line, after) = rest.split_at(end);
+            self.after_return = after.first() == Some(&b'\r');
+            rest = after.get(1..).unwrap_or_default();
+            self.take(line);
+            events.extend(self.end_line());
+        }
+        self.take(rest);
+        events
+    }
+
+    /// The stream is at its end: the last event, where its blank line is missing.
+    #[must_use]
+    pub fn finish(mut self) -> Option<Event> {
+        if !self.line.is_empty() {
+            let _ = self.end_line();
+        }
+        (self.has_data && !self.is_over).then_some(self.event)
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        if self.is_over {
+            return;
+        }
+        if self.line.len() + bytes.len() + self.event.data.len() > self.most {
+            self.is_over = true;
+            self.line = Vec::new();
+            return;
+        }
+        self.line.extend_from_slice(bytes);
+    }
+
+    fn end_line(&mut self) -> Option<Event> {
+        if self.is_over {
+            return None;
+        }
+        let line = std::mem::take(&mut self.line);
+        let line = if std::mem::take(&mut self.at_start) {
+            line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&line)
+        } else {
+            &line
+        };
+        if line.is_empty() {
+            let event = std::mem::take(&mut self.event);
+            return std::mem::take(&mut self.has_data).then_some(event);
+        }
+        let (field, value) = match memchr::memchr(b':', line) {
+            Some(colon) => line.split_at(colon),
+            None => (line, &[][..]),
+        };
+        let value = value.strip_prefix(b":").unwrap_or(value);
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match field {
+            b"data" => {
+                if std::mem::replace(&mut self.has_data, true) {
+                    self.event.data.push('\n');
+                }
+                self.event.data.push_str(&String::from_utf8_lossy(value));
+            }
+            b"event" => self.event.name = String::from_utf8_lossy(value).into_owned(),
+            _ => {}
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(pieces: &[&[u8]]) -> Vec<(String, String)> {
+        let mut events = Events::new(1 << 20);
+        let mut found: Vec<Event> = pieces.iter().flat_map(|piece| events.push(piece)).collect();
+        found.extend(events.finish());
+        found.into_iter().map(|event| (event.name, event.data)).collect()
+    }
+
+    #[test]
+    fn streams_are_read_as_the_standard_has_it() {
+        let table: [(&str, &[(&str, &str)]); 12] = [
+            ("data: a\n\n", &[("", "a")]),
+            ("data:a\r\n\r\ndata: b\r\n\r\n", &[("", "a"), ("", "b")]),
+            ("data: a\r\rdata: b\r\r", &[("", "a"), ("", "b")]),
+            ("\u{feff}data: a\n\n", &[("", "a")]),
+            ("data: a\ndata:  b\ndata\n\n", &[("", "a\n b\n")]),
+            (": a comment\nevent: ping\ndata: {}\n\n", &[("ping", "{}")]),
+            ("event: nothing\n\ndata: a\n\n", &[("", "a")]),
+            ("id: 7\nretry: 10\nwhat: ever\ndata: a\n\n", &[("", "a")]),
+            ("data: a", &[("", "a")]),
+            ("data: a\n", &[("", "a")]),
+            ("data\n\n", &[("", "")]),
+            ("\n\n\r\n", &[]),
+        ];
+        for (stream, expected) in table {
+            let found = read(&[stream.as_bytes()]);
+            let found: Vec<(&str, &str)> = found.iter().map(|(name, data)| (&**name, &**data)).collect();
+            assert_eq!(found, expected, "{stream:?}");
+        }
+    }
+
+    #[test]
+    fn an_event_without_end_ends_the_reading() {
+        let mut events = Events::new(100);
+        assert_eq!(events.push(b"data: small\n\n").len(), 1);
+        for _ in 0..1_000 {
+            assert_eq!(events.push(b"data: 0123456789\n"), []);
+        }
+        assert!(events.is_over() && events.line.capacity() < 1_000);
+        assert_eq!(events.push(b"\n\ndata: late\n\n"), []);
+        assert_eq!(events.finish(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_do_not_matter(
+            stream in "(data|event|:|: |é|汉|\r|\n|\r\n|\n\n|\u{feff}|[a-z]){0,60}",
+            cuts in proptest::collection::vec(0_usize..200, 0..8),
+        ) {
+            let bytes = stream.as_bytes();
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            let pieces: Vec<&[u8]> = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
+            prop_assert_eq!(read(&pieces), read(&[bytes]));
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! One call.
+//!
+//! The connection has a thread of its own, which does nothing but read: so whoever waits can be stopped at any time, also
+//! while nothing comes. A thread that is no longer waited for ends with its next byte, at the latest with its time.
+
+use super::client::{EndpointError, Limits, millis};
+use super::status::Words;
+use crate::summarize::Failure;
+use std::io::Read;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::time::{Duration, Instant};
+use ureq::http::{HeaderName, HeaderValue, Response};
+use ureq::{Agent, Body};
+use wunderblock_core::message::Dialect;
+use wunderblock_wire::{Reading, Reply};
+
+/// Of an answer that is not a good one, so much is read.
+const REFUSAL_BYTES: u64 = 64 << 10;
+/// How much is read at once.
+const PIECE_BYTES: usize = 16 << 10;
+/// So many pieces wait to be looked at; then the connection waits.
+const PIECES: usize = 64;
+/// How often whoever asked is asked whether to go on, at least.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How a request is sent.
+#[derive(Clone)]
+pub(super) struct Ask {
+    pub(super) url: String,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    proxy: Option<ureq::Proxy>,
+}
+
+impl Ask {
+    pub(super) fn new(
+        url: String,
+        headers: Vec<(String, String)>,
+        proxy: Option<&str>,
+    ) -> Result<Self, EndpointError> {
+        let header = |(name, value): (String, String)| {
+            let parsed = (HeaderName::try_from(&name), HeaderValue::try_from(&value));
+            let (Ok(parsed_name), Ok(mut parsed_value)) = parsed else {
+                return Err(EndpointError::Header(name));
+            };
+            parsed_value.set_sensitive(true);
+            Ok((parsed_name, parsed_value))
+        };
+        let headers = headers.into_iter().map(header).collect::<Result<_, _>>()?;
+        let proxy =
+            proxy.map(|proxy| ureq::Proxy::new(proxy).map_err(|_| EndpointError::Proxy(proxy.to_owned())));
+        Ok(Self { url, headers, proxy: proxy.transpose()? })
+    }
+
+    /// An agent for one call: what time is left differs from call to call.
+    fn agent(&self, limits: &Limits, left: Duration) -> Agent {
+        let (connect, first, idle) = (millis(limits.connect), millis(limits.first_byte), millis(limits.idle));
+        let config = Agent::config_builder()
+            // By itself the client would look into the environment.
+            .proxy(self.proxy.clone())
+            // A key goes where it was meant to go, and nowhere else.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .http_status_as_error(false)
+            .timeout_resolve(Some(connect))
+            .timeout_connect(Some(connect))
+            .timeout_recv_response(Some(first))
+            .timeout_per_read(Some(first.max(idle)))
+            .timeout_global(Some(left))
+            .build();
+        config.new_agent()
+    }
+
+    fn send(&self, agent: &Agent, body: &[u8]) -> Result<Response<Body>, ureq::Error> {
+        let mut request = agent.post(&self.url);
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        request.send(body)
+    }
+}
+
+/// What the connection's thread tells.
+enum News {
+    /// The answer begins.
+    Head { status: u16, retry_after: Option<u64>, kind: String },
+    /// A piece of it.
+    Piece(Vec<u8>),
+    /// It is over.
+    End,
+    /// There will be no more.
+    Failed(Failure),
+}
+
+/// A call and its limits.
+pub(super) struct Call<'a> {
+    pub(super) dialect: Dialect,
+    pub(super) limits: &'a Limits,
+    pub(super) end: Instant,
+    pub(super) words: &'a Words<'a>,
+}
+
+impl Call<'_> {
+    /// Sends, and reads until the reply is whole.
+    pub(super) fn make(
+        &mut self,
+        ask: &Ask,
+        body: Arc<[u8]>,
+        progress: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<Reply, Failure> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(Failure::TimedOut);
+        }
+        let agent = ask.agent(self.limits, left);
+        let ask = ask.clone();
+        let (sender, news) = mpsc::sync_channel(PIECES);
+        std::thread::spawn(move || connection(&ask, &agent, &body, &sender));
+        self.follow(&news, progress)
+    }
+
+    fn follow(
+        &self,
+        news: &Receiver<News>,
+        progress: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<Reply, Failure> {
+        let most = usize::try_from(self.limits.response.0).unwrap_or(usize::MAX);
+        let mut reading = Reading::new(self.dialect, most);
+        let mut head: Option<(u16, Option<u64>, String)> = None;
+        let mut refusal = Vec::new();
+        // Connecting has a limit of its own, which the connection holds.
+        let mut patience = millis(self.limits.connect) * 2 + millis(self.limits.first_byte);
+        let mut since = Instant::now();
+        loop {
+            if !progress(reading.bytes()) {
+                return Err(Failure::Stopped);
+            }
+            let now = Instant::now();
+            let until = (since + patience).min(self.end);
+            if now >= until {
+                return Err(Failure::TimedOut);
+            }
+            match news.recv_timeout((until - now).min(TICK)) {
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => return Err(broken_off()),
+                Ok(News::Failed(Failure::Unreachable(why))) => {
+                    return Err(Failure::Unreachable(self.words.of(&why)));
+                }
+                Ok(News::Failed(failure)) => return Err(failure),
+                Ok(News::Head { status, retry_after, kind }) => {
+                    head = Some((status, retry_after, kind));
+                    // Headers come at once, the first event when the model begins.
+                    patience = millis(self.limits.first_byte);
+                }
+                Ok(News::Piece(piece)) => {
+                    patience = millis(self.limits.idle);
+                    match &head {
+                        Some((200..=299, ..)) => reading.push(&piece),
+                        _ => refusal.extend(piece),
+                    }
+                    if reading.is_done() {
+                        break;
+                    }
+                }
+                Ok(News::End) => break,
+            }
+            since = Instant::now();
+        }
+        match head {
+            Some((200..=299, _, kind)) => self.words.reply(reading.finish(), &kind),
+            Some((status, retry_after, _)) => Err(self.words.status(status, retry_after, &refusal)),
+            None => Err(broken_off()),
+        }
+    }
+}
+
+fn broken_off() -> Failure {
+    Failure::Broken("the connection ended".to_owned())
+}
+
+/// Sends a request and passes on what comes. Ends when nobody listens any more.
+fn connection(ask: &Ask, agent: &Agent, body: &[u8], news: &SyncSender<News>) {
+    let mut response = match ask.send(agent, body) {
+        Ok(response) => response,
+        Err(error) => return drop(news.send(News::Failed(failure(&error)))),
+    };
+    let status = response.status().as_u16();
+    let word =
+        |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = word("content-type").chars().take(60).collect();
+    // In seconds; the other form, a date, no provider is known to send.
+    let retry_after = word("retry-after").trim().parse::<f64>().ok().filter(|seconds| *seconds >= 0.0);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+    let retry_after = retry_after.map(|seconds| seconds.ceil() as u64);
+    if news.send(News::Head { status, retry_after, kind }).is_err() {
+        return;
+    }
+    let most = if (200..=299).contains(&status) { u64::MAX } else { REFUSAL_BYTES };
+    let mut reader = response.body_mut().as_reader().take(most);
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        let told = match reader.read(&mut piece) {
+            Ok(0) => return drop(news.send(News::End)),
+            Ok(read) => news.send(News::Piece(piece.get(..read).unwrap_or_default().to_vec())),
+            // What came until then may be a whole reply all the same; if not, it says so itself.
+            Err(error) => match failure(&ureq::Error::from(error)) {
+                Failure::TimedOut => return drop(news.send(News::Failed(Failure::TimedOut))),
+                _ => return drop(news.send(News::End)),
+            },
+        };
+        if told.is_err() {
+            return;
+        }
+    }
+}
+
+/// What an error before the answer is.
+fn failure(error: &ureq::Error) -> Failure {
+    use ureq::{Error, Timeout};
+    match error {
+        Error::Timeout(Timeout::Resolve | Timeout::Connect) => {
+            Failure::Unreachable("connecting took too long".to_owned())
+        }
+        Error::Timeout(_) => Failure::TimedOut,
+        Error::Protocol(_) | Error::LargeResponseHeader(..) => {
+            Failure::Broken(format!("it does not speak HTTP: {error}"))
+        }
+        _ => Failure::Unreachable(error.to_string()),
+    }
+}

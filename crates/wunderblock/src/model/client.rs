@@ -1,0 +1,270 @@
+//! Where a model is called, and how patiently.
+
+use super::call::{self, Ask};
+use super::key::ApiKey;
+use super::status::Words;
+use crate::redact::Redactor;
+use crate::summarize::Failure;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use wunderblock_core::message::Dialect;
+use wunderblock_core::units::{Bytes, Millis};
+use wunderblock_wire::Reply;
+
+/// The version of the Messages API that is asked for; the only one there is (its page "Versions").
+const ANTHROPIC_VERSION: &str = "2023-06-01";
+/// What is waited before the first new try; before the second, twice that.
+const BACKOFF: Duration = Duration::from_millis(500);
+/// How often whoever asked is asked whether to go on, at least.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Where a model is called.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    /// The format of requests and replies: Anthropic Messages or OpenAI chat completions.
+    pub dialect: Dialect,
+    /// Where the API begins, as `https://api.anthropic.com` or `https://api.openai.com/v1`; empty for just these.
+    pub base_url: String,
+    /// The key, where one is needed.
+    pub key: Option<ApiKey>,
+    /// Further headers, such as `anthropic-beta`. They may hold secrets: none is ever printed.
+    pub headers: Headers,
+    /// A proxy, as `http://host:port`.
+    pub proxy: Option<String>,
+}
+
+/// Names and values of headers; printed without the values.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Headers(pub Vec<(String, String)>);
+
+impl fmt::Debug for Headers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+impl Endpoint {
+    /// A provider's own, with a key.
+    #[must_use]
+    pub fn new(dialect: Dialect, key: Option<ApiKey>) -> Self {
+        Self { dialect, base_url: String::new(), key, headers: Headers::default(), proxy: None }
+    }
+
+    fn url(&self) -> Result<String, EndpointError> {
+        let base = self.base_url.trim().trim_end_matches('/');
+        let (own, path) = match self.dialect {
+            Dialect::Anthropic if base.ends_with("/v1") => ("", "/messages"),
+            Dialect::Anthropic => ("https://api.anthropic.com", "/v1/messages"),
+            Dialect::OpenaiChat => ("https://api.openai.com/v1", "/chat/completions"),
+            dialect => return Err(EndpointError::Dialect(dialect)),
+        };
+        let base = if base.is_empty() { own } else { base };
+        let has_scheme = base.starts_with("https://") || base.starts_with("http://");
+        let url = format!("{base}{path}");
+        match url.parse::<ureq::http::Uri>() {
+            Ok(parsed) if has_scheme && parsed.host().is_some_and(|host| !host.is_empty()) => Ok(url),
+            _ => Err(EndpointError::Url(base.to_owned())),
+        }
+    }
+
+    fn headers(&self) -> Vec<(String, String)> {
+        let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+        let mut add = |name: &str, value: String| headers.push((name.to_owned(), value));
+        if self.dialect == Dialect::Anthropic {
+            add("anthropic-version", ANTHROPIC_VERSION.to_owned());
+        }
+        if let Some(key) = &self.key {
+            match self.dialect {
+                Dialect::Anthropic => add("x-api-key", key.reveal().to_owned()),
+                _ => add("authorization", format!("Bearer {}", key.reveal())),
+            }
+        }
+        // A caller's own of the same name goes before.
+        headers.retain(|(name, _)| !self.headers.0.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)));
+        headers.extend(self.headers.0.iter().cloned());
+        headers
+    }
+}
+
+/// Why nothing can be called.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EndpointError {
+    /// No address of an API.
+    #[error("`{0}` is no address of an API: it begins with https:// or http:// and names a host")]
+    Url(String),
+    /// No model is called in this format.
+    #[error("no model is called in the {} format: it is anthropic or openai-chat", .0.name())]
+    Dialect(Dialect),
+    /// No address of a proxy.
+    #[error("`{0}` is no proxy: it is written http://host:port")]
+    Proxy(String),
+    /// A header that cannot be sent.
+    #[error("the header `{0}` cannot be sent: its name or value has characters that none may have")]
+    Header(String),
+}
+
+/// How long, and how much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// To find and reach the provider, TLS included.
+    pub connect: Millis,
+    /// From then on, to the first byte of its answer.
+    pub first_byte: Millis,
+    /// Between two pieces of the answer.
+    pub idle: Millis,
+    /// For everything, new tries included.
+    pub total: Millis,
+    /// The largest answer that is read.
+    pub response: Bytes,
+    /// So many new tries, where one may help: too many calls, a failure on the provider's side, no connection. 2 at most.
+    pub retries: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connect: Millis(10_000),
+            first_byte: Millis(90_000),
+            idle: Millis(60_000),
+            total: Millis(300_000),
+            response: Bytes(16 << 20),
+            retries: 2,
+        }
+    }
+}
+
+/// So many new tries are made, at most.
+const RETRIES_MAX: u32 = 2;
+
+/// A caller of one endpoint. It blocks; use it from a thread of your own.
+#[derive(Clone)]
+pub struct Client {
+    dialect: Dialect,
+    key: Option<ApiKey>,
+    ask: Ask,
+    limits: Limits,
+    redactor: Arc<Redactor>,
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("url", &self.ask.url)
+            .field("key", &self.key)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Client {
+    /// A client; nothing is called yet. `redactor` cleans what the provider says in errors.
+    ///
+    /// # Errors
+    /// See [`EndpointError`].
+    pub fn new(endpoint: &Endpoint, limits: Limits, redactor: Arc<Redactor>) -> Result<Self, EndpointError> {
+        let ask = Ask::new(endpoint.url()?, endpoint.headers(), endpoint.proxy.as_deref())?;
+        Ok(Self { dialect: endpoint.dialect, key: endpoint.key.clone(), ask, limits, redactor })
+    }
+
+    /// The format it speaks.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Sends a body and reads the reply, and says how many calls that took. `progress` is told how many bytes have come of
+    /// the current reply, also while none come; it answers whether to go on.
+    ///
+    /// # Errors
+    /// See [`Failure`]. A reply with a fault, and one in which the model declined, are failures.
+    pub fn ask(&self, body: &[u8], progress: &mut dyn FnMut(usize) -> bool) -> Result<(Reply, u32), Failure> {
+        let end = Instant::now() + millis(self.limits.total);
+        let words = Words { key: self.key.as_ref(), redactor: &self.redactor };
+        let body: Arc<[u8]> = body.into();
+        let mut calls = 0;
+        loop {
+            calls += 1;
+            let mut call = call::Call { dialect: self.dialect, limits: &self.limits, end, words: &words };
+            let failure = match call.make(&self.ask, Arc::clone(&body), progress) {
+                Ok(reply) => return Ok((reply, calls)),
+                Err(failure) => failure,
+            };
+            let wait = match &failure {
+                Failure::Limited(Some(seconds)) => Duration::from_secs(*seconds),
+                Failure::Limited(None) | Failure::Server(_) | Failure::Unreachable(_) => {
+                    BACKOFF * 2_u32.pow(calls - 1)
+                }
+                _ => return Err(failure),
+            };
+            let has_time = Instant::now().checked_add(wait).is_some_and(|then| then < end);
+            if calls > self.limits.retries.min(RETRIES_MAX) || !has_time {
+                return Err(failure);
+            }
+            pause(wait, progress)?;
+        }
+    }
+}
+
+/// Waits, and lets whoever asked stop that.
+fn pause(wait: Duration, progress: &mut dyn FnMut(usize) -> bool) -> Result<(), Failure> {
+    let end = Instant::now() + wait;
+    loop {
+        if !progress(0) {
+            return Err(Failure::Stopped);
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        std::thread::sleep(left.min(TICK));
+    }
+}
+
+/// A time that is waited.
+pub(super) fn millis(time: Millis) -> Duration {
+    Duration::from_millis(u64::try_from(time.0).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_put_together_and_wrong_ones_refused() {
+        let url = |dialect, base: &str| {
+            let endpoint = Endpoint { base_url: base.to_owned(), ..Endpoint::new(dialect, None) };
+            endpoint.url().map_err(|error| error.to_string())
+        };
+        let table = [
+            (Dialect::Anthropic, "", "https://api.anthropic.com/v1/messages"),
+            (Dialect::Anthropic, "http://127.0.0.1:80/", "http://127.0.0.1:80/v1/messages"),
+            (Dialect::Anthropic, "https://gate.example/x/v1/", "https://gate.example/x/v1/messages"),
+            (Dialect::OpenaiChat, "", "https://api.openai.com/v1/chat/completions"),
+            (
+                Dialect::OpenaiChat,
+                " http://localhost:11434/v1 ",
+                "http://localhost:11434/v1/chat/completions",
+            ),
+        ];
+        for (dialect, base, expected) in table {
+            assert_eq!(url(dialect, base).unwrap(), expected);
+        }
+        for wrong in ["api.example.com", "ftp://x.example", "https://", "https://a b"] {
+            assert!(url(Dialect::OpenaiChat, wrong).unwrap_err().contains("no address of an API"), "{wrong}");
+        }
+        assert!(url(Dialect::Gemini, "").unwrap_err().contains("gemini"));
+    }
+
+    #[test]
+    fn nothing_secret_is_printed() {
+        let endpoint = Endpoint {
+            headers: Headers(vec![("x-gate".into(), "hush".into())]),
+            ..Endpoint::new(Dialect::Anthropic, Some(ApiKey::new("sk-secret")))
+        };
+        let client = Client::new(&endpoint, Limits::default(), Arc::new(Redactor::embedded())).unwrap();
+        for shown in [format!("{endpoint:?}"), format!("{client:?}")] {
+            assert!(!shown.contains("sk-secret") && !shown.contains("hush"), "{shown}");
+        }
+    }
+}

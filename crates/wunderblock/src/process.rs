@@ -1,0 +1,295 @@
+//! Programs of other people: summarisers and hooks. Run without a shell, with limits, and ended with all they have started.
+
+use crate::summarize::Failure;
+use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+use wunderblock_core::units::{Bytes, Millis};
+
+/// How often it is looked whether a program has ended.
+const TICK: Duration = Duration::from_millis(5);
+/// A program that has ended may have left others behind that hold its output open; they are given so long.
+const GRACE: Duration = Duration::from_millis(250);
+/// So much of what a program says on stderr is kept, from its end.
+const ERRORS_BYTES: usize = 2_000;
+/// How much is read at once.
+const PIECE_BYTES: usize = 16 << 10;
+
+/// A program, its arguments, and its limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// Where it runs; none for where we do.
+    pub cwd: Option<PathBuf>,
+    /// How long it may take.
+    pub time: Millis,
+    /// The most it may write to stdout.
+    pub output: Bytes,
+}
+
+/// What a program came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// What it wrote to stdout; what is not UTF-8 in it is replaced.
+    pub text: String,
+    /// The end of what it wrote to stderr.
+    pub errors: String,
+}
+
+/// Splits a line into words as a shell does: blanks divide, quotes and backslashes keep together. Nothing else is special.
+///
+/// # Errors
+/// What is wrong with it, in words: a quote that is not closed, a backslash at the end, no word at all.
+pub fn split(line: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (None, ' ' | '\t' | '\n' | '\r') => words.extend(word.take()),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (Some(open), c) if c == open => quote = None,
+            (None | Some('"'), '\\') => {
+                let Some(next) = chars.next() else {
+                    return Err("it ends with a backslash".to_owned());
+                };
+                let word = word.get_or_insert_default();
+                // Within quotes a backslash stands for itself, unless it has something to keep.
+                if quote.is_some() && !matches!(next, '"' | '\\' | '$' | '`') {
+                    word.push('\\');
+                }
+                word.push(next);
+            }
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    if let Some(quote) = quote {
+        return Err(format!("a quote ({quote}) is not closed"));
+    }
+    words.extend(word);
+    if words.is_empty() { Err("it names no program".to_owned()) } else { Ok(words) }
+}
+
+/// Runs a program to its end, whatever its exit status. `progress` is told how many bytes it has written; it answers
+/// whether to go on.
+///
+/// # Errors
+/// It does not start ([`Failure::Unreachable`]), takes too long, writes too much ([`Failure::Broken`]), or is stopped.
+pub fn run(
+    program: &Program,
+    stdin: &[u8],
+    progress: &mut dyn FnMut(usize) -> bool,
+) -> Result<Output, Failure> {
+    let Some((name, arguments)) = program.argv.split_first() else {
+        return Err(Failure::Unreachable("no program is named".to_owned()));
+    };
+    let end = Instant::now() + Duration::from_millis(u64::try_from(program.time.0).unwrap_or_default());
+    let mut command = Command::new(name);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    if let Some(cwd) = &program.cwd {
+        command.current_dir(cwd);
+    }
+    // A group of its own: what it starts ends with it.
+    let spawned = command.process_group(0).spawn();
+    let mut child =
+        spawned.map_err(|error| Failure::Unreachable(format!("`{name}` does not start: {error}")))?;
+    let errors = listen(&mut child, stdin);
+    let (sender, pieces) = mpsc::channel();
+    if let Some(stdout) = child.stdout.take() {
+        std::thread::spawn(move || read(stdout, &sender));
+    }
+    let running = Running { program, name, end, pieces };
+    let (status, bytes) = running.follow(&mut child, progress).inspect_err(|_| end_all(&mut child))?;
+    let errors = errors.recv_timeout(GRACE).unwrap_or_default();
+    let errors = String::from_utf8_lossy(&errors).trim().to_owned();
+    Ok(Output { status, text: String::from_utf8_lossy(&bytes).into_owned(), errors })
+}
+
+/// Feeds a program, and collects what it complains of.
+fn listen(child: &mut Child, stdin: &[u8]) -> Receiver<Vec<u8>> {
+    if let Some(mut pipe) = child.stdin.take() {
+        let stdin = stdin.to_vec();
+        // A program that does not read what it is given is not wrong.
+        std::thread::spawn(move || drop(pipe.write_all(&stdin)));
+    }
+    let (sender, errors) = mpsc::channel();
+    if let Some(stderr) = child.stderr.take() {
+        std::thread::spawn(move || sender.send(tail(stderr)));
+    }
+    errors
+}
+
+/// The end of what is written.
+fn tail(mut stderr: impl Read) -> Vec<u8> {
+    let mut kept = Vec::new();
+    let mut piece = [0; 4_096];
+    while let Ok(read @ 1..) = stderr.read(&mut piece) {
+        kept.extend_from_slice(piece.get(..read).unwrap_or_default());
+        if kept.len() > 2 * ERRORS_BYTES {
+            kept.drain(..kept.len() - ERRORS_BYTES);
+        }
+    }
+    let start = kept.len().saturating_sub(ERRORS_BYTES);
+    kept.split_off(start)
+}
+
+fn read(mut stdout: impl Read, pieces: &Sender<Vec<u8>>) {
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        match stdout.read(&mut piece) {
+            Ok(0) => return,
+            Ok(read) if pieces.send(piece.get(..read).unwrap_or_default().to_vec()).is_ok() => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            _ => return,
+        }
+    }
+}
+
+/// A program that runs.
+struct Running<'a> {
+    program: &'a Program,
+    name: &'a str,
+    end: Instant,
+    pieces: Receiver<Vec<u8>>,
+}
+
+impl Running<'_> {
+    fn follow(
+        self,
+        child: &mut Child,
+        progress: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<(ExitStatus, Vec<u8>), Failure> {
+        let mut bytes = Vec::new();
+        let mut is_open = true;
+        let mut ended: Option<(ExitStatus, Instant)> = None;
+        loop {
+            if !progress(bytes.len()) {
+                return Err(Failure::Stopped);
+            }
+            if is_open {
+                match self.pieces.recv_timeout(TICK) {
+                    Ok(piece) => bytes.extend(piece),
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => is_open = false,
+                }
+            } else {
+                std::thread::sleep(TICK);
+            }
+            if bytes.len() as u64 > self.program.output.0 {
+                let most = self.program.output;
+                return Err(Failure::Broken(format!("`{}` wrote more than {most} bytes", self.name)));
+            }
+            if ended.is_none() {
+                let status = child.try_wait().map_err(|error| {
+                    Failure::Broken(format!("`{}` cannot be waited for: {error}", self.name))
+                })?;
+                ended = status.map(|status| (status, Instant::now()));
+            }
+            match ended {
+                Some((status, _)) if !is_open => return Ok((status, bytes)),
+                Some((status, at)) if at.elapsed() > GRACE => {
+                    end_group(child);
+                    return Ok((status, bytes));
+                }
+                _ if Instant::now() >= self.end => return Err(Failure::TimedOut),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Ends a program and all it has started.
+fn end_all(child: &mut Child) {
+    end_group(child);
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// Ends the group by its id. The system's own `kill` does it: there is no safe call for it.
+fn end_group(child: &Child) {
+    let group = format!("-{}", child.id());
+    let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, stdin: &[u8]) -> Result<Output, Failure> {
+        let argv = ["sh", "-c", script].map(str::to_owned).to_vec();
+        let program = Program { argv, cwd: None, time: Millis(2_000), output: Bytes(100_000) };
+        run(&program, stdin, &mut |_| true)
+    }
+
+    #[test]
+    fn lines_are_split_into_words_without_a_shell() {
+        let table: [(&str, &[&str]); 8] = [
+            ("prog", &["prog"]),
+            ("  prog  -a\tb\n", &["prog", "-a", "b"]),
+            ("prog 'a b' \"c d\"", &["prog", "a b", "c d"]),
+            ("prog a\\ b '' \"\"", &["prog", "a b", "", ""]),
+            ("prog 'it'\\''s'", &["prog", "it's"]),
+            (r#"prog "a\"b\n" 'a\b'"#, &["prog", "a\"b\\n", "a\\b"]),
+            ("prog $HOME *.rs a;b | c", &["prog", "$HOME", "*.rs", "a;b", "|", "c"]),
+            ("/opt/my\\ tools/sum --lang=汉", &["/opt/my tools/sum", "--lang=汉"]),
+        ];
+        for (line, words) in table {
+            assert_eq!(split(line).unwrap(), words, "{line}");
+        }
+        for wrong in ["", "  ", "prog 'a", "prog \"a", "prog a\\", "prog \"a\\"] {
+            assert!(split(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_program_gets_its_input_and_gives_its_output_whatever_its_status() {
+        let output = shell("tr a b; echo oh >&2; exit 3", b"banana").unwrap();
+        assert_eq!((output.text.as_str(), output.errors.as_str()), ("bbnbnb", "oh"));
+        assert_eq!(output.status.code(), Some(3));
+    }
+
+    #[test]
+    fn neither_side_waits_for_the_other() {
+        let much = vec![b'a'; 1 << 20];
+        assert_eq!(shell("echo fine", &much).unwrap().text, "fine\n");
+        let loud = shell("head -c 300000 /dev/zero >&2; echo fine", b"").unwrap();
+        assert_eq!((loud.text.as_str(), loud.errors.len()), ("fine\n", ERRORS_BYTES));
+    }
+
+    #[test]
+    fn a_program_without_end_is_ended_with_all_it_has_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let mark = folder.path().join("mark");
+        let script = format!("(sleep 3; touch {}) & sleep 60", mark.display());
+        let argv = vec!["sh".to_owned(), "-c".to_owned(), script];
+        let program = Program { argv, cwd: None, time: Millis(200), output: Bytes(10) };
+        assert_eq!(run(&program, b"", &mut |_| true), Err(Failure::TimedOut));
+        std::thread::sleep(Duration::from_millis(3_300));
+        assert!(!mark.exists(), "what it had started went on");
+    }
+
+    #[test]
+    fn what_a_program_leaves_behind_is_not_waited_for() {
+        assert_eq!(shell("sleep 30 & echo done", b"").unwrap().text, "done\n");
+    }
+
+    #[test]
+    fn too_much_output_and_a_stop_end_it() {
+        assert!(matches!(shell("yes", b""), Err(Failure::Broken(_))));
+        let argv = ["sleep", "30"].map(str::to_owned).to_vec();
+        let program = Program { argv, cwd: None, time: Millis(20_000), output: Bytes(10) };
+        assert_eq!(run(&program, b"", &mut |_| false), Err(Failure::Stopped));
+        let missing = Program { argv: vec!["/no/such/program".into()], ..program };
+        assert!(matches!(run(&missing, b"", &mut |_| true), Err(Failure::Unreachable(_))));
+    }
+}
