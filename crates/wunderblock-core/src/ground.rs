@@ -1,0 +1,333 @@
+//! Grounding: which of the literals a summary names stand in what it summarises.
+//!
+//! A name is known if it stands in the sources in its normal form, or as a part of a longer one: `src/a.rs` where they
+//! have `/home/me/src/a.rs`, `Store::open` where they have `crate::store::Store::open`. A quotation is known if each
+//! pair of its neighbouring words stands side by side somewhere in the sources; marks, case and line ends do not matter.
+//!
+//! Not counted are: positions (`#123`), handles (`wb:…`), the numbers of a list, what [`Known::set_aside`] names, and
+//! **counts**, which nobody wrote down anywhere. A count is written with a times sign before it: `×12`.
+
+use crate::literal::{Key, Kind, Literal, literals};
+use crate::policy::Permille;
+use std::collections::HashSet;
+
+/// So many unknown literals are listed, at most.
+pub const UNKNOWN_MAX: usize = 20;
+/// So many parts of a name are known by themselves, at most: deeper ones only together.
+const PARTS_MAX: usize = 12;
+/// The filter's size for words: so many bits for a byte of the sources …
+const BITS_PER_BYTE: usize = 8;
+/// … at least, and at most.
+const BITS_MIN: usize = 1 << 12;
+const BITS_MAX: usize = 1 << 29;
+
+/// What the sources of a summary name.
+#[derive(Clone, Debug)]
+pub struct Known {
+    names: HashSet<u64>,
+    /// A Bloom filter of the sources' words and pairs of neighbouring words.
+    words: Box<[u64]>,
+    aside: HashSet<u64>,
+}
+
+/// How much of what a text names is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grounding {
+    /// Literals it names, each time it does.
+    pub named: u32,
+    /// Those that are known.
+    pub grounded: u32,
+    /// The others, each once, at most [`UNKNOWN_MAX`].
+    pub unknown: Vec<Box<str>>,
+}
+
+impl Grounding {
+    /// The known ones' part of all. A text that names nothing invents nothing.
+    #[must_use]
+    pub fn score(&self) -> Permille {
+        Permille::ratio(self.grounded.into(), self.named.into())
+    }
+}
+
+impl Known {
+    /// What the texts name. Takes time linear in them; its size is at most that of the texts, and 64 MiB for words.
+    pub fn new<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
+        let texts: Vec<&str> = texts.into_iter().collect();
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+        let bits = bytes.saturating_mul(BITS_PER_BYTE).clamp(BITS_MIN, BITS_MAX).next_power_of_two();
+        let mut known = Self {
+            names: HashSet::new(),
+            words: vec![0; bits / 64].into_boxed_slice(),
+            aside: HashSet::new(),
+        };
+        texts.into_iter().for_each(|text| known.learn(text));
+        known
+    }
+
+    /// Takes in another text. The filter keeps its size: meant for a few lines, not for another source.
+    pub fn learn(&mut self, text: &str) {
+        for literal in literals(text) {
+            if literal.kind != Kind::Quotation && self.names.insert(literal.key()) {
+                self.learn_parts(&literal);
+            }
+        }
+        let mut before = None;
+        for word in words(text) {
+            self.mark(single(word));
+            if let Some(before) = before.filter(|_| word != GAP) {
+                self.mark(pair(before, word));
+            }
+            before = Some(word).filter(|word| *word != GAP);
+        }
+    }
+
+    /// Literals of this text count neither way: headings of a template.
+    pub fn set_aside(&mut self, text: &str) {
+        self.aside.extend(literals(text).map(|literal| literal.key()));
+    }
+
+    /// Every run of whole parts of a name is a name.
+    fn learn_parts(&mut self, literal: &Literal<'_>) {
+        let bytes = literal.normal().as_bytes();
+        let splits = |byte: &u8| match literal.kind {
+            Kind::Path | Kind::Url => matches!(byte, b'/' | b'\\'),
+            Kind::Identifier => matches!(byte, b'.' | b':' | b'@'),
+            _ => false,
+        };
+        if !bytes.iter().any(splits) {
+            return;
+        }
+        let starts: Vec<usize> = std::iter::once(0)
+            .chain(bytes.iter().enumerate().filter(|(_, byte)| splits(byte)).map(|(at, _)| at + 1))
+            .collect();
+        for start in starts.iter().rev().take(PARTS_MAX) {
+            let mut key = Key::default();
+            for (at, byte) in bytes.iter().enumerate().skip(*start) {
+                if splits(byte) && at > *start {
+                    self.names.insert(key.value());
+                }
+                key.push(*byte);
+            }
+            self.names.insert(key.value());
+        }
+    }
+
+    /// Whether a literal of some text is known.
+    #[must_use]
+    pub fn has(&self, literal: &Literal<'_>) -> bool {
+        match literal.kind {
+            Kind::Quotation => self.has_words(literal.text),
+            Kind::Path | Kind::Url => self.names.contains(&literal.key()),
+            // A name may stand inside a longer run: `foo_bar` in `a-foo_bar`.
+            _ => self.names.contains(&literal.key()) || self.has_words(literal.normal()),
+        }
+    }
+
+    /// Whether each pair of neighbouring words of a text stands side by side somewhere in the sources.
+    #[must_use]
+    pub fn has_words(&self, text: &str) -> bool {
+        let mut before = None;
+        for word in words(text) {
+            if word == GAP {
+                before = None;
+                continue;
+            }
+            let known =
+                before.map_or_else(|| self.marked(single(word)), |before| self.marked(pair(before, word)));
+            if !known {
+                return false;
+            }
+            before = Some(word);
+        }
+        true
+    }
+
+    /// What a text names, and how much of it is known.
+    #[must_use]
+    pub fn check(&self, summary: &str) -> Grounding {
+        let mut found = Grounding::default();
+        let mut listed = HashSet::new();
+        for literal in literals(summary) {
+            if self.is_uncounted(summary, &literal) {
+                continue;
+            }
+            found.named = found.named.saturating_add(1);
+            if self.has(&literal) {
+                found.grounded = found.grounded.saturating_add(1);
+            } else if found.unknown.len() < UNKNOWN_MAX && listed.insert(literal.key()) {
+                found.unknown.push(literal.text.into());
+            }
+        }
+        found
+    }
+
+    fn is_uncounted(&self, summary: &str, literal: &Literal<'_>) -> bool {
+        let before = summary.get(..literal.at).unwrap_or_default();
+        match literal.kind {
+            // A single name in marks has been counted as a name.
+            Kind::Quotation if !literal.text.contains(char::is_whitespace) => {
+                literals(literal.text).next().is_some() || self.aside.contains(&literal.key())
+            }
+            Kind::Id if literal.text.starts_with("wb:") => true,
+            Kind::Number if before.ends_with(['#', '×']) => true,
+            Kind::Number if before.is_empty() || before.ends_with('\n') => {
+                let after = summary.get(literal.at + literal.text.len()..).unwrap_or_default();
+                after.starts_with(". ") || after.starts_with(") ")
+            }
+            _ => self.aside.contains(&literal.key()),
+        }
+    }
+
+    fn mark(&mut self, hash: u64) {
+        for bit in bits(hash, self.words.len()) {
+            if let Some(word) = self.words.get_mut(bit / 64) {
+                *word |= 1 << (bit % 64);
+            }
+        }
+    }
+
+    fn marked(&self, hash: u64) -> bool {
+        bits(hash, self.words.len())
+            .into_iter()
+            .all(|bit| self.words.get(bit / 64).is_some_and(|word| word & (1 << (bit % 64)) != 0))
+    }
+}
+
+// Bits of a hash are wanted; there are no more positions than a usize has.
+#[allow(clippy::cast_possible_truncation)]
+const fn bits(hash: u64, words: usize) -> [usize; 2] {
+    let mask = words * 64 - 1;
+    [hash as usize & mask, (hash >> 32).wrapping_mul(0x9e37_79b9) as usize & mask]
+}
+
+const fn mixed(hash: u64) -> u64 {
+    let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash ^ (hash >> 31)
+}
+
+const fn single(word: u64) -> u64 {
+    mixed(word)
+}
+
+const fn pair(before: u64, word: u64) -> u64 {
+    mixed(before.rotate_left(23) ^ word)
+}
+
+/// Where something was left out: what stands on either side of it are no neighbours.
+const GAP: u64 = 0;
+
+/// The words of a text as hashes, without case. Characters of scripts that write no spaces are words of their own.
+fn words(text: &str) -> impl Iterator<Item = u64> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while let Some(byte) = bytes.get(at).copied() {
+            if is_word(byte) {
+                let mut key = Key::default();
+                while let Some(byte) = bytes.get(at).copied().filter(|byte| is_word(*byte)) {
+                    key.push(byte.to_ascii_lowercase());
+                    at += 1;
+                }
+                return Some(key.value());
+            }
+            if byte == b'\\' {
+                at += if matches!(bytes.get(at + 1), Some(b'n' | b't' | b'r')) { 2 } else { 1 };
+                continue;
+            }
+            if matches!(byte, b'[' | b']') {
+                at += 1;
+                return Some(GAP);
+            }
+            if byte < 0xE2 {
+                at += 1;
+                continue;
+            }
+            let c = text.get(at..).and_then(|rest| rest.chars().next());
+            at += c.map_or(1, char::len_utf8);
+            match c {
+                Some('…' | '⟨' | '⟩') => return Some(GAP),
+                Some(c) if c.is_alphanumeric() => {
+                    let mut key = Key::default();
+                    u32::from(c).to_le_bytes().into_iter().for_each(|byte| key.push(byte));
+                    return Some(key.value());
+                }
+                _ => {}
+            }
+        }
+        None
+    })
+}
+
+/// ASCII letters, digits, the underscore; and letters of scripts whose characters take two bytes.
+const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || matches!(byte, 0x80..=0xBF | 0xC3..=0xDF)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "I changed /home/me/app/src/store.rs:10-40 so that crate::store::Store::open takes 250ms. \
+        error[E0308] in \"a-foo_bar\".\nNever touch the\nconfig file. 请不要修改配置文件 config/app.toml。";
+
+    fn check(summary: &str) -> Grounding {
+        Known::new([SOURCE]).check(summary)
+    }
+
+    #[test]
+    fn what_stands_in_the_sources_in_any_form_is_known() {
+        for summary in [
+            "src/store.rs and ./app/src/store.rs:77, app/src",
+            "Store::open took 250 ms (E0308), foo_bar",
+            "The user said \"never touch the config file\".",
+            "“请不要修改配置文件” in config/app.toml",
+            "\"Never touch … config file\"",
+            "nothing named at all",
+            "seen #4711 (wb:3f9c1a7be2d04c58#12-80), ×1200",
+            "10. a list\n11. goes on",
+        ] {
+            let found = check(summary);
+            assert_eq!((found.score(), found.unknown), (Permille::ONE, vec![]), "{summary}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_is_named() {
+        for (summary, unknown) in [
+            ("src/ledger.rs", "src/ledger.rs"),
+            ("crates/src/store.rs", "crates/src/store.rs"),
+            ("Store::close", "Store::close"),
+            ("it took 300ms", "300ms"),
+            ("E0425", "E0425"),
+            ("\"always touch the config file\"", "always touch the config file"),
+            ("“请修改数据库文件”", "请修改数据库文件"),
+        ] {
+            assert_eq!(check(summary).unknown, [unknown.into()], "{summary}");
+            assert_eq!(check(summary).score(), Permille::ZERO, "{summary}");
+        }
+        let half = check("src/store.rs and src/none.rs");
+        assert_eq!((half.named, half.grounded, half.score()), (2, 1, Permille(500)));
+    }
+
+    #[test]
+    fn a_heading_is_set_aside() {
+        let mut known = Known::new([SOURCE]);
+        known.set_aside("key_knowledge");
+        assert_eq!(known.check("<key_knowledge>\nsrc/store.rs\n</key_knowledge>").named, 1);
+    }
+
+    #[test]
+    fn the_list_of_what_is_unknown_is_short() {
+        let many: String = (100..400).map(|n| format!("file_{n} ")).collect();
+        let found = check(&many);
+        assert_eq!((found.named, found.grounded, found.unknown.len()), (300, 0, UNKNOWN_MAX));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_text_is_grounded_in_itself(text in "([a-zA-Z0-9_/.: \n\"`@~#×“”中文é-]|\\PC){0,160}") {
+            let found = Known::new([text.as_str()]).check(&text);
+            proptest::prop_assert_eq!(found.score(), Permille::ONE, "{:?}", found.unknown);
+        }
+    }
+}

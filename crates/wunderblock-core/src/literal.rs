@@ -1,0 +1,244 @@
+//! Literals: what of a text is a name and no word. Paths, URLs, identifiers, ids, numbers, codes, quotations.
+//!
+//! They are what a summary must copy and must not invent, so they are found mechanically: one pass over the bytes, no
+//! regular expressions, nothing allocated. The rules lean towards silence: a plain word, a compound (`read-only`) and an
+//! alternative (`and/or`) is no literal, even where some program uses it as a name.
+
+mod kind;
+
+use kind::{CLASS, Run};
+
+/// What kind of literal it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A path, or the name of a file with a known extension; a line suffix (`:10-40`) belongs to it.
+    Path,
+    /// `scheme://…`.
+    Url,
+    /// A name in a program: `snake_case`, `CamelCase`, `dotted.name`, `a::b`, `utf8`, `gpt-4o`, `--flag`.
+    Identifier,
+    /// A hash, UUID, handle or the id of a call.
+    Id,
+    /// A number of at least two digits; a version, a date, a time.
+    Number,
+    /// Letters and a number that name an error, an issue, a standard: `E0308`, `CVE-2024-3094`.
+    Code,
+    /// What stands in quotation marks or backticks on one line, at least [`QUOTATION_MIN`] characters. The literals in
+    /// it come before it.
+    Quotation,
+}
+
+/// A shorter quotation says nothing.
+pub const QUOTATION_MIN: usize = 4;
+/// A longer run of signs is data, in bytes.
+pub const LITERAL_MAX: usize = 512;
+/// An entity has at least so many bytes in its normal form.
+pub const ENTITY_MIN: usize = 4;
+
+/// A literal of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Literal<'t> {
+    /// What it is.
+    pub kind: Kind,
+    /// As it stands in the text, without what punctuates the sentence around it, and without its quotation marks.
+    pub text: &'t str,
+    /// Where that begins, in bytes.
+    pub at: usize,
+}
+
+impl<'t> Literal<'t> {
+    /// What is compared: without line suffix, leading `./`, final slash, a number's unit.
+    #[must_use]
+    pub fn normal(&self) -> &'t str {
+        kind::normal(self.kind, self.text)
+    }
+
+    /// Whether it is a path, an identifier, a number or an id of at least [`ENTITY_MIN`] bytes.
+    #[must_use]
+    pub fn is_entity(&self) -> bool {
+        self.kind != Kind::Quotation && self.normal().len() >= ENTITY_MIN
+    }
+
+    /// The same number for the same normal form. Either slash is the same, and a doubled one is one.
+    #[must_use]
+    pub fn key(&self) -> u64 {
+        let mut key = Key::default();
+        self.normal().bytes().for_each(|byte| key.push(byte));
+        key.value()
+    }
+}
+
+/// A literal's key, byte by byte: FNV-1a, with one kind of slash.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key {
+    state: u64,
+    slash: bool,
+}
+
+impl Default for Key {
+    fn default() -> Self {
+        Self { state: 0xcbf2_9ce4_8422_2325, slash: false }
+    }
+}
+
+impl Key {
+    pub(crate) fn push(&mut self, byte: u8) {
+        let byte = if byte == b'\\' { b'/' } else { byte };
+        if byte == b'/' && self.slash {
+            return;
+        }
+        self.slash = byte == b'/';
+        self.state = (self.state ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+
+    pub(crate) const fn value(self) -> u64 {
+        let mixed = (self.state ^ (self.state >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed ^ (mixed >> 29)
+    }
+}
+
+/// The literals of a text, in the order in which they end.
+#[must_use]
+pub fn literals(text: &str) -> Literals<'_> {
+    Literals { text, bytes: text.as_bytes(), at: 0, open: [None; QUOTES] }
+}
+
+/// How many pairs of quotation marks there are.
+const QUOTES: usize = 6;
+
+/// See [`literals`].
+#[derive(Clone, Debug)]
+pub struct Literals<'t> {
+    text: &'t str,
+    bytes: &'t [u8],
+    at: usize,
+    /// Where the text of a quotation begins that is not closed yet, by its pair of marks.
+    open: [Option<usize>; QUOTES],
+}
+
+impl<'t> Iterator for Literals<'t> {
+    type Item = Literal<'t>;
+
+    fn next(&mut self) -> Option<Literal<'t>> {
+        loop {
+            let byte = *self.bytes.get(self.at)?;
+            let found = if CLASS.of(byte) == 0 { self.pass(byte) } else { self.run() };
+            if found.is_some() {
+                return found;
+            }
+        }
+    }
+}
+
+impl<'t> Literals<'t> {
+    /// A sign that belongs to no run: quotations open and close, lines end.
+    fn pass(&mut self, byte: u8) -> Option<Literal<'t>> {
+        let at = self.at;
+        match byte {
+            b'\n' => {
+                self.open = [None; QUOTES];
+                self.at += 1;
+                None
+            }
+            b'"' => {
+                self.at += 1;
+                self.toggle(0, at)
+            }
+            b'`' => {
+                let run = self.rest(at).iter().take_while(|byte| **byte == b'`').count();
+                self.at += run;
+                // Fences and empty pairs quote nothing.
+                if run > 1 { None } else { self.toggle(1, at) }
+            }
+            // `\n` in a text that is JSON is a line's end; the letter belongs to no word.
+            b'\\' => {
+                self.at += if matches!(self.bytes.get(at + 1), Some(b'n' | b't' | b'r')) { 2 } else { 1 };
+                None
+            }
+            0xE2 | 0xE3 | 0xC2 => self.wide(byte),
+            // The rest of a character is of no class either, so it goes by byte for byte.
+            _ => {
+                self.at += 1;
+                None
+            }
+        }
+    }
+
+    fn rest(&self, at: usize) -> &'t [u8] {
+        self.bytes.get(at..).unwrap_or_default()
+    }
+
+    /// “ ” ‘ ’ 「 」 『 』 « ».
+    fn wide(&mut self, byte: u8) -> Option<Literal<'t>> {
+        let at = self.at;
+        let (pair, opens) = match (byte, self.bytes.get(at + 1), self.bytes.get(at + 2)) {
+            (0xE2, Some(0x80), Some(0x9C)) => (2, true),
+            (0xE2, Some(0x80), Some(0x9D)) => (2, false),
+            (0xE3, Some(0x80), Some(0x8C)) => (3, true),
+            (0xE3, Some(0x80), Some(0x8D)) => (3, false),
+            (0xE3, Some(0x80), Some(0x8E)) => (4, true),
+            (0xE3, Some(0x80), Some(0x8F)) => (4, false),
+            (0xC2, Some(0xAB), _) => (5, true),
+            (0xC2, Some(0xBB), _) => (5, false),
+            _ => {
+                self.at += 1;
+                return None;
+            }
+        };
+        self.at += if byte == 0xC2 { 2 } else { 3 };
+        if opens {
+            self.set(pair, Some(self.at));
+            return None;
+        }
+        let from = self.open.get(pair).copied().flatten()?;
+        self.set(pair, None);
+        self.quotation(from, at)
+    }
+
+    fn set(&mut self, pair: usize, at: Option<usize>) {
+        if let Some(open) = self.open.get_mut(pair) {
+            *open = at;
+        }
+    }
+
+    /// A mark that both opens and closes.
+    fn toggle(&mut self, pair: usize, at: usize) -> Option<Literal<'t>> {
+        match self.open.get(pair).copied().flatten() {
+            None => {
+                self.set(pair, Some(at + 1));
+                None
+            }
+            Some(from) => {
+                self.set(pair, None);
+                self.quotation(from, at)
+            }
+        }
+    }
+
+    fn quotation(&self, from: usize, to: usize) -> Option<Literal<'t>> {
+        let text = self.text.get(from..to)?;
+        let is_one = text.len() <= LITERAL_MAX
+            && text.chars().nth(QUOTATION_MIN - 1).is_some()
+            && text.chars().any(char::is_alphanumeric);
+        is_one.then_some(Literal { kind: Kind::Quotation, text, at: from })
+    }
+
+    /// A run of signs that names are made of.
+    fn run(&mut self) -> Option<Literal<'t>> {
+        let from = self.at;
+        let end = kind::end_of_run(self.bytes, from);
+        // A run is never empty, whatever it begins with.
+        self.at = end.at.max(from + 1);
+        if end.is_word() {
+            return None;
+        }
+        let text = self.text.get(from..self.at)?;
+        let before = from.checked_sub(1).and_then(|at| self.bytes.get(at)).copied();
+        let after = self.bytes.get(self.at).copied();
+        let (kind, inside, len) = Run { text, before, after }.kind()?;
+        Some(Literal { kind, text: text.get(inside..inside + len)?, at: from + inside })
+    }
+}
+
+#[cfg(test)]
+mod tests;
