@@ -17,6 +17,7 @@ mod backup;
 mod build;
 pub mod catalog;
 mod catch_up;
+mod compact;
 mod doctor;
 mod echo;
 mod engine;
@@ -49,6 +50,7 @@ pub use build::{
     Resource, Skill, Sources, StateProvider,
 };
 pub use catch_up::Progress;
+pub use compact::{CompactOptions, Compacted, Compactor, Hook, MadeNode, OnProgress, Outcome, Stage, Undone};
 pub use doctor::{Diagnosis, Problem};
 pub use engine::{Clock, Config, Engine};
 pub use erase::Erased;

@@ -67,7 +67,7 @@ impl Session {
     }
 
     /// Loads what a preamble repeats of the one on record and was not offered again. Whether anything had to be loaded.
-    async fn recorded_texts(&self, composed: &Composed, texts: &mut Texts) -> Result<bool, Error> {
+    pub(super) async fn recorded_texts(&self, composed: &Composed, texts: &mut Texts) -> Result<bool, Error> {
         let bodies = composed.preamble.iter().flat_map(|preamble| preamble.bodies());
         let missing: Vec<Handle> =
             bodies.filter_map(Body::handle).filter(|handle| !texts.0.contains_key(handle)).collect();
@@ -89,7 +89,7 @@ pub(super) struct Workbench<'a> {
 }
 
 impl Workbench<'_> {
-    fn compose(&self, offer: &Offer, view: &View, (texts, anew): (&Texts, bool)) -> Composed {
+    pub(super) fn compose(&self, offer: &Offer, view: &View, (texts, anew): (&Texts, bool)) -> Composed {
         let pack = |text: String| {
             // A text that was cut is weighed at once.
             let count = self.gauge.measure(&text);
@@ -111,15 +111,21 @@ impl Workbench<'_> {
         compose(offer, view, &desk, anew)
     }
 
+    /// What a request holds whatever is left out of the conversation.
+    pub(super) fn fixed(&self, view: &View) -> Vec<Fixed> {
+        let name = model_line(self.target, self.gauge);
+        let mut fixed = vec![Fixed { section: name.section, what: name.what, cost: name.cost }];
+        fixed.extend(view.preamble().map(|preamble| lead::fixed(preamble, self.gauge)).unwrap_or_default());
+        fixed
+    }
+
     fn plan(
         &self,
         view: &View,
         (floor, must, hits): (Seq, &[Injection], &[Injection]),
         texts: &Texts,
     ) -> Result<Plan, Box<Refusal>> {
-        let name = model_line(self.target, self.gauge);
-        let mut fixed = vec![Fixed { section: name.section, what: name.what, cost: name.cost }];
-        fixed.extend(view.preamble().map(|preamble| lead::fixed(preamble, self.gauge)).unwrap_or_default());
+        let fixed = self.fixed(view);
         let limit = self.target.budget.limit().tokens;
         plan(&Ask {
             view,

@@ -9,7 +9,7 @@ use crate::store::codec::{self, CodecError};
 use crate::store::{Answer, BodyCount, Marked, Order, Query, StoredEvent, StreamInfo};
 use crate::usage::Note;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use wunderblock_core::event::{ContextBuilt, Event, Fact, UsageMeasured};
+use wunderblock_core::event::{ContextBuilt, Event, Fact, UsageMeasured, ViewTrimmed};
 use wunderblock_core::id::{Handle, LaneId, StreamId};
 use wunderblock_core::message::{Body, Message, Part};
 use wunderblock_core::plan::Trim;
@@ -44,6 +44,8 @@ pub(crate) struct Loaded {
     pub(crate) newest_at: Millis,
     /// Whether the lane's steps so far were taken no account of.
     pub(crate) anew: bool,
+    /// The lane's newest step, and when it took it.
+    pub(crate) step: Option<(Millis, ViewTrimmed)>,
 }
 
 /// The texts of blobs, for rendering.
@@ -132,6 +134,10 @@ impl Engine {
             before: first.before,
             newest_at: first.events.values().next_back().map_or(Millis::ZERO, |row| row.at),
             anew: wanted.anew,
+            step: first.trim.and_then(|(event, _)| match event.fact {
+                Some(Fact::ViewTrimmed(step)) => Some((event.at, step)),
+                _ => None,
+            }),
         })
     }
 
@@ -392,7 +398,7 @@ pub(crate) fn spoken(said: &Message) -> impl Iterator<Item = &Body> {
     })
 }
 
-fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {
+pub(crate) fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {
     let leaves = view.entries().flat_map(|entry| &entry.message.parts).flat_map(leaves);
     let said = leaves.filter(|(part, _)| !is_data(part)).filter_map(|(_, body)| body.handle());
     let shown = view.preamble().into_iter().flat_map(|preamble| preamble.shown());

@@ -7,6 +7,7 @@
 //! ```
 //! What is recorded is appended only if the session has not grown meanwhile; if it has, the build starts anew.
 
+mod bench;
 mod decide;
 pub(crate) mod load;
 mod offer;
@@ -14,17 +15,20 @@ mod prefix;
 mod provider;
 mod recall;
 mod record;
+mod relief;
 mod replay;
 mod sources;
 mod step;
 mod target;
 
+pub(crate) use bench::{Bench, Sized};
 pub use prefix::{CachePlan, Recorded};
 pub use provider::StateProvider;
 pub use replay::{Difference, Replayed};
 pub use sources::{Given, Instructions, OfferedTool, Resource, Skill, Sources};
 
 use crate::catalog::CacheMode;
+use crate::compact::{Compacted, Compactor};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::gauge::Scales;
@@ -36,14 +40,16 @@ use decide::{Workbench, take_in};
 use load::{Loaded, Texts, Wanted};
 use offer::Shelf;
 use recall::Recalled;
+use relief::Relief;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use step::Step;
 use target::Target;
 use wunderblock_core::allocate::Shares;
 use wunderblock_core::budget::{BudgetReport, Certainty, Treatment};
+use wunderblock_core::compact::Due;
 use wunderblock_core::compose::Composed;
-use wunderblock_core::event::Stem;
+use wunderblock_core::event::{Stem, ViewTrimmed};
 use wunderblock_core::id::{Handle, LaneId};
 use wunderblock_core::instruction::Finding;
 use wunderblock_core::message::{Dialect, Message};
@@ -54,7 +60,7 @@ use wunderblock_core::render::{Line, Rendered, Scene, render};
 use wunderblock_core::report::{Tally, report};
 use wunderblock_core::request::{CachePoint, Request};
 use wunderblock_core::section::Section;
-use wunderblock_core::units::{Bytes, Cost, Seq, Tokens};
+use wunderblock_core::units::{Bytes, Cost, Millis, Seq, Tokens};
 use wunderblock_core::usage::{Anchor, Calibration};
 use wunderblock_core::view::View;
 use wunderblock_wire::{Dropped, Encoded};
@@ -86,6 +92,8 @@ pub struct ContextOptions {
     pub shares: Shares,
     /// Warn when a request passes so many hundredths of its limit, ascending.
     pub warn: Vec<u8>,
+    /// How the lane is compacted when it is due; never if none.
+    pub compactor: Option<Compactor>,
 }
 
 impl Default for ContextOptions {
@@ -101,6 +109,7 @@ impl Default for ContextOptions {
             sources: Sources::default(),
             shares: Shares::default(),
             warn: vec![70, 85, 95],
+            compactor: None,
         }
     }
 }
@@ -146,6 +155,10 @@ pub struct Built {
     pub cache: CachePlan,
     /// The highest threshold of the limit that it has passed, in hundredths.
     pub warned: Option<u8>,
+    /// The compaction that was made for it.
+    pub compacted: Option<Box<Compacted>>,
+    /// That a compaction is due, which is left to a worker.
+    pub due: Option<Due>,
     /// The view it was rendered from.
     pub(crate) view: Arc<View>,
     /// The texts it was rendered with.
@@ -161,8 +174,13 @@ impl Session {
     /// # Errors
     /// [`Error::OverBudget`] when even the least does not fit; otherwise when the ledger cannot be used.
     pub async fn context(&self, options: &ContextOptions) -> Result<Built, Error> {
+        let mut relief = Relief::default();
         for _ in 0..limits::BUILD_RETRIES {
-            let draft = match self.draft(options).await {
+            let drafted = self.draft(options).await;
+            if relief.is_open() && self.relieve(options, &drafted, &mut relief).await? {
+                continue;
+            }
+            let draft = match drafted {
                 Err(Error::OverBudget(refusal)) => {
                     let lane = options.lane.clone().unwrap_or_else(LaneId::main);
                     self.record_overflow(&lane, &refusal).await?;
@@ -173,7 +191,10 @@ impl Session {
             match self.record(&draft).await {
                 Err(Error::Store(StoreError::HeadMoved { .. })) => {}
                 Err(error) => return Err(error),
-                Ok(recorded) => return Ok(Built { recorded: Some(recorded), ..draft.built }),
+                Ok(recorded) => {
+                    let Relief { compacted, due, .. } = relief;
+                    return Ok(Built { recorded: Some(recorded), compacted, due, ..draft.built });
+                }
             }
         }
         Err(Error::Restless)
@@ -233,6 +254,8 @@ impl Session {
         let window = target.budget.window;
         let trimmed = loaded.view.trim().drop_before > Seq::START;
         let grown = |last: Tokens| window.0 > last.0.saturating_add(last.0 / WIDENED_DIVISOR);
+        // What a compaction has summarised stays summarised.
+        let trimmed = trimmed && loaded.view.trim().nodes.is_empty();
         let widened = trimmed && loaded.before.as_ref().is_some_and(|(_, built)| grown(built.budget.window));
         if !widened && (window <= guess || loaded.floor <= loaded.view.trim().drop_before) {
             return Ok((loaded, target));
@@ -252,6 +275,12 @@ struct Draft {
     stem: Stem,
     /// How much of its limit the lane's request before took, in hundredths.
     before: Option<u64>,
+    /// When the lane's request before was built.
+    built_before: Option<Millis>,
+    /// The lane's newest step, and when it took it.
+    last_step: Option<(Millis, ViewTrimmed)>,
+    /// When the session began.
+    opened_at: Millis,
     fresh: Fresh,
 }
 
@@ -321,11 +350,24 @@ impl Engine {
             calibration: measured.calibration,
             cache,
             warned,
+            compacted: None,
+            due: None,
             view: Arc::new(step.view.clone()),
             texts: Arc::new(texts),
             counter: target.row.counter(),
         };
-        Ok(Draft { built, step, lane: desk.lane.clone(), target, stem, before: was_at, fresh })
+        Ok(Draft {
+            built,
+            step,
+            lane: desk.lane.clone(),
+            target,
+            stem,
+            before: was_at,
+            built_before: before.map(|(at, _)| at),
+            last_step: loaded.step.clone(),
+            opened_at: loaded.info.opened_at,
+            fresh,
+        })
     }
 
     /// What the provider would refuse is not sent.

@@ -13,6 +13,7 @@ mod hook;
 mod prepare;
 mod publish;
 mod sweep;
+mod todo;
 mod undo;
 
 pub use hook::Hook;
@@ -99,6 +100,8 @@ pub struct CompactOptions {
     pub focus: Option<String>,
     /// Say what would be done, and record nothing.
     pub dry_run: bool,
+    /// Summarise what lies before the lane's view, too, from the beginning of the session.
+    pub sweep: bool,
     /// Told while it is under way.
     pub progress: Option<OnProgress>,
 }
@@ -228,17 +231,22 @@ impl Session {
         due: Due,
     ) -> Result<Compacted, Error> {
         let mut swept = Vec::new();
-        if !options.dry_run {
+        if options.sweep && !options.dry_run {
             swept = self.sweep(options, lane).await?;
         }
         let prepared = self.prepare(options, lane).await?;
-        if let Some(rounds) = self.breaker(options, &prepared, &due).await? {
+        let size = (prepared.tokens, prepared.budget.limit().tokens);
+        if let Some(rounds) = self.breaker(options, size, (lane, &due)).await? {
             return Ok(empty(options, lane.clone(), due, Outcome::Stopped(rounds)));
         }
-        if let Some(why) = hook::before(options, &prepared, &due, &self.id).await {
+        let asked = hook::before(options, &prepared, &due, &self.id).await;
+        if let Some(why) = asked.veto {
             let account = empty(options, lane.clone(), due, Outcome::Vetoed(why));
             return self.reject(options, account, prepared.tokens).await;
         }
+        let mut options = options.clone();
+        options.focus = options.focus.into_iter().chain(asked.focus).reduce(|all, more| format!("{all}\n{more}"));
+        let options = &options;
         let climbed = climb::run(options, &prepared, due.level).await?;
         let mut account = account(options, (lane, due), &climbed);
         account.nodes.splice(0..0, swept);

@@ -25,6 +25,8 @@ pub(super) struct Prepared {
     pub(super) recall: Tokens,
     pub(super) transcript: Tokens,
     pub(super) tasks: Vec<Task>,
+    /// The first position of which everything is in the view.
+    pub(super) floor: Seq,
     /// What the request takes.
     pub(super) tokens: Tokens,
 }
@@ -42,14 +44,14 @@ impl Prepared {
             hits: &[],
             recall: self.recall,
             transcript: self.transcript,
-            floor: Seq::START,
+            floor: self.floor,
         }
     }
 }
 
 impl Session {
     pub(super) async fn prepare(&self, options: &CompactOptions, lane: &LaneId) -> Result<Prepared, Error> {
-        let Bench { view, budget, gauge, mut texts, fixed, must, recall, transcript } =
+        let Bench { view, budget, gauge, mut texts, fixed, must, recall, transcript, floor } =
             self.bench(lane, &options.context).await?;
         self.engine.view_texts(&view, &mut texts).await?;
         let marks: Vec<Mark> = self.task_marks(&view, &texts).await?;
@@ -64,6 +66,7 @@ impl Session {
             recall,
             transcript,
             tasks,
+            floor,
             tokens: Tokens::ZERO,
         };
         prepared.tokens = weigh(&prepared.ask()).tokens;

@@ -1,0 +1,72 @@
+//! A compaction before a request is sent: once, where the lane is due, and the build begins anew.
+
+use super::{ContextOptions, Draft};
+use crate::compact::{CompactOptions, Compacted, Outcome};
+use crate::error::Error;
+use crate::session::Session;
+use wunderblock_core::compact::{Due, Level};
+use wunderblock_core::section::Section;
+use wunderblock_core::units::Tokens;
+
+/// What has been done about a lane that is due.
+#[derive(Default)]
+pub(super) struct Relief {
+    tried: bool,
+    pub(super) compacted: Option<Box<Compacted>>,
+    pub(super) due: Option<Due>,
+}
+
+impl Relief {
+    /// Whether a compaction may still be tried.
+    pub(super) const fn is_open(&self) -> bool {
+        !self.tried
+    }
+}
+
+impl Session {
+    /// Compacts the lane if what was built says that it is due. Whether the build is to begin anew.
+    pub(super) async fn relieve(
+        &self,
+        options: &ContextOptions,
+        drafted: &Result<Draft, Error>,
+        relief: &mut Relief,
+    ) -> Result<bool, Error> {
+        let Some(compactor) = &options.compactor else { return Ok(false) };
+        let due = match drafted {
+            Ok(draft) => self.is_due(compactor, &draft.sized(self.engine.now())).await?,
+            // Where what cannot be left out does not fit by itself, no compaction can help.
+            Err(Error::OverBudget(refusal)) => {
+                let stands = |part: &&wunderblock_core::plan::Fixed| part.section != Section::Transcript;
+                let fixed: Tokens = refusal.parts.iter().filter(stands).map(|part| part.cost.tokens).sum();
+                let why = refusal.to_string();
+                let helps = fixed < refusal.limit.tokens && !compactor.policy.is_off();
+                helps.then_some(Due { level: Level::Overflow, why })
+            }
+            Err(_) => None,
+        };
+        let Some(due) = due else { return Ok(false) };
+        relief.tried = true;
+        let mut compactor = compactor.clone();
+        if compactor.background {
+            if due.level < Level::Overflow {
+                relief.due = Some(due);
+                return Ok(false);
+            }
+            // Nobody waits for a model here.
+            compactor.summariser = None;
+        }
+        let wanted = CompactOptions {
+            context: ContextOptions { compactor: None, ..options.clone() },
+            compactor,
+            due: Some(due),
+            focus: None,
+            dry_run: false,
+            sweep: false,
+            progress: None,
+        };
+        let compacted = self.compact(&wanted).await?;
+        let again = compacted.outcome == Outcome::Compacted;
+        relief.compacted = Some(Box::new(compacted));
+        Ok(again)
+    }
+}

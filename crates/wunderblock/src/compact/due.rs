@@ -1,0 +1,106 @@
+//! What a build measures of its lane, and whether that makes it due.
+
+use super::{CompactOptions, Compactor};
+use crate::build::Sized;
+use crate::error::Error;
+use crate::session::Session;
+use crate::store::Marked;
+use wunderblock_core::compact::{Due, Level, Mark, Measure, due, due::stands, task::By};
+use wunderblock_core::event::Fact;
+use wunderblock_core::id::LaneId;
+use wunderblock_core::pair::arrange;
+use wunderblock_core::plan::TrimReason;
+use wunderblock_core::policy::Permille;
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::units::{Millis, Tokens};
+use wunderblock_core::view::View;
+
+/// After a compaction was undone, and after the breaker stopped it, a lane must grow by this part of its limit before it is
+/// compacted again by itself.
+const REGROW: Permille = Permille(100);
+
+impl Session {
+    /// Whether a request that was built makes its lane due.
+    pub(crate) async fn is_due(&self, compactor: &Compactor, sized: &Sized<'_>) -> Result<Option<Due>, Error> {
+        let view = sized.view;
+        let step = sized.step.as_ref();
+        let last = step.and_then(|(_, step)| step.compaction.as_ref()).map(|last| last.tokens_after);
+        let since = step.map_or(sized.opened_at, |(at, _)| *at);
+        let mut measure = Measure {
+            tokens: sized.tokens,
+            limit: sized.limit,
+            window: sized.window,
+            overflows: sized.overflows,
+            messages: sized.messages,
+            age: Millis(sized.now.0.saturating_sub(since.0)),
+            cache_left: sized.cache_until.map(|until| Millis(until.0.saturating_sub(sized.now.0))),
+            after_last: last,
+            stands: stands(&arrange(view), view, false),
+        };
+        let Some(found) = due(&compactor.policy, &measure) else { return Ok(None) };
+        let undone = step.is_some_and(|(_, step)| step.reason == TrimReason::Undone);
+        let least = last.unwrap_or_default() + REGROW.of(sized.limit);
+        if undone && found.level < Level::Overflow && sized.tokens < least {
+            return Ok(None);
+        }
+        if found.level == Level::Soft && !self.task_marks(view, sized.texts).await?.is_empty() {
+            let marks = self.task_marks(view, sized.texts).await?;
+            measure.stands = stands(&arrange(view), view, marks.last().is_some_and(|mark| mark.ends));
+            return Ok(due(&compactor.policy, &measure));
+        }
+        Ok(Some(found))
+    }
+
+    /// How many compactions in a row came to nothing, if so many that the lane is left alone.
+    pub(super) async fn breaker(
+        &self,
+        options: &CompactOptions,
+        (tokens, limit): (Tokens, Tokens),
+        (lane, due): (&LaneId, &Due),
+    ) -> Result<Option<u32>, Error> {
+        if due.level == Level::Manual {
+            return Ok(None);
+        }
+        let Some((round, then)) = self.rounds(lane).await? else { return Ok(None) };
+        let grown = tokens >= then + REGROW.of(limit);
+        Ok((round >= options.compactor.policy.limits.rounds && !grown).then_some(round))
+    }
+
+    /// How many compactions of a lane in a row came to nothing, and what the request took at the last.
+    pub(super) async fn rounds(&self, lane: &LaneId) -> Result<Option<(u32, Tokens)>, Error> {
+        let head = self.info().await?.head;
+        let rejected = self.marked(Marked::Kind("compaction.rejected"), head).await?;
+        let newest = rejected.into_iter().find_map(|event| match event.fact {
+            Some(Fact::CompactionRejected(rejected)) if rejected.lane == *lane => Some((event.seq, rejected)),
+            _ => None,
+        });
+        let Some((at, rejected)) = newest else { return Ok(None) };
+        let steps = self.marked(Marked::Kind("view.trimmed"), head).await?;
+        let since = steps.into_iter().any(|event| {
+            event.seq > at
+                && matches!(&event.fact, Some(Fact::ViewTrimmed(step))
+                    if step.lane == *lane && step.reason == TrimReason::Compacted)
+        });
+        Ok((!since).then_some((rejected.round, rejected.tokens)))
+    }
+
+    /// Where tasks begin and end, by events and by the todo list.
+    pub(super) async fn task_marks(&self, view: &View, texts: &dyn Bodies) -> Result<Vec<Mark>, Error> {
+        let mut marks = Vec::new();
+        for kind in ["task.started", "task.finished"] {
+            for event in self.marked(Marked::Kind(kind), view.head()).await? {
+                let (ends, title) = match event.fact {
+                    Some(Fact::TaskStarted(task)) => (false, task.title.or(Some(task.task))),
+                    Some(Fact::TaskFinished(task)) => (true, Some(task.task)),
+                    _ => continue,
+                };
+                marks.push(Mark { at: event.seq, ends, title, by: By::Event });
+            }
+        }
+        if marks.is_empty() {
+            marks = super::todo::marks(view, texts);
+        }
+        marks.sort_by_key(|mark| (mark.at, mark.ends));
+        Ok(marks)
+    }
+}

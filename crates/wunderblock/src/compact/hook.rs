@@ -1,0 +1,102 @@
+//! Programs that are asked before a compaction, and told after it: one JSON object on stdin.
+
+use super::prepare::Prepared;
+use super::{Compacted, CompactOptions};
+use crate::process::{self, Program};
+use serde_json::{Value, json};
+use wunderblock_core::compact::Due;
+use wunderblock_core::id::StreamId;
+use wunderblock_core::units::{Bytes, Millis};
+
+/// A program, and when it runs.
+///
+/// Before a compaction it can say no: by exit status 2 (its stderr says why), or by `{"decision": "block", "reason": "…"}`
+/// on stdout. It can add to what the summaries should look at: `{"focus": "…"}`. Any other failure of it is passed over:
+/// a broken hook must not keep a lane from being compacted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hook {
+    /// The program and its arguments. No shell.
+    pub argv: Vec<String>,
+    /// Whether it runs before; else after.
+    pub before: bool,
+    /// How long it may take.
+    pub time: Millis,
+}
+
+/// What a hook writes at most.
+const OUTPUT: Bytes = Bytes(64 << 10);
+/// The exit status that says no.
+const NO: i32 = 2;
+
+/// What the hooks before a compaction answered.
+#[derive(Default)]
+pub(super) struct Asked {
+    /// Why it is not to be.
+    pub(super) veto: Option<String>,
+    /// What the summaries should look at, too.
+    pub(super) focus: Vec<String>,
+}
+
+/// Asks the hooks that run before.
+pub(super) async fn before(options: &CompactOptions, prepared: &Prepared, due: &Due, session: &StreamId) -> Asked {
+    let lane = prepared.view.lane().as_str();
+    let question = json!({
+        "event": "before_compact",
+        "session": session.as_str(),
+        "lane": lane,
+        "policy": options.compactor.policy.name,
+        "level": due.level.word(),
+        "trigger": due.why,
+        "tokens": prepared.tokens.0,
+        "focus": options.focus,
+    });
+    let mut asked = Asked::default();
+    for hook in options.compactor.hooks.iter().filter(|hook| hook.before) {
+        let Some(output) = run(hook, &question).await else { continue };
+        if output.status.code() == Some(NO) {
+            asked.veto = Some(format!("`{}` said no: {}", name(hook), output.errors.trim()));
+            break;
+        }
+        let Ok(answer) = serde_json::from_str::<Value>(output.text.trim()) else { continue };
+        let said = |field: &str| answer.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+        if said("decision") == "block" {
+            asked.veto = Some(format!("`{}` said no: {}", name(hook), said("reason")));
+            break;
+        }
+        asked.focus.extend(Some(said("focus")).filter(|focus| !focus.trim().is_empty()));
+    }
+    asked
+}
+
+/// Tells the hooks that run after.
+pub(super) async fn after(options: &CompactOptions, account: &Compacted, session: &StreamId) {
+    let node = |node: &super::MadeNode| json!({ "seq": node.at.0, "from_seq": node.from.0, "to_seq": node.to.0, "summary": node.text });
+    let told = json!({
+        "event": "after_compact",
+        "session": session.as_str(),
+        "lane": account.lane.as_str(),
+        "policy": account.policy,
+        "level": account.due.level.word(),
+        "tokens_before": account.before.0,
+        "tokens_after": account.after.0,
+        "summaries": account.nodes.iter().map(node).collect::<Vec<_>>(),
+    });
+    for hook in options.compactor.hooks.iter().filter(|hook| !hook.before) {
+        let _ = run(hook, &told).await;
+    }
+}
+
+fn name(hook: &Hook) -> String {
+    hook.argv.first().cloned().unwrap_or_default()
+}
+
+/// Runs a program on a thread of its own.
+async fn run(hook: &Hook, told: &Value) -> Option<process::Output> {
+    let (send, receive) = futures_channel::oneshot::channel();
+    let program = Program { argv: hook.argv.clone(), cwd: None, time: hook.time, output: OUTPUT };
+    let text = told.to_string();
+    std::thread::spawn(move || {
+        let _ = send.send(process::run(&program, text.as_bytes(), &mut |_| true));
+    });
+    receive.await.ok()?.ok()
+}
