@@ -5,10 +5,12 @@
 //! - [`conformance`]: every promise of the storage port as a case that any implementation can be tried on;
 //! - [`weather`]: a store that is slow, loses calls and loses answers, and counts its round trips;
 //! - [`generate`]: sessions of any size, for tests and benchmarks;
+//! - [`server`]: a provider on this machine that speaks the real protocols and misbehaves by a script;
 //! - [`agent`]: a scripted agent that runs whole sessions, with checks before every call of its model.
 
 pub mod agent;
 pub mod conformance;
 pub mod generate;
 pub mod memory;
+pub mod server;
 pub mod weather;

@@ -5,6 +5,15 @@
 //!                └─► extract, the floor: needs no model and cannot fail ◄── when nothing was taken
 //! ```
 
+pub mod attempt;
+mod command;
+mod model;
+pub mod prompt;
+
+pub use attempt::{Draft, Floor, Level, Options, Verdict};
+pub use command::CommandSummariser;
+pub use model::ModelSummariser;
+
 use std::fmt;
 pub use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::Spent;

@@ -1,0 +1,238 @@
+//! What a provider says, in the form of its dialect.
+
+use super::http::Recorded;
+use wunderblock_core::message::{Body, Dialect, Part};
+
+/// So many characters of a text come at once.
+const PIECE_CHARS: usize = 24;
+
+/// How one request is to be answered.
+pub(super) struct Voice {
+    dialect: Dialect,
+    model: String,
+    /// Whether a stream was asked for.
+    pub(super) streams: bool,
+    /// The text of what was asked.
+    pub(super) asked: String,
+    /// The most tokens that were allowed.
+    pub(super) most: u64,
+    input: usize,
+}
+
+impl Voice {
+    /// Reads what was asked; `None` for a path or a body that no client of these APIs sends.
+    pub(super) fn of(request: &Recorded) -> Option<Self> {
+        let dialect = match request.path.as_str() {
+            "/v1/messages" => Dialect::Anthropic,
+            "/v1/chat/completions" => Dialect::OpenaiChat,
+            _ => return None,
+        };
+        let asked = wunderblock_wire::decode(dialect, &request.body).ok()?;
+        let streams = asked.extra.as_deref().is_some_and(|extra| extra.contains("\"stream\":true"));
+        let parts = asked.messages.iter().flat_map(|message| &message.parts);
+        let text: String = parts.flat_map(Part::bodies).filter_map(Body::inline).collect();
+        Some(Self {
+            dialect,
+            model: asked.model.unwrap_or_default().into(),
+            streams,
+            asked: text,
+            most: asked.max_output.map_or(1_000, |most| most.0),
+            input: request.body.len() / 4,
+        })
+    }
+
+    pub(super) fn kind(&self, streams: bool) -> &'static str {
+        if streams { "text/event-stream; charset=utf-8" } else { "application/json" }
+    }
+
+    fn usage(&self, text: &str) -> String {
+        let (input, output) = (self.input, text.len() / 4);
+        match self.dialect {
+            Dialect::Anthropic => format!(
+                r#"{{"input_tokens":{input},"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":{output}}}"#
+            ),
+            _ => format!(
+                r#"{{"prompt_tokens":{input},"completion_tokens":{output},"total_tokens":{}}}"#,
+                input + output
+            ),
+        }
+    }
+
+    /// A whole answer.
+    pub(super) fn body(&self, text: &str) -> String {
+        let (model, text, usage) = (quote(&self.model), quote(text), self.usage(text));
+        match self.dialect {
+            Dialect::Anthropic => format!(
+                r#"{{"id":"msg_local","type":"message","role":"assistant","model":{model},"content":[{{"type":"text","text":{text}}}],"stop_reason":"end_turn","stop_sequence":null,"usage":{usage}}}"#
+            ),
+            _ => format!(
+                r#"{{"id":"chatcmpl-local","object":"chat.completion","created":1,"model":{model},"choices":[{{"index":0,"message":{{"role":"assistant","content":{text},"refusal":null}},"logprobs":null,"finish_reason":"stop"}}],"usage":{usage}}}"#
+            ),
+        }
+    }
+
+    /// The events of an answer.
+    pub(super) fn stream(&self, text: &str) -> Vec<String> {
+        let chars: Vec<char> = text.chars().collect();
+        let pieces = chars.chunks(PIECE_CHARS).map(|piece| quote(&piece.iter().collect::<String>()));
+        if self.dialect == Dialect::Anthropic {
+            self.messages(pieces, text)
+        } else {
+            self.chunks(pieces, text)
+        }
+    }
+
+    fn messages(&self, pieces: impl Iterator<Item = String>, text: &str) -> Vec<String> {
+        let event =
+            |kind: &str, rest: &str| format!("event: {kind}\ndata: {{\"type\":\"{kind}\"{rest}}}\n\n");
+        let (model, usage) = (quote(&self.model), self.usage(""));
+        let start = format!(
+            r#","message":{{"id":"msg_local","type":"message","role":"assistant","model":{model},"content":[],"stop_reason":null,"stop_sequence":null,"usage":{usage}}}"#
+        );
+        let block = r#","index":0,"content_block":{"type":"text","text":""}"#;
+        let mut events =
+            vec![event("message_start", &start), event("content_block_start", block), event("ping", "")];
+        events.extend(pieces.map(|piece| {
+            let delta = format!(r#","index":0,"delta":{{"type":"text_delta","text":{piece}}}"#);
+            event("content_block_delta", &delta)
+        }));
+        let end = format!(
+            r#","delta":{{"stop_reason":"end_turn","stop_sequence":null}},"usage":{{"output_tokens":{}}}"#,
+            text.len() / 4
+        );
+        events.extend([
+            event("content_block_stop", r#","index":0"#),
+            event("message_delta", &end),
+            event("message_stop", ""),
+        ]);
+        events
+    }
+
+    fn chunks(&self, pieces: impl Iterator<Item = String>, text: &str) -> Vec<String> {
+        let chunk = |choices: &str, usage: &str| {
+            let model = quote(&self.model);
+            format!(
+                "data: {{\"id\":\"chatcmpl-local\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":{model},\"choices\":[{choices}]{usage}}}\n\n"
+            )
+        };
+        let delta = |delta: &str, reason: &str| {
+            chunk(&format!(r#"{{"index":0,"delta":{delta},"logprobs":null,"finish_reason":{reason}}}"#), "")
+        };
+        let mut events = vec![delta(r#"{"role":"assistant","content":"","refusal":null}"#, "null")];
+        events.extend(pieces.map(|piece| delta(&format!(r#"{{"content":{piece}}}"#), "null")));
+        events.push(delta("{}", "\"stop\""));
+        events.push(chunk("", &format!(",\"usage\":{}", self.usage(text))));
+        events.push("data: [DONE]\n\n".to_owned());
+        events
+    }
+
+    /// What a model answers that declines, and its content type.
+    pub(super) fn declined(&self) -> (&'static str, String) {
+        let body = match self.dialect {
+            Dialect::Anthropic => self
+                .body("")
+                .replace("\"end_turn\"", "\"refusal\"")
+                .replace(r#"{"type":"text","text":""}"#, ""),
+            _ => self.body("").replace("\"refusal\":null", "\"refusal\":\"I can't help with that.\""),
+        };
+        (self.kind(false), body)
+    }
+
+    /// The body of a refusal with this status.
+    pub(super) fn refusal(&self, status: u16) -> String {
+        let (kind, message) = match status {
+            401 => ("authentication_error", "invalid x-api-key"),
+            403 => ("permission_error", "this key may not do that"),
+            413 => ("request_too_large", "Request exceeds the maximum size"),
+            429 => ("rate_limit_error", "Number of requests has exceeded your rate limit"),
+            529 => ("overloaded_error", "Overloaded"),
+            500.. => ("api_error", "Internal server error"),
+            _ => ("invalid_request_error", "there is something wrong with it"),
+        };
+        self.error(kind, message)
+    }
+
+    /// The body of a refusal because the request is too long.
+    pub(super) fn overflow(&self) -> String {
+        match self.dialect {
+            Dialect::Anthropic => {
+                self.error("invalid_request_error", "prompt is too long: 209999 tokens > 200000 maximum")
+            }
+            _ => r#"{"error":{"message":"This model's maximum context length is 128000 tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}"#.to_owned(),
+        }
+    }
+
+    /// An event that says that the rest will not come.
+    pub(super) fn error_event(&self) -> String {
+        let error = self.error("overloaded_error", "Overloaded");
+        match self.dialect {
+            Dialect::Anthropic => format!("event: error\ndata: {error}\n\n"),
+            _ => format!("data: {error}\n\n"),
+        }
+    }
+
+    fn error(&self, kind: &str, message: &str) -> String {
+        let (kind, message) = (quote(kind), quote(message));
+        match self.dialect {
+            Dialect::Anthropic => {
+                format!(
+                    r#"{{"type":"error","error":{{"type":{kind},"message":{message}}},"request_id":"req_local"}}"#
+                )
+            }
+            _ => format!(r#"{{"error":{{"message":{message},"type":{kind},"param":null,"code":null}}}}"#),
+        }
+    }
+}
+
+/// A JSON string.
+fn quote(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            c if u32::from(c) < 0x20 => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use wunderblock_wire::{Reading, decode_reply};
+
+    #[test]
+    fn it_says_the_same_whole_and_streamed() {
+        let text = "## Goal\n- \"mend\" the \\ tail 汉字 \u{1} of src/tail.rs (#1)\n".repeat(3);
+        let bodies = [
+            (
+                "/v1/messages",
+                r#"{"model":"claude-x","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"q"}]}"#,
+            ),
+            (
+                "/v1/chat/completions",
+                r#"{"model":"gpt-x","messages":[{"role":"user","content":"q"}],"stream":true}"#,
+            ),
+        ];
+        for (path, body) in bodies {
+            let request = Recorded { path: path.to_owned(), headers: Vec::new(), body: body.into() };
+            let voice = Voice::of(&request).unwrap();
+            assert_eq!((voice.streams, voice.asked.as_str()), (true, "q"));
+            let mut reading = Reading::new(voice.dialect, 1 << 20);
+            voice.stream(&text).iter().for_each(|event| reading.push(event.as_bytes()));
+            let streamed = reading.finish();
+            let whole = decode_reply(voice.dialect, voice.body(&text).as_bytes());
+            assert_eq!((&streamed.fault, streamed.text()), (&None, text.clone()));
+            assert_eq!(
+                (whole.text(), whole.usage, whole.stop),
+                (streamed.text(), streamed.usage, streamed.stop)
+            );
+            assert!(decode_reply(voice.dialect, voice.declined().1.as_bytes()).refusal().is_some());
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! From a range to a summary that can be taken, whatever the summariser does.
+//!
+//! ```text
+//! a summariser ─┬─ too large ──► half of it, up to three times ─┐
+//!               ├─ faults ─────► once more, with a correction ──┼─► taken
+//!               ├─ no smaller ─► once more, aiming lower ───────┘
+//!               └─ anything else, or again ─► extract, the floor ─► cut, if even that is too long
+//! ```
+
+use super::prompt::{self, Put};
+use super::{Brief, Detail, Failure, Material, Summarise, Task};
+use crate::redact::Redactor;
+use wunderblock_core::compaction::{Check, Rejection, Spent};
+use wunderblock_core::policy::{Form, Permille, Template};
+use wunderblock_core::ports::Gauge;
+use wunderblock_core::stub::head;
+use wunderblock_core::units::Tokens;
+
+/// What writes summaries that need no model.
+pub const EXTRACTIVE: &str = "extractive";
+/// So often a summariser that was given too much is given half of it.
+const HALVINGS: u32 = 3;
+/// What a summariser that does not tell its window is taken to hold: as the catalog has it for models it does not know.
+const WINDOW: Tokens = Tokens(128_000);
+/// What follows a text that was cut.
+const CUT: &str = "\n⟨cut⟩";
+
+/// How a summary came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// As it was asked for.
+    Normal,
+    /// By a second try that aimed lower.
+    Aggressive,
+    /// Mechanically, because nothing of what the summariser wrote could be taken.
+    Fallback,
+    /// Mechanically, and cut.
+    Capped,
+}
+
+/// What was found in a text that a summariser wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The figures.
+    pub check: Check,
+    /// Why it is not taken, each in words that help to write it better; empty if it is.
+    pub faults: Vec<String>,
+}
+
+/// The deterministic half: what writes without a model, and what checks those who do.
+#[derive(Clone, Copy)]
+pub struct Floor<'a> {
+    /// Writes a summary.
+    pub extract: &'a dyn Fn(&Material<'_>, &Brief<'_>, &dyn Gauge) -> String,
+    /// Checks one.
+    pub verify: &'a dyn Fn(&str, &Material<'_>, &Brief<'_>, &dyn Gauge) -> Verdict,
+}
+
+/// How it is gone about.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// The deterministic half.
+    pub floor: Floor<'a>,
+    /// The tokens of what the summary replaces: it has to have fewer.
+    pub before: Tokens,
+    /// A second try aims at this part of the target.
+    pub second: Permille,
+    /// The most a summariser is given at a time; 0 for what its window holds.
+    pub input: Tokens,
+    /// What is given is taken to be this many times its count.
+    pub margin: Permille,
+    /// Takes out secrets before anything is sent or recorded.
+    pub redactor: &'a Redactor,
+    /// Told how many bytes have come; answers whether to go on.
+    pub progress: &'a dyn Fn(usize) -> bool,
+}
+
+/// A summary, and how it came about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// The text.
+    pub text: String,
+    /// Who wrote it.
+    pub producer: Box<str>,
+    /// The first 16 hexadecimal digits of BLAKE3 over what it was told; none where nobody was told anything.
+    pub prompt: Option<Box<str>>,
+    /// What was found when it was checked.
+    pub check: Option<Check>,
+    /// What was not taken before, in order.
+    pub rejected: Vec<Rejection>,
+    /// What all of it cost.
+    pub spent: Option<Spent>,
+    /// How it came about.
+    pub level: Level,
+}
+
+/// Writes a summary of at most `brief.most` tokens. It never fails: the floor needs nothing but the range.
+#[must_use]
+pub fn write(
+    material: &Material<'_>,
+    brief: &Brief<'_>,
+    gauge: &dyn Gauge,
+    summariser: Option<&dyn Summarise>,
+    options: &Options<'_>,
+) -> Draft {
+    let job = Job { material, brief, gauge, options };
+    // Numbers are counted, not told.
+    let asked = summariser.filter(|_| brief.detail != Detail::Statistics);
+    let Some(summariser) = asked else {
+        return job.mechanical(Vec::new(), None, Level::Normal);
+    };
+    let mut course = Course { name: summariser.name().into(), rejected: Vec::new(), spent: None };
+    match job.ask(summariser, &mut course) {
+        Some(taken) => Draft {
+            text: taken.text,
+            producer: course.name,
+            prompt: Some(taken.prompt),
+            check: Some(taken.check),
+            rejected: course.rejected,
+            spent: course.spent,
+            level: taken.level,
+        },
+        None => job.mechanical(course.rejected, course.spent, Level::Fallback),
+    }
+}
+
+/// What is to be done, and with what.
+struct Job<'a> {
+    material: &'a Material<'a>,
+    brief: &'a Brief<'a>,
+    gauge: &'a dyn Gauge,
+    options: &'a Options<'a>,
+}
+
+/// What has become of it so far.
+struct Course {
+    name: Box<str>,
+    rejected: Vec<Rejection>,
+    spent: Option<Spent>,
+}
+
+/// A text that is taken.
+struct Taken {
+    text: String,
+    prompt: Box<str>,
+    check: Check,
+    level: Level,
+}
+
+impl Course {
+    fn reject(&mut self, why: &str, redactor: &Redactor) {
+        let why = redactor.redact(why).text.as_ref().into();
+        self.rejected.push(Rejection { producer: self.name.clone(), why });
+    }
+
+    fn pay(&mut self, spent: Option<Spent>) {
+        let Some(more) = spent else { return };
+        match &mut self.spent {
+            None => self.spent = Some(more),
+            Some(sum) => {
+                sum.calls += more.calls;
+                sum.input += more.input;
+                sum.output += more.output;
+                // A sum that lacks a part is not known.
+                sum.micro_dollars =
+                    sum.micro_dollars.zip(more.micro_dollars).map(|(a, b)| a.saturating_add(b));
+            }
+        }
+    }
+}
+
+impl Job<'_> {
+    fn tokens(&self, text: &str) -> Tokens {
+        self.gauge.text(text).tokens
+    }
+
+    /// Asks until something can be taken, a bounded number of times.
+    fn ask(&self, summariser: &dyn Summarise, course: &mut Course) -> Option<Taken> {
+        let redactor = self.options.redactor;
+        let mut limit = self.limit(summariser);
+        let mut brief = *self.brief;
+        let mut correction: Vec<String> = Vec::new();
+        let (mut halvings, mut corrected, mut level) = (0, false, Level::Normal);
+        loop {
+            let put = Put { limit, redactor, correction: &correction };
+            let Some(task) = prompt::task(self.material, &brief, &put, self.gauge) else {
+                course.reject(
+                    &format!("what it can be given, {limit} tokens, holds nothing of the range"),
+                    redactor,
+                );
+                return None;
+            };
+            let written = match summariser.summarise(&task, &mut |bytes| (self.options.progress)(bytes)) {
+                Ok(written) => written,
+                Err(failure) => {
+                    course.reject(&failure.to_string(), redactor);
+                    if failure != Failure::TooLarge || halvings == HALVINGS {
+                        return None;
+                    }
+                    halvings += 1;
+                    limit = Tokens(prompt::size(&task, self.gauge).0 / 2);
+                    continue;
+                }
+            };
+            course.pay(written.spent);
+            let text = tidy(&written.text, brief.template);
+            if text.is_empty() {
+                course.reject(&Failure::Empty.to_string(), redactor);
+                return None;
+            }
+            if let Some(why) = self.too_long(text) {
+                course.reject(&why, redactor);
+                if level == Level::Aggressive {
+                    return None;
+                }
+                level = Level::Aggressive;
+                brief.target = self.options.second.of(brief.target);
+                correction = vec![why];
+                continue;
+            }
+            let Verdict { check, faults } =
+                (self.options.floor.verify)(text, self.material, &brief, self.gauge);
+            if faults.is_empty() {
+                return Some(Taken { text: text.to_owned(), prompt: digest(&task), check, level });
+            }
+            course.reject(&faults.join("; "), redactor);
+            if std::mem::replace(&mut corrected, true) {
+                return None;
+            }
+            correction = faults;
+        }
+    }
+
+    /// Why a text is no gain.
+    fn too_long(&self, text: &str) -> Option<String> {
+        let (tokens, before, most) = (self.tokens(text), self.options.before, self.brief.most);
+        if tokens >= before {
+            Some(format!("it has {tokens} tokens, no fewer than the {before} it would replace"))
+        } else if tokens > most {
+            Some(format!("it has {tokens} tokens, more than the {most} it may have"))
+        } else {
+            None
+        }
+    }
+
+    /// What the summariser can be given.
+    fn limit(&self, summariser: &dyn Summarise) -> Tokens {
+        let Options { input, margin, .. } = *self.options;
+        let window = summariser.window().unwrap_or(WINDOW).saturating_sub(self.brief.most);
+        let held = u128::from(window.0) * 1_000 / u128::from(margin.0.max(1_000));
+        let held = Tokens(u64::try_from(held).unwrap_or(u64::MAX));
+        if input == Tokens::ZERO { held } else { held.min(input) }
+    }
+
+    /// The floor.
+    fn mechanical(&self, rejected: Vec<Rejection>, spent: Option<Spent>, level: Level) -> Draft {
+        let text = (self.options.floor.extract)(self.material, self.brief, self.gauge);
+        let cut = self.cut(&text);
+        let level = if cut.is_some() { Level::Capped } else { level };
+        let text = cut.unwrap_or(text);
+        let check = (self.options.floor.verify)(&text, self.material, self.brief, self.gauge).check;
+        Draft { text, producer: EXTRACTIVE.into(), prompt: None, check: Some(check), rejected, spent, level }
+    }
+
+    /// As many whole lines of a text as fit, if it does not fit; of a line that is too long by itself, its beginning.
+    fn cut(&self, text: &str) -> Option<String> {
+        let most = self.brief.most;
+        if self.tokens(text) <= most {
+            return None;
+        }
+        let mut end = 0;
+        let mut total = self.tokens(CUT);
+        for line in text.split_inclusive('\n') {
+            total += self.tokens(line);
+            if total > most {
+                break;
+            }
+            end += line.len();
+        }
+        if end == 0 {
+            // A token is seldom less than a byte.
+            end = text.len().min(usize::try_from(most.0).unwrap_or(usize::MAX).saturating_mul(4));
+        }
+        loop {
+            let kept = head(text, end).trim_end();
+            let cut = format!("{kept}{CUT}");
+            if self.tokens(&cut) <= most || kept.is_empty() {
+                return Some(cut);
+            }
+            end = kept.len() / 2;
+        }
+    }
+}
+
+fn digest(task: &Task) -> Box<str> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(task.system.as_bytes()).update(task.prompt.as_bytes());
+    hasher.finalize().to_hex().chars().take(16).collect::<String>().into()
+}
+
+/// What a model wrote without what models put around it: a fence of code, a sentence before the first part, one after the
+/// last.
+fn tidy<'t>(text: &'t str, template: &Template) -> &'t str {
+    let mut text = text.trim();
+    if let Some(inner) = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"))
+        && let Some((info, inner)) = inner.split_once('\n')
+        && !info.trim().contains(' ')
+        && !inner.contains("```")
+    {
+        text = inner.trim();
+    }
+    let first = template.sections.first().map(|section| match template.form {
+        Form::Markdown => format!("## {}", section.name),
+        Form::Numbered => format!("1. {}", section.name),
+        Form::Xml => format!("<{}>", template.root),
+    });
+    let starts_line =
+        |at: &usize| text.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with('\n'));
+    let begin =
+        first.and_then(|heading| text.match_indices(heading.as_str()).map(|(at, _)| at).find(starts_line));
+    text = begin.and_then(|at| text.get(at..)).unwrap_or(text);
+    if template.form == Form::Xml {
+        let close = format!("</{}>", template.root);
+        let end = text.rfind(&close).map_or(text.len(), |at| at + close.len());
+        text = text.get(..end).unwrap_or(text);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_models_put_around_a_summary_goes() {
+        let markdown = Template::default();
+        let xml = Template { form: Form::Xml, root: "state".into(), ..Template::default() };
+        let table = [
+            (&markdown, " ## Goal\n- a\n", "## Goal\n- a"),
+            (&markdown, "```markdown\n## Goal\n- a\n```", "## Goal\n- a"),
+            (&markdown, "Here is the summary:\n\n## Goal\n- a", "## Goal\n- a"),
+            (&markdown, "no ## Goal here", "no ## Goal here"),
+            (&markdown, "```\n## Goal\n```sh\nls\n```\n- a\n```", "## Goal\n```sh\nls\n```\n- a\n```"),
+            (
+                &xml,
+                "Sure!\n<state>\n<Goal>a</Goal>\n</state>\nAnything else?",
+                "<state>\n<Goal>a</Goal>\n</state>",
+            ),
+            (&markdown, "", ""),
+            (&markdown, "``````", "``````"),
+        ];
+        for (template, text, expected) in table {
+            assert_eq!(tidy(text, template), expected, "{text:?}");
+        }
+    }
+}

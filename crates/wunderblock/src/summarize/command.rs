@@ -1,0 +1,78 @@
+//! A person's own program as a summariser: `command:PROG`.
+//!
+//! It is given one JSON object on stdin, `{"system", "prompt", "most_tokens"}`, and writes the summary to stdout.
+
+use super::{Failure, Summarise, Task, Written};
+use crate::process::{self, Program};
+use std::path::PathBuf;
+use wunderblock_core::units::{Bytes, Millis, Tokens};
+
+/// What names a program as a summariser.
+const PREFIX: &str = "command:";
+/// How long it may take.
+const TIME: Millis = Millis(120_000);
+/// The most it may write.
+const OUTPUT: Bytes = Bytes(4 << 20);
+/// So many characters of what it complains of are kept.
+const ERRORS_CHARS: usize = 300;
+
+/// A program that writes summaries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandSummariser {
+    program: Program,
+}
+
+impl CommandSummariser {
+    /// Reads `command:PROG`, a program and its arguments as a shell would split them; no shell runs. `None` if it names no
+    /// program but something else.
+    ///
+    /// # Errors
+    /// What is wrong with the line, in words.
+    pub fn parse(text: &str) -> Option<Result<Self, String>> {
+        let line = text.strip_prefix(PREFIX)?;
+        Some(process::split(line).map(|argv| Self::new(argv, None)).map_err(|why| format!("`{text}`: {why}")))
+    }
+
+    /// A program and its arguments, run in a directory, with the usual limits: two minutes, 4 MiB.
+    #[must_use]
+    pub fn new(argv: Vec<String>, cwd: Option<PathBuf>) -> Self {
+        Self { program: Program { argv, cwd, time: TIME, output: OUTPUT } }
+    }
+
+    /// The same with other limits.
+    #[must_use]
+    pub fn limited(mut self, time: Millis, output: Bytes) -> Self {
+        (self.program.time, self.program.output) = (time, output);
+        self
+    }
+}
+
+impl Summarise for CommandSummariser {
+    fn name(&self) -> String {
+        format!("{PREFIX}{}", self.program.argv.first().map(String::as_str).unwrap_or_default())
+    }
+
+    fn window(&self) -> Option<Tokens> {
+        None
+    }
+
+    fn summarise(&self, task: &Task, progress: &mut dyn FnMut(usize) -> bool) -> Result<Written, Failure> {
+        let stdin = serde_json::json!({
+            "system": task.system,
+            "prompt": task.prompt,
+            "most_tokens": task.most.0,
+        });
+        let output = process::run(&self.program, stdin.to_string().as_bytes(), progress)?;
+        if !output.status.success() {
+            let said = output.errors.split_whitespace().collect::<Vec<_>>().join(" ");
+            let skipped = said.chars().count().saturating_sub(ERRORS_CHARS);
+            let said: String = said.chars().skip(skipped).filter(|c| !c.is_control()).collect();
+            let said = if said.is_empty() { said } else { format!(": {said}") };
+            return Err(Failure::Broken(format!("{} ended with {}{said}", self.name(), output.status)));
+        }
+        if output.text.trim().is_empty() {
+            return Err(Failure::Empty);
+        }
+        Ok(Written { text: output.text, spent: None })
+    }
+}

@@ -1,0 +1,109 @@
+//! A model of the catalog as a summariser.
+
+use super::{Failure, Summarise, Task, Written};
+use crate::catalog::{Catalog, Row, Spent as Billed};
+use crate::model::Client;
+use wunderblock_core::compaction::Spent;
+use wunderblock_core::message::{Dialect, Message, Role};
+use wunderblock_core::request::Request;
+use wunderblock_core::units::{Bytes, Millis, Tokens};
+use wunderblock_wire::{Reply, encode};
+
+/// What is added to the answer's limit for reasoning, which providers of chat completions count as output. A model that
+/// does not reason does not use it: how long the text may be, the task says in words, and who takes it checks.
+const REASONING: Tokens = Tokens(4_096);
+/// Around a request's texts.
+const FRAME: Tokens = Tokens(32);
+
+/// A model that writes summaries.
+#[derive(Clone, Debug)]
+pub struct ModelSummariser {
+    client: Client,
+    model: String,
+    row: Row,
+    at: Millis,
+}
+
+impl ModelSummariser {
+    /// A model, as the catalog knows it; prices are those of the time `at`.
+    #[must_use]
+    pub fn new(client: Client, catalog: &Catalog, model: &str, at: Millis) -> Self {
+        let row = catalog.lookup(model).row.clone();
+        Self { client, model: model.to_owned(), row, at }
+    }
+
+    fn count(&self, text: &str) -> Tokens {
+        let counter = self.row.counter();
+        counter.scale(counter.count(text), counter.count_cl100k(text))
+    }
+
+    /// The request, or why it cannot be one.
+    fn request(&self, task: &Task) -> Result<Vec<u8>, Failure> {
+        let reasoning = if self.client.dialect() == Dialect::OpenaiChat { REASONING } else { Tokens::ZERO };
+        let extra = match self.client.dialect() {
+            Dialect::OpenaiChat => r#"{"stream":true,"stream_options":{"include_usage":true}}"#,
+            _ => r#"{"stream":true}"#,
+        };
+        let input = self.input(task);
+        let most = task.most.min(self.row.max_output);
+        let fits = input + most <= self.row.window && self.row.max_input.is_none_or(|limit| input <= limit);
+        if !fits {
+            return Err(Failure::TooLarge);
+        }
+        let room = self.row.window.saturating_sub(input);
+        let request = Request {
+            model: Some(self.model.as_str().into()),
+            max_output: Some((most + reasoning).min(self.row.max_output).min(room)),
+            system: vec![wunderblock_core::message::Part::text(task.system.as_str())],
+            messages: vec![Message::text(Role::User, task.prompt.as_str())],
+            extra: Some(extra.into()),
+            ..Request::default()
+        };
+        let encoded =
+            encode(self.client.dialect(), &request).map_err(|error| Failure::Refused(error.to_string()))?;
+        if Bytes(encoded.bytes.len() as u64) > self.row.max_bytes {
+            Err(Failure::TooLarge)
+        } else {
+            Ok(encoded.bytes)
+        }
+    }
+
+    fn input(&self, task: &Task) -> Tokens {
+        self.count(&task.system) + self.count(&task.prompt) + FRAME
+    }
+
+    /// What a reply cost, as it reports; by our count where it does not.
+    fn spent(&self, task: &Task, reply: &Reply, calls: u32) -> Spent {
+        let billed = reply.usage.as_ref().map_or_else(
+            || Billed { input: self.input(task), output: self.count(&reply.text()), ..Billed::default() },
+            Billed::from,
+        );
+        Spent {
+            model: self.model.as_str().into(),
+            calls,
+            input: billed.prompt(),
+            output: billed.output,
+            micro_dollars: self.row.price_at(self.at).map(|price| price.cost(billed).0),
+        }
+    }
+}
+
+impl Summarise for ModelSummariser {
+    fn name(&self) -> String {
+        self.model.clone()
+    }
+
+    fn window(&self) -> Option<Tokens> {
+        Some(self.row.window)
+    }
+
+    fn summarise(&self, task: &Task, progress: &mut dyn FnMut(usize) -> bool) -> Result<Written, Failure> {
+        let body = self.request(task)?;
+        let (reply, calls) = self.client.ask(&body, progress)?;
+        let text = reply.text();
+        if text.trim().is_empty() {
+            return Err(Failure::Empty);
+        }
+        Ok(Written { spent: Some(self.spent(task, &reply, calls)), text })
+    }
+}

@@ -1,0 +1,60 @@
+//! What a summariser is told: the range as a text in a fence, and what to make of it.
+//!
+//! The range is written as text and not as messages, so that a model condenses the conversation instead of going on with
+//! it. The fence bears a digest of what it holds: what stands between cannot close it. Secrets go before anything is cut,
+//! so that none is cut into something no rule knows. Thinking is left out.
+//!
+//! What does not fit is shortened, results of tools first and the middle first, and then left out from the middle with a
+//! mark; what the user said stays longest.
+
+mod record;
+mod shrink;
+mod words;
+
+use super::{Brief, Material, Task};
+use crate::redact::Redactor;
+use wunderblock_core::ports::Gauge;
+use wunderblock_core::units::Tokens;
+
+/// Around the two messages of a task, whatever the dialect adds.
+const FRAME: Tokens = Tokens(32);
+
+/// How a task is put.
+#[derive(Clone, Copy)]
+pub struct Put<'a> {
+    /// The most tokens that system text and prompt may take together.
+    pub limit: Tokens,
+    /// Takes out secrets.
+    pub redactor: &'a Redactor,
+    /// What was wrong with the text before; empty at first.
+    pub correction: &'a [String],
+}
+
+/// The task of summarising a range; `None` if not even its frame fits the limit.
+#[must_use]
+pub fn task(material: &Material<'_>, brief: &Brief<'_>, put: &Put<'_>, gauge: &dyn Gauge) -> Option<Task> {
+    let records = record::records(material, put.redactor);
+    let words = words::Words { material, brief, put };
+    // Any tag is as long as any other.
+    let bare = words.task("", &words::tag(""));
+    let frame = gauge.text(&bare.system).tokens + gauge.text(&bare.prompt).tokens + FRAME;
+    let mut room = put.limit.saturating_sub(frame);
+    // Texts cost together about what they cost apart, not exactly.
+    for _ in 0..4 {
+        let content = shrink::fit(&records, room, gauge)?;
+        let task = words.task(&content, &words::tag(&content));
+        let cost = gauge.text(&task.system).tokens + gauge.text(&task.prompt).tokens + FRAME;
+        if cost <= put.limit {
+            return Some(task);
+        }
+        let over = cost.saturating_sub(put.limit);
+        room = room.saturating_sub(over + over);
+    }
+    None
+}
+
+/// What a task takes up.
+#[must_use]
+pub fn size(task: &Task, gauge: &dyn Gauge) -> Tokens {
+    gauge.text(&task.system).tokens + gauge.text(&task.prompt).tokens + FRAME
+}

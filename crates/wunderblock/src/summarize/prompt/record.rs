@@ -1,0 +1,158 @@
+//! A range as records: one for each thing that was said or done, with its position.
+
+use crate::redact::Redactor;
+use crate::summarize::{Earlier, Material};
+use std::collections::HashMap;
+use wunderblock_core::fence::plain;
+use wunderblock_core::id::CallId;
+use wunderblock_core::message::{Body, Part, Role, Standing};
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::units::Seq;
+use wunderblock_core::view::Entry;
+
+/// Arguments of a call that no gist sums up are cut to so many characters.
+const ARGUMENTS_CHARS: usize = 200;
+
+/// Who says it: what is cut how far, and in which order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    User,
+    Assistant,
+    Call,
+    Result,
+    /// The operator, or put in from outside.
+    Note,
+    Earlier,
+}
+
+/// One thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Record {
+    pub(super) from: Seq,
+    pub(super) to: Seq,
+    pub(super) kind: Kind,
+    /// Position, role and what it is about.
+    pub(super) head: String,
+    /// The text, without secrets; empty where the head says all.
+    pub(super) body: String,
+}
+
+/// What a range holds, in order.
+pub(super) fn records(material: &Material<'_>, redactor: &Redactor) -> Vec<Record> {
+    let mut reader = Reader { redactor, bodies: material.bodies, calls: HashMap::new(), records: Vec::new() };
+    let mut earlier = material.earlier.iter().peekable();
+    for entry in &material.entries {
+        while let Some(summary) = earlier.next_if(|summary| summary.from <= entry.seq) {
+            reader.earlier(summary);
+        }
+        reader.entry(entry);
+    }
+    earlier.for_each(|summary| reader.earlier(summary));
+    reader.records
+}
+
+struct Reader<'m> {
+    redactor: &'m Redactor,
+    bodies: &'m dyn Bodies,
+    /// What each call is, for its result.
+    calls: HashMap<&'m CallId, String>,
+    records: Vec<Record>,
+}
+
+impl<'m> Reader<'m> {
+    fn clean(&self, text: &str) -> String {
+        self.redactor.redact(text).text.into_owned()
+    }
+
+    fn earlier(&mut self, summary: &Earlier<'_>) {
+        let Earlier { at, from, to, text, .. } = *summary;
+        let head = format!("#{at} earlier summary, of #{from} to #{to}:");
+        let body = self.clean(text);
+        self.records.push(Record { from, to, kind: Kind::Earlier, head, body });
+    }
+
+    fn entry(&mut self, entry: &'m Entry) {
+        let message = &entry.message;
+        let (kind, who) = match (&message.standing, message.role) {
+            (Standing::Aside(_), _) => return,
+            (Standing::Failed(why), _) => {
+                let head = format!("#{} a turn that failed ({})", entry.seq, self.clean(&plain(why)));
+                return self.push(entry, Kind::Note, head, String::new());
+            }
+            (Standing::Injected(what), _) => (Kind::Note, format!("put in ({})", plain(what))),
+            (Standing::Said, Role::System) => (Kind::Note, "system".to_owned()),
+            (Standing::Said, Role::User) => (Kind::User, "user".to_owned()),
+            (Standing::Said, Role::Assistant) => (Kind::Assistant, "assistant".to_owned()),
+            (Standing::Said, Role::Tool) => (Kind::Result, "tool".to_owned()),
+        };
+        for part in &message.parts {
+            self.part(entry, part, (kind, &who));
+        }
+    }
+
+    fn push(&mut self, entry: &Entry, kind: Kind, head: String, body: String) {
+        self.records.push(Record { from: entry.seq, to: entry.seq, kind, head, body });
+    }
+
+    fn part(&mut self, entry: &'m Entry, part: &'m Part, (kind, who): (Kind, &str)) {
+        let seq = entry.seq;
+        match part {
+            Part::Thinking { .. } => {}
+            Part::Text { text, .. } => {
+                let body = self.text(text);
+                if !body.trim().is_empty() {
+                    self.push(entry, kind, format!("#{seq} {who}:"), body);
+                }
+            }
+            Part::ToolCall { call, name, input, gist, .. } => {
+                let gist = self.gist(name, input, gist.as_deref());
+                let what = format!("{} {gist}", self.clean(&plain(name)));
+                self.push(entry, Kind::Call, format!("#{seq} {who} calls {what}"), String::new());
+                self.calls.insert(call, what);
+            }
+            Part::ToolResult { call, content, failed, .. } => {
+                let what = self.calls.get(call).cloned().unwrap_or_else(|| "an earlier call".to_owned());
+                let failed = if *failed { ", which failed" } else { "" };
+                let body: Vec<String> = content.iter().map(|inner| self.inner(inner)).collect();
+                let head = format!("#{seq} result of {}{failed}:", what.trim_end());
+                self.push(entry, Kind::Result, head, body.join("\n"));
+            }
+            Part::Media { .. } | Part::Opaque { .. } => {
+                let word = self.inner(part);
+                self.push(entry, kind, format!("#{seq} {who}: {word}"), String::new());
+            }
+        }
+    }
+
+    /// Content of a result; what is no text is a word.
+    fn inner(&self, part: &Part) -> String {
+        match part {
+            Part::Text { text, .. } => self.text(text),
+            Part::Media { mime, .. } if mime.is_empty() => "⟨medium⟩".to_owned(),
+            Part::Media { mime, .. } => format!("⟨{}⟩", plain(mime)),
+            _ => "⟨block⟩".to_owned(),
+        }
+    }
+
+    fn text(&self, body: &Body) -> String {
+        match body {
+            Body::Inline(text) => self.clean(text),
+            Body::Blob { blob, .. } => {
+                self.bodies.text(*blob).map_or_else(|| "⟨erased⟩".to_owned(), |text| self.clean(text))
+            }
+        }
+    }
+
+    /// What a call does, in a line. It is found anew in the arguments without secrets: one that was found before may have
+    /// been cut in the middle of a secret.
+    fn gist(&self, name: &str, input: &Body, recorded: Option<&str>) -> String {
+        let text = match input {
+            Body::Inline(text) => Some(text.as_str()),
+            Body::Blob { blob, .. } => self.bodies.text(*blob),
+        };
+        let Some(text) = text else { return recorded.map(|gist| self.clean(gist)).unwrap_or_default() };
+        let text = self.clean(text);
+        wunderblock_wire::gist(name, &text)
+            .unwrap_or_else(|| plain(&text.chars().take(ARGUMENTS_CHARS).collect::<String>()))
+    }
+}

@@ -1,0 +1,307 @@
+//! Making a range fit.
+
+use super::record::{Kind, Record};
+use wunderblock_core::ports::Gauge;
+use wunderblock_core::stub::{head, tail};
+use wunderblock_core::units::Tokens;
+
+/// Results of tools, in characters: first as much as pi gives a summariser, then less.
+const RESULT: [usize; 5] = [2_000, 1_000, 400, 120, 0];
+/// What the model said, what was put in, and earlier summaries.
+const SAID: [usize; 3] = [usize::MAX, 2_000, 400];
+/// What the user said.
+const USER: [usize; 5] = [usize::MAX, 8_000, 2_000, 400, 120];
+/// What a mark for what was left out costs, at most.
+const MARK: Tokens = Tokens(24);
+
+/// What is done, in order.
+enum Stage {
+    /// Texts of a kind are cut to their next length.
+    Cut(fn(Kind) -> bool, usize),
+    /// Records of a kind are left out.
+    Drop(fn(Kind) -> bool),
+}
+
+const STAGES: [Stage; 13] = [
+    Stage::Cut(is_result, 1),
+    Stage::Cut(is_result, 2),
+    Stage::Cut(is_result, 3),
+    Stage::Cut(is_result, 4),
+    Stage::Cut(is_said, 1),
+    Stage::Cut(is_said, 2),
+    Stage::Drop(is_done),
+    Stage::Cut(is_user, 1),
+    Stage::Cut(is_user, 2),
+    Stage::Drop(is_earlier),
+    Stage::Cut(is_user, 3),
+    Stage::Cut(is_user, 4),
+    Stage::Drop(is_user),
+];
+
+fn is_result(kind: Kind) -> bool {
+    kind == Kind::Result
+}
+
+fn is_user(kind: Kind) -> bool {
+    kind == Kind::User
+}
+
+fn is_earlier(kind: Kind) -> bool {
+    kind == Kind::Earlier
+}
+
+fn is_said(kind: Kind) -> bool {
+    matches!(kind, Kind::Assistant | Kind::Note | Kind::Earlier)
+}
+
+fn is_done(kind: Kind) -> bool {
+    matches!(kind, Kind::Assistant | Kind::Note | Kind::Call | Kind::Result)
+}
+
+/// A record as it is shown so far.
+struct Shown<'r> {
+    record: &'r Record,
+    level: usize,
+    cost: Tokens,
+    is_gone: bool,
+}
+
+/// The records as one text of about so many tokens at most; `None` if nothing of them fits. No record at all fits always.
+pub(super) fn fit(records: &[Record], room: Tokens, gauge: &dyn Gauge) -> Option<String> {
+    let measure = |record: &Record, level| gauge.text(&write(record, level)).tokens;
+    let mut shown: Vec<Shown<'_>> = records
+        .iter()
+        .map(|record| Shown { record, level: 0, cost: measure(record, 0), is_gone: false })
+        .collect();
+    let mut total: Tokens = shown.iter().map(|shown| shown.cost).sum();
+    let order = middle_first(shown.len());
+    for stage in STAGES {
+        for at in &order {
+            if total <= room {
+                return Some(compose(&shown));
+            }
+            match stage {
+                Stage::Cut(applies, level) => {
+                    let Some(one) = shown.get_mut(*at) else { continue };
+                    let is_long = one.record.body.len() > length(one.record.kind, level);
+                    if !one.is_gone && applies(one.record.kind) && is_long {
+                        let cost = measure(one.record, level);
+                        total = total.saturating_sub(one.cost) + cost;
+                        (one.level, one.cost) = (level, cost);
+                    }
+                }
+                Stage::Drop(applies) => total = drop_one(&mut shown, *at, applies, total),
+            }
+        }
+    }
+    let anything_left = records.is_empty() || shown.iter().any(|shown| !shown.is_gone);
+    (total <= room && anything_left).then(|| compose(&shown))
+}
+
+/// Leaves one out; a run of what is left out has one mark.
+fn drop_one(shown: &mut [Shown<'_>], at: usize, applies: fn(Kind) -> bool, total: Tokens) -> Tokens {
+    let is_gone = |at: Option<usize>| at.and_then(|at| shown.get(at)).is_some_and(|one| one.is_gone);
+    let (before, after) = (is_gone(at.checked_sub(1)), is_gone(at.checked_add(1)));
+    let Some(one) = shown.get_mut(at) else { return total };
+    if one.is_gone || !applies(one.record.kind) {
+        return total;
+    }
+    one.is_gone = true;
+    let total = total.saturating_sub(one.cost);
+    match (before, after) {
+        (false, false) => total + MARK,
+        (true, true) => total.saturating_sub(MARK),
+        _ => total,
+    }
+}
+
+/// Places, those in the middle first.
+fn middle_first(count: usize) -> Vec<usize> {
+    let middle = count / 2;
+    let mut order = Vec::with_capacity(count);
+    for away in 0..=middle {
+        order.extend(middle.checked_add(away).filter(|at| *at < count));
+        order.extend(middle.checked_sub(away).filter(|_| away > 0));
+    }
+    order
+}
+
+fn length(kind: Kind, level: usize) -> usize {
+    let lengths: &[usize] = match kind {
+        Kind::Result => &RESULT,
+        Kind::User => &USER,
+        Kind::Assistant | Kind::Note | Kind::Call | Kind::Earlier => &SAID,
+    };
+    lengths.get(level).or(lengths.last()).copied().unwrap_or(usize::MAX)
+}
+
+/// A record in the form of a level.
+fn write(record: &Record, level: usize) -> String {
+    let Record { kind, head, body, .. } = record;
+    let most = length(*kind, level);
+    let body = body.trim_end();
+    if body.is_empty() {
+        return format!("{head}\n");
+    }
+    format!("{head}\n{}\n", clip(body, most))
+}
+
+/// Head and tail of a text of more than so many characters.
+fn clip(text: &str, most: usize) -> String {
+    // A text of so many bytes has no more characters.
+    let count = if text.len() <= most { 0 } else { text.chars().count() };
+    if count <= most {
+        return text.to_owned();
+    }
+    let left_out = count - most;
+    if most == 0 {
+        return format!("⟨{left_out} characters left out⟩");
+    }
+    let place = |at: usize| text.char_indices().nth(at).map_or(text.len(), |(at, _)| at);
+    let begins = head(text, place(most - most / 2));
+    let ends = tail(text, text.len() - place(count - most / 2));
+    format!("{begins}\n⟨{left_out} characters left out⟩\n{ends}")
+}
+
+fn compose(shown: &[Shown<'_>]) -> String {
+    let mut text = String::new();
+    let mut gone: Option<(&Record, &Record, u64)> = None;
+    let close = |text: &mut String, gone: Option<(&Record, &Record, u64)>| {
+        if let Some((first, last, count)) = gone {
+            text.push_str(&format!("⟨#{} to #{}: {count} left out here⟩\n", first.from, last.to));
+        }
+    };
+    for one in shown {
+        if one.is_gone {
+            let (first, _, count) = gone.unwrap_or((one.record, one.record, 0));
+            gone = Some((first, one.record, count + 1));
+        } else {
+            close(&mut text, gone.take());
+            text.push_str(&write(one.record, one.level));
+        }
+    }
+    close(&mut text, gone);
+    text
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use wunderblock_core::id::Handle;
+    use wunderblock_core::units::{Cost, Seq};
+
+    /// Four bytes are a token.
+    struct Quarters;
+
+    impl Gauge for Quarters {
+        fn text(&self, text: &str) -> Cost {
+            Cost::new(text.len().div_ceil(4) as u64, text.len() as u64)
+        }
+        fn json(&self, text: &str) -> Cost {
+            self.text(text)
+        }
+        fn blob(&self, _: Handle) -> Cost {
+            Cost::ZERO
+        }
+        fn json_blob(&self, _: Handle) -> Cost {
+            Cost::ZERO
+        }
+    }
+
+    fn record(seq: u64, kind: Kind, chars: usize) -> Record {
+        let (from, to) = (Seq(seq), Seq(seq));
+        Record { from, to, kind, head: format!("#{seq} {kind:?}:"), body: "x".repeat(chars) }
+    }
+
+    fn session() -> Vec<Record> {
+        let turn = |at: u64| {
+            [
+                record(at * 4 + 1, Kind::User, 100),
+                record(at * 4 + 2, Kind::Assistant, 600),
+                record(at * 4 + 3, Kind::Call, 0),
+                record(at * 4 + 4, Kind::Result, 3_000),
+            ]
+        };
+        (0..10).flat_map(turn).collect()
+    }
+
+    #[test]
+    fn results_go_first_the_middle_first_and_the_users_words_last() {
+        let records = session();
+        let whole = fit(&records, Tokens(1 << 40), &Quarters).unwrap();
+        assert_eq!(
+            whole.matches("1000 characters left out").count(),
+            10,
+            "results are never longer than 2,000"
+        );
+        let users = |text: &str| text.matches("User:\nxxxx").count();
+        let mut was = Vec::new();
+        for room in [6_000, 4_000, 2_500, 1_500, 1_000, 600, 200, 40] {
+            let text = fit(&records, Tokens(room), &Quarters).unwrap();
+            assert!(Quarters.text(&text).tokens.0 <= room, "{room}");
+            if room >= 600 {
+                assert_eq!(users(&text), 10, "{room}\n{text}");
+            }
+            let results = text.matches("Result:\nx").count();
+            was.push((room, users(&text), results, text.matches("Assistant:").count()));
+        }
+        assert_eq!(
+            was,
+            [
+                (6_000, 10, 10, 10),
+                (4_000, 10, 10, 10),
+                (2_500, 10, 10, 10),
+                (1_500, 10, 0, 9),
+                (1_000, 10, 0, 6),
+                (600, 10, 0, 2),
+                (200, 5, 0, 0),
+                (40, 0, 0, 0),
+            ][..was.len()]
+        );
+        // What is at the ends stays as it is longest.
+        let text = fit(&records, Tokens(5_000), &Quarters).unwrap();
+        let at = |needle: &str| text.find(needle).unwrap();
+        let cut = |from: usize, to: usize| text[from..to].contains("1000 characters left out");
+        assert!(cut(at("#4 Result"), at("#5 User")) && !cut(at("#20 Result"), at("#21 User")), "{text}");
+    }
+
+    #[test]
+    fn one_endless_message_is_cut_at_both_ends() {
+        let records =
+            [Record { body: format!("begins{}ends", "y".repeat(2_000_000)), ..record(1, Kind::User, 0) }];
+        let text = fit(&records, Tokens(3_000), &Quarters).unwrap();
+        assert!(text.contains("begins") && text.trim_end().ends_with("ends") && text.len() < 12_000);
+        assert_eq!(fit(&records, Tokens(3), &Quarters), None);
+        assert_eq!(fit(&[], Tokens(0), &Quarters).as_deref(), Some(""));
+    }
+
+    proptest! {
+        #[test]
+        fn it_fits_or_says_that_it_cannot(
+            kinds in proptest::collection::vec((0..6_usize, 0..5_000_usize), 0..40),
+            room in 0_u64..5_000,
+        ) {
+            let all = [Kind::User, Kind::Assistant, Kind::Call, Kind::Result, Kind::Note, Kind::Earlier];
+            let records: Vec<Record> =
+                (1..).zip(kinds).map(|(seq, (kind, chars))| record(seq, all[kind], chars)).collect();
+            match fit(&records, Tokens(room), &Quarters) {
+                Some(text) => {
+                    prop_assert!(Quarters.text(&text).tokens <= Tokens(room));
+                    // Every position is there, or in a mark.
+                    for one in &records {
+                        let is_shown = text.contains(&one.head);
+                        let is_marked = text.lines().any(|line| {
+                            let range = line.strip_prefix("⟨#").and_then(|rest| rest.split_once(": "));
+                            let ends = range.and_then(|(range, _)| range.split_once(" to #"));
+                            ends.is_some_and(|(from, to)| (from.parse().unwrap()..=to.parse().unwrap()).contains(&one.from.0))
+                        });
+                        prop_assert!(is_shown != is_marked, "{}\n{text}", one.head);
+                    }
+                }
+                None => prop_assert!(room < 200),
+            }
+        }
+    }
+}
