@@ -30,6 +30,7 @@ pub mod index;
 mod known;
 pub mod limits;
 mod parallel;
+pub mod policy;
 mod read;
 mod record;
 pub mod redact;
