@@ -32,6 +32,7 @@ mod known;
 pub mod limits;
 pub mod model;
 mod parallel;
+pub mod policy;
 pub mod process;
 mod read;
 mod record;

@@ -86,3 +86,7 @@ pub const MAX_FINDINGS: usize = 500;
 pub const MAX_SKILLS: usize = 1_000;
 /// Places in the conversation that a search for a text's fate answers.
 pub const FATES: usize = 200;
+/// The largest policy file that is read, in bytes: many times the largest that says something.
+pub const MAX_POLICY: usize = 64 << 10;
+/// Findings about a policy file that are shown; beyond them they are counted.
+pub const POLICY_FINDINGS: usize = 20;

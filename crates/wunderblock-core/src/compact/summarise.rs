@@ -31,8 +31,12 @@ pub(super) fn jobs(
     let free: Tokens = before.iter().filter(|(unit, _)| guard.is_free(unit)).map(|(_, tokens)| *tokens).sum();
     let most = rules.oldest.of(free);
     let frontier = ask.view.trim().drop_before;
-    let mut plan =
-        Plan { policy, jobs: Vec::new(), begins: frontier.max(ask.floor).max(guard.head).max(Seq(2)), open: Vec::new() };
+    let mut plan = Plan {
+        policy,
+        jobs: Vec::new(),
+        begins: frontier.max(ask.floor).max(guard.head).max(Seq(2)),
+        open: Vec::new(),
+    };
     let mut used = Tokens::ZERO;
     for (unit, tokens) in before {
         let is_free = guard.is_free(unit);

@@ -1,6 +1,8 @@
 //! What is wrong with a policy, beyond what its schema says.
 
-use super::{Act, Permille, Policy};
+use super::{Act, Form, Level, Permille, Policy};
+use crate::units::Tokens;
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// How bad it is.
@@ -17,7 +19,7 @@ pub enum Severity {
 pub struct Fault {
     /// How bad it is.
     pub severity: Severity,
-    /// Which key, such as `trigger.soft.fraction`.
+    /// Which key, such as `trigger.soft.fraction`; steps and parts of a template by their number, from 1: `step.2.to`.
     pub key: String,
     /// What is wrong with it, and what to do.
     pub what: String,
@@ -34,57 +36,87 @@ impl Policy {
     #[must_use]
     pub fn faults(&self) -> Vec<Fault> {
         let mut faults = Faults(Vec::new());
-        self.check_triggers(&mut faults);
+        if !is_name(&self.name) {
+            faults.error("name", "a name is letters, digits, `-` and `_`");
+        }
+        self.check_levels(&mut faults);
+        self.check_target(&mut faults);
         self.check_protection(&mut faults);
-        self.check_steps(&mut faults);
-        self.check_summary(&mut faults);
+        for (index, act) in self.steps.iter().enumerate() {
+            self.check_step(&format!("step.{}", index + 1), act, &mut faults);
+        }
+        if self.summarises() {
+            self.check_summary(&mut faults);
+            self.check_template(&mut faults);
+        }
+        if self.limits.rounds == 0 {
+            faults.error("limits.rounds", "after 0 rounds without progress it would stop before it began");
+        }
         faults.0
     }
 
-    fn check_triggers(&self, faults: &mut Faults) {
+    fn check_levels(&self, faults: &mut Faults) {
         let trigger = &self.trigger;
         for (name, level) in [("soft", &trigger.soft), ("hard", &trigger.hard)] {
-            if let Some(fraction) = level.fraction {
-                if fraction == Permille::ZERO || fraction > Permille::ONE {
-                    faults.error(
-                        format!("trigger.{name}.fraction"),
-                        format!("{fraction} can never be meant: a fraction is more than 0 and at most 1"),
-                    );
-                }
-                if trigger.down_to >= fraction {
-                    faults.error(
-                        "trigger.down_to",
-                        format!(
-                            "it goes down to {} and fires at {fraction}: it would fire again at once",
-                            trigger.down_to
-                        ),
-                    );
-                }
-            }
+            check_level(name, level, faults);
         }
         if let (Some(soft), Some(hard)) = (trigger.soft.fraction, trigger.hard.fraction)
             && soft > hard
         {
             faults.error(
                 "trigger.hard.fraction",
-                format!("the hard level ({hard}) lies below the soft one ({soft})"),
+                format!("the hard level ({hard}) lies below the soft one ({soft}), which could never fire"),
             );
         }
-        let has_steps = !self.steps.is_empty();
+        if let (Some(soft), Some(hard)) = (trigger.soft.tokens, trigger.hard.tokens)
+            && soft > hard
+        {
+            faults.error(
+                "trigger.hard.tokens",
+                format!("the hard level ({hard}) lies below the soft one ({soft}), which could never fire"),
+            );
+        }
         let never = trigger.soft.is_never() && trigger.hard.is_never();
-        if has_steps && never {
+        if !self.steps.is_empty() && never {
             faults.warn(
                 "trigger",
                 "no level is set: it compacts only by hand, and where a request does not fit",
             );
         }
-        if !has_steps && !never {
+        if self.steps.is_empty() && !never {
             faults.error("step", "there is a trigger and no step: it could never do anything");
         }
-        if trigger.regrow > Permille::ONE {
+    }
+
+    fn check_target(&self, faults: &mut Faults) {
+        let trigger = &self.trigger;
+        let fractions = [trigger.soft.fraction, trigger.hard.fraction];
+        if let Some(fraction) = fractions.into_iter().flatten().min()
+            && trigger.down_to >= fraction
+            && trigger.down_to > Permille::ZERO
+        {
+            faults.error(
+                "trigger.down_to",
+                format!(
+                    "it goes down to {} and fires at {fraction}: it would fire again at once",
+                    trigger.down_to
+                ),
+            );
+        }
+        if trigger.down_to > Permille::ONE {
+            faults.error("trigger.down_to", "a request that takes more than the whole does not fit");
+        } else if trigger.regrow > Permille::ONE {
             faults.error(
                 "trigger.regrow",
                 "a context cannot grow by more than the whole: it would never fire again",
+            );
+        } else if trigger.down_to.0.saturating_add(trigger.regrow.0) > Permille::ONE.0 {
+            faults.error(
+                "trigger.regrow",
+                format!(
+                    "from {} it cannot grow by {} more: it would never fire again",
+                    trigger.down_to, trigger.regrow
+                ),
             );
         }
     }
@@ -92,81 +124,139 @@ impl Policy {
     fn check_protection(&self, faults: &mut Faults) {
         let protect = &self.protect;
         for (key, part) in [("protect.history", protect.history), ("protect.window", protect.window)] {
-            if part > Permille::ONE {
-                faults.error(key, format!("{part} is more than all of it"));
+            if part >= Permille::ONE {
+                faults.error(key, format!("a tail of {part} leaves nothing to compact"));
             }
         }
-        if protect.at_most.0 > 0 && protect.at_least > protect.at_most {
-            faults.error("protect.at_least", "the tail would have to be longer than it may be");
+        let is_part = protect.history > Permille::ZERO || protect.window > Permille::ZERO;
+        for (key, tokens) in [("protect.at_least", protect.at_least), ("protect.at_most", protect.at_most)] {
+            if tokens > Tokens::ZERO && !is_part {
+                faults.warn(key, "it bounds `window` or `history`, and neither is set");
+            }
         }
-        let kept = Permille(protect.history.0.max(protect.window.0));
+        if protect.at_most > Tokens::ZERO && protect.at_least > protect.at_most {
+            faults.error(
+                "protect.at_least",
+                format!("at least {} and at most {} cannot both be", protect.at_least, protect.at_most),
+            );
+        }
         if let Some(fraction) = self.trigger.soft.fraction.or(self.trigger.hard.fraction)
             && protect.window >= fraction
-            && kept > Permille::ZERO
+            && (Permille(1)..Permille::ONE).contains(&protect.window)
         {
             faults.error(
                 "protect.window",
-                format!(
-                    "the tail of {} leaves nothing to compact when it fires at {fraction}",
-                    protect.window
-                ),
+                format!("a tail of {} leaves nothing to compact when it fires at {fraction}", protect.window),
             );
         }
-        if self.trigger.soft.messages.is_some_and(|most| protect.first + protect.messages >= most) {
-            faults.error(
-                "protect.messages",
-                "as many messages are protected as set it off: nothing would be left to do",
-            );
+        for (name, level) in [("soft", &self.trigger.soft), ("hard", &self.trigger.hard)] {
+            if level.messages.is_some_and(|most| protect.first.saturating_add(protect.messages) > most) {
+                faults.error(
+                    "protect.messages",
+                    format!("more messages are protected than set off the {name} level: nothing would be left to do"),
+                );
+            }
+            if level.tokens.is_some_and(|most| protect.tokens > most) {
+                faults.error(
+                    "protect.tokens",
+                    format!(
+                        "more tokens are protected than set off the {name} level: nothing would be left to do"
+                    ),
+                );
+            }
         }
     }
 
-    fn check_steps(&self, faults: &mut Faults) {
-        for (index, act) in self.steps.iter().enumerate() {
-            let key = format!("step {} ({})", index + 1, act.name());
-            if act.gain().0 > Permille::ONE {
-                faults.error(key.clone(), "no step saves more than everything");
+    fn check_step(&self, key: &str, act: &Act, faults: &mut Faults) {
+        if act.gain().0 >= Permille::ONE {
+            faults.error(format!("{key}.min_gain"), "no step saves everything: it would never be taken");
+        }
+        match act {
+            Act::Curate { thinking_after: None, invalid_runs, placeholder, repeated, .. }
+                if !(*invalid_runs || *placeholder || *repeated) =>
+            {
+                faults.warn(key, "nothing in it is switched on: it does nothing");
             }
-            match act {
-                Act::Shrink { over, to, .. } if to >= over => {
+            Act::Shrink { over, to, head, .. } => {
+                if to >= over {
+                    let what =
+                        format!("texts over {over} tokens would be shrunk to {to}: that is no shrinking");
+                    faults.error(format!("{key}.to"), what);
+                }
+                if *head > Permille::ONE {
+                    faults.error(format!("{key}.head"), "the head is a part of what is left: at most 1");
+                }
+            }
+            Act::Condense { leaves, nodes, above, .. } => {
+                for (name, count) in [("leaves", leaves), ("nodes", nodes)] {
+                    if *count < 2 {
+                        faults.error(
+                            format!("{key}.{name}"),
+                            format!("it takes at least 2 summaries to make one of them, not {count}"),
+                        );
+                    }
+                }
+                if *above >= Permille::ONE {
                     faults.error(
-                        key,
-                        format!("it shrinks texts over {over} tokens to {to}: that is no shrinking"),
+                        format!("{key}.above"),
+                        "summaries never take all of it: it would never be taken",
                     );
                 }
-                Act::Condense { leaves, nodes, .. } if *leaves < 2 || *nodes < 2 => {
-                    faults.error(key, "one summary cannot be condensed: at least 2 make one");
-                }
-                Act::Condense { .. }
-                    if !self.steps.iter().any(|other| matches!(other, Act::Summarise { .. })) =>
-                {
+                if !self.steps.iter().any(|other| matches!(other, Act::Summarise { .. })) {
                     faults.error(key, "there is nothing to condense without a step that summarises");
                 }
-                Act::Summarise { oldest, .. } if *oldest == Permille::ZERO || *oldest > Permille::ONE => {
-                    faults.error(key, "`oldest` is a part of what is not protected: more than 0, at most 1");
-                }
-                _ => {}
             }
+            Act::Summarise { oldest, chunk_share, chunk_least, .. } => {
+                if *oldest == Permille::ZERO || *oldest > Permille::ONE {
+                    let what = "a part of what is not protected is more than 0 and at most 1";
+                    faults.error(format!("{key}.oldest"), what);
+                }
+                if *chunk_share > Permille::ONE {
+                    let what = "a chunk that is larger than its summariser's window cannot be summarised";
+                    faults.error(format!("{key}.chunk_share"), what);
+                }
+                if chunk_least > chunk_share {
+                    let what =
+                        format!("it shrinks from {chunk_share} to {chunk_least}: that is no shrinking");
+                    faults.error(format!("{key}.chunk_least"), what);
+                }
+            }
+            Act::Drop { keep, .. } => {
+                let level = [self.trigger.soft.messages, self.trigger.hard.messages];
+                let least = level.into_iter().flatten().min();
+                if least.is_some_and(|messages| *keep > messages) {
+                    let what = "more messages stay than set it off: it would never do anything";
+                    faults.error(format!("{key}.keep"), what);
+                }
+            }
+            Act::Curate { .. } | Act::Dedupe { .. } | Act::Stub { .. } => {}
         }
     }
 
     fn check_summary(&self, faults: &mut Faults) {
         let summary = &self.summary;
-        if !self.summarises() {
-            return;
+        if summary.model.trim().is_empty() {
+            faults.error("summary.model", "no model has no name; `same` is the session's own");
         }
-        if summary.template.sections.is_empty() {
-            faults.error("summary.template.section", "a summary without parts says nothing");
-        }
-        for section in &summary.template.sections {
-            if section.fill.is_empty() {
-                faults.error(
-                    format!("summary.template.section \"{}\"", section.name),
-                    "nothing fills it: name at least one kind in `fill`",
-                );
+        for (key, tokens) in
+            [("target", summary.target), ("condensed", summary.condensed), ("floor", summary.floor)]
+        {
+            if tokens == Tokens::ZERO {
+                faults.error(format!("summary.{key}"), "a summary of 0 tokens says nothing");
             }
+        }
+        if summary.at_least > summary.target {
+            let what = format!("at least {} and about {} cannot both be", summary.at_least, summary.target);
+            faults.error("summary.at_least", what);
         }
         if summary.share >= Permille::ONE || summary.share == Permille::ZERO {
             faults.error("summary.share", "a summary is shorter than what it replaces, and not nothing");
+        }
+        if summary.second > Permille::ONE || summary.second == Permille::ZERO {
+            faults.error("summary.second", "a second try aims at no more than the first, and not at nothing");
+        }
+        if summary.overage < Permille::ONE {
+            faults.error("summary.overage", "below 1, a summary as long as it should be would be cut");
         }
         if summary.margin < Permille::ONE {
             faults.error(
@@ -177,7 +267,63 @@ impl Policy {
         if summary.grounded > Permille::ONE {
             faults.error("summary.grounded", "no summary can be more grounded than wholly: at most 1");
         }
+        if summary.input > Tokens::ZERO && summary.input <= summary.target {
+            let what = format!("from {} tokens no summary of {} can be made", summary.input, summary.target);
+            faults.error("summary.input", what);
+        }
     }
+
+    fn check_template(&self, faults: &mut Faults) {
+        let template = &self.summary.template;
+        if template.sections.is_empty() {
+            faults.error("summary.template.section", "a summary without parts says nothing");
+        }
+        let is_xml = template.form == Form::Xml;
+        if is_xml && !is_element(&template.root) {
+            faults.error("summary.template.root", format!("`{}` is no name of an element", template.root));
+        }
+        let mut seen = BTreeSet::new();
+        for (index, section) in template.sections.iter().enumerate() {
+            let key = format!("summary.template.section.{}", index + 1);
+            if section.name.trim().is_empty() || section.name.contains(['\n', '\r']) {
+                faults.error(format!("{key}.name"), "a part has a name of one line");
+            } else if is_xml && !is_element(&section.name) {
+                faults.error(format!("{key}.name"), format!("`{}` is no name of an element", section.name));
+            } else if !seen.insert(&section.name) {
+                faults.error(format!("{key}.name"), format!("there are two parts `{}`", section.name));
+            }
+            if section.fill.is_empty() {
+                faults.error(format!("{key}.fill"), "nothing fills it: name at least one kind");
+            }
+        }
+    }
+}
+
+fn check_level(name: &str, level: &Level, faults: &mut Faults) {
+    if let Some(fraction) = level.fraction
+        && (fraction == Permille::ZERO || fraction > Permille::ONE)
+    {
+        faults.error(
+            format!("trigger.{name}.fraction"),
+            format!("{fraction} can never be meant: a fraction is more than 0 and at most 1"),
+        );
+    }
+    if level.free == Some(Tokens::ZERO) {
+        faults
+            .error(format!("trigger.{name}.free"), "less than 0 tokens are never left: it could never fire");
+    }
+}
+
+/// Whether it can stand in a file's name, a report and a command line as it is.
+fn is_name(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    (1..=64).contains(&name.len()) && name.bytes().all(is_plain)
+}
+
+/// Whether it names an XML element; of what XML allows, the part that needs no table.
+fn is_element(name: &str) -> bool {
+    name.bytes().next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
 }
 
 struct Faults(Vec<Fault>);

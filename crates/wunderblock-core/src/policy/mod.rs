@@ -10,7 +10,7 @@ mod trigger;
 
 pub use check::{Fault, Severity};
 pub use protect::{Cut, Protect, Split};
-pub use step::{Act, Measure, Order};
+pub use step::{Act, Measure, Order, chunk_tokens};
 pub use template::{Fill, Form, Section, Summary, Template};
 pub use trigger::{Boundary, Level, Triggers, Whole};
 
@@ -27,9 +27,6 @@ pub struct Policy {
     /// What it does, in a sentence.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub about: Box<str>,
-    /// Where its constants come from: a field's name, and the source.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sources: Vec<(Box<str>, Box<str>)>,
     /// When it compacts.
     #[serde(default)]
     pub trigger: Triggers,
@@ -83,7 +80,8 @@ pub enum Meanwhile {
     Wait,
 }
 
-/// A part of a whole, in thousandths. TOML and JSON have it as a decimal: `0.92`.
+/// A part of a whole, in thousandths. TOML and JSON have it as a decimal, `0.92`, or a whole number, `1`; it is rounded
+/// to the nearest thousandth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Permille(pub u16);
 
@@ -141,7 +139,6 @@ impl Policy {
         Self {
             name: "off".into(),
             about: "never compacts; what does not fit is left out, oldest first".into(),
-            sources: Vec::new(),
             trigger: Triggers::default(),
             protect: Protect::default(),
             split: Split::default(),

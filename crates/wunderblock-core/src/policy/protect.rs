@@ -16,6 +16,8 @@ pub struct Protect {
     pub first: u64,
     /// Messages at the end.
     pub messages: u64,
+    /// Turns at the end: back to the user's message that opened the last but so many.
+    pub turns: u64,
     /// Tokens at the end.
     pub tokens: Tokens,
     /// Part of the conversation at the end.
@@ -24,7 +26,7 @@ pub struct Protect {
     pub window: Permille,
     /// The tail that `window` or `history` asks for has at least so many tokens.
     pub at_least: Tokens,
-    /// The tail has at most so many tokens, however many messages it should have; 0 for no limit.
+    /// The tail that `window` or `history` asks for has at most so many tokens; 0 for no limit.
     pub at_most: Tokens,
     /// The tail reaches back to the user's newest request, whatever lies between.
     pub to_newest_user: bool,

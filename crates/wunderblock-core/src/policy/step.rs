@@ -90,12 +90,21 @@ pub enum Act {
         /// A summary covers at most so many tokens; 0 for the whole range at once.
         #[serde(default)]
         chunk: Tokens,
-        /// Only the oldest part of what is not protected; 1 for all of it.
-        #[serde(default = "one")]
-        oldest: Permille,
         /// The summaries before it go into it, so that there is ever only one.
         #[serde(default)]
         anchored: bool,
+        /// … and at most this part of the summariser's window; 0 for no such limit. See [`chunk_tokens`].
+        #[serde(default)]
+        chunk_share: Permille,
+        /// Where messages are large, `chunk_share` shrinks down to this; 0 for not at all.
+        #[serde(default)]
+        chunk_least: Permille,
+        /// Only this part of the messages that are not protected, the oldest; 1 for all of them.
+        #[serde(default = "one")]
+        oldest: Permille,
+        /// It goes on to the end of the range, even when the target has been reached before.
+        #[serde(default)]
+        all: bool,
         /// See [`Act::gain`].
         #[serde(default)]
         min_gain: Permille,
@@ -103,18 +112,21 @@ pub enum Act {
         #[serde(default)]
         min_tokens: Tokens,
     },
-    /// Summaries of one level become one of the next.
+    /// Summaries of one level, side by side, become one of the next.
     Condense {
-        /// So many leaves.
+        /// At least so many summaries of events.
         leaves: u64,
-        /// So many condensed ones.
+        /// At least so many summaries of summaries.
         nodes: u64,
         /// The highest level; 0 for no limit.
         #[serde(default)]
         most: u32,
-        /// Nothing is condensed while the summaries take less than this part of the whole.
+        /// Nothing is condensed while the summaries take less than this part of the whole; 0 for no such limit.
         #[serde(default)]
         above: Permille,
+        /// … or less than so many tokens, where that is less than `above`; 0 for no such limit.
+        #[serde(default)]
+        above_tokens: Tokens,
         /// See [`Act::gain`].
         #[serde(default)]
         min_gain: Permille,
@@ -127,7 +139,8 @@ pub enum Act {
         /// Which goes first.
         #[serde(default)]
         by: Order,
-        /// The best so many messages stay, wherever they stand; 0 to go on only until the target is reached.
+        /// The best so many messages stay, wherever they stand; 0 to go on only until the target is reached. By age they
+        /// are the newest, from where the policy's [`super::Split`] may cut.
         #[serde(default)]
         keep: u64,
         /// See [`Act::gain`].
@@ -137,6 +150,25 @@ pub enum Act {
         #[serde(default)]
         min_tokens: Tokens,
     },
+}
+
+/// How many tokens a chunk has that may take `share` of a window.
+///
+/// Messages whose mean, times the margin of the counts, takes more than a tenth of the window would overshoot it: the
+/// share is lessened by twice that part, down to `least`. The rule is OpenClaw's (`computeAdaptiveChunkRatio` in its
+/// `src/agents/compaction-planning.ts`), with 0.4, 0.15 and a margin of 1.2.
+#[must_use]
+pub fn chunk_tokens(
+    share: Permille,
+    least: Permille,
+    window: Tokens,
+    mean: Tokens,
+    margin: Permille,
+) -> Tokens {
+    let part = Permille::ratio(margin.of(mean).0, window.0).0;
+    let may_shrink = least > Permille::ZERO && part > 100;
+    let less = if may_shrink { part.saturating_mul(2).min(share.0.saturating_sub(least.0)) } else { 0 };
+    Permille(share.0 - less.min(share.0)).of(window)
 }
 
 const fn dedupe_min() -> Bytes {
@@ -201,4 +233,30 @@ pub enum Order {
     Age,
     /// The least important, by [`crate::compact::importance`].
     Importance,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chunk_shrinks_where_messages_are_large() {
+        let table = [
+            // Mean 10,000 · 1.2 = 12,000: 6 % of the window.
+            (200_000, 10_000, 150, 80_000),
+            // 20,000 · 1.2: 12 %, so 0.40 − 0.24.
+            (200_000, 20_000, 150, 32_000),
+            // 50,000 · 1.2: 30 %, and the least is 0.15.
+            (200_000, 50_000, 150, 30_000),
+            (200_000, 50_000, 0, 80_000),
+            (0, 50_000, 150, 0),
+        ];
+        for (window, mean, least, chunk) in table {
+            let found =
+                chunk_tokens(Permille(400), Permille(least), Tokens(window), Tokens(mean), Permille(1_200));
+            assert_eq!(found, Tokens(chunk), "{window} {mean} {least}");
+        }
+        let share = chunk_tokens(Permille(100), Permille(400), Tokens(1_000), Tokens(900), Permille(1_200));
+        assert_eq!(share, Tokens(100), "a least above the share lessens nothing");
+    }
 }

@@ -55,9 +55,11 @@ impl Draft {
     /// What it says of its lane.
     pub(super) fn sized(&self, now: Millis) -> Sized<'_> {
         let report = &self.built.report;
-        let anchored = self.built.anchor.as_ref().filter(|anchor| {
-            self.built.view.last_built().is_some_and(|at| anchor.seq > at)
-        });
+        let anchored = self
+            .built
+            .anchor
+            .as_ref()
+            .filter(|anchor| self.built.view.last_built().is_some_and(|at| anchor.seq > at));
         let measured = anchored.map(wunderblock_core::usage::Anchor::total).unwrap_or_default();
         let lifetime = self.target.row.cache.lifetime;
         let cached = self.built_before.filter(|_| lifetime > Millis::ZERO);

@@ -23,7 +23,11 @@ pub(super) struct Climbed {
 }
 
 /// Climbs, on a thread of its own.
-pub(super) async fn run(options: &CompactOptions, prepared: &Prepared, level: Level) -> Result<Climbed, Error> {
+pub(super) async fn run(
+    options: &CompactOptions,
+    prepared: &Prepared,
+    level: Level,
+) -> Result<Climbed, Error> {
     let (send, receive) = futures_channel::oneshot::channel();
     let climb = Climb {
         prepared: prepared.clone(),
@@ -57,7 +61,11 @@ impl Climb {
         loop {
             match ladder.climb() {
                 Next::Done(proposal) => {
-                    return Climbed { proposal: *proposal, drafts, interrupted: stopped.load(Ordering::Relaxed) };
+                    return Climbed {
+                        proposal: *proposal,
+                        drafts,
+                        interrupted: stopped.load(Ordering::Relaxed),
+                    };
                 }
                 Next::Summarise(jobs) => {
                     let first = drafts.len();
@@ -89,13 +97,18 @@ impl Climb {
     fn write(&self, ladder: &Ladder<'_>, job: &Job, told: &dyn Fn(usize) -> bool) -> Draft {
         let (view, texts) = (&self.prepared.view, &self.prepared.texts);
         let entries: Vec<&Entry> = job.entries.iter().filter_map(|seq| view.entry(*seq)).collect();
-        let earlier: Vec<Earlier<'_>> = job.sources.iter().filter_map(|at| self.earlier(ladder, *at)).collect();
+        let earlier: Vec<Earlier<'_>> =
+            job.sources.iter().filter_map(|at| self.earlier(ladder, *at)).collect();
         let material = Material { from: job.from, to: job.to, entries, bodies: texts, earlier };
         let summary = &self.policy.summary;
         let brief = Brief {
             template: &summary.template,
             target: job.target,
-            most: summary.overage.of(job.target).min(Tokens(job.tokens.0.saturating_sub(1))).max(summary.at_least),
+            most: summary
+                .overage
+                .of(job.target)
+                .min(Tokens(job.tokens.0.saturating_sub(1)))
+                .max(summary.at_least),
             focus: self.focus.as_deref(),
             detail: job.detail,
         };

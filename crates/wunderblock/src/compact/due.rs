@@ -21,7 +21,11 @@ const REGROW: Permille = Permille(100);
 
 impl Session {
     /// Whether a request that was built makes its lane due.
-    pub(crate) async fn is_due(&self, compactor: &Compactor, sized: &Sized<'_>) -> Result<Option<Due>, Error> {
+    pub(crate) async fn is_due(
+        &self,
+        compactor: &Compactor,
+        sized: &Sized<'_>,
+    ) -> Result<Option<Due>, Error> {
         let view = sized.view;
         let step = sized.step.as_ref();
         let last = step.and_then(|(_, step)| step.compaction.as_ref()).map(|last| last.tokens_after);

@@ -1,7 +1,7 @@
 //! Programs that are asked before a compaction, and told after it: one JSON object on stdin.
 
 use super::prepare::Prepared;
-use super::{Compacted, CompactOptions};
+use super::{CompactOptions, Compacted};
 use crate::process::{self, Program};
 use serde_json::{Value, json};
 use wunderblock_core::compact::Due;
@@ -38,7 +38,12 @@ pub(super) struct Asked {
 }
 
 /// Asks the hooks that run before.
-pub(super) async fn before(options: &CompactOptions, prepared: &Prepared, due: &Due, session: &StreamId) -> Asked {
+pub(super) async fn before(
+    options: &CompactOptions,
+    prepared: &Prepared,
+    due: &Due,
+    session: &StreamId,
+) -> Asked {
     let lane = prepared.view.lane().as_str();
     let question = json!({
         "event": "before_compact",

@@ -58,8 +58,12 @@ impl Compactor {
 
 impl fmt::Debug for Compactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writer = self.summariser.as_ref().map_or_else(|| "extractive".to_owned(), |summariser| summariser.name());
-        f.debug_struct("Compactor").field("policy", &self.policy.name).field("summariser", &writer).finish_non_exhaustive()
+        let writer =
+            self.summariser.as_ref().map_or_else(|| "extractive".to_owned(), |summariser| summariser.name());
+        f.debug_struct("Compactor")
+            .field("policy", &self.policy.name)
+            .field("summariser", &writer)
+            .finish_non_exhaustive()
     }
 }
 
@@ -207,7 +211,8 @@ impl Session {
     /// When the ledger cannot be used. That nothing was gained is no error but an [`Outcome`].
     pub async fn compact(&self, options: &CompactOptions) -> Result<Compacted, Error> {
         let lane = options.context.lane.clone().unwrap_or_else(LaneId::main);
-        let due = options.due.clone().unwrap_or_else(|| Due { level: Level::Manual, why: "asked for".to_owned() });
+        let due =
+            options.due.clone().unwrap_or_else(|| Due { level: Level::Manual, why: "asked for".to_owned() });
         if options.compactor.policy.is_off() {
             return Ok(empty(options, lane, due, Outcome::Off));
         }
@@ -245,7 +250,8 @@ impl Session {
             return self.reject(options, account, prepared.tokens).await;
         }
         let mut options = options.clone();
-        options.focus = options.focus.into_iter().chain(asked.focus).reduce(|all, more| format!("{all}\n{more}"));
+        options.focus =
+            options.focus.into_iter().chain(asked.focus).reduce(|all, more| format!("{all}\n{more}"));
         let options = &options;
         let climbed = climb::run(options, &prepared, due.level).await?;
         let mut account = account(options, (lane, due), &climbed);

@@ -2,7 +2,7 @@
 
 use super::climb::Climbed;
 use super::prepare::Prepared;
-use super::{Compacted, CompactOptions, LEASE};
+use super::{CompactOptions, Compacted, LEASE};
 use crate::build::load::Wanted;
 use crate::engine::{Engine, random};
 use crate::error::Error;

@@ -52,7 +52,10 @@ fn items(json: &str) -> Option<BTreeMap<String, bool>> {
     let list = LISTS.iter().find_map(|name| value.get(name)?.as_array())?;
     let item = |item: &serde_json::Value| {
         let words = WORDS.iter().find_map(|name| item.get(name)?.as_str())?.trim().to_owned();
-        let done = item.get("status").and_then(|status| status.as_str()).is_some_and(|status| DONE.contains(&status));
+        let done = item
+            .get("status")
+            .and_then(|status| status.as_str())
+            .is_some_and(|status| DONE.contains(&status));
         (!words.is_empty()).then_some((words, done))
     };
     Some(list.iter().filter_map(item).collect())

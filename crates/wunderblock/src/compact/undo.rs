@@ -92,8 +92,7 @@ impl Session {
             compaction: Some(Box::new(compaction)),
         });
         let recorded = head.next().next();
-        let events =
-            vec![self.engine_event(head.next(), undone)?, self.engine_event(recorded, trimmed)?];
+        let events = vec![self.engine_event(head.next(), undone)?, self.engine_event(recorded, trimmed)?];
         self.engine.append(&self.id, Some(head), events).await?;
         Ok(Undone {
             compaction: at,

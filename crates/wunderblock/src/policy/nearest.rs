@@ -1,0 +1,62 @@
+//! What was probably meant.
+
+/// The known word nearest to a typed one, if one is near: so few letters away that a slip of the fingers explains it.
+/// Case, `_` and `-` do not count.
+pub(super) fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    let plain = |word: &str| word.to_lowercase().replace('_', "-");
+    // No known word is nearly as long; and comparing costs the product of the lengths.
+    if typed.len() > 64 {
+        return None;
+    }
+    let typed = plain(typed);
+    let slips = 1 + typed.chars().count() / 4;
+    let distances = known.into_iter().map(|word| (strsim::osa_distance(&typed, &plain(word)), word));
+    distances
+        .filter(|(distance, _)| *distance <= slips)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, word)| word)
+}
+
+/// `; did you mean …?` where a word is near, and what there is.
+pub(super) fn suggestion(typed: &str, known: &[&str]) -> String {
+    let all = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    match nearest(typed, known.iter().copied()) {
+        Some(near) => format!("; did you mean `{near}`? There are: {all}"),
+        None => format!("; there are: {all}"),
+    }
+}
+
+/// What was typed, short enough to be said again.
+pub(super) fn said(typed: &str) -> String {
+    let mut short: String = typed.chars().take(40).collect();
+    if short.len() < typed.len() {
+        short.push('…');
+    }
+    short.escape_debug().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_near_and_another_word_is_not() {
+        let known = ["fraction", "tokens", "free", "messages", "age_s", "cache_s"];
+        let table = [
+            ("fracton", Some("fraction")),
+            ("fration", Some("fraction")),
+            ("Fraction", Some("fraction")),
+            ("fractoin", Some("fraction")),
+            ("token", Some("tokens")),
+            ("age-s", Some("age_s")),
+            ("ages", Some("age_s")),
+            ("threshold", None),
+            ("", None),
+            ("压缩", None),
+        ];
+        for (typed, expected) in table {
+            assert_eq!(nearest(typed, known), expected, "{typed}");
+        }
+        assert_eq!(nearest(&"fraction".repeat(1_000), known), None);
+    }
+}

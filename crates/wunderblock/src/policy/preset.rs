@@ -1,0 +1,122 @@
+//! The policies that are part of the program.
+
+use super::finding::{Finding, PolicyError};
+use super::nearest::{said, suggestion};
+use super::parse::{Bases, Parsed, line_of_key, parse};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use wunderblock_core::policy::{Fault, Policy, Severity};
+
+/// The preset that applies where nobody chose.
+pub const DEFAULT: &str = "balanced";
+/// The policy that never compacts, whatever happens: [`Policy::never`].
+pub const OFF: &str = "off";
+
+macro_rules! presets {
+    ($($name:literal),* $(,)?) => {
+        /// Every preset, ours first, those for tests last.
+        const PRESETS: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../policies/", $name, ".toml")))),*];
+        const NAMES: &[&str] = &[$($name,)* OFF];
+        /// What can be extended: all that have a file.
+        const BASES: &[&str] = &[$($name),*];
+    };
+}
+
+presets![
+    "balanced",
+    "claude-code",
+    "gemini-cli",
+    "codex",
+    "pi",
+    "manus",
+    "openmanus",
+    "letta-static",
+    "letta-partial",
+    "hermes",
+    "openclaw",
+    "lossless",
+    "headroom",
+    "leon-summary",
+    "layered",
+    "selective",
+    "minimal",
+    "always",
+    "never",
+];
+
+/// The presets, and how other policies are read.
+#[derive(Clone, Debug)]
+pub struct Policies {
+    presets: BTreeMap<&'static str, Arc<Policy>>,
+}
+
+impl Policies {
+    /// The presets that are part of the program.
+    #[must_use]
+    pub fn embedded() -> Self {
+        // That each parses is what a test is for; a program is not stopped by its presets.
+        let read = |(name, text): &(&'static str, &str)| {
+            parse(text, name, &bases()).ok().map(|parsed| (*name, Arc::new(parsed.policy)))
+        };
+        let mut presets: BTreeMap<_, _> = PRESETS.iter().filter_map(read).collect();
+        presets.insert(OFF, Arc::new(Policy::never()));
+        Self { presets }
+    }
+
+    /// The preset of that name.
+    #[must_use]
+    pub fn preset(&self, name: &str) -> Option<Arc<Policy>> {
+        self.presets.get(name).cloned()
+    }
+
+    /// The preset of that name.
+    ///
+    /// # Errors
+    /// [`PolicyError`] with the nearest name and all there are.
+    pub fn named(&self, name: &str) -> Result<Arc<Policy>, PolicyError> {
+        self.preset(name).ok_or_else(|| {
+            let what = format!("there is no such policy{}", suggestion(name, NAMES));
+            PolicyError::new(&format!("`{}`", said(name)), vec![Finding::error(None, "", what)])
+        })
+    }
+
+    /// The names of all presets, ours first, those for tests and [`OFF`] last.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &'static str> {
+        NAMES.iter().copied()
+    }
+
+    /// The file of a preset, with the sources of its constants as comments. [`OFF`] has none.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&'static str> {
+        text(name)
+    }
+
+    /// Reads a policy file. It may begin with `extends = "balanced"`: then it says only what differs from that preset;
+    /// tables are merged, a list takes the place of the other. `origin` is how errors name it, such as its path.
+    ///
+    /// # Errors
+    /// [`PolicyError`] with all that is wrong, by line.
+    pub fn parse(&self, text: &str, origin: &str) -> Result<Parsed, PolicyError> {
+        let mut parsed = parse(text, origin, &bases())?;
+        if NAMES.contains(&&*parsed.policy.name) {
+            let what = "a preset has this name: reports could not tell the two apart".to_owned();
+            let fault = Fault { severity: Severity::Warning, key: "name".to_owned(), what };
+            parsed.warnings.push(Finding { line: line_of_key(text, "name"), fault });
+        }
+        Ok(parsed)
+    }
+}
+
+impl Default for Policies {
+    fn default() -> Self {
+        Self::embedded()
+    }
+}
+
+fn text(name: &str) -> Option<&'static str> {
+    PRESETS.iter().find(|(preset, _)| *preset == name).map(|(_, text)| *text)
+}
+
+fn bases() -> Bases<'static> {
+    Bases { names: BASES, text: &text }
+}

@@ -1,0 +1,8 @@
+//! Policy files: the presets, what is refused and in which words, and that nothing is lost on the way through a file.
+
+// A test that cannot go on stops.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod presets;
+mod refused;
+mod round_trip;

@@ -1,0 +1,322 @@
+//! What is refused, in whole sentences: they are for whoever can mend the file.
+
+use wunderblock::policy::Policies;
+
+fn error(text: &str) -> String {
+    match Policies::embedded().parse(text, "mine.toml") {
+        Ok(parsed) => panic!("{text:?} is taken for {parsed:?}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+#[rustfmt::skip]
+fn a_file_is_refused_in_words_that_say_what_to_mend() {
+    let table: &[(&str, &str)] = &[
+        (
+            "",
+            "mine.toml: name: it is missing",
+        ),
+        (
+            r#"name = "mine"
+extend = "balanced"
+"#,
+            "mine.toml: line 2: extend: there is no such key; did you mean `extends`? There are: `name`, `about`, `extends`, `trigger`, `protect`, `split`, `step`, `summary`, `limits`",
+        ),
+        (
+            r#"name = "mine"
+
+[trigger.soft]
+fracton = 0.9
+"#,
+            "mine.toml: line 4: trigger.soft.fracton: there is no such key; did you mean `fraction`? There are: `fraction`, `tokens`, `free`, `messages`, `age_s`, `cache_s`",
+        ),
+        (
+            r#"name = "mine"
+[trigger]
+fraction = 0.9
+leaves = 3
+[trigger.soft]
+template = 1
+"#,
+            r#"mine.toml cannot be used as a policy:
+  line 3: trigger.fraction: there is no such key here; it stands in `trigger.soft`
+  line 4: trigger.leaves: there is no such key; there are: `soft`, `hard`, `of`, `boundary`, `down_to`, `regrow`
+  line 6: trigger.soft.template: there is no such key here; it stands in `summary`"#,
+        ),
+        (
+            r#"name = "mine"
+[trigger.soft]
+fraction = "0.9"
+"#,
+            r#"mine.toml: line 3: trigger.soft.fraction: the text "0.9" is no part of a whole, such as 0.92"#,
+        ),
+        (
+            r#"name = "mine"
+[trigger.soft]
+fraction = 92
+"#,
+            "mine.toml: line 3: trigger.soft.fraction: 92 is no part of a whole; 92 % is written 0.92",
+        ),
+        (
+            r#"name = "mine"
+[trigger.soft]
+fraction = nan
+tokens = -1
+messages = 1.5
+age_s = 18446744073709551615
+"#,
+            r#"mine.toml cannot be used as a policy:
+  line 3: trigger.soft.fraction: nan is no part of a whole, such as 0.92
+  line 4: trigger.soft.tokens: -1 is not from 0 to 9223372036854775807
+  line 5: trigger.soft.messages: 1.5 is no whole number
+  line 6: trigger.soft.age_s: 18446744073709551615 is not from 0 to 9223372036854775807"#,
+        ),
+        (
+            r#"name = "mine"
+[trigger]
+boundary = "turns"
+of = 3
+"#,
+            r#"mine.toml cannot be used as a policy:
+  line 3: trigger.boundary: `turns` is not a word it knows; did you mean `turn`? There are: `exchange`, `turn`, `task`
+  line 4: trigger.of: 3 is not a word it knows: `budget`, `window`"#,
+        ),
+        (
+            r#"name = "mine"
+trigger = 0.9
+about = 7
+protect = []
+[step]
+do = "stub"
+"#,
+            r#"mine.toml cannot be used as a policy:
+  line 2: trigger: 0.9 stands where it should be a table: write `[trigger]` before its keys
+  line 3: about: 7 stands where it should be a text in quotation marks
+  line 4: protect: a list stands where it should be a table: write `[protect]` before its keys
+  line 5: step: a table stands where it should be a list of tables: write `[[step]]` before the keys of each"#,
+        ),
+        (
+            r#"name = "mine"
+[[step]]
+do = "stubb"
+[[step]]
+keep = 4
+[[step]]
+do = "shrink"
+over = 1_000
+head = 0.9
+over_all = true
+"#,
+            r#"mine.toml cannot be used as a policy:
+  line 3: step.1.do: `stubb` is not a word it knows; did you mean `stub`? There are: `curate`, `dedupe`, `stub`, `shrink`, `summarise`, `condense`, `drop`
+  line 4: step.2.do: it is missing: one of `curate`, `dedupe`, `stub`, `shrink`, `summarise`, `condense`, `drop`
+  line 6: step.3.to: it is missing
+  line 10: step.3.over_all: there is no such key; there are: `do`, `over`, `to`, `head`, `keep`, `min_gain`, `min_tokens`"#,
+        ),
+        (
+            r#"name = "mine"
+step = [1]
+[protect]
+to_newest_user = "yes"
+[limits]
+calls_per_hour = 4294967296
+"#,
+            r#"mine.toml cannot be used as a policy:
+  line 2: step.1: 1 is no table
+  line 4: protect.to_newest_user: the text "yes" stands where it should be either `true` or `false`
+  line 6: limits.calls_per_hour: 4294967296 is not from 0 to 4294967295"#,
+        ),
+        (
+            r#"name = "mine"
+[[summary.template.section]]
+name = "A"
+fill = ["intents"]
+[[summary.template.section]]
+fill = "intent"
+"#,
+            r#"mine.toml cannot be used as a policy:
+  line 4: summary.template.section.1.fill: `intents` is not a word it knows; did you mean `intent`? There are: `intent`, `constraints`, `concepts`, `decisions`, `files-read`, `files-modified`, `commands`, `errors`, `findings`, `user-messages`, `todos`, `done`, `current`, `next`, `recent`, `identifiers`, `statistics`
+  line 5: summary.template.section.2.name: it is missing
+  line 6: summary.template.section.2.fill: the text "intent" stands where it should be a list of `intent`, `constraints`, `concepts`, `decisions`, `files-read`, `files-modified`, `commands`, `errors`, `findings`, `user-messages`, `todos`, `done`, `current`, `next`, `recent`, `identifiers`, `statistics`"#,
+        ),
+        (
+            r#"name = "mine"
+name = "mine"
+"#,
+            "mine.toml: line 2: this is no TOML: duplicate key",
+        ),
+        (
+            r#"name = "mine
+"#,
+            r#"mine.toml: line 1: this is no TOML: invalid basic string, expected `"`"#,
+        ),
+        (
+            r#"name = "mine"
+extends = "balenced"
+"#,
+            "mine.toml: line 2: extends: there is no policy `balenced`; did you mean `balanced`? There are: `balanced`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, `minimal`, `always`, `never`",
+        ),
+        (
+            r#"name = "mine"
+extends = "off"
+"#,
+            "mine.toml: line 2: extends: there is no policy `off`; there are: `balanced`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, `minimal`, `always`, `never`",
+        ),
+        (
+            r#"name = "mine"
+extends = "balanced"
+[trigger.soft]
+fraction = 0.95
+"#,
+            "mine.toml: line 3: trigger.hard.fraction: the hard level (0.92) lies below the soft one (0.95), which could never fire",
+        ),
+        (
+            r#"name = "mine"
+extends = "balanced"
+[trigger]
+down_to = 0.95
+regrow = 0.2
+[protect]
+at_least = 50_000
+"#,
+            r#"mine.toml cannot be used as a policy:
+  line 4: trigger.down_to: it goes down to 0.95 and fires at 0.75: it would fire again at once
+  line 5: trigger.regrow: from 0.95 it cannot grow by 0.2 more: it would never fire again
+  line 7: protect.at_least: at least 50000 and at most 20000 cannot both be"#,
+        ),
+        (
+            r#"name = "mine"
+extends = "balanced"
+step = []
+"#,
+            "mine.toml: line 3: step: there is a trigger and no step: it could never do anything",
+        ),
+        (
+            r#"name = "mine"
+[trigger.soft]
+free = 0
+messages = 10
+[protect]
+messages = 11
+[[step]]
+do = "drop"
+keep = 20
+"#,
+            r#"mine.toml cannot be used as a policy:
+  line 3: trigger.soft.free: less than 0 tokens are never left: it could never fire
+  line 6: protect.messages: more messages are protected than set off the soft level: nothing would be left to do
+  line 9: step.1.keep: more messages stay than set it off: it would never do anything"#,
+        ),
+        (
+            r#"name = "mine"
+[trigger.soft]
+fraction = 0
+[trigger.hard]
+fraction = 1.2
+[[step]]
+do = "shrink"
+over = 100
+to = 100
+[[step]]
+do = "condense"
+leaves = 1
+nodes = 2
+"#,
+            r#"mine.toml cannot be used as a policy:
+  line 3: trigger.soft.fraction: 0 can never be meant: a fraction is more than 0 and at most 1
+  line 5: trigger.hard.fraction: 1.2 can never be meant: a fraction is more than 0 and at most 1
+  line 9: step.1.to: texts over 100 tokens would be shrunk to 100: that is no shrinking
+  line 10: step.2: there is nothing to condense without a step that summarises
+  line 12: step.2.leaves: it takes at least 2 summaries to make one of them, not 1"#,
+        ),
+        (
+            r#"name = "mine"
+[trigger.soft]
+tokens = 20_000
+[trigger.hard]
+tokens = 10_000
+[protect]
+window = 1
+tokens = 30_000
+[[step]]
+do = "summarise"
+oldest = 0
+chunk_share = 0.1
+chunk_least = 0.2
+min_gain = 1
+[summary]
+model = ""
+share = 1
+target = 100
+margin = 0.5
+overage = 0.5
+input = 50
+[summary.template]
+form = "xml"
+root = "a b"
+[[summary.template.section]]
+name = "Two words"
+fill = []
+[limits]
+rounds = 0
+"#,
+            r#"mine.toml cannot be used as a policy:
+  line 5: trigger.hard.tokens: the hard level (10000) lies below the soft one (20000), which could never fire
+  line 7: protect.window: a tail of 1 leaves nothing to compact
+  line 8: protect.tokens: more tokens are protected than set off the soft level: nothing would be left to do
+  line 8: protect.tokens: more tokens are protected than set off the hard level: nothing would be left to do
+  line 11: step.1.oldest: a part of what is not protected is more than 0 and at most 1
+  line 13: step.1.chunk_least: it shrinks from 0.1 to 0.2: that is no shrinking
+  line 14: step.1.min_gain: no step saves everything: it would never be taken
+  line 15: summary.at_least: at least 192 and about 100 cannot both be
+  line 16: summary.model: no model has no name; `same` is the session's own
+  line 17: summary.share: a summary is shorter than what it replaces, and not nothing
+  line 19: summary.margin: a margin below 1 would give a summariser more than its window holds
+  line 20: summary.overage: below 1, a summary as long as it should be would be cut
+  line 21: summary.input: from 50 tokens no summary of 100 can be made
+  line 24: summary.template.root: `a b` is no name of an element
+  line 26: summary.template.section.1.name: `Two words` is no name of an element
+  line 27: summary.template.section.1.fill: nothing fills it: name at least one kind
+  line 29: limits.rounds: after 0 rounds without progress it would stop before it began"#,
+        ),
+        (
+            r#"name = "two words"
+[summary.template]
+section = []
+[[step]]
+do = "summarise"
+"#,
+            r#"mine.toml cannot be used as a policy:
+  line 1: name: a name is letters, digits, `-` and `_`
+  line 3: summary.template.section: a summary without parts says nothing"#,
+        ),
+    ];
+    for (text, expected) in table {
+        assert_eq!(error(text), *expected, "{text}");
+    }
+}
+
+#[test]
+fn what_is_odd_is_said_beside_the_policy() {
+    let table: &[(&str, &[&str])] = &[
+        ("name = \"mine\"\nextends = \"balanced\"\n", &[]),
+        (
+            "name = \"balanced\"\nextends = \"balanced\"\n",
+            &["line 1: name: a preset has this name: reports could not tell the two apart"],
+        ),
+        (
+            "name = \"mine\"\n[protect]\nat_least = 9\n[[step]]\ndo = \"curate\"\n",
+            &[
+                "trigger: no level is set: it compacts only by hand, and where a request does not fit",
+                "line 3: protect.at_least: it bounds `window` or `history`, and neither is set",
+                "line 4: step.1: nothing in it is switched on: it does nothing",
+            ],
+        ),
+    ];
+    for (text, expected) in table {
+        let warnings = Policies::embedded().parse(text, "mine.toml").unwrap().warnings;
+        let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(warnings, *expected, "{text}");
+    }
+}

@@ -1,0 +1,317 @@
+//! A policy and its file say the same.
+
+use proptest::option;
+use proptest::prelude::*;
+use wunderblock::policy::Policies;
+use wunderblock_core::policy::{
+    Act, Boundary, Cut, Fill, Form, Level, Limits, Meanwhile, Measure, Order, Permille, Policy, Protect,
+    Section, Severity, Split, Summary, Template, Triggers, Whole,
+};
+use wunderblock_core::units::{Bytes, Tokens};
+
+/// Mostly what makes sense, now and then what does not.
+fn part() -> impl Strategy<Value = Permille> {
+    prop_oneof![8 => 0..=1_000_u16, 1 => Just(0), 1 => 0..=65_000_u16].prop_map(Permille)
+}
+
+/// TOML says whole numbers up to this.
+fn count() -> impl Strategy<Value = u64> {
+    prop_oneof![8 => 0..300_000_u64, 1 => 0..=i64::MAX as u64]
+}
+
+fn tokens() -> impl Strategy<Value = Tokens> {
+    count().prop_map(Tokens)
+}
+
+fn text() -> impl Strategy<Value = Box<str>> {
+    prop_oneof![4 => "[a-z][a-z_-]{0,12}", 1 => ".{0,12}", 1 => "[\"'#=\\[\\]\n\r\t\\\\压缩]{0,8}"]
+        .prop_map(String::into_boxed_str)
+}
+
+fn level() -> impl Strategy<Value = Level> {
+    let parts = (option::of(part()), option::of(tokens()), option::of(tokens()));
+    let counts = (option::of(count()), option::of(count()), option::of(count()));
+    (parts, counts).prop_map(|((fraction, tokens, free), (messages, age_s, cache_s))| Level {
+        fraction,
+        tokens,
+        free,
+        messages,
+        age_s,
+        cache_s,
+    })
+}
+
+fn triggers() -> impl Strategy<Value = Triggers> {
+    let of = prop_oneof![Just(Whole::Budget), Just(Whole::Window)];
+    let boundary = prop_oneof![Just(Boundary::Exchange), Just(Boundary::Turn), Just(Boundary::Task)];
+    (level(), level(), of, boundary, part(), part()).prop_map(
+        |(soft, hard, of, boundary, down_to, regrow)| Triggers { soft, hard, of, boundary, down_to, regrow },
+    )
+}
+
+fn protect() -> impl Strategy<Value = Protect> {
+    let counts = (0..300_u64, 0..300_u64, 0..9_u64);
+    let amounts = (tokens(), tokens(), tokens(), tokens());
+    (counts, amounts, part(), part(), any::<bool>()).prop_map(
+        |(
+            (first, messages, turns),
+            (tokens, at_least, at_most, user_tokens),
+            history,
+            window,
+            to_newest_user,
+        )| {
+            Protect {
+                first,
+                messages,
+                turns,
+                tokens,
+                history,
+                window,
+                at_least,
+                at_most,
+                to_newest_user,
+                user_tokens,
+            }
+        },
+    )
+}
+
+fn split() -> impl Strategy<Value = Split> {
+    let at = prop_oneof![Just(Cut::User), Just(Cut::Exchange)];
+    (at, any::<bool>(), any::<bool>()).prop_map(|(at, forward, two_summaries)| Split {
+        at,
+        forward,
+        two_summaries,
+    })
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let gain = || (part(), tokens());
+    prop_oneof![
+        (option::of(count()), any::<bool>(), any::<bool>(), any::<bool>(), gain()).prop_map(
+            |(thinking_after, invalid_runs, placeholder, repeated, (min_gain, min_tokens))| Act::Curate {
+                thinking_after,
+                invalid_runs,
+                placeholder,
+                repeated,
+                min_gain,
+                min_tokens
+            }
+        ),
+        (count(), gain()).prop_map(|(min_bytes, (min_gain, min_tokens))| Act::Dedupe {
+            min_bytes: Bytes(min_bytes),
+            min_gain,
+            min_tokens
+        }),
+        (count(), tokens(), tokens(), any::<bool>(), gain()).prop_map(
+            |(keep, keep_tokens, over, arguments, (min_gain, min_tokens))| Act::Stub {
+                keep,
+                keep_tokens,
+                over,
+                arguments,
+                min_gain,
+                min_tokens
+            }
+        ),
+        (tokens(), tokens(), part(), count(), gain()).prop_map(
+            |(over, to, head, keep, (min_gain, min_tokens))| {
+                Act::Shrink { over, to, head, keep, min_gain, min_tokens }
+            }
+        ),
+        (any::<bool>(), tokens(), part(), part(), part(), any::<bool>(), gain()).prop_map(
+            |(by_task, chunk, chunk_share, chunk_least, oldest, all, (min_gain, min_tokens))| {
+                Act::Summarise {
+                    by: if by_task { Measure::Task } else { Measure::Length },
+                    chunk,
+                    chunk_share,
+                    chunk_least,
+                    oldest,
+                    all,
+                    min_gain,
+                    min_tokens,
+                }
+            }
+        ),
+        (0..20_u64, 0..20_u64, any::<u32>(), part(), tokens(), gain()).prop_map(
+            |(leaves, nodes, most, above, above_tokens, (min_gain, min_tokens))| Act::Condense {
+                leaves,
+                nodes,
+                most,
+                above,
+                above_tokens,
+                min_gain,
+                min_tokens
+            }
+        ),
+        (any::<bool>(), count(), gain()).prop_map(|(by_age, keep, (min_gain, min_tokens))| Act::Drop {
+            by: if by_age { Order::Age } else { Order::Importance },
+            keep,
+            min_gain,
+            min_tokens
+        }),
+    ]
+}
+
+fn template() -> impl Strategy<Value = Template> {
+    let fill = prop_oneof![
+        Just(Fill::Intent),
+        Just(Fill::FilesRead),
+        Just(Fill::UserMessages),
+        Just(Fill::Statistics)
+    ];
+    let section = (text(), prop::collection::vec(fill, 0..4), text());
+    let sections =
+        prop::collection::vec(section.prop_map(|(name, fill, about)| Section { name, fill, about }), 0..4);
+    let form = prop_oneof![Just(Form::Markdown), Just(Form::Numbered), Just(Form::Xml)];
+    (form, text(), sections).prop_map(|(form, root, sections)| Template { form, root, sections })
+}
+
+fn summary() -> impl Strategy<Value = Summary> {
+    let amounts = (tokens(), tokens(), tokens(), tokens(), tokens());
+    let parts = (part(), 900..4_000_u16, part(), 900..2_000_u16, part());
+    (template(), text(), amounts, parts).prop_map(
+        |(
+            template,
+            model,
+            (target, at_least, condensed, floor, input),
+            (share, overage, second, margin, grounded),
+        )| {
+            Summary {
+                template,
+                model,
+                target,
+                share,
+                at_least,
+                condensed,
+                overage: Permille(overage),
+                second,
+                floor,
+                input,
+                margin: Permille(margin),
+                grounded,
+            }
+        },
+    )
+}
+
+fn limits() -> impl Strategy<Value = Limits> {
+    (0..9_u32, count(), any::<u32>(), any::<u32>(), any::<bool>()).prop_map(
+        |(rounds, cooldown_s, calls_per_hour, sweep_nodes, waits)| Limits {
+            rounds,
+            cooldown_s,
+            calls_per_hour,
+            sweep_nodes,
+            meanwhile: if waits { Meanwhile::Wait } else { Meanwhile::GoOn },
+        },
+    )
+}
+
+fn policy() -> impl Strategy<Value = Policy> {
+    let plain = prop_oneof![2 => Just(Summary::default()), 1 => summary()];
+    let calm = prop_oneof![1 => Just(Protect::default()), 1 => protect()];
+    let quiet = prop_oneof![1 => Just(Triggers::default()), 1 => triggers()];
+    let steps = prop::collection::vec(act(), 0..4);
+    (text(), text(), quiet, calm, split(), steps, plain, limits()).prop_map(
+        |(name, about, trigger, protect, split, steps, summary, limits)| Policy {
+            name,
+            about,
+            trigger,
+            protect,
+            split,
+            steps,
+            summary,
+            limits,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    /// What `faults` accepts comes back as it was; what it refuses is refused in a file for the same reasons.
+    #[test]
+    fn a_policy_comes_back_from_its_file(policy in policy()) {
+        let text = toml::to_string(&policy).unwrap();
+        let policies = Policies::embedded();
+        let mut errors: Vec<_> = policy.faults();
+        errors.retain(|fault| fault.severity == Severity::Error);
+        match policies.parse(&text, "a policy") {
+            Ok(parsed) => {
+                prop_assert_eq!(&errors, &[]);
+                prop_assert_eq!(parsed.policy, policy, "{}", text);
+            }
+            Err(error) => {
+                let mut found: Vec<_> = error.findings.iter().map(|finding| finding.fault.clone()).collect();
+                let key = |fault: &wunderblock_core::policy::Fault| (fault.key.clone(), fault.what.clone());
+                found.sort_by_key(key);
+                errors.sort_by_key(key);
+                prop_assert_eq!(found, errors, "{}", text);
+            }
+        }
+    }
+
+    /// Whatever stands in a file, the answer is a policy or a sentence.
+    #[test]
+    fn no_text_stops_the_reader(lines in prop::collection::vec(line(), 0..20)) {
+        if let Err(error) = Policies::embedded().parse(&lines.join("\n"), "a text") {
+            prop_assert!(!error.findings.is_empty());
+            prop_assert!(!error.to_string().is_empty());
+        }
+    }
+}
+
+/// Lines as they stand in policy files, and others.
+fn line() -> impl Strategy<Value = String> {
+    let headers = [
+        "[trigger]",
+        "[trigger.soft]",
+        "[[step]]",
+        "[step]",
+        "[summary.template]",
+        "[protect]",
+        "[[summary]]",
+    ];
+    let keys = [
+        "name",
+        "extends",
+        "do",
+        "fraction",
+        "tokens",
+        "keep",
+        "at",
+        "template",
+        "fill",
+        "step",
+        "limits.rounds",
+    ];
+    let values = [
+        "1",
+        "0.9",
+        "-3",
+        "nan",
+        "\"balanced\"",
+        "\"stub\"",
+        "[]",
+        "{}",
+        "true",
+        "1979-05-27",
+        "[[1]]",
+        "0x7F",
+    ];
+    let pair = (prop::sample::select(keys.to_vec()), prop::sample::select(values.to_vec()));
+    prop_oneof![
+        3 => prop::sample::select(headers.to_vec()).prop_map(str::to_owned),
+        6 => pair.prop_map(|(key, value)| format!("{key} = {value}")),
+        1 => ".{0,30}",
+    ]
+}
+
+#[test]
+fn every_preset_comes_back_from_its_file() {
+    let policies = Policies::embedded();
+    for name in policies.names() {
+        let policy = policies.preset(name).unwrap();
+        let parsed = policies.parse(&toml::to_string(&*policy).unwrap(), name).unwrap();
+        assert_eq!(parsed.policy, *policy);
+    }
+}
