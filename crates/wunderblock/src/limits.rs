@@ -86,3 +86,9 @@ pub const MAX_FINDINGS: usize = 500;
 pub const MAX_SKILLS: usize = 1_000;
 /// Places in the conversation that a search for a text's fate answers.
 pub const FATES: usize = 200;
+/// Tokens of a page of `expand`, unless told otherwise.
+pub const EXPAND_TOKENS: u64 = 2_000;
+/// The smallest page of `expand`: smaller ones would be marks and little else.
+pub const EXPAND_LEAST: u64 = 200;
+/// The largest page of `expand`.
+pub const EXPAND_MOST: u64 = 100_000;
