@@ -37,7 +37,7 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
-    fn found(&mut self, rule: &'static str, detail: String) {
+    pub(crate) fn found(&mut self, rule: &'static str, detail: String) {
         self.problems.push(Problem { rule, detail, derived: false });
     }
 
@@ -73,6 +73,7 @@ impl Engine {
         for info in &streams {
             sources.extend(info.source);
             self.examine_stream(info, &mut diagnosis).await?;
+            self.examine_nodes((info, base(info)), &mut diagnosis).await?;
             progress(Progress { done: diagnosis.events, total });
         }
         for source in sources {

@@ -44,18 +44,27 @@ pub struct Match {
     pub text: String,
 }
 
+/// Where one stream is looked through.
+pub(crate) struct Scan<'a> {
+    pub(crate) stream: &'a StreamId,
+    pub(crate) from: Seq,
+    pub(crate) to: Seq,
+    /// Only what was said, not what else is recorded.
+    pub(crate) said_only: bool,
+}
+
 /// Events that one thread searches at a time.
 const SHARE: usize = 64;
 /// Text that one page holds in memory at most.
 const PAGE_TEXT: Bytes = Bytes(24 << 20);
 
-enum Pattern {
+pub(crate) enum Pattern {
     Literal(Box<memmem::Finder<'static>>),
     Regex(regex::bytes::Regex),
 }
 
 impl Pattern {
-    fn new(pattern: &str, options: &GrepOptions) -> Result<Self, Error> {
+    pub(crate) fn new(pattern: &str, options: &GrepOptions) -> Result<Self, Error> {
         if pattern.is_empty() {
             return Err(Error::Query("the pattern is empty, and would match every line".to_owned()));
         }
@@ -72,7 +81,7 @@ impl Pattern {
     }
 
     /// The lines that match: number, and where they begin and end.
-    fn lines(&self, text: &[u8]) -> Vec<(u64, usize, usize)> {
+    pub(crate) fn lines(&self, text: &[u8]) -> Vec<(u64, usize, usize)> {
         let mut lines = Vec::new();
         let (mut from, mut number, mut counted) = (0, 1u64, 0);
         while let Some(at) = text.get(from..).and_then(|rest| self.find(rest)).map(|at| from + at) {
@@ -92,7 +101,7 @@ impl Pattern {
         lines
     }
 
-    fn find(&self, text: &[u8]) -> Option<usize> {
+    pub(crate) fn find(&self, text: &[u8]) -> Option<usize> {
         match self {
             Self::Literal(finder) => finder.find(text),
             Self::Regex(regex) => regex.find(text).map(|found| found.start()),
@@ -129,7 +138,13 @@ impl Engine {
             }
         };
         for (stream, base) in streams {
-            if self.grep_stream((&stream, base.next()), &pattern, found).await?.is_break() {
+            let all = Scan {
+                stream: &stream,
+                from: base.next(),
+                to: Seq(i64::MAX.unsigned_abs()),
+                said_only: false,
+            };
+            if self.grep_stream(&all, &pattern, found).await?.is_break() {
                 break;
             }
         }
@@ -137,9 +152,9 @@ impl Engine {
     }
 
     /// Looks through a stream. While one page is searched, the store gets the next.
-    async fn grep_stream(
+    pub(crate) async fn grep_stream(
         &self,
-        (stream, first): (&StreamId, Seq),
+        &Scan { stream, from: first, to: last, said_only }: &Scan<'_>,
         pattern: &Pattern,
         found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
     ) -> Result<ControlFlow<()>, Error> {
@@ -159,7 +174,7 @@ impl Engine {
             };
             self.storage.query(vec![query])
         };
-        let mut coming = Some(rows(Seq(i64::MAX.unsigned_abs()), limit));
+        let mut coming = Some(rows(last, limit));
         let mut page: Option<Page> = None;
         while let Some(answer) = coming.take() {
             let rows_read = match answer.await {
@@ -170,7 +185,10 @@ impl Engine {
                 },
             };
             let Some(oldest) = rows_read.last().map(|row| row.seq) else { break };
-            let events = self.facts(stream, rows_read)?;
+            let mut events = self.facts(stream, rows_read)?;
+            if said_only {
+                events.retain(|(_, fact)| matches!(fact, Some(Fact::MessageAppended(_))));
+            }
             let bodies = events.iter().filter_map(|(_, fact)| fact.as_ref()).flat_map(Fact::bodies);
             let handles = bodies.filter_map(Body::handle).collect();
             let blobs = self.storage.query(vec![Query::Blobs { tenant: self.tenant.no, handles }]);

@@ -25,6 +25,7 @@ mod erase;
 mod error;
 mod fate;
 mod gauge;
+pub mod graph;
 mod grep;
 mod import;
 pub mod index;

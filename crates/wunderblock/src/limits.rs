@@ -90,3 +90,11 @@ pub const FATES: usize = 200;
 pub const MAX_POLICY: usize = 64 << 10;
 /// Findings about a policy file that are shown; beyond them they are counted.
 pub const POLICY_FINDINGS: usize = 20;
+/// Tokens of a page of `expand`, unless told otherwise.
+pub const EXPAND_TOKENS: u64 = 2_000;
+/// The smallest page of `expand`: smaller ones would be marks and little else.
+pub const EXPAND_LEAST: u64 = 200;
+/// The largest page of `expand`.
+pub const EXPAND_MOST: u64 = 100_000;
+/// Milliseconds a worker holds a lane it compacts without renewing its lease.
+pub const COMPACTION_LEASE: i64 = 120_000;

@@ -1,0 +1,135 @@
+//! Whether the summary graph of a session is one.
+
+use crate::doctor::Diagnosis;
+use crate::engine::{Engine, unexpected};
+use crate::error::Error;
+use crate::store::{Answer, Marked, Query, StreamInfo};
+use std::collections::{BTreeMap, BTreeSet};
+use wunderblock_core::event::{Fact, SessionCompacted};
+use wunderblock_core::units::Seq;
+
+/// What was recorded of nodes, and which were erased.
+struct Recorded {
+    made: BTreeMap<Seq, SessionCompacted>,
+    erased: BTreeSet<Seq>,
+}
+
+impl Engine {
+    /// Checks the nodes a stream holds itself, and that its views show only nodes that are there.
+    pub(crate) async fn examine_nodes(
+        &self,
+        (info, base): (&StreamInfo, Seq),
+        diagnosis: &mut Diagnosis,
+    ) -> Result<(), Error> {
+        let marked = |kind| Query::Marked {
+            tenant: self.tenant.no,
+            stream: info.id.clone(),
+            what: Marked::Kind(kind),
+            to: info.head,
+            limit: u64::from(u32::MAX),
+        };
+        let mut answers =
+            self.storage.query(vec![marked("session.compacted"), marked("view.trimmed")]).await?.into_iter();
+        let (Some(Answer::Events(nodes)), Some(Answer::Events(steps))) = (answers.next(), answers.next())
+        else {
+            return Err(unexpected());
+        };
+        // What cannot be read at all has been said already.
+        let readable = nodes.into_iter().filter(|row| self.event(&info.id, row).is_ok());
+        let (kept, erased): (Vec<_>, Vec<_>) = readable.partition(|row| row.payload.is_some());
+        let made = self.made(&info.id, &kept)?;
+        let recorded = Recorded { made, erased: erased.iter().map(|row| row.seq).collect() };
+        for (seq, node) in recorded.made.range(base.next()..) {
+            for (rule, detail) in recorded.flaws(*seq, node) {
+                diagnosis.found(rule, format!("{} position {seq}: {detail}", info.id));
+            }
+        }
+        for row in steps.iter().filter(|row| row.seq > base) {
+            let Ok(event) = self.event(&info.id, row) else { continue };
+            let Some(Fact::ViewTrimmed(step)) = event.fact else { continue };
+            for placed in step.trim.nodes {
+                let there = recorded.made.get(&placed.at);
+                let same = there.is_some_and(|node| (node.from_seq, node.to_seq) == (placed.from, placed.to));
+                if !same && !recorded.erased.contains(&placed.at) {
+                    let detail = format!(
+                        "{} position {}: the summary of {}–{} that it shows is not at position {}",
+                        info.id, row.seq, placed.from, placed.to, placed.at
+                    );
+                    diagnosis.found("views show summaries that are there", detail);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Recorded {
+    /// What is wrong with a node.
+    fn flaws(&self, seq: Seq, node: &SessionCompacted) -> Vec<(&'static str, String)> {
+        let mut flaws = Vec::new();
+        let (from, to) = (node.from_seq, node.to_seq);
+        if from < Seq(1) || from > to || to >= seq {
+            flaws.push(("summaries stand for what came before them", format!("it stands for {from}–{to}")));
+        }
+        if node.lane.is_some() && (node.tokens_before.is_none() || node.tokens_after.is_none()) {
+            flaws.push(("summaries say what they save", "its tokens are not recorded".to_owned()));
+        }
+        if node.sources.is_empty() {
+            if node.level > 0 {
+                let detail = format!("it has level {}, and was made from no summaries", node.level);
+                flaws.push(("levels count up from the events", detail));
+            }
+            return flaws;
+        }
+        self.sources(seq, node, &mut flaws);
+        flaws
+    }
+
+    fn sources(&self, seq: Seq, node: &SessionCompacted, flaws: &mut Vec<(&'static str, String)>) {
+        let mut sources = Vec::new();
+        for source in &node.sources {
+            match self.made.get(source) {
+                Some(made) if *source < seq => sources.push((*source, made)),
+                _ if self.erased.contains(source) => {}
+                _ => flaws.push((
+                    "what a summary was made from is there",
+                    format!("there is no summary at position {source} before it"),
+                )),
+            }
+        }
+        // Of what was erased neither range nor level is known any more.
+        if sources.len() < node.sources.len() {
+            return;
+        }
+        for (source, made) in sources.iter().filter(|(_, made)| made.lane != node.lane) {
+            let lane = |made: &SessionCompacted| {
+                made.lane.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
+            };
+            let detail = format!("that at {source} is of lane {}, it of lane {}", lane(made), lane(node));
+            flaws.push(("a summary is made from its own lane's", detail));
+        }
+        let level = sources.iter().map(|(_, made)| made.level).max().map_or(0, |most| most.saturating_add(1));
+        if node.level != level {
+            let detail = format!("it has level {}, and what it was made from makes it {level}", node.level);
+            flaws.push(("levels count up from the events", detail));
+        }
+        sources.sort_by_key(|(_, made)| (made.from_seq, made.to_seq));
+        let mut next = node.from_seq;
+        for (source, made) in &sources {
+            if made.from_seq != next {
+                let what = if made.from_seq < next { "overlaps" } else { "leaves a gap" };
+                let detail = format!("that at {source} begins at {}, not {next}: it {what}", made.from_seq);
+                flaws.push(("what a summary was made from adds up to it", detail));
+            }
+            next = made.to_seq.next();
+        }
+        if next.prev() != node.to_seq {
+            let detail = format!(
+                "it stands for all up to {}, what it was made from up to {}",
+                node.to_seq,
+                next.prev()
+            );
+            flaws.push(("what a summary was made from adds up to it", detail));
+        }
+    }
+}

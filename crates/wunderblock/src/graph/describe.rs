@@ -1,0 +1,157 @@
+//! What a node is, and what lies beneath it.
+
+use super::grid::{Grid, HEAD};
+use super::node::{Graph, Known, Node};
+use super::place::Place;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::limits::EXPAND_TOKENS;
+use crate::read::Address;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use wunderblock_core::units::{Seq, Tokens};
+
+/// A node, its text, and what lies beneath it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Described {
+    /// The node.
+    pub node: Node,
+    /// Its text; none where it is not known, or was erased.
+    pub text: Option<String>,
+    /// What expanding it takes.
+    pub expand: Reading,
+    /// The nodes it was made from, theirs after each, as far down as they go.
+    pub subtree: Vec<Branch>,
+    /// How many more there are.
+    pub more: u64,
+}
+
+/// A node beneath another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Branch {
+    /// How far beneath: 1 for what the node was made from.
+    pub depth: u64,
+    /// What it is called.
+    pub address: String,
+    /// The position of its event.
+    pub seq: Seq,
+    /// Its level.
+    pub level: u32,
+    /// The first position it stands for.
+    pub from: Seq,
+    /// The last.
+    pub to: Seq,
+    /// How many messages stand between them.
+    pub messages: u64,
+    /// Tokens of its text (o200k).
+    pub tokens: Tokens,
+    /// What expanding it takes.
+    pub expand: Reading,
+    /// The first line of its text.
+    pub title: String,
+}
+
+/// What reading something takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Reading {
+    /// Tokens of all its pages (o200k), marks not counted; none where the ledger has not counted that far.
+    pub tokens: Option<Tokens>,
+    /// Pages of [`EXPAND_TOKENS`].
+    pub pages: Option<u64>,
+}
+
+/// Nodes beneath a node that are listed.
+const LISTED: usize = 200;
+
+impl Engine {
+    /// Says what a node is and what it was made from. A node is named by the position of its event in its session
+    /// (`wb:SESSION#SEQ`), by the positions it stands for (`wb:SESSION#FROM-TO`), or by the handle of its text.
+    ///
+    /// # Errors
+    /// When nothing here has the handle, or it names no node; the message says which are near.
+    pub async fn describe(&self, address: Address) -> Result<Described, Error> {
+        match self.place(address).await? {
+            Place::Node(graph, seq) => Ok(graph.described(graph.node(seq)?)),
+            Place::Range(graph, from, to) => Err(Error::Address(graph.no_node(from, to))),
+            Place::Body(handle) => Err(Error::Address(format!(
+                "{handle} is the text of no summary; `wunderblock expand {handle}` shows it"
+            ))),
+        }
+    }
+}
+
+impl Graph {
+    fn described(&self, known: &Known) -> Described {
+        let mut subtree = Vec::new();
+        let (mut seen, mut count) = (BTreeSet::from([known.node.seq]), 0_u64);
+        let mut open: Vec<(u64, &Known)> = self.beneath(known, 1);
+        while let Some((depth, child)) = open.pop() {
+            if !seen.insert(child.node.seq) {
+                continue;
+            }
+            count += 1;
+            if subtree.len() < LISTED {
+                subtree.push(self.branch(child, depth));
+            }
+            open.extend(self.beneath(child, depth.saturating_add(1)));
+        }
+        Described {
+            node: known.node.clone(),
+            text: known.text.clone(),
+            expand: self.reading(known),
+            more: count.saturating_sub(subtree.len() as u64),
+            subtree,
+        }
+    }
+
+    /// What a node was made from, the last first.
+    fn beneath(&self, known: &Known, depth: u64) -> Vec<(u64, &Known)> {
+        self.children_of(known).into_iter().rev().filter_map(|child| Some((depth, child.ok()?))).collect()
+    }
+
+    fn branch(&self, known: &Known, depth: u64) -> Branch {
+        let node = &known.node;
+        Branch {
+            depth,
+            address: node.address.clone(),
+            seq: node.seq,
+            level: node.level,
+            from: node.from,
+            to: node.to,
+            messages: node.messages,
+            tokens: known.tokens,
+            expand: self.reading(known),
+            title: node.title.clone(),
+        }
+    }
+
+    /// What expanding a node takes: the texts of those it was made from, or the messages it stands for.
+    fn reading(&self, known: &Known) -> Reading {
+        let grid = Grid::of(EXPAND_TOKENS);
+        let children = self.children_of(known);
+        let (tokens, entries) = if children.is_empty() {
+            (known.covered, known.node.messages)
+        } else {
+            let texts = children.iter().map(|child| child.map_or(Tokens::ZERO, |child| child.tokens));
+            (Some(texts.sum()), children.len() as u64)
+        };
+        let length = tokens.map(|tokens| tokens.0.saturating_add(entries.saturating_mul(HEAD)));
+        Reading { tokens, pages: length.map(|length| grid.pages(length)) }
+    }
+
+    fn no_node(&self, from: Seq, to: Seq) -> String {
+        let range = if from == to { format!("position {from}") } else { format!("positions {from} to {to}") };
+        let handle = self.stream.handle;
+        let read = format!("`wunderblock expand {}` shows what was said there", handle.range(from, to));
+        let near = self.nodes.values().filter(|known| known.node.from <= to && from <= known.node.to);
+        let near: Vec<String> = near
+            .take(3)
+            .map(|known| format!("{} ({}–{})", known.node.address, known.node.from, known.node.to))
+            .collect();
+        if near.is_empty() {
+            format!("no summary stands for {range}; {read}")
+        } else {
+            format!("no summary stands for exactly {range}, but {} for some of it; {read}", near.join(", "))
+        }
+    }
+}

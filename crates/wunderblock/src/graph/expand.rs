@@ -1,0 +1,336 @@
+//! What a summary, a range or a handle stands for, verbatim, page by page.
+
+use super::grid::{Grid, HEAD};
+use super::item::{Entry, Item, ItemKind, Leaf, Piece, Reader};
+use super::node::{Graph, Known};
+use super::page;
+use super::place::Place;
+use super::ruler::Ruler;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::limits::{EXPAND_LEAST, EXPAND_MOST, EXPAND_TOKENS};
+use crate::read::Address;
+use crate::store::StoredEvent;
+use crate::tokens::Vocabulary;
+use serde::Serialize;
+use std::collections::HashMap;
+use wunderblock_core::event::Fact;
+use wunderblock_core::id::Handle;
+use wunderblock_core::message::Body;
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::stub::grouped;
+use wunderblock_core::units::{Bytes, Seq, Tokens};
+
+/// What of it is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expand {
+    /// Only what answers this, the best of it, on one page.
+    pub query: Option<String>,
+    /// The page, counted from 1; the first if none.
+    pub page: Option<u64>,
+    /// Tokens (o200k) of a page at most.
+    pub page_tokens: u64,
+    /// Of a summary of summaries: the summaries. Otherwise the events beneath all of them.
+    pub children: bool,
+}
+
+impl Default for Expand {
+    fn default() -> Self {
+        Self { query: None, page: None, page_tokens: EXPAND_TOKENS, children: true }
+    }
+}
+
+/// A page of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Expanded {
+    /// What was expanded.
+    pub address: String,
+    /// What is on the page.
+    pub shows: Shows,
+    /// The texts on it, in order.
+    pub items: Vec<Item>,
+    /// The same for a model: each text verbatim, under a line that says what it is.
+    #[serde(skip)]
+    pub text: String,
+    /// The tokens of `text` (o200k).
+    pub tokens: Tokens,
+    /// Which page this is, counted from 1.
+    pub page: u64,
+    /// How many there are.
+    pub pages: u64,
+    /// The next one; none after the last.
+    pub next: Option<u64>,
+    /// With a query: how many messages have some of its words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matches: Option<u64>,
+    /// With a query: how many of those are not on the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more: Option<u64>,
+}
+
+/// What is on a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shows {
+    /// The summaries a summary was made from.
+    Nodes,
+    /// Messages, as they were recorded.
+    Events,
+    /// One text.
+    Body,
+    /// What answers a query.
+    Hits,
+}
+
+/// Events that are read at a time for a page.
+const READ: u64 = 128;
+
+impl Engine {
+    /// Shows what an address stands for: the summaries a summary was made from, the messages of a range, a text. Pages end
+    /// where they end for everybody: they do not move when the session grows.
+    ///
+    /// # Errors
+    /// When nothing here has the handle, the range holds no messages, there is no such page, or a page is to have fewer
+    /// tokens than [`EXPAND_LEAST`] or more than [`EXPAND_MOST`].
+    pub async fn expand(&self, address: Address, wanted: &Expand) -> Result<Expanded, Error> {
+        if !(EXPAND_LEAST..=EXPAND_MOST).contains(&wanted.page_tokens) {
+            let (least, most) = (grouped(EXPAND_LEAST), grouped(EXPAND_MOST));
+            return Err(Error::Address(format!(
+                "a page has {least} to {most} tokens, not {}",
+                wanted.page_tokens
+            )));
+        }
+        let place = self.place(address).await?;
+        let named = named(&place);
+        if let Some(query) = &wanted.query {
+            return self.expand_query(named, &place, (query, wanted.page_tokens)).await;
+        }
+        match &place {
+            Place::Body(handle) => {
+                let texts = self.texts([*handle]).await?;
+                let text = texts.text(*handle).ok_or(Error::NoHandle(*handle))?;
+                listed((named, Shows::Body), vec![body(*handle, text)], wanted)
+            }
+            Place::Node(graph, seq) => {
+                let node = graph.node(*seq)?;
+                if wanted.children && !node.node.sources.is_empty() {
+                    return listed((named, Shows::Nodes), graph.children(node), wanted);
+                }
+                self.events_page(named, (graph, node.node.from, node.node.to), wanted).await
+            }
+            Place::Range(graph, from, to) => self.events_page(named, (graph, *from, *to), wanted).await,
+        }
+    }
+
+    async fn events_page(
+        &self,
+        address: String,
+        (graph, from, to): (&Graph, Seq, Seq),
+        wanted: &Expand,
+    ) -> Result<Expanded, Error> {
+        let grid = Grid::of(wanted.page_tokens);
+        let ruler = Ruler::of(self, &graph.stream.id, from, to.min(graph.stream.head)).await?;
+        if ruler.length == 0 {
+            return Err(Error::Address(format!(
+                "positions {from} to {to} hold no messages, only records; `wunderblock read {address}` shows them"
+            )));
+        }
+        let pages = grid.pages(ruler.length);
+        let number = checked_page(wanted.page, pages)?;
+        let found = self.on_page(graph, &ruler, (&grid, number)).await?;
+        let pieces = self.pieces(graph.stream.handle, found, (&grid, number)).await?;
+        Ok(finished((address, Shows::Events), pieces, (number, pages), wanted.page_tokens))
+    }
+
+    /// The messages of which a page shows something, and where they are on the line.
+    async fn on_page(
+        &self,
+        graph: &Graph,
+        ruler: &Ruler<'_>,
+        (grid, page): (&Grid, u64),
+    ) -> Result<Vec<Placed>, Error> {
+        let (begin, close) = grid.cell(page);
+        let mut from = ruler.first_past(begin).await?;
+        let mut found = Vec::new();
+        loop {
+            // A cell holds so many tokens, and few texts have more than sixteen bytes for each.
+            let rows = ruler.events(from, READ, Bytes((close - begin).saturating_mul(16))).await?;
+            let (Some(first), Some(last)) = (rows.first(), rows.last()) else { break };
+            let seqs = std::iter::once(first.seq.prev()).chain(rows.iter().map(|row| row.seq)).collect();
+            from = last.seq.next();
+            let ends = ruler.ends(seqs).await?;
+            let past = ends.last().is_none_or(|end| *end >= close);
+            for (row, place) in rows.into_iter().zip(ends.windows(2)) {
+                let [start, end] = place else { continue };
+                if row.kind == "message.appended" && grid.shown(page, (*start, *end)).is_some() {
+                    let fact = self.event(&graph.stream.id, &row)?.fact;
+                    found.push(Placed { row, fact, place: (*start, *end) });
+                }
+            }
+            if past {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    async fn pieces(
+        &self,
+        stream: Handle,
+        found: Vec<Placed>,
+        (grid, page): (&Grid, u64),
+    ) -> Result<Vec<Piece>, Error> {
+        let facts = found.iter().filter_map(|placed| placed.fact.as_ref());
+        let handles: Vec<Handle> = facts.flat_map(shown_bodies).collect();
+        let texts = self.texts(handles).await?;
+        let (places, events): (Vec<_>, Vec<_>) =
+            found.into_iter().map(|Placed { row, fact, place }| (place, (row, fact))).unzip();
+        let counts = self.counts_of(&events).await?;
+        let mut reader = Reader { stream, texts: &texts, counts: &counts, calls: HashMap::new() };
+        let mut pieces = Vec::new();
+        for ((row, fact), place) in events.iter().zip(places) {
+            reader.note(fact.as_ref());
+            let entry = reader.entry(row.seq, &row.kind, fact.as_ref(), place);
+            pieces.extend(entry.into_iter().flat_map(|entry| entry.pieces(grid, page)));
+        }
+        Ok(pieces)
+    }
+}
+
+/// A message and where on the line it is.
+struct Placed {
+    row: StoredEvent,
+    fact: Option<Fact>,
+    place: (u64, u64),
+}
+
+/// The handles of an event's texts, without data.
+pub(super) fn shown_bodies(fact: &Fact) -> Vec<Handle> {
+    let Fact::MessageAppended(said) = fact else { return Vec::new() };
+    let leaves = super::ruler::leaves(&said.message).into_iter();
+    leaves
+        .filter(|(part, _)| !crate::catch_up::is_data(part))
+        .filter_map(|(_, body)| Body::handle(body))
+        .collect()
+}
+
+/// What a place is called.
+fn named(place: &Place) -> String {
+    match place {
+        Place::Body(handle) => handle.to_string(),
+        Place::Node(graph, seq) => graph.stream.handle.range(*seq, *seq),
+        Place::Range(graph, from, to) => graph.stream.handle.range(*from, *to),
+    }
+}
+
+impl Graph {
+    pub(super) fn node(&self, seq: Seq) -> Result<&Known, Error> {
+        self.nodes.get(&seq).ok_or_else(|| Error::Address(format!("there is no summary at position {seq}")))
+    }
+
+    /// The summaries a node was made from, in the order of what they stand for.
+    pub(super) fn children_of(&self, known: &Known) -> Vec<Result<&Known, Seq>> {
+        let mut children: Vec<Result<&Known, Seq>> =
+            known.node.sources.iter().map(|seq| self.nodes.get(seq).ok_or(*seq)).collect();
+        children.sort_by_key(|child| match child {
+            Ok(child) => (child.node.from, child.node.seq),
+            Err(seq) => (*seq, *seq),
+        });
+        children
+    }
+
+    fn children(&self, known: &Known) -> Vec<Entry> {
+        self.children_of(known).into_iter().map(|child| self.child(child)).collect()
+    }
+
+    fn child(&self, child: Result<&Known, Seq>) -> Entry {
+        let (seq, heading, text, tokens) = match child {
+            Ok(Known { node, text, tokens, .. }) => {
+                let heading = format!(
+                    "#{} summary of #{}–{} · {} messages · {}",
+                    node.seq,
+                    node.from,
+                    node.to,
+                    grouped(node.messages),
+                    node.address
+                );
+                (node.seq, heading, text.clone(), tokens.0)
+            }
+            Err(seq) => (seq, format!("#{seq} summary"), None, 0),
+        };
+        let instead = text.is_none().then(|| "⟨its text is not in the ledger, or was erased⟩".to_owned());
+        let text = text.unwrap_or_default();
+        let item = Item {
+            seq: Some(seq),
+            part: 0,
+            kind: ItemKind::Summary,
+            role: None,
+            address: self.stream.handle.range(seq, seq),
+            from_byte: 0,
+            to_byte: 0,
+            bytes: text.len() as u64,
+            text,
+            matched: Vec::new(),
+        };
+        let leaf = Leaf { mark: String::new(), short: "", instead, tokens, item };
+        Entry { heading, place: (0, tokens.saturating_add(HEAD)), leaves: vec![leaf] }
+    }
+}
+
+fn body(handle: Handle, text: &str) -> Entry {
+    let tokens = u64::from(Vocabulary::O200k.count(text));
+    let item = Item {
+        seq: None,
+        part: 0,
+        kind: ItemKind::Body,
+        role: None,
+        address: handle.to_string(),
+        from_byte: 0,
+        to_byte: 0,
+        bytes: text.len() as u64,
+        text: text.to_owned(),
+        matched: Vec::new(),
+    };
+    let heading = format!("{handle} · {} bytes", grouped(text.len() as u64));
+    let leaf = Leaf { mark: String::new(), short: "", instead: None, tokens, item };
+    Entry { heading, place: (0, tokens.saturating_add(HEAD)), leaves: vec![leaf] }
+}
+
+/// A page of entries that are all here.
+fn listed(
+    (address, shows): (String, Shows),
+    mut entries: Vec<Entry>,
+    wanted: &Expand,
+) -> Result<Expanded, Error> {
+    let grid = Grid::of(wanted.page_tokens);
+    let mut length = 0_u64;
+    for entry in &mut entries {
+        let end = length.saturating_add(entry.place.1);
+        entry.place = (length, end);
+        length = end;
+    }
+    let pages = grid.pages(length);
+    let number = checked_page(wanted.page, pages)?;
+    let pieces = entries.into_iter().flat_map(|entry| entry.pieces(&grid, number)).collect();
+    Ok(finished((address, shows), pieces, (number, pages), wanted.page_tokens))
+}
+
+fn checked_page(page: Option<u64>, pages: u64) -> Result<u64, Error> {
+    let number = page.unwrap_or(1);
+    if (1..=pages).contains(&number) {
+        return Ok(number);
+    }
+    Err(Error::Address(format!("there is no page {number}: there are {pages}, counted from 1")))
+}
+
+pub(super) fn finished(
+    (address, shows): (String, Shows),
+    pieces: Vec<Piece>,
+    (page, pages): (u64, u64),
+    most: u64,
+) -> Expanded {
+    let (text, tokens) = page::write(&pieces, page, most);
+    let items = pieces.into_iter().map(|piece| piece.item).collect();
+    let next = (page < pages).then(|| page.saturating_add(1));
+    Expanded { address, shows, items, text, tokens, page, pages, next, matches: None, more: None }
+}

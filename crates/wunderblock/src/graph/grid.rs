@@ -1,0 +1,161 @@
+//! Where pages begin and end, on a line of tokens.
+//!
+//! Everything that is read lies on one line: each message takes [`HEAD`] for what stands above its texts, and then the
+//! tokens of its texts. The line is cut into cells of equal length, and a cell is a page. So the page of any place is known
+//! without looking at what is before it. A message that goes over the end of a cell by no more than the slack is shown
+//! whole where it begins; a longer one is cut, and goes on with the next page. What a page may hold beyond cell and slack
+//! is for marks.
+//!
+//! Not chosen: filling pages one after the other. Page 300 could then be found only by filling the 299 before it.
+
+use crate::tokens::Vocabulary;
+
+/// What a message takes on the line beside its texts: its position, who speaks, what a part is.
+pub(super) const HEAD: u64 = 16;
+
+/// The pages of one length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Grid {
+    cell: u64,
+    slack: u64,
+    /// Long texts are counted and cut in chunks of about so many bytes.
+    chunk: usize,
+}
+
+impl Grid {
+    /// Pages of at most so many tokens.
+    pub(super) fn of(page_tokens: u64) -> Self {
+        let chunk = usize::try_from(page_tokens / 8).unwrap_or(usize::MAX).clamp(16, 256);
+        Self { cell: (page_tokens * 7 / 10).max(1), slack: page_tokens / 5, chunk }
+    }
+
+    /// How many pages a line of this length has. Never none.
+    pub(super) fn pages(&self, length: u64) -> u64 {
+        length.saturating_sub(self.slack).div_ceil(self.cell).max(1)
+    }
+
+    /// The cell of a page, which is counted from 1.
+    pub(super) fn cell(&self, page: u64) -> (u64, u64) {
+        let begin = page.saturating_sub(1).saturating_mul(self.cell);
+        (begin, begin.saturating_add(self.cell))
+    }
+
+    /// The part of what lies at `start..end` that a page shows, if it shows any.
+    pub(super) fn shown(&self, page: u64, (start, end): (u64, u64)) -> Option<(u64, u64)> {
+        let (begin, close) = self.cell(page);
+        let here = if start >= begin { start < close } else { end > begin.saturating_add(self.slack) };
+        let upto = if end <= close.saturating_add(self.slack) { end } else { close };
+        (here && start < close).then_some((start.max(begin), upto))
+    }
+
+    /// Where a text is cut at a number of its tokens.
+    pub(super) fn scale<'t>(&self, text: &'t str, tokens: u64) -> Scale<'t> {
+        Scale::of(text, tokens, self.chunk)
+    }
+}
+
+/// A long text with the tokens of its chunks.
+///
+/// The tokens of chunks add up to a little more than those of the whole, since a cut can part a token. Places are therefore
+/// scaled, and the same place is always cut at the same byte: what one page ends with, the next does not begin with.
+pub(super) struct Scale<'t> {
+    text: &'t str,
+    tokens: u64,
+    /// Where each chunk ends, and the tokens up to there.
+    ends: Vec<(usize, u64)>,
+}
+
+impl<'t> Scale<'t> {
+    fn of(text: &'t str, tokens: u64, chunk: usize) -> Self {
+        let mut ends = Vec::with_capacity(text.len() / chunk + 1);
+        let (mut at, mut sum) = (0, 0);
+        while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+            let next = at + chunk_end(rest, chunk);
+            sum += u64::from(Vocabulary::O200k.count(text.get(at..next).unwrap_or_default()));
+            ends.push((next, sum));
+            at = next;
+        }
+        Self { text, tokens, ends }
+    }
+
+    /// The byte at which the text is cut after so many tokens.
+    pub(super) fn cut(&self, tokens: u64) -> usize {
+        if tokens >= self.tokens {
+            return self.text.len();
+        }
+        let sum = self.ends.last().map_or(0, |(_, sum)| *sum);
+        let wide = u128::from(tokens) * u128::from(sum) / u128::from(self.tokens.max(1));
+        let after = self.ends.partition_point(|(_, upto)| u128::from(*upto) <= wide);
+        after.checked_sub(1).and_then(|last| self.ends.get(last)).map_or(0, |(end, _)| *end)
+    }
+}
+
+/// Where the first chunk of a text ends: after a line, else after white space, else after any character.
+fn chunk_end(text: &str, chunk: usize) -> usize {
+    if text.len() <= chunk {
+        return text.len();
+    }
+    let most = text.floor_char_boundary(chunk);
+    let most = if most == 0 { text.ceil_char_boundary(1) } else { most };
+    let bytes = text.as_bytes().get(..most).unwrap_or_default();
+    let late = |place: &usize| *place > most / 2;
+    let line = memchr::memrchr(b'\n', bytes).map(|at| at + 1).filter(late);
+    // Both vocabularies take a space with the word after it.
+    line.or_else(|| memchr::memrchr(b' ', bytes).filter(late)).unwrap_or(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn pages_tile_the_line(widths in prop::collection::vec(1u64..5_000, 1..60), page in 100u64..3_000) {
+            let grid = Grid::of(page);
+            let mut at = 0;
+            let places: Vec<(u64, u64)> = widths.iter().map(|width| { at += width; (at - width, at) }).collect();
+            let pages = grid.pages(at);
+            let mut parts = Vec::new();
+            for number in 1..=pages {
+                let here: Vec<_> = places.iter().filter_map(|place| grid.shown(number, *place)).collect();
+                prop_assert!(!here.is_empty(), "page {} of {} is empty", number, pages);
+                let length: u64 = here.iter().map(|(from, to)| to - from).sum();
+                prop_assert!(length <= grid.cell + grid.slack);
+                parts.extend(here);
+            }
+            let mut next = 0;
+            for (from, to) in parts {
+                prop_assert_eq!(from, next);
+                next = to;
+            }
+            prop_assert_eq!(next, at);
+            prop_assert!(places.iter().all(|place| grid.shown(pages + 1, *place).is_none()));
+        }
+
+        #[test]
+        fn cuts_are_characters_and_go_on_where_they_ended(
+            text in "([a-z ]{0,90}|\\PC{0,40}|[普通话数据库]{0,60}|\n){0,40}",
+            step in 1u64..200,
+        ) {
+            let tokens = u64::from(Vocabulary::O200k.count(&text));
+            let scale = Grid::of(400).scale(&text, tokens);
+            let mut last = 0;
+            for at in (0..=tokens).step_by(step as usize) {
+                let cut = scale.cut(at);
+                prop_assert!(text.is_char_boundary(cut) && cut >= last);
+                last = cut;
+            }
+            prop_assert_eq!(scale.cut(tokens), text.len());
+        }
+    }
+
+    #[test]
+    fn a_short_line_is_one_page() {
+        let grid = Grid::of(2_000);
+        assert_eq!(
+            [0, 1, 1_400, 1_800, 1_801, 3_200, 3_201].map(|length| grid.pages(length)),
+            [1, 1, 1, 1, 2, 2, 3]
+        );
+    }
+}

@@ -1,0 +1,319 @@
+//! What of a range answers a query: an exact scan of the originals, the best on one page.
+//!
+//! Every word of the query is looked for as it stands, whatever its case, also inside longer words: so identifiers and
+//! languages without spaces are found alike. Messages that have the words in a row come first, then those with more of
+//! the words on one line, then those with more of them at all, then the newer.
+
+use super::expand::{Expanded, Shows, finished, shown_bodies};
+use super::item::{Item, ItemKind, Piece, Reader};
+use super::place::Place;
+use crate::engine::{Engine, unexpected};
+use crate::error::Error;
+use crate::grep::{GrepOptions, Pattern, Scan};
+use crate::store::{Answer, Query};
+use crate::tokens::Vocabulary;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
+use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::stub::grouped;
+use wunderblock_core::units::{Seq, Tokens};
+
+/// Words of a query that count.
+const WORDS: usize = 32;
+/// Hits that are read at a time.
+const READ: usize = 16;
+/// Bytes of an excerpt at most.
+const EXCERPT: usize = 800;
+/// Lines around the one that matches.
+const AROUND: usize = 2;
+/// Tokens kept for the line that says how many more there are.
+const MORE: u64 = 48;
+
+/// A query's words.
+struct Wanted {
+    /// All of it, in lower case.
+    phrase: String,
+    words: Vec<String>,
+    pattern: Pattern,
+}
+
+/// How well a line or a message answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Merit {
+    phrase: bool,
+    /// The most words on one line.
+    together: u32,
+    /// Which words there are at all.
+    words: u32,
+}
+
+impl Wanted {
+    fn parse(query: &str) -> Result<Self, Error> {
+        let mut words: Vec<String> = Vec::new();
+        for word in query.split_whitespace().map(str::to_lowercase) {
+            if !words.contains(&word) && words.len() < WORDS {
+                words.push(word);
+            }
+        }
+        if words.is_empty() {
+            return Err(Error::Query(
+                "the query is empty: give words to look for, or leave --query out".to_owned(),
+            ));
+        }
+        let either: Vec<String> = words.iter().map(|word| regex::escape(word)).collect();
+        let options = GrepOptions { session: None, regex: true, ignore_case: true };
+        let pattern = Pattern::new(&either.join("|"), &options)?;
+        let phrase = query.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        Ok(Self { phrase, words, pattern })
+    }
+
+    fn merit(&self, line: &str) -> Merit {
+        let line = line.to_lowercase();
+        let there = self.words.iter().zip(0..).filter(|(word, _)| line.contains(word.as_str()));
+        let words = there.fold(0, |words, (_, place)| words | 1_u32 << place);
+        Merit { phrase: line.contains(&self.phrase), together: words.count_ones(), words }
+    }
+
+    fn named(&self, words: u32) -> Vec<String> {
+        let there = self.words.iter().zip(0..).filter(|(_, place)| words & (1_u32 << place) != 0);
+        there.map(|(word, _)| word.clone()).collect()
+    }
+
+    /// The best line of a text: where it begins and ends, its number, and how good it is.
+    fn best(&self, text: &str) -> Option<((usize, usize), u64, Merit)> {
+        let lines = self.pattern.lines(text.as_bytes()).into_iter();
+        let merit = |line: &(u64, usize, usize)| self.merit(text.get(line.1..line.2).unwrap_or_default());
+        let lines = lines.map(|line| (merit(&line), line));
+        let best = lines.max_by_key(|(merit, (number, ..))| (merit.phrase, merit.together, Reverse(*number)));
+        best.map(|(merit, (number, start, end))| ((start, end), number, merit))
+    }
+
+    /// The part of a text around its best line that is shown: from which byte to which.
+    fn excerpt(&self, text: &str, (start, end): (usize, usize), most: usize) -> (usize, usize) {
+        let (mut from, mut to) = (start, end);
+        for _ in 0..AROUND {
+            let before = text.get(..from.saturating_sub(1)).unwrap_or_default();
+            from = before.rfind('\n').map_or(0, |at| at + 1);
+            let after = text.get(to..).unwrap_or_default();
+            to += after.get(1..).and_then(|rest| rest.find('\n')).map_or(after.len(), |at| at + 1);
+        }
+        if to - from <= most {
+            return (from, to);
+        }
+        let line = text.get(start..end).unwrap_or_default();
+        let at = start + self.pattern.find(line.as_bytes()).unwrap_or_default();
+        let from = text.ceil_char_boundary(at.saturating_sub(most / 2).max(from));
+        (from, text.floor_char_boundary(from.saturating_add(most).min(to)).max(from))
+    }
+}
+
+impl Engine {
+    pub(super) async fn expand_query(
+        &self,
+        address: String,
+        place: &Place,
+        (query, most): (&str, u64),
+    ) -> Result<Expanded, Error> {
+        let wanted = Wanted::parse(query)?;
+        match place {
+            Place::Body(handle) => self.body_hits(address, *handle, (&wanted, most)).await,
+            Place::Node(graph, seq) => {
+                let node = &graph.node(*seq)?.node;
+                let stream = (&graph.stream.id, graph.stream.handle);
+                self.range_hits(address, (stream, node.from, node.to), (&wanted, most)).await
+            }
+            Place::Range(graph, from, to) => {
+                let stream = (&graph.stream.id, graph.stream.handle);
+                self.range_hits(address, (stream, *from, *to), (&wanted, most)).await
+            }
+        }
+    }
+
+    async fn range_hits(
+        &self,
+        address: String,
+        ((stream, handle), from, to): ((&StreamId, Handle), Seq, Seq),
+        (wanted, most): (&Wanted, u64),
+    ) -> Result<Expanded, Error> {
+        let mut found: BTreeMap<Seq, Merit> = BTreeMap::new();
+        let scan = Scan { stream, from, to, said_only: true };
+        let _ = self
+            .grep_stream(&scan, &wanted.pattern, &mut |hit| {
+                let merit = wanted.merit(&hit.text);
+                let all = found.entry(hit.seq).or_default();
+                all.phrase |= merit.phrase;
+                all.together = all.together.max(merit.together);
+                all.words |= merit.words;
+                ControlFlow::Continue(())
+            })
+            .await?;
+        let mut ranked: Vec<(Seq, Merit)> = found.into_iter().collect();
+        ranked.sort_by_key(|(seq, merit)| {
+            Reverse((merit.phrase, merit.together, merit.words.count_ones(), *seq))
+        });
+        let mut sheet = Sheet::new(ranked.len() as u64, most);
+        for some in ranked.chunks(READ) {
+            for piece in self.excerpts((stream, handle), some, (wanted, most)).await? {
+                if !sheet.add(piece) {
+                    return Ok(sheet.finish(address, most));
+                }
+            }
+        }
+        Ok(sheet.finish(address, most))
+    }
+
+    async fn excerpts(
+        &self,
+        (stream, handle): (&StreamId, Handle),
+        ranked: &[(Seq, Merit)],
+        (wanted, most): (&Wanted, u64),
+    ) -> Result<Vec<Piece>, Error> {
+        let seqs = ranked.iter().map(|(seq, _)| *seq).collect();
+        let query = Query::At { tenant: self.tenant.no, stream: stream.clone(), seqs };
+        let Answer::Events(rows) = self.one(query).await? else { return Err(unexpected()) };
+        let mut facts = Vec::with_capacity(rows.len());
+        for row in &rows {
+            facts.push((row, self.event(stream, row)?.fact));
+        }
+        let handles = facts.iter().filter_map(|(_, fact)| fact.as_ref()).flat_map(shown_bodies);
+        let texts = self.texts(handles.collect::<Vec<_>>()).await?;
+        let counts = HashMap::new();
+        let mut reader = Reader { stream: handle, texts: &texts, counts: &counts, calls: HashMap::new() };
+        let mut pieces = Vec::new();
+        for ((row, fact), (_, merit)) in facts.iter().zip(ranked) {
+            reader.note(fact.as_ref());
+            let Some(entry) = reader.entry(row.seq, &row.kind, fact.as_ref(), (0, 0)) else { continue };
+            let best = entry.leaves.into_iter().filter_map(|leaf| {
+                let best = wanted.best(&leaf.item.text)?;
+                Some((best, leaf))
+            });
+            let Some((best, leaf)) = best.max_by_key(|(best, _)| (best.2.phrase, best.2.together)) else {
+                continue;
+            };
+            let mut item = wanted.cut(leaf.item, best, most);
+            item.matched = wanted.named(merit.words);
+            let heading =
+                said_where(&format!("{} · {}", entry.heading, handle.range(row.seq, row.seq)), &item, best.1);
+            pieces.push(Piece { heading, mark: leaf.mark, short: leaf.short, instead: None, item });
+        }
+        Ok(pieces)
+    }
+
+    async fn body_hits(
+        &self,
+        address: String,
+        handle: Handle,
+        (wanted, most): (&Wanted, u64),
+    ) -> Result<Expanded, Error> {
+        let texts = self.texts([handle]).await?;
+        let text = texts.text(handle).ok_or(Error::NoHandle(handle))?;
+        let lines = wanted.pattern.lines(text.as_bytes()).into_iter();
+        let merit = |(number, start, end): (u64, usize, usize)| {
+            (wanted.merit(text.get(start..end).unwrap_or_default()), number, (start, end))
+        };
+        let mut ranked: Vec<_> = lines.map(merit).collect();
+        // In one text no line is newer than another: those that come first are shown first.
+        ranked.sort_by_key(|(merit, number, _)| (Reverse((merit.phrase, merit.together)), *number));
+        let mut sheet = Sheet::new(ranked.len() as u64, most);
+        let mut covered: Vec<(u64, u64)> = Vec::new();
+        for (merit, number, line) in ranked {
+            if covered.iter().any(|(from, to)| *from <= line.0 as u64 && line.1 as u64 <= *to) {
+                sheet.covers();
+                continue;
+            }
+            let whole = Item {
+                seq: None,
+                part: 0,
+                kind: ItemKind::Body,
+                role: None,
+                address: handle.to_string(),
+                from_byte: 0,
+                to_byte: 0,
+                bytes: text.len() as u64,
+                text: text.to_owned(),
+                matched: Vec::new(),
+            };
+            let mut item = wanted.cut(whole, (line, number, merit), most);
+            item.matched = wanted.named(merit.words);
+            covered.push((item.from_byte, item.to_byte));
+            let heading = said_where(&handle.to_string(), &item, number);
+            let piece = Piece { heading, mark: String::new(), short: "", instead: None, item };
+            if !sheet.add(piece) {
+                break;
+            }
+        }
+        Ok(sheet.finish(address, most))
+    }
+}
+
+impl Wanted {
+    fn cut(&self, item: Item, (line, _, _): ((usize, usize), u64, Merit), most: u64) -> Item {
+        // However dense a text is, a quarter of the page in bytes is less than the page in tokens.
+        let bytes = usize::try_from(most / 2).unwrap_or(usize::MAX).min(EXCERPT);
+        let (from, to) = self.excerpt(&item.text, line, bytes);
+        let text = item.text.get(from..to).unwrap_or_default().to_owned();
+        Item { from_byte: from as u64, to_byte: to as u64, text, ..item }
+    }
+}
+
+/// A heading that says where in its text an excerpt stands.
+fn said_where(heading: &str, item: &Item, line: u64) -> String {
+    if item.from_byte == 0 && item.to_byte == item.bytes {
+        return heading.to_owned();
+    }
+    format!(
+        "{heading} · line {} · bytes {}–{} of {}",
+        grouped(line),
+        item.from_byte,
+        item.to_byte,
+        item.bytes
+    )
+}
+
+/// One page that is filled with what answers best, until something does not fit.
+struct Sheet {
+    pieces: Vec<Piece>,
+    matches: u64,
+    covered: u64,
+    left: u64,
+}
+
+impl Sheet {
+    fn new(matches: u64, most: u64) -> Self {
+        Self { pieces: Vec::new(), matches, covered: 0, left: most.saturating_sub(MORE) }
+    }
+
+    /// Whether there was room for it.
+    fn add(&mut self, piece: Piece) -> bool {
+        let words = [&piece.heading, &piece.mark, &piece.item.text].map(|text| Vocabulary::O200k.count(text));
+        // Ends of lines take a token each at most.
+        let tokens = words.into_iter().map(u64::from).sum::<u64>() + 5;
+        if tokens > self.left {
+            return false;
+        }
+        self.left -= tokens;
+        self.pieces.push(piece);
+        self.covers();
+        true
+    }
+
+    /// One more match is on the page.
+    fn covers(&mut self) {
+        self.covered += 1;
+    }
+
+    fn finish(self, address: String, most: u64) -> Expanded {
+        let more = self.matches.saturating_sub(self.covered);
+        let mut done = finished((address, Shows::Hits), self.pieces, (1, 1), most);
+        if more > 0 {
+            done.text.push_str(&format!(
+                "\n⟨{} more match; use words that fewer of them have, or a smaller range⟩\n",
+                grouped(more)
+            ));
+            done.tokens = Tokens(u64::from(Vocabulary::O200k.count(&done.text)));
+        }
+        Expanded { matches: Some(self.matches), more: Some(more), ..done }
+    }
+}

@@ -1,0 +1,301 @@
+//! What a page is made of: texts, exactly as they are recorded, and what each of them is.
+
+use super::grid::{Grid, HEAD};
+use super::ruler::{leaves, tokens_of};
+use serde::Serialize;
+use std::collections::HashMap;
+use wunderblock_core::event::Fact;
+use wunderblock_core::id::{CallId, Handle};
+use wunderblock_core::message::{Body, MediaForm, Message, Part, Role, Standing};
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::stub::{self, grouped};
+use wunderblock_core::units::Seq;
+
+/// A text, or a part of one.
+///
+/// All items of all pages with the same `seq` and `part`, joined in the order of `from_byte`, are the text as it is recorded,
+/// byte for byte. A medium's data is not in it: `address` reads it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Item {
+    /// The position; none for a text that was asked for by its own handle.
+    pub seq: Option<Seq>,
+    /// Which of the texts there, counted from 0 in the order in which they stand.
+    pub part: usize,
+    /// What it is.
+    pub kind: ItemKind,
+    /// Who speaks.
+    pub role: Option<Role>,
+    /// What `read` takes for it: the text's own handle, or its position.
+    pub address: String,
+    /// The first byte of the text that is here, counted from 0.
+    pub from_byte: u64,
+    /// One past the last.
+    pub to_byte: u64,
+    /// How long the text is.
+    pub bytes: u64,
+    /// That part of it, verbatim.
+    pub text: String,
+    /// Of a hit: the words of the query it has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub matched: Vec<String>,
+}
+
+/// What a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ItemKind {
+    /// What somebody said.
+    Text,
+    /// A model's reasoning.
+    Thinking,
+    /// The input of a tool call.
+    Call,
+    /// What a tool answered.
+    Result,
+    /// An image, a document, a sound. A URL or file id is its text; data is not.
+    Media,
+    /// A block of a provider's that has no name here.
+    Opaque,
+    /// A summary.
+    Summary,
+    /// A text that was asked for by its handle.
+    Body,
+    /// Something that was erased: it has no text.
+    Erased,
+}
+
+/// Words of what stands above a text are cut to so many bytes: they point at it, and are no substitute.
+const WORDS: usize = 120;
+
+/// A text in its place.
+pub(super) struct Leaf {
+    /// What stands above it, if something must.
+    pub(super) mark: String,
+    /// The same in fewer words.
+    pub(super) short: &'static str,
+    /// What is in its place, if it has no text.
+    pub(super) instead: Option<String>,
+    pub(super) tokens: u64,
+    pub(super) item: Item,
+}
+
+/// A message, a summary or a text, and where on the line it is.
+pub(super) struct Entry {
+    pub(super) heading: String,
+    pub(super) place: (u64, u64),
+    pub(super) leaves: Vec<Leaf>,
+}
+
+/// A part of a text on a page.
+pub(super) struct Piece {
+    pub(super) heading: String,
+    pub(super) mark: String,
+    pub(super) short: &'static str,
+    pub(super) instead: Option<String>,
+    pub(super) item: Item,
+}
+
+impl Entry {
+    /// What of it a page shows.
+    pub(super) fn pieces(self, grid: &Grid, page: u64) -> Vec<Piece> {
+        let Some((from, to)) = grid.shown(page, self.place) else { return Vec::new() };
+        let whole = (from, to) == self.place;
+        let begin = self.place.0.saturating_add(HEAD);
+        let (low, high) = (from.saturating_sub(begin), to.saturating_sub(begin));
+        let end = self.place.1.saturating_sub(begin);
+        let (mut pieces, mut at) = (Vec::new(), 0_u64);
+        for leaf in self.leaves {
+            let (start, width) = (at, leaf.tokens);
+            at = at.saturating_add(width);
+            let here = (low <= start && start < high) || (start == high && high == end);
+            let (head, tail) = if whole {
+                (0, leaf.item.text.len())
+            } else if width == 0 {
+                if !here {
+                    continue;
+                }
+                (0, leaf.item.text.len())
+            } else if start >= high || at <= low {
+                continue;
+            } else if low <= start && at <= high {
+                (0, leaf.item.text.len())
+            } else {
+                let scale = grid.scale(&leaf.item.text, width);
+                (scale.cut(low.saturating_sub(start)), scale.cut(high.saturating_sub(start)))
+            };
+            // Something without text is told of once; a piece of a text that came out empty is not.
+            if head == tail && !leaf.item.text.is_empty() {
+                continue;
+            }
+            let text = leaf.item.text.get(head..tail).unwrap_or_default().to_owned();
+            let item = Item { from_byte: head as u64, to_byte: tail as u64, text, ..leaf.item };
+            pieces.push(Piece {
+                heading: self.heading.clone(),
+                mark: leaf.mark,
+                short: leaf.short,
+                instead: leaf.instead,
+                item,
+            });
+        }
+        pieces
+    }
+}
+
+/// Messages as they are to be shown.
+pub(super) struct Reader<'a> {
+    pub(super) stream: Handle,
+    pub(super) texts: &'a dyn Bodies,
+    pub(super) counts: &'a HashMap<Handle, u64>,
+    /// The calls met so far, in words: what their results are results of.
+    pub(super) calls: HashMap<CallId, String>,
+}
+
+impl Reader<'_> {
+    /// Takes note of the calls of a message.
+    pub(super) fn note(&mut self, fact: Option<&Fact>) {
+        let Some(Fact::MessageAppended(said)) = fact else { return };
+        for part in &said.message.parts {
+            if let Part::ToolCall { call, name, gist, .. } = part {
+                self.calls.insert(call.clone(), named(name, gist.as_deref()));
+            }
+        }
+    }
+
+    /// A message; none for what is no message.
+    pub(super) fn entry(
+        &self,
+        seq: Seq,
+        kind: &str,
+        fact: Option<&Fact>,
+        place: (u64, u64),
+    ) -> Option<Entry> {
+        if kind != "message.appended" {
+            return None;
+        }
+        let Some(Fact::MessageAppended(said)) = fact else {
+            let item = self.item(seq, (0, ItemKind::Erased, None), String::new());
+            let leaf = Leaf {
+                mark: String::new(),
+                short: "",
+                instead: Some("⟨erased⟩".to_owned()),
+                tokens: 0,
+                item,
+            };
+            return Some(Entry { heading: format!("#{seq} erased"), place, leaves: vec![leaf] });
+        };
+        let message = &said.message;
+        let tokens = tokens_of(fact, self.counts);
+        let mut shown: Vec<Leaf> = Vec::new();
+        for (number, ((part, body), tokens)) in leaves(message).into_iter().zip(tokens).enumerate() {
+            shown.push(self.leaf((seq, message), number, (part, body), tokens));
+        }
+        self.results(message, &mut shown);
+        if shown.is_empty() {
+            let item = self.item(seq, (0, ItemKind::Text, Some(message.role)), String::new());
+            let instead = Some("⟨no content⟩".to_owned());
+            shown.push(Leaf { mark: String::new(), short: "", instead, tokens: 0, item });
+        }
+        Some(Entry { heading: heading(seq, message), place, leaves: shown })
+    }
+
+    fn item(&self, seq: Seq, (part, kind, role): (usize, ItemKind, Option<Role>), text: String) -> Item {
+        Item {
+            seq: Some(seq),
+            part,
+            kind,
+            role,
+            address: self.stream.range(seq, seq),
+            from_byte: 0,
+            to_byte: 0,
+            bytes: text.len() as u64,
+            text,
+            matched: Vec::new(),
+        }
+    }
+
+    fn leaf(
+        &self,
+        (seq, message): (Seq, &Message),
+        number: usize,
+        (part, body): (&Part, &Body),
+        tokens: u64,
+    ) -> Leaf {
+        let (kind, mark, short) = match part {
+            Part::Thinking { .. } => (ItemKind::Thinking, "thinking".to_owned(), "thinking"),
+            Part::ToolCall { name, gist, .. } => {
+                (ItemKind::Call, format!("→ {}", named(name, gist.as_deref())), "→")
+            }
+            Part::Media { mime, .. } => (ItemKind::Media, format!("[{}]", words(mime)), "[media]"),
+            Part::Opaque { .. } => (ItemKind::Opaque, "[block of unknown shape]".to_owned(), "[block]"),
+            Part::Text { .. } | Part::ToolResult { .. } => (ItemKind::Text, String::new(), ""),
+        };
+        let address = body.handle().map_or_else(|| self.stream.range(seq, seq), |handle| handle.to_string());
+        let is_data = matches!(part, Part::Media { form: MediaForm::Base64, .. });
+        let text = body.inline().or_else(|| self.texts.text(body.handle()?)).filter(|_| !is_data);
+        let instead = match text {
+            _ if is_data => Some(format!("⟨{} bytes of data: read {address}⟩", grouped(body.bytes().0))),
+            None => Some("⟨erased⟩".to_owned()),
+            Some(_) => None,
+        };
+        let bytes = body.bytes().0;
+        let item = self.item(seq, (number, kind, Some(message.role)), text.unwrap_or_default().to_owned());
+        Leaf { mark, short, instead, tokens, item: Item { address, bytes, ..item } }
+    }
+
+    /// Says of each result what it is the result of. A result without content is told of as well.
+    fn results(&self, message: &Message, shown: &mut [Leaf]) {
+        let mut number = 0;
+        for part in &message.parts {
+            let count = crate::catch_up::leaves(part).len();
+            if let Part::ToolResult { call, failed, .. } = part {
+                let of = self.calls.get(call).map_or("", String::as_str);
+                let failed = if *failed { "← failed" } else { "←" };
+                for leaf in shown.iter_mut().skip(number).take(count) {
+                    leaf.mark = format!("{failed} {of} {}", leaf.mark).trim_end().to_owned();
+                    leaf.short = "←";
+                    if leaf.item.kind == ItemKind::Text {
+                        leaf.item.kind = ItemKind::Result;
+                    }
+                }
+            }
+            number += count;
+        }
+    }
+}
+
+fn heading(seq: Seq, message: &Message) -> String {
+    let who = role_name(message.role);
+    let (how, what) = match &message.standing {
+        Standing::Said => return format!("#{seq} {who}"),
+        Standing::Injected(what) => ("injected", what),
+        Standing::Failed(what) => ("failed", what),
+        Standing::Aside(what) => ("aside", what),
+    };
+    format!("#{seq} {who} ({how}: {})", words(stub::head(what, 40)))
+}
+
+pub(super) fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+    }
+}
+
+fn named(name: &str, gist: Option<&str>) -> String {
+    match gist {
+        Some(gist) => format!("{} · {}", words(name), words(gist)),
+        None => words(name),
+    }
+}
+
+/// A few words on one line.
+fn words(text: &str) -> String {
+    let short = stub::head(text, WORDS);
+    let mut out: String = short.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if short.len() < text.len() {
+        out.push('…');
+    }
+    out
+}

@@ -1,0 +1,230 @@
+//! The nodes of a session's summary graph.
+
+use crate::engine::{Engine, unexpected};
+use crate::error::Error;
+use crate::session::Session;
+use crate::store::{Answer, Marked, Query, StoreError, StoredEvent, StreamInfo, TallyRow};
+use crate::tokens::Vocabulary;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use wunderblock_core::event::{Check, Fact, SessionCompacted};
+use wunderblock_core::id::{Handle, LaneId, StreamId};
+use wunderblock_core::message::Body;
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::units::{Seq, Tokens};
+
+/// A summary, and its place among the others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Node {
+    /// What it is called: its session's handle and the position of its event.
+    pub address: String,
+    /// The position of its event.
+    pub seq: Seq,
+    /// The lane that adopted it; none for a boundary some other program set.
+    pub lane: Option<LaneId>,
+    /// 0 for a summary of events; of summaries, one more than the highest of theirs.
+    pub level: u32,
+    /// The first position it stands for.
+    pub from: Seq,
+    /// The last.
+    pub to: Seq,
+    /// How many messages stand between them, both included.
+    pub messages: u64,
+    /// Tokens of what it stands for, as its producer counted.
+    pub tokens_before: Option<Tokens>,
+    /// Its own tokens, as its producer counted.
+    pub tokens_after: Option<Tokens>,
+    /// Who wrote it.
+    pub producer: Box<str>,
+    /// The policy it was made under.
+    pub policy: Option<Box<str>>,
+    /// What it was asked to look at most.
+    pub focus: Option<Box<str>>,
+    /// What was found when it was checked.
+    pub check: Option<Check>,
+    /// The summaries it was made from, ascending.
+    pub sources: Vec<Seq>,
+    /// The summaries made from it, ascending.
+    pub parents: Vec<Seq>,
+    /// Whether it stands in its lane's present view.
+    pub shown: bool,
+    /// The handle of its text, where the text is kept by itself.
+    pub handle: Option<Handle>,
+    /// The first line of its text; empty where the text is not known.
+    pub title: String,
+}
+
+/// A node with all that is read for it.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub(super) node: Node,
+    /// None where it was never known, or was erased.
+    pub(super) text: Option<String>,
+    /// Tokens of its text (o200k).
+    pub(super) tokens: Tokens,
+    /// Tokens of the messages it stands for (o200k), where the ledger has counted that far.
+    pub(super) covered: Option<Tokens>,
+}
+
+/// All nodes of a session, by position.
+#[derive(Clone, Debug)]
+pub(super) struct Graph {
+    pub(super) stream: StreamInfo,
+    pub(super) nodes: BTreeMap<Seq, Known>,
+}
+
+/// How many steps of lanes are looked at together.
+const STEPS: u64 = 32;
+/// Characters of a title.
+const TITLE: usize = 120;
+
+impl Session {
+    /// The nodes of the session's summary graph, ascending; those of one lane, or all. A fork has those of what it forked
+    /// from, as far as it shares it. Erased ones are not listed.
+    ///
+    /// # Errors
+    /// When there is no such session, or a record is damaged.
+    pub async fn nodes(&self, lane: Option<&LaneId>) -> Result<Vec<Node>, Error> {
+        let graph = self.engine.graph(&self.id).await?;
+        let nodes = graph.nodes.into_values().map(|known| known.node);
+        Ok(nodes.filter(|node| lane.is_none_or(|lane| node.lane.as_ref() == Some(lane))).collect())
+    }
+}
+
+impl Engine {
+    pub(super) async fn graph(&self, stream: &StreamId) -> Result<Graph, Error> {
+        let tenant = self.tenant.no;
+        let marked = |kind, limit| Query::Marked {
+            tenant,
+            stream: stream.clone(),
+            what: Marked::Kind(kind),
+            to: Seq(i64::MAX.unsigned_abs()),
+            limit,
+        };
+        let queries = vec![
+            Query::Stream { tenant, stream: stream.clone() },
+            marked("session.compacted", u64::from(u32::MAX)),
+            marked("view.trimmed", STEPS),
+        ];
+        let mut answers = match self.storage.query(queries).await {
+            Err(StoreError::NoStream(id)) => return Err(Error::NoSession(id.to_string())),
+            answers => answers?.into_iter(),
+        };
+        let (Some(Answer::Stream(info)), Some(Answer::Events(rows)), Some(Answer::Events(steps))) =
+            (answers.next(), answers.next(), answers.next())
+        else {
+            return Err(unexpected());
+        };
+        let info = *info.ok_or_else(|| Error::NoSession(stream.to_string()))?;
+        let made = self.made(stream, &rows)?;
+        let shown = self.shown(stream, &made, steps).await?;
+        let mut nodes = self.known(&info, &made, &shown).await?;
+        for (seq, made) in &made {
+            for source in made.sources.iter().filter(|source| *source != seq) {
+                if let Some(known) = nodes.get_mut(source) {
+                    known.node.parents.push(*seq);
+                }
+            }
+        }
+        Ok(Graph { stream: info, nodes })
+    }
+
+    /// What is recorded of each node that was not erased.
+    pub(super) fn made(
+        &self,
+        stream: &StreamId,
+        rows: &[StoredEvent],
+    ) -> Result<BTreeMap<Seq, SessionCompacted>, Error> {
+        let mut made = BTreeMap::new();
+        for row in rows {
+            if let Some(Fact::SessionCompacted(compacted)) = self.event(stream, row)?.fact {
+                made.insert(row.seq, *compacted);
+            }
+        }
+        Ok(made)
+    }
+
+    /// The nodes in the present view of their lane: those its newest step lists.
+    async fn shown(
+        &self,
+        stream: &StreamId,
+        made: &BTreeMap<Seq, SessionCompacted>,
+        mut rows: Vec<StoredEvent>,
+    ) -> Result<BTreeSet<Seq>, Error> {
+        let mut open: BTreeSet<&LaneId> = made.values().filter_map(|made| made.lane.as_ref()).collect();
+        let mut shown = BTreeSet::new();
+        while !open.is_empty() && !rows.is_empty() {
+            for row in &rows {
+                if let Some(Fact::ViewTrimmed(step)) = self.event(stream, row)?.fact
+                    && open.remove(&step.lane)
+                {
+                    let own =
+                        |at: &Seq| made.get(at).is_some_and(|node| node.lane.as_ref() == Some(&step.lane));
+                    shown.extend(step.trim.nodes.iter().map(|placed| placed.at).filter(own));
+                }
+            }
+            let oldest = rows.last().map_or(Seq::START, |row| row.seq);
+            let query = Query::Marked {
+                tenant: self.tenant.no,
+                stream: stream.clone(),
+                what: Marked::Kind("view.trimmed"),
+                to: oldest.prev(),
+                limit: STEPS,
+            };
+            let Answer::Events(older) = self.one(query).await? else { return Err(unexpected()) };
+            rows = older;
+        }
+        Ok(shown)
+    }
+
+    async fn known(
+        &self,
+        info: &StreamInfo,
+        made: &BTreeMap<Seq, SessionCompacted>,
+        shown: &BTreeSet<Seq>,
+    ) -> Result<BTreeMap<Seq, Known>, Error> {
+        let handles = made.values().filter_map(|made| made.summary.as_ref()?.handle());
+        let texts = self.texts(handles.collect::<Vec<_>>()).await?;
+        let seqs = made.values().flat_map(|made| [made.from_seq.prev(), made.to_seq]).collect();
+        let query = Query::Tallies { tenant: self.tenant.no, stream: info.id.clone(), seqs };
+        let Answer::Tallies(tallies) = self.one(query).await? else { return Err(unexpected()) };
+        let known = |((seq, made), tallies): ((&Seq, &SessionCompacted), &[TallyRow])| {
+            let text = made.summary.as_ref().and_then(|body| match body {
+                Body::Inline(text) => Some(text.clone()),
+                Body::Blob { blob, .. } => texts.text(*blob).map(ToOwned::to_owned),
+            });
+            let [before, after] = tallies else { return None };
+            let node = node(info, (*seq, made), text.as_deref());
+            let tokens = Tokens(u64::from(text.as_deref().map_or(0, |text| Vocabulary::O200k.count(text))));
+            let covered = after.tokens.zip(before.tokens).map(|(after, before)| after.saturating_sub(before));
+            let messages = after.messages.saturating_sub(before.messages);
+            let node = Node { shown: shown.contains(seq), messages, ..node };
+            Some((*seq, Known { node, text, tokens, covered }))
+        };
+        Ok(made.iter().zip(tallies.chunks(2)).filter_map(known).collect())
+    }
+}
+
+fn node(info: &StreamInfo, (seq, made): (Seq, &SessionCompacted), text: Option<&str>) -> Node {
+    let first = text.and_then(|text| text.lines().find(|line| !line.trim().is_empty())).unwrap_or_default();
+    Node {
+        address: info.handle.range(seq, seq),
+        seq,
+        lane: made.lane.clone(),
+        level: made.level,
+        from: made.from_seq,
+        to: made.to_seq,
+        messages: 0,
+        tokens_before: made.tokens_before,
+        tokens_after: made.tokens_after,
+        producer: made.producer.clone(),
+        policy: made.policy.clone(),
+        focus: made.focus.clone(),
+        check: made.check,
+        sources: made.sources.clone(),
+        parents: Vec::new(),
+        shown: false,
+        handle: made.summary.as_ref().and_then(Body::handle),
+        title: first.trim().chars().take(TITLE).collect(),
+    }
+}

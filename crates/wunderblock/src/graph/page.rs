@@ -1,0 +1,101 @@
+//! A page as a model reads it.
+//!
+//! Every text stands verbatim, with a line above it that says what it is and, where only a part is here, which. What
+//! these lines take is held down in steps, so that no number of tiny texts makes a page longer than it may be.
+
+use super::item::{Item, Piece};
+use crate::tokens::Vocabulary;
+use wunderblock_core::stub::grouped;
+use wunderblock_core::units::Tokens;
+
+/// How much is said of each text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Marks {
+    /// All there is to say.
+    Full,
+    /// What kind of text it is.
+    Short,
+    /// Whose message it is in. Texts of one message stand one after the other.
+    Heading,
+    /// Nothing.
+    None,
+}
+
+/// The text of a page, and its tokens (o200k).
+pub(super) fn write(pieces: &[Piece], page: u64, most: u64) -> (String, Tokens) {
+    let mut written = (String::new(), Tokens::ZERO);
+    for marks in [Marks::Full, Marks::Short, Marks::Heading, Marks::None] {
+        let text = text(pieces, page, marks);
+        let tokens = u64::from(Vocabulary::O200k.count(&text));
+        written = (text, Tokens(tokens));
+        if tokens <= most {
+            break;
+        }
+    }
+    written
+}
+
+fn text(pieces: &[Piece], page: u64, marks: Marks) -> String {
+    let mut out = String::new();
+    let mut above: Option<(Option<wunderblock_core::units::Seq>, &str)> = None;
+    for piece in pieces {
+        let key = Some((piece.item.seq, piece.heading.as_str()));
+        let fresh = above != key;
+        above = key;
+        if fresh && marks != Marks::None {
+            if !out.is_empty() {
+                end_line(&mut out);
+                out.push('\n');
+            }
+            out.push_str(&piece.heading);
+            out.push('\n');
+        }
+        match marks {
+            Marks::Full => line(&mut out, &piece.mark),
+            Marks::Short => line(&mut out, piece.short),
+            Marks::Heading | Marks::None => {}
+        }
+        if matches!(marks, Marks::Full | Marks::Short) {
+            line(&mut out, &extent(&piece.item, page));
+            line(&mut out, piece.instead.as_deref().unwrap_or_default());
+        }
+        out.push_str(&piece.item.text);
+        if !piece.item.text.is_empty() && matches!(marks, Marks::Full | Marks::Short) {
+            end_line(&mut out);
+        }
+    }
+    if !out.is_empty() {
+        end_line(&mut out);
+    }
+    out
+}
+
+fn line(out: &mut String, words: &str) {
+    if !words.is_empty() {
+        end_line(out);
+        out.push_str(words);
+        out.push('\n');
+    }
+}
+
+fn end_line(out: &mut String) {
+    if !out.is_empty() && !out.ends_with('\n') {
+        out.push('\n');
+    }
+}
+
+/// Which part of a text this is, if it is not the whole.
+fn extent(item: &Item, page: u64) -> String {
+    // A hit is a part of its text by nature, and says so above.
+    if !item.matched.is_empty() || item.text.is_empty() || (item.from_byte == 0 && item.to_byte == item.bytes)
+    {
+        return String::new();
+    }
+    let bytes =
+        format!("bytes {}–{} of {}", grouped(item.from_byte), grouped(item.to_byte), grouped(item.bytes));
+    if item.to_byte < item.bytes {
+        format!("⟨{bytes}; goes on on page {}⟩", page.saturating_add(1))
+    } else {
+        format!("⟨{bytes}⟩")
+    }
+}

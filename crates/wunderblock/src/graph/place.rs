@@ -1,0 +1,98 @@
+//! What an address means: a node, a stretch of a session, a text.
+
+use super::node::Graph;
+use crate::engine::{Engine, unexpected};
+use crate::error::Error;
+use crate::read::Address;
+use crate::store::{Answer, Named, Query, StreamInfo};
+use wunderblock_core::event::Fact;
+use wunderblock_core::id::Handle;
+use wunderblock_core::message::Body;
+use wunderblock_core::units::Seq;
+
+/// What is to be described or expanded.
+pub(super) enum Place {
+    /// A node, by the position of its event.
+    Node(Graph, Seq),
+    /// Positions of a session that are no node's; its nodes all the same.
+    Range(Graph, Seq, Seq),
+    /// A text.
+    Body(Handle),
+}
+
+/// How many holders of a text are looked at for one whose summary it is.
+const HOLDERS: u64 = 64;
+
+impl Engine {
+    pub(super) async fn place(&self, address: Address) -> Result<Place, Error> {
+        let named = self.one(Query::Resolve { tenant: self.tenant.no, handle: address.handle }).await?;
+        let Answer::Named(named) = named else { return Err(unexpected()) };
+        match named {
+            None => Err(Error::NoHandle(address.handle)),
+            Some(Named::Source(_)) => Err(Error::Address(format!(
+                "{0} is an imported file, which has no summaries; `wunderblock read {0}` gives its bytes",
+                address.handle
+            ))),
+            Some(Named::Blob) if address.range.is_some() => Err(Error::Address(format!(
+                "{0} is a text, and has no positions; leave out what follows `#`",
+                address.handle
+            ))),
+            Some(Named::Blob) => self.summarised(address.handle).await,
+            Some(Named::Stream(stream)) => {
+                let graph = self.graph(&stream).await?;
+                self.range(graph, address.range).await
+            }
+        }
+    }
+
+    /// The node whose text this is, the first of them; the text itself if there is none.
+    async fn summarised(&self, handle: Handle) -> Result<Place, Error> {
+        let tenant = self.tenant.no;
+        let query = Query::Holders { tenant, handle, limit: HOLDERS };
+        let Answer::Holders(holders) = self.one(query).await? else { return Err(unexpected()) };
+        for (no, seq) in holders {
+            let query = Query::StreamsByNo { tenant, streams: vec![no] };
+            let Answer::Streams(streams) = self.one(query).await? else { return Err(unexpected()) };
+            let Some(info) = streams.into_iter().next() else { continue };
+            let fact = self.fact_at(&info, seq).await?.and_then(|(_, fact)| fact);
+            if let Some(Fact::SessionCompacted(made)) = fact
+                && made.summary.as_ref().and_then(Body::handle) == Some(handle)
+            {
+                return Ok(Place::Node(self.graph(&info.id).await?, seq));
+            }
+        }
+        Ok(Place::Body(handle))
+    }
+
+    async fn range(&self, graph: Graph, range: Option<(Seq, Seq)>) -> Result<Place, Error> {
+        let head = graph.stream.head;
+        let Some((from, to)) = range else { return Ok(Place::Range(graph, Seq(1), head)) };
+        if from > head || to < Seq(1) {
+            return Err(Error::Address(format!("the session has positions 1 to {head}")));
+        }
+        if from == to && graph.nodes.contains_key(&from) {
+            return Ok(Place::Node(graph, from));
+        }
+        if from == to
+            && let Some((kind, None)) = self.fact_at(&graph.stream, from).await?
+            && kind == "session.compacted"
+        {
+            return Err(Error::Erased(format!("the summary at position {from}")));
+        }
+        let exact = graph.nodes.values().filter(|known| (known.node.from, known.node.to) == (from, to));
+        // One that is in the view is meant rather than an older one of the same range.
+        let best = exact.max_by_key(|known| (known.node.shown, known.node.seq)).map(|known| known.node.seq);
+        Ok(match best {
+            Some(seq) => Place::Node(graph, seq),
+            None => Place::Range(graph, from.max(Seq(1)), to.min(head)),
+        })
+    }
+
+    /// The kind of the event at a position, and what it says unless it was erased.
+    async fn fact_at(&self, info: &StreamInfo, seq: Seq) -> Result<Option<(String, Option<Fact>)>, Error> {
+        let query = Query::At { tenant: self.tenant.no, stream: info.id.clone(), seqs: vec![seq] };
+        let Answer::Events(rows) = self.one(query).await? else { return Err(unexpected()) };
+        let Some(row) = rows.first() else { return Ok(None) };
+        Ok(Some((row.kind.clone(), self.event(&info.id, row)?.fact)))
+    }
+}

@@ -1,0 +1,179 @@
+//! How far along the line of tokens a session's positions are.
+//!
+//! Where the ledger has counted, its running sums say so, and a place is found in a few questions however long the session
+//! is. Where it has not (a fresh import, a ledger that cannot be written), the range is counted here.
+
+use super::grid::HEAD;
+use crate::engine::{Engine, unexpected};
+use crate::error::Error;
+use crate::store::{Answer, Order, Query, StoredEvent, TallyRow};
+use crate::tokens::Vocabulary;
+use std::collections::HashMap;
+use wunderblock_core::event::Fact;
+use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::message::{Body, Message};
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::units::{Bytes, Seq};
+
+/// Positions asked for at once while a place is looked for.
+const PROBES: u64 = 15;
+/// Events counted at a time.
+const COUNTED: u64 = 1_024;
+/// Text counted at a time.
+const COUNTED_TEXT: Bytes = Bytes(16 << 20);
+
+/// The line of a range.
+pub(super) struct Ruler<'e> {
+    engine: &'e Engine,
+    stream: StreamId,
+    from: Seq,
+    to: Seq,
+    /// What the ledger's sums are before the range.
+    base: u64,
+    /// How long the line is.
+    pub(super) length: u64,
+    /// Where each message ends, where that was counted here.
+    counted: Option<Vec<(Seq, u64)>>,
+}
+
+fn along(tally: &TallyRow) -> Option<u64> {
+    tally.tokens.map(|tokens| tokens.0.saturating_add(tally.messages.saturating_mul(HEAD)))
+}
+
+/// The texts of a message that take tokens, and all others, in order. A medium's own data is none.
+pub(super) fn leaves(message: &Message) -> Vec<(&wunderblock_core::message::Part, &Body)> {
+    message.parts.iter().flat_map(crate::catch_up::leaves).collect()
+}
+
+impl<'e> Ruler<'e> {
+    pub(super) async fn of(engine: &'e Engine, stream: &StreamId, from: Seq, to: Seq) -> Result<Self, Error> {
+        let (tenant, seqs) = (engine.tenant.no, vec![from.prev(), to]);
+        let query = Query::Tallies { tenant, stream: stream.clone(), seqs };
+        let Answer::Tallies(tallies) = engine.one(query).await? else { return Err(unexpected()) };
+        let mut ruler = Self { engine, stream: stream.clone(), from, to, base: 0, length: 0, counted: None };
+        let ends = tallies.first().and_then(along).zip(tallies.get(1).and_then(along));
+        if let Some((before, after)) = ends {
+            (ruler.base, ruler.length) = (before, after.saturating_sub(before));
+        } else {
+            let counted = ruler.count().await?;
+            ruler.length = counted.last().map_or(0, |(_, end)| *end);
+            ruler.counted = Some(counted);
+        }
+        Ok(ruler)
+    }
+
+    /// How far the line has come after each of these positions.
+    pub(super) async fn ends(&self, seqs: Vec<Seq>) -> Result<Vec<u64>, Error> {
+        if let Some(counted) = &self.counted {
+            let end = |seq: Seq| {
+                let after = counted.partition_point(|(at, _)| *at <= seq);
+                after.checked_sub(1).and_then(|last| counted.get(last)).map_or(0, |(_, end)| *end)
+            };
+            return Ok(seqs.into_iter().map(end).collect());
+        }
+        let query = Query::Tallies { tenant: self.engine.tenant.no, stream: self.stream.clone(), seqs };
+        let Answer::Tallies(tallies) = self.engine.one(query).await? else { return Err(unexpected()) };
+        Ok(tallies.iter().map(|tally| along(tally).unwrap_or_default().saturating_sub(self.base)).collect())
+    }
+
+    /// The first position after which the line has come farther than this.
+    pub(super) async fn first_past(&self, place: u64) -> Result<Seq, Error> {
+        if place == 0 {
+            return Ok(self.from);
+        }
+        let (mut low, mut high) = (self.from, self.to);
+        while low < high {
+            let step = ((high.0 - low.0) / (PROBES + 1)).max(1);
+            let probes = (1..=PROBES).map(|nth| Seq(low.0 + nth * step - 1)).filter(|seq| *seq < high);
+            let probes: Vec<Seq> = probes.collect();
+            let ends = self.ends(probes.clone()).await?;
+            let before = ends.partition_point(|end| *end <= place);
+            if let Some(past) = probes.get(before) {
+                high = *past;
+            }
+            if let Some(last) = before.checked_sub(1).and_then(|last| probes.get(last)) {
+                low = last.next();
+            }
+        }
+        Ok(low)
+    }
+
+    /// Events from a position on, in order.
+    pub(super) async fn events(&self, from: Seq, limit: u64, text: Bytes) -> Result<Vec<StoredEvent>, Error> {
+        let query = Query::Events {
+            tenant: self.engine.tenant.no,
+            stream: self.stream.clone(),
+            from,
+            to: self.to,
+            order: Order::Ascending,
+            limit,
+            text,
+            counts: true,
+        };
+        match self.engine.one(query).await? {
+            Answer::Events(rows) => Ok(rows),
+            _ => Err(unexpected()),
+        }
+    }
+
+    async fn count(&self) -> Result<Vec<(Seq, u64)>, Error> {
+        let (mut ends, mut sum, mut from) = (Vec::new(), 0_u64, self.from);
+        while from <= self.to {
+            let rows = self.events(from, COUNTED, COUNTED_TEXT).await?;
+            let Some(last) = rows.last().map(|row| row.seq) else { break };
+            let rows = rows.into_iter().filter(|row| row.kind == "message.appended");
+            let mut said = Vec::new();
+            for row in rows {
+                let fact = self.engine.event(&self.stream, &row)?.fact;
+                said.push((row, fact));
+            }
+            let counts = self.engine.counts_of(&said).await?;
+            for (row, fact) in &said {
+                let own = tokens_of(fact.as_ref(), &counts);
+                sum = sum.saturating_add(own.iter().sum::<u64>()).saturating_add(HEAD);
+                ends.push((row.seq, sum));
+            }
+            from = last.next();
+        }
+        Ok(ends)
+    }
+}
+
+/// The tokens of each text of an event, in the order of [`leaves`].
+pub(super) fn tokens_of(fact: Option<&Fact>, counts: &HashMap<Handle, u64>) -> Vec<u64> {
+    let Some(Fact::MessageAppended(said)) = fact else { return Vec::new() };
+    let own = |(part, body): (&wunderblock_core::message::Part, &Body)| match body {
+        _ if crate::catch_up::is_data(part) => 0,
+        Body::Inline(text) => u64::from(Vocabulary::O200k.count(text)),
+        Body::Blob { blob, .. } => counts.get(blob).copied().unwrap_or_default(),
+    };
+    leaves(&said.message).into_iter().map(own).collect()
+}
+
+impl Engine {
+    /// What was counted of events' bodies; what nobody has counted yet is counted now, and not kept.
+    pub(super) async fn counts_of(
+        &self,
+        events: &[(StoredEvent, Option<Fact>)],
+    ) -> Result<HashMap<Handle, u64>, Error> {
+        let known = events.iter().flat_map(|(row, _)| &row.counts);
+        let mut counts: HashMap<Handle, u64> =
+            known.map(|(handle, count)| (*handle, u64::from(count.o200k))).collect();
+        let mut open = Vec::new();
+        for (_, fact) in events {
+            let Some(Fact::MessageAppended(said)) = fact else { continue };
+            let counted =
+                leaves(&said.message).into_iter().filter(|(part, _)| !crate::catch_up::is_data(part));
+            open.extend(
+                counted.filter_map(|(_, body)| body.handle()).filter(|handle| !counts.contains_key(handle)),
+            );
+        }
+        let texts = self.texts(open.iter().copied()).await?;
+        for handle in open {
+            if let Some(text) = texts.text(handle) {
+                counts.entry(handle).or_insert_with(|| u64::from(Vocabulary::O200k.count(text)));
+            }
+        }
+        Ok(counts)
+    }
+}
