@@ -2,7 +2,7 @@
 
 use crate::store::StoreError;
 use crate::store::codec::CodecError;
-use wunderblock_core::id::{Handle, IdError, StreamId};
+use wunderblock_core::id::{Handle, IdError, LaneId, StreamId};
 use wunderblock_core::plan::Refusal;
 use wunderblock_core::units::Seq;
 
@@ -105,6 +105,12 @@ pub enum Error {
     /// What was asked for cannot be handed over.
     #[error("the output cannot be written: {0}")]
     Output(#[source] std::io::Error),
+    /// There is no compaction that could be undone.
+    #[error("there is no compaction of lane `{0}` that could be undone")]
+    NothingToUndo(LaneId),
+    /// Somebody else changed the lane while it was swept.
+    #[error("somebody else changed lane `{0}` while it was being swept; what was published stays")]
+    Overtaken(LaneId),
     /// The session kept growing while a request was being built.
     #[error("the session kept growing while its request was being built")]
     Restless,

@@ -18,7 +18,7 @@ const MEMO_MAX: usize = crate::store::codec::INLINE_MAX;
 const ERASED: Cost = Cost::new(16, 64);
 
 /// The gauge of one build.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Scales {
     counter: Counter,
     dialect: Dialect,

@@ -98,3 +98,5 @@ pub const EXPAND_LEAST: u64 = 200;
 pub const EXPAND_MOST: u64 = 100_000;
 /// Milliseconds a worker holds a lane it compacts without renewing its lease.
 pub const COMPACTION_LEASE: i64 = 120_000;
+/// Text of so many tokens or fewer gets no summary of its own in a sweep.
+pub const SWEEP_LEAST: u64 = 200;

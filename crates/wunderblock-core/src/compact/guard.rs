@@ -82,8 +82,7 @@ fn tail(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], newest: Optio
     let all: Tokens = units.iter().map(|(_, tokens)| *tokens).sum();
     let part = protect.window.of(ask.budget.window).max(protect.history.of(all));
     let part = if part > Tokens::ZERO { part.max(protect.at_least) } else { part };
-    let capped = protect.at_most > Tokens::ZERO;
-    let part = if capped { part.min(protect.at_most) } else { part };
+    let part = if protect.at_most > Tokens::ZERO { part.min(protect.at_most) } else { part };
     let (need_tokens, need_messages) = (part.max(protect.tokens), protect.messages);
     // A call that waits for its result is in the tail, unless the user has gone on since.
     let open = |unit: &Unit| unit.is_waiting() && newest.is_none_or(|user| unit.last > user);
@@ -92,11 +91,10 @@ fn tail(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], newest: Optio
         units.iter().position(|(unit, _)| wanted(unit)).unwrap_or(units.len())
     };
     let must = if protect.to_newest_user { first(&open).min(first(&of_newest)) } else { first(&open) };
+    let must = must.min(turns(protect.turns, ask, units));
     let (mut index, mut tokens, mut messages) = (units.len(), Tokens::ZERO, 0);
     while let Some((unit, cost)) = index.checked_sub(1).and_then(|before| units.get(before)) {
-        let wanted = messages < need_messages || tokens < need_tokens;
-        let within = !capped || tokens + *cost <= protect.at_most || index == units.len();
-        if index <= must && !(wanted && within) {
+        if index <= must && messages >= need_messages && tokens >= need_tokens {
             break;
         }
         tokens += *cost;
@@ -104,6 +102,13 @@ fn tail(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], newest: Optio
         index -= 1;
     }
     index
+}
+
+/// Where the newest so many turns of the user begin.
+fn turns(count: u64, ask: &Ask<'_>, units: &[(&Unit, Tokens)]) -> usize {
+    let begins = units.iter().enumerate().rev().filter(|(_, (unit, _))| is_turn(ask, unit));
+    let newest = begins.take(usize::try_from(count).unwrap_or(usize::MAX));
+    newest.last().map_or(units.len(), |(index, _)| index)
 }
 
 /// Moves the cut to where the policy allows one, and gives up protection for which there is no room.

@@ -203,14 +203,26 @@ impl<'a> Ladder<'a> {
     fn jobs(&self, act: &Act) -> Vec<Job> {
         let ask = self.ask();
         match act {
-            Act::Summarise { by, chunk, oldest, anchored, .. } => {
-                let rules = summarise::Rules { by: *by, chunk: *chunk, oldest: *oldest, anchored: *anchored };
+            Act::Summarise { by, chunk, chunk_share, chunk_least, oldest, all, anchored, .. } => {
+                let rules = summarise::Rules {
+                    by: *by,
+                    chunk: *chunk,
+                    chunk_share: *chunk_share,
+                    chunk_least: *chunk_least,
+                    oldest: *oldest,
+                    all: *all || self.forced,
+                    anchored: *anchored,
+                    excess: self.now.saturating_sub(self.target),
+                };
                 let tasks = if *by == By::Task { self.tasks } else { &[] };
                 let arrangement = arrange(&self.view);
                 summarise::jobs(&rules, self.policy, &ask, &self.guard, (&arrangement, tasks))
             }
-            Act::Condense { leaves, nodes, most, above, .. } => {
-                let above = above.of(self.whole);
+            Act::Condense { leaves, nodes, most, above, above_tokens, .. } => {
+                let above = match (above.of(self.whole), *above_tokens) {
+                    (above, Tokens::ZERO) => above,
+                    (above, tokens) => above.min(tokens),
+                };
                 let rules = condense::Rules { leaves: *leaves, nodes: *nodes, most: *most, above };
                 let by_task = |act: &Act| matches!(act, Act::Summarise { by: By::Task, .. });
                 let by = if self.policy.steps.iter().any(by_task) { By::Task } else { By::Length };

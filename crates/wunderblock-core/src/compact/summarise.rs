@@ -6,18 +6,37 @@ use super::{Detail, Job};
 use crate::cost;
 use crate::pair::{Arrangement, Unit};
 use crate::plan::Ask;
-use crate::policy::{Measure, Permille, Policy, Summary};
+use crate::policy::{Measure, Permille, Policy, Summary, chunk_tokens};
 use crate::units::{Seq, Tokens};
+use crate::view::Node;
 
 /// How ranges are made.
 pub(super) struct Rules {
     pub(super) by: Measure,
     pub(super) chunk: Tokens,
+    pub(super) chunk_share: Permille,
+    pub(super) chunk_least: Permille,
     pub(super) oldest: Permille,
+    pub(super) all: bool,
     pub(super) anchored: bool,
+    /// What is to be saved, if not all of it is to be summarised.
+    pub(super) excess: Tokens,
 }
 
-/// The summaries that are needed, in order; their ranges follow one another from the frontier to the cut.
+impl Rules {
+    /// How much a summary covers at most; 0 for no limit.
+    fn chunk(&self, policy: &Policy, ask: &Ask<'_>, mean: Tokens) -> Tokens {
+        let margin = policy.summary.margin;
+        let share = chunk_tokens(self.chunk_share, self.chunk_least, ask.budget.window, mean, margin);
+        match (self.chunk, share) {
+            (chunk, Tokens::ZERO) => chunk,
+            (Tokens::ZERO, share) => share,
+            (chunk, share) => chunk.min(share),
+        }
+    }
+}
+
+/// The summaries that are needed, in order; their ranges follow one another from the frontier on.
 pub(super) fn jobs(
     rules: &Rules,
     policy: &Policy,
@@ -25,39 +44,38 @@ pub(super) fn jobs(
     guard: &Guard,
     (arrangement, tasks): (&Arrangement, &[Task]),
 ) -> Vec<Job> {
-    let units = guard::shown(ask, arrangement);
-    let before: Vec<(&Unit, Tokens)> =
-        units.into_iter().filter(|(unit, _)| (guard.head..guard.cut).contains(&unit.last)).collect();
-    let free: Tokens = before.iter().filter(|(unit, _)| guard.is_free(unit)).map(|(_, tokens)| *tokens).sum();
-    let most = rules.oldest.of(free);
-    let frontier = ask.view.trim().drop_before;
-    let mut plan = Plan {
-        policy,
-        jobs: Vec::new(),
-        begins: frontier.max(ask.floor).max(guard.head).max(Seq(2)),
-        open: Vec::new(),
-    };
-    let mut used = Tokens::ZERO;
+    let mut before = guard::shown(ask, arrangement);
+    before.retain(|(unit, _)| (guard.head..guard.cut).contains(&unit.last));
+    let free = || before.iter().filter(|(unit, _)| guard.is_free(unit));
+    let messages: u64 = free().map(|(unit, _)| unit.members.len() as u64).sum();
+    let tokens: Tokens = free().map(|(_, tokens)| *tokens).sum();
+    // At least one, however small the part.
+    let most = rules.oldest.of(Tokens(messages)).0.max(1);
+    let chunk = rules.chunk(policy, ask, Tokens(tokens.0 / messages.max(1)));
+    let begins = ask.view.trim().drop_before.max(ask.floor).max(guard.head).max(Seq(2));
+    let mut ranges = Ranges { policy, by: rules.by, chunk, jobs: Vec::new(), begins, open: Vec::new() };
+    let (mut used, mut saved) = (0, Tokens::ZERO);
     for (unit, tokens) in before {
         let is_free = guard.is_free(unit);
-        if is_free && rules.oldest < Permille::ONE && used + tokens > most && used > Tokens::ZERO {
+        if is_free && used >= most {
             break;
         }
         let task = tasks.iter().find(|task| (task.from..=task.to).contains(&unit.last));
-        if plan.breaks(rules, policy, guard, (unit, tokens, task)) {
-            plan.close(false);
+        let splits = policy.split.two_summaries && guard.split == Some(unit.key);
+        if splits || ranges.is_full(tokens, task) {
+            saved += ranges.close(false);
+            if !rules.all && chunk > Tokens::ZERO && saved >= rules.excess {
+                break;
+            }
         }
-        used += if is_free { tokens } else { Tokens::ZERO };
-        let cost = if is_free { tokens } else { Tokens::ZERO };
-        plan.open.push(Piece { unit, tokens: cost, task });
+        used += if is_free { unit.members.len() as u64 } else { 0 };
+        ranges.open.push(Piece { unit, tokens: if is_free { tokens } else { Tokens::ZERO }, task });
     }
-    plan.close(guard.split.is_some());
+    ranges.close(guard.split.is_some());
     if rules.anchored {
-        anchor(&mut plan.jobs, ask, policy);
+        anchor(&mut ranges.jobs, ask, policy);
     }
-    // What lies between is out of the request, and no summary of it is worth its words.
-    plan.jobs.retain(|job| job.tokens > Tokens::ZERO);
-    plan.jobs
+    ranges.jobs
 }
 
 struct Piece<'a> {
@@ -67,56 +85,58 @@ struct Piece<'a> {
     task: Option<&'a Task>,
 }
 
-struct Plan<'a> {
+/// Ranges one after the other, the last of them open.
+struct Ranges<'a> {
     policy: &'a Policy,
+    by: Measure,
+    chunk: Tokens,
     jobs: Vec<Job>,
     begins: Seq,
     open: Vec<Piece<'a>>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> Ranges<'a> {
     /// Whether a new range begins before a unit.
-    fn breaks(
-        &self,
-        rules: &Rules,
-        policy: &Policy,
-        guard: &Guard,
-        (unit, tokens, task): (&Unit, Tokens, Option<&Task>),
-    ) -> bool {
+    fn is_full(&self, tokens: Tokens, task: Option<&'a Task>) -> bool {
         let Some(last) = self.open.last() else { return false };
-        let taken: Tokens = self.open.iter().map(|piece| piece.tokens).sum();
-        let full = rules.chunk > Tokens::ZERO && taken + tokens > rules.chunk && taken > Tokens::ZERO;
-        let splits = policy.split.two_summaries && guard.split == Some(unit.key);
-        let other =
-            rules.by == Measure::Task && task.map(|task| task.from) != last.task.map(|task| task.from);
-        full || splits || other
+        let full = self.chunk > Tokens::ZERO && self.taken() + tokens > self.chunk;
+        let begins = |task: Option<&Task>| task.map(|task| task.from);
+        full || (self.by == Measure::Task && begins(task) != begins(last.task))
     }
 
-    /// Ends the range that is open.
-    fn close(&mut self, splits: bool) {
+    fn taken(&self) -> Tokens {
+        self.open.iter().map(|piece| piece.tokens).sum()
+    }
+
+    /// Ends the range that is open. The answer is what its summary should save. Where nothing would be saved, the range
+    /// stays open, and at the end there is none: no summary of what stays verbatim is worth its words.
+    fn close(&mut self, splits: bool) -> Tokens {
+        let tokens = self.taken();
+        let Some(to) = self.open.iter().map(|piece| piece.unit.last).max().filter(|_| tokens > Tokens::ZERO)
+        else {
+            return Tokens::ZERO;
+        };
         let pieces = std::mem::take(&mut self.open);
-        let Some(to) = pieces.iter().map(|piece| piece.unit.last).max() else { return };
-        let tokens: Tokens = pieces.iter().map(|piece| piece.tokens).sum();
         let mut entries: Vec<Seq> =
             pieces.iter().flat_map(|piece| piece.unit.members.iter().copied()).collect();
         entries.sort_unstable();
         entries.dedup();
-        let finished =
-            pieces.iter().all(|piece| piece.task.is_some_and(|task| task.state == TaskState::Finished));
-        let by_task = pieces.iter().any(|piece| piece.task.is_some());
-        let detail = if by_task && finished { Detail::KeyPoints } else { Detail::Full };
+        let is_finished = |task: &Task| task.state == TaskState::Finished;
+        let finished = pieces.iter().all(|piece| piece.task.is_some_and(is_finished));
+        let target = target(&self.policy.summary, tokens);
         self.jobs.push(Job {
             from: self.begins,
             to,
             entries,
             sources: Vec::new(),
             level: 0,
-            detail,
+            detail: if finished { Detail::KeyPoints } else { Detail::Full },
             tokens,
-            target: target(&self.policy.summary, tokens),
+            target,
             splits,
         });
         self.begins = to.next();
+        tokens.saturating_sub(target)
     }
 }
 
@@ -128,7 +148,7 @@ pub(super) fn target(summary: &Summary, tokens: Tokens) -> Tokens {
 /// One summary of everything: those that stand go into the first job.
 fn anchor(jobs: &mut [Job], ask: &Ask<'_>, policy: &Policy) {
     let placed = &ask.view.trim().nodes;
-    let nodes: Vec<&crate::view::Node> = ask.view.nodes().collect();
+    let nodes: Vec<&Node> = ask.view.nodes().collect();
     let (Some(first), Some(last), Some(job)) = (placed.first(), placed.last(), jobs.first_mut()) else {
         return;
     };

@@ -1,17 +1,19 @@
 //! Climbing the ladder on a thread of its own: the summariser may block.
 
 use super::prepare::Prepared;
+use super::writing::Writer;
 use super::{CompactOptions, OnProgress, Stage};
 use crate::error::Error;
-use crate::summarize::attempt::{self, Draft, Writing};
-use crate::summarize::{Brief, Earlier, Material, Summarise};
+use crate::redact::Redactor;
+use crate::summarize::attempt::Draft;
+use crate::summarize::{Earlier, Material, Summarise};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wunderblock_core::compact::{Job, Ladder, Level, Next, Proposal};
 use wunderblock_core::message::Body;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::ports::Bodies;
-use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_core::units::Seq;
 use wunderblock_core::view::Entry;
 
 /// What a climb came to.
@@ -25,35 +27,44 @@ pub(super) struct Climbed {
 /// Climbs, on a thread of its own.
 pub(super) async fn run(
     options: &CompactOptions,
+    redactor: Arc<Redactor>,
     prepared: &Prepared,
     level: Level,
 ) -> Result<Climbed, Error> {
-    let (send, receive) = futures_channel::oneshot::channel();
     let climb = Climb {
         prepared: prepared.clone(),
         policy: options.compactor.policy.clone(),
         summariser: options.compactor.summariser.clone(),
+        redactor,
         focus: options.focus.clone(),
         progress: options.progress.clone(),
     };
-    let thread = std::thread::Builder::new().name("compact".to_owned());
-    let started = thread.spawn(move || {
-        let _ = send.send(climb.run(level));
+    on_thread(move || climb.run(level)).await
+}
+
+/// Runs work that may block on a thread of its own.
+pub(super) async fn on_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Error> {
+    let (send, receive) = futures_channel::oneshot::channel();
+    let started = std::thread::Builder::new().name("compact".to_owned()).spawn(move || {
+        let _ = send.send(work());
     });
     started.map_err(|error| Error::Config(format!("no thread could be started: {error}")))?;
     receive.await.map_err(|_| Error::Config("the compaction ended early".to_owned()))
 }
 
-struct Climb {
-    prepared: Prepared,
-    policy: Arc<Policy>,
-    summariser: Option<Arc<dyn Summarise>>,
-    focus: Option<String>,
-    progress: Option<OnProgress>,
+pub(super) struct Climb {
+    pub(super) prepared: Prepared,
+    pub(super) policy: Arc<Policy>,
+    pub(super) summariser: Option<Arc<dyn Summarise>>,
+    pub(super) redactor: Arc<Redactor>,
+    pub(super) focus: Option<String>,
+    pub(super) progress: Option<OnProgress>,
 }
 
 impl Climb {
-    fn run(&self, level: Level) -> Climbed {
+    pub(super) fn run(&self, level: Level) -> Climbed {
         let prepared = &self.prepared;
         let mut ladder = Ladder::new(&self.policy, prepared.ask(), level, &prepared.tasks);
         let mut drafts: Vec<Draft> = Vec::new();
@@ -61,27 +72,23 @@ impl Climb {
         loop {
             match ladder.climb() {
                 Next::Done(proposal) => {
-                    return Climbed {
-                        proposal: *proposal,
-                        drafts,
-                        interrupted: stopped.load(Ordering::Relaxed),
-                    };
+                    let interrupted = stopped.load(Ordering::Relaxed);
+                    return Climbed { proposal: *proposal, drafts, interrupted };
                 }
                 Next::Summarise(jobs) => {
                     let first = drafts.len();
                     let of = first + jobs.len();
                     for job in jobs {
-                        let told = |bytes| self.tell(&Stage::Summarising { done: drafts.len(), of, bytes });
-                        if stopped.load(Ordering::Relaxed) || !told(0) {
-                            stopped.store(true, Ordering::Relaxed);
-                            break;
-                        }
-                        let draft = self.write(&ladder, &job, &|bytes| {
-                            let on = told(bytes);
+                        let done = drafts.len();
+                        let told = |bytes| {
+                            let on = self.tell(&Stage::Summarising { done, of, bytes });
                             stopped.fetch_or(!on, Ordering::Relaxed);
                             on
-                        });
-                        drafts.push(draft);
+                        };
+                        if stopped.load(Ordering::Relaxed) || !told(0) {
+                            break;
+                        }
+                        drafts.push(self.write(&ladder, &job, &told));
                     }
                     let made = drafts.get(first..).unwrap_or_default().iter();
                     ladder.take(made.map(|draft| Some(Body::from(draft.text.as_str()))).collect(), first);
@@ -100,20 +107,13 @@ impl Climb {
         let earlier: Vec<Earlier<'_>> =
             job.sources.iter().filter_map(|at| self.earlier(ladder, *at)).collect();
         let material = Material { from: job.from, to: job.to, entries, bodies: texts, earlier };
-        let summary = &self.policy.summary;
-        let brief = Brief {
-            template: &summary.template,
-            target: job.target,
-            most: summary
-                .overage
-                .of(job.target)
-                .min(Tokens(job.tokens.0.saturating_sub(1)))
-                .max(summary.at_least),
+        let writer = Writer {
+            policy: &self.policy,
+            summariser: self.summariser.as_deref(),
             focus: self.focus.as_deref(),
-            detail: job.detail,
+            redactor: &self.redactor,
         };
-        let writing = Writing { summary, replaces: job.tokens, told };
-        attempt::write(&material, &brief, &self.prepared.gauge, self.summariser.as_deref(), &writing)
+        writer.write(job, &material, &self.prepared.gauge, told)
     }
 
     /// A summary that goes into another: one that stands, or one of this climb.

@@ -15,6 +15,7 @@ mod publish;
 mod sweep;
 mod todo;
 mod undo;
+mod writing;
 
 pub use hook::Hook;
 pub use undo::Undone;
@@ -25,7 +26,6 @@ use crate::limits;
 use crate::session::Session;
 use crate::summarize::Summarise;
 use climb::Climbed;
-use prepare::Prepared;
 use std::fmt;
 use std::sync::Arc;
 use wunderblock_core::compact::{Due, Level};
@@ -253,7 +253,8 @@ impl Session {
         options.focus =
             options.focus.into_iter().chain(asked.focus).reduce(|all, more| format!("{all}\n{more}"));
         let options = &options;
-        let climbed = climb::run(options, &prepared, due.level).await?;
+        let climbed =
+            climb::run(options, Arc::clone(&self.engine.config.redactor), &prepared, due.level).await?;
         let mut account = account(options, (lane, due), &climbed);
         account.nodes.splice(0..0, swept);
         if climbed.interrupted {
@@ -347,7 +348,7 @@ fn account(options: &CompactOptions, (lane, due): (&LaneId, Due), climbed: &Clim
             from: node.job.from,
             to: node.job.to,
             level: node.job.level,
-            producer: draft.producer.clone(),
+            producer: draft.producer.to_string(),
             before: node.job.tokens,
             after: node.tokens,
             text: draft.text.clone(),

@@ -86,12 +86,12 @@ impl Session {
                 level: node.job.level,
                 sources: node.job.sources.clone(),
                 policy: Some(account.policy.as_str().into()),
-                prompt: Some(prompt.as_str().into()),
+                prompt: draft.prompt.clone().or_else(|| Some(prompt.as_str().into())),
                 focus: Option::clone(&focus),
                 check: draft.check,
                 rejected: draft.rejected.clone(),
                 spent: draft.spent.clone(),
-                ..SessionCompacted::new(node.job.from, node.job.to, draft.producer.as_str())
+                ..SessionCompacted::new(node.job.from, node.job.to, draft.producer.clone())
             };
             facts.push((node.at, Fact::SessionCompacted(Box::new(made))));
         }

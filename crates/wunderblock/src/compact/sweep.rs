@@ -2,3 +2,387 @@
 //!
 //! A chunk is read, summarised and let go; every few chunks what there is is published. So a sweep holds no more than a chunk
 //! and the summaries that stand, is linear in what it reads, and goes on where it was interrupted.
+
+use super::climb::on_thread;
+use super::writing::Writer;
+use super::{CompactOptions, MadeNode, Stage};
+use crate::build::load::{Loaded, Texts, Wanted};
+use crate::error::Error;
+use crate::gauge::Scales;
+use crate::limits;
+use crate::session::Session;
+use crate::store::StoreError;
+use crate::summarize::attempt::Draft;
+use crate::summarize::{Earlier, Material};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use wunderblock_core::compact::{Detail, Job};
+use wunderblock_core::compaction::{Compaction, SessionCompacted};
+use wunderblock_core::event::{Fact, ViewTrimmed};
+use wunderblock_core::id::LaneId;
+use wunderblock_core::message::Body;
+use wunderblock_core::pair::arrange;
+use wunderblock_core::plan::{Trim, TrimReason};
+use wunderblock_core::policy::{Act, Policy};
+use wunderblock_core::ports::{Bodies, Gauge};
+use wunderblock_core::step::Placed;
+use wunderblock_core::units::{Bytes, Seq, Tokens};
+use wunderblock_core::view::{Entry, View};
+
+/// New summaries that are published together.
+const BATCH: usize = 32;
+/// A chunk where the policy names none, in tokens: lossless-claw's `leafChunkTokens`.
+const CHUNK: Tokens = Tokens(20_000);
+/// Bytes of text to a token, about: only to find how much to read.
+const BYTES_PER_TOKEN: u64 = 4;
+/// Fan-outs where the policy names none: lossless-claw's `leafMinFanout` and `condensedMinFanout`.
+const FANS: (u64, u64) = (8, 4);
+
+/// A summary that stands in the swept part.
+#[derive(Clone)]
+struct Standing {
+    placed: Placed,
+    level: u32,
+    text: String,
+    tokens: Tokens,
+}
+
+/// A summary that was made, with what it was made for.
+struct Fresh {
+    at: Seq,
+    job: Job,
+    draft: Draft,
+    tokens: Tokens,
+}
+
+/// A sweep under way.
+struct Sweep<'a> {
+    options: &'a CompactOptions,
+    lane: &'a LaneId,
+    /// The lane's state as it was published last.
+    trim: Trim,
+    /// What stands between the beginning and where the sweep is.
+    standing: Vec<Standing>,
+    fresh: Vec<Fresh>,
+    /// The head behind which new positions begin.
+    head: Seq,
+    begins: Seq,
+    end: Seq,
+    made: Vec<MadeNode>,
+}
+
+impl Session {
+    /// Summarises what lies before the lane's view and is in no summary yet. The answer is what was made.
+    pub(super) async fn sweep(
+        &self,
+        options: &CompactOptions,
+        lane: &LaneId,
+    ) -> Result<Vec<MadeNode>, Error> {
+        if !options.compactor.policy.summarises() {
+            return Ok(Vec::new());
+        }
+        let bench = self.bench(lane, &options.context).await?;
+        let trim = bench.view.trim().clone();
+        let before = if trim.drop_before > Seq::START { trim.drop_before } else { bench.floor };
+        let covered = trim.nodes.first().map_or(before, |node| node.from);
+        let from = Seq(2);
+        if covered <= from {
+            return Ok(Vec::new());
+        }
+        let mut sweep = Sweep {
+            options,
+            lane,
+            trim,
+            standing: Vec::new(),
+            fresh: Vec::new(),
+            head: self.info().await?.head,
+            begins: from,
+            end: covered.prev(),
+            made: Vec::new(),
+        };
+        while sweep.begins <= sweep.end {
+            let stage = Stage::Swept { through: sweep.begins.prev(), of: sweep.end };
+            let on = options.progress.as_ref().is_none_or(|progress| progress(&stage));
+            let done = !on || !self.chunk(&mut sweep, &bench.gauge).await?;
+            if done || sweep.fresh.len() >= BATCH {
+                self.publish_sweep(&mut sweep).await?;
+            }
+            if done {
+                break;
+            }
+        }
+        self.publish_sweep(&mut sweep).await?;
+        Ok(sweep.made)
+    }
+
+    /// Reads and summarises the next chunk. Whether there was one.
+    async fn chunk(&self, sweep: &mut Sweep<'_>, gauge: &Scales) -> Result<bool, Error> {
+        let chunk = chunk(&sweep.options.compactor.policy);
+        let text = Bytes(chunk.0.saturating_mul(BYTES_PER_TOKEN));
+        let events = self.events(sweep.begins, sweep.end, (limits::VIEW_EVENTS, text)).await?;
+        let Some(last) = events.last().map(|event| event.seq) else { return Ok(false) };
+        let mut view = View::new(sweep.lane.clone());
+        events
+            .iter()
+            .filter(|event| matches!(event.fact, Some(Fact::MessageAppended(_))))
+            .for_each(|event| view.apply(event));
+        // What goes on behind the chunk begins the next one, unless it is all there is.
+        let arrangement = arrange(&view);
+        let open = arrangement.units.iter().filter(|unit| unit.is_waiting() || unit.last == last);
+        let cut = open.map(|unit| unit.key).min().filter(|key| last < sweep.end && *key > sweep.begins);
+        let to = cut.map_or(last, Seq::prev);
+        let entries: Vec<Entry> = view.entries().filter(|entry| entry.seq <= to).cloned().collect();
+        let mut texts = Texts::default();
+        self.engine.view_texts(&view, &mut texts).await?;
+        let bytes: u64 = entries
+            .iter()
+            .flat_map(|entry| &entry.message.parts)
+            .flat_map(|part| part.bodies())
+            .map(|body| body.bytes().0)
+            .sum();
+        let tokens = Tokens(bytes / BYTES_PER_TOKEN);
+        let summary = &sweep.options.compactor.policy.summary;
+        let target = summary.share.of(tokens).max(summary.at_least).min(summary.target.max(summary.at_least));
+        let job = Job {
+            from: sweep.begins,
+            to,
+            entries: entries.iter().map(|entry| entry.seq).collect(),
+            sources: Vec::new(),
+            level: 0,
+            detail: Detail::Full,
+            tokens,
+            target,
+            splits: false,
+        };
+        sweep.begins = to.next();
+        if tokens > Tokens(limits::SWEEP_LEAST) {
+            self.put(sweep, job, (entries, texts, Vec::new()), gauge).await?;
+        } else if let Some(standing) =
+            sweep.standing.last_mut().filter(|last| last.placed.to.next() == job.from)
+        {
+            // A few words between two programs' events: the summary before them stands for them, too.
+            standing.placed.to = to;
+            sweep
+                .fresh
+                .iter_mut()
+                .filter(|fresh| fresh.at == standing.placed.at)
+                .for_each(|fresh| fresh.job.to = to);
+        }
+        while let Some((job, earlier)) = condense(sweep) {
+            self.put(sweep, job, (Vec::new(), Texts::default(), earlier), gauge).await?;
+        }
+        Ok(true)
+    }
+
+    /// Writes a summary and puts it in its place.
+    async fn put(
+        &self,
+        sweep: &mut Sweep<'_>,
+        job: Job,
+        (entries, texts, earlier): (Vec<Entry>, Texts, Vec<Standing>),
+        gauge: &Scales,
+    ) -> Result<(), Error> {
+        let options = sweep.options.clone();
+        let (redactor, gauge) = (Arc::clone(&self.engine.config.redactor), gauge.clone());
+        let (job, draft, tokens) = on_thread(move || {
+            let earlier = earlier.iter().map(|standing| Earlier {
+                at: standing.placed.at,
+                from: standing.placed.from,
+                to: standing.placed.to,
+                level: standing.level,
+                text: &standing.text,
+            });
+            let material = Material {
+                from: job.from,
+                to: job.to,
+                entries: entries.iter().collect(),
+                bodies: &texts as &dyn Bodies,
+                earlier: earlier.collect(),
+            };
+            let writer = Writer {
+                policy: &options.compactor.policy,
+                summariser: options.compactor.summariser.as_deref(),
+                focus: options.focus.as_deref(),
+                redactor: &redactor,
+            };
+            let draft = writer.write(&job, &material, &gauge, &|_| true);
+            let tokens = gauge.text(&draft.text).tokens;
+            (job, draft, tokens)
+        })
+        .await?;
+        // The trim's event comes first.
+        let at = Seq(sweep.head.0 + 2 + sweep.fresh.len() as u64);
+        let placed = Placed { at, from: job.from, to: job.to };
+        sweep.standing.retain(|standing| !job.sources.contains(&standing.placed.at));
+        let text = draft.text.clone();
+        sweep.standing.push(Standing { placed, level: job.level, text, tokens });
+        sweep.standing.sort_by_key(|standing| standing.placed.from);
+        sweep.fresh.push(Fresh { at, job, draft, tokens });
+        Ok(())
+    }
+
+    /// Appends what was made since the last time.
+    async fn publish_sweep(&self, sweep: &mut Sweep<'_>) -> Result<(), Error> {
+        if sweep.fresh.is_empty() {
+            return Ok(());
+        }
+        for _ in 0..limits::BUILD_RETRIES {
+            let trim = sweep.next_trim();
+            let events = self.sweep_events(sweep, &trim)?;
+            match self.engine.append(&self.id, Some(sweep.head), events).await {
+                Ok(_) => {
+                    sweep.published(trim);
+                    return Ok(());
+                }
+                Err(Error::Store(StoreError::HeadMoved { actual, .. })) => {
+                    let text = Bytes(limits::USUAL_WINDOW.0);
+                    let wanted = Wanted { stream: &self.id, lane: sweep.lane, at: None, text, anew: false };
+                    let now: Loaded = self.engine.load(&wanted).await?;
+                    if *now.view.trim() != sweep.trim {
+                        return Err(Error::Overtaken(sweep.lane.clone()));
+                    }
+                    sweep.shift(actual);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Error::Restless)
+    }
+
+    fn sweep_events(
+        &self,
+        sweep: &Sweep<'_>,
+        trim: &Trim,
+    ) -> Result<Vec<wunderblock_core::event::NewEvent>, Error> {
+        let policy = &sweep.options.compactor.policy.name;
+        let compaction = Compaction {
+            policy: policy.clone(),
+            level: "manual".into(),
+            trigger: format!("a sweep through position {}", sweep.begins.prev()).into(),
+            tokens_before: Tokens::ZERO,
+            tokens_after: Tokens::ZERO,
+            rungs: Vec::new(),
+            focus: sweep.options.focus.as_deref().map(Into::into),
+        };
+        let trimmed = ViewTrimmed {
+            lane: sweep.lane.clone(),
+            trim: trim.clone(),
+            reason: TrimReason::Compacted,
+            compaction: Some(Box::new(compaction)),
+        };
+        let mut events = vec![self.engine_event(sweep.head.next(), Fact::ViewTrimmed(trimmed))?];
+        for fresh in &sweep.fresh {
+            let made = SessionCompacted {
+                lane: Some(sweep.lane.clone()),
+                summary: Some(Body::from(fresh.draft.text.as_str())),
+                trigger: Some("manual".into()),
+                tokens_before: Some(fresh.job.tokens),
+                tokens_after: Some(fresh.tokens),
+                level: fresh.job.level,
+                sources: fresh.job.sources.clone(),
+                policy: Some(policy.clone()),
+                prompt: fresh.draft.prompt.clone(),
+                focus: sweep.options.focus.as_deref().map(Into::into),
+                check: fresh.draft.check,
+                rejected: fresh.draft.rejected.clone(),
+                spent: fresh.draft.spent.clone(),
+                ..SessionCompacted::new(fresh.job.from, fresh.job.to, fresh.draft.producer.clone())
+            };
+            events.push(self.engine_event(fresh.at, Fact::SessionCompacted(Box::new(made)))?);
+        }
+        Ok(events)
+    }
+}
+
+impl Sweep<'_> {
+    /// The lane's state with what has been swept.
+    fn next_trim(&self) -> Trim {
+        let swept = self.standing.iter().map(|standing| standing.placed);
+        let begins = self.begins;
+        let after = self.trim.nodes.iter().filter(|placed| placed.from >= begins).copied();
+        let nodes: Vec<Placed> = swept.chain(after).collect();
+        let drop_before = self.trim.drop_before.max(begins);
+        let stub_before = self.trim.stub_before.max(drop_before);
+        Trim { drop_before, stub_before, nodes, ..self.trim.clone() }
+    }
+
+    fn published(&mut self, trim: Trim) {
+        for fresh in std::mem::take(&mut self.fresh) {
+            self.head = self.head.max(fresh.at);
+            self.made.push(MadeNode {
+                at: fresh.at,
+                from: fresh.job.from,
+                to: fresh.job.to,
+                level: fresh.job.level,
+                producer: fresh.draft.producer.to_string(),
+                before: fresh.job.tokens,
+                after: fresh.tokens,
+                text: fresh.draft.text,
+            });
+        }
+        self.trim = trim;
+    }
+
+    /// Moves what is not published yet behind a head that has moved.
+    fn shift(&mut self, head: Seq) {
+        let old = self.head;
+        let by = head.0.saturating_sub(old.0);
+        let moved = |at: Seq| if at > old { Seq(at.0 + by) } else { at };
+        for standing in &mut self.standing {
+            standing.placed.at = moved(standing.placed.at);
+        }
+        for fresh in &mut self.fresh {
+            fresh.at = moved(fresh.at);
+            fresh.job.sources.iter_mut().for_each(|at| *at = moved(*at));
+        }
+        self.head = head;
+    }
+}
+
+fn chunk(policy: &Policy) -> Tokens {
+    let named = policy.steps.iter().find_map(|act| match act {
+        Act::Summarise { chunk, .. } if *chunk > Tokens::ZERO => Some(*chunk),
+        _ => None,
+    });
+    named.unwrap_or(CHUNK)
+}
+
+/// The newest summaries of one level, where there are enough of them to make one of the next.
+fn condense(sweep: &Sweep<'_>) -> Option<(Job, Vec<Standing>)> {
+    let policy = &sweep.options.compactor.policy;
+    let fans = policy.steps.iter().find_map(|act| match act {
+        Act::Condense { leaves, nodes, .. } => Some((*leaves, *nodes)),
+        _ => None,
+    });
+    let (leaves, nodes) = fans.unwrap_or(FANS);
+    let level = sweep.standing.last()?.level;
+    let fan = usize::try_from(if level == 0 { leaves } else { nodes }).unwrap_or(usize::MAX).max(2);
+    let run: Vec<Standing> = sweep
+        .standing
+        .iter()
+        .rev()
+        .take_while(|standing| standing.level == level)
+        .take(fan)
+        .cloned()
+        .collect();
+    if run.len() < fan {
+        return None;
+    }
+    let run: Vec<Standing> = run.into_iter().rev().collect();
+    let tokens: Tokens = run.iter().map(|standing| standing.tokens).sum();
+    let summary = &policy.summary;
+    let (first, last) = (run.first()?.placed, run.last()?.placed);
+    let sources: BTreeSet<Seq> = run.iter().map(|standing| standing.placed.at).collect();
+    let job = Job {
+        from: first.from,
+        to: last.to,
+        entries: Vec::new(),
+        sources: sources.into_iter().collect(),
+        level: level + 1,
+        detail: Detail::Full,
+        tokens,
+        target: summary.condensed.min(Tokens(tokens.0 / 2).max(summary.at_least)),
+        splits: false,
+    };
+    Some((job, run))
+}

@@ -7,8 +7,10 @@
 
 pub mod attempt;
 mod command;
+pub mod extract;
 mod model;
 pub mod prompt;
+pub mod verify;
 
 pub use attempt::{Draft, Floor, Level, Options, Verdict};
 pub use command::CommandSummariser;

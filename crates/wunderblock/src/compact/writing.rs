@@ -1,0 +1,67 @@
+//! One summary: the range and the brief to what is written, with or without a model.
+
+use crate::redact::Redactor;
+use crate::summarize::attempt::{self, Draft, Floor, Options, Verdict};
+use crate::summarize::{Brief, Material, Summarise, extract, verify};
+use wunderblock_core::compact::Job;
+use wunderblock_core::policy::{Policy, Summary};
+use wunderblock_core::ports::Gauge;
+use wunderblock_core::units::Tokens;
+
+/// Who writes, by which policy.
+#[derive(Clone, Copy)]
+pub(super) struct Writer<'a> {
+    pub(super) policy: &'a Policy,
+    pub(super) summariser: Option<&'a dyn Summarise>,
+    pub(super) focus: Option<&'a str>,
+    pub(super) redactor: &'a Redactor,
+}
+
+impl Writer<'_> {
+    /// Writes the summary a job asks for. `told` hears how many bytes have come, and answers whether to go on.
+    pub(super) fn write(
+        &self,
+        job: &Job,
+        material: &Material<'_>,
+        gauge: &dyn Gauge,
+        told: &dyn Fn(usize) -> bool,
+    ) -> Draft {
+        let summary = &self.policy.summary;
+        let brief = Brief {
+            template: &summary.template,
+            target: job.target,
+            most: most(summary, job),
+            focus: self.focus,
+            detail: job.detail,
+        };
+        let extract = |material: &Material<'_>, brief: &Brief<'_>, gauge: &dyn Gauge| {
+            extract::extract(material, brief, gauge)
+        };
+        let verify = |text: &str, material: &Material<'_>, brief: &Brief<'_>, gauge: &dyn Gauge| {
+            let sizes = (gauge.text(text).tokens, job.tokens);
+            let verdict = verify::verify(text, material, brief, sizes, summary.grounded);
+            Verdict { check: verdict.check, faults: verdict.faults.iter().map(ToString::to_string).collect() }
+        };
+        let options = Options {
+            floor: Floor { extract: &extract, verify: &verify },
+            before: job.tokens,
+            second: summary.second,
+            input: summary.input,
+            margin: summary.margin,
+            redactor: self.redactor,
+            progress: told,
+        };
+        attempt::write(material, &brief, gauge, self.summariser, &options)
+    }
+}
+
+/// A summary that is longer is cut: many times its target, and never as long as what it replaces.
+fn most(summary: &Summary, job: &Job) -> Tokens {
+    let smaller = Tokens(job.tokens.0.saturating_sub(FENCE.0));
+    summary.overage.of(job.target).min(smaller).max(Tokens(LEAST.0.min(summary.floor.0.max(1))))
+}
+
+/// What stands around a summary.
+const FENCE: Tokens = Tokens(300);
+/// No summary is asked for that is shorter.
+const LEAST: Tokens = Tokens(64);
