@@ -9,19 +9,19 @@ use crate::summarize::attempt::Draft;
 use crate::summarize::{Earlier, Material, Summarise};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use wunderblock_core::compact::{Job, Ladder, Level, Next, Proposal};
+use wunderblock_core::compact::{Job, Ladder, Level, Next, Proposal, Task};
 use wunderblock_core::message::Body;
+use wunderblock_core::plan::Ask;
 use wunderblock_core::policy::Policy;
-use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::Entry;
 
 /// What a climb came to.
-pub(super) struct Climbed {
-    pub(super) proposal: Proposal,
+pub(crate) struct Climbed {
+    pub(crate) proposal: Proposal,
     /// The texts that were written, in order; the proposal's summaries name them by their numbers.
-    pub(super) drafts: Vec<Draft>,
-    pub(super) interrupted: bool,
+    pub(crate) drafts: Vec<Draft>,
+    pub(crate) interrupted: bool,
 }
 
 /// Climbs, on a thread of its own.
@@ -31,19 +31,24 @@ pub(super) async fn run(
     prepared: &Prepared,
     level: Level,
 ) -> Result<Climbed, Error> {
-    let climb = Climb {
-        prepared: prepared.clone(),
-        policy: options.compactor.policy.clone(),
-        summariser: options.compactor.summariser.clone(),
-        redactor,
-        focus: options.focus.clone(),
-        progress: options.progress.clone(),
-    };
-    on_thread(move || climb.run(level)).await
+    let (prepared, options) = (prepared.clone(), options.clone());
+    on_thread(move || {
+        let climb = Climb {
+            ask: prepared.ask(),
+            tasks: &prepared.tasks,
+            policy: &options.compactor.policy,
+            summariser: options.compactor.summariser.as_deref(),
+            redactor: &redactor,
+            focus: options.focus.as_deref(),
+            progress: options.progress.as_ref(),
+        };
+        climb.run(level)
+    })
+    .await
 }
 
 /// Runs work that may block on a thread of its own.
-pub(super) async fn on_thread<T: Send + 'static>(
+pub(crate) async fn on_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Error> {
     let (send, receive) = futures_channel::oneshot::channel();
@@ -54,19 +59,21 @@ pub(super) async fn on_thread<T: Send + 'static>(
     receive.await.map_err(|_| Error::Config("the compaction ended early".to_owned()))
 }
 
-pub(super) struct Climb {
-    pub(super) prepared: Prepared,
-    pub(super) policy: Arc<Policy>,
-    pub(super) summariser: Option<Arc<dyn Summarise>>,
-    pub(super) redactor: Arc<Redactor>,
-    pub(super) focus: Option<String>,
-    pub(super) progress: Option<OnProgress>,
+/// What a climb is made of. It knows nothing of where its view came from: of a ledger, or of a simulation.
+pub(crate) struct Climb<'a> {
+    pub(crate) ask: Ask<'a>,
+    pub(crate) tasks: &'a [Task],
+    pub(crate) policy: &'a Policy,
+    pub(crate) summariser: Option<&'a dyn Summarise>,
+    pub(crate) redactor: &'a Redactor,
+    pub(crate) focus: Option<&'a str>,
+    pub(crate) progress: Option<&'a OnProgress>,
 }
 
-impl Climb {
-    pub(super) fn run(&self, level: Level) -> Climbed {
-        let prepared = &self.prepared;
-        let mut ladder = Ladder::new(&self.policy, prepared.ask(), level, &prepared.tasks);
+impl Climb<'_> {
+    /// Climbs. It may block, where a summariser does.
+    pub(crate) fn run(&self, level: Level) -> Climbed {
+        let mut ladder = Ladder::new(self.policy, self.ask, level, self.tasks);
         let mut drafts: Vec<Draft> = Vec::new();
         let stopped = AtomicBool::new(false);
         loop {
@@ -98,22 +105,22 @@ impl Climb {
     }
 
     fn tell(&self, stage: &Stage) -> bool {
-        self.progress.as_ref().is_none_or(|progress| progress(stage))
+        self.progress.is_none_or(|progress| progress(stage))
     }
 
     fn write(&self, ladder: &Ladder<'_>, job: &Job, told: &dyn Fn(usize) -> bool) -> Draft {
-        let (view, texts) = (&self.prepared.view, &self.prepared.texts);
+        let (view, texts) = (self.ask.view, self.ask.bodies);
         let entries: Vec<&Entry> = job.entries.iter().filter_map(|seq| view.entry(*seq)).collect();
         let earlier: Vec<Earlier<'_>> =
             job.sources.iter().filter_map(|at| self.earlier(ladder, *at)).collect();
         let material = Material { from: job.from, to: job.to, entries, bodies: texts, earlier };
         let writer = Writer {
-            policy: &self.policy,
-            summariser: self.summariser.as_deref(),
-            focus: self.focus.as_deref(),
-            redactor: &self.redactor,
+            policy: self.policy,
+            summariser: self.summariser,
+            focus: self.focus,
+            redactor: self.redactor,
         };
-        writer.write(job, &material, &self.prepared.gauge, told)
+        writer.write(job, &material, self.ask.gauge, told)
     }
 
     /// A summary that goes into another: one that stands, or one of this climb.
@@ -122,10 +129,10 @@ impl Climb {
             let (job, text) = (&draft.job, draft.text.inline()?);
             return Some(Earlier { at, from: job.from, to: job.to, level: job.level, text });
         }
-        let node = self.prepared.view.node(at)?;
+        let node = self.ask.view.node(at)?;
         let text = match &node.text {
             Body::Inline(text) => text.as_str(),
-            Body::Blob { blob, .. } => self.prepared.texts.text(*blob)?,
+            Body::Blob { blob, .. } => self.ask.bodies.text(*blob)?,
         };
         Some(Earlier { at, from: node.from, to: node.to, level: node.level, text })
     }
