@@ -1,5 +1,9 @@
 //! What was typed. Help, completions and the man page are made from this one list.
 
+mod compaction;
+
+pub(crate) use compaction::{CompactArgs, PolicyArgs, UndoArgs};
+
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -60,6 +64,10 @@ pub(crate) enum Command {
     Context(ContextArgs),
     /// Build the same request and record nothing; say where a text or a handle is
     Explain(Explain),
+    /// Compact a session now, or say what that would do
+    Compact(CompactArgs),
+    /// Bring back the view from before a compaction
+    Undo(UndoArgs),
     /// Rebuild a recorded request and prove it byte for byte
     Replay(Replay),
     /// Say where two recorded requests part, and why
@@ -217,6 +225,8 @@ pub(crate) struct BuildArgs {
     /// Which consumer's view of the session
     #[arg(long, value_name = "NAME", default_value = "main")]
     pub(crate) lane: String,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
     #[command(flatten)]
     pub(crate) sources: SourceArgs,
 }

@@ -3,6 +3,7 @@
 mod append;
 mod backup;
 mod build;
+mod compact;
 mod diff;
 mod doctor;
 mod erase;
@@ -15,6 +16,7 @@ mod restore;
 mod search;
 mod sessions;
 mod show;
+mod undo;
 
 use crate::args::{Args, Command, DialectArg, FormatArg, Global};
 use crate::exit::{Failure, wrong};
@@ -58,6 +60,8 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Failure> {
         Command::Export(wanted) => export::run(global, &settings, &wanted).await,
         Command::Context(wanted) => build::context(global, &settings, wanted).await,
         Command::Explain(wanted) => build::explain(global, &settings, wanted).await,
+        Command::Compact(wanted) => compact::run(global, &settings, wanted).await,
+        Command::Undo(wanted) => undo::run(global, &settings, &wanted).await,
         Command::Replay(wanted) => replay::run(global, &settings, &wanted).await,
         Command::Diff(wanted) => diff::run(global, &settings, &wanted).await,
         Command::Read(wanted) => read::run(global, &settings, &wanted).await,
