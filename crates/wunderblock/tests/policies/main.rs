@@ -3,6 +3,7 @@
 // A test that cannot go on stops.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod documented;
 mod presets;
 mod refused;
 mod round_trip;
