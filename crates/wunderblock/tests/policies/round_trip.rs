@@ -2,12 +2,16 @@
 
 use proptest::option;
 use proptest::prelude::*;
+use std::sync::LazyLock;
 use wunderblock::policy::Policies;
 use wunderblock_core::policy::{
     Act, Boundary, Cut, Fill, Form, Level, Limits, Meanwhile, Measure, Order, Permille, Policy, Protect,
     Section, Severity, Split, Summary, Template, Triggers, Whole,
 };
 use wunderblock_core::units::{Bytes, Tokens};
+
+/// Read once for all cases.
+static PRESETS: LazyLock<Policies> = LazyLock::new(Policies::embedded);
 
 /// Any part, sense or not.
 fn part() -> impl Strategy<Value = Permille> {
@@ -264,10 +268,9 @@ proptest! {
     #[test]
     fn a_policy_comes_back_from_its_file(policy in policy()) {
         let text = toml::to_string(&policy).unwrap();
-        let policies = Policies::embedded();
         let mut errors: Vec<_> = policy.faults();
         errors.retain(|fault| fault.severity == Severity::Error);
-        match policies.parse(&text, "a policy") {
+        match PRESETS.parse(&text, "a policy") {
             Ok(parsed) => {
                 prop_assert_eq!(&errors, &[]);
                 prop_assert_eq!(parsed.policy, policy, "{}", text);
@@ -285,7 +288,7 @@ proptest! {
     /// Whatever stands in a file, the answer is a policy or a sentence.
     #[test]
     fn no_text_stops_the_reader(lines in prop::collection::vec(line(), 0..20)) {
-        if let Err(error) = Policies::embedded().parse(&lines.join("\n"), "a text") {
+        if let Err(error) = PRESETS.parse(&lines.join("\n"), "a text") {
             prop_assert!(!error.findings.is_empty());
             prop_assert!(!error.to_string().is_empty());
         }
