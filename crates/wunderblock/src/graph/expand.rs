@@ -150,7 +150,7 @@ impl Engine {
         (grid, page): (&Grid, u64),
     ) -> Result<Vec<Placed>, Error> {
         let (begin, close) = grid.cell(page);
-        let mut from = ruler.first_past(begin).await?;
+        let mut from = ruler.first_past(if page > 1 { grid.reach(begin) } else { 0 }).await?;
         let mut found = Vec::new();
         loop {
             // A cell holds so many tokens, and few texts have more than sixteen bytes for each.
@@ -159,7 +159,7 @@ impl Engine {
             let seqs = std::iter::once(first.seq.prev()).chain(rows.iter().map(|row| row.seq)).collect();
             from = last.seq.next();
             let ends = ruler.ends(seqs).await?;
-            let past = ends.last().is_none_or(|end| *end >= close);
+            let past = ends.last().is_none_or(|end| *end >= grid.reach(close));
             for (row, place) in rows.into_iter().zip(ends.windows(2)) {
                 let [start, end] = place else { continue };
                 if row.kind == "message.appended" && grid.shown(page, (*start, *end)).is_some() {
