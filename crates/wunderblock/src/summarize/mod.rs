@@ -10,7 +10,7 @@ mod command;
 mod model;
 pub mod prompt;
 
-pub use attempt::{Draft, Floor, Level, Options, Verdict};
+pub use attempt::{Draft, Floor, Level, Options, Judgement};
 pub use command::CommandSummariser;
 pub use model::ModelSummariser;
 
