@@ -281,9 +281,11 @@ impl Job<'_> {
             // A token is seldom less than a byte.
             end = text.len().min(usize::try_from(most.0).unwrap_or(usize::MAX).saturating_mul(4));
         }
+        // Where there is no room for the mark, there is none.
+        let mark = if self.tokens(CUT) <= most { CUT } else { "" };
         loop {
             let kept = head(text, end).trim_end();
-            let cut = format!("{kept}{CUT}");
+            let cut = format!("{kept}{mark}");
             if self.tokens(&cut) <= most || kept.is_empty() {
                 return Some(cut);
             }

@@ -10,7 +10,7 @@ mod command;
 mod model;
 pub mod prompt;
 
-pub use attempt::{Draft, Floor, Level, Options, Judgement};
+pub use attempt::{Draft, Floor, Judgement, Level, Options};
 pub use command::CommandSummariser;
 pub use model::ModelSummariser;
 
