@@ -12,7 +12,7 @@ mod model;
 pub mod prompt;
 pub mod verify;
 
-pub use attempt::{Draft, Floor, Level, Options, Verdict};
+pub use attempt::{Draft, Floor, Judgement, Level, Options};
 pub use command::CommandSummariser;
 pub use model::ModelSummariser;
 
