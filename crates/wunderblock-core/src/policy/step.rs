@@ -63,7 +63,7 @@ pub enum Act {
         #[serde(default)]
         min_tokens: Tokens,
     },
-    /// Long texts keep head and tail.
+    /// Long output of tools keeps head and tail.
     Shrink {
         /// Texts larger than this.
         over: Tokens,

@@ -1,7 +1,7 @@
 //! One summary: the range and the brief to what is written, with or without a model.
 
 use crate::redact::Redactor;
-use crate::summarize::attempt::{self, Draft, Floor, Options, Verdict};
+use crate::summarize::attempt::{self, Draft, Floor, Judgement, Options};
 use crate::summarize::{Brief, Material, Summarise, extract, verify};
 use wunderblock_core::compact::Job;
 use wunderblock_core::policy::{Policy, Summary};
@@ -40,7 +40,10 @@ impl Writer<'_> {
         let verify = |text: &str, material: &Material<'_>, brief: &Brief<'_>, gauge: &dyn Gauge| {
             let sizes = (gauge.text(text).tokens, job.tokens);
             let verdict = verify::verify(text, material, brief, sizes, summary.grounded);
-            Verdict { check: verdict.check, faults: verdict.faults.iter().map(ToString::to_string).collect() }
+            Judgement {
+                check: verdict.check,
+                faults: verdict.faults.iter().map(ToString::to_string).collect(),
+            }
         };
         let options = Options {
             floor: Floor { extract: &extract, verify: &verify },

@@ -193,6 +193,7 @@ pub(super) const STEPS: &[(&str, &[Key])] = &[
             key("chunk", COUNT),
             key("chunk_share", Kind::Part),
             key("chunk_least", Kind::Part),
+            key("anchored", Kind::Flag),
             key("oldest", Kind::Part),
             key("all", Kind::Flag),
             GAIN,

@@ -160,6 +160,7 @@ fn act() -> impl Strategy<Value = Act> {
                         chunk_least,
                         oldest,
                         all,
+                        anchored: !all,
                         min_gain,
                         min_tokens,
                     }

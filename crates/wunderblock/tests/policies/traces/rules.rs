@@ -284,7 +284,8 @@ fn minimal(session: &Session, _: Room) -> Option<Trace> {
     let at = first(session, |at, _| at > 100)?;
     let mut units = session.units(1..=at);
     units.sort_by_key(|unit| std::cmp::Reverse(worth(session, unit)));
-    let mut kept = BTreeSet::new();
+    // The newest request, which stays under any policy, has one of the places.
+    let mut kept = BTreeSet::from([session.newest_user(at)]);
     for unit in units {
         if kept.len() + unit.clone().count() <= 50 {
             kept.extend(unit);
@@ -294,22 +295,20 @@ fn minimal(session: &Session, _: Room) -> Option<Trace> {
     Some(Trace { verbatim: kept, dropped, ..Trace::soft(at) })
 }
 
-/// Ours: at 0.75 of the budget where a turn begins or ends, at 0.92 anywhere. The tail is 0.15 of the window and at least
-/// four messages, back to a turn's beginning. What the steps do is for their own tests.
+/// Ours: at 0.75 of the budget where a turn begins or ends, at 0.92 anywhere. What the steps do is for their own tests.
 fn balanced(session: &Session, room: Room) -> Option<Trace> {
     let is_turn = |at| matches!(session.role(at), Role::User | Role::Reply);
     let soft = first(session, |at, tokens| is_turn(at) && tokens * 4 >= room.budget * 3);
     let hard = first(session, |_, tokens| tokens * 100 >= room.budget * 92);
     let at = soft.into_iter().chain(hard).min()?;
     let level = if soft == Some(at) { "soft" } else { "hard" };
-    let amount = (room.window * 15 / 100).clamp(2_000, 20_000);
-    let cut = session.newest_user(tail(session, at, amount).min(at - 3));
-    Some(Trace { level, cut: Some(cut), is_partial: true, ..Trace::soft(at) })
+    Some(Trace { level, is_partial: true, ..Trace::soft(at) })
 }
 
-/// For tests: the first exchange is enough.
-fn always(_: &Session, _: Room) -> Option<Trace> {
-    Some(Trace { level: "hard", is_partial: true, ..Trace::soft(1) })
+/// For tests: as soon as there is anything to gain, which is after the first exchange.
+fn always(session: &Session, _: Room) -> Option<Trace> {
+    let first = session.units(1..=4).into_iter().nth(1)?;
+    Some(Trace { level: "hard", is_partial: true, ..Trace::soft(*first.end()) })
 }
 
 /// A range in chunks of at most so many tokens, at least a message each, calls with their results.
