@@ -5,6 +5,12 @@
 //!                └─► extract, the floor: needs no model and cannot fail ◄── when nothing was taken
 //! ```
 
+mod extract;
+mod verify;
+
+pub use extract::extract;
+pub use verify::{Against, Fault, Verdict, verify};
+
 use std::fmt;
 use wunderblock_core::compaction::Spent;
 use wunderblock_core::policy::Template;
