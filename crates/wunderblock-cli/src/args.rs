@@ -1,10 +1,11 @@
 //! What was typed. Help, completions and the man page are made from this one list.
 
 mod compaction;
-
-pub(crate) use compaction::{CompactArgs, PolicyArgs, UndoArgs};
+mod graph;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+pub(crate) use compaction::{CompactArgs, PolicyArgs, UndoArgs};
+pub(crate) use graph::{Describe, Expand};
 use std::path::PathBuf;
 
 /// A context and memory engine for LLM agents: it keeps every session in a durable ledger, builds each model request from
@@ -78,6 +79,10 @@ pub(crate) enum Command {
     Grep(Grep),
     /// Search what was said, best first
     Search(Search),
+    /// Say what a summary is and was made from; list a session's summaries
+    Describe(Describe),
+    /// Read what a summary or a gap stands for, verbatim, page by page
+    Expand(Expand),
     /// Check every invariant of the ledger; repair what is derived
     Doctor(Doctor),
     /// Copy the ledger, as of one moment, into a new file

@@ -4,9 +4,11 @@ mod append;
 mod backup;
 mod build;
 mod compact;
+mod describe;
 mod diff;
 mod doctor;
 mod erase;
+mod expand;
 mod export;
 mod grep;
 mod import;
@@ -67,6 +69,8 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Failure> {
         Command::Read(wanted) => read::run(global, &settings, &wanted).await,
         Command::Grep(wanted) => grep::run(global, &settings, &wanted).await,
         Command::Search(wanted) => search::run(global, &settings, &wanted).await,
+        Command::Describe(wanted) => describe::run(global, &settings, &wanted).await,
+        Command::Expand(wanted) => expand::run(global, &settings, &wanted).await,
         Command::Doctor(wanted) => doctor::run(global, &settings, &wanted).await,
         Command::Backup(wanted) => backup::run(global, &settings, &wanted).await,
         Command::Restore(wanted) => restore::run(global, &settings, &wanted).await,

@@ -245,7 +245,8 @@ impl Graph {
 
     fn child(&self, child: Result<&Known, Seq>) -> Entry {
         let (seq, heading, text, tokens) = match child {
-            Ok(Known { node, text, tokens, .. }) => {
+            Ok(known) => {
+                let Known { node, text, .. } = known;
                 let heading = format!(
                     "#{} summary of #{}–{} · {} messages · {}",
                     node.seq,
@@ -254,7 +255,7 @@ impl Graph {
                     grouped(node.messages),
                     node.address
                 );
-                (node.seq, heading, text.clone(), tokens.0)
+                (node.seq, heading, text.clone(), known.tokens().0)
             }
             Err(seq) => (seq, format!("#{seq} summary"), None, 0),
         };

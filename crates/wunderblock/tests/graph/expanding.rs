@@ -284,7 +284,7 @@ fn planted() -> (Scene, Seq) {
         for fact in leaf * 10..leaf * 10 + 10 {
             facts.push(user(&format!("Note well: the value of key-{fact:04} is {}.", value(fact))));
             facts
-                .push(said(Role::Assistant, vec![Part::text(format!("I work on step {fact}. ").repeat(40))]));
+                .push(said(Role::Assistant, vec![Part::text(format!("I work on step {fact}. ").repeat(12))]));
         }
         let seqs = scene.add(facts);
         let text = format!("keys key-{:04} to key-{:04} were set", leaf * 10, leaf * 10 + 9);
