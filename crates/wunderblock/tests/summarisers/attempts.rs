@@ -1,7 +1,7 @@
 //! What is taken of what a summariser writes, and what comes instead.
 
 use crate::scene::{
-    DIALECTS, FLOOR, GOOD, Scale, brief, draft, limits, material, model, options, redactor, session,
+    DIALECTS, FLOOR, GOOD, Scale, brief, draft, material, model, options, patient, redactor, session,
     template, valid,
 };
 use wunderblock::summarize::attempt::{EXTRACTIVE, write};
@@ -20,7 +20,7 @@ fn good() -> String {
 /// Runs a script, and what was sent.
 fn run(script: &[Behaviour]) -> (Draft, Vec<String>) {
     let provider = Provider::start(script.to_vec()).unwrap();
-    let draft = draft(&model(&provider, DIALECTS[0], limits()));
+    let draft = draft(&model(&provider, DIALECTS[0], patient()));
     let sent = provider.requests().into_iter().map(|request| String::from_utf8(request.body).unwrap());
     (draft, sent.collect())
 }
@@ -29,7 +29,7 @@ fn run(script: &[Behaviour]) -> (Draft, Vec<String>) {
 fn a_good_summary_is_taken_as_it_is() {
     for dialect in DIALECTS {
         let provider = Provider::start([Behaviour::Good(format!("Here you are:\n\n{GOOD}"))]).unwrap();
-        let draft = draft(&model(&provider, dialect, limits()));
+        let draft = draft(&model(&provider, dialect, patient()));
         assert_eq!(
             (draft.text.as_str(), draft.level, &*draft.producer),
             (GOOD.trim(), Level::Normal, dialect.1)
@@ -100,7 +100,7 @@ fn without_a_summariser_or_for_mere_numbers_nobody_is_asked() {
     assert_eq!((plain.level, plain.rejected.len(), plain.spent), (Level::Normal, 0, None));
 
     let provider = Provider::start([Behaviour::Good(good())]).unwrap();
-    let summariser = model(&provider, DIALECTS[0], limits());
+    let summariser = model(&provider, DIALECTS[0], patient());
     let numbers = Brief { detail: Detail::Statistics, ..brief };
     let counted = write(&material, &numbers, &Scale, Some(&summariser), &options(&redactor));
     assert_eq!((&*counted.producer, provider.requests().len()), (EXTRACTIVE, 0));

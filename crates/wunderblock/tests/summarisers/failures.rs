@@ -1,6 +1,6 @@
 //! Each misbehaviour of a provider is one failure, and the summary is there all the same.
 
-use crate::scene::{DIALECTS, GOOD, KEY, draft, limits, model};
+use crate::scene::{DIALECTS, GOOD, KEY, draft, limits, model, patient};
 use std::time::{Duration, Instant};
 use wunderblock::model::Limits;
 use wunderblock::summarize::{Failure, Level, Summarise, Task};
@@ -61,7 +61,8 @@ fn each_misbehaviour_is_one_failure_and_the_floor_holds() {
     for (behaviour, expected) in table {
         for dialect in DIALECTS {
             let provider = Provider::start([behaviour.clone()]).unwrap();
-            let summariser = model(&provider, dialect, limits());
+            let limits = if expected == "timed out" { limits() } else { patient() };
+            let summariser = model(&provider, dialect, limits);
             let failure = summariser.summarise(&task(), &mut |_| true).unwrap_err();
             assert_eq!(kind(&failure), expected, "{behaviour:?}: {failure}");
             assert!(!failure.to_string().contains(KEY));
@@ -78,7 +79,7 @@ fn what_is_slow_or_comes_in_crumbs_but_comes_is_taken() {
     for behaviour in [Behaviour::Good(good()), Behaviour::Slow(good(), 10), Behaviour::DripOneByte(good())] {
         for dialect in DIALECTS {
             let provider = Provider::start([behaviour.clone()]).unwrap();
-            let written = model(&provider, dialect, limits()).summarise(&task(), &mut |_| true).unwrap();
+            let written = model(&provider, dialect, patient()).summarise(&task(), &mut |_| true).unwrap();
             assert_eq!(written.text, GOOD, "{behaviour:?}");
             let spent = written.spent.unwrap();
             assert_eq!((&*spent.model, spent.calls), (dialect.1, 1));
@@ -91,7 +92,7 @@ fn what_is_slow_or_comes_in_crumbs_but_comes_is_taken() {
 #[test]
 fn a_stream_of_crumbs_ends_with_the_time_for_everything() {
     let provider = Provider::start([Behaviour::DripOneByte("word ".repeat(20_000))]).unwrap();
-    let limits = Limits { total: Millis(500), ..limits() };
+    let limits = Limits { total: Millis(500), ..patient() };
     let started = Instant::now();
     let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut |_| true).unwrap_err();
     assert_eq!(failure, Failure::TimedOut);
@@ -102,7 +103,7 @@ fn a_stream_of_crumbs_ends_with_the_time_for_everything() {
 fn an_answer_without_end_is_not_read_on() {
     for dialect in DIALECTS {
         let provider = Provider::start([Behaviour::TenTimes]).unwrap();
-        let limits = Limits { response: Bytes(5_000), ..limits() };
+        let limits = Limits { response: Bytes(5_000), ..patient() };
         let failure = model(&provider, dialect, limits).summarise(&task(), &mut |_| true).unwrap_err();
         assert_eq!(failure, Failure::Broken("the reply is longer than 5000 bytes".into()));
     }
@@ -124,7 +125,7 @@ fn new_tries_are_made_where_they_may_help_and_only_there() {
     for (script, expected, calls) in table {
         let provider = Provider::start(script.clone()).unwrap();
         // More than two are not made, whatever is asked for.
-        let summariser = model(&provider, DIALECTS[0], Limits { retries: 9, ..limits() });
+        let summariser = model(&provider, DIALECTS[0], Limits { retries: 9, ..patient() });
         match summariser.summarise(&task(), &mut |_| true) {
             Ok(written) => assert_eq!((expected, written.spent.unwrap().calls), ("", calls as u32)),
             Err(failure) => assert_eq!(kind(&failure), expected, "{script:?}"),
@@ -137,7 +138,7 @@ fn new_tries_are_made_where_they_may_help_and_only_there() {
 fn nobody_there_is_said_and_not_waited_for() {
     let provider = Provider::start([Behaviour::Empty]).unwrap();
     let url = provider.url(Dialect::Anthropic);
-    let gone = model(&provider, DIALECTS[0], limits());
+    let gone = model(&provider, DIALECTS[0], patient());
     drop(provider);
     // The thread that listened closes its port when it wakes.
     std::thread::sleep(Duration::from_millis(100));
@@ -151,13 +152,7 @@ fn nobody_there_is_said_and_not_waited_for() {
 fn whoever_asked_can_stop_at_any_time() {
     for behaviour in [Behaviour::Hang, Behaviour::HangMidStream(good()), Behaviour::Status(429, Some(2))] {
         let provider = Provider::start([behaviour.clone()]).unwrap();
-        let limits = Limits {
-            first_byte: Millis(60_000),
-            idle: Millis(60_000),
-            total: Millis(60_000),
-            retries: 2,
-            ..limits()
-        };
+        let limits = Limits { retries: 2, ..patient() };
         let started = Instant::now();
         let mut go_on = |_| started.elapsed() < Duration::from_millis(300);
         let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut go_on).unwrap_err();
@@ -171,7 +166,7 @@ fn requests_are_what_providers_take() {
     for (dialect, name) in DIALECTS {
         let provider = Provider::start([Behaviour::Good(good())]).unwrap();
         let big = Task { most: Tokens(1 << 40), ..task() };
-        let summariser = model(&provider, (dialect, name), limits());
+        let summariser = model(&provider, (dialect, name), patient());
         // What cannot fit is not sent.
         assert_eq!(summariser.summarise(&big, &mut |_| true).unwrap().text, GOOD);
         let long = Task { prompt: "word ".repeat(250_000), ..task() };

@@ -134,7 +134,13 @@ fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, _: &dyn Gauge)
 
 pub(crate) const FLOOR: Floor<'static> = Floor { extract: &extract, verify: &verify };
 
-/// Time enough for a test, and no more.
+/// For those who answer: time that no busy machine uses up.
+pub(crate) fn patient() -> Limits {
+    let long = Millis(30_000);
+    Limits { connect: long, first_byte: long, idle: long, total: Millis(60_000), ..limits() }
+}
+
+/// For those who do not.
 pub(crate) fn limits() -> Limits {
     Limits {
         connect: Millis(1_000),

@@ -1,7 +1,7 @@
 //! Secrets never reach a summariser, wherever they stand and wherever a text is cut.
 
 use crate::scene::{
-    DIALECTS, GOOD, Scale, brief, call, entry, limits, material, model, options, redactor, result, template,
+    DIALECTS, GOOD, Scale, brief, call, entry, material, model, options, patient, redactor, result, template,
 };
 use proptest::prelude::*;
 use wunderblock::summarize::attempt::write;
@@ -60,7 +60,7 @@ fn planted_secrets_never_reach_the_provider() {
                 .unwrap();
         let mut options = options(&redactor);
         options.before = Tokens(100_000);
-        let draft = write(&material, &brief, &Scale, Some(&model(&provider, dialect, limits())), &options);
+        let draft = write(&material, &brief, &Scale, Some(&model(&provider, dialect, patient())), &options);
         let requests = provider.requests();
         assert_eq!(requests.len(), 3);
         for request in &requests {
