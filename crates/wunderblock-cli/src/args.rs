@@ -1,6 +1,11 @@
 //! What was typed. Help, completions and the man page are made from this one list.
 
+mod compaction;
+mod graph;
+
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+pub(crate) use compaction::{CompactArgs, PolicyArgs, UndoArgs};
+pub(crate) use graph::{Describe, Expand};
 use std::path::PathBuf;
 
 /// A context and memory engine for LLM agents: it keeps every session in a durable ledger, builds each model request from
@@ -60,6 +65,10 @@ pub(crate) enum Command {
     Context(ContextArgs),
     /// Build the same request and record nothing; say where a text or a handle is
     Explain(Explain),
+    /// Compact a session now, or say what that would do
+    Compact(CompactArgs),
+    /// Bring back the view from before a compaction
+    Undo(UndoArgs),
     /// Rebuild a recorded request and prove it byte for byte
     Replay(Replay),
     /// Say where two recorded requests part, and why
@@ -70,6 +79,10 @@ pub(crate) enum Command {
     Grep(Grep),
     /// Search what was said, best first
     Search(Search),
+    /// Say what a summary is and was made from; list a session's summaries
+    Describe(Describe),
+    /// Read what a summary or a gap stands for, verbatim, page by page
+    Expand(Expand),
     /// Check every invariant of the ledger; repair what is derived
     Doctor(Doctor),
     /// Copy the ledger, as of one moment, into a new file
@@ -217,6 +230,8 @@ pub(crate) struct BuildArgs {
     /// Which consumer's view of the session
     #[arg(long, value_name = "NAME", default_value = "main")]
     pub(crate) lane: String,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
     #[command(flatten)]
     pub(crate) sources: SourceArgs,
 }

@@ -33,6 +33,39 @@ pub(crate) struct File {
     /// Which section may take how much.
     #[serde(default)]
     pub(crate) budget: Shares,
+    /// When and how lanes are compacted.
+    #[serde(default)]
+    pub(crate) compaction: Compaction,
+}
+
+/// When and how lanes are compacted.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Compaction {
+    /// A preset's name, or a file.
+    pub(crate) policy: Option<String>,
+    /// `extractive`, a model's name, or `command:PROG`.
+    pub(crate) summarizer: Option<String>,
+    /// Where the model is asked.
+    pub(crate) base_url: Option<String>,
+    /// Programs that are asked before a compaction, or told after it.
+    pub(crate) hooks: Vec<HookFile>,
+}
+
+/// A hook, as the settings file names it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HookFile {
+    pub(crate) when: When,
+    pub(crate) command: Vec<String>,
+}
+
+/// When a hook runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum When {
+    Before,
+    After,
 }
 
 /// Files that enter every request.
@@ -100,6 +133,10 @@ pub(crate) fn parsed(text: &str, path: &Path, person: Option<&Person>) -> Result
 
 /// A value that cannot be meant: its section, its key, and why.
 fn absurd(file: &File) -> Option<(&'static str, &'static str, String)> {
+    let is_empty = |hook: &HookFile| hook.command.first().is_none_or(|program| program.trim().is_empty());
+    if file.compaction.hooks.iter().any(is_empty) {
+        return Some(("compaction", "hooks", "a hook has no command to run".to_owned()));
+    }
     if file.context.model.as_deref().is_some_and(|model| model.trim().is_empty()) {
         return Some((
             "context",

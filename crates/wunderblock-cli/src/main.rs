@@ -8,6 +8,7 @@ mod exit;
 mod input;
 mod outside;
 mod paint;
+mod policy;
 mod report;
 mod resources;
 mod settings;

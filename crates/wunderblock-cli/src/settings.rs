@@ -1,7 +1,7 @@
 //! What was typed, what it means: flag before environment before settings file before default.
 
 use crate::args::Global;
-use crate::config::{Context, File, Person, SourceFiles, parsed};
+use crate::config::{Compaction, Context, File, Person, SourceFiles, parsed};
 use crate::exit::{FAILED, Failure, wrong};
 use crate::input::{read, refused};
 use etcetera::BaseStrategy;
@@ -22,6 +22,7 @@ pub(crate) struct Settings {
     pub(crate) sources: SourceFiles,
     pub(crate) instructions: InstructionRules,
     pub(crate) budget: Shares,
+    pub(crate) compaction: Compaction,
     config: Config,
 }
 
@@ -45,7 +46,8 @@ impl Settings {
         }
         let instructions = file.instructions;
         let (context, sources, budget) = (file.context, file.sources, file.budget);
-        Ok(Self { db, context, sources, instructions, budget, config })
+        let compaction = file.compaction;
+        Ok(Self { db, context, sources, instructions, budget, compaction, config })
     }
 
     /// The engine for a command that writes.

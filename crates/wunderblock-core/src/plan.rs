@@ -29,7 +29,7 @@ pub const STUB_DIVISOR: u64 = 10;
 /// The part of the window up to which the user's first turn is kept, as a divisor: a twentieth.
 pub const FIRST_TURN_DIVISOR: u64 = 20;
 /// What the mark of a gap costs at most.
-pub const GAP_COST: Cost = Cost::new(128, 512);
+pub const GAP_COST: Cost = Cost::new(96, 512);
 
 /// A part of the request no event holds, or no trimming may touch.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use crate::args::{BuildArgs, ContextArgs, Explain, Global};
 use crate::columns::{fit, wrap};
 use crate::exit::{Failure, unwritten, wrong};
 use crate::paint::Paint;
+use crate::policy::compactor;
 use crate::report::{machine, picture};
 use crate::settings::Settings;
 use crate::sources::sources;
@@ -141,7 +142,11 @@ const fn form(treatment: Treatment) -> &'static str {
     }
 }
 
-fn options(settings: &Settings, build: &BuildArgs, at: Option<u64>) -> Result<ContextOptions, Failure> {
+pub(super) fn options(
+    settings: &Settings,
+    build: &BuildArgs,
+    at: Option<u64>,
+) -> Result<ContextOptions, Failure> {
     let (defaults, default) = (&settings.context, ContextOptions::default());
     let dialect = build.to.map(dialect);
     if build.model.as_deref().is_some_and(|model| model.trim().is_empty()) {
@@ -160,5 +165,6 @@ fn options(settings: &Settings, build: &BuildArgs, at: Option<u64>) -> Result<Co
         sources,
         shares: settings.budget.clone(),
         warn: defaults.warn.clone().unwrap_or(default.warn),
+        compactor: Some(compactor(settings, &build.policy)?),
     })
 }

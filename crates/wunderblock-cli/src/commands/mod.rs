@@ -3,9 +3,12 @@
 mod append;
 mod backup;
 mod build;
+mod compact;
+mod describe;
 mod diff;
 mod doctor;
 mod erase;
+mod expand;
 mod export;
 mod grep;
 mod import;
@@ -15,6 +18,7 @@ mod restore;
 mod search;
 mod sessions;
 mod show;
+mod undo;
 
 use crate::args::{Args, Command, DialectArg, FormatArg, Global};
 use crate::exit::{Failure, wrong};
@@ -58,11 +62,15 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Failure> {
         Command::Export(wanted) => export::run(global, &settings, &wanted).await,
         Command::Context(wanted) => build::context(global, &settings, wanted).await,
         Command::Explain(wanted) => build::explain(global, &settings, wanted).await,
+        Command::Compact(wanted) => compact::run(global, &settings, wanted).await,
+        Command::Undo(wanted) => undo::run(global, &settings, &wanted).await,
         Command::Replay(wanted) => replay::run(global, &settings, &wanted).await,
         Command::Diff(wanted) => diff::run(global, &settings, &wanted).await,
         Command::Read(wanted) => read::run(global, &settings, &wanted).await,
         Command::Grep(wanted) => grep::run(global, &settings, &wanted).await,
         Command::Search(wanted) => search::run(global, &settings, &wanted).await,
+        Command::Describe(wanted) => describe::run(global, &settings, &wanted).await,
+        Command::Expand(wanted) => expand::run(global, &settings, &wanted).await,
         Command::Doctor(wanted) => doctor::run(global, &settings, &wanted).await,
         Command::Backup(wanted) => backup::run(global, &settings, &wanted).await,
         Command::Restore(wanted) => restore::run(global, &settings, &wanted).await,

@@ -2,7 +2,7 @@
 
 use crate::desk::Desk;
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 20] = [
     "import",
     "append",
     "sessions",
@@ -15,6 +15,8 @@ const COMMANDS: [&str; 18] = [
     "read",
     "grep",
     "search",
+    "describe",
+    "expand",
     "doctor",
     "backup",
     "restore",
@@ -68,7 +70,7 @@ fn flags_keep_their_names() {
         "--now",
     ];
     let request = [&request[..], &sources].concat();
-    let table: [(&str, &[&str]); 16] = [
+    let table: [(&str, &[&str]); 18] = [
         ("import", &["--format", "--no-index"]),
         ("append", &[]),
         ("sessions", &["--limit"]),
@@ -81,6 +83,8 @@ fn flags_keep_their_names() {
         ("read", &["--lines", "--bytes", "--json-path", "--page"]),
         ("grep", &["--session", "--regex", "--ignore-case", "--limit"]),
         ("search", &["--session", "--newest", "--limit"]),
+        ("describe", &[]),
+        ("expand", &["--query", "--page", "--tokens", "--events"]),
         ("doctor", &["--rebuild", "--repair"]),
         ("backup", &[]),
         ("restore", &["--replace"]),

@@ -15,6 +15,7 @@ mod crash;
 mod desk;
 mod fields;
 mod fixture;
+mod graph;
 mod help;
 mod hostile;
 mod output;

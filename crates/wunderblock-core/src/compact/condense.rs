@@ -15,6 +15,8 @@ pub(super) struct Rules {
     pub(super) most: u32,
     /// While the summaries together take no more than this, none is condensed.
     pub(super) above: Tokens,
+    /// Summaries of so many tokens together go into one, unless fewer would not be enough of them; 0 for no limit.
+    pub(super) chunk: Tokens,
 }
 
 /// The oldest run of summaries of one level that is long enough, the lowest level first.
@@ -33,7 +35,13 @@ pub(super) fn job(rules: Rules, by: Measure, policy: &Policy, ask: &Ask<'_>) -> 
         let fan = usize::try_from(fan).unwrap_or(usize::MAX).max(2);
         let joins = |a: &&Node, b: &&Node| a.level == b.level && a.to.next() == b.from;
         for run in nodes.chunk_by(|a, b| joins(a, b)).filter(|run| run.len() >= fan) {
-            let Some(run) = run.get(..fan).filter(|run| run.iter().all(|node| node.level == level)) else {
+            let mut together = Tokens::ZERO;
+            let fits = |node: &&&Node| {
+                together += cost(node);
+                rules.chunk == Tokens::ZERO || together <= rules.chunk
+            };
+            let count = run.iter().take_while(fits).count().max(fan);
+            let Some(run) = run.get(..count).filter(|run| run.iter().all(|node| node.level == level)) else {
                 continue;
             };
             let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };

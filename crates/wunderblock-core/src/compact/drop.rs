@@ -25,14 +25,35 @@ pub(super) fn drop(
         .filter(|(_, (unit, _))| guard.is_free(unit))
         .map(|(index, (unit, tokens))| (index, *unit, *tokens))
         .collect();
-    order.sort_by_key(|(index, unit, _)| (scores.get(&unit.key).copied().unwrap_or_default(), *index));
-    let mut messages: u64 = units.iter().map(|(unit, _)| unit.members.len() as u64).sum();
-    let (mut gone, mut saved) = (BTreeSet::new(), Tokens::ZERO);
+    // Of equals the oldest goes first; but where a number of the best stay, as the notes sort them, the newest.
+    let rank = |index: usize| match (by, keep) {
+        (Order::Importance, 1..) => usize::MAX - index,
+        _ => index,
+    };
+    order.sort_by_key(|(index, unit, _)| (scores.get(&unit.key).copied().unwrap_or_default(), rank(*index)));
+    let count = |unit: &Unit| unit.members.len() as u64;
+    let mut gone: BTreeSet<Seq> = BTreeSet::new();
+    if by == Order::Importance && keep > 0 {
+        // The best that find a place, beside what is protected.
+        let free: u64 = order.iter().map(|(_, unit, _)| count(unit)).sum();
+        let all: u64 = units.iter().map(|(unit, _)| count(unit)).sum();
+        let mut taken = all - free;
+        for (_, unit, _) in order.iter().rev() {
+            if taken + count(unit) <= keep {
+                taken += count(unit);
+            } else {
+                gone.insert(unit.key);
+            }
+        }
+        return frontier(&units, &gone, ask, guard);
+    }
+    let mut messages: u64 = units.iter().map(|(unit, _)| count(unit)).sum();
+    let mut saved = Tokens::ZERO;
     for (_, unit, tokens) in order {
         if if keep > 0 { messages <= keep } else { saved >= excess } {
             break;
         }
-        messages = messages.saturating_sub(unit.members.len() as u64);
+        messages = messages.saturating_sub(count(unit));
         saved += tokens;
         gone.insert(unit.key);
     }

@@ -119,6 +119,7 @@ fn cut(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], reach: usize) 
     let most = Tokens(room.0 / TAIL_DIVISOR);
     let size = |from: usize| units.iter().skip(from).map(|(_, tokens)| *tokens).sum::<Tokens>();
     let mut tail = match policy.split.at {
+        Cut::Exchange if policy.split.forward => forward(policy, ask, units, reach),
         Cut::Exchange => reach,
         Cut::User if policy.split.forward => (reach..units.len()).find(|index| turn(*index)).unwrap_or(reach),
         Cut::User => {
@@ -133,6 +134,20 @@ fn cut(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], reach: usize) 
         tail += 1;
     }
     tail
+}
+
+/// Where a tail would begin with results, it begins behind them: they are enough without their calls.
+fn forward(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], reach: usize) -> usize {
+    let Some((unit, tokens)) = units.get(reach).filter(|(unit, _)| !unit.calls().is_empty()) else {
+        return reach;
+    };
+    let size: Tokens = units.iter().skip(reach).map(|(_, tokens)| *tokens).sum();
+    let said = unit.speakers.iter().filter_map(|seq| ask.view.entry(*seq));
+    let said: Tokens = said.map(|entry| cost::message(&entry.message, ask.gauge).tokens).sum();
+    let messages: u64 = units.iter().skip(reach).map(|(unit, _)| unit.members.len() as u64).sum();
+    let enough = size.saturating_sub(said.min(*tokens)) >= policy.protect.tokens
+        && messages.saturating_sub(unit.speakers.len() as u64) >= policy.protect.messages;
+    if enough && reach + 1 < units.len() { reach + 1 } else { reach }
 }
 
 fn is_turn(ask: &Ask<'_>, unit: &Unit) -> bool {

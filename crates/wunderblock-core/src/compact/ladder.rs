@@ -223,7 +223,8 @@ impl<'a> Ladder<'a> {
                     (above, Tokens::ZERO) => above,
                     (above, tokens) => above.min(tokens),
                 };
-                let rules = condense::Rules { leaves: *leaves, nodes: *nodes, most: *most, above };
+                let chunk = summarise::chunk(self.policy);
+                let rules = condense::Rules { leaves: *leaves, nodes: *nodes, most: *most, above, chunk };
                 let by_task = |act: &Act| matches!(act, Act::Summarise { by: By::Task, .. });
                 let by = if self.policy.steps.iter().any(by_task) { By::Task } else { By::Length };
                 condense::job(rules, by, self.policy, &ask).into_iter().collect()
@@ -356,9 +357,16 @@ impl<'a> Ladder<'a> {
     }
 }
 
-/// A step that is not for room but for order: so many messages, and no more.
+/// A step that is not for room but for order: so many messages, and no more; or one that its system always takes.
 fn is_standing(act: &Act) -> bool {
-    matches!(act, Act::Drop { keep, .. } if *keep > 0)
+    match act {
+        Act::Drop { keep, .. } => *keep > 0,
+        Act::Summarise { all, .. } => *all,
+        Act::Condense { above, above_tokens, .. } => {
+            *above == Permille::ZERO && *above_tokens == Tokens::ZERO
+        }
+        _ => false,
+    }
 }
 
 fn node(draft: &NodeDraft) -> Node {

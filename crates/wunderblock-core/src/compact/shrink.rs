@@ -1,7 +1,7 @@
 //! The rung that keeps head and tail of long texts.
 
 use super::guard::Guard;
-use super::stub::{is_after, is_text, newest_results};
+use super::stub::newest_results;
 use crate::cost;
 use crate::event::ContentReduced;
 use crate::message::{Body, Part};
@@ -31,9 +31,9 @@ pub(super) fn shrink(
     let mut reduced = Vec::new();
     for unit in arrangement.units.iter().filter(|unit| guard.is_free(unit)) {
         for at in crate::form::parts(unit, ask.view) {
-            let Some(part) = ask.view.part(at).filter(|part| is_text(part)) else { continue };
-            let is_result = matches!(part, Part::ToolResult { .. });
-            if ask.view.trim().form_of(at).is_some() || (is_result && is_after(at, newest.0)) {
+            let is_result = |part: &&Part| matches!(part, Part::ToolResult { .. });
+            let Some(part) = ask.view.part(at).filter(is_result) else { continue };
+            if ask.view.trim().form_of(at).is_some() || at >= newest {
                 continue;
             }
             if let Some(short) = shortened(rules, ask, part) {

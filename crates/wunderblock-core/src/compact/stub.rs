@@ -2,12 +2,11 @@
 
 use super::guard::Guard;
 use crate::cost;
-use crate::message::Part;
 use crate::pair::Arrangement;
 use crate::plan::Ask;
 use crate::step::{At, Form};
 use crate::stub::{self, Stubbed};
-use crate::units::{Seq, Tokens};
+use crate::units::Tokens;
 use std::collections::BTreeMap;
 
 /// Which results become stubs.
@@ -65,14 +64,4 @@ pub(super) fn newest_results(keep: u64, tokens: Tokens, ask: &Ask<'_>, arrangeme
         from = at;
     }
     from
-}
-
-/// The large texts of a part, by their place in it; a result has those of its content.
-pub(super) fn is_text(part: &Part) -> bool {
-    matches!(part, Part::Text { .. } | Part::ToolResult { .. })
-}
-
-/// Whether a position is behind everything.
-pub(super) const fn is_after(at: At, end: Seq) -> bool {
-    at.0.0 >= end.0
 }

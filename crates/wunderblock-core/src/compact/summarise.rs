@@ -6,7 +6,7 @@ use super::{Detail, Job};
 use crate::cost;
 use crate::pair::{Arrangement, Unit};
 use crate::plan::Ask;
-use crate::policy::{Measure, Permille, Policy, Summary, chunk_tokens};
+use crate::policy::{Act, Measure, Permille, Policy, Summary, chunk_tokens};
 use crate::units::{Seq, Tokens};
 use crate::view::Node;
 
@@ -28,6 +28,7 @@ impl Rules {
     fn chunk(&self, policy: &Policy, ask: &Ask<'_>, mean: Tokens) -> Tokens {
         let margin = policy.summary.margin;
         let share = chunk_tokens(self.chunk_share, self.chunk_least, ask.budget.window, mean, margin);
+        let share = Tokens(share.0.saturating_mul(1_000) / u64::from(margin.0.max(1)));
         match (self.chunk, share) {
             (chunk, Tokens::ZERO) => chunk,
             (Tokens::ZERO, share) => share,
@@ -138,6 +139,15 @@ impl<'a> Ranges<'a> {
         self.begins = to.next();
         tokens.saturating_sub(target)
     }
+}
+
+/// The length of range a policy's summaries cover, where it names one.
+pub(super) fn chunk(policy: &Policy) -> Tokens {
+    let named = policy.steps.iter().find_map(|act| match act {
+        Act::Summarise { chunk, .. } => Some(*chunk),
+        _ => None,
+    });
+    named.unwrap_or_default()
 }
 
 /// What a summary of so much should take.

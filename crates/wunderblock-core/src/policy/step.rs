@@ -63,7 +63,7 @@ pub enum Act {
         #[serde(default)]
         min_tokens: Tokens,
     },
-    /// Long texts keep head and tail.
+    /// Long output of tools keeps head and tail.
     Shrink {
         /// Texts larger than this.
         over: Tokens,
@@ -102,7 +102,7 @@ pub enum Act {
         /// Only this part of the messages that are not protected, the oldest; 1 for all of them.
         #[serde(default = "one")]
         oldest: Permille,
-        /// It goes on to the end of the range, even when the target has been reached before.
+        /// It is taken, and goes on to the end of the range, even where the target has been reached before.
         #[serde(default)]
         all: bool,
         /// See [`Act::gain`].

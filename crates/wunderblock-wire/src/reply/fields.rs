@@ -2,11 +2,13 @@
 
 use crate::json::{Fields, Object, quote};
 use serde_json::value::RawValue;
+use std::collections::HashMap;
 
 /// An object that grows: fields in the order they first came, each the text of a JSON value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Growing {
     fields: Vec<(String, Value)>,
+    places: HashMap<String, usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -29,11 +31,8 @@ impl Growing {
 
     /// Sets one field, as [`Growing::set_all`] does.
     pub(super) fn set(&mut self, name: &str, raw: &RawValue) {
-        let value = Value::Raw(raw.get().to_owned());
-        match self.fields.iter_mut().find(|(own, _)| own == name) {
-            Some(_) if crate::json::is_null(raw) => {}
-            Some((_, old)) => *old = value,
-            None => self.fields.push((name.to_owned(), value)),
+        if !(crate::json::is_null(raw) && self.places.contains_key(name)) {
+            self.replace(name, raw.get().to_owned());
         }
     }
 
@@ -66,7 +65,7 @@ impl Growing {
 
     /// Whether a text is there, and what it is so far.
     pub(super) fn text(&self, name: &str) -> Option<String> {
-        match &self.fields.iter().find(|(own, _)| own == name)?.1 {
+        match &self.fields.get(*self.places.get(name)?)?.1 {
             Value::Text(text) => Some(text.clone()),
             Value::Raw(raw) => serde_json::from_str::<&RawValue>(raw).ok().and_then(crate::json::text),
             Value::List(_) => None,
@@ -78,11 +77,11 @@ impl Growing {
     }
 
     fn place(&mut self, name: &str) -> &mut Value {
-        let at = self.fields.iter().position(|(own, _)| own == name);
-        let at = at.unwrap_or_else(|| {
+        let next = self.fields.len();
+        let at = *self.places.entry(name.to_owned()).or_insert(next);
+        if at == next {
             self.fields.push((name.to_owned(), Value::Raw("null".to_owned())));
-            self.fields.len() - 1
-        });
+        }
         // The place was found or made above.
         #[allow(clippy::indexing_slicing)]
         &mut self.fields[at].1

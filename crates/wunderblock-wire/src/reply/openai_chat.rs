@@ -6,6 +6,7 @@ use super::{Fault, Refusal, Reply, Stop, named, note, only, opened, sse, unreada
 use crate::extra::{self, KIND};
 use crate::json::{self, Fields, is_null, list};
 use serde_json::value::RawValue;
+use std::collections::HashMap;
 use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::{Dialect, Message, Part};
 use wunderblock_core::units::Tokens;
@@ -63,6 +64,9 @@ pub(super) struct Assembly {
     body: Growing,
     message: Growing,
     calls: Vec<Call>,
+    /// The newest call of each index, and of each id.
+    by_index: HashMap<u64, usize>,
+    by_id: HashMap<String, usize>,
     legacy: Option<Call>,
     reason: Option<String>,
     has_choice: bool,
@@ -76,6 +80,7 @@ pub(super) struct Assembly {
 #[derive(Debug, Default)]
 struct Call {
     index: Option<u64>,
+    has_id: bool,
     fields: Growing,
     inner: Growing,
 }
@@ -149,14 +154,7 @@ impl Assembly {
     fn call(&mut self, mut fields: Fields<'_>) {
         let index = fields.take("index").and_then(|raw| raw.get().parse::<u64>().ok());
         let id = fields.text("id").filter(|id| !id.is_empty());
-        let same = |call: &Call| match (&id, call.fields.text("id").filter(|own| !own.is_empty())) {
-            (Some(id), Some(own)) => *id == own && (index.is_none() || index == call.index),
-            _ => index.is_none() || index == call.index,
-        };
-        let at = self.calls.iter().rposition(same).unwrap_or_else(|| {
-            self.calls.push(Call { index, ..Call::default() });
-            self.calls.len() - 1
-        });
+        let at = self.place(index, id);
         let Some(call) = self.calls.get_mut(at) else { return };
         for kind in ["function", "custom"] {
             if let Some(inner) = fields.take(kind).filter(|raw| !is_null(raw)).and_then(Fields::of) {
@@ -170,10 +168,47 @@ impl Assembly {
         }
     }
 
+    fn place(&mut self, index: Option<u64>, id: Option<String>) -> usize {
+        let newest = match index {
+            Some(index) => self.by_index.get(&index).copied(),
+            None => self.calls.len().checked_sub(1),
+        };
+        let agrees = |at: &usize| {
+            index.is_none()
+                || self.calls.get(*at).is_some_and(|call| call.index.is_none() || call.index == index)
+        };
+        let nameless = |at: &usize| self.calls.get(*at).is_some_and(|call| !call.has_id);
+        let found = match &id {
+            Some(id) => self.by_id.get(id).copied().filter(agrees).or(newest.filter(nameless)),
+            None => newest,
+        };
+        let at = found.unwrap_or(self.calls.len());
+        if found.is_none() {
+            self.calls.push(Call { index, ..Call::default() });
+        }
+        if let Some(call) = self.calls.get_mut(at) {
+            call.has_id |= id.is_some();
+        }
+        self.by_index.extend(index.map(|index| (index, at)));
+        self.by_id.extend(id.map(|id| (id, at)));
+        at
+    }
+
     /// The reply.
     pub(super) fn finish(self) -> Reply {
-        let Self { mut body, mut message, calls, legacy, reason, has_choice, is_done, refusal, broken, odd } =
-            self;
+        let Self {
+            mut body,
+            mut message,
+            calls,
+            legacy,
+            reason,
+            has_choice,
+            is_done,
+            refusal,
+            broken,
+            odd,
+            ..
+        } = self;
         if !has_choice {
             let fault = refusal.map(Fault::Provider).or(broken);
             let reply = Reply::fault(fault.unwrap_or_else(|| unreadable("no choice in the stream")));

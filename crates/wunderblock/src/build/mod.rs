@@ -208,7 +208,14 @@ impl Session {
     /// # Errors
     /// As [`Session::context`].
     pub async fn explain(&self, options: &ContextOptions) -> Result<Built, Error> {
-        Ok(self.draft(options).await?.built)
+        let draft = self.draft(options).await?;
+        let due = match &options.compactor {
+            Some(compactor) if options.at.is_none() => {
+                self.is_due(compactor, &draft.sized(self.engine.now())).await?
+            }
+            _ => None,
+        };
+        Ok(Built { due, ..draft.built })
     }
 
     async fn draft(&self, options: &ContextOptions) -> Result<Draft, Error> {

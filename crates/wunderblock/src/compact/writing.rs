@@ -1,8 +1,8 @@
 //! One summary: the range and the brief to what is written, with or without a model.
 
 use crate::redact::Redactor;
-use crate::summarize::attempt::{self, Draft, Floor, Options, Verdict};
-use crate::summarize::{Brief, Material, Summarise, extract, verify};
+use crate::summarize::attempt::{self, Draft, Floor, Judgement, Options};
+use crate::summarize::{Against, Brief, Material, Summarise, extract, verify};
 use wunderblock_core::compact::Job;
 use wunderblock_core::policy::{Policy, Summary};
 use wunderblock_core::ports::Gauge;
@@ -34,13 +34,16 @@ impl Writer<'_> {
             focus: self.focus,
             detail: job.detail,
         };
-        let extract = |material: &Material<'_>, brief: &Brief<'_>, gauge: &dyn Gauge| {
-            extract::extract(material, brief, gauge)
-        };
+        let extract =
+            |material: &Material<'_>, brief: &Brief<'_>, gauge: &dyn Gauge| extract(material, brief, gauge);
         let verify = |text: &str, material: &Material<'_>, brief: &Brief<'_>, gauge: &dyn Gauge| {
-            let sizes = (gauge.text(text).tokens, job.tokens);
-            let verdict = verify::verify(text, material, brief, sizes, summary.grounded);
-            Verdict { check: verdict.check, faults: verdict.faults.iter().map(ToString::to_string).collect() }
+            let tokens = gauge.text(text).tokens;
+            let against = Against { tokens, replaces: job.tokens, grounded: summary.grounded };
+            let verdict = verify(text, material, brief, against);
+            Judgement {
+                check: verdict.check,
+                faults: verdict.faults.iter().map(ToString::to_string).collect(),
+            }
         };
         let options = Options {
             floor: Floor { extract: &extract, verify: &verify },

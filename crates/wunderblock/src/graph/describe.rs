@@ -3,13 +3,14 @@
 use super::grid::{Grid, HEAD};
 use super::node::{Graph, Known, Node};
 use super::place::Place;
+use super::ruler::Ruler;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits::EXPAND_TOKENS;
 use crate::read::Address;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_core::units::{Bytes, Seq, Tokens};
 
 /// A node, its text, and what lies beneath it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -60,6 +61,8 @@ pub struct Reading {
     pub pages: Option<u64>,
 }
 
+/// Text that is counted for a description at most.
+const COUNTED: Bytes = Bytes(16 << 20);
 /// Nodes beneath a node that are listed.
 const LISTED: usize = 200;
 
@@ -71,12 +74,38 @@ impl Engine {
     /// When nothing here has the handle, or it names no node; the message says which are near.
     pub async fn describe(&self, address: Address) -> Result<Described, Error> {
         match self.place(address).await? {
-            Place::Node(graph, seq) => Ok(graph.described(graph.node(seq)?)),
+            Place::Node(mut graph, seq) => {
+                self.count_beneath(&mut graph, seq).await?;
+                Ok(graph.described(graph.node(seq)?))
+            }
             Place::Range(graph, from, to) => Err(Error::Address(graph.no_node(from, to))),
             Place::Body(handle) => Err(Error::Address(format!(
                 "{handle} is the text of no summary; `wunderblock expand {handle}` shows it"
             ))),
         }
+    }
+}
+
+impl Engine {
+    /// Counts what a node and those beneath it stand for where the ledger has not done so yet, up to a limit.
+    async fn count_beneath(&self, graph: &mut Graph, seq: Seq) -> Result<(), Error> {
+        let (mut open, mut seen, mut left) = (vec![seq], BTreeSet::new(), COUNTED);
+        while let Some(seq) = open.pop() {
+            let Some(known) = graph.nodes.get(&seq).filter(|_| seen.insert(seq)) else { continue };
+            open.extend(&known.node.sources);
+            let (from, to, length) = (known.node.from, known.node.to, known.length);
+            if known.covered.is_some() || !known.node.sources.is_empty() || length > left || from > to {
+                continue;
+            }
+            left = left.saturating_sub(length);
+            let marks = known.node.messages.saturating_mul(HEAD);
+            let ruler = Ruler::of(self, &graph.stream.id, from, to.min(graph.stream.head)).await?;
+            let covered = Tokens(ruler.length.saturating_sub(marks));
+            if let Some(known) = graph.nodes.get_mut(&seq) {
+                known.covered = Some(covered);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -119,7 +148,7 @@ impl Graph {
             from: node.from,
             to: node.to,
             messages: node.messages,
-            tokens: known.tokens,
+            tokens: known.tokens(),
             expand: self.reading(known),
             title: node.title.clone(),
         }
@@ -132,7 +161,7 @@ impl Graph {
         let (tokens, entries) = if children.is_empty() {
             (known.covered, known.node.messages)
         } else {
-            let texts = children.iter().map(|child| child.map_or(Tokens::ZERO, |child| child.tokens));
+            let texts = children.iter().map(|child| child.map_or(Tokens::ZERO, Known::tokens));
             (Some(texts.sum()), children.len() as u64)
         };
         let length = tokens.map(|tokens| tokens.0.saturating_add(entries.saturating_mul(HEAD)));

@@ -150,7 +150,7 @@ impl Engine {
         (grid, page): (&Grid, u64),
     ) -> Result<Vec<Placed>, Error> {
         let (begin, close) = grid.cell(page);
-        let mut from = ruler.first_past(begin).await?;
+        let mut from = ruler.first_past(if page > 1 { grid.reach(begin) } else { 0 }).await?;
         let mut found = Vec::new();
         loop {
             // A cell holds so many tokens, and few texts have more than sixteen bytes for each.
@@ -159,7 +159,7 @@ impl Engine {
             let seqs = std::iter::once(first.seq.prev()).chain(rows.iter().map(|row| row.seq)).collect();
             from = last.seq.next();
             let ends = ruler.ends(seqs).await?;
-            let past = ends.last().is_none_or(|end| *end >= close);
+            let past = ends.last().is_none_or(|end| *end >= grid.reach(close));
             for (row, place) in rows.into_iter().zip(ends.windows(2)) {
                 let [start, end] = place else { continue };
                 if row.kind == "message.appended" && grid.shown(page, (*start, *end)).is_some() {
@@ -245,7 +245,8 @@ impl Graph {
 
     fn child(&self, child: Result<&Known, Seq>) -> Entry {
         let (seq, heading, text, tokens) = match child {
-            Ok(Known { node, text, tokens, .. }) => {
+            Ok(known) => {
+                let Known { node, text, .. } = known;
                 let heading = format!(
                     "#{} summary of #{}–{} · {} messages · {}",
                     node.seq,
@@ -254,7 +255,7 @@ impl Graph {
                     grouped(node.messages),
                     node.address
                 );
-                (node.seq, heading, text.clone(), tokens.0)
+                (node.seq, heading, text.clone(), known.tokens().0)
             }
             Err(seq) => (seq, format!("#{seq} summary"), None, 0),
         };

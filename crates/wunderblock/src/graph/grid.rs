@@ -2,9 +2,8 @@
 //!
 //! Everything that is read lies on one line: each message takes [`HEAD`] for what stands above its texts, and then the
 //! tokens of its texts. The line is cut into cells of equal length, and a cell is a page. So the page of any place is known
-//! without looking at what is before it. A message that goes over the end of a cell by no more than the slack is shown
-//! whole where it begins; a longer one is cut, and goes on with the next page. What a page may hold beyond cell and slack
-//! is for marks.
+//! without looking at what is before it. A message that ends beyond its cell by no more than the slack is still shown with
+//! it; one that goes on for longer is cut at the end of the cell. What a page may hold beyond cell and slack is for marks.
 //!
 //! Not chosen: filling pages one after the other. Page 300 could then be found only by filling the 299 before it.
 
@@ -40,12 +39,18 @@ impl Grid {
         (begin, begin.saturating_add(self.cell))
     }
 
+    /// Where a page ends at the latest whose cell ends here.
+    pub(super) fn reach(&self, close: u64) -> u64 {
+        close.saturating_add(self.slack)
+    }
+
     /// The part of what lies at `start..end` that a page shows, if it shows any.
     pub(super) fn shown(&self, page: u64, (start, end): (u64, u64)) -> Option<(u64, u64)> {
         let (begin, close) = self.cell(page);
-        let here = if start >= begin { start < close } else { end > begin.saturating_add(self.slack) };
-        let upto = if end <= close.saturating_add(self.slack) { end } else { close };
-        (here && start < close).then_some((start.max(begin), upto))
+        let before = page > 1 && end <= self.reach(begin);
+        let upto = if end <= self.reach(close) { end } else { close };
+        let from = start.max(begin);
+        (!before && from < upto).then_some((from, upto))
     }
 
     /// Where a text is cut at a number of its tokens.

@@ -11,7 +11,7 @@ use wunderblock_core::event::{Check, Fact, SessionCompacted};
 use wunderblock_core::id::{Handle, LaneId, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
-use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_core::units::{Bytes, Seq, Tokens};
 
 /// A summary, and its place among the others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -60,10 +60,17 @@ pub(super) struct Known {
     pub(super) node: Node,
     /// None where it was never known, or was erased.
     pub(super) text: Option<String>,
-    /// Tokens of its text (o200k).
-    pub(super) tokens: Tokens,
     /// Tokens of the messages it stands for (o200k), where the ledger has counted that far.
     pub(super) covered: Option<Tokens>,
+    /// The length of their texts.
+    pub(super) length: Bytes,
+}
+
+impl Known {
+    /// Tokens of its text (o200k).
+    pub(super) fn tokens(&self) -> Tokens {
+        Tokens(u64::from(self.text.as_deref().map_or(0, |text| Vocabulary::O200k.count(text))))
+    }
 }
 
 /// All nodes of a session, by position.
@@ -195,11 +202,11 @@ impl Engine {
             });
             let [before, after] = tallies else { return None };
             let node = node(info, (*seq, made), text.as_deref());
-            let tokens = Tokens(u64::from(text.as_deref().map_or(0, |text| Vocabulary::O200k.count(text))));
             let covered = after.tokens.zip(before.tokens).map(|(after, before)| after.saturating_sub(before));
+            let length = after.text.saturating_sub(before.text);
             let messages = after.messages.saturating_sub(before.messages);
             let node = Node { shown: shown.contains(seq), messages, ..node };
-            Some((*seq, Known { node, text, tokens, covered }))
+            Some((*seq, Known { node, text, covered, length }))
         };
         Ok(made.iter().zip(tallies.chunks(2)).filter_map(known).collect())
     }

@@ -193,6 +193,7 @@ pub(super) const STEPS: &[(&str, &[Key])] = &[
             key("chunk", COUNT),
             key("chunk_share", Kind::Part),
             key("chunk_least", Kind::Part),
+            key("anchored", Kind::Flag),
             key("oldest", Kind::Part),
             key("all", Kind::Flag),
             GAIN,
@@ -322,6 +323,39 @@ mod tests {
                     Kind::Word(known) => assert_eq!(offered(&file("\"no such word\"")), words(known)),
                     Kind::Words(known) => assert_eq!(offered(&file("[\"no such word\"]")), words(known)),
                     _ => assert!(read("1979-05-27").is_err(), "{}", file("1979-05-27")),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_documented_file_has_every_key() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/policies.md");
+        let document = std::fs::read_to_string(path).unwrap();
+        let example = document.split("```toml\n").nth(2).and_then(|rest| rest.split("```").next()).unwrap();
+        let example: toml::Table = toml::from_str(example).unwrap();
+        let has = |table: &toml::Table, keys: &[Key]| -> Vec<&str> {
+            keys.iter().map(|key| key.name).filter(|name| !table.contains_key(*name)).collect()
+        };
+        let mut waiting = vec![(&example, POLICY)];
+        let gains = ["min_gain", "min_tokens"];
+        while let Some((table, keys)) = waiting.pop() {
+            let is_hard = keys.len() == LEVEL.len() && table.len() < keys.len();
+            assert!(has(table, keys).is_empty() || is_hard, "{:?}", has(table, keys));
+            for key in keys {
+                match (key.kind, table.get(key.name)) {
+                    (Kind::Table(inner), Some(value)) => waiting.push((value.as_table().unwrap(), inner)),
+                    (Kind::Tables(inner), Some(value)) => waiting.push((value[0].as_table().unwrap(), inner)),
+                    (Kind::Steps, Some(value)) => {
+                        let steps = value.as_array().unwrap().iter().map(|step| step.as_table().unwrap());
+                        for (step, (name, keys)) in steps.zip(STEPS) {
+                            assert_eq!(step["do"].as_str(), Some(*name));
+                            let keys: Vec<Key> =
+                                keys.iter().filter(|key| !gains.contains(&key.name)).copied().collect();
+                            assert!(has(step, &keys).is_empty(), "{name}: {:?}", has(step, &keys));
+                        }
+                    }
+                    _ => {}
                 }
             }
         }

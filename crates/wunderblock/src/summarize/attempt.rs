@@ -40,7 +40,7 @@ pub enum Level {
 
 /// What was found in a text that a summariser wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct Judgement {
     /// The figures.
     pub check: Check,
     /// Why it is not taken, each in words that help to write it better; empty if it is.
@@ -53,7 +53,7 @@ pub struct Floor<'a> {
     /// Writes a summary.
     pub extract: &'a dyn Fn(&Material<'_>, &Brief<'_>, &dyn Gauge) -> String,
     /// Checks one.
-    pub verify: &'a dyn Fn(&str, &Material<'_>, &Brief<'_>, &dyn Gauge) -> Verdict,
+    pub verify: &'a dyn Fn(&str, &Material<'_>, &Brief<'_>, &dyn Gauge) -> Judgement,
 }
 
 /// How it is gone about.
@@ -218,7 +218,7 @@ impl Job<'_> {
                 correction = vec![why];
                 continue;
             }
-            let Verdict { check, faults } =
+            let Judgement { check, faults } =
                 (self.options.floor.verify)(text, self.material, &brief, self.gauge);
             if faults.is_empty() {
                 return Some(Taken { text: text.to_owned(), prompt: digest(&task), check, level });
@@ -281,9 +281,11 @@ impl Job<'_> {
             // A token is seldom less than a byte.
             end = text.len().min(usize::try_from(most.0).unwrap_or(usize::MAX).saturating_mul(4));
         }
+        // Where there is no room for the mark, there is none.
+        let mark = if self.tokens(CUT) <= most { CUT } else { "" };
         loop {
             let kept = head(text, end).trim_end();
-            let cut = format!("{kept}{CUT}");
+            let cut = format!("{kept}{mark}");
             if self.tokens(&cut) <= most || kept.is_empty() {
                 return Some(cut);
             }

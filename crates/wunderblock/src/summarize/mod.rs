@@ -7,14 +7,16 @@
 
 pub mod attempt;
 mod command;
-pub mod extract;
+mod extract;
 mod model;
 pub mod prompt;
-pub mod verify;
+mod verify;
 
-pub use attempt::{Draft, Floor, Level, Options, Verdict};
+pub use attempt::{Draft, Floor, Judgement, Level, Options};
 pub use command::CommandSummariser;
+pub use extract::extract;
 pub use model::ModelSummariser;
+pub use verify::{Against, Fault, Verdict, verify};
 
 use std::fmt;
 pub use wunderblock_core::compact::Detail;

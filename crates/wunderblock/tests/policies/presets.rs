@@ -68,6 +68,7 @@ fn the_templates_are_those_of_their_systems() {
     }
 }
 
-fn here(path: &str) -> PathBuf {
+/// A path of this crate.
+pub(super) fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }

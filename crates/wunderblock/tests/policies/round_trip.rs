@@ -2,6 +2,7 @@
 
 use proptest::option;
 use proptest::prelude::*;
+use std::sync::LazyLock;
 use wunderblock::policy::Policies;
 use wunderblock_core::policy::{
     Act, Boundary, Cut, Fill, Form, Level, Limits, Meanwhile, Measure, Order, Permille, Policy, Protect,
@@ -9,9 +10,17 @@ use wunderblock_core::policy::{
 };
 use wunderblock_core::units::{Bytes, Tokens};
 
-/// Mostly what makes sense, now and then what does not.
+/// Read once for all cases.
+static PRESETS: LazyLock<Policies> = LazyLock::new(Policies::embedded);
+
+/// Any part, sense or not.
 fn part() -> impl Strategy<Value = Permille> {
     prop_oneof![8 => 0..=1_000_u16, 1 => Just(0), 1 => 0..=65_000_u16].prop_map(Permille)
+}
+
+/// Mostly a part that makes sense there, now and then any.
+fn within(range: std::ops::Range<u16>) -> impl Strategy<Value = Permille> {
+    prop_oneof![24 => range.prop_map(Permille), 1 => part()]
 }
 
 /// TOML says whole numbers up to this.
@@ -19,8 +28,21 @@ fn count() -> impl Strategy<Value = u64> {
     prop_oneof![8 => 0..300_000_u64, 1 => 0..=i64::MAX as u64]
 }
 
+fn amount() -> impl Strategy<Value = Tokens> {
+    (1..300_000_u64).prop_map(Tokens)
+}
+
+fn shrunk() -> impl Strategy<Value = (Tokens, Tokens)> {
+    (2..9_000_u64, 0..10_000_u64)
+        .prop_map(|(over, to)| (Tokens(over), Tokens(if to < 9_000 { to % over } else { to })))
+}
+
 fn tokens() -> impl Strategy<Value = Tokens> {
     count().prop_map(Tokens)
+}
+
+fn name() -> impl Strategy<Value = Box<str>> {
+    prop_oneof![9 => "[a-z][a-z0-9_-]{0,12}".prop_map(String::into_boxed_str), 1 => text()]
 }
 
 fn text() -> impl Strategy<Value = Box<str>> {
@@ -28,9 +50,10 @@ fn text() -> impl Strategy<Value = Box<str>> {
         .prop_map(String::into_boxed_str)
 }
 
-fn level() -> impl Strategy<Value = Level> {
-    let parts = (option::of(part()), option::of(tokens()), option::of(tokens()));
-    let counts = (option::of(count()), option::of(count()), option::of(count()));
+fn level(fraction: std::ops::Range<u16>) -> impl Strategy<Value = Level> {
+    let tokens = (400_000 + u64::from(fraction.start)..=i64::MAX as u64).prop_map(Tokens);
+    let parts = (option::of(within(fraction)), option::of(tokens), option::of(amount()));
+    let counts = (option::of(600..900_u64), option::of(count()), option::of(count()));
     (parts, counts).prop_map(|((fraction, tokens, free), (messages, age_s, cache_s))| Level {
         fraction,
         tokens,
@@ -44,15 +67,16 @@ fn level() -> impl Strategy<Value = Level> {
 fn triggers() -> impl Strategy<Value = Triggers> {
     let of = prop_oneof![Just(Whole::Budget), Just(Whole::Window)];
     let boundary = prop_oneof![Just(Boundary::Exchange), Just(Boundary::Turn), Just(Boundary::Task)];
-    (level(), level(), of, boundary, part(), part()).prop_map(
+    (level(400..700), level(700..1_001), of, boundary, within(0..400), within(0..600)).prop_map(
         |(soft, hard, of, boundary, down_to, regrow)| Triggers { soft, hard, of, boundary, down_to, regrow },
     )
 }
 
 fn protect() -> impl Strategy<Value = Protect> {
     let counts = (0..300_u64, 0..300_u64, 0..9_u64);
-    let amounts = (tokens(), tokens(), tokens(), tokens());
-    (counts, amounts, part(), part(), any::<bool>()).prop_map(
+    let amounts =
+        (amount(), amount(), prop_oneof![Just(Tokens(0)), (300_000..900_000_u64).prop_map(Tokens)], tokens());
+    (counts, amounts, within(0..1_000), within(0..400), any::<bool>()).prop_map(
         |(
             (first, messages, turns),
             (tokens, at_least, at_most, user_tokens),
@@ -86,7 +110,7 @@ fn split() -> impl Strategy<Value = Split> {
 }
 
 fn act() -> impl Strategy<Value = Act> {
-    let gain = || (part(), tokens());
+    let gain = || (within(0..1_000), tokens());
     prop_oneof![
         (option::of(count()), any::<bool>(), any::<bool>(), any::<bool>(), gain()).prop_map(
             |(thinking_after, invalid_runs, placeholder, repeated, (min_gain, min_tokens))| Act::Curate {
@@ -113,26 +137,36 @@ fn act() -> impl Strategy<Value = Act> {
                 min_tokens
             }
         ),
-        (tokens(), tokens(), part(), count(), gain()).prop_map(
-            |(over, to, head, keep, (min_gain, min_tokens))| {
+        (shrunk(), within(0..1_001), count(), gain()).prop_map(
+            |((over, to), head, keep, (min_gain, min_tokens))| {
                 Act::Shrink { over, to, head, keep, min_gain, min_tokens }
             }
         ),
-        (any::<bool>(), tokens(), part(), part(), part(), any::<bool>(), gain()).prop_map(
-            |(by_task, chunk, chunk_share, chunk_least, oldest, all, (min_gain, min_tokens))| {
-                Act::Summarise {
-                    by: if by_task { Measure::Task } else { Measure::Length },
-                    chunk,
-                    chunk_share,
-                    chunk_least,
-                    oldest,
-                    all,
-                    min_gain,
-                    min_tokens,
+        (
+            any::<bool>(),
+            tokens(),
+            within(500..1_001),
+            within(0..500),
+            within(1..1_001),
+            any::<bool>(),
+            gain()
+        )
+            .prop_map(
+                |(by_task, chunk, chunk_share, chunk_least, oldest, all, (min_gain, min_tokens))| {
+                    Act::Summarise {
+                        by: if by_task { Measure::Task } else { Measure::Length },
+                        chunk,
+                        chunk_share,
+                        chunk_least,
+                        oldest,
+                        all,
+                        anchored: !all,
+                        min_gain,
+                        min_tokens,
+                    }
                 }
-            }
-        ),
-        (0..20_u64, 0..20_u64, any::<u32>(), part(), tokens(), gain()).prop_map(
+            ),
+        (1..30_u64, 2..20_u64, any::<u32>(), within(0..1_000), tokens(), gain()).prop_map(
             |(leaves, nodes, most, above, above_tokens, (min_gain, min_tokens))| Act::Condense {
                 leaves,
                 nodes,
@@ -143,7 +177,7 @@ fn act() -> impl Strategy<Value = Act> {
                 min_tokens
             }
         ),
-        (any::<bool>(), count(), gain()).prop_map(|(by_age, keep, (min_gain, min_tokens))| Act::Drop {
+        (any::<bool>(), 0..700_u64, gain()).prop_map(|(by_age, keep, (min_gain, min_tokens))| Act::Drop {
             by: if by_age { Order::Age } else { Order::Importance },
             keep,
             min_gain,
@@ -159,17 +193,20 @@ fn template() -> impl Strategy<Value = Template> {
         Just(Fill::UserMessages),
         Just(Fill::Statistics)
     ];
-    let section = (text(), prop::collection::vec(fill, 0..4), text());
+    let section = (name(), prop::collection::vec(fill, 1..4), text());
     let sections =
-        prop::collection::vec(section.prop_map(|(name, fill, about)| Section { name, fill, about }), 0..4);
+        prop::collection::vec(section.prop_map(|(name, fill, about)| Section { name, fill, about }), 1..4);
     let form = prop_oneof![Just(Form::Markdown), Just(Form::Numbered), Just(Form::Xml)];
-    (form, text(), sections).prop_map(|(form, root, sections)| Template { form, root, sections })
+    (form, name(), sections).prop_map(|(form, root, sections)| Template { form, root, sections })
 }
 
 fn summary() -> impl Strategy<Value = Summary> {
-    let amounts = (tokens(), tokens(), tokens(), tokens(), tokens());
-    let parts = (part(), 900..4_000_u16, part(), 900..2_000_u16, part());
-    (template(), text(), amounts, parts).prop_map(
+    let least = prop_oneof![9 => (0..500_u64).prop_map(Tokens), 1 => tokens()];
+    let input =
+        prop_oneof![4 => Just(Tokens(0)), 4 => (400_000..900_000_u64).prop_map(Tokens), 1 => tokens()];
+    let amounts = ((500..300_000_u64).prop_map(Tokens), least, amount(), tokens(), input);
+    let parts = (within(1..1_000), 990..4_000_u16, within(1..1_001), 990..2_000_u16, within(0..1_001));
+    (template(), name(), amounts, parts).prop_map(
         |(
             template,
             model,
@@ -195,7 +232,7 @@ fn summary() -> impl Strategy<Value = Summary> {
 }
 
 fn limits() -> impl Strategy<Value = Limits> {
-    (0..9_u32, count(), any::<u32>(), any::<u32>(), any::<bool>()).prop_map(
+    (prop_oneof![9 => 1..9_u32, 1 => Just(0)], count(), any::<u32>(), any::<u32>(), any::<bool>()).prop_map(
         |(rounds, cooldown_s, calls_per_hour, sweep_nodes, waits)| Limits {
             rounds,
             cooldown_s,
@@ -211,7 +248,7 @@ fn policy() -> impl Strategy<Value = Policy> {
     let calm = prop_oneof![1 => Just(Protect::default()), 1 => protect()];
     let quiet = prop_oneof![1 => Just(Triggers::default()), 1 => triggers()];
     let steps = prop::collection::vec(act(), 0..4);
-    (text(), text(), quiet, calm, split(), steps, plain, limits()).prop_map(
+    (name(), text(), quiet, calm, split(), steps, plain, limits()).prop_map(
         |(name, about, trigger, protect, split, steps, summary, limits)| Policy {
             name,
             about,
@@ -232,10 +269,9 @@ proptest! {
     #[test]
     fn a_policy_comes_back_from_its_file(policy in policy()) {
         let text = toml::to_string(&policy).unwrap();
-        let policies = Policies::embedded();
         let mut errors: Vec<_> = policy.faults();
         errors.retain(|fault| fault.severity == Severity::Error);
-        match policies.parse(&text, "a policy") {
+        match PRESETS.parse(&text, "a policy") {
             Ok(parsed) => {
                 prop_assert_eq!(&errors, &[]);
                 prop_assert_eq!(parsed.policy, policy, "{}", text);
@@ -253,7 +289,7 @@ proptest! {
     /// Whatever stands in a file, the answer is a policy or a sentence.
     #[test]
     fn no_text_stops_the_reader(lines in prop::collection::vec(line(), 0..20)) {
-        if let Err(error) = Policies::embedded().parse(&lines.join("\n"), "a text") {
+        if let Err(error) = PRESETS.parse(&lines.join("\n"), "a text") {
             prop_assert!(!error.findings.is_empty());
             prop_assert!(!error.to_string().is_empty());
         }

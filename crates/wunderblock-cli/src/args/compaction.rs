@@ -1,0 +1,58 @@
+//! Options of compaction: the policy, who writes summaries, what to look at.
+
+use super::BuildArgs;
+use clap::Args as ClapArgs;
+use std::path::PathBuf;
+
+/// Which policy, and who writes for it.
+#[derive(Clone, Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Compaction")]
+pub(crate) struct PolicyArgs {
+    /// When and how the lane is compacted: a preset's name, a file, or `off` [default: balanced]
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) policy: Option<String>,
+    /// Who writes summaries: `extractive` needs no model; a model's name; `command:PROG` [default: extractive]
+    #[arg(long, value_name = "WHO")]
+    pub(crate) summarizer: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  wunderblock compact SESSION                                  the default policy, no model needed
+  wunderblock compact SESSION --dry-run --policy claude-code   what it would do, step by step
+  wunderblock compact SESSION --focus 'the database schema'    what summaries should look at most
+  wunderblock compact SESSION --summarizer claude-haiku-4-5    a model writes (key in ANTHROPIC_API_KEY)
+  wunderblock compact SESSION --summarizer 'command:./mine'    a program: JSON on stdin, the summary on stdout
+Nothing is lost: `describe` shows the summaries, `expand` gives back what they stand for, `undo` brings back the view
+from before. Policies: docs/policies.md. Exit code 3: nothing was changed, and why is said.")]
+pub(crate) struct CompactArgs {
+    #[command(flatten)]
+    pub(crate) session: super::SessionArg,
+    #[command(flatten)]
+    pub(crate) build: BuildArgs,
+    /// What the summaries should look at most; recorded with them, never a message
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) focus: Option<String>,
+    /// Say what would be done, and record nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Only if the policy says that the lane is due
+    #[arg(long)]
+    pub(crate) if_due: bool,
+    /// Write the summaries to a file, too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Undoes the newest compaction that is not undone yet; say it again to go further back.
+What was summarised since stays readable: describe SESSION."
+)]
+pub(crate) struct UndoArgs {
+    #[command(flatten)]
+    pub(crate) session: super::SessionArg,
+    /// Which consumer's view
+    #[arg(long, default_value = "main", value_name = "NAME")]
+    pub(crate) lane: String,
+}

@@ -1,0 +1,199 @@
+//! `compact`: a lane compacted now, and the account of it.
+
+use super::{bar, build, print, print_json, session};
+use crate::args::{CompactArgs, Global};
+use crate::columns::{fit, wrap};
+use crate::exit::{Failure, REFUSED, unwritten};
+use crate::paint::Paint;
+use crate::settings::Settings;
+use crate::terminal::{clean, width};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use std::sync::Arc;
+use wunderblock::{CompactOptions, Compacted, ContextOptions, MadeNode, Outcome, Stage};
+use wunderblock_core::stub::grouped;
+
+pub(crate) async fn run(
+    global: &Global,
+    settings: &Settings,
+    wanted: CompactArgs,
+) -> Result<ExitCode, Failure> {
+    let engine = if wanted.dry_run { settings.either().await? } else { settings.write().await? };
+    let session = session(&engine, global, &wanted.session.session).await?;
+    let context = build::options(settings, &wanted.build, None)?;
+    let Some(compactor) = context.compactor.clone() else { return Ok(ExitCode::SUCCESS) };
+    let due = if wanted.if_due {
+        let due = session.explain(&context).await?.due;
+        if due.is_none() {
+            print("the lane is not due: nothing was done\n")?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        due
+    } else {
+        None
+    };
+    let bar = bar(global, "compacting", "{spinner} {msg}");
+    let shown = bar.clone();
+    let options = CompactOptions {
+        context: ContextOptions { compactor: None, ..context },
+        compactor,
+        due,
+        focus: wanted.focus.clone(),
+        dry_run: wanted.dry_run,
+        sweep: true,
+        progress: Some(Arc::new(move |stage: &Stage| {
+            shown.set_message(words(stage));
+            shown.tick();
+            true
+        })),
+    };
+    let done = session.compact(&options).await;
+    bar.finish_and_clear();
+    let done = done?;
+    if let Some(path) = &wanted.out {
+        let text: Vec<&str> = done.nodes.iter().map(|node| node.text.as_str()).collect();
+        std::fs::write(path, text.join("\n\n")).map_err(|error| unwritten(path, &error))?;
+    }
+    if global.json {
+        print_json(&machine(session.id().as_str(), &done))?;
+    } else {
+        print(&picture(session.id().as_str(), &done, Paint::stdout()))?;
+    }
+    let changed = matches!(done.outcome, Outcome::Compacted | Outcome::WouldCompact);
+    Ok(if changed { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
+}
+
+fn words(stage: &Stage) -> String {
+    match stage {
+        Stage::Summarising { done, of, bytes: 0 } => format!("summary {} of {of}", done + 1),
+        Stage::Summarising { done, of, bytes } => {
+            format!("summary {} of {of}, {} bytes", done + 1, grouped(*bytes as u64))
+        }
+        Stage::Swept { through, of } => {
+            format!("swept {} of {} positions", grouped(through.0), grouped(of.0))
+        }
+    }
+}
+
+/// The account, for people.
+pub(super) fn picture(session: &str, done: &Compacted, paint: Paint) -> String {
+    let mut out =
+        format!("{} · lane {} · policy {}\n", clean(session), clean(done.lane.as_str()), done.policy);
+    out.push_str(&wrap(&format!("{}: {}", done.due.level.word(), clean(&done.due.why)), width(), 2));
+    for rung in &done.rungs {
+        let sign = if rung.taken { "✓" } else { "·" };
+        let why = rung.why.as_deref().map(|why| format!("  {}", clean(why))).unwrap_or_default();
+        let line =
+            format!("  {sign} {:<10} {:>9} tokens{why}", rung.rung, format!("−{}", grouped(rung.saved.0)));
+        out.push_str(&format!("{}\n", fit(&line, width())));
+    }
+    for node in done.nodes.iter().rev().take(NODES).rev() {
+        out.push_str(&node_line(node));
+    }
+    if done.nodes.len() > NODES {
+        out.push_str(&paint.dim(&format!("  … {} summaries in all\n", done.nodes.len())));
+    }
+    for rejected in &done.rejected {
+        out.push_str(&wrap(
+            &format!("not taken, by {}: {}", clean(&rejected.producer), clean(&rejected.why)),
+            width(),
+            2,
+        ));
+    }
+    for spent in &done.spent {
+        let dollars =
+            spent.micro_dollars.map(|micro| format!(", ${}.{:06}", micro / 1_000_000, micro % 1_000_000));
+        let (input, output) = (grouped(spent.input.0), grouped(spent.output.0));
+        let cost = dollars.unwrap_or_default();
+        out.push_str(&format!("  {}: {input} tokens in, {output} out{cost}\n", clean(&spent.model)));
+    }
+    out.push_str(&wrap(&verdict(session, done), width(), 0));
+    out
+}
+
+/// Summaries that are listed, the newest.
+const NODES: usize = 12;
+
+fn node_line(node: &MadeNode) -> String {
+    let (before, after) = (grouped(node.before.0), grouped(node.after.0));
+    let line = format!(
+        "  #{} summary of {}–{}, level {}: {before} → {after} tokens, {}",
+        node.at,
+        node.from,
+        node.to,
+        node.level,
+        clean(&node.producer)
+    );
+    format!("{}\n", fit(&line, width()))
+}
+
+fn verdict(session: &str, done: &Compacted) -> String {
+    let (before, after) = (grouped(done.before.0), grouped(done.after.0));
+    let session = clean(session);
+    match &done.outcome {
+        Outcome::Compacted => format!(
+            "{before} → {after} tokens. Nothing is lost: `wunderblock describe {session}` lists the summaries, \
+             `wunderblock undo {session}` brings back the view from before."
+        ),
+        Outcome::WouldCompact => format!("{before} → {after} tokens, if it were done."),
+        Outcome::NothingGained => {
+            format!(
+                "{before} tokens; no step saves what it must: nothing was changed. Another --policy may do more."
+            )
+        }
+        Outcome::Refused => {
+            "no summary that was written could be taken: nothing was changed. Try --summarizer extractive."
+                .to_owned()
+        }
+        Outcome::Vetoed(why) => format!("not done: {}", clean(why)),
+        Outcome::Overtaken => {
+            "what it was made from changed meanwhile: nothing was changed. Say it again.".to_owned()
+        }
+        Outcome::Busy(who) => {
+            format!("another worker ({}) is compacting this lane; wait for it.", clean(who))
+        }
+        Outcome::Stopped(rounds) => format!(
+            "{rounds} compactions in a row came to nothing: the lane is left alone until it has grown. \
+             `wunderblock compact {session}` by hand tries all the same."
+        ),
+        Outcome::Off => "the policy is off: nothing was done. Give --policy NAME.".to_owned(),
+        Outcome::Interrupted => "stopped; what was published stays, nothing else was changed.".to_owned(),
+    }
+}
+
+/// The account, for machines.
+pub(super) fn machine(session: &str, done: &Compacted) -> Value {
+    let node = |node: &MadeNode| {
+        json!({
+            "seq": node.at.0,
+            "from_seq": node.from.0,
+            "to_seq": node.to.0,
+            "level": node.level,
+            "producer": node.producer,
+            "tokens_before": node.before.0,
+            "tokens_after": node.after.0,
+        })
+    };
+    let why = match &done.outcome {
+        Outcome::Vetoed(why) | Outcome::Busy(why) => Some(why.clone()),
+        _ => None,
+    };
+    json!({
+        "session": session,
+        "lane": done.lane.as_str(),
+        "policy": done.policy,
+        "compacted": done.outcome == Outcome::Compacted,
+        "outcome": done.outcome.word(),
+        "why": why,
+        "level": done.due.level.word(),
+        "trigger": done.due.why,
+        "tokens_before": done.before.0,
+        "tokens_after": done.after.0,
+        "target_reached": done.reached,
+        "seq": done.recorded.map(|seq| seq.0),
+        "summaries": done.nodes.iter().map(node).collect::<Vec<_>>(),
+        "steps": done.rungs,
+        "rejected": done.rejected,
+        "spent": done.spent,
+    })
+}

@@ -1,0 +1,186 @@
+//! `describe`: what a summary is and was made from; of a session, all its summaries.
+
+use super::{print, print_json, reading, say};
+use crate::args::{Describe, Global};
+use crate::columns::{fit, plural, wrap};
+use crate::exit::Failure;
+use crate::paint::Paint;
+use crate::settings::Settings;
+use crate::terminal::{clean, clean_lines, width};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::ExitCode;
+use wunderblock::graph::{Branch, Described, Node, Reading};
+use wunderblock::{Address, Session};
+use wunderblock_core::stub::grouped;
+use wunderblock_core::units::{Seq, Tokens};
+
+pub(crate) async fn run(
+    global: &Global,
+    settings: &Settings,
+    wanted: &Describe,
+) -> Result<ExitCode, Failure> {
+    if wanted.node.starts_with("wb:") {
+        let address: Address = wanted.node.parse()?;
+        let engine = settings.read_only().await?;
+        let described = engine.describe(address).await?;
+        if global.json {
+            print_json(&serde_json::to_value(&described)?)?;
+        } else {
+            print(&picture(&described, Paint::stdout()))?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (_, session) = reading(settings, global, &wanted.node).await?;
+    list(global, &session).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn list(global: &Global, session: &Session) -> Result<(), Failure> {
+    let nodes = session.nodes(None).await?;
+    if global.json {
+        return print_json(&json!({ "session": session.id().as_str(), "nodes": nodes }));
+    }
+    if nodes.is_empty() {
+        say(global, "the session has no summaries: nothing of it has been compacted yet");
+        return Ok(());
+    }
+    print(&tree(&nodes, Paint::stdout()))
+}
+
+/// All nodes, each under the first that was made from it.
+fn tree(nodes: &[Node], paint: Paint) -> String {
+    let by_seq: BTreeMap<Seq, &Node> = nodes.iter().map(|node| (node.seq, node)).collect();
+    let mut roots: Vec<&Node> = nodes.iter().filter(|node| node.parents.is_empty()).collect();
+    roots.sort_by_key(|node| (node.from, node.seq));
+    let mut seen = BTreeSet::new();
+    let mut out = String::new();
+    // Nodes that were made from each other have no beginning; they are listed all the same, after the others.
+    for root in roots.into_iter().chain(nodes) {
+        let mut open = vec![(0, root)];
+        while let Some((depth, node)) = open.pop() {
+            if !seen.insert(node.seq) {
+                continue;
+            }
+            out.push_str(&line(node, depth, paint));
+            let mut below: Vec<&Node> =
+                node.sources.iter().filter_map(|seq| by_seq.get(seq).copied()).collect();
+            below.sort_by_key(|node| (node.from, node.seq));
+            open.extend(below.into_iter().rev().map(|node| (depth + 1, node)));
+        }
+    }
+    out
+}
+
+fn line(node: &Node, depth: usize, paint: Paint) -> String {
+    let mut facts = vec![format!("#{}–{}", node.from, node.to), plural(node.messages, "message", "messages")];
+    facts.extend(saved(node));
+    facts.push(node.producer.to_string());
+    facts
+        .extend(node.lane.as_ref().filter(|lane| lane.as_str() != "main").map(|lane| format!("lane {lane}")));
+    facts.extend(score(node));
+    if node.shown {
+        facts.push("shown".to_owned());
+    }
+    // A chain of any length stays on the screen.
+    let indent = "  ".repeat(depth.min(12));
+    let mut out = format!("{indent}{}  {}\n", paint.bold(&node.address), clean(&facts.join(" · ")));
+    if !node.title.is_empty() {
+        let room = width().saturating_sub(indent.len() + 4);
+        out.push_str(&format!("{indent}    {}\n", paint.dim(&fit(&clean(&node.title), room))));
+    }
+    out
+}
+
+fn saved(node: &Node) -> Option<String> {
+    let count = |tokens: Option<Tokens>| tokens.map_or_else(|| "?".to_owned(), |tokens| grouped(tokens.0));
+    let known = node.tokens_before.is_some() || node.tokens_after.is_some();
+    known.then(|| format!("{} → {} tokens", count(node.tokens_before), count(node.tokens_after)))
+}
+
+fn score(node: &Node) -> Option<String> {
+    let check = node.check?;
+    Some(format!(
+        "grounded {}, kept {} of {}",
+        percent(check.grounded.0),
+        grouped(check.kept.into()),
+        grouped(check.demanded.into())
+    ))
+}
+
+/// Thousandths as people read them.
+fn percent(permille: u16) -> String {
+    if permille.is_multiple_of(10) {
+        format!("{} %", permille / 10)
+    } else {
+        format!("{}.{} %", permille / 10, permille % 10)
+    }
+}
+
+fn picture(described: &Described, paint: Paint) -> String {
+    let node = &described.node;
+    let what =
+        if node.level == 0 { "of events".to_owned() } else { format!("of summaries, level {}", node.level) };
+    let mut out = format!("{}  summary {what}\n", paint.bold(&node.address));
+    let lane = node.lane.as_ref().map_or("none: some other program made it", |lane| lane.as_str());
+    let stands = format!("#{} to #{}, {}", node.from, node.to, plural(node.messages, "message", "messages"));
+    let mut row = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            out.push_str(&format!("{}  {}\n", paint.dim(&format!("{name:>12}")), clean(&value)));
+        }
+    };
+    row("stands for", Some(stands));
+    row("tokens", saved(node));
+    row("made by", Some(node.producer.to_string()));
+    row("policy", node.policy.as_deref().map(ToOwned::to_owned));
+    row("focus", node.focus.as_deref().map(ToOwned::to_owned));
+    row("check", score(node));
+    row("lane", Some(lane.to_owned()));
+    row("shown", Some(if node.shown { "in the lane's present view" } else { "no" }.to_owned()));
+    row("part of", (!node.parents.is_empty()).then(|| positions(&node.parents)));
+    row("made from", (!node.sources.is_empty()).then(|| positions(&node.sources)));
+    row("to expand", Some(cost(described.expand)));
+    if !described.subtree.is_empty() {
+        out.push_str(&format!("\n{}\n", paint.dim("beneath it")));
+        described.subtree.iter().for_each(|branch| out.push_str(&beneath(branch, paint)));
+        if described.more > 0 {
+            out.push_str(&format!("  … and {} more\n", grouped(described.more)));
+        }
+    }
+    match &described.text {
+        Some(text) => out.push_str(&format!("\n{}\n", clean_lines(text).trim_end())),
+        None => out.push_str(&wrap("\n⟨its text is not in the ledger, or was erased⟩", width(), 0)),
+    }
+    out
+}
+
+fn positions(seqs: &[Seq]) -> String {
+    seqs.iter().map(|seq| format!("#{seq}")).collect::<Vec<_>>().join(" ")
+}
+
+fn cost(reading: Reading) -> String {
+    match (reading.tokens, reading.pages) {
+        (Some(tokens), Some(pages)) => {
+            format!("{} tokens, {}", grouped(tokens.0), plural(pages, "page", "pages"))
+        }
+        _ => "not counted yet".to_owned(),
+    }
+}
+
+fn beneath(branch: &Branch, paint: Paint) -> String {
+    let indent = "  ".repeat(usize::try_from(branch.depth).unwrap_or(usize::MAX).min(12));
+    let facts = format!(
+        "#{}–{} · {} · text {} tokens · to expand {}",
+        branch.from,
+        branch.to,
+        plural(branch.messages, "message", "messages"),
+        grouped(branch.tokens.0),
+        cost(branch.expand)
+    );
+    let mut out = format!("{indent}{}  {facts}\n", branch.address);
+    if !branch.title.is_empty() {
+        let room = width().saturating_sub(indent.len() + 4);
+        out.push_str(&format!("{indent}    {}\n", paint.dim(&fit(&clean(&branch.title), room))));
+    }
+    out
+}

@@ -1,0 +1,36 @@
+//! `expand`: what a summary or a gap stands for, verbatim, page by page.
+
+use super::{print_json, say};
+use crate::args::{Expand, Global};
+use crate::exit::{FAILED, Failure};
+use crate::settings::Settings;
+use crate::terminal::write_bytes;
+use std::process::ExitCode;
+use wunderblock::Address;
+use wunderblock_core::stub::grouped;
+
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Expand) -> Result<ExitCode, Failure> {
+    let address: Address = wanted.node.parse()?;
+    let engine = settings.read_only().await?;
+    let options = wunderblock::graph::Expand {
+        query: wanted.query.clone(),
+        page: wanted.page,
+        page_tokens: wanted.tokens,
+        children: !wanted.events,
+    };
+    let page = engine.expand(address, &options).await?;
+    let nothing = page.matches == Some(0);
+    if global.json {
+        print_json(&serde_json::to_value(&page)?)?;
+    } else {
+        write_bytes(page.text.as_bytes())?;
+    }
+    if nothing {
+        say(global, "nothing there has any of these words; `wunderblock search` looks for others like them");
+    }
+    if let Some(next) = page.next {
+        let (number, pages) = (grouped(page.page), grouped(page.pages));
+        say(global, &format!("page {number} of {pages}; --page {next} goes on"));
+    }
+    Ok(if nothing { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+}

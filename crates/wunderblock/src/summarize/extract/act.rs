@@ -1,0 +1,187 @@
+//! What a tool call does: by the tool's name and what it was given.
+
+use super::shell::{self, Shell};
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+/// What was done to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in super::super) enum Deed {
+    /// It was looked at.
+    Read,
+    /// It was made or changed.
+    Changed,
+    /// It was removed or moved away.
+    Removed,
+}
+
+/// What kind of step a call is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Kind {
+    /// Looks at a file.
+    Read,
+    /// Changes files.
+    Write,
+    /// Runs a command.
+    Run,
+    /// Keeps a list of what is to be done.
+    Plan,
+    /// Anything else: searches, fetches.
+    Other,
+}
+
+/// A call, read.
+#[derive(Clone, Debug)]
+pub(super) struct Act {
+    pub(super) kind: Kind,
+    /// What it was, in one line.
+    pub(super) what: String,
+    /// What is compared to see that the same was done again.
+    pub(super) key: String,
+    /// The program a command runs.
+    pub(super) program: String,
+    pub(super) files: Vec<(Deed, String)>,
+    /// Whether what it answers is content, in which `error` is a word like any other.
+    pub(super) shows: bool,
+}
+
+const PATHS: [&str; 9] = [
+    "file_path",
+    "path",
+    "filename",
+    "notebook_path",
+    "file",
+    "filepath",
+    "filePath",
+    "target_file",
+    "file_name",
+];
+
+/// Reads a call. `input` is looked into only where name and gist do not say enough.
+pub(super) fn read(name: &str, gist: Option<&str>, input: &str) -> Act {
+    let gist = gist.unwrap_or_default();
+    let kind = kind(name);
+    match kind {
+        Kind::Run => {
+            let given = if gist.is_empty() { command(input).unwrap_or_default() } else { gist.to_owned() };
+            let Shell { key, program, files, shows } = shell::read(&given);
+            let what = if given.is_empty() { name.to_owned() } else { given };
+            Act { kind, key: format!("run {key}"), what, program, files, shows }
+        }
+        Kind::Plan => plain(kind, name, String::new()),
+        Kind::Other => plain(kind, name, gist.to_owned()),
+        Kind::Read | Kind::Write => file(name, gist, input),
+    }
+}
+
+fn plain(kind: Kind, name: &str, gist: String) -> Act {
+    let what = if gist.is_empty() { name.to_owned() } else { format!("{name} {gist}") };
+    Act { kind, key: what.clone(), what, program: String::new(), files: Vec::new(), shows: true }
+}
+
+/// A tool that works on files. Some do several things, and say which in an argument.
+fn file(name: &str, gist: &str, input: &str) -> Act {
+    let says = |word: &str| {
+        matches!(word, "view" | "create" | "str_replace" | "insert" | "undo_edit" | "write" | "read" | "edit")
+    };
+    let fields = if gist.is_empty() || says(gist) { fields(input) } else { HashMap::new() };
+    let field = |names: &[&str]| names.iter().find_map(|name| fields.get(*name).and_then(|raw| text(raw)));
+    let mode = field(&["command", "action", "mode"]).unwrap_or_default();
+    let kind = match mode.as_str() {
+        "view" | "read" => Kind::Read,
+        mode if says(mode) => Kind::Write,
+        _ => self::kind(name),
+    };
+    let paths = field(&PATHS).unwrap_or_else(|| if says(gist) { String::new() } else { gist.to_owned() });
+    let deed = match kind {
+        Kind::Read => Deed::Read,
+        _ if name.to_ascii_lowercase().contains("delete") => Deed::Removed,
+        _ => Deed::Changed,
+    };
+    // A patch names several files, with spaces between; one name may hold spaces.
+    let several = name.contains("patch") && paths.split(' ').all(|path| path.contains(['/', '.']));
+    let pieces: Vec<&str> = if several { paths.split(' ').collect() } else { vec![paths.as_str()] };
+    let files: Vec<(Deed, String)> = pieces
+        .into_iter()
+        .map(|path| without_lines(path).to_owned())
+        .filter(|path| !path.is_empty() && !path.contains('='))
+        .map(|path| (deed, path))
+        .collect();
+    let first = files.first().map(|(_, path)| path.clone()).unwrap_or_default();
+    let word = if kind == Kind::Read { "read" } else { "edit" };
+    let what =
+        if gist.is_empty() || says(gist) { format!("{name} {first}") } else { format!("{name} {gist}") };
+    Act { kind, what, key: format!("{word} {first}"), program: String::new(), files, shows: true }
+}
+
+/// Without the lines a gist names after a path.
+fn without_lines(path: &str) -> &str {
+    let Some((file, lines)) = path.rsplit_once(':') else { return path };
+    let is_range = !lines.is_empty() && lines.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    if is_range && !file.is_empty() { file } else { path }
+}
+
+fn fields(input: &str) -> HashMap<String, &RawValue> {
+    serde_json::from_str(input).unwrap_or_default()
+}
+
+fn text(raw: &RawValue) -> Option<String> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+/// The command a call runs: one text, or words.
+fn command(input: &str) -> Option<String> {
+    let fields = fields(input);
+    let raw = ["command", "cmd", "script", "code", "input"].iter().find_map(|name| fields.get(*name))?;
+    text(raw).or_else(|| serde_json::from_str::<Vec<String>>(raw.get()).ok().map(|words| words.join(" ")))
+}
+
+/// By the words a tool's name is made of.
+fn kind(name: &str) -> Kind {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    for c in name.chars() {
+        if !c.is_alphanumeric() || c.is_uppercase() && word.ends_with(char::is_lowercase) {
+            words.push(std::mem::take(&mut word));
+        }
+        word.extend(c.to_lowercase().filter(|c| c.is_alphanumeric()));
+    }
+    words.push(word);
+    let is = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
+    if is(&["todo", "todos", "todowrite", "todoread", "plan", "checklist"]) {
+        Kind::Plan
+    } else if is(&[
+        "write",
+        "edit",
+        "multiedit",
+        "patch",
+        "create",
+        "apply",
+        "replace",
+        "insert",
+        "delete",
+        "editor",
+        "update",
+    ]) && !is(&["memory", "task", "issue", "ticket", "reservation", "order", "user"])
+    {
+        Kind::Write
+    } else if is(&["read", "view", "cat", "open"]) {
+        Kind::Read
+    } else if is(&[
+        "bash",
+        "shell",
+        "exec",
+        "run",
+        "terminal",
+        "command",
+        "execute",
+        "python",
+        "ipython",
+        "sh",
+        "powershell",
+    ]) {
+        Kind::Run
+    } else {
+        Kind::Other
+    }
+}

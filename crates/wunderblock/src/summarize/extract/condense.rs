@@ -1,0 +1,427 @@
+//! Earlier summaries go into a new one part by part, line by line; a summary never stands inside another.
+
+use super::form::{Form, heading};
+use super::glean::Found;
+use super::item::{Item, Text};
+use super::plain::{self, code, line};
+use crate::summarize::{Earlier, Material};
+use std::collections::{HashMap, HashSet};
+use wunderblock_core::policy::Fill;
+use wunderblock_core::units::Seq;
+
+/// So many positions of a line are kept: the newest.
+const REFS_MAX: usize = 2;
+/// A longer line of a model is cut, in bytes.
+const LINE_MAX: usize = 600;
+
+/// Takes the lines of earlier summaries in among the items. What is newer goes before what is older; what both say is
+/// said once, with the newest position; counts are added.
+pub(super) fn merge(items: &mut Vec<Item>, material: &Material<'_>, found: &Found<'_>, form: &Form) {
+    if material.earlier.is_empty() {
+        return;
+    }
+    let replaced: HashSet<Fill> = [
+        (Fill::Todos, found.plan.is_some()),
+        (Fill::Current, items.iter().any(|item| item.fill == Fill::Current)),
+        (Fill::Next, items.iter().any(|item| item.fill == Fill::Next)),
+        (Fill::Recent, items.iter().filter(|item| item.fill == Fill::Recent).count() >= 5),
+    ]
+    .into_iter()
+    .filter_map(|(fill, is)| is.then_some(fill))
+    .collect();
+    let count = material.earlier.len();
+    let mut all: Vec<Item> = Vec::new();
+    for (number, earlier) in material.earlier.iter().enumerate() {
+        // What was current in an earlier part is history once a later one tells what came then.
+        let is_last = number + 1 == count;
+        for mut item in read(earlier, form) {
+            let passing = matches!(item.fill, Fill::Current | Fill::Next | Fill::Recent | Fill::Todos);
+            if replaced.contains(&item.fill) || passing && !is_last {
+                continue;
+            }
+            let age = i64::try_from(number * 1_000 / count).unwrap_or(0);
+            // Newer entries, where there are any, go before all of these.
+            item.weight += age - if found.tally.messages > 0 { 1_000 } else { 0 };
+            all.push(item);
+        }
+    }
+    all.append(items);
+    *items = united(all);
+}
+
+/// Each thing once.
+fn united(all: Vec<Item>) -> Vec<Item> {
+    let mut places: HashMap<(Fill, String), usize> = HashMap::new();
+    let mut out: Vec<Item> = Vec::new();
+    for item in all {
+        let same = item.same();
+        if same.0 == Fill::Statistics {
+            add_up(&mut out, item);
+            continue;
+        }
+        match places.get(&same).and_then(|place| out.get_mut(*place)) {
+            Some(before) => {
+                let count = count_of(&before.text).saturating_add(count_of(&item.text));
+                before.weight = before.weight.max(item.weight);
+                before.order = item.order;
+                before.refs = item.refs;
+                before.text = with_count(item.text, count);
+            }
+            None => {
+                places.insert(same, out.len());
+                out.push(item);
+            }
+        }
+    }
+    out
+}
+
+/// How often: the number after the first `×`, else once. Only of lines that count.
+fn count_of(text: &Text) -> u32 {
+    let (Text::Line { lead: text, .. } | Text::Packed { name: text, .. }) = text else { return 1 };
+    let digits = |rest: &str| rest.chars().take_while(char::is_ascii_digit).collect::<String>();
+    text.split_once(" ×").and_then(|(_, rest)| digits(rest).parse().ok()).unwrap_or(1)
+}
+
+fn with_count(text: Text, count: u32) -> Text {
+    let counted = |text: String| {
+        if !text.contains('`') {
+            return text;
+        }
+        let once = match text.split_once(" ×") {
+            Some((before, rest)) => {
+                format!("{before}{}", rest.trim_start_matches(|c: char| c.is_ascii_digit()))
+            }
+            None => text,
+        };
+        match once.rsplit_once('`') {
+            Some((name, rest)) if count > 1 => format!("{name}` ×{count}{rest}"),
+            _ => once,
+        }
+    };
+    match text {
+        Text::Line { lead, quote, tail } => Text::Line { lead: counted(lead), quote, tail },
+        Text::Packed { label, name } => Text::Packed { label, name: counted(name) },
+        block @ Text::Block(_) => block,
+    }
+}
+
+/// Adds the counts of a line of statistics to those of the line before.
+fn add_up(out: &mut Vec<Item>, item: Item) {
+    let Text::Line { lead, .. } = &item.text else { return };
+    let is_counts = lead.contains('×');
+    let before = out.iter_mut().find(|before| {
+        before.fill == Fill::Statistics
+            && matches!(&before.text, Text::Line { lead, .. } if lead.contains('×') == is_counts && (is_counts || lead.starts_with("from ")))
+    });
+    let Some(before) = before else {
+        out.push(item);
+        return;
+    };
+    let Text::Line { lead: old, .. } = &mut before.text else { return };
+    if is_counts {
+        let parse = |text: &str| -> Vec<(String, u64)> {
+            let pair = |piece: &str| {
+                let (name, count) = piece.split_once('×')?;
+                Some((name.trim().to_owned(), count.trim().parse().ok()?))
+            };
+            text.split(',').filter_map(pair).collect()
+        };
+        let mut sums = parse(old);
+        for (name, count) in parse(lead) {
+            match sums.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, sum)) => *sum += count,
+                None => sums.push((name, count)),
+            }
+        }
+        *old = sums.iter().map(|(name, count)| format!("{name} ×{count}")).collect::<Vec<_>>().join(", ");
+    } else if let (Some((since, _)), Some((_, until))) = (old.split_once(" to "), lead.split_once(" to ")) {
+        *old = format!("{since} to {until}");
+    }
+    before.refs = item.refs;
+}
+
+/// The items of an earlier summary, ours or anybody's.
+fn read(earlier: &Earlier<'_>, form: &Form) -> Vec<Item> {
+    let mut fills: &[Fill] = &[];
+    let start = form.place_of(Fill::Intent).map(|fill| vec![fill]).unwrap_or_default();
+    let mut guessed: Vec<Fill> = start;
+    let mut items = Vec::new();
+    let mut lines = earlier.text.lines().peekable();
+    let mut order = 0;
+    while let Some(text) = lines.next() {
+        if let Some(found) = part_of(text, form) {
+            match found {
+                Place::Ours(of) => (fills, guessed) = (of, Vec::new()),
+                Place::Guess(fill) => (fills, guessed) = (&[], vec![fill]),
+            }
+            continue;
+        }
+        let trimmed = text.trim();
+        if trimmed.is_empty()
+            || matches!(trimmed, "–" | "- –" | "---")
+            || trimmed.starts_with("</")
+            || trimmed.starts_with("```")
+        {
+            continue;
+        }
+        // A message in full stands behind its position.
+        let mut block = String::new();
+        while let Some(more) = lines.peek().and_then(|line| line.trim_start().strip_prefix('>')) {
+            block.push_str(more.strip_prefix(' ').unwrap_or(more));
+            block.push('\n');
+            lines.next();
+        }
+        let bare = trimmed.trim_start_matches(['-', '*', '•']).trim_start();
+        let here = if fills.is_empty() { guessed.as_slice() } else { fills };
+        for mut item in items_of(bare, &block, here, earlier.at, form) {
+            order += 1;
+            item.order = item.refs.first().map_or(earlier.from.0, |at| at.0);
+            item.weight -= order;
+            items.push(item);
+        }
+    }
+    // The first of a kind said first is said for a reason.
+    if let Some(first) = items.iter_mut().find(|item| item.fill == Fill::Intent) {
+        first.weight += 9_000;
+    }
+    items
+}
+
+enum Place<'f> {
+    Ours(&'f [Fill]),
+    Guess(Fill),
+}
+
+/// The part a line begins, if it is a heading.
+fn part_of<'f>(text: &str, form: &'f Form) -> Option<Place<'f>> {
+    use wunderblock_core::policy::Form as As;
+    let trimmed = text.trim();
+    let named = trimmed.trim_start_matches(['#', '*', ' ', '<']).trim_end_matches(['*', ':', ' ', '>', '：']);
+    let numbered = named.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['.', ')', ' ']);
+    let is_heading = trimmed.starts_with('#') && trimmed.trim_start_matches('#').starts_with(' ')
+        || trimmed.starts_with('<')
+            && trimmed.ends_with('>')
+            && !trimmed.starts_with("</")
+            && !trimmed.contains(' ')
+        || trimmed.starts_with("**") && trimmed.trim_end_matches(':').ends_with("**")
+        || numbered.len() < named.len()
+            && trimmed.ends_with(':')
+            && text.starts_with(|c: char| c.is_ascii_digit());
+    if !is_heading || named.len() > 80 {
+        return None;
+    }
+    let folded = |text: &str| text.to_lowercase().replace(['_', '-'], " ");
+    for part in &form.parts {
+        let names = [heading(As::Xml, 0, &part.name), part.name.clone()];
+        let names = names.map(|name| folded(name.trim_matches(['<', '>'])));
+        if names.contains(&folded(named)) || names.contains(&folded(numbered)) {
+            return Some(Place::Ours(&part.fills));
+        }
+    }
+    let fill = guess(&folded(numbered));
+    form.place_of(fill).map(Place::Guess)
+}
+
+/// What a heading of another template is about.
+fn guess(name: &str) -> Fill {
+    let about: [(Fill, &[&str]); 14] = [
+        (Fill::UserMessages, &["user message", "messages", "用户消息"]),
+        (Fill::Errors, &["error", "fix", "problem", "bug", "错误", "问题"]),
+        (Fill::Todos, &["open", "todo", "pending", "task", "plan", "待办", "未完成"]),
+        (Fill::Next, &["next", "下一步", "接下来"]),
+        (Fill::Current, &["current", "now", "state", "progress", "当前", "进展"]),
+        (Fill::FilesModified, &["file", "code", "artefact", "artifact", "change", "文件", "代码"]),
+        (Fill::Commands, &["command", "run", "命令"]),
+        (Fill::Constraints, &["constraint", "rule", "preference", "约束", "要求", "偏好"]),
+        (Fill::Decisions, &["decision", "decided", "决定", "决策", "方案"]),
+        (Fill::Identifiers, &["identifier", "literal", "name", "标识"]),
+        (Fill::Findings, &["finding", "knowledge", "insight", "learn", "fact", "发现", "结论", "知识"]),
+        (Fill::Concepts, &["concept", "technical", "概念"]),
+        (Fill::Recent, &["recent", "action", "最近"]),
+        (Fill::Statistics, &["statistic", "统计"]),
+    ];
+    about
+        .iter()
+        .find(|(_, words)| words.iter().any(|word| name.contains(word)))
+        .map_or(Fill::Intent, |(fill, _)| *fill)
+}
+
+/// The items of one line.
+fn items_of(text: &str, block: &str, fills: &[Fill], at: Seq, form: &Form) -> Vec<Item> {
+    let Some(first) = fills.first().copied() else { return Vec::new() };
+    let (said, refs) = positions(text);
+    let refs = if refs.is_empty() { vec![at] } else { refs };
+    let item =
+        |fill: Fill, text: Text, refs: Vec<Seq>| Item { fill, text, refs, weight: 0, must: false, order: 0 };
+    if !block.is_empty() {
+        let fill = if fills.contains(&Fill::UserMessages) { Fill::UserMessages } else { first };
+        return vec![item(fill, Text::Block(block.trim_end().to_owned()), refs)];
+    }
+    // Several names on a line, each with its position.
+    for (label, prefix) in [("read", "read: `"), ("named", "named: `"), ("", "`")] {
+        let packed = text.strip_prefix(prefix).filter(|_| !text.contains('"') && !text.contains('→'));
+        let Some(rest) = packed else { continue };
+        let fill = match label {
+            "read" if fills.contains(&Fill::FilesRead) => Fill::FilesRead,
+            "named" if fills.contains(&Fill::Identifiers) => Fill::Identifiers,
+            _ => [Fill::Identifiers, Fill::Concepts]
+                .into_iter()
+                .find(|fill| fills.contains(fill))
+                .unwrap_or(first),
+        };
+        let rest = format!("`{rest}");
+        let several = rest.split(super::item::BETWEEN).map(|piece| {
+            let (name, own) = positions(piece);
+            item(
+                fill,
+                Text::Packed { label, name: tame(name, form) },
+                if own.is_empty() { refs.clone() } else { own },
+            )
+        });
+        return several.filter(|item| item.words().len() > 2).collect();
+    }
+    let fill = kind_of(said, fills).unwrap_or(first);
+    let (lead, quote, tail) = split(said, form);
+    let says = lead.chars().chain(quote.chars()).any(char::is_alphanumeric);
+    if says { vec![item(fill, Text::Line { lead, quote, tail }, refs)] } else { Vec::new() }
+}
+
+/// Which kind of a part that has several, by the words our own lines begin with.
+fn kind_of(said: &str, fills: &[Fill]) -> Option<Fill> {
+    let begins = |words: &[&str]| words.iter().any(|word| said.starts_with(word));
+    let fill = if begins(&["changed `", "removed `", "changing `", "removing `"]) {
+        Fill::FilesModified
+    } else if begins(&["in progress: ", "open: "]) {
+        Fill::Todos
+    } else if begins(&["asked last: ", "said last: "]) {
+        Fill::Current
+    } else if begins(&["user: ", "model: "]) {
+        Fill::Recent
+    } else if said.ends_with("→ open") || said.contains("→ fixed") {
+        Fill::Errors
+    } else if begins(&["`"]) {
+        Fill::Commands
+    } else if begins(&["messages ×", "from "]) {
+        Fill::Statistics
+    } else {
+        return None;
+    };
+    fills.contains(&fill).then_some(fill)
+}
+
+/// The words of a line, and the positions it ends with.
+fn positions(text: &str) -> (&str, Vec<Seq>) {
+    let mut refs = Vec::new();
+    let mut rest = text.trim_end();
+    while let Some((before, last)) = rest.rsplit_once([' ', '(']) {
+        let number =
+            last.trim_end_matches([')', ',', '.']).strip_prefix('#').and_then(|digits| digits.parse().ok());
+        let Some(number) = number else { break };
+        refs.insert(0, Seq(number));
+        rest = before.trim_end();
+    }
+    let skip = refs.len().saturating_sub(REFS_MAX);
+    refs.drain(..skip);
+    (rest, refs)
+}
+
+/// Our words, somebody's words, our words. A line whose words are not in marks is somebody's as a whole, unless it names
+/// things only.
+fn split(said: &str, form: &Form) -> (String, String, String) {
+    let first = said.find('"');
+    let last = said.rfind('"').filter(|last| first.is_some_and(|first| *last > first));
+    if let (Some(first), Some(last)) = (first, last) {
+        let lead = said.get(..first).unwrap_or_default();
+        let tail = said.get(last + 1..).unwrap_or_default();
+        if is_ours(lead) && is_ours(tail) {
+            let quote = line(said.get(first + 1..last).unwrap_or_default(), form.marks);
+            let mut lead = tame(lead, form);
+            if lead.ends_with(':') {
+                lead.push(' ');
+            }
+            return (
+                lead,
+                quote,
+                if tail.is_empty() { String::new() } else { format!(" {}", tame(tail, form)) },
+            );
+        }
+    }
+    if is_ours(said) {
+        return (tame(said, form), String::new(), String::new());
+    }
+    let end = plain::cut(said, LINE_MAX);
+    let more = if end < said.len() { "…" } else { "" };
+    (
+        String::new(),
+        line(&format!("{}{more}", said.get(..end).unwrap_or_default()), form.marks),
+        String::new(),
+    )
+}
+
+/// Names in backticks, counts, and the few words that we write around them.
+fn is_ours(text: &str) -> bool {
+    const OURS: [&str; 34] = [
+        "then:",
+        "user:",
+        "model:",
+        "changed",
+        "removed",
+        "changing",
+        "removing",
+        "no",
+        "result",
+        "yet",
+        "read:",
+        "named:",
+        "→",
+        "failed",
+        "failed,",
+        "failed:",
+        "ok",
+        "ok:",
+        "exit",
+        "code",
+        "fixed",
+        "after",
+        "open",
+        "open:",
+        "in",
+        "progress:",
+        "asked",
+        "said",
+        "last:",
+        "was",
+        "given:",
+        "printed:",
+        "reply:",
+        "the",
+    ];
+    let outside: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");
+    let plain = |word: &str| {
+        let counts = |c: char| c.is_ascii_digit() || "×,:".contains(c);
+        OURS.contains(&word)
+            || word.chars().all(counts)
+            || matches!(word, "reports:" | "messages" | "by" | "calls" | "files" | "from" | "to")
+            || word.chars().all(|c| c.is_ascii_digit() || "-:".contains(c))
+    };
+    outside.split_whitespace().all(plain) && text.matches('`').count().is_multiple_of(2)
+}
+
+/// Our own words of an earlier time, as they may stand here.
+fn tame(text: &str, form: &Form) -> String {
+    let pieces: Vec<String> = text
+        .split('`')
+        .enumerate()
+        .map(|(number, piece)| if number % 2 == 1 { code(piece, form.marks) } else { spaced(piece, form) })
+        .collect();
+    pieces.join("`").trim().to_owned()
+}
+
+/// As [`line`], with the spaces at both ends.
+fn spaced(piece: &str, form: &Form) -> String {
+    let inner = line(piece, form.marks);
+    let before = if piece.starts_with(' ') { " " } else { "" };
+    let after = if piece.ends_with(' ') && !inner.is_empty() { " " } else { "" };
+    format!("{before}{inner}{after}")
+}

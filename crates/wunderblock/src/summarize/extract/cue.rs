@@ -1,0 +1,333 @@
+//! Sentences that say what kind of sentence they are: `must`, `decided`, `turns out`, `next`, and the same in Chinese.
+
+use super::plain::cut;
+use aho_corasick::{AhoCorasick, MatchKind};
+use std::sync::OnceLock;
+
+/// What a sentence is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in super::super) enum Cue {
+    /// What was ruled out, demanded or preferred.
+    Constraint,
+    /// What was decided.
+    Decision,
+    /// What was found out.
+    Finding,
+    /// What comes next.
+    Next,
+    /// What is done.
+    Done,
+    /// What is still to be done.
+    Todo,
+}
+
+const CUES: [(Cue, &[&str]); 6] = [
+    (
+        Cue::Constraint,
+        &[
+            "must",
+            "mustn't",
+            "never",
+            "always",
+            "don't",
+            "do not",
+            "don’t",
+            "dont",
+            "only",
+            "prefer",
+            "preferably",
+            "should not",
+            "shouldn't",
+            "avoid",
+            "make sure",
+            "ensure",
+            "no need",
+            "not allowed",
+            "required",
+            "不要",
+            "必须",
+            "只能",
+            "务必",
+            "一定",
+            "禁止",
+            "请用",
+            "不能",
+            "不得",
+            "只用",
+            "优先",
+            "避免",
+            "始终",
+            "永远",
+            "确保",
+            "不许",
+            "不可以",
+            "請用",
+            "必須",
+            "確保",
+        ],
+    ),
+    (
+        Cue::Decision,
+        &[
+            "decided",
+            "decide to",
+            "decision",
+            "choose",
+            "chose",
+            "chosen",
+            "instead of",
+            "let's use",
+            "let’s use",
+            "let's go",
+            "going with",
+            "go with",
+            "we will",
+            "we'll",
+            "we’ll",
+            "agreed",
+            "settled on",
+            "the plan is",
+            "决定",
+            "选择",
+            "方案",
+            "采用",
+            "改用",
+            "就用",
+            "选用",
+            "定为",
+            "同意",
+            "決定",
+            "選擇",
+            "採用",
+        ],
+    ),
+    (
+        Cue::Finding,
+        &[
+            "found that",
+            "i found",
+            "turns out",
+            "the problem",
+            "the issue is",
+            "root cause",
+            "because",
+            "the reason",
+            "confirmed",
+            "this means",
+            "caused by",
+            "discovered",
+            "the bug",
+            "this is why",
+            "it seems",
+            "it appears",
+            "i see that",
+            "the culprit",
+            "conclusion",
+            "in fact",
+            "actually",
+            "发现",
+            "原因",
+            "问题在于",
+            "说明",
+            "结论",
+            "确认",
+            "根因",
+            "因为",
+            "因此",
+            "看来",
+            "實際",
+            "發現",
+            "實际上",
+            "实际上",
+        ],
+    ),
+    (
+        Cue::Next,
+        &[
+            "next",
+            "i'll",
+            "i’ll",
+            "i will",
+            "now i",
+            "let me",
+            "then i",
+            "going to",
+            "remaining",
+            "接下来",
+            "下一步",
+            "现在我",
+            "然后我",
+            "我将",
+            "我会",
+            "让我",
+            "接下來",
+            "剩下",
+        ],
+    ),
+    (
+        Cue::Done,
+        &[
+            "done",
+            "completed",
+            "implemented",
+            "i added",
+            "added",
+            "fixed",
+            "i created",
+            "created",
+            "updated",
+            "removed",
+            "committed",
+            "successfully",
+            "now works",
+            "tests pass",
+            "finished",
+            "完成",
+            "已经",
+            "实现了",
+            "修复了",
+            "添加了",
+            "已修复",
+            "已添加",
+            "通过了",
+            "修好了",
+            "改好了",
+        ],
+    ),
+    (
+        Cue::Todo,
+        &[
+            "todo",
+            "to do:",
+            "still need",
+            "still needs",
+            "not yet",
+            "remains to",
+            "待办",
+            "还需要",
+            "还没",
+            "尚未",
+            "未完成",
+        ],
+    ),
+];
+
+/// A longer sentence is cut, in bytes.
+const SENTENCE_MAX: usize = 400;
+/// A shorter one says nothing, in characters.
+const SENTENCE_MIN: usize = 4;
+
+struct Cues {
+    finder: AhoCorasick,
+    kinds: Vec<Cue>,
+}
+
+fn cues() -> Option<&'static Cues> {
+    static FOUND: OnceLock<Option<Cues>> = OnceLock::new();
+    FOUND
+        .get_or_init(|| {
+            let words: Vec<(Cue, &str)> =
+                CUES.iter().flat_map(|(cue, words)| words.iter().map(|word| (*cue, *word))).collect();
+            let finder = AhoCorasick::builder()
+                .ascii_case_insensitive(true)
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(words.iter().map(|(_, word)| word))
+                .ok()?;
+            Some(Cues { finder, kinds: words.into_iter().map(|(cue, _)| cue).collect() })
+        })
+        .as_ref()
+}
+
+/// Calls `told` for each sentence that holds a cue, once for each kind, in order. Not for what stands in a code fence.
+pub(super) fn sentences<'t>(text: &'t str, mut told: impl FnMut(Cue, &'t str)) {
+    let Some(cues) = cues() else { return };
+    let fences = fences(text);
+    let mut last: [usize; CUES.len()] = [0; CUES.len()];
+    for hit in cues.finder.find_iter(text) {
+        let Some(cue) = cues.kinds.get(hit.pattern().as_usize()).copied() else { continue };
+        let Some(done) = last.get_mut(cue as usize) else { continue };
+        if hit.start() < *done || !stands_alone(text, hit.start(), hit.end()) {
+            continue;
+        }
+        if fences.iter().any(|(from, to)| (*from..*to).contains(&hit.start())) {
+            continue;
+        }
+        let (from, to) = around(text, hit.start(), hit.end());
+        *done = to;
+        let sentence = text.get(from..to).map(bare).unwrap_or_default();
+        if sentence.chars().nth(SENTENCE_MIN - 1).is_some() && !sentence.starts_with(['|', '{']) {
+            told(cue, sentence);
+        }
+    }
+}
+
+/// A cue in letters is a word, and no part of one.
+fn stands_alone(text: &str, from: usize, to: usize) -> bool {
+    let bytes = text.as_bytes();
+    let letter = |at: Option<usize>| {
+        at.and_then(|at| bytes.get(at))
+            .is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/'))
+    };
+    let is_ascii = bytes.get(from).is_some_and(u8::is_ascii);
+    !is_ascii || !letter(from.checked_sub(1)) && !letter(Some(to))
+}
+
+/// The sentence that holds `from..to`.
+fn around(text: &str, from: usize, to: usize) -> (usize, usize) {
+    let ends = |piece: &str, c: char, at: usize| match c {
+        '\n' | '。' | '！' | '？' | '；' => true,
+        '.' | '!' | '?' => {
+            piece.get(at + 1..).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\n', '"']))
+        }
+        _ => false,
+    };
+    let low = floor(text, from.saturating_sub(SENTENCE_MAX));
+    let before = text.get(low..from).unwrap_or_default();
+    let start = before
+        .char_indices()
+        .rev()
+        .find(|(at, c)| ends(before, *c, *at) && !(*c == '.' && at + 1 == before.len()))
+        .map_or_else(
+            || if low == 0 { 0 } else { super::plain::cut_after(text, low).min(from) },
+            |(at, c)| low + at + c.len_utf8(),
+        );
+    let high = floor(text, to.saturating_add(SENTENCE_MAX).min(text.len()));
+    let after = text.get(to..high).unwrap_or_default();
+    let end = after.char_indices().find(|(at, c)| ends(after, *c, *at)).map_or_else(
+        || if high == text.len() { high } else { cut(text, high).max(to) },
+        |(at, c)| to + at + if c == '\n' { 0 } else { c.len_utf8() },
+    );
+    (start, end)
+}
+
+fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// Without what marks a list or a heading.
+pub(super) fn bare(sentence: &str) -> &str {
+    let mut text = sentence.trim();
+    while let Some(rest) = text.strip_prefix(['-', '*', '#', '>', '•', '–']) {
+        text = rest.trim_start();
+    }
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let listed =
+        text.get(digits..).and_then(|rest| rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") ")));
+    let text = if (1..=2).contains(&digits) { listed.unwrap_or(text) } else { text };
+    text.trim().trim_end_matches(['*', ' '])
+}
+
+/// Where code stands between fences.
+fn fences(text: &str) -> Vec<(usize, usize)> {
+    let marks: Vec<usize> = memchr::memmem::find_iter(text.as_bytes(), b"```").collect();
+    let pairs = marks.chunks(2).filter_map(|pair| match pair {
+        [from, to] => Some((*from, *to)),
+        _ => None,
+    });
+    // More fences than that are looked up for each cue; the rest counts as prose.
+    pairs.take(256).collect()
+}

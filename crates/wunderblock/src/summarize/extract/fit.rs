@@ -1,0 +1,303 @@
+//! Which items there is room for.
+//!
+//! Each kind is given its part of the room, and what a kind does not need goes to the others. One item of each kind goes
+//! first, so that no part is empty that has something to say; then, within a kind, the most useful.
+
+use super::form::Form;
+use super::item::Item;
+use crate::summarize::Brief;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashSet};
+use wunderblock_core::policy::Fill;
+use wunderblock_core::ports::Gauge;
+use wunderblock_core::units::Tokens;
+
+/// A shorter line says nothing.
+const LINE_MIN: u64 = 14;
+/// What the head of an item takes that cannot be shown whole.
+const HEAD_TOKENS: u64 = 28;
+/// So many items in a row that do not fit, and the rest of their kind is not tried.
+const MISSES_MAX: usize = 48;
+
+/// What items are chosen by.
+pub(super) struct Fit<'f> {
+    gauge: &'f dyn Gauge,
+    form: &'f Form,
+    target: Tokens,
+    most: Tokens,
+    focus: HashSet<String>,
+    cost: RefCell<BTreeMap<usize, u64>>,
+}
+
+/// A kind's part of the room, as a weight, and its place in the order in which kinds are served.
+const fn share(fill: Fill) -> (u64, u8) {
+    match fill {
+        Fill::Current => (15, 0),
+        Fill::Intent => (11, 1),
+        Fill::Todos => (11, 2),
+        Fill::FilesModified => (15, 3),
+        Fill::UserMessages => (26, 4),
+        Fill::Errors => (12, 5),
+        Fill::Constraints => (10, 6),
+        Fill::Decisions => (10, 7),
+        Fill::Next => (4, 8),
+        Fill::Commands => (10, 9),
+        Fill::Findings => (8, 10),
+        Fill::Done => (6, 11),
+        Fill::Recent => (8, 12),
+        Fill::Identifiers => (8, 13),
+        Fill::FilesRead => (6, 14),
+        Fill::Concepts => (3, 15),
+        Fill::Statistics => (3, 16),
+    }
+}
+
+/// Words without case; of scripts without spaces, pairs of characters.
+fn words(text: &str) -> HashSet<String> {
+    let mut found = HashSet::new();
+    let mut before: Option<char> = None;
+    let mut word = String::new();
+    for c in text.chars().chain([' ']) {
+        let wide = c.is_alphanumeric() && c.len_utf8() >= 3;
+        if c.is_alphanumeric() && !wide {
+            word.extend(c.to_lowercase());
+        } else {
+            if word.chars().count() >= 3 {
+                found.insert(std::mem::take(&mut word));
+            }
+            word.clear();
+        }
+        if wide && let Some(before) = before {
+            found.insert([before, c].iter().collect());
+        }
+        before = Some(c).filter(|_| wide);
+    }
+    found
+}
+
+/// A kind's items, best first, and its room.
+struct Kind<'i> {
+    fill: Fill,
+    items: Vec<(usize, &'i Item)>,
+    need: u64,
+    room: u64,
+}
+
+impl<'f> Fit<'f> {
+    pub(super) fn new(brief: &Brief<'_>, gauge: &'f dyn Gauge, form: &'f Form) -> Self {
+        let focus = brief.focus.map(words).unwrap_or_default();
+        let target = Tokens(brief.target.0.min(brief.most.0));
+        Self { gauge, form, target, most: brief.most, focus, cost: RefCell::default() }
+    }
+
+    fn tokens(&self, text: &str) -> u64 {
+        self.gauge.text(text).tokens.0
+    }
+
+    fn cost(&self, at: usize, item: &Item) -> u64 {
+        if let Some(cost) = self.cost.borrow().get(&at) {
+            return *cost;
+        }
+        let cost = self.tokens(&item.write(self.form.marks)) + 1;
+        self.cost.borrow_mut().insert(at, cost);
+        cost
+    }
+
+    /// The summary: as many of the items as there is room for.
+    pub(super) fn write(&self, items: &[Item]) -> String {
+        let skeleton = self.tokens(&self.form.write(&[]));
+        // Where headings leave no room to the target, what is there to say still goes before it.
+        let least =
+            skeleton + LINE_MIN * self.form.parts.iter().map(|part| part.fills.len() as u64).sum::<u64>() * 2;
+        let whole = self.target.0.max(least).min(self.most.0);
+        let room = whole.saturating_sub(skeleton);
+        let chosen = self.choose(items, room);
+        self.trimmed(chosen)
+    }
+
+    /// Takes out what was chosen last until the text fits.
+    fn trimmed(&self, mut chosen: Vec<Item>) -> String {
+        loop {
+            let shown: Vec<&Item> = chosen.iter().collect();
+            let text = self.form.write(&shown);
+            let over = self.tokens(&text).saturating_sub(self.most.0);
+            if over == 0 {
+                return text;
+            }
+            if chosen.is_empty() {
+                return String::new();
+            }
+            let mut freed = 0;
+            while freed < over {
+                let Some(item) = chosen.pop() else { break };
+                freed += self.tokens(&item.write(self.form.marks));
+            }
+        }
+    }
+
+    fn kinds<'i>(&self, items: &'i [Item]) -> Vec<Kind<'i>> {
+        let mut kinds: Vec<Kind<'i>> = Vec::new();
+        let mut weighed: Vec<(i64, usize, &Item)> = items
+            .iter()
+            .enumerate()
+            .filter(|(_, item)| !item.must && self.form.has(item.fill))
+            .map(|(at, item)| (item.weight.saturating_add(self.focused(item)), at, item))
+            .collect();
+        weighed.sort_by_key(|(weight, at, _)| (std::cmp::Reverse(*weight), *at));
+        for (_, at, item) in weighed {
+            let most = self
+                .form
+                .parts
+                .iter()
+                .find(|part| part.fills.contains(&item.fill))
+                .map_or(0, |part| part.most);
+            match kinds.iter_mut().find(|kind| kind.fill == item.fill) {
+                Some(kind) if kind.items.len() < most => kind.items.push((at, item)),
+                Some(_) => {}
+                None => kinds.push(Kind { fill: item.fill, items: vec![(at, item)], need: 0, room: 0 }),
+            }
+        }
+        kinds.sort_by_key(|kind| share(kind.fill).1);
+        kinds
+    }
+
+    /// More for what shares words with the focus.
+    fn focused(&self, item: &Item) -> i64 {
+        if self.focus.is_empty() {
+            return 0;
+        }
+        let shared = words(&item.words()).intersection(&self.focus).count();
+        i64::try_from(shared).unwrap_or(i64::MAX).saturating_mul(4_000).min(20_000)
+    }
+
+    fn choose(&self, items: &[Item], room: u64) -> Vec<Item> {
+        let mut chosen: Vec<Item> = Vec::new();
+        let mut left = room;
+        for (at, item) in items.iter().enumerate().filter(|(_, item)| item.must) {
+            left = left.saturating_sub(self.cost(at, item));
+            chosen.push(item.clone());
+        }
+        let mut kinds = self.kinds(items);
+        self.first(&mut kinds, &mut left, &mut chosen);
+        self.divide(&mut kinds, left);
+        let mut spare = left;
+        for kind in &mut kinds {
+            let before = kind.room;
+            self.serve(kind, &mut chosen);
+            spare = spare.saturating_sub(before - kind.room);
+        }
+        // What a kind could not use, for a line too long, goes to the next.
+        for kind in &mut kinds {
+            kind.room = spare;
+            self.serve(kind, &mut chosen);
+            spare = kind.room;
+        }
+        chosen
+    }
+
+    /// The best item of each kind, shortened so that all have one.
+    fn first(&self, kinds: &mut [Kind<'_>], left: &mut u64, chosen: &mut Vec<Item>) {
+        let count = kinds.len() as u64;
+        for (done, kind) in kinds.iter_mut().enumerate() {
+            let cap = (*left / (count - done as u64).max(1)).clamp(LINE_MIN.min(*left), 64);
+            let looks = kind.items.iter().take(8).enumerate();
+            let fitting = looks.filter_map(|(place, (at, item))| {
+                // A long first item is left to the second round, which has the room for it.
+                let cost = self.cost(*at, item);
+                if cost <= cap {
+                    return Some((place, (*item).clone(), cost));
+                }
+                let short = self.shortened(item, cap)?;
+                Some((place, short.0, short.1))
+            });
+            let Some((place, item, cost)) = fitting.into_iter().next() else { continue };
+            // With room for it whole, it waits for its turn.
+            let whole = kind.items.get(place).is_some_and(|(at, item)| self.cost(*at, item) == cost);
+            if !whole && *left / count.max(1) > 120 {
+                continue;
+            }
+            kind.items.remove(place);
+            *left = left.saturating_sub(cost);
+            chosen.push(item);
+        }
+    }
+
+    /// Gives each kind its room: by weight, never more than it needs, until all is given.
+    fn divide(&self, kinds: &mut [Kind<'_>], room: u64) {
+        for kind in kinds.iter_mut() {
+            for (at, item) in &kind.items {
+                kind.need += self.cost(*at, item);
+                if kind.need > room {
+                    break;
+                }
+            }
+        }
+        // A focus gives more room to the kinds that have something to say of it.
+        let weight = |kind: &Kind<'_>| {
+            let near = kind.items.first().is_some_and(|(_, item)| self.focused(item) > 0);
+            share(kind.fill).0 * if near { 2 } else { 1 }
+        };
+        let mut left = room;
+        for _ in 0..kinds.len() {
+            let weights: u64 = kinds.iter().filter(|kind| kind.room < kind.need).map(weight).sum();
+            if weights == 0 || left == 0 {
+                return;
+            }
+            let all = left;
+            for kind in kinds.iter_mut().filter(|kind| kind.room < kind.need) {
+                let given = (all * weight(kind) / weights).min(kind.need - kind.room).min(left);
+                kind.room += given;
+                left -= given;
+            }
+        }
+    }
+
+    /// Takes a kind's items while there is room: whole, or their heads, so that older ones have theirs too.
+    fn serve(&self, kind: &mut Kind<'_>, chosen: &mut Vec<Item>) {
+        let mut misses = 0;
+        let count = kind.items.len();
+        let mut rest = Vec::new();
+        for (place, (at, item)) in std::mem::take(&mut kind.items).into_iter().enumerate() {
+            if kind.room < LINE_MIN / 2 || misses > MISSES_MAX {
+                rest.push((at, item));
+                continue;
+            }
+            let others = (count - place - 1) as u64;
+            let kept = (others * HEAD_TOKENS).min(kind.room / 2);
+            let cost = self.cost(at, item);
+            let cap = if cost <= HEAD_TOKENS {
+                kind.room
+            } else {
+                (kind.room - kept).max(HEAD_TOKENS).min(kind.room)
+            };
+            let fitting = if cost <= cap { Some((item.clone(), cost)) } else { self.shortened(item, cap) };
+            match fitting {
+                Some((item, cost)) => {
+                    kind.room -= cost;
+                    misses = 0;
+                    chosen.push(item);
+                }
+                None => {
+                    misses += 1;
+                    rest.push((at, item));
+                }
+            }
+        }
+        kind.items = rest;
+    }
+
+    /// An item in at most `cap` tokens, and what it takes.
+    fn shortened(&self, item: &Item, cap: u64) -> Option<(Item, u64)> {
+        let mut bytes = usize::try_from(cap.saturating_mul(4)).unwrap_or(usize::MAX);
+        for _ in 0..4 {
+            let short = item.shortened(bytes, self.form.marks)?;
+            let cost = self.tokens(&short.write(self.form.marks)) + 1;
+            if cost <= cap {
+                return Some((short, cost));
+            }
+            let scaled = bytes as u64 * cap / cost;
+            bytes = usize::try_from(scaled).unwrap_or(bytes).min(bytes.saturating_sub(4));
+        }
+        None
+    }
+}

@@ -1,0 +1,156 @@
+//! The parts of a summary and how they are marked.
+
+use super::item::{BETWEEN, Item, PACKED_LINE, Text};
+use super::plain::{self, Marks};
+use crate::summarize::{Brief, Detail};
+use wunderblock_core::policy::{self, Fill, Section};
+use wunderblock_core::units::Tokens;
+
+/// What stands in a part that has nothing.
+const NOTHING: &str = "–";
+
+/// The parts of a summary.
+#[derive(Clone, Debug)]
+pub(super) struct Form {
+    pub(super) parts: Vec<Part>,
+    form: policy::Form,
+    root: String,
+    pub(super) marks: Marks,
+    /// Kept free for what has to be there.
+    pub(super) reserve: Tokens,
+}
+
+/// A part: its heading, none in the short forms, and what it holds.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub(super) name: String,
+    pub(super) fills: Vec<Fill>,
+    /// So many items of a kind, at most.
+    pub(super) most: usize,
+}
+
+impl Form {
+    pub(super) fn new(brief: &Brief<'_>) -> Self {
+        let template = brief.template;
+        let bare = |fills: &[Fill], most| Part { name: String::new(), fills: fills.to_vec(), most };
+        let parts = match brief.detail {
+            Detail::Full => {
+                let part = |section: &Section| Part {
+                    name: section.name.to_string(),
+                    fills: section.fill.clone(),
+                    most: usize::MAX,
+                };
+                template.sections.iter().map(part).collect()
+            }
+            Detail::KeyPoints => vec![
+                bare(&[Fill::Intent, Fill::Constraints, Fill::Decisions], 2),
+                bare(&[Fill::FilesModified, Fill::Errors, Fill::Todos], 3),
+                bare(&[Fill::Current], 2),
+            ],
+            Detail::Statistics => vec![bare(&[Fill::Statistics], usize::MAX)],
+        };
+        let marks = if template.form == policy::Form::Xml { Marks::All } else { Marks::Speakers };
+        let root = element(&template.root);
+        Self { parts, form: template.form, root, marks, reserve: Tokens::ZERO }
+    }
+
+    pub(super) fn has(&self, fill: Fill) -> bool {
+        self.parts.iter().any(|part| part.fills.contains(&fill))
+    }
+
+    /// Where something of this kind stands if the template has no place for the kind itself.
+    pub(super) fn place_of(&self, fill: Fill) -> Option<Fill> {
+        let near: &[Fill] = match fill {
+            Fill::FilesModified | Fill::FilesRead => &[Fill::FilesModified, Fill::Recent, Fill::Done],
+            Fill::Todos | Fill::Next => &[Fill::Next, Fill::Todos],
+            Fill::Errors => &[Fill::Findings, Fill::Commands],
+            _ => &[],
+        };
+        let any = [Fill::Identifiers, Fill::Current, Fill::Recent, Fill::Intent];
+        let last = || self.parts.last().and_then(|part| part.fills.last()).copied();
+        std::iter::once(&fill).chain(near).chain(&any).copied().find(|fill| self.has(*fill)).or_else(last)
+    }
+
+    /// The text of these items.
+    pub(super) fn write(&self, items: &[&Item]) -> String {
+        let mut out = String::new();
+        let is_xml = self.form == policy::Form::Xml && self.parts.iter().any(|part| !part.name.is_empty());
+        if is_xml {
+            out.push_str(&format!("<{}>\n", self.root));
+        }
+        for (number, part) in self.parts.iter().enumerate() {
+            if !part.name.is_empty() {
+                if !out.is_empty() && !is_xml {
+                    out.push('\n');
+                }
+                out.push_str(&heading(self.form, number, &part.name));
+                out.push('\n');
+            }
+            let before = out.len();
+            for fill in &part.fills {
+                self.fill(&mut out, items.iter().filter(|item| item.fill == *fill).copied().collect());
+            }
+            if out.len() == before && !part.name.is_empty() {
+                out.push_str(NOTHING);
+                out.push('\n');
+            }
+            if is_xml {
+                out.push_str(&format!("</{}>\n", element(&part.name)));
+            }
+        }
+        if is_xml {
+            out.push_str(&format!("</{}>\n", self.root));
+        }
+        out.truncate(out.trim_end().len());
+        out
+    }
+
+    fn fill(&self, out: &mut String, mut items: Vec<&Item>) {
+        items.sort_by_key(|item| item.order);
+        let mut line = String::new();
+        let mut open: Option<&'static str> = None;
+        for item in items {
+            let Text::Packed { label, name } = &item.text else {
+                flush(out, &mut line);
+                open = None;
+                out.push_str(&item.write(self.marks));
+                out.push('\n');
+                continue;
+            };
+            if open == Some(*label) && line.len() + name.len() <= PACKED_LINE {
+                line.push_str(BETWEEN);
+                line.push_str(name);
+                line.push_str(&item.positions());
+            } else {
+                flush(out, &mut line);
+                line = item.write(self.marks);
+                open = Some(*label);
+            }
+        }
+        flush(out, &mut line);
+    }
+}
+
+fn flush(out: &mut String, line: &mut String) {
+    if !line.is_empty() {
+        out.push_str(line);
+        out.push('\n');
+        line.clear();
+    }
+}
+
+/// The line that begins a part.
+pub(in super::super) fn heading(form: policy::Form, number: usize, name: &str) -> String {
+    match form {
+        policy::Form::Markdown => format!("## {}", plain::line(name, Marks::All)),
+        policy::Form::Numbered => format!("{}. {}:", number + 1, plain::line(name, Marks::All)),
+        policy::Form::Xml => format!("<{}>", element(name)),
+    }
+}
+
+/// A name as an element can have it.
+fn element(name: &str) -> String {
+    let element: String =
+        name.trim().chars().map(|c| if c.is_alphanumeric() || "_-.".contains(c) { c } else { '_' }).collect();
+    if element.is_empty() { "part".to_owned() } else { element }
+}

@@ -1,0 +1,403 @@
+//! What a range holds, found in one pass over its entries.
+
+use super::act::{self, Act, Deed, Kind};
+use super::cue::{self, Cue};
+use super::names::Names;
+use super::outcome::{self, Outcome};
+use super::plain::{cut, cut_after, without_colour};
+use super::todo::{self, Plan};
+use crate::redact::Redactor;
+use crate::summarize::Material;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use wunderblock_core::id::CallId;
+use wunderblock_core::message::{Body, Message, Part, Role, Standing};
+use wunderblock_core::units::{Millis, Seq};
+use wunderblock_core::view::Entry;
+
+/// Of a longer text, so much of its beginning is read, in bytes …
+const HEAD: usize = 48 << 10;
+/// … and so much of its end.
+const TAIL: usize = 16 << 10;
+/// Of a result, so much is looked through for names at either end, in bytes.
+const RESULT_LOOK: usize = 2 << 10;
+/// So many sentences of a kind are kept: the first …
+const FIRST_SENTENCES: usize = 256;
+/// … and the newest.
+const NEWEST_SENTENCES: usize = 2_048;
+
+/// What somebody said.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Said<'a> {
+    pub(in super::super) at: Seq,
+    pub(in super::super) text: Cow<'a, str>,
+}
+
+/// A call and how it ended.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Step {
+    pub(in super::super) at: Seq,
+    pub(super) kind: Kind,
+    pub(super) what: String,
+    pub(super) key: String,
+    pub(super) files: Vec<(Deed, String)>,
+    pub(super) shows: bool,
+    /// None while no result is there.
+    pub(super) outcome: Option<Outcome>,
+}
+
+/// What was done to a file.
+#[derive(Clone, Debug)]
+pub(in super::super) struct File {
+    pub(in super::super) path: String,
+    pub(super) read: u32,
+    pub(super) changed: u32,
+    pub(super) removed: bool,
+    pub(super) last_read: Seq,
+    pub(in super::super) last_changed: Seq,
+}
+
+impl File {
+    /// Whether it was made, changed or removed.
+    pub(in super::super) fn is_changed(&self) -> bool {
+        self.changed > 0 || self.removed
+    }
+}
+
+/// An error, and the step that mended it.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Trouble {
+    pub(in super::super) at: Seq,
+    /// What was done.
+    pub(super) what: String,
+    /// What went wrong.
+    pub(in super::super) line: String,
+    /// Whether a call ended with it: only then can a later one mend it.
+    pub(in super::super) of_step: bool,
+    pub(super) fixed: Option<Seq>,
+    /// The file that was changed last before that.
+    pub(super) by: Option<String>,
+}
+
+impl Trouble {
+    /// Whether nothing has mended it, as far as can be told.
+    pub(in super::super) fn is_open(&self) -> bool {
+        self.fixed.is_none()
+    }
+}
+
+/// A sentence that says what kind it is.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Sentence {
+    pub(in super::super) at: Seq,
+    pub(super) by_user: bool,
+    pub(in super::super) text: String,
+}
+
+/// Counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) messages: u32,
+    pub(super) by_user: u32,
+    pub(super) by_assistant: u32,
+    pub(super) calls: u32,
+    pub(super) failed: u32,
+    pub(super) since: Option<Millis>,
+    pub(super) until: Option<Millis>,
+}
+
+/// What a range holds.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct Found<'a> {
+    pub(in super::super) users: Vec<Said<'a>>,
+    pub(super) replies: Vec<Said<'a>>,
+    /// What neither user nor model said.
+    pub(super) others: Vec<Said<'a>>,
+    pub(in super::super) steps: Vec<Step>,
+    pub(in super::super) files: Vec<File>,
+    pub(in super::super) troubles: Vec<Trouble>,
+    sentences: HashMap<Cue, Vec<Sentence>>,
+    /// The newest list of what is to be done, and where it stands.
+    pub(in super::super) plan: Option<(Seq, Plan)>,
+    /// What some program printed that it had done.
+    pub(super) done: Vec<Said<'a>>,
+    pub(in super::super) names: Names,
+    pub(super) tally: Tally,
+    places: HashMap<String, usize>,
+    waiting: HashMap<&'a CallId, usize>,
+    open: HashMap<String, Vec<usize>>,
+    changed: Option<(Seq, String)>,
+}
+
+/// Reads a range. Secrets are not in what it finds.
+pub(in super::super) fn glean<'a>(material: &Material<'a>) -> Found<'a> {
+    let mut found = Found::default();
+    for entry in &material.entries {
+        found.take(entry, material);
+    }
+    found
+}
+
+/// Without secrets, and of a long text only its beginning and its end.
+fn readable<'a>(text: &'a str) -> Cow<'a, str> {
+    static REDACTOR: OnceLock<Redactor> = OnceLock::new();
+    let redactor = REDACTOR.get_or_init(Redactor::embedded);
+    let safe = |text: &'a str| match without_colour(text) {
+        Cow::Borrowed(text) => redactor.redact(text).text,
+        Cow::Owned(text) => Cow::Owned(redactor.redact(&text).text.into_owned()),
+    };
+    if text.len() <= HEAD + TAIL {
+        return safe(text);
+    }
+    let head = text.get(..cut(text, HEAD)).unwrap_or_default();
+    let tail = text.get(cut_after(text, text.len() - TAIL)..).unwrap_or_default();
+    Cow::Owned(format!("{}\n…\n{}", safe(head), safe(tail)))
+}
+
+/// A moment as a summary writes it, in UTC to the minute.
+pub(in super::super) fn stamp(at: Millis) -> String {
+    let minutes = at.0.div_euclid(60_000);
+    let (days, minute) = (minutes.div_euclid(1_440), minutes.rem_euclid(1_440));
+    // Days since 1970-01-01 to a date of the Gregorian calendar, by eras of 400 years that begin on 1 March.
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}", minute / 60, minute % 60)
+}
+
+impl<'a> Found<'a> {
+    /// The sentences of a kind, in order.
+    pub(in super::super) fn sentences(&self, cue: Cue) -> &[Sentence] {
+        self.sentences.get(&cue).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn take(&mut self, entry: &'a Entry, material: &Material<'a>) {
+        let said = &entry.message;
+        if matches!(said.standing, Standing::Aside(_)) {
+            return;
+        }
+        self.tally.messages += 1;
+        self.tally.since.get_or_insert(entry.at);
+        self.tally.until = Some(entry.at);
+        self.say(entry.seq, said, material);
+        for part in &said.parts {
+            match part {
+                Part::ToolCall { call, name, input, gist, .. } => {
+                    let input = text_of(input, material).unwrap_or_default();
+                    self.call(entry.seq, name, gist.as_deref(), input);
+                    self.waiting.insert(call, self.steps.len().saturating_sub(1));
+                }
+                Part::ToolResult { call, content, failed, .. } => {
+                    let texts = content.iter().filter_map(|part| match part {
+                        Part::Text { text, .. } => text_of(text, material),
+                        _ => None,
+                    });
+                    self.result(entry.seq, call, texts, *failed);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn say(&mut self, at: Seq, said: &'a Message, material: &Material<'a>) {
+        let mut texts = said.parts.iter().filter_map(|part| match part {
+            Part::Text { text, .. } => text_of(text, material).filter(|text| !text.trim().is_empty()),
+            _ => None,
+        });
+        let Some(first) = texts.next() else { return };
+        let mut text = readable(first);
+        for more in texts {
+            text = Cow::Owned(format!("{text}\n{}", readable(more)));
+        }
+        match (&said.standing, said.role) {
+            (Standing::Injected(what), _) => self.printed(at, what, text),
+            (Standing::Failed(why), _) => {
+                let line = format!("{why}: {}", text.lines().next().unwrap_or_default());
+                let line = super::plain::head(&line, 220).into_owned();
+                self.trouble(at, "reply", line, false);
+            }
+            (_, Role::User) => {
+                self.tally.by_user += 1;
+                self.heard(at, &text, true);
+                if let Some(line) = outcome::error_line(&text).filter(|line| line.len() < 300) {
+                    let line = line.to_owned();
+                    self.trouble(at, "the user reports", line, false);
+                }
+                self.users.push(Said { at, text });
+            }
+            (_, Role::Assistant) => {
+                self.tally.by_assistant += 1;
+                self.heard(at, &text, false);
+                self.replies.push(Said { at, text });
+            }
+            _ => self.others.push(Said { at, text }),
+        }
+    }
+
+    fn heard(&mut self, at: Seq, text: &str, by_user: bool) {
+        self.names.learn(text, at, by_user);
+        self.names.learn_terms(text, at, by_user);
+        if let Some(plan) = todo::of_text(text) {
+            self.plan = Some((at, plan));
+        }
+        let sentences = &mut self.sentences;
+        cue::sentences(text, |cue, sentence| {
+            let fits = match cue {
+                Cue::Constraint => by_user,
+                Cue::Finding | Cue::Next | Cue::Done => !by_user,
+                Cue::Decision | Cue::Todo => true,
+            };
+            if fits {
+                let kept = sentences.entry(cue).or_default();
+                if kept.len() >= FIRST_SENTENCES + 2 * NEWEST_SENTENCES {
+                    kept.drain(FIRST_SENTENCES..kept.len() - NEWEST_SENTENCES);
+                }
+                kept.push(Sentence { at, by_user, text: sentence.to_owned() });
+            }
+        });
+    }
+
+    /// What some program put in: aider prints there what it did.
+    fn printed(&mut self, at: Seq, what: &str, text: Cow<'a, str>) {
+        if wunderblock_core::section::Section::ALL.iter().any(|section| section.name() == what) {
+            return;
+        }
+        for line in text.lines().take(400) {
+            let line = line.trim_start_matches(['>', ' ']);
+            if let Some(path) = line.strip_prefix("Applied edit to ") {
+                self.touch(at, Deed::Changed, path.trim());
+            } else if let Some(path) =
+                line.strip_prefix("Added ").and_then(|rest| rest.split_once(" to the chat"))
+            {
+                self.touch(at, Deed::Read, path.0.trim());
+            } else if line.starts_with("Commit ") {
+                self.done.push(Said { at, text: Cow::Owned(line.to_owned()) });
+            }
+        }
+        if let Some(line) = outcome::error_line(&text).filter(|line| line.len() < 300) {
+            let line = line.trim_start_matches(['>', ' ']).to_owned();
+            self.trouble(at, "printed", line, false);
+        }
+        self.others.push(Said { at, text });
+    }
+
+    fn call(&mut self, at: Seq, name: &str, gist: Option<&str>, input: &str) {
+        self.tally.calls += 1;
+        let gist = gist.map(readable);
+        let Act { kind, what, key, program, files, shows } = act::read(name, gist.as_deref(), input);
+        let what = readable(&what).into_owned();
+        self.names.learn(&what, at, false);
+        if !program.is_empty() {
+            self.names.term(&program, at, false);
+        }
+        if kind == Kind::Plan
+            && let Some(plan) = todo::of_call(&readable(input))
+        {
+            self.plan = Some((at, plan));
+        }
+        self.steps.push(Step { at, kind, what, key, files, shows, outcome: None });
+    }
+
+    fn result<'t>(&mut self, at: Seq, call: &'a CallId, texts: impl Iterator<Item = &'t str>, failed: bool) {
+        let Some(place) = self.waiting.remove(call) else { return };
+        let Some(step) = self.steps.get_mut(place) else { return };
+        let mut ended = Outcome { failed, ..Outcome::default() };
+        let mut named = Vec::new();
+        for text in texts {
+            let part = outcome::read(text, failed, step.shows);
+            ended = Outcome {
+                failed: ended.failed || part.failed,
+                exit: part.exit.or(ended.exit),
+                telling: part.telling.or(ended.telling),
+            };
+            named.push(text.get(..cut(text, RESULT_LOOK)).unwrap_or_default());
+            if text.len() > 2 * RESULT_LOOK {
+                named.push(text.get(cut_after(text, text.len() - RESULT_LOOK)..).unwrap_or_default());
+            }
+        }
+        ended.telling = ended.telling.map(|line| readable(&line).into_owned());
+        let (what, key, began) = (step.what.clone(), step.key.clone(), step.at);
+        let files = std::mem::take(&mut step.files);
+        step.outcome = Some(ended.clone());
+        for text in named {
+            self.names.learn(&readable(text), at, false);
+        }
+        if ended.failed {
+            self.tally.failed += 1;
+            let line = ended.telling.unwrap_or_default();
+            if let Some(place) = self.trouble(at, &what, line, true) {
+                self.open.entry(key).or_default().push(place);
+            }
+        } else {
+            for (deed, path) in &files {
+                self.touch(began, *deed, path);
+            }
+            for place in self.open.remove(&key).unwrap_or_default() {
+                let by = self.changed.clone();
+                if let Some(trouble) = self.troubles.get_mut(place) {
+                    trouble.fixed = Some(at);
+                    trouble.by = by.filter(|(changed, _)| *changed > trouble.at).map(|(_, path)| path);
+                }
+            }
+        }
+    }
+
+    fn trouble(&mut self, at: Seq, what: &str, line: String, of_step: bool) -> Option<usize> {
+        let line = cue::bare(&line).to_owned();
+        if line.is_empty() && !of_step {
+            return None;
+        }
+        self.names.learn(&line, at, false);
+        self.troubles.push(Trouble { at, what: what.to_owned(), line, of_step, fixed: None, by: None });
+        Some(self.troubles.len() - 1)
+    }
+
+    fn touch(&mut self, at: Seq, deed: Deed, path: &str) {
+        let path = path.strip_prefix("./").unwrap_or(path).trim();
+        if path.is_empty() || path.len() > 300 {
+            return;
+        }
+        let place = *self.places.entry(path.to_owned()).or_insert_with(|| {
+            let (last_read, last_changed) = (Seq::START, Seq::START);
+            let path = path.to_owned();
+            self.files.push(File { path, read: 0, changed: 0, removed: false, last_read, last_changed });
+            self.files.len() - 1
+        });
+        let Some(file) = self.files.get_mut(place) else { return };
+        match deed {
+            Deed::Read => {
+                file.read += 1;
+                file.last_read = at;
+            }
+            Deed::Changed | Deed::Removed => {
+                file.changed += 1;
+                file.removed = deed == Deed::Removed;
+                file.last_changed = at;
+                self.changed = Some((at, path.to_owned()));
+            }
+        }
+    }
+
+    /// Takes in the files of calls whose results are not there.
+    pub(super) fn unanswered(&self) -> impl Iterator<Item = (Seq, Deed, &str)> {
+        self.steps
+            .iter()
+            .filter(|step| step.outcome.is_none())
+            .flat_map(|step| step.files.iter().map(|(deed, path)| (step.at, *deed, path.as_str())))
+    }
+}
+
+/// A body's text; of a blob that is gone, none.
+pub(in super::super) fn text_of<'a>(body: &'a Body, material: &Material<'a>) -> Option<&'a str> {
+    match body {
+        Body::Inline(text) => Some(text),
+        Body::Blob { blob, .. } => material.bodies.text(*blob),
+    }
+}

@@ -1,0 +1,137 @@
+//! One thing a summary may say.
+
+use super::plain::{self, Marks};
+use super::reference;
+use std::fmt::Write as _;
+use wunderblock_core::policy::Fill;
+use wunderblock_core::units::Seq;
+
+/// One thing a summary may say, and how useful that is.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    /// What kind of thing.
+    pub(super) fill: Fill,
+    pub(super) text: Text,
+    /// Where it comes from; where it was mended.
+    pub(super) refs: Vec<Seq>,
+    /// More is better, within one kind.
+    pub(super) weight: i64,
+    /// It goes before all others.
+    pub(super) must: bool,
+    /// Where it stands among its kind in the text.
+    pub(super) order: u64,
+}
+
+/// What an item says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Text {
+    /// Our words, somebody's words (in quotation marks, if any), our words.
+    Line { lead: String, quote: String, tail: String },
+    /// A message, word for word.
+    Block(String),
+    /// A name that shares its line with others of the same label.
+    Packed { label: &'static str, name: String },
+}
+
+/// Lines of packed names are about so long, in bytes.
+pub(super) const PACKED_LINE: usize = 110;
+/// What stands between packed names.
+pub(super) const BETWEEN: &str = " · ";
+/// A shorter quotation is not worth its line, in bytes.
+const QUOTE_MIN: usize = 12;
+
+impl Item {
+    pub(super) fn new(fill: Fill, text: Text, at: Seq, weight: i64) -> Self {
+        Self { fill, text, refs: vec![at], weight, must: false, order: at.0 }
+    }
+
+    /// Somebody's words.
+    pub(super) fn quote(fill: Fill, lead: &str, quote: String, at: Seq, weight: i64) -> Self {
+        let lead = lead.to_owned();
+        Self::new(fill, Text::Line { lead, quote, tail: String::new() }, at, weight)
+    }
+
+    /// A name that has to be there.
+    pub(super) fn must(fill: Fill, name: String, at: Seq) -> Self {
+        let text = Text::Packed { label: "named", name: format!("`{}`", name.replace('`', "'")) };
+        Self { must: true, ..Self::new(fill, text, at, i64::MAX / 2) }
+    }
+
+    /// What makes it the same as another.
+    pub(super) fn same(&self) -> (Fill, String) {
+        let text = match &self.text {
+            Text::Line { lead, quote, .. } if quote.is_empty() => uncounted(lead).to_owned(),
+            Text::Line { lead, quote, .. } => format!("{} {quote}", uncounted(lead)),
+            Text::Block(text) => plain::line(text, Marks::All),
+            Text::Packed { name, .. } => uncounted(name).to_owned(),
+        };
+        let folded: String =
+            text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).take(400).collect();
+        (self.fill, folded)
+    }
+
+    /// What it says, to look for words in.
+    pub(super) fn words(&self) -> String {
+        match &self.text {
+            Text::Line { lead, quote, tail } => format!("{lead} {quote} {tail}"),
+            Text::Block(text) => text.clone(),
+            Text::Packed { name, .. } => name.clone(),
+        }
+    }
+
+    /// Its positions, as they end a line.
+    pub(super) fn positions(&self) -> String {
+        self.refs.iter().fold(String::new(), |mut out, seq| {
+            let _ = write!(out, " {}", reference(*seq));
+            out
+        })
+    }
+
+    /// Its lines. Packed names are joined by whoever has several.
+    pub(super) fn write(&self, marks: Marks) -> String {
+        let at = self.positions();
+        match &self.text {
+            Text::Line { lead, quote, tail } if quote.is_empty() => {
+                format!("- {}{tail}{at}", lead.trim_end())
+            }
+            Text::Line { lead, quote, tail } => format!("- {lead}\"{quote}\"{tail}{at}"),
+            Text::Block(text) if !text.trim().contains(['\n', '"', '`']) => {
+                format!("- \"{}\"{at}", plain::line(text, marks))
+            }
+            Text::Block(text) => format!("-{at}\n{}", plain::block(text, marks)),
+            Text::Packed { label: "", name } => format!("- {name}{at}"),
+            Text::Packed { label, name } => format!("- {label}: {name}{at}"),
+        }
+    }
+
+    /// The same in about `most` bytes; none where that says nothing.
+    pub(super) fn shortened(&self, most: usize, marks: Marks) -> Option<Self> {
+        let around = self.positions().len() + 6;
+        let (lead, quote, tail) = match &self.text {
+            Text::Line { lead, quote, tail } => (lead.clone(), quote.clone(), tail.clone()),
+            Text::Block(text) => {
+                let end = plain::cut(text, most.saturating_mul(2).max(64));
+                let more = if end < text.len() { "…" } else { "" };
+                (
+                    String::new(),
+                    plain::line(&format!("{}{more}", text.get(..end)?.trim_end()), marks),
+                    String::new(),
+                )
+            }
+            Text::Packed { .. } => return None,
+        };
+        let room = most.checked_sub(around + lead.len() + tail.len()).filter(|room| *room >= QUOTE_MIN)?;
+        if quote.is_empty() {
+            return None;
+        }
+        let quote = plain::head(&quote, room).into_owned();
+        let says =
+            quote.chars().filter(|c| c.is_alphanumeric()).count() >= 2 || self.fill == Fill::UserMessages;
+        says.then(|| Self { text: Text::Line { lead, quote, tail }, ..self.clone() })
+    }
+}
+
+/// Without its count.
+fn uncounted(text: &str) -> &str {
+    text.split(" ×").next().unwrap_or(text)
+}

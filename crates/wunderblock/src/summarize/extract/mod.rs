@@ -1,0 +1,72 @@
+//! The floor: a summary made by mechanical means alone. It needs no model, cannot fail, and says nothing that does not
+//! stand in what it summarises.
+//!
+//! ```text
+//! Material ─ glean ─► Found ─ pick ─► items of each kind ─ fit ─► those there is room for ─ form ─► text
+//!        └─ earlier summaries ─ condense ──┘
+//! ```
+//! Everything a person or a model said stands in quotation marks or behind `>`; commands and paths stand in backticks.
+//! Each line ends with the position it came from, `#123`. How often something happened is written `×12`.
+
+mod act;
+mod condense;
+mod cue;
+mod demand;
+mod fit;
+mod form;
+mod glean;
+mod item;
+mod names;
+mod outcome;
+mod pick;
+mod plain;
+mod shell;
+#[cfg(test)]
+mod tests;
+mod todo;
+
+pub(super) use cue::Cue;
+pub(super) use demand::{demands, has};
+pub(super) use form::heading;
+pub(super) use glean::{Found, glean, stamp, text_of};
+pub(super) use plain::without_colour;
+
+use super::{Brief, Material};
+use fit::Fit;
+use form::Form;
+use item::Item;
+use wunderblock_core::policy::Fill;
+use wunderblock_core::ports::Gauge;
+use wunderblock_core::units::{Seq, Tokens};
+
+/// A summary of `material` of at most `brief.most` tokens by the gauge; about `brief.target`, where there is so much to say.
+///
+/// The same input gives the same text. Takes time linear in the input; of a very long text it reads the beginning, the end
+/// and the lines that report an error. Secrets that [`crate::redact`] finds are not in it. Where not even the headings of
+/// the template fit, it has fewer parts; where nothing fits, it is empty.
+#[must_use]
+pub fn extract(material: &Material<'_>, brief: &Brief<'_>, gauge: &dyn Gauge) -> String {
+    let found = glean(material);
+    let mut form = Form::new(brief);
+    let mut items = pick::items(&found, &form);
+    condense::merge(&mut items, material, &found, &form);
+    let fit = Fit::new(brief, gauge, &form);
+    let mut text = fit.write(&items);
+    // What has to be there may have been in what was cut away.
+    let demanded = demands(&found, brief);
+    let missing: Vec<_> = demanded.iter().filter(|demand| !has(&text, demand)).collect();
+    if !missing.is_empty() {
+        for demand in missing {
+            let at = form.place_of(demand.fill).unwrap_or(Fill::Current);
+            items.push(Item::must(at, demand.text.clone(), demand.at));
+        }
+        form.reserve = Tokens(brief.most.0 / 3);
+        text = Fit::new(brief, gauge, &form).write(&items);
+    }
+    text
+}
+
+/// The position as a line ends with it.
+fn reference(seq: Seq) -> String {
+    format!("#{seq}")
+}

@@ -1,0 +1,112 @@
+//! Names that come up: entities with their counts and last positions, and terms.
+
+use std::collections::HashMap;
+use wunderblock_core::literal::{Kind, literals};
+use wunderblock_core::units::Seq;
+
+/// A name, and how often it came up.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Named {
+    /// In its normal form.
+    pub(in super::super) text: String,
+    pub(super) kind: Option<Kind>,
+    pub(super) count: u32,
+    /// Where it came up first.
+    pub(super) first: Seq,
+    /// Where it came up last.
+    pub(in super::super) last: Seq,
+    /// A user said it.
+    pub(in super::super) by_user: bool,
+}
+
+/// Names in the order in which they came up first.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct Names {
+    places: HashMap<u64, usize>,
+    terms: HashMap<String, usize>,
+    /// Paths, identifiers, numbers, ids.
+    pub(in super::super) entities: Vec<Named>,
+    /// Names of tools, languages, libraries, people: words with a capital inside a sentence, programs, words in other
+    /// letters than those around them.
+    pub(super) terms_found: Vec<Named>,
+}
+
+/// More names than that are not kept apart.
+const NAMES_MAX: usize = 200_000;
+/// A longer name is none worth repeating, in bytes.
+const NAME_MAX: usize = 160;
+
+impl Names {
+    /// Takes in the entities of a text.
+    pub(super) fn learn(&mut self, text: &str, at: Seq, by_user: bool) {
+        for literal in literals(text).filter(wunderblock_core::literal::Literal::is_entity) {
+            let key = literal.key();
+            if let Some(named) = self.places.get(&key).and_then(|place| self.entities.get_mut(*place)) {
+                named.count = named.count.saturating_add(1);
+                named.last = at;
+                named.by_user |= by_user;
+            } else if self.entities.len() < NAMES_MAX && literal.text.len() <= NAME_MAX {
+                self.places.insert(key, self.entities.len());
+                let text = literal.normal().to_owned();
+                self.entities.push(Named {
+                    text,
+                    kind: Some(literal.kind),
+                    count: 1,
+                    first: at,
+                    last: at,
+                    by_user,
+                });
+            }
+        }
+    }
+
+    /// Takes in a term.
+    pub(super) fn term(&mut self, word: &str, at: Seq, by_user: bool) {
+        if let Some(named) = self.terms.get(word).and_then(|place| self.terms_found.get_mut(*place)) {
+            named.count = named.count.saturating_add(1);
+            named.last = at;
+            named.by_user |= by_user;
+        } else if self.terms_found.len() < NAMES_MAX && word.len() <= 40 {
+            self.terms.insert(word.to_owned(), self.terms_found.len());
+            let text = word.to_owned();
+            self.terms_found.push(Named { text, kind: None, count: 1, first: at, last: at, by_user });
+        }
+    }
+
+    /// Takes in the terms of what somebody said.
+    pub(super) fn learn_terms(&mut self, text: &str, at: Seq, by_user: bool) {
+        let bytes = text.as_bytes();
+        let wide = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(|byte| *byte >= 0x80);
+        let mut from = 0;
+        while let Some(start) =
+            bytes.get(from..).and_then(|rest| rest.iter().position(u8::is_ascii_alphabetic))
+        {
+            let start = from + start;
+            let is_word =
+                |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'/');
+            let len = bytes.get(start..).unwrap_or_default().iter().take_while(is_word).count();
+            let end = start + len;
+            from = end;
+            let Some(word) = text.get(start..end).map(|word| word.trim_end_matches(['.', '-', '/'])) else {
+                continue;
+            };
+            let plain = word.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            if !plain || !(2..=24).contains(&word.len()) {
+                continue;
+            }
+            let capital = word.starts_with(|c: char| c.is_ascii_uppercase());
+            let before = start.checked_sub(1).and_then(|at| bytes.get(at)).copied();
+            let sentence = start.checked_sub(2).and_then(|at| bytes.get(at)).copied();
+            let inside = before == Some(b' ')
+                && sentence.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b',');
+            let foreign = (wide(start.checked_sub(1))
+                || wide(Some(end))
+                || before == Some(b' ') && wide(start.checked_sub(2)))
+                && word.len() >= 3;
+            let shouted = word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+            if (capital && inside && word.len() >= 3 && !shouted) || foreign {
+                self.term(word, at, by_user);
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! How a call ended: what its result says of it.
+
+use super::plain::head;
+use aho_corasick::AhoCorasick;
+use std::sync::OnceLock;
+
+/// How a call ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in super::super) struct Outcome {
+    /// Whether it failed.
+    pub(in super::super) failed: bool,
+    /// The code its program ended with, where the result says so.
+    pub(in super::super) exit: Option<String>,
+    /// The line that says most about it.
+    pub(in super::super) telling: Option<String>,
+}
+
+/// What a line that reports an error has in it.
+const ERRORS: [&str; 20] = [
+    "error:",
+    "error[",
+    "Error:",
+    "ERROR",
+    "Exception",
+    "Traceback (most",
+    "panicked at",
+    "FAILED",
+    "fatal:",
+    "npm ERR!",
+    "command not found",
+    "No such file",
+    "Permission denied",
+    "cannot find",
+    "undefined reference",
+    "not found:",
+    "错误",
+    "失败",
+    "異常",
+    "异常",
+];
+/// How results say what a program ended with.
+const EXITS: [&str; 7] = [
+    "exit code ",
+    "exit code: ",
+    "exited with code ",
+    "exit status ",
+    "\"exit_code\":",
+    "<returncode>",
+    "Exit code ",
+];
+/// What lines that sum up have in them.
+const SUMS: [&str; 12] = [
+    "test result",
+    "passed",
+    "failed",
+    "error",
+    "Error",
+    "warning:",
+    "Finished",
+    "FAILED",
+    "success",
+    "Successfully",
+    "通过",
+    "失败",
+];
+/// So many of the last lines may sum up.
+const LAST_LINES: usize = 24;
+/// So much of a line is kept, in bytes.
+const LINE_MAX: usize = 220;
+/// So much of the end of a result is looked at for its exit code and its sum, in bytes.
+const TAIL: usize = 8 << 10;
+
+fn errors() -> Option<&'static AhoCorasick> {
+    static FOUND: OnceLock<Option<AhoCorasick>> = OnceLock::new();
+    FOUND.get_or_init(|| AhoCorasick::new(ERRORS).ok()).as_ref()
+}
+
+/// The first line that reports an error. Looks at all of the text.
+pub(super) fn error_line(text: &str) -> Option<&str> {
+    let mut from = 0;
+    while let Some(hit) = errors()?.find(text.get(from..)?) {
+        let at = from + hit.start();
+        let start = memchr::memrchr(b'\n', text.as_bytes().get(..at)?).map_or(0, |at| at + 1);
+        let end = memchr::memchr(b'\n', text.as_bytes().get(at..)?).map_or(text.len(), |more| at + more);
+        let line = text.get(start..end)?.trim();
+        // A traceback says what is wrong in its last line.
+        if line.starts_with("Traceback") {
+            let after = text.get(end..).unwrap_or_default().lines().skip(1).take(60);
+            let last = after
+                .take_while(|line| !line.trim().is_empty())
+                .filter(|line| !line.starts_with(' '))
+                .find(|line| line.contains(':'));
+            return last.or(Some(line));
+        }
+        // `0 errors`, `no error`: nothing is wrong. A line of data is no message.
+        let is_fine = ["0 error", "no error", "errors: 0", "0 failed"].iter().any(|fine| line.contains(fine));
+        if !is_fine && line.len() <= 1_000 {
+            return Some(line);
+        }
+        from = end;
+    }
+    None
+}
+
+/// Reads a result. `shows`: its text is content, and says nothing about how it ended unless it failed.
+pub(super) fn read(text: &str, failed: bool, shows: bool) -> Outcome {
+    let tail = tail(text);
+    let exit = if shows && !failed {
+        None
+    } else {
+        exit_code(tail).or_else(|| exit_code(text.get(..super::plain::cut(text, 400)).unwrap_or_default()))
+    };
+    let bad_exit = exit.as_deref().is_some_and(|code| code != "0");
+    let report = if failed || bad_exit || !shows { error_line(text) } else { None };
+    // A program that says how it ended is believed.
+    let failed = failed || bad_exit || (exit.is_none() && report.is_some());
+    let telling = if failed {
+        report.or_else(|| last_line(tail)).or_else(|| text.lines().find(|line| is_telling(line)))
+    } else if shows {
+        None
+    } else {
+        sum(tail).or_else(|| last_line(tail))
+    };
+    Outcome { failed, exit, telling: telling.map(|line| head(line.trim(), LINE_MAX).into_owned()) }
+}
+
+fn tail(text: &str) -> &str {
+    if text.len() <= TAIL {
+        return text;
+    }
+    text.get(super::plain::cut_after(text, text.len() - TAIL)..).unwrap_or_default()
+}
+
+fn exit_code(text: &str) -> Option<String> {
+    let at = EXITS.iter().filter_map(|mark| text.rfind(mark).map(|at| at + mark.len())).max()?;
+    let rest = text.get(at..)?.trim_start();
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    rest.get(..digits).filter(|code| (1..=3).contains(&code.len())).map(str::to_owned)
+}
+
+fn is_telling(line: &str) -> bool {
+    let line = line.trim();
+    let letters = line.chars().filter(|c| c.is_alphabetic()).count();
+    // Borders, brackets and lines of data say nothing.
+    letters >= 2 && line.len() <= 1_000 && (line.contains(' ') || line.len() <= 60)
+}
+
+fn last_line(text: &str) -> Option<&str> {
+    let is_exit = |line: &str| EXITS.iter().any(|mark| line.contains(mark)) && line.len() < 60;
+    text.lines().rev().take(LAST_LINES).find(|line| is_telling(line) && !is_exit(line))
+}
+
+fn sum(text: &str) -> Option<&str> {
+    text.lines()
+        .rev()
+        .take(LAST_LINES)
+        .find(|line| is_telling(line) && SUMS.iter().any(|mark| line.contains(mark)))
+}

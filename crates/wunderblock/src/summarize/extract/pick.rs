@@ -1,0 +1,472 @@
+//! What could be said of what was found, kind by kind.
+
+use super::act::{Deed, Kind};
+use super::cue::Cue;
+use super::form::Form;
+use super::glean::{File, Found, Said, Step, Trouble, stamp};
+use super::item::{Item, Text};
+use super::names::Named;
+use super::plain::{Marks, code, cut, head, line};
+use std::collections::HashMap;
+use wunderblock_core::literal;
+use wunderblock_core::policy::Fill;
+use wunderblock_core::units::Seq;
+
+/// So many of the newest actions are told in order.
+const RECENT: usize = 10;
+/// So much of a request says what was wanted, in bytes.
+const REQUEST: usize = 420;
+/// So much of what was being done last, in bytes.
+const CURRENT: usize = 700;
+/// So much of a command, in bytes.
+const COMMAND: usize = 160;
+/// So many names are worth a place.
+const NAMES: usize = 400;
+
+/// Positions of the range, for what is newer.
+#[derive(Clone, Copy)]
+struct Span {
+    from: u64,
+    to: u64,
+}
+
+impl Span {
+    fn of(found: &Found<'_>) -> Self {
+        let all = found.users.iter().chain(&found.replies).map(|said| said.at);
+        let all: Vec<u64> = all.chain(found.steps.iter().map(|step| step.at)).map(|at| at.0).collect();
+        Self { from: all.iter().copied().min().unwrap_or(0), to: all.iter().copied().max().unwrap_or(0) }
+    }
+
+    /// 0 for the oldest, 1,000 for the newest.
+    fn newness(self, at: Seq) -> i64 {
+        let part = at.0.saturating_sub(self.from).saturating_mul(1_000) / (self.to - self.from).max(1);
+        i64::try_from(part.min(1_000)).unwrap_or(1_000)
+    }
+}
+
+/// All items of the kinds a form has a place for.
+pub(super) fn items(found: &Found<'_>, form: &Form) -> Vec<Item> {
+    let pick = Pick { found, form, span: Span::of(found), items: Vec::new() };
+    pick.all()
+}
+
+struct Pick<'f> {
+    found: &'f Found<'f>,
+    form: &'f Form,
+    span: Span,
+    items: Vec<Item>,
+}
+
+impl<'f> Pick<'f> {
+    fn all(mut self) -> Vec<Item> {
+        let mut fills: Vec<Fill> =
+            self.form.parts.iter().flat_map(|part| part.fills.iter().copied()).collect();
+        fills.sort_unstable();
+        fills.dedup();
+        for fill in fills {
+            match fill {
+                Fill::Intent => self.intent(),
+                Fill::UserMessages => self.user_messages(),
+                Fill::Constraints => self.sentences(fill, Cue::Constraint),
+                Fill::Decisions => self.sentences(fill, Cue::Decision),
+                Fill::Findings => self.sentences(fill, Cue::Finding),
+                Fill::Next => self.next(),
+                Fill::Concepts => self.concepts(),
+                Fill::FilesRead => self.files_read(),
+                Fill::FilesModified => self.files_modified(),
+                Fill::Commands => self.commands(),
+                Fill::Errors => self.errors(),
+                Fill::Todos => self.todos(),
+                Fill::Done => self.done(),
+                Fill::Current => self.current(),
+                Fill::Recent => self.recent(),
+                Fill::Identifiers => self.identifiers(),
+                Fill::Statistics => self.statistics(),
+            }
+        }
+        self.items
+    }
+
+    fn marks(&self) -> Marks {
+        self.form.marks
+    }
+
+    /// Somebody's words on one line, at most so many bytes of them.
+    fn words(&self, text: &str, most: usize) -> String {
+        // White space takes room too, so somewhat more is read than is kept.
+        let look = cut(text, most.saturating_mul(2).max(64));
+        let (kept, more) = (text.get(..look).unwrap_or_default(), look < text.len());
+        let plain = line(kept, self.marks());
+        let plain = if more { format!("{plain}…") } else { plain };
+        head(&plain, most).into_owned()
+    }
+
+    fn quote(&mut self, fill: Fill, lead: &str, text: &str, at: (Seq, i64)) {
+        let quote = self.words(text, REQUEST);
+        if !quote.is_empty() {
+            self.items.push(Item::quote(fill, lead, quote, at.0, at.1));
+        }
+    }
+
+    fn intent(&mut self) {
+        let found = self.found;
+        for (place, said) in found.users.iter().enumerate() {
+            let (lead, weight) = match place {
+                0 => ("", 9_000),
+                _ if opens_something(&said.text) => ("then: ", self.span.newness(said.at)),
+                _ => continue,
+            };
+            self.quote(Fill::Intent, lead, &said.text, (said.at, weight));
+        }
+    }
+
+    fn user_messages(&mut self) {
+        let count = self.found.users.len();
+        for (place, said) in self.found.users.iter().enumerate() {
+            let weight = if place + 1 == count { 9_000 } else { self.span.newness(said.at) };
+            self.items.push(Item::new(
+                Fill::UserMessages,
+                Text::Block(said.text.to_string()),
+                said.at,
+                weight,
+            ));
+        }
+    }
+
+    fn sentences(&mut self, fill: Fill, cue: Cue) {
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        let found = self.found;
+        for sentence in found.sentences(cue) {
+            let newness = self.span.newness(sentence.at);
+            // What was ruled out at the beginning still is; what was found there may not be.
+            let weight = if cue == Cue::Constraint { 500 + newness / 2 } else { newness };
+            let weight = weight + if sentence.by_user { 400 } else { 0 };
+            if let Some(item) = seen.get(sentence.text.as_str()).and_then(|place| self.items.get_mut(*place))
+            {
+                item.refs = vec![sentence.at];
+                item.weight = item.weight.max(weight);
+                continue;
+            }
+            let lead = if sentence.by_user && cue != Cue::Constraint { "user: " } else { "" };
+            seen.insert(&sentence.text, self.items.len());
+            self.quote(fill, lead, &sentence.text, (sentence.at, weight));
+        }
+    }
+
+    fn next(&mut self) {
+        self.sentences(Fill::Next, Cue::Next);
+        for (text, doing) in
+            self.found.plan.iter().flat_map(|(_, plan)| &plan.open).filter(|(_, doing)| *doing)
+        {
+            let at = self.found.plan.as_ref().map_or(Seq::START, |(at, _)| *at);
+            let _ = doing;
+            self.quote(Fill::Next, "", text, (at, 2_000));
+        }
+    }
+
+    fn concepts(&mut self) {
+        let found = self.found;
+        let worth = |named: &&Named| named.count >= 2 || named.by_user;
+        let terms = found.names.terms_found.iter().filter(worth);
+        let camel = found.names.entities.iter().filter(|named| {
+            let is_name = named.kind == Some(literal::Kind::Identifier)
+                && named.text.bytes().all(|byte| byte.is_ascii_alphabetic());
+            is_name && named.count >= 3
+        });
+        let mut best: Vec<&Named> = terms.chain(camel).collect();
+        best.sort_by_key(|named| (std::cmp::Reverse(named.count), named.first));
+        for named in best.into_iter().take(60) {
+            self.named(Fill::Concepts, "", named, i64::from(named.count));
+        }
+    }
+
+    fn named(&mut self, fill: Fill, label: &'static str, named: &Named, weight: i64) {
+        let name = counted(&code(&named.text, self.marks()), named.count);
+        self.items.push(Item::new(fill, Text::Packed { label, name }, named.last, weight));
+    }
+
+    fn files_read(&mut self) {
+        let found = self.found;
+        let mut files: Vec<(&str, u32, Seq)> = found
+            .files
+            .iter()
+            .filter(|file| !file.is_changed())
+            .map(|file| (file.path.as_str(), file.read, file.last_read))
+            .collect();
+        let unanswered = found.unanswered().filter(|(_, deed, _)| *deed == Deed::Read);
+        files.extend(unanswered.map(|(at, _, path)| (path, 1, at)));
+        for (path, count, at) in files {
+            let name = counted(&code(path, self.marks()), count);
+            let weight = self.span.newness(at) + i64::from(count.min(10)) * 50;
+            self.items.push(Item::new(Fill::FilesRead, Text::Packed { label: "read", name }, at, weight));
+        }
+    }
+
+    fn files_modified(&mut self) {
+        let found = self.found;
+        for file in found.files.iter().filter(|file| file.is_changed()) {
+            let File { path, changed, removed, last_changed, .. } = file;
+            let lead = format!(
+                "{} {}",
+                if *removed { "removed" } else { "changed" },
+                counted(&code(path, self.marks()), *changed)
+            );
+            let text = Text::Line { lead, quote: String::new(), tail: String::new() };
+            let weight = self.span.newness(*last_changed) + i64::from((*changed).min(10)) * 40;
+            self.items.push(Item::new(Fill::FilesModified, text, *last_changed, weight));
+        }
+        for (at, deed, path) in found.unanswered().filter(|(_, deed, _)| *deed != Deed::Read) {
+            let word = if deed == Deed::Removed { "removing" } else { "changing" };
+            let lead = format!("{word} {}, no result yet", counted(&code(path, self.marks()), 1));
+            let text = Text::Line { lead, quote: String::new(), tail: String::new() };
+            self.items.push(Item::new(Fill::FilesModified, text, at, 1_500));
+        }
+    }
+
+    fn commands(&mut self) {
+        let found = self.found;
+        let mut folded: HashMap<&str, (u32, usize)> = HashMap::new();
+        for (place, step) in found.steps.iter().enumerate() {
+            if matches!(step.kind, Kind::Run | Kind::Other) {
+                let fold = folded.entry(step.what.as_str()).or_default();
+                *fold = (fold.0 + 1, place);
+            }
+        }
+        let mut folded: Vec<(u32, usize)> = folded.into_values().collect();
+        folded.sort_by_key(|(_, place)| *place);
+        for (count, place) in folded {
+            let Some(step) = found.steps.get(place) else { continue };
+            let failed = step.outcome.as_ref().is_some_and(|outcome| outcome.failed);
+            let weight =
+                self.span.newness(step.at) + i64::from(count.min(8)) * 60 + if failed { 150 } else { 0 }
+                    - if step.shows { 900 } else { 0 };
+            let (lead, quote) = self.told(step, count);
+            self.items.push(Item::quote(Fill::Commands, &lead, quote, step.at, weight));
+        }
+    }
+
+    /// A step and how it ended.
+    fn told(&self, step: &Step, count: u32) -> (String, String) {
+        let what = counted(&code(&self.words(&step.what, COMMAND), self.marks()), count);
+        let Some(outcome) = &step.outcome else {
+            return (format!("{what} → no result yet"), String::new());
+        };
+        let mut lead = what;
+        if outcome.failed {
+            lead.push_str(" → failed");
+            if let Some(code) = outcome.exit.as_deref().filter(|code| *code != "0") {
+                lead.push_str(&format!(", exit code {code}"));
+            }
+        } else if !step.shows || step.kind == Kind::Write {
+            lead.push_str(" → ok");
+        }
+        let quote = outcome.telling.as_deref().map(|telling| self.words(telling, 200)).unwrap_or_default();
+        if !quote.is_empty() {
+            lead.push_str(": ");
+        }
+        (lead, quote)
+    }
+
+    fn errors(&mut self) {
+        let found = self.found;
+        let mut folded: HashMap<(&str, &str), (u32, usize)> = HashMap::new();
+        for (place, trouble) in found.troubles.iter().enumerate() {
+            let fold = folded.entry((trouble.what.as_str(), trouble.line.as_str())).or_default();
+            *fold = (fold.0 + 1, place);
+        }
+        let mut folded: Vec<(u32, usize)> = folded.into_values().collect();
+        folded.sort_by_key(|(_, place)| *place);
+        for (count, place) in folded {
+            let Some(trouble) = found.troubles.get(place) else { continue };
+            let Trouble { at, what, line, of_step, fixed, by } = trouble;
+            let what = self.words(what, COMMAND);
+            let lead = if *of_step { counted(&code(&what, self.marks()), count) } else { what };
+            let quote = self.words(line, 220);
+            let lead = if quote.is_empty() { format!("{lead} failed") } else { format!("{lead}: ") };
+            let tail = match (fixed, by) {
+                (Some(_), Some(path)) => format!(" → fixed after changing `{}`", code(path, self.marks())),
+                (Some(_), None) => " → fixed".to_owned(),
+                (None, _) if *of_step => " → open".to_owned(),
+                (None, _) => String::new(),
+            };
+            let weight = self.span.newness(*at) + if trouble.is_open() && *of_step { 700 } else { 0 };
+            let mut item = Item::new(Fill::Errors, Text::Line { lead, quote, tail }, *at, weight);
+            item.refs.extend(*fixed);
+            self.items.push(item);
+        }
+    }
+
+    fn todos(&mut self) {
+        let found = self.found;
+        if let Some((at, plan)) = &found.plan {
+            for (place, (text, doing)) in plan.open.iter().enumerate() {
+                let place = i64::try_from(place).unwrap_or(i64::MAX);
+                let (lead, weight) =
+                    if *doing { ("in progress: ", 9_000) } else { ("open: ", 5_000 - place) };
+                let before = self.items.len();
+                self.quote(Fill::Todos, lead, text, (*at, weight));
+                if let Some(item) = self.items.get_mut(before) {
+                    item.order = u64::try_from(place).unwrap_or(0) + (1 << 40);
+                }
+            }
+        }
+        self.sentences(Fill::Todos, Cue::Todo);
+    }
+
+    fn done(&mut self) {
+        let found = self.found;
+        for text in found.plan.iter().flat_map(|(_, plan)| &plan.done) {
+            let at = found.plan.as_ref().map_or(Seq::START, |(at, _)| *at);
+            self.quote(Fill::Done, "", text, (at, 1_500));
+        }
+        for said in &found.done {
+            self.quote(Fill::Done, "", &said.text, (said.at, self.span.newness(said.at) + 300));
+        }
+        for step in found.steps.iter().filter(|step| step.key.starts_with("run git commit")) {
+            if step.outcome.as_ref().is_some_and(|outcome| !outcome.failed) {
+                let what = self.words(&step.what, COMMAND);
+                let lead = format!("`{}`", code(&what, self.marks()));
+                let weight = self.span.newness(step.at) + 400;
+                self.items.push(Item::quote(Fill::Done, &lead, String::new(), step.at, weight));
+            }
+        }
+        self.sentences(Fill::Done, Cue::Done);
+    }
+
+    fn current(&mut self) {
+        let found = self.found;
+        let current = |lead: &str, quote: String, said: &Said<'_>, weight| {
+            Item::quote(Fill::Current, lead, quote, said.at, weight)
+        };
+        let mut items = Vec::new();
+        if let Some(asked) = found.users.last() {
+            items.push(current("asked last: ", self.words(&asked.text, CURRENT), asked, 9_000));
+        }
+        if let Some(told) = found.replies.last() {
+            items.push(current("said last: ", self.words(conclusion(&told.text), CURRENT), told, 8_000));
+        }
+        if found.users.is_empty()
+            && found.replies.is_empty()
+            && let Some(other) = found.others.last()
+        {
+            items.push(current("was given: ", self.words(&other.text, CURRENT / 2), other, 7_000));
+        }
+        for (place, step) in found.steps.iter().rev().take(4).enumerate() {
+            let (lead, quote) = self.told(step, 1);
+            items.push(Item::quote(
+                Fill::Current,
+                &lead,
+                quote,
+                step.at,
+                6_000 - i64::try_from(place).unwrap_or(0),
+            ));
+        }
+        self.items.extend(items.into_iter().filter(|item| item.words().trim().len() > 2));
+    }
+
+    fn recent(&mut self) {
+        let found = self.found;
+        let said = found.users.iter().rev().take(RECENT).map(|said| ("user: ", said));
+        let told = found.replies.iter().rev().take(RECENT).map(|said| ("model: ", said));
+        let mut items: Vec<Item> = said
+            .chain(told)
+            .map(|(lead, said)| Item::quote(Fill::Recent, lead, self.words(&said.text, 160), said.at, 0))
+            .collect();
+        for step in found.steps.iter().rev().take(RECENT) {
+            let (lead, quote) = self.told(step, 1);
+            items.push(Item::quote(Fill::Recent, &lead, quote, step.at, 0));
+        }
+        items.sort_by_key(|item| std::cmp::Reverse(item.order));
+        items.truncate(RECENT);
+        for item in &mut items {
+            item.weight = self.span.newness(item.refs.first().copied().unwrap_or_default());
+        }
+        self.items.extend(items);
+    }
+
+    fn identifiers(&mut self) {
+        let found = self.found;
+        let newest = found.users.last().map_or(Seq::START, |said| said.at);
+        let own = |named: &&Named| {
+            let is_file = self.form.has(Fill::FilesModified)
+                && found.files.iter().take(2_000).any(|file| file.path == named.text);
+            !is_file
+        };
+        let mut best: Vec<(i64, &Named)> = found
+            .names
+            .entities
+            .iter()
+            .filter(|named| named.count >= 2 || named.last >= newest || named.by_user)
+            .map(|named| (self.worth(named, newest), named))
+            .collect();
+        best.sort_by_key(|(weight, named)| (std::cmp::Reverse(*weight), named.first));
+        best.truncate(NAMES);
+        let best: Vec<(i64, &Named)> = best.into_iter().filter(|(_, named)| own(named)).collect();
+        for (weight, named) in best {
+            self.named(Fill::Identifiers, "", named, weight);
+        }
+    }
+
+    /// What a name is worth: who said it, how often, and how long ago.
+    fn worth(&self, named: &Named, newest: Seq) -> i64 {
+        let kind = match named.kind {
+            Some(literal::Kind::Number) => -400,
+            Some(literal::Kind::Id) => -100,
+            _ => 0,
+        };
+        let user = if named.by_user { 700 } else { 0 };
+        let new = if named.last >= newest { 150 } else { 0 };
+        self.span.newness(named.last) / 2 + i64::from(named.count.min(12)) * 50 + user + new + kind
+    }
+
+    fn statistics(&mut self) {
+        let tally = self.found.tally;
+        if tally.messages == 0 {
+            return;
+        }
+        let changed = self.found.files.iter().filter(|file| file.is_changed()).count();
+        let lead = format!(
+            "messages ×{}, by the user ×{}, by the model ×{}, calls ×{}, failed ×{}, files changed ×{changed}",
+            tally.messages, tally.by_user, tally.by_assistant, tally.calls, tally.failed,
+        );
+        let at = Seq(self.span.to);
+        let line = |lead: String, weight| {
+            Item::new(
+                Fill::Statistics,
+                Text::Line { lead, quote: String::new(), tail: String::new() },
+                at,
+                weight,
+            )
+        };
+        self.items.push(line(lead, 2));
+        if let (Some(since), Some(until)) = (tally.since, tally.until) {
+            self.items.push(line(format!("from {} to {}", stamp(since), stamp(until)), 1));
+        }
+    }
+}
+
+/// A name in backticks, and how often it came up.
+fn counted(name: &str, count: u32) -> String {
+    if count > 1 { format!("`{name}` ×{count}") } else { format!("`{name}`") }
+}
+
+/// Whether a message asks for something, and is not only a nod.
+fn opens_something(text: &str) -> bool {
+    let text = text.trim();
+    let words = text.split_whitespace().count();
+    let wide = text.chars().filter(|c| c.len_utf8() >= 3).take(7).count();
+    words >= 5 || wide >= 7 || literal::literals(text).next().is_some()
+}
+
+/// The end of a reply, where it says what came of it; all of it where it is short.
+fn conclusion(text: &str) -> &str {
+    let text = text.trim();
+    if text.len() <= CURRENT {
+        return text;
+    }
+    let from = super::plain::cut_after(text, text.len() - CURRENT);
+    let tail = text.get(from..).unwrap_or_default();
+    // From the beginning of a paragraph or a line, where one is near.
+    let start = tail.find("\n\n").or_else(|| tail.find('\n')).filter(|at| *at < CURRENT / 2);
+    start.and_then(|at| tail.get(at..)).unwrap_or(tail).trim()
+}

@@ -1,0 +1,179 @@
+//! Text of the transcript as it may stand in a summary: on one line, without marks that hide or reorder, closing nothing.
+
+use std::borrow::Cow;
+
+/// Elements that readers of a transcript take for a change of speaker, whatever stands in them.
+const SPEAKERS: [&str; 14] = [
+    "system",
+    "user",
+    "assistant",
+    "human",
+    "developer",
+    "tool",
+    "function",
+    "instruction",
+    "important",
+    "summary",
+    "context",
+    "session",
+    "im_start",
+    "im_end",
+];
+
+/// How text is made harmless.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Marks {
+    /// Elements of speakers are.
+    Speakers,
+    /// All elements are: the summary is made of elements itself.
+    All,
+}
+
+/// On one line, to stand in quotation marks.
+pub(super) fn line(text: &str, marks: Marks) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        match c {
+            '"' => out.push('\''),
+            '<' if opens(text, at, marks) => out.push('‹'),
+            '⟨' => out.push('('),
+            '⟩' => out.push(')'),
+            c if c.is_whitespace() || hides(c) => {
+                if !out.ends_with(' ') && !out.is_empty() {
+                    out.push(' ');
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    out.truncate(out.trim_end().len());
+    balanced(out)
+}
+
+/// Line by line, each behind a `>`.
+pub(super) fn block(text: &str, marks: Marks) -> String {
+    let mut out = String::with_capacity(text.len() + 64);
+    for piece in text.trim().lines() {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str("  > ");
+        for (at, c) in piece.trim_end().char_indices() {
+            match c {
+                '<' if opens(piece, at, marks) => out.push('‹'),
+                '⟨' => out.push('('),
+                '⟩' => out.push(')'),
+                '\t' => out.push('\t'),
+                c if hides(c) => out.push(' '),
+                c => out.push(c),
+            }
+        }
+    }
+    out
+}
+
+/// On one line, to stand in backticks.
+pub(super) fn code(text: &str, marks: Marks) -> String {
+    line(text, marks).replace('`', "'")
+}
+
+/// Controls, line ends of other scripts, and marks that reorder or hide text.
+fn hides(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+fn opens(text: &str, at: usize, marks: Marks) -> bool {
+    let rest = text.get(at + 1..).unwrap_or_default();
+    let name = rest.trim_start_matches(['/', '|', '!', ' ']);
+    let marked = rest.starts_with(['|', '/', '!']);
+    match marks {
+        Marks::All => marked || name.starts_with(char::is_alphabetic),
+        Marks::Speakers => {
+            rest.starts_with('|')
+                || SPEAKERS.iter().any(|speaker| {
+                    name.get(..speaker.len()).is_some_and(|name| name.eq_ignore_ascii_case(speaker))
+                })
+        }
+    }
+}
+
+/// A mark without its other half would pair with one of another text on the same line.
+fn balanced(mut text: String) -> String {
+    if text.matches('`').count() % 2 == 1 {
+        text = text.replace('`', "'");
+    }
+    for (open, close) in [('“', '”'), ('「', '」'), ('『', '』'), ('«', '»')] {
+        if text.matches(open).count() != text.matches(close).count() {
+            text = text.replace([open, close], "'");
+        }
+    }
+    text
+}
+
+/// At most `most` bytes of a line; a name is shown whole or not at all, and `…` says that something is missing.
+pub(super) fn head(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let end = cut(text, most.saturating_sub('…'.len_utf8()));
+    let kept = text.get(..end).unwrap_or_default().trim_end();
+    Cow::Owned(balanced(format!("{kept}…")))
+}
+
+/// The last place not after `most` where a text can be cut without cutting a name.
+pub(super) fn cut(text: &str, most: usize) -> usize {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    if end == text.len() {
+        return end;
+    }
+    let wide = |c: Option<char>| c.is_some_and(|c| c.len_utf8() >= 3);
+    let (mut at, low) = (end, end.saturating_sub(600));
+    while at > low {
+        let after = text.get(at..).and_then(|rest| rest.chars().next());
+        let before = text.get(..at).and_then(|kept| kept.chars().next_back());
+        if after.is_some_and(char::is_whitespace)
+            || before.is_some_and(char::is_whitespace)
+            || wide(after) && wide(before)
+        {
+            return at;
+        }
+        at -= before.map_or(1, char::len_utf8);
+    }
+    0
+}
+
+/// The first place not before `least` where a text can be cut without cutting a name.
+pub(super) fn cut_after(text: &str, least: usize) -> usize {
+    let mut at = least.min(text.len());
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    let rest = text.get(at..).unwrap_or_default();
+    rest.find(|c: char| c.is_whitespace() || c.len_utf8() >= 3).map_or(text.len(), |more| at + more)
+}
+
+/// Without the sequences that colour a terminal.
+pub(in super::super) fn without_colour(text: &str) -> Cow<'_, str> {
+    if memchr::memchr(0x1b, text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut pieces = text.split('\u{1b}');
+    out.push_str(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        let rest = match piece.strip_prefix('[') {
+            Some(rest) => {
+                let end = rest.find(|c: char| ('\u{40}'..='\u{7e}').contains(&c));
+                end.and_then(|end| rest.get(end + 1..)).unwrap_or_default()
+            }
+            None => piece.get(1..).unwrap_or(piece),
+        };
+        out.push_str(rest);
+    }
+    Cow::Owned(out)
+}

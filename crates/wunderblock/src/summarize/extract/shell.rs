@@ -1,0 +1,238 @@
+//! What a shell command reads and changes, as far as its words say so.
+
+use super::act::Deed;
+
+/// So much of a command is looked at, in bytes.
+const LOOK: usize = 4096;
+const WORDS_MAX: usize = 256;
+const FILES_MAX: usize = 16;
+
+/// A command, read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Shell {
+    /// Its program and what that is told to do: `cargo test`. What is compared to see that it was run again.
+    pub(super) key: String,
+    /// The program alone.
+    pub(super) program: String,
+    /// Files.
+    pub(super) files: Vec<(Deed, String)>,
+    /// Whether all it does is to show something.
+    pub(super) shows: bool,
+}
+
+enum Piece {
+    Word(String),
+    /// `>` or `>>`.
+    To,
+    /// `&&`, `||`, `|`, `;`, a line's end.
+    End,
+}
+
+pub(super) fn read(command: &str) -> Shell {
+    let mut shell = Shell { shows: true, ..Shell::default() };
+    let mut words: Vec<String> = Vec::new();
+    let mut to_file = false;
+    for piece in pieces(command) {
+        match piece {
+            Piece::Word(word) if to_file => {
+                to_file = false;
+                if !word.starts_with('&') && !word.starts_with("/dev/") {
+                    shell.shows = false;
+                    shell.add(Deed::Changed, &word);
+                }
+            }
+            Piece::Word(word) => words.push(word),
+            Piece::To => to_file = true,
+            Piece::End => {
+                shell.segment(&words);
+                words.clear();
+                to_file = false;
+            }
+        }
+    }
+    shell.segment(&words);
+    shell
+}
+
+impl Shell {
+    fn add(&mut self, deed: Deed, path: &str) {
+        let plain = |c: char| c.is_alphanumeric() || "/._-+@~ ".contains(c);
+        let is_path =
+            path.chars().all(plain) && path.len() > 1 && path.len() <= 300 && !path.starts_with('-');
+        if is_path && path.contains(char::is_alphabetic) && self.files.len() < FILES_MAX {
+            self.files.push((deed, path.to_owned()));
+        }
+    }
+
+    fn segment(&mut self, words: &[String]) {
+        let is_setting = |word: &&String| {
+            word.split_once('=')
+                .is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_uppercase() || c == '_'))
+        };
+        let before = |word: &&String| {
+            is_setting(word) || matches!(word.as_str(), "sudo" | "time" | "env" | "nohup" | "timeout")
+        };
+        let words: Vec<&String> = words.iter().skip_while(before).collect();
+        let Some((program, rest)) = words.split_first() else { return };
+        let program = program.rsplit('/').next().unwrap_or_default();
+        let named: Vec<&str> =
+            rest.iter().map(|word| word.as_str()).filter(|word| !word.starts_with('-')).collect();
+        let quiet = matches!(
+            program,
+            "cd" | "export" | "source" | "set" | "echo" | "true" | "sleep" | "pwd" | "printf"
+        );
+        let filter =
+            matches!(program, "tail" | "head" | "grep" | "sort" | "uniq" | "wc" | "cut" | "awk" | "tr");
+        if self.key.is_empty() && !quiet {
+            self.program = program.to_owned();
+            let what = named.first().map(|word| super::plain::head(word, 60)).unwrap_or_default();
+            self.key = format!("{program} {what}");
+            if !matches!(
+                program,
+                "cat" | "ls" | "find" | "rg" | "less" | "bat" | "nl" | "sed" | "tree" | "stat" | "file"
+            ) && !filter
+            {
+                self.shows = false;
+            }
+        } else if !quiet && !filter && !matches!(program, "cat" | "ls" | "rg" | "sed") {
+            self.shows = false;
+        }
+        self.files_of(program, rest, &named);
+    }
+
+    fn files_of(&mut self, program: &str, rest: &[&String], named: &[&str]) {
+        let flag = |flag: &str| rest.iter().any(|word| word.starts_with(flag));
+        match program {
+            "cat" | "bat" | "less" | "nl" | "head" | "tail" | "wc" => {
+                let files = named.iter().filter(|word| looks_like_file(word));
+                files.for_each(|file| self.add(Deed::Read, file));
+            }
+            "sed" | "perl" if flag("-i") || flag("-pi") => {
+                self.shows = false;
+                let files = named.iter().skip(1).filter(|word| looks_like_file(word));
+                files.for_each(|file| self.add(Deed::Changed, file));
+            }
+            "sed" => {
+                if let Some(file) = named.get(1..).and_then(<[_]>::last).filter(|word| looks_like_file(word))
+                {
+                    self.add(Deed::Read, file);
+                }
+            }
+            "rm" | "rmdir" | "unlink" => named.iter().for_each(|file| self.add(Deed::Removed, file)),
+            "touch" | "tee" | "truncate" => named.iter().for_each(|file| self.add(Deed::Changed, file)),
+            "mv" | "cp" => {
+                if let [from @ .., to] = named {
+                    if program == "mv" {
+                        from.iter().for_each(|file| self.add(Deed::Removed, file));
+                    }
+                    self.add(Deed::Changed, to);
+                }
+            }
+            "git" => match named {
+                ["rm", files @ ..] => files.iter().for_each(|file| self.add(Deed::Removed, file)),
+                ["mv", from, to, ..] => {
+                    self.add(Deed::Removed, from);
+                    self.add(Deed::Changed, to);
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+}
+
+fn looks_like_file(word: &str) -> bool {
+    word.contains(['/', '.'])
+        && !word.contains(['*', '$', '{', ',', '\'', '|', '='])
+        && word.contains(char::is_alphabetic)
+}
+
+/// Words and what stands between them; quotes are taken off, and a here-document is not read.
+fn pieces(command: &str) -> Vec<Piece> {
+    let end = super::plain::cut(command, LOOK);
+    let mut chars = command.get(..end).unwrap_or_default().chars().peekable();
+    let (mut pieces, mut word, mut here) = (Vec::new(), String::new(), false);
+    let flush = |word: &mut String, pieces: &mut Vec<Piece>| {
+        if !word.is_empty() {
+            pieces.push(Piece::Word(std::mem::take(word)));
+        }
+    };
+    while let Some(c) = chars.next() {
+        if pieces.len() >= WORDS_MAX {
+            break;
+        }
+        match c {
+            '\'' | '"' => {
+                for inner in chars.by_ref() {
+                    if inner == c {
+                        break;
+                    }
+                    word.push(inner);
+                }
+            }
+            '\\' => word.extend(chars.next().filter(|c| *c != '\n')),
+            '\n' if here => break,
+            '\n' | ';' | '|' | '&' => {
+                // `2>&1` is one word.
+                if c == '&' && matches!(pieces.last(), Some(Piece::To)) && word.is_empty() {
+                    word.push('&');
+                    continue;
+                }
+                flush(&mut word, &mut pieces);
+                pieces.push(Piece::End);
+            }
+            '>' => {
+                if !matches!(word.as_str(), "1" | "2") {
+                    flush(&mut word, &mut pieces);
+                }
+                word.clear();
+                while chars.peek() == Some(&'>') {
+                    chars.next();
+                }
+                pieces.push(Piece::To);
+            }
+            '<' => {
+                here |= chars.peek() == Some(&'<');
+                flush(&mut word, &mut pieces);
+            }
+            c if c.is_whitespace() => flush(&mut word, &mut pieces),
+            c => word.push(c),
+        }
+    }
+    flush(&mut word, &mut pieces);
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_says_what_it_touches() {
+        use Deed::{Changed, Read, Removed};
+        let cases: &[(&str, &str, &[(Deed, &str)])] = &[
+            ("cd /x && cargo test -p core 2>&1 | tail -5", "cargo test", &[]),
+            ("cat > src/a.rs <<'EOF'\nrm b.rs\nEOF", "cat ", &[(Changed, "src/a.rs")]),
+            ("sed -n '1,20p' src/a.rs", "sed 1,20p", &[(Read, "src/a.rs")]),
+            (
+                "sed -i 's/a/b/' src/a.rs src/b.rs",
+                "sed s/a/b/",
+                &[(Changed, "src/a.rs"), (Changed, "src/b.rs")],
+            ),
+            ("RUST_LOG=1 sudo rm -rf build/old", "rm build/old", &[(Removed, "build/old")]),
+            (
+                "git mv a.rs b.rs; mv c.rs d/",
+                "git mv",
+                &[(Removed, "a.rs"), (Changed, "b.rs"), (Removed, "c.rs"), (Changed, "d/")],
+            ),
+            ("echo hi >> notes.txt 2>/dev/null", "", &[(Changed, "notes.txt")]),
+        ];
+        for (command, key, files) in cases {
+            let shell = read(command);
+            let found: Vec<(Deed, &str)> =
+                shell.files.iter().map(|(deed, path)| (*deed, path.as_str())).collect();
+            assert_eq!((shell.key.as_str(), found.as_slice()), (*key, *files), "{command}");
+        }
+        assert!(read("cat a.rs | grep x").shows && !read("cargo test").shows);
+    }
+}

@@ -1,0 +1,303 @@
+//! Whether a summary may be taken: it is smaller, has its parts, names what it has to and nothing that is not there, and
+//! gives nobody orders.
+
+use super::extract::{Cue, Found, demands, glean, has, heading, stamp, text_of, without_colour};
+use super::{Brief, Detail, Material};
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use wunderblock_core::compaction::Check;
+use wunderblock_core::ground::{Grounding, Known};
+use wunderblock_core::literal::{Literal, literals};
+use wunderblock_core::message::Part;
+use wunderblock_core::policy::{Form, Permille};
+use wunderblock_core::units::{Seq, Tokens};
+
+mod order;
+
+/// What a summary is held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Against {
+    /// What the summary takes.
+    pub tokens: Tokens,
+    /// What that takes which it replaces.
+    pub replaces: Tokens,
+    /// A smaller part of what it names must not stand in its range: [`wunderblock_core::policy::Summary::grounded`].
+    pub grounded: Permille,
+}
+
+/// What was found of a summary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The figures, for the record.
+    pub check: Check,
+    /// Why it cannot be taken; none if it can.
+    pub faults: Vec<Fault>,
+}
+
+/// What is wrong with a summary, in words that tell whoever wrote it what to mend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It says nothing.
+    Empty,
+    /// It takes no less than what it replaces.
+    NotSmaller {
+        /// What it takes.
+        tokens: Tokens,
+        /// What that takes which it replaces.
+        replaces: Tokens,
+    },
+    /// A part of the template is not there.
+    MissingSection(Box<str>),
+    /// It does not name what it has to.
+    MissingLiteral(Vec<Box<str>>),
+    /// It names what its range does not contain.
+    Ungrounded(Vec<Box<str>>),
+    /// It is a copy of what it should summarise, or says one thing over and over.
+    Repeats,
+    /// It gives orders outside quotation marks; the first of them.
+    Directive(Box<str>),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("The summary is empty. Write it with all parts of the template."),
+            Self::NotSmaller { tokens, replaces } => write!(
+                f,
+                "The summary takes {tokens} tokens, and what it replaces {replaces}. Make it much shorter: keep names, \
+                 decisions and what is open; leave out what can be read again."
+            ),
+            Self::MissingSection(name) => write!(
+                f,
+                "The part \"{name}\" is missing. Write its heading exactly so, with `–` below it if there is nothing to say."
+            ),
+            Self::MissingLiteral(names) => {
+                write!(f, "These names have to be in the summary, spelt exactly so: {}.", Listed(names))
+            }
+            Self::Ungrounded(names) => write!(
+                f,
+                "These names, numbers or quotations do not stand in the conversation: {}. Take them out, or copy exactly \
+                 what stands there. Write counts of your own as ×12.",
+                Listed(names)
+            ),
+            Self::Repeats => f.write_str(
+                "The text repeats the conversation, or itself, instead of summing it up. Say each thing once, in your own \
+                 words.",
+            ),
+            Self::Directive(order) => write!(
+                f,
+                "The summary gives its reader an order: \"{order}\". It is for reference only: report what was said, and put \
+                 what somebody demanded into quotation marks."
+            ),
+        }
+    }
+}
+
+struct Listed<'a>(&'a [Box<str>]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, name) in self.0.iter().enumerate() {
+            write!(f, "{}`{name}`", if number == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+/// Checks a summary of `material`. Takes time linear in the material and the summary.
+#[must_use]
+pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: Against) -> Verdict {
+    let found = glean(material);
+    let mut faults = Vec::new();
+    if !text.chars().any(char::is_alphanumeric) {
+        faults.push(Fault::Empty);
+    }
+    if against.tokens >= against.replaces {
+        faults.push(Fault::NotSmaller { tokens: against.tokens, replaces: against.replaces });
+    }
+    if brief.detail == Detail::Full {
+        faults.extend(missing(text, brief).map(Fault::MissingSection));
+    }
+    let demanded = demands(&found, brief);
+    let absent: Vec<Box<str>> = demanded
+        .iter()
+        .filter(|demand| !has(text, demand))
+        .map(|demand| demand.text.as_str().into())
+        .collect();
+    let kept = demanded.len() - absent.len();
+    if !absent.is_empty() {
+        faults.push(Fault::MissingLiteral(absent));
+    }
+    let Grounding { named, grounded, unknown } = known(text, material, brief).check(text);
+    let score = Permille::ratio(grounded.into(), named.into());
+    if score < against.grounded {
+        faults.push(Fault::Ungrounded(unknown));
+    }
+    if repeats(text, material) {
+        faults.push(Fault::Repeats);
+    }
+    faults.extend(order::first(text).map(|order| Fault::Directive(order.into())));
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let check = Check {
+        grounded: score,
+        kept: count(kept),
+        demanded: count(demanded.len()),
+        answered: answered(text, &found),
+    };
+    Verdict { check, faults }
+}
+
+/// What the range names, and what anybody may write who sums it up.
+fn known(text: &str, material: &Material<'_>, brief: &Brief<'_>) -> Known {
+    let texts = sources(material);
+    let coloured: Vec<String> = texts
+        .iter()
+        .filter(|text| text.contains('\u{1b}'))
+        .map(|text| without_colour(text).into_owned())
+        .collect();
+    let mut known = Known::new(texts.into_iter().chain(coloured.iter().map(String::as_str)));
+    for at in material.entries.first().into_iter().chain(material.entries.last()).map(|entry| entry.at) {
+        known.learn(&stamp(at));
+    }
+    // What stands where a secret stood.
+    for piece in
+        text.split("[[secret:").skip(1).filter_map(|rest| rest.split_once("]]")).map(|(inner, _)| inner)
+    {
+        if piece.len() <= 60 && !piece.contains(char::is_whitespace) {
+            known.learn(&format!("[[secret:{piece}]]"));
+        }
+    }
+    known.set_aside(&brief.template.root);
+    for (number, section) in brief.template.sections.iter().enumerate() {
+        known.set_aside(&section.name);
+        known.set_aside(&heading(brief.template.form, number, &section.name));
+    }
+    known
+}
+
+/// All texts of the range.
+fn sources<'m>(material: &'m Material<'_>) -> Vec<&'m str> {
+    let mut texts: Vec<&str> = material.earlier.iter().map(|earlier| earlier.text).collect();
+    for entry in &material.entries {
+        for part in &entry.message.parts {
+            if let Part::ToolCall { name, gist, .. } = part {
+                texts.push(name);
+                texts.extend(gist.as_deref());
+            }
+            texts.extend(part.bodies().into_iter().filter_map(|body| text_of(body, material)));
+        }
+        if let wunderblock_core::message::Standing::Failed(why) = &entry.message.standing {
+            texts.push(why);
+        }
+    }
+    texts
+}
+
+/// The parts of the template that are not there.
+fn missing<'t>(text: &'t str, brief: &'t Brief<'_>) -> impl Iterator<Item = Box<str>> + 't {
+    let folded = |line: &str| -> String {
+        let marks = |c: char| c.is_whitespace() || "#*:：<>._-)".contains(c) || c.is_ascii_digit();
+        line.chars().filter(|c| !marks(*c)).flat_map(char::to_lowercase).collect()
+    };
+    let form = brief.template.form;
+    let begins = move |line: &str| {
+        let line = line.trim_start();
+        match form {
+            Form::Markdown => line.starts_with(['#', '*']),
+            Form::Numbered => line.starts_with(|c: char| c.is_ascii_digit() || c == '*' || c == '#'),
+            Form::Xml => line.starts_with('<') && !line.starts_with("</"),
+        }
+    };
+    let heads: HashSet<String> = text
+        .lines()
+        .filter(move |line| begins(line) && line.len() <= 200)
+        // What follows a heading on its own line is no part of it.
+        .flat_map(|line| {
+            [folded(line), folded(line.split_once(['>', ':', '：']).map_or(line, |(head, _)| head))]
+        })
+        .collect();
+    let names = brief.template.sections.iter().map(|section| section.name.clone());
+    names.filter(move |name| !heads.contains(&folded(name)))
+}
+
+/// Shorter lines are alike by chance, in bytes.
+const LINE_MIN: usize = 40;
+
+/// Whether more than half of what it says, quotations not counted, stands in the range line by line; or most of its lines
+/// are the same.
+fn repeats(text: &str, material: &Material<'_>) -> bool {
+    let own = order::unquoted(text);
+    let lines: Vec<&str> = own.lines().map(bare).filter(|line| line.len() >= LINE_MIN).collect();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    lines.iter().for_each(|line| *counts.entry(line).or_default() += 1);
+    if lines.len() >= 6 && counts.len() * 2 < lines.len() {
+        return true;
+    }
+    if lines.is_empty() || material.entries.is_empty() {
+        return false;
+    }
+    let bytes = |lines: &HashSet<&str>| lines.iter().map(|line| line.len()).sum::<usize>();
+    let mut missing: HashSet<&str> = counts.keys().copied().collect();
+    let all = bytes(&missing);
+    for source in material.entries.iter().flat_map(|entry| entry.message.parts.iter().flat_map(Part::bodies))
+    {
+        for line in text_of(source, material)
+            .unwrap_or_default()
+            .lines()
+            .map(bare)
+            .filter(|line| line.len() >= LINE_MIN)
+        {
+            missing.remove(line);
+        }
+    }
+    let copied = all - bytes(&missing);
+    // One line that is copied is a quotation without marks.
+    copied * 2 > all && copied * 3 > text.len() && copied > 200
+}
+
+fn bare(line: &str) -> &str {
+    line.trim().trim_start_matches(['-', '*', '>', '#', ' '])
+}
+
+/// So many questions of a kind are asked, at most.
+const ASKED: usize = 40;
+
+/// The part of the mechanical questions about the range that the summary answers: itself, or by a position it shows.
+fn answered(text: &str, found: &Found<'_>) -> Permille {
+    let known = Known::new([text]);
+    let shown: HashSet<Seq> = text
+        .split('#')
+        .skip(1)
+        .filter_map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok())
+        .map(Seq)
+        .collect();
+    let (mut asked, mut right) = (0_u64, 0_u64);
+    let mut ask = |is_answered: bool| {
+        asked += 1;
+        right += u64::from(is_answered);
+    };
+    // Facts that were planted.
+    let mut seen = HashSet::new();
+    for said in found.users.iter().rev() {
+        let facts = literals(&said.text).filter(Literal::is_entity);
+        for fact in facts.take(8) {
+            if seen.len() < ASKED && seen.insert(fact.key()) {
+                ask(known.has(&fact) || shown.contains(&said.at));
+            }
+        }
+    }
+    // What was touched.
+    for file in found.files.iter().rev().filter(|file| file.is_changed()).take(ASKED) {
+        ask(text.contains(&file.path) || shown.contains(&file.last_changed));
+    }
+    // What was decided, and what comes next.
+    let decided = found.sentences(Cue::Decision).iter().rev().take(ASKED / 2);
+    let next = found.sentences(Cue::Next).last();
+    for sentence in decided.chain(next) {
+        ask(shown.contains(&sentence.at) || known.has_words(&sentence.text));
+    }
+    for (todo, _) in found.plan.iter().flat_map(|(_, plan)| &plan.open).take(ASKED / 2) {
+        ask(known.has_words(todo) || found.plan.as_ref().is_some_and(|(at, _)| shown.contains(at)));
+    }
+    Permille::ratio(right, asked)
+}

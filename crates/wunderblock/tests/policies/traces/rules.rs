@@ -1,0 +1,326 @@
+//! What each system does with a session, written from what is published of it and not from its preset: the first time it
+//! compacts, and what becomes of every message then.
+//!
+//! Only what its users see counts. Where a source leaves something open, the rule says what was chosen. A handle or a
+//! summary is taken to cost nothing; the sessions are such that no outcome hangs on that.
+
+use super::Trace;
+use super::session::{Role, Room, Session};
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+/// A rule; none where it never compacts that session.
+pub(crate) type Rule = fn(&Session, Room) -> Option<Trace>;
+
+/// The rules by the preset they are for.
+pub(crate) const RULES: &[(&str, Rule)] = &[
+    ("balanced", balanced),
+    ("claude-code", claude_code),
+    ("gemini-cli", gemini_cli),
+    ("codex", codex),
+    ("pi", pi),
+    ("manus", manus),
+    ("openmanus", openmanus),
+    ("letta-static", letta_static),
+    ("letta-partial", letta_partial),
+    ("hermes", hermes),
+    ("openclaw", openclaw),
+    ("lossless", lossless),
+    ("headroom", headroom),
+    ("leon-summary", leon_summary),
+    ("layered", layered),
+    ("selective", selective),
+    ("minimal", minimal),
+    ("always", always),
+    ("never", |_, _| None),
+    ("off", |_, _| None),
+];
+
+/// The first position after which no call waits and the condition holds for it and for what the request takes.
+fn first(session: &Session, holds: impl Fn(u64, u64) -> bool) -> Option<u64> {
+    let mut tokens = 0;
+    (1..=session.len()).find(|at| {
+        tokens += session.at(*at).tokens;
+        session.role(*at) != Role::Call && holds(*at, tokens)
+    })
+}
+
+/// Where a tail of so many tokens begins: at the message that reaches the amount.
+fn tail(session: &Session, to: u64, tokens: u64) -> u64 {
+    (1..=to).rev().find(|at| session.tokens(*at..=to) >= tokens).unwrap_or(1)
+}
+
+/// Back to the call, if a result would come first.
+fn whole(session: &Session, at: u64) -> u64 {
+    if session.role(at) == Role::Result { at - 1 } else { at }
+}
+
+/// On to the next message that is no result.
+fn forward(session: &Session, at: u64, to: u64) -> u64 {
+    (at..=to).find(|at| session.role(*at) != Role::Result).unwrap_or(to + 1)
+}
+
+fn set(positions: impl IntoIterator<Item = u64>) -> BTreeSet<u64> {
+    positions.into_iter().collect()
+}
+
+/// One summary up to a cut, and all after it verbatim.
+fn summary(at: u64, cut: u64) -> Trace {
+    Trace { summaries: vec![1..=cut - 1], verbatim: set(cut..=at), cut: Some(cut), ..Trace::soft(at) }
+}
+
+/// The article, 2.1 to 2.3, and the documentation: at 92 % of the window old tool output is cleared, and if that does not
+/// help, all but the last five messages become one summary. Which output is old: all but the newest three results, as in
+/// the vendor's interface for clearing tool uses.
+fn claude_code(session: &Session, room: Room) -> Option<Trace> {
+    let limit = room.window * 92 / 100;
+    let at = first(session, |_, tokens| tokens >= limit)?;
+    let recent = whole(session, at - 4);
+    let results: Vec<u64> = session.all(Role::Result, 1..=at).collect();
+    let old: BTreeSet<u64> =
+        results.iter().rev().skip(3).copied().filter(|result| *result < recent).collect();
+    let saved: u64 = old.iter().map(|result| session.at(*result).tokens).sum();
+    if session.tokens(1..=at) - saved < limit {
+        return Some(Trace { verbatim: &set(1..=at) - &old, stubbed: old, ..Trace::soft(at) });
+    }
+    Some(summary(at, recent))
+}
+
+/// The article, 3.1 and 3.5: at 70 % of the window; kept is what begins at the message that passes 70 % of the history, or
+/// at the next turn of the user after it. It measures characters, here tokens stand for them.
+fn gemini_cli(session: &Session, room: Room) -> Option<Trace> {
+    let at = first(session, |_, tokens| tokens * 10 >= room.window * 7)?;
+    let all = session.tokens(1..=at);
+    let mark = (1..=at).find(|end| session.tokens(1..=*end) * 10 >= all * 7)?;
+    let cut = session.all(Role::User, mark..=at).next().unwrap_or(at + 1);
+    Some(summary(at, cut))
+}
+
+/// codex-rs/core/src/compact.rs: at 90 % of the window everything becomes a summary but the user's messages, newest first,
+/// up to 20,000 tokens. It cuts the message that reaches the amount; here it belongs to the summary as a whole.
+fn codex(session: &Session, room: Room) -> Option<Trace> {
+    let at = first(session, |_, tokens| tokens * 10 >= room.window * 9)?;
+    let mut left = 20_000;
+    let mut kept = BTreeSet::new();
+    for user in session.all(Role::User, 1..=at).rev() {
+        let tokens = session.at(user).tokens;
+        if tokens > left {
+            break;
+        }
+        left -= tokens;
+        kept.insert(user);
+    }
+    Some(Trace { summaries: vec![1..=at], verbatim: kept, ..Trace::soft(at) })
+}
+
+/// compaction.ts of pi: when more than the window less 16,384 is taken. The tail begins at or after the message with which
+/// it reaches 20,000 tokens, never with a result; the beginning of a turn that is cut has a summary of its own.
+fn pi(session: &Session, room: Room) -> Option<Trace> {
+    let at = first(session, |_, tokens| tokens > room.window - 16_384)?;
+    let cut = forward(session, tail(session, at, 20_000), at);
+    let mut trace = summary(at, cut);
+    if session.role(cut) != Role::User {
+        let turn = session.newest_user(cut);
+        trace.summaries = vec![1..=turn - 1, turn..=cut - 1];
+    }
+    Some(trace)
+}
+
+/// The article, 1: what tools brought is put outside, URL, path and parameters stay. It names neither a limit nor what is
+/// recent; chosen are half of the budget, and the newest five results. Smaller than a handle is worth is none of these.
+fn manus(session: &Session, room: Room) -> Option<Trace> {
+    let at = first(session, |_, tokens| tokens * 2 >= room.budget)?;
+    let results: Vec<u64> = session.all(Role::Result, 1..=at).collect();
+    let old: BTreeSet<u64> = results.iter().rev().skip(5).copied().collect();
+    (!old.is_empty()).then(|| Trace { verbatim: &set(1..=at) - &old, stubbed: old, ..Trace::soft(at) })
+}
+
+/// app/schema.py of OpenManus: the newest 100 messages. Where that would orphan a result, it goes with its call.
+fn openmanus(session: &Session, _: Room) -> Option<Trace> {
+    let at = first(session, |at, _| at > 100)?;
+    let cut = forward(session, at - 99, at);
+    Some(Trace { dropped: set(1..cut), verbatim: set(cut..=at), cut: Some(cut), ..Trace::soft(at) })
+}
+
+/// summarizer.py of Letta, static buffer: over ten messages, the newest three, from the next message of the user on.
+fn letta_static(session: &Session, _: Room) -> Option<Trace> {
+    let at = first(session, |at, _| at > 10)?;
+    let cut = session.all(Role::User, at - 2..=at).next().unwrap_or(at + 1);
+    Some(Trace { dropped: set(1..cut), verbatim: set(cut..=at), cut: Some(cut), ..Trace::soft(at) })
+}
+
+/// summarizer.py of Letta, partial eviction: over ten messages, the oldest 30 % become one summary; what is kept begins
+/// with a reply. Its documentation says so; the code of the version at hand begins at 70 % and keeps 30 %.
+fn letta_partial(session: &Session, _: Room) -> Option<Trace> {
+    let at = first(session, |at, _| at > 10)?;
+    let evicted = at * 3 / 10;
+    let is_reply = |at: &u64| matches!(session.role(*at), Role::Call | Role::Reply);
+    let cut = (evicted + 1..=at).find(is_reply)?;
+    Some(summary(at, cut))
+}
+
+/// context_compressor.py of Hermes: 75 % of windows below 512,000. Head three messages; tail a fortieth of the window, from
+/// 10,000 to 25,000 tokens, at least eight messages, one of the user's among them; between them one summary.
+fn hermes(session: &Session, room: Room) -> Option<Trace> {
+    let at = first(session, |_, tokens| tokens * 4 >= room.window * 3 && room.window < 512_000)?;
+    let amount = (room.window / 40).clamp(10_000, 25_000);
+    let start = tail(session, at, amount).min(at - 7).min(session.newest_user(at));
+    let cut = whole(session, start);
+    let head = 1..=3;
+    let mut verbatim = set(cut..=at);
+    verbatim.extend(head.clone());
+    Some(Trace { summaries: vec![head.end() + 1..=cut - 1], verbatim, cut: Some(cut), ..Trace::soft(at) })
+}
+
+/// The survey, 2.4, and compaction-planning.ts of OpenClaw: only when a request does not fit. Of what lies before pi's tail
+/// of 20,000 tokens, chunks of 0.4 of the window, less the margin of 1.2, become summaries, and these become one.
+fn openclaw(session: &Session, room: Room) -> Option<Trace> {
+    let at = first(session, |_, tokens| tokens >= room.budget)?;
+    let cut = forward(session, tail(session, at, 20_000), at);
+    let mean = session.tokens(1..=cut - 1) as f64 / (cut - 1) as f64 * 1.2 / room.window as f64;
+    let ratio = if mean > 0.1 { (0.4 - (mean * 2.0).min(0.25)).max(0.15) } else { 0.4 };
+    let most = (room.window as f64 * ratio / 1.2) as u64;
+    let summaries = chunks(session, 1..=cut - 1, most);
+    let condensed = if summaries.len() > 1 { vec![1..=cut - 1] } else { Vec::new() };
+    Some(Trace { summaries, condensed, verbatim: set(cut..=at), cut: Some(cut), ..Trace::soft(at) })
+}
+
+/// compaction.ts and config.ts of lossless-claw: after a turn that leaves more than 0.75 of the budget taken; everything
+/// before the newest 64 messages, which reach back to the user's newest, in leaves of at most 20,000 tokens. Eight leaves
+/// would be condensed.
+fn lossless(session: &Session, room: Room) -> Option<Trace> {
+    let at = first(session, |at, tokens| session.role(at) == Role::Reply && tokens * 4 > room.budget * 3)?;
+    let cut = whole(session, (at - 63).min(session.newest_user(at)));
+    let summaries = chunks(session, 1..=cut - 1, 20_000);
+    assert!(summaries.len() < 8, "then eight of them would become one");
+    Some(Trace { summaries, verbatim: set(cut..=at), cut: Some(cut), ..Trace::soft(at) })
+}
+
+/// headroom/config.py before ICM was retired: what lies over the window less 4,000. First tool output of more than 200
+/// tokens is compressed, but for the last two turns; if that does not help, what lies before them is summarised.
+fn headroom(session: &Session, room: Room) -> Option<Trace> {
+    let limit = room.window - 4_000;
+    let at = first(session, |_, tokens| tokens > limit)?;
+    let cut = session.all(Role::User, 1..=at).nth_back(1)?;
+    let long = |result: &u64| session.at(*result).tokens > 200;
+    let shrunk: BTreeSet<u64> = session.all(Role::Result, 1..=cut - 1).filter(long).collect();
+    let saved: u64 = shrunk.iter().map(|result| session.at(*result).tokens / 2).sum();
+    if session.tokens(1..=at) - saved <= limit {
+        return Some(Trace { verbatim: &set(1..=at) - &shrunk, shrunk, ..Trace::soft(at) });
+    }
+    Some(summary(at, cut))
+}
+
+/// The notes: over 100,000 tokens, over 500 messages or at 80 % of the capacity; the sessions last less than an hour.
+fn leon(session: &Session, room: Room) -> Option<u64> {
+    first(session, |at, tokens| tokens > 100_000 || at > 500 || tokens * 10 >= room.budget * 8)
+}
+
+/// The notes, summary: old messages become one summary. Recent ones stay; chosen are ten.
+fn leon_summary(session: &Session, room: Room) -> Option<Trace> {
+    let at = leon(session, room)?;
+    Some(summary(at, whole(session, at - 9)))
+}
+
+/// The notes, layers: the same, but a summary for each task.
+fn layered(session: &Session, room: Room) -> Option<Trace> {
+    let trace = leon_summary(session, room)?;
+    let cut = trace.cut?;
+    let tasks = session.tasks.iter().filter(|task| *task.start() < cut);
+    let summaries = tasks.map(|task| *task.start()..=*task.end().min(&(cut - 1))).collect();
+    Some(Trace { summaries, ..trace })
+}
+
+/// The notes, decision 4, in tenths: errors 8, decisions 6, tools 4, repeats −5, and from 0 to 10 altogether.
+fn importance(session: &Session, at: u64) -> i64 {
+    let message = session.at(at);
+    let has = |words: &[&str]| words.iter().any(|word| message.text.contains(word));
+    let repeats = (1..at).any(|before| session.at(before).text == message.text);
+    let mut score = 0;
+    if has(&["error"]) {
+        score += 8;
+    }
+    if has(&["决定", "选择", "方案", "decided", "choice"]) {
+        score += 6;
+    }
+    if message.role == Role::Result {
+        score += 4;
+    }
+    if repeats {
+        score -= 5;
+    }
+    score.clamp(0, 10)
+}
+
+/// A call and its result count as the more important of the two.
+fn worth(session: &Session, unit: &RangeInclusive<u64>) -> i64 {
+    unit.clone().map(|at| importance(session, at)).max().unwrap_or_default()
+}
+
+/// The notes, selective: the least important go first; of equals, the oldest. How far: chosen is 0.4 of the budget. The
+/// newest ten stay.
+fn selective(session: &Session, room: Room) -> Option<Trace> {
+    let at = leon(session, room)?;
+    let recent = whole(session, at - 9);
+    let newest = session.newest_user(at);
+    let mut units = session.units(1..=recent - 1);
+    units.retain(|unit| !unit.contains(&newest));
+    units.sort_by_key(|unit| worth(session, unit));
+    let mut left = session.tokens(1..=at);
+    let mut dropped = BTreeSet::new();
+    for unit in units {
+        if left <= room.budget * 4 / 10 {
+            break;
+        }
+        left -= session.tokens(unit.clone());
+        dropped.extend(unit);
+    }
+    Some(Trace { verbatim: &set(1..=at) - &dropped, dropped, ..Trace::soft(at) })
+}
+
+/// The notes' smallest form: over 100 messages, the 50 most important, by a sort that keeps equals in order, so that the
+/// older stay. A call and its result stay together, so one message fewer may stay.
+fn minimal(session: &Session, _: Room) -> Option<Trace> {
+    let at = first(session, |at, _| at > 100)?;
+    let mut units = session.units(1..=at);
+    units.sort_by_key(|unit| std::cmp::Reverse(worth(session, unit)));
+    // The newest request, which stays under any policy, has one of the places.
+    let mut kept = BTreeSet::from([session.newest_user(at)]);
+    for unit in units {
+        if kept.len() + unit.clone().count() <= 50 {
+            kept.extend(unit);
+        }
+    }
+    let dropped = &set(1..=at) - &kept;
+    Some(Trace { verbatim: kept, dropped, ..Trace::soft(at) })
+}
+
+/// Ours: at 0.75 of the budget where a turn begins or ends, at 0.92 anywhere. What the steps do is for their own tests.
+fn balanced(session: &Session, room: Room) -> Option<Trace> {
+    let is_turn = |at| matches!(session.role(at), Role::User | Role::Reply);
+    let soft = first(session, |at, tokens| is_turn(at) && tokens * 4 >= room.budget * 3);
+    let hard = first(session, |_, tokens| tokens * 100 >= room.budget * 92);
+    let at = soft.into_iter().chain(hard).min()?;
+    let level = if soft == Some(at) { "soft" } else { "hard" };
+    Some(Trace { level, is_partial: true, ..Trace::soft(at) })
+}
+
+/// For tests: as soon as there is anything to gain, which is after the first exchange.
+fn always(session: &Session, _: Room) -> Option<Trace> {
+    let first = session.units(1..=4).into_iter().nth(1)?;
+    Some(Trace { level: "hard", is_partial: true, ..Trace::soft(*first.end()) })
+}
+
+/// A range in chunks of at most so many tokens, at least a message each, calls with their results.
+fn chunks(session: &Session, range: RangeInclusive<u64>, most: u64) -> Vec<RangeInclusive<u64>> {
+    let mut chunks: Vec<RangeInclusive<u64>> = Vec::new();
+    for unit in session.units(range) {
+        match chunks.last_mut() {
+            Some(chunk) if session.tokens(*chunk.start()..=*unit.end()) <= most => {
+                *chunk = *chunk.start()..=*unit.end();
+            }
+            _ => chunks.push(unit),
+        }
+    }
+    chunks
+}

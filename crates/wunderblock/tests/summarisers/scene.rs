@@ -1,0 +1,194 @@
+//! A small session, and a plain stand-in for what writes and checks without a model.
+
+use std::sync::{Arc, OnceLock};
+use wunderblock::catalog::Catalog;
+use wunderblock::model::{ApiKey, Client, Endpoint, Limits};
+use wunderblock::redact::Redactor;
+use wunderblock::summarize::attempt::write;
+use wunderblock::summarize::{
+    Brief, Detail, Draft, Earlier, Floor, Judgement, Material, ModelSummariser, Options, Summarise,
+};
+use wunderblock::tokens::Counted;
+use wunderblock_core::compaction::Check;
+use wunderblock_core::id::Handle;
+use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role};
+use wunderblock_core::policy::{Fill, Form, Permille, Section, Template};
+use wunderblock_core::ports::{Gauge, NoBodies};
+use wunderblock_core::units::{Bytes, Cost, Millis, Seq, Tokens};
+use wunderblock_core::view::Entry;
+use wunderblock_testkit::server::{ORDERS, Provider};
+
+pub(crate) const KEY: &str = "sk-test-not-a-real-key";
+pub(crate) const DIALECTS: [(Dialect, &str); 2] =
+    [(Dialect::Anthropic, "claude-sonnet-4-5"), (Dialect::OpenaiChat, "gpt-4o")];
+/// A summary that can be taken.
+pub(crate) const GOOD: &str =
+    "## Goal\n- mend the tail of src/tail.rs (#1)\n## Files\n- `src/tail.rs` (#3)\n";
+
+/// o200k counts.
+pub(crate) struct Scale;
+
+impl Gauge for Scale {
+    fn text(&self, text: &str) -> Cost {
+        Cost::new(Counted::of(text).o200k.into(), text.len() as u64)
+    }
+    fn json(&self, text: &str) -> Cost {
+        self.text(text)
+    }
+    fn blob(&self, _: Handle) -> Cost {
+        Cost::ZERO
+    }
+    fn json_blob(&self, _: Handle) -> Cost {
+        Cost::ZERO
+    }
+}
+
+pub(crate) fn redactor() -> Arc<Redactor> {
+    static REDACTOR: OnceLock<Arc<Redactor>> = OnceLock::new();
+    Arc::clone(REDACTOR.get_or_init(|| Arc::new(Redactor::embedded())))
+}
+
+pub(crate) fn entry(seq: u64, message: Message) -> Entry {
+    Entry { seq: Seq(seq), at: Millis(0), message }
+}
+
+pub(crate) fn call(id: &str, name: &str, input: &str) -> Part {
+    Part::ToolCall { call: id.into(), name: name.into(), input: input.into(), gist: None, extra: None }
+}
+
+pub(crate) fn result(id: &str, text: &str) -> Part {
+    Part::ToolResult { call: id.into(), content: vec![Part::text(text)], failed: false, extra: None }
+}
+
+/// Some turns about one file.
+pub(crate) fn session() -> Vec<Entry> {
+    let thinking = Part::Thinking { text: "I muse in secret".into(), signature: None, extra: None };
+    let picture =
+        Part::Media { mime: "image/png".into(), form: MediaForm::Base64, body: "aGk=".into(), extra: None };
+    let mut entries = vec![
+        entry(
+            1,
+            Message::new(Role::User, vec![Part::text("Mend the tail of src/tail.rs, please."), picture]),
+        ),
+        entry(
+            2,
+            Message::new(
+                Role::Assistant,
+                vec![thinking, Part::text("I look."), call("c1", "Read", r#"{"file_path":"src/tail.rs"}"#)],
+            ),
+        ),
+        entry(
+            3,
+            Message::new(
+                Role::Tool,
+                vec![result("c1", &"fn tail() { /* the end is lost */ }\n".repeat(120))],
+            ),
+        ),
+    ];
+    for at in 0..8 {
+        let seq = 4 + at * 2;
+        entries.push(entry(seq, Message::text(Role::User, format!("And what of step {at}?"))));
+        let words = format!("Step {at} is done. {}", "It took a while to find out why. ".repeat(20));
+        entries.push(entry(seq + 1, Message::text(Role::Assistant, words)));
+    }
+    entries
+}
+
+pub(crate) fn material<'a>(entries: &'a [Entry], earlier: Vec<Earlier<'a>>) -> Material<'a> {
+    let (from, to) = (entries[0].seq, entries[entries.len() - 1].seq);
+    Material { from, to, entries: entries.iter().collect(), bodies: &NoBodies, earlier }
+}
+
+pub(crate) fn template() -> Template {
+    let section = |name: &str, fill| Section { name: name.into(), fill: vec![fill], about: "".into() };
+    let sections = vec![section("Goal", Fill::Intent), section("Files", Fill::FilesRead)];
+    Template { form: Form::Markdown, root: "summary".into(), sections }
+}
+
+pub(crate) fn brief(template: &Template) -> Brief<'_> {
+    Brief { template, target: Tokens(200), most: Tokens(300), focus: None, detail: Detail::Full }
+}
+
+fn extract(material: &Material<'_>, _: &Brief<'_>, _: &dyn Gauge) -> String {
+    format!("## Goal\n- the range #{} to #{}\n## Files\n- none\n", material.from, material.to)
+}
+
+/// Headings must be there, and what looks like a path must stand in the range.
+fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, _: &dyn Gauge) -> Judgement {
+    let mut faults = Vec::new();
+    for section in &brief.template.sections {
+        if !text.contains(&format!("## {}", section.name)) {
+            faults.push(format!("the part `{}` is missing", section.name));
+        }
+    }
+    let range = format!("{:?}", material.entries);
+    for word in text.split_whitespace() {
+        let path = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '/');
+        if path.contains('/') && !range.contains(path) {
+            faults.push(format!("`{path}` is not in the range"));
+        }
+    }
+    let grounded = Permille(if faults.is_empty() { 1_000 } else { 500 });
+    Judgement { check: Check { grounded, kept: 0, demanded: 0, answered: Permille::ONE }, faults }
+}
+
+pub(crate) const FLOOR: Floor<'static> = Floor { extract: &extract, verify: &verify };
+
+/// For those who answer: time that no busy machine uses up.
+pub(crate) fn patient() -> Limits {
+    let long = Millis(30_000);
+    Limits { connect: long, first_byte: long, idle: long, total: Millis(60_000), ..limits() }
+}
+
+/// For those who do not.
+pub(crate) fn limits() -> Limits {
+    Limits {
+        connect: Millis(1_000),
+        first_byte: Millis(400),
+        idle: Millis(400),
+        total: Millis(4_000),
+        response: Bytes(1 << 20),
+        retries: 0,
+    }
+}
+
+pub(crate) fn model(
+    provider: &Provider,
+    (dialect, model): (Dialect, &str),
+    limits: Limits,
+) -> ModelSummariser {
+    let base_url = provider.url(dialect);
+    let endpoint = Endpoint { base_url, ..Endpoint::new(dialect, Some(ApiKey::new(KEY))) };
+    let client = Client::new(&endpoint, limits, redactor()).unwrap();
+    ModelSummariser::new(client, &Catalog::embedded(), model, Millis(1_795_000_000_000))
+}
+
+pub(crate) fn options(redactor: &Redactor) -> Options<'_> {
+    Options {
+        floor: FLOOR,
+        before: Tokens(2_000),
+        second: Permille(550),
+        input: Tokens::ZERO,
+        margin: Permille(1_200),
+        redactor,
+        progress: &|_| true,
+    }
+}
+
+/// Asks for a summary of the session, and checks what every summary has to be.
+pub(crate) fn draft(summariser: &dyn Summarise) -> Draft {
+    let (entries, template) = (session(), template());
+    let redactor = redactor();
+    let (material, brief) = (material(&entries, Vec::new()), brief(&template));
+    let draft = write(&material, &brief, &Scale, Some(summariser), &options(&redactor));
+    valid(&draft, &brief, &material);
+    draft
+}
+
+pub(crate) fn valid(draft: &Draft, brief: &Brief<'_>, material: &Material<'_>) {
+    let tokens = Scale.text(&draft.text).tokens;
+    assert!(tokens <= brief.most && !draft.text.trim().is_empty(), "{tokens}: {}", draft.text);
+    assert_eq!(verify(&draft.text, material, brief, &Scale).faults, [""; 0], "{}", draft.text);
+    assert!(!draft.text.contains(ORDERS));
+    assert!(draft.check.is_some());
+}
