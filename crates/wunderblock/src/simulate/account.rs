@@ -23,7 +23,11 @@ pub(super) struct Account {
 impl Account {
     pub(super) fn new(name: &str, aim: &Aim) -> Self {
         let cost = aim.row().prices.first().map(|_| MicroDollars::ZERO);
-        Self { result: PolicyResult { name: name.to_owned(), ..PolicyResult::default() }, cost, ..Self::default() }
+        Self {
+            result: PolicyResult { name: name.to_owned(), ..PolicyResult::default() },
+            cost,
+            ..Self::default()
+        }
     }
 
     /// When the request before was sent.

@@ -3,14 +3,14 @@
 use crate::build::Aim;
 use crate::build::load::Texts;
 use crate::catch_up::{is_data, leaves};
-use crate::engine::unexpected;
+use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::gauge::Scales;
 use crate::limits::{CATCH_UP_BYTES, VIEW_EVENTS};
 use crate::parallel;
 use crate::session::Session;
 use crate::store::{Answer, BodyCount, Query};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{Handle, LaneId, StreamId, TenantId};
 use wunderblock_core::message::Body;
@@ -36,22 +36,24 @@ pub(super) struct History {
     counts: Vec<(Handle, BodyCount)>,
 }
 
-impl Session {
-    /// Reads the session: what was said and what came from outside, not what the lane decided about it.
-    pub(super) async fn history(&self, lane: LaneId, aim: &Aim) -> Result<History, Error> {
+impl Engine {
+    /// Reads sessions, one after the other: what was said and what came from outside, not what the lane decided about it.
+    pub(super) async fn history(
+        &self,
+        sessions: &[Session],
+        lane: LaneId,
+        aim: &Aim,
+    ) -> Result<History, Error> {
         let mut events: Vec<Event> = Vec::new();
-        let mut from = Seq::START;
-        loop {
-            let some = self.events(from, Seq(i64::MAX.unsigned_abs()), (VIEW_EVENTS, CATCH_UP_BYTES)).await?;
-            let Some(last) = some.last() else { break };
-            from = last.seq.next();
-            events.extend(some.into_iter().filter(|event| is_given(event, &lane)));
+        for session in sessions {
+            session.given(&lane, &mut events).await?;
         }
         let handles: BTreeSet<Handle> = events.iter().flat_map(bodies).collect();
-        let texts = self.engine.texts(handles.iter().copied()).await?;
+        let texts = self.texts(handles.iter().copied()).await?;
         let counts = self.counts(handles.into_iter().collect(), &texts, aim).await?;
-        let (tenant, key) = (self.engine.config.tenant.clone(), self.engine.tenant.key);
-        let (stream, handle) = (self.id.clone(), self.engine.stream_handle(&self.id));
+        let (tenant, key) = (self.config.tenant.clone(), self.tenant.key);
+        let Some(first) = sessions.first() else { return Err(Error::NoSession(String::new())) };
+        let (stream, handle) = (first.id.clone(), self.stream_handle(&first.id));
         Ok(History { tenant, stream, handle, key, lane, events, texts, counts })
     }
 
@@ -62,8 +64,8 @@ impl Session {
         texts: &Texts,
         aim: &Aim,
     ) -> Result<Vec<(Handle, BodyCount)>, Error> {
-        let query = Query::Counts { tenant: self.engine.tenant.no, handles: handles.clone() };
-        let Answer::Counts(found) = self.engine.one(query).await? else { return Err(unexpected()) };
+        let query = Query::Counts { tenant: self.tenant.no, handles: handles.clone() };
+        let Answer::Counts(found) = self.one(query).await? else { return Err(unexpected()) };
         let known = handles.iter().zip(found).filter_map(|(handle, count)| Some((*handle, count?)));
         let mut counts: Vec<(Handle, BodyCount)> = known.collect();
         let gauge = aim.scales();
@@ -78,6 +80,52 @@ impl Session {
         })?;
         counts.extend(fresh.into_iter().flatten());
         Ok(counts)
+    }
+}
+
+impl Session {
+    /// Reads the session behind what was read before it. Events have the positions they would have in one session.
+    async fn given(&self, lane: &LaneId, events: &mut Vec<Event>) -> Result<(), Error> {
+        let mut places: HashMap<Seq, Seq> = HashMap::new();
+        let mut from = Seq::START;
+        loop {
+            let some = self.events(from, Seq(i64::MAX.unsigned_abs()), (VIEW_EVENTS, CATCH_UP_BYTES)).await?;
+            let Some(last) = some.last() else { return Ok(()) };
+            from = last.seq.next();
+            for mut event in some.into_iter().filter(|event| is_given(event, lane)) {
+                let is_opening = matches!(event.fact, Some(Fact::SessionOpened(_) | Fact::SessionForked(_)));
+                if is_opening && !events.is_empty() {
+                    continue;
+                }
+                let seq = events.last().map_or(Seq::START.next(), |event| event.seq.next());
+                places.insert(event.seq, seq);
+                event.seq = seq;
+                if let Some(Fact::ContentPinned(pin)) = &mut event.fact {
+                    let Some(target) = places.get(&pin.target) else { continue };
+                    pin.target = *target;
+                }
+                events.push(event);
+            }
+        }
+    }
+
+    /// The sessions that a file holds of which this is the first: all that are no branch and no sub-agent of another.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub async fn siblings(&self) -> Result<Vec<Self>, Error> {
+        let info = self.info().await?;
+        let mut own = vec![self.clone()];
+        let Some(source) = info.source.filter(|_| info.fork.is_none() && info.parent.is_none()) else {
+            return Ok(own);
+        };
+        let mut all = self.engine.streams("", u64::from(u32::MAX)).await?;
+        all.retain(|other| other.source == Some(source) && other.parent.is_none());
+        if all.len() > 1 && all.iter().all(|other| other.fork.is_none()) {
+            all.sort_by_key(|other| other.no);
+            own = all.into_iter().map(|other| self.engine.session(other.id)).collect();
+        }
+        Ok(own)
     }
 }
 

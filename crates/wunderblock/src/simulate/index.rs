@@ -204,7 +204,9 @@ fn pieces(events: &[Event], at: usize) -> impl Iterator<Item = (usize, &Message)
     let replies = events.iter().enumerate().skip(at).filter_map(|(index, event)| Some((index, said(event)?)));
     let replies = replies
         .filter(|(_, said)| said.role == Role::Assistant && said.standing == Standing::Said)
-        .take_while(move |(index, said)| *index == at || (first.is_some() && said.api_id.as_deref() == first));
+        .take_while(move |(index, said)| {
+            *index == at || (first.is_some() && said.api_id.as_deref() == first)
+        });
     replies
 }
 
@@ -267,7 +269,8 @@ fn look(event: &Event, history: &History) -> Vec<Seen> {
     let parts = said(event).into_iter().flat_map(|said| &said.parts);
     parts
         .map(|part| {
-            let mut seen = Seen { digest: digest(part, &history.texts), keys: Vec::new(), handles: Vec::new() };
+            let mut seen =
+                Seen { digest: digest(part, &history.texts), keys: Vec::new(), handles: Vec::new() };
             for body in spoken(part) {
                 let Some(text) = text(body, &history.texts) else { continue };
                 let from = seen.keys.len();

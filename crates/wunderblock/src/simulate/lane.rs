@@ -192,7 +192,8 @@ impl<'a> Lane<'a> {
         let plan = plan(&self.ask(&self.view, &bodies, &fixed))?;
         let mut view = Cow::Borrowed(&self.view);
         if let Some(reason) = plan.step
-            && let Some(event) = self.event(self.view.head().next(), Fact::ViewTrimmed(self.trimmed(&plan, reason)))
+            && let Some(event) =
+                self.event(self.view.head().next(), Fact::ViewTrimmed(self.trimmed(&plan, reason)))
         {
             view.to_mut().apply(&event);
         }

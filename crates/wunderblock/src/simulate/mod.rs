@@ -23,6 +23,7 @@ pub use result::{PolicyResult, Simulation};
 
 use crate::build::ContextOptions;
 use crate::compact::on_thread;
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::parallel;
 use crate::session::Session;
@@ -65,11 +66,26 @@ impl Session {
     /// # Errors
     /// When the ledger cannot be read, or no request of the session could be built because nothing was said in it.
     pub async fn simulate(&self, options: &SimulateOptions) -> Result<Option<Simulation>, Error> {
+        self.engine.simulate(std::slice::from_ref(self), options).await
+    }
+}
+
+impl Engine {
+    /// The same for several sessions, one after the other, as if they were one: some programs keep one history in many.
+    ///
+    /// # Errors
+    /// As [`Session::simulate`].
+    pub async fn simulate(
+        &self,
+        sessions: &[Session],
+        options: &SimulateOptions,
+    ) -> Result<Option<Simulation>, Error> {
         let lane = options.context.lane.clone().unwrap_or_else(LaneId::main);
-        let aim = self.aim(&lane, &options.context).await?;
-        let history = self.history(lane, &aim).await?;
-        let redactor = Arc::clone(&self.engine.config.redactor);
-        let options = options.clone();
+        let Some(last) = sessions.last() else { return Err(Error::NoSession(String::new())) };
+        let aim = last.aim(&lane, &options.context).await?;
+        let history = self.history(sessions, lane, &aim).await?;
+        let redactor = Arc::clone(&self.config.redactor);
+        let (options, sessions) = (options.clone(), sessions.len() as u64);
         on_thread(move || {
             let index = Index::of(&history, &aim)?;
             if index.moments.is_empty() {
@@ -83,7 +99,7 @@ impl Session {
             let Some(results) = ran.into_iter().collect::<Option<Vec<PolicyResult>>>() else {
                 return Ok(None);
             };
-            Ok(Some(result::simulation(&history, &index, &aim, results)))
+            Ok(Some(Simulation { sessions, ..result::simulation(&history, &index, &aim, results) }))
         })
         .await?
     }

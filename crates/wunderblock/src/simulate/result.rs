@@ -8,8 +8,10 @@ use serde::Serialize;
 /// A session under several policies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Simulation {
-    /// The session.
+    /// The session; the first, where several were played as one.
     pub session: String,
+    /// How many sessions were played, one after the other.
+    pub sessions: u64,
     /// The model the requests are for.
     pub model: String,
     /// Its window, in tokens.
@@ -127,7 +129,8 @@ pub(super) fn simulation(
         compared.iter().filter(|other| is(other)).map(|other| other.name.clone()).collect()
     };
     for policy in &mut policies {
-        let (shown, reached) = (|result: &PolicyResult| result.recalled, |result: &PolicyResult| result.reached);
+        let (shown, reached) =
+            (|result: &PolicyResult| result.recalled, |result: &PolicyResult| result.reached);
         let me = policy.clone();
         policy.dominates = names(&|other| me.dominates(other, shown));
         policy.dominated_by = names(&|other| other.dominates(&me, shown));
@@ -136,6 +139,7 @@ pub(super) fn simulation(
     }
     Simulation {
         session: history.stream.to_string(),
+        sessions: 1,
         model: aim.model().to_owned(),
         window: aim.budget().window.0,
         limit: aim.budget().limit().tokens.0,
