@@ -111,7 +111,7 @@ fn picture(found: &Simulation, per_turn: bool, paint: Paint) -> String {
 }
 
 const HEAD: &str =
-    "policy           recall reach  words  cuts  tries      sent cached       cost  peak   lost beats beaten";
+    "policy         recall reach words cuts tries    sent cached      cost  peak   lost   time    won";
 
 /// The longest name, up to where the table has room.
 fn names(found: &Simulation) -> usize {
@@ -120,7 +120,7 @@ fn names(found: &Simulation) -> usize {
 }
 
 /// Columns of a name.
-const NAME: usize = 16;
+const NAME: usize = 14;
 
 fn row(policy: &PolicyResult, paint: Paint) -> String {
     let percent = |share: f64| format!("{:.1}", share * 100.0);
@@ -128,8 +128,10 @@ fn row(policy: &PolicyResult, paint: Paint) -> String {
     let ratio = |part: u64, of: u64| (part * 100).checked_div(of).unwrap_or_default();
     let cost = policy.cost.map_or_else(|| "—".to_owned(), dollars);
     let name = pad(&fit(&clean(&policy.name), NAME + 1), NAME);
+    let won = format!("{}/{}", policy.dominates.len(), policy.dominated_by.len());
+    let seconds = f64::from(u32::try_from(policy.time_ms).unwrap_or(u32::MAX)) / 1_000.0;
     let mut line = format!(
-        "{} {:>6} {:>5} {:>6} {:>5} {:>6} {:>9} {:>4} % {:>10} {:>5} {:>6} {:>5} {:>6}",
+        "{} {:>6} {:>5} {:>5} {:>4} {:>5} {:>7} {:>4} % {:>9} {:>5} {:>6} {:>4.1} s {:>6}",
         paint.bold(&name),
         percent(policy.far_reference_recall),
         percent(policy.far_reference_reachable),
@@ -141,8 +143,8 @@ fn row(policy: &PolicyResult, paint: Paint) -> String {
         cost,
         whole(policy.peak_share),
         policy.literals_lost,
-        policy.dominates.len(),
-        policy.dominated_by.len(),
+        seconds,
+        won,
     );
     if policy.refused > 0 {
         line.push_str(&format!("  {} could not be built", policy.refused));
@@ -188,13 +190,15 @@ fn notes(found: &Simulation) -> Vec<String> {
     vec![
         format!("{} requests were sent, {} of them over budget.", grouped(sent), grouped(over)),
         "recall: of the paths, identifiers, numbers and ids in the agent's real replies that were said last more than \
-         8,000 tokens before, how many in a hundred stood in the request. reach: or one read away, by a line that says so."
+         8,000 tokens before, how many in a hundred stood in the request. reach: or could be read in one step, by a line of \
+         the request that shows where and says what it is."
             .to_owned(),
         "words: the user's turns that stood word for word, on average. cuts, tries: compactions, and those that changed \
-         nothing. lost: what was named and is neither in the last request nor one read away."
+         nothing. lost: what was named, and is neither in the last request nor in reach of it. time: of building and \
+         compacting."
             .to_owned(),
-        "cost: of the requests by the catalog's prices, caching included, answers not. beats: policies that recall no \
-         more and cost no less than 5 % below it, and are worse in one of the two."
+        "cost: of the requests by the catalog's prices, caching included, answers not. won: how many policies it beats, \
+         and how many beat it: with no less recall at a cost of no more than 5 % above, and better in one of the two."
             .to_owned(),
     ]
 }
@@ -224,9 +228,10 @@ mod tests {
         let policy = PolicyResult {
             name: "a-policy-with-a-long-name".to_owned(),
             tokens_sent: 123_456_789,
+            time_ms: 12_345,
             cost: Some(1_234_567_890),
-            compactions: 12_345,
-            rejected: 123_456,
+            compactions: 1_234,
+            rejected: 12_345,
             far_reference_recall: 1.0,
             far_reference_reachable: 1.0,
             user_messages_verbatim_mean: 1.0,

@@ -22,5 +22,6 @@ mod output;
 mod outside;
 mod session;
 mod settings;
+mod simulate;
 mod storage;
 mod unfit;
