@@ -20,6 +20,8 @@ mod sessions;
 mod show;
 mod undo;
 
+pub(crate) use compact::machine as compaction;
+
 use crate::args::{Args, Command, DialectArg, FormatArg, Global};
 use crate::exit::{Failure, wrong};
 use crate::settings::Settings;

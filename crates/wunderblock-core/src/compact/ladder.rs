@@ -107,7 +107,11 @@ impl<'a> Ladder<'a> {
             policy,
             guard,
             tasks,
-            target: down_to.min(limit),
+            // A request that was too long must become shorter, whatever it is by our count.
+            target: match level {
+                Level::Overflow => down_to.min(limit).min(Tokens(before.0 / 4 * 3)),
+                _ => down_to.min(limit),
+            },
             whole,
             forced: level == Level::Manual,
             view: ask.view.clone(),

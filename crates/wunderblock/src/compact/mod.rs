@@ -12,12 +12,14 @@ mod due;
 mod hook;
 mod prepare;
 mod publish;
+mod state;
 mod sweep;
 mod todo;
 mod undo;
 mod writing;
 
 pub use hook::Hook;
+pub use state::LaneState;
 pub use undo::Undone;
 
 use crate::build::ContextOptions;
@@ -252,6 +254,11 @@ impl Session {
         let mut options = options.clone();
         options.focus =
             options.focus.into_iter().chain(asked.focus).reduce(|all, more| format!("{all}\n{more}"));
+        if due.level != Level::Manual
+            && self.calls(lane).await? >= options.compactor.policy.limits.calls_per_hour
+        {
+            options.compactor.summariser = None;
+        }
         let options = &options;
         let climbed =
             climb::run(options, Arc::clone(&self.engine.config.redactor), &prepared, due.level).await?;

@@ -103,7 +103,9 @@ impl Session {
         while sweep.begins <= sweep.end {
             let stage = Stage::Swept { through: sweep.begins.prev(), of: sweep.end };
             let on = options.progress.as_ref().is_none_or(|progress| progress(&stage));
-            let done = !on || !self.chunk(&mut sweep, &bench.gauge).await?;
+            let most = u64::from(options.compactor.policy.limits.sweep_nodes);
+            let full = most > 0 && (sweep.made.len() + sweep.fresh.len()) as u64 >= most;
+            let done = !on || full || !self.chunk(&mut sweep, &bench.gauge).await?;
             if done || sweep.fresh.len() >= BATCH {
                 self.publish_sweep(&mut sweep).await?;
             }
