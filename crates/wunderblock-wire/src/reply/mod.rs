@@ -158,7 +158,7 @@ struct Stream {
 #[derive(Debug)]
 enum Assembly {
     Anthropic(anthropic::Assembly),
-    OpenaiChat(openai_chat::Assembly),
+    OpenaiChat(Box<openai_chat::Assembly>),
     Unsupported,
 }
 
@@ -219,7 +219,7 @@ impl Reading {
         } else {
             let assembly = match self.dialect {
                 Dialect::Anthropic => Assembly::Anthropic(anthropic::Assembly::default()),
-                Dialect::OpenaiChat => Assembly::OpenaiChat(openai_chat::Assembly::default()),
+                Dialect::OpenaiChat => Assembly::OpenaiChat(Box::default()),
                 _ => Assembly::Unsupported,
             };
             let mut stream = Box::new(Stream { events: Events::new(self.most), assembly });
