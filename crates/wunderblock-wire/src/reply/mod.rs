@@ -157,7 +157,7 @@ struct Stream {
 
 #[derive(Debug)]
 enum Assembly {
-    Anthropic(anthropic::Assembly),
+    Anthropic(Box<anthropic::Assembly>),
     OpenaiChat(Box<openai_chat::Assembly>),
     Unsupported,
 }
@@ -218,7 +218,7 @@ impl Reading {
             Form::Whole(begun)
         } else {
             let assembly = match self.dialect {
-                Dialect::Anthropic => Assembly::Anthropic(anthropic::Assembly::default()),
+                Dialect::Anthropic => Assembly::Anthropic(Box::default()),
                 Dialect::OpenaiChat => Assembly::OpenaiChat(Box::default()),
                 _ => Assembly::Unsupported,
             };
