@@ -217,6 +217,7 @@ impl<'a> Ladder<'a> {
                     all: *all || self.forced,
                     anchored: *anchored,
                     excess: self.now.saturating_sub(self.target),
+                    next: self.next,
                 };
                 let tasks = if *by == By::Task { self.tasks } else { &[] };
                 let arrangement = arrange(&self.view);
@@ -290,11 +291,8 @@ impl<'a> Ladder<'a> {
         let last = drafts.last()?;
         let gone = |placed: &&Placed| !drafts.iter().any(|draft| draft.job.sources.contains(&placed.at));
         let mut nodes: Vec<Placed> = old.nodes.iter().filter(gone).copied().collect();
-        nodes.extend(drafts.iter().map(|draft| Placed {
-            at: draft.at,
-            from: draft.job.from,
-            to: draft.job.to,
-        }));
+        let shown = drafts.iter().filter(|draft| !draft.job.inner);
+        nodes.extend(shown.map(|draft| Placed { at: draft.at, from: draft.job.from, to: draft.job.to }));
         nodes.sort_unstable_by_key(|placed| placed.from);
         if matches!(act, Act::Condense { .. }) {
             return Some(Trim { nodes, ..old.clone() });

@@ -21,6 +21,8 @@ pub(super) struct Rules {
     pub(super) anchored: bool,
     /// What is to be saved, if not all of it is to be summarised.
     pub(super) excess: Tokens,
+    /// The position of the next new event.
+    pub(super) next: Seq,
 }
 
 impl Rules {
@@ -74,7 +76,7 @@ pub(super) fn jobs(
     }
     ranges.close(guard.split.is_some());
     if rules.anchored {
-        anchor(&mut ranges.jobs, ask, policy);
+        anchor(&mut ranges.jobs, ask, policy, rules.next);
     }
     ranges.jobs
 }
@@ -135,6 +137,7 @@ impl<'a> Ranges<'a> {
             tokens,
             target,
             splits,
+            inner: false,
         });
         self.begins = to.next();
         tokens.saturating_sub(target)
@@ -155,8 +158,9 @@ pub(super) fn target(summary: &Summary, tokens: Tokens) -> Tokens {
     summary.share.of(tokens).max(summary.at_least).min(summary.target.max(summary.at_least))
 }
 
-/// One summary of everything: those that stand go into the first job.
-fn anchor(jobs: &mut [Job], ask: &Ask<'_>, policy: &Policy) {
+/// One summary of everything: those that stand go into the first job, beside one of what is new, so that every summary of
+/// summaries is one of nothing else.
+fn anchor(jobs: &mut Vec<Job>, ask: &Ask<'_>, policy: &Policy, next: Seq) {
     let placed = &ask.view.trim().nodes;
     let nodes: Vec<&Node> = ask.view.nodes().collect();
     let (Some(first), Some(last), Some(job)) = (placed.first(), placed.last(), jobs.first_mut()) else {
@@ -165,9 +169,11 @@ fn anchor(jobs: &mut [Job], ask: &Ask<'_>, policy: &Policy) {
     if last.to.next() != job.from || nodes.len() != placed.len() {
         return;
     }
+    let inner = Job { inner: true, ..job.clone() };
     job.from = first.from;
-    job.sources = placed.iter().map(|placed| placed.at).collect();
+    job.sources = placed.iter().map(|placed| placed.at).chain([next]).collect();
     job.level = nodes.iter().map(|node| node.level).max().unwrap_or_default() + 1;
     job.tokens += nodes.iter().map(|node| cost::node(node, ask.gauge).tokens).sum();
     job.target = target(&policy.summary, job.tokens);
+    jobs.insert(0, inner);
 }

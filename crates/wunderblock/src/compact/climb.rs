@@ -104,12 +104,15 @@ impl Climb {
     fn write(&self, ladder: &Ladder<'_>, job: &Job, told: &dyn Fn(usize) -> bool) -> Draft {
         let (view, texts) = (&self.prepared.view, &self.prepared.texts);
         let entries: Vec<&Entry> = job.entries.iter().filter_map(|seq| view.entry(*seq)).collect();
-        let earlier: Vec<Earlier<'_>> =
+        let mut earlier: Vec<Earlier<'_>> =
             job.sources.iter().filter_map(|at| self.earlier(ladder, *at)).collect();
+        // What stands word for word beside it need not be told twice.
+        let begins = entries.first().map_or(job.to.next(), |entry| entry.seq);
+        earlier.retain(|earlier| earlier.to < begins);
         let material = Material { from: job.from, to: job.to, entries, bodies: texts, earlier };
         let writer = Writer {
             policy: &self.policy,
-            summariser: self.summariser.as_deref(),
+            summariser: self.summariser.as_deref().filter(|_| !job.inner),
             focus: self.focus.as_deref(),
             redactor: &self.redactor,
         };

@@ -155,20 +155,22 @@ impl Session {
             tokens,
             target,
             splits: false,
+            inner: false,
         };
         sweep.begins = to.next();
         if tokens > Tokens(limits::SWEEP_LEAST) {
             self.put(sweep, job, (entries, texts, Vec::new()), gauge).await?;
-        } else if let Some(standing) =
-            sweep.standing.last_mut().filter(|last| last.placed.to.next() == job.from)
+        } else if let Some(fresh) =
+            sweep.fresh.last_mut().filter(|last| last.job.level == 0 && last.job.to.next() == job.from)
         {
-            // A few words between two programs' events: the summary before them stands for them, too.
-            standing.placed.to = to;
+            // A few words at the end: the summary before them, which is not published yet, stands for them, too.
+            fresh.job.to = to;
+            let at = fresh.at;
             sweep
-                .fresh
+                .standing
                 .iter_mut()
-                .filter(|fresh| fresh.at == standing.placed.at)
-                .for_each(|fresh| fresh.job.to = to);
+                .filter(|last| last.placed.at == at)
+                .for_each(|last| last.placed.to = to);
         }
         while let Some((job, earlier)) = condense(sweep) {
             self.put(sweep, job, (Vec::new(), Texts::default(), earlier), gauge).await?;
@@ -385,6 +387,7 @@ fn condense(sweep: &Sweep<'_>) -> Option<(Job, Vec<Standing>)> {
         tokens,
         target: summary.condensed.min(Tokens(tokens.0 / 2).max(summary.at_least)),
         splits: false,
+        inner: false,
     };
     Some((job, run))
 }
