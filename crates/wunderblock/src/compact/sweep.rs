@@ -38,6 +38,9 @@ const BYTES_PER_TOKEN: u64 = 4;
 /// Fan-outs where the policy names none: lossless-claw's `leafMinFanout` and `condensedMinFanout`.
 const FANS: (u64, u64) = (8, 4);
 
+/// The word for a step of a sweep, in records.
+pub(super) const SWEEP: &str = "sweep";
+
 /// A summary that stands in the swept part.
 #[derive(Clone)]
 struct Standing {
@@ -261,7 +264,7 @@ impl Session {
         let policy = &sweep.options.compactor.policy.name;
         let compaction = Compaction {
             policy: policy.clone(),
-            level: "manual".into(),
+            level: SWEEP.into(),
             trigger: format!("a sweep through position {}", sweep.begins.prev()).into(),
             tokens_before: Tokens::ZERO,
             tokens_after: Tokens::ZERO,
