@@ -20,8 +20,8 @@ const SWEEP: &str = "sweep of a session never compacted";
 pub(super) const SWEEP_PER_EVENT: &str = "sweep, for each event";
 /// Compactions that are timed.
 const ROUNDS: usize = 9;
-/// Events between two of them: more than the default policy lets a window of 128,000 tokens grow by.
-const BETWEEN: usize = 600;
+/// Messages between two of them: about what the default policy lets a window of 128,000 tokens grow by.
+const BETWEEN: usize = 60;
 
 fn options(lane: &str, sweep: bool, level: Level) -> Outcome<CompactOptions> {
     let policy = Policies::embedded().preset(DEFAULT).ok_or("the default policy is missing")?;
