@@ -6,6 +6,7 @@ use super::item::{Item, Text};
 use super::plain::{self, code, line};
 use crate::summarize::{Earlier, Material};
 use std::collections::{HashMap, HashSet};
+use wunderblock_core::literal::literals;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
 
@@ -321,7 +322,8 @@ fn positions(text: &str) -> (&str, Vec<Seq>) {
         refs.insert(0, Seq(number));
         rest = before.trim_end();
     }
-    let skip = refs.len().saturating_sub(REFS_MAX);
+    let most = if rest.contains("older messages") { usize::MAX } else { REFS_MAX };
+    let skip = refs.len().saturating_sub(most);
     refs.drain(..skip);
     (rest, refs)
 }
@@ -346,6 +348,10 @@ fn split(said: &str, form: &Form) -> (String, String, String) {
                 if tail.is_empty() { String::new() } else { format!(" {}", tame(tail, form)) },
             );
         }
+    }
+    // A name by itself.
+    if !said.contains(char::is_whitespace) && literals(said).any(|name| name.text.len() == said.len()) {
+        return (format!("`{}`", code(said, form.marks)), String::new(), String::new());
     }
     if is_ours(said) {
         return (tame(said, form), String::new(), String::new());
@@ -402,7 +408,25 @@ fn is_ours(text: &str) -> bool {
         let counts = |c: char| c.is_ascii_digit() || "×,:".contains(c);
         OURS.contains(&word)
             || word.chars().all(counts)
-            || matches!(word, "reports:" | "messages" | "by" | "calls" | "files" | "from" | "to")
+            || matches!(
+                word,
+                "reports:"
+                    | "model"
+                    | "older"
+                    | "broken"
+                    | "off:"
+                    | "user"
+                    | "older"
+                    | "broken"
+                    | "off:"
+                    | "user"
+                    | "messages"
+                    | "by"
+                    | "calls"
+                    | "files"
+                    | "from"
+                    | "to"
+            )
             || word.chars().all(|c| c.is_ascii_digit() || "-:".contains(c))
     };
     outside.split_whitespace().all(plain) && text.matches('`').count().is_multiple_of(2)

@@ -70,6 +70,15 @@ impl Item {
         (self.fill, folded)
     }
 
+    /// Whether it is about this name, in backticks, and quotes nobody.
+    pub(super) fn is_name(&self, name: &str) -> bool {
+        match &self.text {
+            Text::Line { lead, quote, .. } => quote.is_empty() && lead.contains(name),
+            Text::Packed { name: own, .. } => own.starts_with(name),
+            Text::Block(_) => false,
+        }
+    }
+
     /// What it says, to look for words in.
     pub(super) fn words(&self) -> String {
         match &self.text {

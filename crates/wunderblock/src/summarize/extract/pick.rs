@@ -7,13 +7,15 @@ use super::glean::{File, Found, Said, Step, Trouble, stamp};
 use super::item::{Item, Text};
 use super::names::Named;
 use super::plain::{Marks, code, cut, head, line};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use wunderblock_core::literal;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
 
 /// So many of the newest actions are told in order.
 const RECENT: usize = 10;
+/// So many of the newest announcements are told.
+const NEXT: usize = 4;
 /// So much of a request says what was wanted, in bytes.
 const REQUEST: usize = 420;
 /// So much of what was being done last, in bytes.
@@ -110,9 +112,10 @@ impl<'f> Pick<'f> {
 
     fn intent(&mut self) {
         let found = self.found;
+        let first = found.users.iter().position(|said| opens_something(&said.text)).unwrap_or(0);
         for (place, said) in found.users.iter().enumerate() {
             let (lead, weight) = match place {
-                0 => ("", 9_000),
+                place if place == first => ("", 9_000),
                 _ if opens_something(&said.text) => ("then: ", self.span.newness(said.at)),
                 _ => continue,
             };
@@ -154,13 +157,15 @@ impl<'f> Pick<'f> {
     }
 
     fn next(&mut self) {
+        let before = self.items.len();
         self.sentences(Fill::Next, Cue::Next);
-        for (text, doing) in
-            self.found.plan.iter().flat_map(|(_, plan)| &plan.open).filter(|(_, doing)| *doing)
-        {
-            let at = self.found.plan.as_ref().map_or(Seq::START, |(at, _)| *at);
-            let _ = doing;
-            self.quote(Fill::Next, "", text, (at, 2_000));
+        // What was to come next some time ago has come.
+        let old = self.items.len().saturating_sub(NEXT).max(before);
+        self.items.drain(before..old);
+        if let Some((at, plan)) = &self.found.plan {
+            for (text, _) in plan.open.iter().filter(|(_, doing)| *doing) {
+                self.quote(Fill::Next, "", text, (*at, 2_000));
+            }
         }
     }
 
@@ -193,7 +198,9 @@ impl<'f> Pick<'f> {
             .filter(|file| !file.is_changed())
             .map(|file| (file.path.as_str(), file.read, file.last_read))
             .collect();
-        let unanswered = found.unanswered().filter(|(_, deed, _)| *deed == Deed::Read);
+        let mut seen: HashSet<&str> = files.iter().map(|(path, ..)| *path).collect();
+        let unanswered =
+            found.unanswered().filter(|(_, deed, path)| *deed == Deed::Read && seen.insert(path));
         files.extend(unanswered.map(|(at, _, path)| (path, 1, at)));
         for (path, count, at) in files {
             let name = counted(&code(path, self.marks()), count);
@@ -215,7 +222,10 @@ impl<'f> Pick<'f> {
             let weight = self.span.newness(*last_changed) + i64::from((*changed).min(10)) * 40;
             self.items.push(Item::new(Fill::FilesModified, text, *last_changed, weight));
         }
-        for (at, deed, path) in found.unanswered().filter(|(_, deed, _)| *deed != Deed::Read) {
+        let mut seen: HashSet<&str> =
+            found.files.iter().filter(|file| file.is_changed()).map(|file| file.path.as_str()).collect();
+        let waiting = found.unanswered().filter(|(_, deed, path)| *deed != Deed::Read && seen.insert(path));
+        for (at, deed, path) in waiting {
             let word = if deed == Deed::Removed { "removing" } else { "changing" };
             let lead = format!("{word} {}, no result yet", counted(&code(path, self.marks()), 1));
             let text = Text::Line { lead, quote: String::new(), tail: String::new() };
@@ -387,11 +397,12 @@ impl<'f> Pick<'f> {
     fn identifiers(&mut self) {
         let found = self.found;
         let newest = found.users.last().map_or(Seq::START, |said| said.at);
-        let own = |named: &&Named| {
-            let is_file = self.form.has(Fill::FilesModified)
-                && found.files.iter().take(2_000).any(|file| file.path == named.text);
-            !is_file
-        };
+        let files: HashSet<&str> = found
+            .files
+            .iter()
+            .filter(|file| file.is_changed() && self.form.has(Fill::FilesModified))
+            .map(|file| file.path.as_str())
+            .collect();
         let mut best: Vec<(i64, &Named)> = found
             .names
             .entities
@@ -401,7 +412,8 @@ impl<'f> Pick<'f> {
             .collect();
         best.sort_by_key(|(weight, named)| (std::cmp::Reverse(*weight), named.first));
         best.truncate(NAMES);
-        let best: Vec<(i64, &Named)> = best.into_iter().filter(|(_, named)| own(named)).collect();
+        let best: Vec<(i64, &Named)> =
+            best.into_iter().filter(|(_, named)| !files.contains(named.text.as_str())).collect();
         for (weight, named) in best {
             self.named(Fill::Identifiers, "", named, weight);
         }
@@ -454,6 +466,10 @@ fn counted(name: &str, count: u32) -> String {
 fn opens_something(text: &str) -> bool {
     let text = text.trim();
     let words = text.split_whitespace().count();
+    // `/help` is for the harness.
+    if words == 1 && text.starts_with('/') {
+        return false;
+    }
     let wide = text.chars().filter(|c| c.len_utf8() >= 3).take(7).count();
     words >= 5 || wide >= 7 || literal::literals(text).next().is_some()
 }

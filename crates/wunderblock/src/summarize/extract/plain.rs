@@ -32,10 +32,20 @@ pub(super) enum Marks {
 /// On one line, to stand in quotation marks.
 pub(super) fn line(text: &str, marks: Marks) -> String {
     let mut out = String::with_capacity(text.len());
+    let mut skip = 0;
     for (at, c) in text.char_indices() {
         match c {
+            _ if at < skip => {}
+            '*' if is_emphasis(text, at) => skip = at + 2,
             '"' => out.push('\''),
-            '<' if opens(text, at, marks) => out.push('‹'),
+            '<' if opens(text, at, marks) => {
+                out.push('‹');
+                // With its slash it would look like a path.
+                if text.get(at + 1..).is_some_and(|rest| rest.starts_with('/')) {
+                    out.push('∕');
+                    skip = at + 2;
+                }
+            }
             '⟨' => out.push('('),
             '⟩' => out.push(')'),
             c if c.is_whitespace() || hides(c) => {
@@ -50,6 +60,14 @@ pub(super) fn line(text: &str, marks: Marks) -> String {
     balanced(out)
 }
 
+/// Marks of emphasis at a word's edge. Between two letters they hold words apart.
+fn is_emphasis(text: &str, at: usize) -> bool {
+    let letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let before = text.get(..at).and_then(|text| text.chars().next_back());
+    let after = text.get(at + 2..).and_then(|text| text.chars().next());
+    text.get(at..at + 2) == Some("**") && !(letter(before) && letter(after))
+}
+
 /// Line by line, each behind a `>`.
 pub(super) fn block(text: &str, marks: Marks) -> String {
     let mut out = String::with_capacity(text.len() + 64);
@@ -58,9 +76,17 @@ pub(super) fn block(text: &str, marks: Marks) -> String {
             out.push('\n');
         }
         out.push_str("  > ");
+        let mut skip = 0;
         for (at, c) in piece.trim_end().char_indices() {
             match c {
-                '<' if opens(piece, at, marks) => out.push('‹'),
+                _ if at < skip => {}
+                '<' if opens(piece, at, marks) => {
+                    out.push('‹');
+                    if piece.get(at + 1..).is_some_and(|rest| rest.starts_with('/')) {
+                        out.push('∕');
+                        skip = at + 2;
+                    }
+                }
                 '⟨' => out.push('('),
                 '⟩' => out.push(')'),
                 '\t' => out.push('\t'),
