@@ -272,6 +272,9 @@ fn items_of(text: &str, block: &str, fills: &[Fill], at: Seq, form: &Form) -> Ve
                 .unwrap_or(first),
         };
         let rest = format!("`{rest}");
+        if !rest.split(super::item::BETWEEN).all(|piece| is_name(positions(piece).0)) {
+            continue;
+        }
         let several = rest.split(super::item::BETWEEN).map(|piece| {
             let (name, own) = positions(piece);
             item(
@@ -365,68 +368,30 @@ fn split(said: &str, form: &Form) -> (String, String, String) {
     )
 }
 
+/// A name in backticks, with its count where it has one.
+fn is_name(text: &str) -> bool {
+    let Some((name, rest)) = text.strip_prefix('`').and_then(|text| text.split_once('`')) else {
+        return false;
+    };
+    let count = rest.strip_prefix(" ×").is_some_and(|count| count.bytes().all(|byte| byte.is_ascii_digit()));
+    name.contains(char::is_alphanumeric) && (rest.is_empty() || count)
+}
+
 /// Names in backticks, counts, and the few words that we write around them.
 fn is_ours(text: &str) -> bool {
-    const OURS: [&str; 34] = [
-        "then:",
-        "user:",
-        "model:",
-        "changed",
-        "removed",
-        "changing",
-        "removing",
-        "no",
-        "result",
-        "yet",
-        "read:",
-        "named:",
-        "→",
-        "failed",
-        "failed,",
-        "failed:",
-        "ok",
-        "ok:",
-        "exit",
-        "code",
-        "fixed",
-        "after",
-        "open",
-        "open:",
-        "in",
-        "progress:",
-        "asked",
-        "said",
-        "last:",
-        "was",
-        "given:",
-        "printed:",
-        "reply:",
-        "the",
+    #[rustfmt::skip]
+    const OURS: [&str; 46] = [
+        "after", "asked", "broken", "by", "calls", "changed", "changing", "code", "exit", "failed",
+        "failed,", "failed:", "files", "fixed", "given:", "in", "last:", "messages", "model", "model:",
+        "named:", "no", "off:", "ok", "ok:", "older", "open", "open:", "printed:", "progress:", "read:",
+        "removed", "removing", "reply:", "reports:", "result", "said", "the", "then:", "to", "user",
+        "user:", "was", "yet", "→", "from",
     ];
     let outside: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");
     let plain = |word: &str| {
         let counts = |c: char| c.is_ascii_digit() || "×,:".contains(c);
         OURS.contains(&word)
             || word.chars().all(counts)
-            || matches!(
-                word,
-                "reports:"
-                    | "model"
-                    | "older"
-                    | "broken"
-                    | "off:"
-                    | "user"
-                    | "older"
-                    | "broken"
-                    | "off:"
-                    | "user"
-                    | "messages"
-                    | "by"
-                    | "calls"
-                    | "files"
-                    | "from"
-                    | "to"
-            )
             || word.chars().all(|c| c.is_ascii_digit() || "-:".contains(c))
     };
     outside.split_whitespace().all(plain) && text.matches('`').count().is_multiple_of(2)

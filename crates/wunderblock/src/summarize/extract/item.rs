@@ -134,8 +134,8 @@ impl Item {
             return None;
         }
         let quote = plain::head(&quote, room).into_owned();
-        let says =
-            quote.chars().filter(|c| c.is_alphanumeric()).count() >= 2 || self.fill == Fill::UserMessages;
+        let signs = |c: char| if c.is_alphanumeric() { 1 + usize::from(c.len_utf8() >= 3) } else { 0 };
+        let says = quote.chars().map(signs).sum::<usize>() >= QUOTE_MIN || self.fill == Fill::UserMessages;
         says.then(|| Self { text: Text::Line { lead, quote, tail }, ..self.clone() })
     }
 }

@@ -1,9 +1,10 @@
 //! What could be said of what was found, kind by kind.
 
-use super::act::{Deed, Kind};
+mod acts;
+
 use super::cue::Cue;
 use super::form::Form;
-use super::glean::{File, Found, Said, Step, Trouble, stamp};
+use super::glean::{Found, Said, stamp};
 use super::item::{Item, Text};
 use super::names::Named;
 use super::plain::{Marks, code, cut, head, line};
@@ -188,122 +189,6 @@ impl<'f> Pick<'f> {
     fn named(&mut self, fill: Fill, label: &'static str, named: &Named, weight: i64) {
         let name = counted(&code(&named.text, self.marks()), named.count);
         self.items.push(Item::new(fill, Text::Packed { label, name }, named.last, weight));
-    }
-
-    fn files_read(&mut self) {
-        let found = self.found;
-        let mut files: Vec<(&str, u32, Seq)> = found
-            .files
-            .iter()
-            .filter(|file| !file.is_changed())
-            .map(|file| (file.path.as_str(), file.read, file.last_read))
-            .collect();
-        let mut seen: HashSet<&str> = files.iter().map(|(path, ..)| *path).collect();
-        let unanswered =
-            found.unanswered().filter(|(_, deed, path)| *deed == Deed::Read && seen.insert(path));
-        files.extend(unanswered.map(|(at, _, path)| (path, 1, at)));
-        for (path, count, at) in files {
-            let name = counted(&code(path, self.marks()), count);
-            let weight = self.span.newness(at) + i64::from(count.min(10)) * 50;
-            self.items.push(Item::new(Fill::FilesRead, Text::Packed { label: "read", name }, at, weight));
-        }
-    }
-
-    fn files_modified(&mut self) {
-        let found = self.found;
-        for file in found.files.iter().filter(|file| file.is_changed()) {
-            let File { path, changed, removed, last_changed, .. } = file;
-            let lead = format!(
-                "{} {}",
-                if *removed { "removed" } else { "changed" },
-                counted(&code(path, self.marks()), *changed)
-            );
-            let text = Text::Line { lead, quote: String::new(), tail: String::new() };
-            let weight = self.span.newness(*last_changed) + i64::from((*changed).min(10)) * 40;
-            self.items.push(Item::new(Fill::FilesModified, text, *last_changed, weight));
-        }
-        let mut seen: HashSet<&str> =
-            found.files.iter().filter(|file| file.is_changed()).map(|file| file.path.as_str()).collect();
-        let waiting = found.unanswered().filter(|(_, deed, path)| *deed != Deed::Read && seen.insert(path));
-        for (at, deed, path) in waiting {
-            let word = if deed == Deed::Removed { "removing" } else { "changing" };
-            let lead = format!("{word} {}, no result yet", counted(&code(path, self.marks()), 1));
-            let text = Text::Line { lead, quote: String::new(), tail: String::new() };
-            self.items.push(Item::new(Fill::FilesModified, text, at, 1_500));
-        }
-    }
-
-    fn commands(&mut self) {
-        let found = self.found;
-        let mut folded: HashMap<&str, (u32, usize)> = HashMap::new();
-        for (place, step) in found.steps.iter().enumerate() {
-            if matches!(step.kind, Kind::Run | Kind::Other) {
-                let fold = folded.entry(step.what.as_str()).or_default();
-                *fold = (fold.0 + 1, place);
-            }
-        }
-        let mut folded: Vec<(u32, usize)> = folded.into_values().collect();
-        folded.sort_by_key(|(_, place)| *place);
-        for (count, place) in folded {
-            let Some(step) = found.steps.get(place) else { continue };
-            let failed = step.outcome.as_ref().is_some_and(|outcome| outcome.failed);
-            let weight =
-                self.span.newness(step.at) + i64::from(count.min(8)) * 60 + if failed { 150 } else { 0 }
-                    - if step.shows { 900 } else { 0 };
-            let (lead, quote) = self.told(step, count);
-            self.items.push(Item::quote(Fill::Commands, &lead, quote, step.at, weight));
-        }
-    }
-
-    /// A step and how it ended.
-    fn told(&self, step: &Step, count: u32) -> (String, String) {
-        let what = counted(&code(&self.words(&step.what, COMMAND), self.marks()), count);
-        let Some(outcome) = &step.outcome else {
-            return (format!("{what} → no result yet"), String::new());
-        };
-        let mut lead = what;
-        if outcome.failed {
-            lead.push_str(" → failed");
-            if let Some(code) = outcome.exit.as_deref().filter(|code| *code != "0") {
-                lead.push_str(&format!(", exit code {code}"));
-            }
-        } else if !step.shows || step.kind == Kind::Write {
-            lead.push_str(" → ok");
-        }
-        let quote = outcome.telling.as_deref().map(|telling| self.words(telling, 200)).unwrap_or_default();
-        if !quote.is_empty() {
-            lead.push_str(": ");
-        }
-        (lead, quote)
-    }
-
-    fn errors(&mut self) {
-        let found = self.found;
-        let mut folded: HashMap<(&str, &str), (u32, usize)> = HashMap::new();
-        for (place, trouble) in found.troubles.iter().enumerate() {
-            let fold = folded.entry((trouble.what.as_str(), trouble.line.as_str())).or_default();
-            *fold = (fold.0 + 1, place);
-        }
-        let mut folded: Vec<(u32, usize)> = folded.into_values().collect();
-        folded.sort_by_key(|(_, place)| *place);
-        for (count, place) in folded {
-            let Some(trouble) = found.troubles.get(place) else { continue };
-            let Trouble { at, what, line, of_step, fixed, by } = trouble;
-            let what = self.words(what, COMMAND);
-            let lead = if *of_step { counted(&code(&what, self.marks()), count) } else { what };
-            let quote = self.words(line, 220);
-            let lead = if quote.is_empty() { format!("{lead} failed") } else { format!("{lead}: ") };
-            let tail = match (fixed, by) {
-                (Some(_), Some(path)) => format!(" → fixed after changing `{}`", code(path, self.marks())),
-                (Some(_), None) => " → fixed".to_owned(),
-                (None, _) if *of_step => " → open".to_owned(),
-                (None, _) => String::new(),
-            };
-            let weight = self.span.newness(*at) + if trouble.is_open() && *of_step { 700 } else { 0 };
-            let mut item = Item::new(Fill::Errors, Text::Line { lead, quote, tail }, *at, weight);
-            item.refs.extend(*fixed);
-            self.items.push(item);
-        }
     }
 
     fn todos(&mut self) {

@@ -60,12 +60,13 @@ pub(super) fn line(text: &str, marks: Marks) -> String {
     balanced(out)
 }
 
-/// Marks of emphasis at a word's edge. Between two letters they hold words apart.
+/// Marks of emphasis at a blank. Elsewhere they hold apart what would be one name without them.
 fn is_emphasis(text: &str, at: usize) -> bool {
-    let letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
     let before = text.get(..at).and_then(|text| text.chars().next_back());
     let after = text.get(at + 2..).and_then(|text| text.chars().next());
-    text.get(at..at + 2) == Some("**") && !(letter(before) && letter(after))
+    text.get(at..at + 2) == Some("**")
+        && (blank(before) || blank(after) || matches!(after, Some(',' | ';' | ')')))
 }
 
 /// Line by line, each behind a `>`.

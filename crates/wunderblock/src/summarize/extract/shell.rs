@@ -218,7 +218,8 @@ mod tests {
     #[test]
     fn a_command_says_what_it_touches() {
         use Deed::{Changed, Read, Removed};
-        let cases: &[(&str, &str, &[(Deed, &str)])] = &[
+        type Case<'a> = (&'a str, &'a str, &'a [(Deed, &'a str)]);
+        let cases: &[Case<'_>] = &[
             ("cd /x && cargo test -p core 2>&1 | tail -5", "cargo test", &[]),
             ("cat > src/a.rs <<'EOF'\nrm b.rs\nEOF", "cat ", &[(Changed, "src/a.rs")]),
             ("sed -n '1,20p' src/a.rs", "sed 1,20p", &[(Read, "src/a.rs")]),
