@@ -45,15 +45,16 @@ pub(super) fn jobs(
     guard: &Guard,
     (arrangement, tasks): (&Arrangement, &[Task]),
 ) -> Vec<Job> {
+    let begins = ask.view.trim().drop_before.max(ask.floor).max(guard.head).max(Seq(2));
     let mut before = guard::shown(ask, arrangement);
-    before.retain(|(unit, _)| (guard.head..guard.cut).contains(&unit.last));
+    // What ends before the frontier and was kept so far has been summarised with what stood around it.
+    before.retain(|(unit, _)| (begins..guard.cut).contains(&unit.last));
     let free = || before.iter().filter(|(unit, _)| guard.is_free(unit));
     let messages: u64 = free().map(|(unit, _)| unit.members.len() as u64).sum();
     let tokens: Tokens = free().map(|(_, tokens)| *tokens).sum();
     // At least one, however small the part.
     let most = rules.oldest.of(Tokens(messages)).0.max(1);
     let chunk = rules.chunk(policy, ask, Tokens(tokens.0 / messages.max(1)));
-    let begins = ask.view.trim().drop_before.max(ask.floor).max(guard.head).max(Seq(2));
     let mut ranges = Ranges { policy, by: rules.by, chunk, jobs: Vec::new(), begins, open: Vec::new() };
     let (mut used, mut saved) = (0, Tokens::ZERO);
     for (unit, tokens) in before {
