@@ -1,6 +1,7 @@
 //! Climbing the ladder on a thread of its own: the summariser may block.
 
 use super::prepare::Prepared;
+use super::ration::Ration;
 use super::writing::Writer;
 use super::{CompactOptions, OnProgress, Stage};
 use crate::error::Error;
@@ -29,7 +30,7 @@ pub(super) async fn run(
     options: &CompactOptions,
     redactor: Arc<Redactor>,
     prepared: &Prepared,
-    level: Level,
+    (level, ration): (Level, Ration),
 ) -> Result<Climbed, Error> {
     let climb = Climb {
         prepared: prepared.clone(),
@@ -38,6 +39,7 @@ pub(super) async fn run(
         redactor,
         focus: options.focus.clone(),
         progress: options.progress.clone(),
+        ration,
     };
     on_thread(move || climb.run(level)).await
 }
@@ -61,6 +63,7 @@ pub(super) struct Climb {
     pub(super) redactor: Arc<Redactor>,
     pub(super) focus: Option<String>,
     pub(super) progress: Option<OnProgress>,
+    pub(super) ration: Ration,
 }
 
 impl Climb {
@@ -115,6 +118,7 @@ impl Climb {
             summariser: self.summariser.as_deref().filter(|_| !job.inner),
             focus: self.focus.as_deref(),
             redactor: &self.redactor,
+            ration: &self.ration,
         };
         writer.write(job, &material, &self.prepared.gauge, told)
     }

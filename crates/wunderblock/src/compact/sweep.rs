@@ -4,6 +4,7 @@
 //! and the summaries that stand, is linear in what it reads, and goes on where it was interrupted.
 
 use super::climb::on_thread;
+use super::ration::Ration;
 use super::writing::Writer;
 use super::{CompactOptions, MadeNode, Stage};
 use crate::build::load::{Loaded, Texts, Wanted};
@@ -62,6 +63,7 @@ struct Fresh {
 struct Sweep<'a> {
     options: &'a CompactOptions,
     lane: &'a LaneId,
+    ration: &'a Ration,
     /// The lane's state as it was published last.
     trim: Trim,
     /// What stands between the beginning and where the sweep is.
@@ -80,6 +82,7 @@ impl Session {
         &self,
         options: &CompactOptions,
         lane: &LaneId,
+        ration: &Ration,
     ) -> Result<Vec<MadeNode>, Error> {
         if !options.compactor.policy.summarises() {
             return Ok(Vec::new());
@@ -95,6 +98,7 @@ impl Session {
         let mut sweep = Sweep {
             options,
             lane,
+            ration,
             trim,
             standing: Vec::new(),
             fresh: Vec::new(),
@@ -191,6 +195,7 @@ impl Session {
     ) -> Result<(), Error> {
         let options = sweep.options.clone();
         let (redactor, gauge) = (Arc::clone(&self.engine.config.redactor), gauge.clone());
+        let ration = sweep.ration.clone();
         let (job, draft, tokens) = on_thread(move || {
             let earlier = earlier.iter().map(|standing| Earlier {
                 at: standing.placed.at,
@@ -211,6 +216,7 @@ impl Session {
                 summariser: options.compactor.summariser.as_deref(),
                 focus: options.focus.as_deref(),
                 redactor: &redactor,
+                ration: &ration,
             };
             let draft = writer.write(&job, &material, &gauge, &|_| true);
             let tokens = gauge.text(&draft.text).tokens;

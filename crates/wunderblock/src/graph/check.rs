@@ -123,7 +123,8 @@ impl Recorded {
             }
             next = made.to_seq.next();
         }
-        if next.prev() != node.to_seq {
+        // One that takes in the summary before it stands for what was said since, too.
+        if next.prev() > node.to_seq {
             let detail = format!(
                 "it stands for all up to {}, what it was made from up to {}",
                 node.to_seq,
