@@ -123,8 +123,7 @@ impl Recorded {
             }
             next = made.to_seq.next();
         }
-        // One that takes in the summary before it stands for what was said since, too.
-        if next.prev() > node.to_seq {
+        if next.prev() != node.to_seq {
             let detail = format!(
                 "it stands for all up to {}, what it was made from up to {}",
                 node.to_seq,

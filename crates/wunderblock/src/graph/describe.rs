@@ -94,7 +94,7 @@ impl Engine {
             let Some(known) = graph.nodes.get(&seq).filter(|_| seen.insert(seq)) else { continue };
             open.extend(&known.node.sources);
             let (from, to, length) = (known.node.from, known.node.to, known.length);
-            if known.covered.is_some() || graph.is_of_nodes(known) || length > left || from > to {
+            if known.covered.is_some() || !known.node.sources.is_empty() || length > left || from > to {
                 continue;
             }
             left = left.saturating_sub(length);
@@ -158,7 +158,7 @@ impl Graph {
     fn reading(&self, known: &Known) -> Reading {
         let grid = Grid::of(EXPAND_TOKENS);
         let children = self.children_of(known);
-        let (tokens, entries) = if !self.is_of_nodes(known) {
+        let (tokens, entries) = if children.is_empty() {
             (known.covered, known.node.messages)
         } else {
             let texts = children.iter().map(|child| child.map_or(Tokens::ZERO, Known::tokens));

@@ -30,7 +30,7 @@ pub struct Expand {
     pub page: Option<u64>,
     /// Tokens (o200k) of a page at most.
     pub page_tokens: u64,
-    /// Of a summary of summaries and nothing else: the summaries. Otherwise the events beneath all of them.
+    /// Of a summary of summaries: the summaries. Otherwise the events beneath all of them.
     pub children: bool,
 }
 
@@ -113,7 +113,7 @@ impl Engine {
             }
             Place::Node(graph, seq) => {
                 let node = graph.node(*seq)?;
-                if wanted.children && graph.is_of_nodes(node) {
+                if wanted.children && !node.node.sources.is_empty() {
                     return listed((named, Shows::Nodes), graph.children(node), wanted);
                 }
                 self.events_page(named, (graph, node.node.from, node.node.to), wanted).await
@@ -237,15 +237,6 @@ impl Graph {
             Err(seq) => (*seq, *seq),
         });
         children
-    }
-
-    /// Whether the summaries a node was made from stand for all it stands for. One that takes in the summary before it
-    /// stands for what was said since, too, which no summary leads to.
-    pub(super) fn is_of_nodes(&self, known: &Known) -> bool {
-        match self.children_of(known).last() {
-            Some(Ok(child)) => child.node.to >= known.node.to,
-            newest => newest.is_some(),
-        }
     }
 
     fn children(&self, known: &Known) -> Vec<Entry> {

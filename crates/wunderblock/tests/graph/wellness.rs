@@ -68,12 +68,10 @@ fn each_damage_is_named() {
                 "what a summary was made from adds up to it: s position 10: that at 9 begins at 5, not 2: it leaves a gap",
             ],
         ),
-        // The summary before it, and what was said since.
-        (condensed(&[8], 1, (2, 7)), &[]),
         (
-            condensed(&[8, 9], 1, (2, 6)),
+            condensed(&[8], 1, (2, 7)),
             &[
-                "what a summary was made from adds up to it: s position 10: it stands for all up to 6, what it was made from up to 7",
+                "what a summary was made from adds up to it: s position 10: it stands for all up to 7, what it was made from up to 4",
             ],
         ),
         (
