@@ -5,8 +5,10 @@ use crate::outside;
 use crate::paint::Paint;
 use crate::terminal::{clean, width};
 use serde_json::{Value, json};
-use wunderblock::Built;
-use wunderblock_core::budget::{BudgetReport, Certainty, EntryLine, LeftOut, Treatment, WindowSource};
+use wunderblock::{Built, Compacted, Outcome};
+use wunderblock_core::budget::{
+    BudgetReport, Certainty, EntryLine, LeftOut, Reason, Treatment, WindowSource,
+};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Tokens;
 
@@ -35,12 +37,19 @@ pub(crate) fn picture(session: &str, built: &Built, paint: Paint, all: bool) -> 
     bars(report, paint, &mut out);
     out.push_str(&format!("\n{}\n", total_line(report)));
     outside::summary(built, paint, &mut out);
+    if let Some(done) = &built.compacted {
+        out.push_str(&wrap(&compaction_line(session, done), width(), 2));
+    }
+    if let Some(due) = &built.due {
+        let line = format!("a compaction is due ({}): {}", due.level.word(), clean(&due.why));
+        out.push_str(&wrap(&line, width(), 2));
+    }
     if let Some(step) = built.step {
         let step = format!("the lane took a step with this request: {}", step.words());
         out.push_str(&format!("  {}\n", paint.dim(&step)));
     }
     outside::picture(built, paint, all, &mut out);
-    left_out(report, paint, &mut out);
+    left_out(report, paint, all, &mut out);
     entries(report, paint, all, &mut out);
     for dropped in &built.dropped {
         out.push_str(&format!("dropped: {} ({})\n", clean(&dropped.what), dropped.reason.words()));
@@ -126,20 +135,53 @@ fn certainty(certainty: Certainty) -> &'static str {
     }
 }
 
-fn left_out(report: &BudgetReport, paint: Paint, out: &mut String) {
+/// What a compaction did for a request, in a line.
+fn compaction_line(session: &str, done: &Compacted) -> String {
+    let (before, after) = (grouped(done.before.0), grouped(done.after.0));
+    let (policy, level, why) = (&done.policy, done.due.level.word(), clean(&done.due.why));
+    match done.outcome {
+        Outcome::Compacted => format!(
+            "compacted by `{policy}` ({level}: {why}): {before} → {after} tokens; `wunderblock undo {}` brings it back",
+            clean(session)
+        ),
+        _ => format!("a compaction by `{policy}` ({level}: {why}) changed nothing: {}", done.outcome.word()),
+    }
+}
+
+/// Runs that summaries stand for, one after the other, as one: what lies between is shown.
+fn folded(runs: &[LeftOut]) -> Vec<LeftOut> {
+    let mut folded: Vec<LeftOut> = Vec::new();
+    for run in runs {
+        let stream = run.handle.split('#').next().unwrap_or_default();
+        match folded.last_mut() {
+            Some(last) if last.reason == Reason::Summarised && run.reason == Reason::Summarised => {
+                last.to_seq = run.to_seq;
+                last.count += run.count;
+                last.tokens += run.tokens;
+                last.certainty = last.certainty.max(run.certainty);
+                last.handle = format!("{stream}#{}-{}", last.from_seq, last.to_seq);
+            }
+            _ => folded.push(run.clone()),
+        }
+    }
+    folded
+}
+
+fn left_out(report: &BudgetReport, paint: Paint, all: bool, out: &mut String) {
     if report.left_out.is_empty() {
         out.push_str(&format!("\n{}\n", paint.dim("nothing is left out")));
         return;
     }
     let how = paint.dim("  wunderblock read HANDLE gives it back");
     out.push_str(&format!("\n{}{how}\n", paint.bold("left out")));
-    let rows: Vec<[String; 4]> = report.left_out.iter().map(left_out_row).collect();
+    let runs = if all { report.left_out.clone() } else { folded(&report.left_out) };
+    let rows: Vec<[String; 4]> = runs.iter().map(left_out_row).collect();
     let widths: [usize; 4] = std::array::from_fn(|column| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
     });
     let [places, tokens, counts, handles] = widths;
-    for (run, [place, token, count, handle]) in report.left_out.iter().zip(&rows) {
+    for (run, [place, token, count, handle]) in runs.iter().zip(&rows) {
         out.push_str(&format!(
             "  {place:<places$}  {token:>tokens$}  {count:<counts$}  {}  {}\n",
             paint.dim(&format!("{handle:<handles$}")),
@@ -234,6 +276,8 @@ pub(crate) fn machine(session: &str, built: &Built) -> Result<Value, serde_json:
             "through": built.through.0,
             "recorded": built.recorded.map(|seq| seq.0),
             "step": built.step.map(|step| step.words()),
+            "compaction": built.compacted.as_ref().map(|done| crate::commands::compaction(session, done)),
+            "compaction_due": built.due.as_ref().map(|due| json!({ "level": due.level.word(), "trigger": due.why })),
             "dropped": dropped.collect::<Vec<_>>(),
         }),
     );

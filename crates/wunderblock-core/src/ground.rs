@@ -7,7 +7,7 @@
 //! Not counted are: positions (`#123`), handles (`wb:…`), the numbers of a list, what [`Known::set_aside`] names, and
 //! **counts**, which nobody wrote down anywhere. A count is written with a times sign before it: `×12`.
 
-use crate::literal::{Key, Kind, Literal, literals};
+use crate::literal::{Key, Kind, Literal, is_letter, literals};
 use crate::policy::Permille;
 use std::collections::HashSet;
 
@@ -222,13 +222,15 @@ fn words(text: &str) -> impl Iterator<Item = u64> {
     let mut at = 0;
     std::iter::from_fn(move || {
         while let Some(byte) = bytes.get(at).copied() {
-            if is_word(byte) {
+            if word_sign(bytes, at) > 0 {
                 let mut key = Key::default();
-                while let Some(byte) = bytes.get(at).copied().filter(|byte| is_word(*byte)) {
-                    key.push(byte.to_ascii_lowercase());
-                    at += 1;
+                loop {
+                    let width = word_sign(bytes, at);
+                    let sign = bytes.get(at..at + width).filter(|sign| !sign.is_empty());
+                    let Some(sign) = sign else { return Some(key.value()) };
+                    sign.iter().for_each(|byte| key.push(byte.to_ascii_lowercase()));
+                    at += width;
                 }
-                return Some(key.value());
             }
             if byte == b'\\' {
                 at += if matches!(bytes.get(at + 1), Some(b'n' | b't' | b'r')) { 2 } else { 1 };
@@ -238,14 +240,14 @@ fn words(text: &str) -> impl Iterator<Item = u64> {
                 at += 1;
                 return Some(GAP);
             }
-            if byte < 0xE2 {
+            if byte < 0xE0 {
                 at += 1;
                 continue;
             }
             let c = text.get(at..).and_then(|rest| rest.chars().next());
             at += c.map_or(1, char::len_utf8);
             match c {
-                Some('…' | '⟨' | '⟩') => return Some(GAP),
+                Some('…') => return Some(GAP),
                 Some(c) if c.is_alphanumeric() => {
                     let mut key = Key::default();
                     u32::from(c).to_le_bytes().into_iter().for_each(|byte| key.push(byte));
@@ -258,9 +260,14 @@ fn words(text: &str) -> impl Iterator<Item = u64> {
     })
 }
 
-/// ASCII letters, digits, the underscore; and letters of scripts whose characters take two bytes.
-const fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || matches!(byte, 0x80..=0xBF | 0xC3..=0xDF)
+/// How many bytes the sign at `at` has if it belongs to a word: ASCII letters, digits and the underscore one, letters of
+/// most other scripts that write spaces two.
+fn word_sign(bytes: &[u8], at: usize) -> usize {
+    match bytes.get(at).copied() {
+        Some(byte) if byte.is_ascii_alphanumeric() || byte == b'_' => 1,
+        Some(lead @ 0xC3..=0xDF) if is_letter(lead, bytes.get(at + 1).copied().unwrap_or_default()) => 2,
+        _ => 0,
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 mod kind;
 
+pub(crate) use kind::is_letter;
 use kind::{CLASS, Run};
 
 /// What kind of literal it is.

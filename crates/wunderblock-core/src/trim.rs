@@ -5,6 +5,7 @@ use crate::pair::{Arrangement, Shape, Unit};
 use crate::step::Trim;
 use crate::units::Seq;
 use crate::view::{Node, View};
+use std::collections::HashSet;
 
 /// How many left-out exchanges with open calls a view remembers, the newest first. A result that comes later than that
 /// is listed as an orphan; without a limit, calls that are never answered would pile up for as long as a session lasts.
@@ -56,9 +57,14 @@ pub(crate) fn settle(trim: &mut Trim, arrangement: &Arrangement, view: &View) {
     left.sort_unstable();
     left.dedup();
     trim.spent = left;
-    let shown = |seq: Seq| seq >= trim.stub_before || trim.hold.binary_search(&seq).is_ok();
-    let forms = std::mem::take(&mut trim.forms);
-    trim.forms = forms.into_iter().filter(|((seq, _), _)| trim.needs(*seq) && shown(*seq)).collect();
+    // A unit that ends behind the frontier is shown word for word from its beginning on.
+    let whole = arrangement.units.iter().filter(|unit| unit.last >= trim.stub_before);
+    let whole: HashSet<Seq> = whole.flat_map(|unit| unit.members.iter().copied()).collect();
+    let shown =
+        |seq: Seq| seq >= trim.stub_before || whole.contains(&seq) || trim.hold.binary_search(&seq).is_ok();
+    let mut forms = std::mem::take(&mut trim.forms);
+    forms.retain(|((seq, _), _)| trim.needs(*seq) && shown(*seq));
+    trim.forms = forms;
 }
 
 /// The runs of positions before a frontier, without those in `shown`. The first event of a stream opens it; nothing is

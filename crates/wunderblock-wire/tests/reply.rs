@@ -415,13 +415,14 @@ proptest! {
         contents in contents(),
         cuts in vec(0_usize..10_000, 0..12),
         most in prop_oneof![Just(MOST), 0_usize..1_500],
-        form in 0..3,
+        form in 0..4,
     ) {
         let (whole, streamed) =
             if dialect == Dialect::Anthropic { anthropic_forms(&contents) } else { openai_forms(&contents) };
         let text = match form {
             0 => whole,
             1 => streamed,
+            2 => format!("\u{feff}\n {whole}"),
             _ => format!("\u{feff}{}", streamed.replace('\n', "\r\n")),
         };
         let all = |pieces: &[&[u8]]| {

@@ -19,6 +19,7 @@ use wunderblock_core::preamble::{Block, Deferral, Shown, ToolBlock};
 use wunderblock_core::section::Section;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_core::view::Node;
 
 /// What became of one thing that was looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,6 +86,7 @@ impl Session {
         let sought = handle.map_or(Sought::Text(text), Sought::Handle);
         let mut fates = outside(&sought, built, options);
         fates.extend(at_the_tail(&sought, built));
+        fates.extend(in_summaries(&sought, built));
         let mut places: Vec<(Seq, Option<Handle>, String)> = Vec::new();
         match handle {
             Some(handle) => {
@@ -279,6 +281,26 @@ fn in_file(finding: &Finding, text: &str, root: Option<&Path>) -> Option<String>
     }
 }
 
+/// Summaries that say it.
+fn in_summaries(sought: &Sought<'_>, built: &Built) -> Vec<Fate> {
+    let said = |node: &Node| {
+        let line = sought.line(&node.text, built)?;
+        let entry = built.report.entries.iter().find(|entry| entry.seq == Some(node.at));
+        Some(Fate {
+            seq: Some(node.at),
+            what: format!("summary of positions {}–{}", node.from, node.to),
+            treatment: Treatment::Verbatim,
+            section: Some(Section::Summaries),
+            tokens: entry.map(|entry| entry.tokens),
+            why: "a summary says it".to_owned(),
+            gives: None,
+            handle: node.text.handle(),
+            line,
+        })
+    };
+    built.view.nodes().filter_map(said).collect()
+}
+
 /// Instructions and state that came in at the tail.
 fn at_the_tail(sought: &Sought<'_>, built: &Built) -> Vec<Fate> {
     let mut fates = Vec::new();
@@ -314,10 +336,21 @@ fn said(
                     Some(needs(more, built, seq)),
                 )
             }
+            Treatment::Reduced => {
+                let how = "`read` of its handle gives it back word for word; `undo` the whole view";
+                (Treatment::Reduced, "a policy shows it in a shorter form".to_owned(), Some(how.to_owned()))
+            }
             form => (form, reason_in(entry), None),
         },
         (None, Some(run)) => {
-            let gives = (run.reason == Reason::Budget).then(|| needs(size, built, seq));
+            let gives = match run.reason {
+                Reason::Budget => Some(needs(size, built, seq)),
+                Reason::Summarised => Some(format!(
+                    "`expand {}` gives it back word for word; `undo` the whole view",
+                    run.handle
+                )),
+                _ => None,
+            };
             (Treatment::LeftOut, run.reason.words().to_owned(), gives)
         }
         (None, None) => (Treatment::LeftOut, NO_MESSAGE.to_owned(), None),

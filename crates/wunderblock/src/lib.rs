@@ -53,7 +53,9 @@ pub use build::{
     Resource, Skill, Sources, StateProvider,
 };
 pub use catch_up::Progress;
-pub use compact::{CompactOptions, Compacted, Compactor, Hook, MadeNode, OnProgress, Outcome, Stage, Undone};
+pub use compact::{
+    CompactOptions, Compacted, Compactor, Hook, LaneState, MadeNode, OnProgress, Outcome, Stage, Undone,
+};
 pub use doctor::{Diagnosis, Problem};
 pub use engine::{Clock, Config, Engine};
 pub use erase::Erased;

@@ -100,3 +100,5 @@ pub const EXPAND_MOST: u64 = 100_000;
 pub const COMPACTION_LEASE: i64 = 120_000;
 /// Text of so many tokens or fewer gets no summary of its own in a sweep.
 pub const SWEEP_LEAST: u64 = 200;
+/// A session of so much text or less is swept whole where its lane is compacted for a request: a second's work.
+pub const SWEEP_AT_ONCE: Bytes = Bytes(8 << 20);

@@ -8,6 +8,7 @@
 //! reader judges. What needs a fresh process runs in a child of this program ([`child`]).
 
 mod child;
+mod compaction;
 mod context;
 mod figure;
 mod finding;
@@ -87,6 +88,8 @@ fn one_size(events: usize, folder: &Path) -> Outcome<Vec<Figure>> {
     figures.extend(finding::run(&session, &ledger)?);
     note("  context");
     figures.extend(context::run(events, &ledger)?);
+    note("  compaction");
+    figures.extend(compaction::run(events, &ledger)?);
     note("  live appends");
     figures.extend(live::run(events, &ledger)?);
     note("  search over what is not indexed yet");
@@ -110,6 +113,7 @@ fn flatness(figures: &[Figure], sizes: &[usize]) -> Vec<Figure> {
     for (what, slower) in [
         (ingest::APPEND, true),
         (ingest::CAUGHT_UP, true),
+        (compaction::SWEEP_PER_EVENT, false),
         (context::WARM, false),
         (finding::RARE, false),
         (finding::READ, false),

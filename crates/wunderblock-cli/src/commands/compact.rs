@@ -76,7 +76,7 @@ fn words(stage: &Stage) -> String {
 }
 
 /// The account, for people.
-pub(super) fn picture(session: &str, done: &Compacted, paint: Paint) -> String {
+fn picture(session: &str, done: &Compacted, paint: Paint) -> String {
     let mut out =
         format!("{} · lane {} · policy {}\n", clean(session), clean(done.lane.as_str()), done.policy);
     out.push_str(&wrap(&format!("{}: {}", done.due.level.word(), clean(&done.due.why)), width(), 2));
@@ -162,7 +162,7 @@ fn verdict(session: &str, done: &Compacted) -> String {
 }
 
 /// The account, for machines.
-pub(super) fn machine(session: &str, done: &Compacted) -> Value {
+pub(crate) fn machine(session: &str, done: &Compacted) -> Value {
     let node = |node: &MadeNode| {
         json!({
             "seq": node.at.0,

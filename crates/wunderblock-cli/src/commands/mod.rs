@@ -21,6 +21,8 @@ mod show;
 mod simulate;
 mod undo;
 
+pub(crate) use compact::machine as compaction;
+
 use crate::args::{Args, Command, DialectArg, FormatArg, Global};
 use crate::exit::{Failure, wrong};
 use crate::settings::Settings;

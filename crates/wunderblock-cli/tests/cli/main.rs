@@ -11,6 +11,7 @@
 
 mod append;
 mod build;
+mod compaction;
 mod crash;
 mod desk;
 mod fields;

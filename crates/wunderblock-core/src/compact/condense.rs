@@ -57,6 +57,7 @@ pub(super) fn job(rules: Rules, by: Measure, policy: &Policy, ask: &Ask<'_>) -> 
                 tokens,
                 target: policy.summary.condensed.min(most),
                 splits: false,
+                inner: false,
             });
         }
     }

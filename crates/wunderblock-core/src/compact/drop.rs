@@ -67,8 +67,8 @@ fn frontier(units: &[(&Unit, Tokens)], gone: &BTreeSet<Seq>, ask: &Ask<'_>, guar
     let Some(last) = last else { return old.clone() };
     let drop_before = last.next().max(old.drop_before);
     let stays = units.iter().filter(|(unit, _)| unit.last < drop_before && !gone.contains(&unit.key));
-    let mut keep: BTreeSet<Seq> = stays.flat_map(|(unit, _)| unit.speakers.iter().copied()).collect();
-    keep.extend(guard.keep.iter().copied().filter(|seq| *seq < drop_before));
+    let mut keep = guard.kept(old, drop_before);
+    keep.extend(stays.flat_map(|(unit, _)| unit.speakers.iter().copied()));
     Trim {
         drop_before,
         stub_before: old.stub_before.max(drop_before),

@@ -84,7 +84,7 @@ pub fn due(policy: &Policy, measure: &Measure) -> Option<Due> {
         return None;
     }
     if measure.overflows {
-        let why = format!("the request takes {} tokens and {} fit", measure.tokens, measure.limit);
+        let why = format!("not all of it fits into {} tokens", measure.limit);
         return Some(Due { level: Level::Overflow, why });
     }
     let trigger = &policy.trigger;

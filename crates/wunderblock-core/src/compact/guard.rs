@@ -5,6 +5,7 @@ use crate::cost;
 use crate::pair::{Arrangement, Shape, Unit};
 use crate::plan::{self, Ask};
 use crate::policy::{Cut, Policy};
+use crate::step::Trim;
 use crate::trim;
 use crate::units::{Seq, Tokens};
 use std::collections::BTreeSet;
@@ -20,7 +21,7 @@ pub struct Guard {
     pub head: Seq,
     /// Units that end from this position on belong to the protected tail.
     pub cut: Seq,
-    /// Speakers between the two that stay verbatim: the user's own, the newest request, pins. Ascending.
+    /// Speakers between the two that stay verbatim: the user's own, the newest request, pins, calls that wait. Ascending.
     pub keep: Vec<Seq>,
     /// The tail begins inside a turn of the user, which begins here.
     pub split: Option<Seq>,
@@ -33,6 +34,13 @@ impl Guard {
         (self.head..self.cut).contains(&unit.last)
             && unit.shape != Shape::System
             && !unit.speakers.iter().any(|seq| self.keep.binary_search(seq).is_ok())
+    }
+
+    /// The speakers that stay verbatim under a new frontier: those it protects before it, and between the frontiers those
+    /// that stayed so far.
+    pub(super) fn kept(&self, old: &Trim, drop_before: Seq) -> BTreeSet<Seq> {
+        let before = self.keep.iter().filter(|seq| **seq < drop_before);
+        before.chain(old.keep.iter().filter(|seq| **seq >= drop_before)).copied().collect()
     }
 }
 
@@ -59,7 +67,12 @@ pub fn guard(policy: &Policy, ask: &Ask<'_>, arrangement: &Arrangement) -> Guard
     let units = shown(ask, arrangement);
     let newest = ask.view.newest_user();
     let reach = tail(policy, ask, &units, newest);
-    let tail = cut(policy, ask, &units, reach);
+    let mut tail = cut(policy, ask, &units, reach);
+    // A record can end two units: words beside a result. No cut goes between them.
+    let ends = |index: usize| units.get(index).map(|(unit, _)| unit.last);
+    while tail > 0 && ends(tail) == ends(tail - 1) {
+        tail -= 1;
+    }
     let turn = |index: usize| units.get(index).is_none_or(|(unit, _)| is_turn(ask, unit));
     let split = (!turn(tail)).then(|| (0..tail).rev().find(|index| turn(*index))).flatten();
     let before = units.get(..tail).unwrap_or_default();
@@ -84,8 +97,7 @@ fn tail(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], newest: Optio
     let part = if part > Tokens::ZERO { part.max(protect.at_least) } else { part };
     let part = if protect.at_most > Tokens::ZERO { part.min(protect.at_most) } else { part };
     let (need_tokens, need_messages) = (part.max(protect.tokens), protect.messages);
-    // A call that waits for its result is in the tail, unless the user has gone on since.
-    let open = |unit: &Unit| unit.is_waiting() && newest.is_none_or(|user| unit.last > user);
+    let open = |unit: &Unit| is_open(unit, newest);
     let of_newest = |unit: &Unit| newest.is_some_and(|seq| unit.speakers.contains(&seq));
     let first = |wanted: &dyn Fn(&Unit) -> bool| {
         units.iter().position(|(unit, _)| wanted(unit)).unwrap_or(units.len())
@@ -150,6 +162,11 @@ fn forward(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], reach: usi
     if enough && reach + 1 < units.len() { reach + 1 } else { reach }
 }
 
+/// A call that waits for its result, unless the user has gone on since.
+fn is_open(unit: &Unit, newest: Option<Seq>) -> bool {
+    unit.is_waiting() && newest.is_none_or(|user| unit.last > user)
+}
+
 fn is_turn(ask: &Ask<'_>, unit: &Unit) -> bool {
     let said = |seq: &Seq| ask.view.entry(*seq).is_some_and(|entry| entry.message.is_user_turn());
     unit.shape == Shape::User && unit.speakers.iter().any(said)
@@ -166,7 +183,8 @@ fn head(policy: &Policy, before: &[(&Unit, Tokens)]) -> usize {
     before.iter().take_while(within).count()
 }
 
-/// Who stays before the tail: the user's newest words up to the policy's number, the newest request, pins.
+/// Who stays before the tail: the user's newest words up to the policy's number, the newest request, pins, and calls that
+/// wait, where there was no room for a tail that reaches back to them.
 fn keep(policy: &Policy, ask: &Ask<'_>, before: &[(&Unit, Tokens)], newest: Option<Seq>) -> Vec<Seq> {
     let mut keep: BTreeSet<Seq> = BTreeSet::new();
     let mut room = policy.protect.user_tokens;
@@ -179,7 +197,7 @@ fn keep(policy: &Policy, ask: &Ask<'_>, before: &[(&Unit, Tokens)], newest: Opti
         }
     }
     let pinned = |unit: &Unit| unit.members.iter().any(|seq| ask.view.pinned().contains(seq));
-    for (unit, _) in before.iter().filter(|(unit, _)| pinned(unit)) {
+    for (unit, _) in before.iter().filter(|(unit, _)| pinned(unit) || is_open(unit, newest)) {
         keep.extend(&unit.speakers);
     }
     keep.into_iter().collect()

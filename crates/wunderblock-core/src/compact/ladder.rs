@@ -14,7 +14,7 @@ use crate::step::{At, Form, Placed, Trim};
 use crate::trim;
 use crate::units::{Seq, Tokens};
 use crate::view::{Node, View};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// A compaction under way.
 pub struct Ladder<'a> {
@@ -107,7 +107,11 @@ impl<'a> Ladder<'a> {
             policy,
             guard,
             tasks,
-            target: down_to.min(limit),
+            // A request that was too long must become shorter, whatever it is by our count.
+            target: match level {
+                Level::Overflow => down_to.min(limit).min(Tokens(before.0 / 4 * 3)),
+                _ => down_to.min(limit),
+            },
             whole,
             forced: level == Level::Manual,
             view: ask.view.clone(),
@@ -164,13 +168,13 @@ impl<'a> Ladder<'a> {
         Next::Done(Box::new(self.proposal()))
     }
 
-    /// Takes the texts that were asked for. What follows the first that is missing is not used.
+    /// Takes the texts that were asked for. What follows the first that is missing, or blank, is not used.
     pub fn take(&mut self, made: Vec<Made>, first: usize) {
         let jobs = std::mem::take(&mut self.asked);
         let Some(act) = self.policy.steps.get(self.rung) else { return };
         let mut drafts = Vec::new();
         for (index, (job, text)) in jobs.into_iter().zip(made).enumerate() {
-            let Some(text) = text else { break };
+            let Some(text) = text.filter(says_something) else { break };
             let node = Node {
                 at: Seq(self.next.0 + drafts.len() as u64),
                 from: job.from,
@@ -213,6 +217,7 @@ impl<'a> Ladder<'a> {
                     all: *all || self.forced,
                     anchored: *anchored,
                     excess: self.now.saturating_sub(self.target),
+                    next: self.next,
                 };
                 let tasks = if *by == By::Task { self.tasks } else { &[] };
                 let arrangement = arrange(&self.view);
@@ -284,13 +289,12 @@ impl<'a> Ladder<'a> {
     fn with_nodes(&self, act: &Act, drafts: &[NodeDraft]) -> Option<Trim> {
         let old = self.view.trim();
         let last = drafts.last()?;
-        let gone = |placed: &&Placed| !drafts.iter().any(|draft| draft.job.sources.contains(&placed.at));
-        let mut nodes: Vec<Placed> = old.nodes.iter().filter(gone).copied().collect();
-        nodes.extend(drafts.iter().map(|draft| Placed {
-            at: draft.at,
-            from: draft.job.from,
-            to: draft.job.to,
-        }));
+        let sources: HashSet<Seq> =
+            drafts.iter().flat_map(|draft| draft.job.sources.iter().copied()).collect();
+        let stands = |placed: &&Placed| !sources.contains(&placed.at);
+        let mut nodes: Vec<Placed> = old.nodes.iter().filter(stands).copied().collect();
+        let shown = drafts.iter().filter(|draft| !draft.job.inner);
+        nodes.extend(shown.map(|draft| Placed { at: draft.at, from: draft.job.from, to: draft.job.to }));
         nodes.sort_unstable_by_key(|placed| placed.from);
         if matches!(act, Act::Condense { .. }) {
             return Some(Trim { nodes, ..old.clone() });
@@ -299,10 +303,9 @@ impl<'a> Ladder<'a> {
         let arrangement = arrange(&self.view);
         let head = arrangement.units.iter().filter(|unit| unit.last < self.guard.head);
         let head = head.flat_map(|unit| unit.speakers.iter().copied());
-        let mut keep: Vec<Seq> = self.guard.keep.iter().copied().chain(head).collect();
-        keep.retain(|seq| *seq < drop_before);
-        keep.sort_unstable();
-        keep.dedup();
+        let mut keep = self.guard.kept(old, drop_before);
+        keep.extend(head);
+        let keep = keep.into_iter().collect();
         Some(Trim { drop_before, stub_before: old.stub_before.max(drop_before), keep, nodes, ..old.clone() })
     }
 
@@ -367,6 +370,11 @@ fn is_standing(act: &Act) -> bool {
         }
         _ => false,
     }
+}
+
+/// A blank summary would stand for a range and tell nothing of it; no provider takes a blank text either.
+fn says_something(text: &Body) -> bool {
+    text.inline().is_none_or(|text| !text.trim().is_empty())
 }
 
 fn node(draft: &NodeDraft) -> Node {

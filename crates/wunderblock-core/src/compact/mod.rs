@@ -49,6 +49,8 @@ pub struct Job {
     pub target: Tokens,
     /// It covers the beginning of a turn that goes on behind it.
     pub splits: bool,
+    /// No request shows it: it goes into another of the same climb, so no model need write it.
+    pub inner: bool,
 }
 
 /// How much a summary says.

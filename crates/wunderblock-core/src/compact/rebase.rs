@@ -2,33 +2,46 @@
 
 use super::ladder::Proposal;
 use crate::pair::{Unit, arrange};
-use crate::step::{Form, Trim};
-use crate::trim;
+use crate::step::Form;
 use crate::units::Seq;
 use crate::view::View;
+use std::collections::{HashMap, HashSet};
 
 /// The proposal for a session that has grown from the view it was made from: its own events have later positions. `None`
-/// when something it consumed is not as it was: the lane took a step, an entry was erased or pinned, an exchange got a
-/// result.
+/// when something it consumed is not as it was: the lane took a step, an entry or a summary was erased, an entry was pinned,
+/// an exchange that waited for nothing got another result.
 #[must_use]
 pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     let trim = proposal.trim.as_ref()?;
-    if old.trim() != new.trim() || old.pinned() != new.pinned() || !old.erased().eq(new.erased()) {
+    // A summary made from one that has been erased since would say it again.
+    let stand = |view: &View| view.nodes().map(|node| node.at).collect::<Vec<Seq>>();
+    if old.trim() != new.trim()
+        || old.pinned() != new.pinned()
+        || !old.erased().eq(new.erased())
+        || stand(old) != stand(new)
+    {
         return None;
     }
     let (before, after) = (arrange(old), arrange(new));
+    let formed: HashSet<Seq> = trim.forms.iter().map(|((at, _), _)| *at).collect();
     let touched =
-        |unit: &&Unit| unit.last < trim.drop_before || unit.members.iter().any(|seq| has_form(trim, *seq));
-    let touched = |unit: &&Unit| touched(unit) && !unit.is_waiting();
-    let mut ours = before.units.iter().filter(touched);
-    let still = |unit: &Unit| {
-        after.units.iter().any(|other| other.members == unit.members && other.shape == unit.shape)
+        |unit: &&Unit| unit.last < trim.drop_before || unit.members.iter().any(|seq| formed.contains(seq));
+    let begins = |unit: &Unit| unit.speakers.first().copied();
+    let now: HashMap<Option<Seq>, &Unit> = after.units.iter().map(|unit| (begins(unit), unit)).collect();
+    let still = |unit: &Unit| match now.get(&begins(unit)) {
+        // What it waited for comes in at the tail, whenever the proposal is published.
+        Some(other) if unit.is_waiting() => {
+            unit.members.iter().all(|seq| other.members.binary_search(seq).is_ok())
+        }
+        Some(other) => other.members == unit.members && other.shape == unit.shape,
+        None => false,
     };
-    if !ours.all(still) {
+    if !before.units.iter().filter(touched).all(still) {
         return None;
     }
     let by = new.head().0.saturating_sub(proposal.head.0);
     let moved = |at: Seq| if at > proposal.head { Seq(at.0 + by) } else { at };
+    // What it holds on to stays what it was: nothing that came since lies before its frontiers.
     let mut trim = trim.clone();
     trim.nodes.iter_mut().for_each(|placed| placed.at = moved(placed.at));
     for (_, form) in &mut trim.forms {
@@ -36,7 +49,6 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
             *at = moved(*at);
         }
     }
-    trim::settle(&mut trim, &after, new);
     let mut rebased = Proposal { head: new.head(), trim: Some(trim), ..proposal.clone() };
     for node in &mut rebased.nodes {
         node.at = moved(node.at);
@@ -44,8 +56,4 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     }
     rebased.reduced.iter_mut().for_each(|(at, _)| *at = moved(*at));
     Some(rebased)
-}
-
-fn has_form(trim: &Trim, seq: Seq) -> bool {
-    trim.forms.iter().any(|((at, _), _)| *at == seq)
 }

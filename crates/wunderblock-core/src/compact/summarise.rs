@@ -21,6 +21,8 @@ pub(super) struct Rules {
     pub(super) anchored: bool,
     /// What is to be saved, if not all of it is to be summarised.
     pub(super) excess: Tokens,
+    /// The position of the next new event.
+    pub(super) next: Seq,
 }
 
 impl Rules {
@@ -54,27 +56,34 @@ pub(super) fn jobs(
     let most = rules.oldest.of(Tokens(messages)).0.max(1);
     let chunk = rules.chunk(policy, ask, Tokens(tokens.0 / messages.max(1)));
     let begins = ask.view.trim().drop_before.max(ask.floor).max(guard.head).max(Seq(2));
-    let mut ranges = Ranges { policy, by: rules.by, chunk, jobs: Vec::new(), begins, open: Vec::new() };
+    let (by, jobs, open) = (rules.by, Vec::new(), Vec::new());
+    let mut ranges = Ranges { policy, by, chunk, jobs, begins, open, taken: Tokens::ZERO };
     let (mut used, mut saved) = (0, Tokens::ZERO);
     for (unit, tokens) in before {
         let is_free = guard.is_free(unit);
-        if is_free && used >= most {
+        // What stands before the frontier and goes is told of once more; what stays there is no part of any range.
+        if !is_free && unit.last < begins {
+            continue;
+        }
+        let joined = ranges.ends() == Some(unit.last);
+        if is_free && used >= most && !joined {
             break;
         }
-        let task = tasks.iter().find(|task| (task.from..=task.to).contains(&unit.last));
+        let task = tasks.get(tasks.partition_point(|task| task.to < unit.last));
+        let task = task.filter(|task| task.from <= unit.last);
         let splits = policy.split.two_summaries && guard.split == Some(unit.key);
-        if splits || ranges.is_full(tokens, task) {
+        if (splits || ranges.is_full(tokens, task)) && !joined {
             saved += ranges.close(false);
             if !rules.all && chunk > Tokens::ZERO && saved >= rules.excess {
                 break;
             }
         }
         used += if is_free { unit.members.len() as u64 } else { 0 };
-        ranges.open.push(Piece { unit, tokens: if is_free { tokens } else { Tokens::ZERO }, task });
+        ranges.push(Piece { unit, tokens: if is_free { tokens } else { Tokens::ZERO }, task });
     }
     ranges.close(guard.split.is_some());
     if rules.anchored {
-        anchor(&mut ranges.jobs, ask, policy);
+        anchor(&mut ranges.jobs, ask, policy, rules.next);
     }
     ranges.jobs
 }
@@ -94,29 +103,37 @@ struct Ranges<'a> {
     jobs: Vec<Job>,
     begins: Seq,
     open: Vec<Piece<'a>>,
+    /// What summaries of what is open save.
+    taken: Tokens,
 }
 
 impl<'a> Ranges<'a> {
     /// Whether a new range begins before a unit.
     fn is_full(&self, tokens: Tokens, task: Option<&'a Task>) -> bool {
         let Some(last) = self.open.last() else { return false };
-        let full = self.chunk > Tokens::ZERO && self.taken() + tokens > self.chunk;
+        let full = self.chunk > Tokens::ZERO && self.taken + tokens > self.chunk;
         let begins = |task: Option<&Task>| task.map(|task| task.from);
         full || (self.by == Measure::Task && begins(task) != begins(last.task))
     }
 
-    fn taken(&self) -> Tokens {
-        self.open.iter().map(|piece| piece.tokens).sum()
+    /// Where the unit that came last ends.
+    fn ends(&self) -> Option<Seq> {
+        self.open.last().map(|piece| piece.unit.last)
+    }
+
+    fn push(&mut self, piece: Piece<'a>) {
+        self.taken += piece.tokens;
+        self.open.push(piece);
     }
 
     /// Ends the range that is open. The answer is what its summary should save. Where nothing would be saved, the range
-    /// stays open, and at the end there is none: no summary of what stays verbatim is worth its words.
+    /// stays open, and at the end there is none: no summary of what stays verbatim is worth its words. The same while
+    /// nothing in it lies where the range begins, or behind.
     fn close(&mut self, splits: bool) -> Tokens {
-        let tokens = self.taken();
-        let Some(to) = self.open.iter().map(|piece| piece.unit.last).max().filter(|_| tokens > Tokens::ZERO)
-        else {
-            return Tokens::ZERO;
-        };
+        let tokens = self.taken;
+        let to = self.ends().filter(|to| tokens > Tokens::ZERO && *to >= self.begins);
+        let Some(to) = to else { return Tokens::ZERO };
+        self.taken = Tokens::ZERO;
         let pieces = std::mem::take(&mut self.open);
         let mut entries: Vec<Seq> =
             pieces.iter().flat_map(|piece| piece.unit.members.iter().copied()).collect();
@@ -135,6 +152,7 @@ impl<'a> Ranges<'a> {
             tokens,
             target,
             splits,
+            inner: false,
         });
         self.begins = to.next();
         tokens.saturating_sub(target)
@@ -155,19 +173,23 @@ pub(super) fn target(summary: &Summary, tokens: Tokens) -> Tokens {
     summary.share.of(tokens).max(summary.at_least).min(summary.target.max(summary.at_least))
 }
 
-/// One summary of everything: those that stand go into the first job.
-fn anchor(jobs: &mut [Job], ask: &Ask<'_>, policy: &Policy) {
-    let placed = &ask.view.trim().nodes;
-    let nodes: Vec<&Node> = ask.view.nodes().collect();
-    let (Some(first), Some(last), Some(job)) = (placed.first(), placed.last(), jobs.first_mut()) else {
-        return;
-    };
-    if last.to.next() != job.from || nodes.len() != placed.len() {
-        return;
+/// One summary of everything: those that stand go into the first job, as far back as they follow one another, beside one of
+/// what is new, so that every summary of summaries is one of nothing else. It must not stand for what none of them tells of.
+fn anchor(jobs: &mut Vec<Job>, ask: &Ask<'_>, policy: &Policy, next: Seq) {
+    let Some(job) = jobs.first_mut() else { return };
+    let mut nodes: Vec<&Node> = Vec::new();
+    for placed in ask.view.trim().nodes.iter().rev() {
+        let before = nodes.last().map_or(job.from, |node| node.from);
+        let Some(node) = ask.view.node(placed.at).filter(|node| node.to.next() == before) else { break };
+        nodes.push(node);
     }
+    nodes.reverse();
+    let Some(first) = nodes.first() else { return };
+    let inner = Job { inner: true, ..job.clone() };
     job.from = first.from;
-    job.sources = placed.iter().map(|placed| placed.at).collect();
+    job.sources = nodes.iter().map(|node| node.at).chain([next]).collect();
     job.level = nodes.iter().map(|node| node.level).max().unwrap_or_default() + 1;
     job.tokens += nodes.iter().map(|node| cost::node(node, ask.gauge).tokens).sum();
     job.target = target(&policy.summary, job.tokens);
+    jobs.insert(0, inner);
 }

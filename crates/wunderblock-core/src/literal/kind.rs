@@ -107,9 +107,9 @@ fn joins(bytes: &[u8], from: usize, at: usize, class: u16) -> Joins {
     let next = bytes.get(at + 1).copied().unwrap_or_default();
     let so_far = bytes.get(from..at).unwrap_or_default();
     if class == LETTER {
-        // Times and division signs stand between names, not in them.
-        let is_sign = bytes.get(at) == Some(&0xC3) && matches!(next, 0x97 | 0xB7);
-        return if is_sign { Joins::No } else { Joins::By(2) };
+        // Times and division signs, and marks that hide, stand between names, not in them.
+        let lead = bytes.get(at).copied().unwrap_or_default();
+        return if is_letter(lead, next) { Joins::By(2) } else { Joins::No };
     }
     let is_drive = matches!(so_far, [letter] if letter.is_ascii_alphabetic());
     if class == BACKSLASH {
@@ -131,6 +131,12 @@ fn joins(bytes: &[u8], from: usize, at: usize, class: u16) -> Joins {
         b'a'..=b'f' if so_far == b"wb" => Joins::By(1),
         _ => Joins::No,
     }
+}
+
+/// Whether a character of these two bytes is a letter or a digit.
+pub(crate) fn is_letter(lead: u8, next: u8) -> bool {
+    let code = u32::from(lead & 0x1F) << 6 | u32::from(next & 0x3F);
+    char::from_u32(code).is_some_and(char::is_alphanumeric)
 }
 
 fn end_of_url(bytes: &[u8], from: usize) -> usize {

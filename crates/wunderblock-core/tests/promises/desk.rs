@@ -47,7 +47,7 @@ pub(crate) fn change() -> impl Strategy<Value = Change> {
 }
 
 /// What the sources say at the moment.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Desk {
     pub(crate) offer: Offer,
     pub(crate) state: Vec<Injection>,

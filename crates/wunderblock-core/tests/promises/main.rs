@@ -7,11 +7,15 @@
 )]
 
 mod cases;
+mod compaction;
+mod compaction_kept;
+mod compaction_rebase;
 mod desk;
 mod fence;
 mod fit;
 mod history;
 mod lane;
+mod policies;
 mod preamble;
 mod prefix;
 mod resume;

@@ -14,7 +14,7 @@ use wunderblock_core::render::measure;
 use wunderblock_core::units::{Cost, Seq, Tokens};
 
 /// Whether an event lets a request change before its end.
-fn says_so(event: &Event) -> bool {
+pub(crate) fn says_so(event: &Event) -> bool {
     match &event.fact {
         Some(Fact::ViewTrimmed(trimmed)) => trimmed.lane == LaneId::main(),
         Some(Fact::PreambleChanged(changed)) => changed.lane == LaneId::main(),
@@ -23,7 +23,7 @@ fn says_so(event: &Event) -> bool {
     }
 }
 
-fn check_grown(before: &Built, after: &Built) {
+pub(crate) fn check_grown(before: &Built, after: &Built) {
     let (old, new) = (&before.rendered.request, &after.rendered.request);
     assert_eq!(old.tools, new.tools);
     if old.messages.is_empty() {

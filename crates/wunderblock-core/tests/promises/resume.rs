@@ -9,7 +9,7 @@ use wunderblock_core::plan::Trim;
 use wunderblock_core::view::View;
 
 /// Reads from the ledger what the view's documentation lists, and no more.
-fn resume(events: &[Event]) -> View {
+pub(crate) fn resume(events: &[Event]) -> View {
     let step = events.iter().rev().find(
         |event| matches!(&event.fact, Some(Fact::ViewTrimmed(trimmed)) if trimmed.lane == LaneId::main()),
     );
@@ -24,7 +24,7 @@ fn resume(events: &[Event]) -> View {
             && (matches!(event.fact, Some(Fact::ContentPinned(_) | Fact::ContentErased(_)))
                 || Some(event.seq) == preamble)
     };
-    let held = |event: &&Event| trim.hold.contains(&event.seq);
+    let held = |event: &&Event| trim.hold.contains(&event.seq) || trim.names(event.seq);
     let after = |event: &&Event| event.seq >= trim.drop_before;
     let mut view = View::new(LaneId::main());
     for event in step

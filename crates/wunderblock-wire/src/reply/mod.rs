@@ -157,8 +157,8 @@ struct Stream {
 
 #[derive(Debug)]
 enum Assembly {
-    Anthropic(anthropic::Assembly),
-    OpenaiChat(openai_chat::Assembly),
+    Anthropic(Box<anthropic::Assembly>),
+    OpenaiChat(Box<openai_chat::Assembly>),
     Unsupported,
 }
 
@@ -218,8 +218,8 @@ impl Reading {
             Form::Whole(begun)
         } else {
             let assembly = match self.dialect {
-                Dialect::Anthropic => Assembly::Anthropic(anthropic::Assembly::default()),
-                Dialect::OpenaiChat => Assembly::OpenaiChat(openai_chat::Assembly::default()),
+                Dialect::Anthropic => Assembly::Anthropic(Box::default()),
+                Dialect::OpenaiChat => Assembly::OpenaiChat(Box::default()),
                 _ => Assembly::Unsupported,
             };
             let mut stream = Box::new(Stream { events: Events::new(self.most), assembly });

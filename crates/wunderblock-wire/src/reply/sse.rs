@@ -141,10 +141,12 @@ mod tests {
 
     #[test]
     fn streams_are_read_as_the_standard_has_it() {
-        let table: [(&str, &[(&str, &str)]); 12] = [
+        let table: [(&str, &[(&str, &str)]); 14] = [
             ("data: a\n\n", &[("", "a")]),
             ("data:a\r\n\r\ndata: b\r\n\r\n", &[("", "a"), ("", "b")]),
             ("data: a\r\rdata: b\r\r", &[("", "a"), ("", "b")]),
+            ("data: a\r\ndata: b\r\n\r\n", &[("", "a\nb")]),
+            ("data: a\rdata: b\r\r", &[("", "a\nb")]),
             ("\u{feff}data: a\n\n", &[("", "a")]),
             ("data: a\ndata:  b\ndata\n\n", &[("", "a\n b\n")]),
             (": a comment\nevent: ping\ndata: {}\n\n", &[("ping", "{}")]),

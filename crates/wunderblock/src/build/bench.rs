@@ -41,7 +41,7 @@ pub(crate) struct Sized<'a> {
     pub(crate) tokens: Tokens,
     pub(crate) limit: Tokens,
     pub(crate) window: Tokens,
-    /// It fitted only because something was left out.
+    /// It fitted only because something was left out, or the provider refused the one before as too long.
     pub(crate) overflows: bool,
     pub(crate) messages: u64,
     pub(crate) now: Millis,
@@ -69,7 +69,7 @@ impl Draft {
             tokens: report.total_tokens.max(measured),
             limit: report.limit,
             window: report.window,
-            overflows: self.step.plan.step == Some(TrimReason::OverBudget),
+            overflows: self.refused || self.step.plan.step == Some(TrimReason::OverBudget),
             messages: report.entries.iter().filter(|entry| entry.seq.is_some()).count() as u64,
             now,
             opened_at: self.opened_at,

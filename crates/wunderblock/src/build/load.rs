@@ -46,6 +46,8 @@ pub(crate) struct Loaded {
     pub(crate) anew: bool,
     /// The lane's newest step, and when it took it.
     pub(crate) step: Option<(Millis, ViewTrimmed)>,
+    /// Whether the provider refused the lane's last request as too long.
+    pub(crate) refused: bool,
 }
 
 /// The texts of blobs, for rendering.
@@ -108,6 +110,7 @@ impl Engine {
         let mut view = View::new(wanted.lane.clone());
         let mut counts = HashMap::new();
         let mut notes = Vec::new();
+        let mut refused = false;
         if let Some((event, _)) = &first.trim {
             view.apply(event);
         }
@@ -115,6 +118,7 @@ impl Engine {
             counts.extend(row.counts.iter().copied());
             let event = self.event(wanted.stream, row)?;
             notes.extend(Note::of(&event, wanted.lane));
+            refused = is_refused(refused, &event, wanted.lane);
             let newest = first.trim.as_ref().is_some_and(|(trim, _)| trim.seq == event.seq);
             if is_step(&event, wanted.anew) && !newest {
                 view.pass(&event);
@@ -138,6 +142,7 @@ impl Engine {
                 Some(Fact::ViewTrimmed(step)) => Some((event.at, step)),
                 _ => None,
             }),
+            refused,
         })
     }
 
@@ -412,6 +417,29 @@ fn is_step(event: &Event, anew: bool) -> bool {
     matches!(event.fact, Some(Fact::ViewTrimmed(_)))
         || anew && matches!(event.fact, Some(Fact::ContextBuilt(_)))
 }
+
+/// Whether, as of an event, the provider refused the lane's last request as too long.
+fn is_refused(before: bool, event: &Event, lane: &LaneId) -> bool {
+    match &event.fact {
+        Some(Fact::ContextBuilt(built)) if built.lane == *lane => false,
+        Some(Fact::ViewTrimmed(step)) if step.lane == *lane => false,
+        // Our own refusal says what did not fit.
+        Some(Fact::TurnCompleted(turn)) if turn.overflow.is_none() => {
+            let words = [turn.error_code.as_deref(), Some(&*turn.stop_reason)];
+            words.into_iter().flatten().any(|word| TOO_LONG.contains(&word))
+        }
+        _ => before,
+    }
+}
+
+/// What providers and agents call a request that is too long: OpenAI's and Anthropic's error codes, Anthropic's stop reason.
+const TOO_LONG: [&str; 5] = [
+    "context_overflow",
+    "context_length_exceeded",
+    "request_too_large",
+    "model_context_window_exceeded",
+    "prompt_too_long",
+];
 
 /// What the second round trip is for.
 struct Further {

@@ -178,6 +178,10 @@ impl Session {
     /// [`Error::OverBudget`] when even the least does not fit; otherwise when the ledger cannot be used.
     pub async fn context(&self, options: &ContextOptions) -> Result<Built, Error> {
         let mut relief = Relief::default();
+        if let Some(compactor) = &options.compactor {
+            let lane = options.lane.clone().unwrap_or_else(LaneId::main);
+            self.settled(&compactor.policy, &lane).await?;
+        }
         for _ in 0..limits::BUILD_RETRIES {
             let drafted = self.draft(options).await;
             if relief.is_open() && self.relieve(options, &drafted, &mut relief).await? {
@@ -289,6 +293,8 @@ struct Draft {
     built_before: Option<Millis>,
     /// The lane's newest step, and when it took it.
     last_step: Option<(Millis, ViewTrimmed)>,
+    /// Whether the provider refused the lane's last request as too long.
+    refused: bool,
     /// When the session began.
     opened_at: Millis,
     fresh: Fresh,
@@ -375,6 +381,7 @@ impl Engine {
             before: was_at,
             built_before: before.map(|(at, _)| at),
             last_step: loaded.step.clone(),
+            refused: loaded.refused,
             opened_at: loaded.info.opened_at,
             fresh,
         })

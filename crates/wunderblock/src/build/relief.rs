@@ -3,6 +3,7 @@
 use super::{ContextOptions, Draft};
 use crate::compact::{CompactOptions, Compacted, Outcome};
 use crate::error::Error;
+use crate::limits;
 use crate::session::Session;
 use wunderblock_core::compact::{Due, Level};
 use wunderblock_core::section::Section;
@@ -55,13 +56,16 @@ impl Session {
             // Nobody waits for a model here.
             compactor.summariser = None;
         }
+        let compactor_is_free = compactor.summariser.is_none();
+        let sweeps = self.info().await?.text <= limits::SWEEP_AT_ONCE;
         let wanted = CompactOptions {
             context: ContextOptions { compactor: None, ..options.clone() },
             compactor,
             due: Some(due),
             focus: None,
             dry_run: false,
-            sweep: false,
+            // What a person would wait for, and no model would be paid for.
+            sweep: sweeps && compactor_is_free,
             progress: None,
         };
         let compacted = self.compact(&wanted).await?;

@@ -9,7 +9,7 @@ use crate::session::Session;
 use crate::store::{Answer, Marked, Query};
 use std::collections::BTreeSet;
 use wunderblock_core::budget::Certainty;
-use wunderblock_core::event::{ContextBuilt, Fact};
+use wunderblock_core::event::{ContextBuilt, Fact, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Body, Dialect};
 use wunderblock_core::preamble::Change;
@@ -149,6 +149,14 @@ impl Session {
             self.events(low.next(), high, (u64::from(u32::MAX), Bytes(i64::MAX.unsigned_abs()))).await?;
         for event in events {
             let why = match &event.fact {
+                Some(Fact::ViewTrimmed(ViewTrimmed { lane, compaction: Some(done), .. }))
+                    if *lane == b.lane =>
+                {
+                    format!(
+                        "compacted by `{}` ({}): {} → {} tokens",
+                        done.policy, done.trigger, done.tokens_before, done.tokens_after
+                    )
+                }
                 Some(Fact::ViewTrimmed(trimmed)) if trimmed.lane == b.lane => format!(
                     "the lane left more out ({}): shown from position {}, verbatim from {}",
                     trimmed.reason.words(),

@@ -1,6 +1,7 @@
 //! Climbing the ladder on a thread of its own: the summariser may block.
 
 use super::prepare::Prepared;
+use super::ration::Ration;
 use super::writing::Writer;
 use super::{CompactOptions, OnProgress, Stage};
 use crate::error::Error;
@@ -29,7 +30,7 @@ pub(super) async fn run(
     options: &CompactOptions,
     redactor: Arc<Redactor>,
     prepared: &Prepared,
-    level: Level,
+    (level, ration): (Level, Ration),
 ) -> Result<Climbed, Error> {
     let (prepared, options) = (prepared.clone(), options.clone());
     on_thread(move || {
@@ -41,6 +42,7 @@ pub(super) async fn run(
             redactor: &redactor,
             focus: options.focus.as_deref(),
             progress: options.progress.as_ref(),
+            ration: &ration,
         };
         climb.run(level)
     })
@@ -68,6 +70,8 @@ pub(crate) struct Climb<'a> {
     pub(crate) redactor: &'a Redactor,
     pub(crate) focus: Option<&'a str>,
     pub(crate) progress: Option<&'a OnProgress>,
+    /// How often the summariser may be asked.
+    pub(crate) ration: &'a Ration,
 }
 
 impl Climb<'_> {
@@ -111,14 +115,18 @@ impl Climb<'_> {
     fn write(&self, ladder: &Ladder<'_>, job: &Job, told: &dyn Fn(usize) -> bool) -> Draft {
         let (view, texts) = (self.ask.view, self.ask.bodies);
         let entries: Vec<&Entry> = job.entries.iter().filter_map(|seq| view.entry(*seq)).collect();
-        let earlier: Vec<Earlier<'_>> =
+        let mut earlier: Vec<Earlier<'_>> =
             job.sources.iter().filter_map(|at| self.earlier(ladder, *at)).collect();
+        // What stands word for word beside it need not be told twice.
+        let begins = entries.first().map_or(job.to.next(), |entry| entry.seq);
+        earlier.retain(|earlier| earlier.to < begins);
         let material = Material { from: job.from, to: job.to, entries, bodies: texts, earlier };
         let writer = Writer {
             policy: self.policy,
-            summariser: self.summariser,
+            summariser: self.summariser.filter(|_| !job.inner),
             focus: self.focus,
             redactor: self.redactor,
+            ration: self.ration,
         };
         writer.write(job, &material, self.ask.gauge, told)
     }

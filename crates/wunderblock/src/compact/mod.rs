@@ -12,6 +12,8 @@ mod due;
 mod hook;
 mod prepare;
 mod publish;
+mod ration;
+mod state;
 mod sweep;
 mod todo;
 mod undo;
@@ -21,6 +23,8 @@ pub(crate) use climb::{Climb, Climbed, on_thread};
 pub(crate) use due::{between_tasks, is_stopped, settled, task_mark};
 pub use hook::Hook;
 pub(crate) use publish::{By, facts, prompt};
+pub(crate) use ration::Ration;
+pub use state::LaneState;
 pub use undo::Undone;
 
 use crate::build::ContextOptions;
@@ -238,8 +242,13 @@ impl Session {
         due: Due,
     ) -> Result<Compacted, Error> {
         let mut swept = Vec::new();
+        let most = options.compactor.policy.limits.calls_per_hour;
+        let ration = Ration::of(match due.level {
+            Level::Manual => u32::MAX,
+            _ => most.saturating_sub(self.calls(lane).await?),
+        });
         if options.sweep && !options.dry_run {
-            swept = self.sweep(options, lane).await?;
+            swept = self.sweep(options, lane, &ration).await?;
         }
         let prepared = self.prepare(options, lane).await?;
         let size = (prepared.tokens, prepared.budget.limit().tokens);
@@ -256,7 +265,8 @@ impl Session {
             options.focus.into_iter().chain(asked.focus).reduce(|all, more| format!("{all}\n{more}"));
         let options = &options;
         let climbed =
-            climb::run(options, Arc::clone(&self.engine.config.redactor), &prepared, due.level).await?;
+            climb::run(options, Arc::clone(&self.engine.config.redactor), &prepared, (due.level, ration))
+                .await?;
         let mut account = account(options, (lane, due), &climbed);
         account.nodes.splice(0..0, swept);
         if climbed.interrupted {
@@ -317,7 +327,7 @@ impl Session {
             round,
             rungs: account.rungs.clone(),
             rejected: account.rejected.clone(),
-            spent: account.spent.first().cloned(),
+            spent: together(&account.spent),
         });
         self.note(fact).await?;
         Ok(account)
@@ -369,6 +379,20 @@ fn account(options: &CompactOptions, (lane, due): (&LaneId, Due), climbed: &Clim
         spent: climbed.drafts.iter().filter_map(|draft| draft.spent.clone()).collect(),
         ..empty(options, lane.clone(), due, Outcome::NothingGained)
     }
+}
+
+/// What several summaries cost together, under the name of the first one's model.
+fn together(spent: &[Spent]) -> Option<Spent> {
+    let add = |sum: Spent, more: &Spent| Spent {
+        calls: sum.calls.saturating_add(more.calls),
+        input: sum.input + more.input,
+        output: sum.output + more.output,
+        // A sum that lacks a part is not known.
+        micro_dollars: sum.micro_dollars.zip(more.micro_dollars).map(|(a, b)| a.saturating_add(b)),
+        model: sum.model,
+    };
+    let (first, rest) = spent.split_first()?;
+    Some(rest.iter().fold(first.clone(), add))
 }
 
 /// How long a worker holds a lane without renewing, in milliseconds.

@@ -4,6 +4,7 @@
 //! and the summaries that stand, is linear in what it reads, and goes on where it was interrupted.
 
 use super::climb::on_thread;
+use super::ration::Ration;
 use super::writing::Writer;
 use super::{CompactOptions, MadeNode, Stage};
 use crate::build::load::{Loaded, Texts, Wanted};
@@ -38,6 +39,9 @@ const BYTES_PER_TOKEN: u64 = 4;
 /// Fan-outs where the policy names none: lossless-claw's `leafMinFanout` and `condensedMinFanout`.
 const FANS: (u64, u64) = (8, 4);
 
+/// The word for a step of a sweep, in records.
+pub(super) const SWEEP: &str = "sweep";
+
 /// A summary that stands in the swept part.
 #[derive(Clone)]
 struct Standing {
@@ -59,6 +63,7 @@ struct Fresh {
 struct Sweep<'a> {
     options: &'a CompactOptions,
     lane: &'a LaneId,
+    ration: &'a Ration,
     /// The lane's state as it was published last.
     trim: Trim,
     /// What stands between the beginning and where the sweep is.
@@ -77,6 +82,7 @@ impl Session {
         &self,
         options: &CompactOptions,
         lane: &LaneId,
+        ration: &Ration,
     ) -> Result<Vec<MadeNode>, Error> {
         if !options.compactor.policy.summarises() {
             return Ok(Vec::new());
@@ -92,6 +98,7 @@ impl Session {
         let mut sweep = Sweep {
             options,
             lane,
+            ration,
             trim,
             standing: Vec::new(),
             fresh: Vec::new(),
@@ -103,7 +110,9 @@ impl Session {
         while sweep.begins <= sweep.end {
             let stage = Stage::Swept { through: sweep.begins.prev(), of: sweep.end };
             let on = options.progress.as_ref().is_none_or(|progress| progress(&stage));
-            let done = !on || !self.chunk(&mut sweep, &bench.gauge).await?;
+            let most = u64::from(options.compactor.policy.limits.sweep_nodes);
+            let full = most > 0 && (sweep.made.len() + sweep.fresh.len()) as u64 >= most;
+            let done = !on || full || !self.chunk(&mut sweep, &bench.gauge).await?;
             if done || sweep.fresh.len() >= BATCH {
                 self.publish_sweep(&mut sweep).await?;
             }
@@ -153,20 +162,22 @@ impl Session {
             tokens,
             target,
             splits: false,
+            inner: false,
         };
         sweep.begins = to.next();
         if tokens > Tokens(limits::SWEEP_LEAST) {
             self.put(sweep, job, (entries, texts, Vec::new()), gauge).await?;
-        } else if let Some(standing) =
-            sweep.standing.last_mut().filter(|last| last.placed.to.next() == job.from)
+        } else if let Some(fresh) =
+            sweep.fresh.last_mut().filter(|last| last.job.level == 0 && last.job.to.next() == job.from)
         {
-            // A few words between two programs' events: the summary before them stands for them, too.
-            standing.placed.to = to;
+            // A few words at the end: the summary before them, which is not published yet, stands for them, too.
+            fresh.job.to = to;
+            let at = fresh.at;
             sweep
-                .fresh
+                .standing
                 .iter_mut()
-                .filter(|fresh| fresh.at == standing.placed.at)
-                .for_each(|fresh| fresh.job.to = to);
+                .filter(|last| last.placed.at == at)
+                .for_each(|last| last.placed.to = to);
         }
         while let Some((job, earlier)) = condense(sweep) {
             self.put(sweep, job, (Vec::new(), Texts::default(), earlier), gauge).await?;
@@ -184,6 +195,7 @@ impl Session {
     ) -> Result<(), Error> {
         let options = sweep.options.clone();
         let (redactor, gauge) = (Arc::clone(&self.engine.config.redactor), gauge.clone());
+        let ration = sweep.ration.clone();
         let (job, draft, tokens) = on_thread(move || {
             let earlier = earlier.iter().map(|standing| Earlier {
                 at: standing.placed.at,
@@ -204,6 +216,7 @@ impl Session {
                 summariser: options.compactor.summariser.as_deref(),
                 focus: options.focus.as_deref(),
                 redactor: &redactor,
+                ration: &ration,
             };
             let draft = writer.write(&job, &material, &gauge, &|_| true);
             let tokens = gauge.text(&draft.text).tokens;
@@ -257,7 +270,7 @@ impl Session {
         let policy = &sweep.options.compactor.policy.name;
         let compaction = Compaction {
             policy: policy.clone(),
-            level: "manual".into(),
+            level: SWEEP.into(),
             trigger: format!("a sweep through position {}", sweep.begins.prev()).into(),
             tokens_before: Tokens::ZERO,
             tokens_after: Tokens::ZERO,
@@ -383,6 +396,7 @@ fn condense(sweep: &Sweep<'_>) -> Option<(Job, Vec<Standing>)> {
         tokens,
         target: summary.condensed.min(Tokens(tokens.0 / 2).max(summary.at_least)),
         splits: false,
+        inner: false,
     };
     Some((job, run))
 }

@@ -1,5 +1,6 @@
 //! Undoing: the lane's state before a compaction, recorded anew.
 
+use super::sweep::SWEEP;
 use crate::engine::unexpected;
 use crate::error::Error;
 use crate::limits;
@@ -59,9 +60,16 @@ impl Session {
             let Some((place, (at, step))) = place.and_then(|place| Some((place, steps.get(place)?))) else {
                 return Err(Error::NothingToUndo(lane.clone()));
             };
-            let before = steps.get(place + 1).map_or_else(Trim::default, |(_, step)| step.trim.clone());
+            // What was swept for a compaction goes with it.
+            let swept = |(_, step): &&(Seq, ViewTrimmed)| {
+                step.compaction.as_ref().is_some_and(|done| &*done.level == SWEEP)
+            };
+            let with = steps.iter().skip(place + 1).take_while(swept);
+            let gone: Vec<Seq> = std::iter::once(*at).chain(with.map(|(at, _)| *at)).collect();
+            let before = steps.get(place + gone.len());
+            let before = before.map_or_else(Trim::default, |(_, step)| step.trim.clone());
             let Some(done) = step.compaction.as_deref() else { return Err(unexpected()) };
-            match self.restore(lane, (head, *at), (before, done)).await {
+            match self.restore(lane, (head, &gone), (before, done)).await {
                 Err(Error::Store(StoreError::HeadMoved { .. })) => {}
                 other => return other,
             }
@@ -72,10 +80,10 @@ impl Session {
     async fn restore(
         &self,
         lane: &LaneId,
-        (head, at): (Seq, Seq),
+        (head, gone): (Seq, &[Seq]),
         (trim, done): (Trim, &Compaction),
     ) -> Result<Undone, Error> {
-        let undone = Fact::CompactionUndone(CompactionUndone { lane: lane.clone(), compaction: at });
+        let at = gone.first().copied().unwrap_or(head);
         let compaction = Compaction {
             policy: done.policy.clone(),
             level: "manual".into(),
@@ -91,8 +99,14 @@ impl Session {
             reason: TrimReason::Undone,
             compaction: Some(Box::new(compaction)),
         });
-        let recorded = head.next().next();
-        let events = vec![self.engine_event(head.next(), undone)?, self.engine_event(recorded, trimmed)?];
+        let mut events = Vec::new();
+        let mut recorded = head.next();
+        for compaction in gone {
+            let undone = CompactionUndone { lane: lane.clone(), compaction: *compaction };
+            events.push(self.engine_event(recorded, Fact::CompactionUndone(undone))?);
+            recorded = recorded.next();
+        }
+        events.push(self.engine_event(recorded, trimmed)?);
         self.engine.append(&self.id, Some(head), events).await?;
         Ok(Undone {
             compaction: at,

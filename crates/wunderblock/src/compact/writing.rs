@@ -1,5 +1,6 @@
 //! One summary: the range and the brief to what is written, with or without a model.
 
+use super::ration::{Ration, Rationed};
 use crate::redact::Redactor;
 use crate::summarize::attempt::{self, Draft, Floor, Judgement, Options};
 use crate::summarize::{Against, Brief, Material, Summarise, extract, verify};
@@ -15,6 +16,8 @@ pub(super) struct Writer<'a> {
     pub(super) summariser: Option<&'a dyn Summarise>,
     pub(super) focus: Option<&'a str>,
     pub(super) redactor: &'a Redactor,
+    /// How often the summariser may still be asked.
+    pub(super) ration: &'a Ration,
 }
 
 impl Writer<'_> {
@@ -54,7 +57,13 @@ impl Writer<'_> {
             redactor: self.redactor,
             progress: told,
         };
-        attempt::write(material, &brief, gauge, self.summariser, &options)
+        let summariser = self.summariser.filter(|_| !self.ration.is_used_up());
+        let Some(summariser) = summariser else {
+            return attempt::write(material, &brief, gauge, None, &options);
+        };
+        let counted = Rationed::new(summariser, self.ration);
+        let draft = attempt::write(material, &brief, gauge, Some(&counted), &options);
+        Draft { spent: counted.spent(draft.spent.clone()), ..draft }
     }
 }
 

@@ -8,7 +8,7 @@ use super::result::PolicyResult;
 use super::sheet::{Reading, Sheet};
 use crate::build::load::Texts;
 use crate::build::{Aim, Shelf};
-use crate::compact::{self, Climb, Climbed};
+use crate::compact::{self, Climb, Climbed, Ration};
 use crate::gauge::Scales;
 use crate::redact::Redactor;
 use crate::summarize::Summarise;
@@ -49,11 +49,16 @@ pub(super) struct Lane<'a> {
     step: Option<(Millis, ViewTrimmed)>,
     /// How many compactions in a row came to nothing, and what the request took at the last.
     rounds: Option<(u32, Tokens)>,
+    /// When a summariser was asked, and how often.
+    calls: Vec<(Millis, u32)>,
     now: Millis,
     sheet: Sheet,
     account: Account,
     time: Duration,
 }
+
+/// In milliseconds.
+const HOUR: i64 = 3_600_000;
 
 /// A request before it is sent.
 struct Draft<'v> {
@@ -89,6 +94,7 @@ impl<'a> Lane<'a> {
             marks: Vec::new(),
             step: None,
             rounds: None,
+            calls: Vec::new(),
             now: Millis::ZERO,
             sheet: Sheet::new(index),
             account: Account::new(&policy.name, aim),
@@ -261,7 +267,9 @@ impl<'a> Lane<'a> {
         }
         let marks = compact::settled(self.marks.clone(), &self.view, &bodies);
         let tasks = task::tasks(&self.view, &marks, &bodies);
+        let ration = self.ration();
         let climb = Climb {
+            ration: &ration,
             ask,
             tasks: &tasks,
             policy: self.policy,
@@ -274,6 +282,8 @@ impl<'a> Lane<'a> {
         let drafts = &climbed.drafts;
         let refused = drafts.iter().map(|draft| draft.rejected.len() as u64).sum::<u64>();
         let spent = drafts.iter().filter_map(|draft| draft.spent.as_ref()?.micro_dollars).sum();
+        let calls = drafts.iter().filter_map(|draft| draft.spent.as_ref()).map(|spent| spent.calls).sum();
+        self.calls.push((self.now, calls));
         self.account.result.refused_summaries += refused;
         self.account.spend(spent);
         if climbed.proposal.trim.is_none() {
@@ -284,6 +294,13 @@ impl<'a> Lane<'a> {
         }
         self.publish(&climbed, due);
         true
+    }
+
+    /// How often a summariser may be asked within the hour.
+    fn ration(&self) -> Ration {
+        let recent = self.calls.iter().filter(|(at, _)| self.now.0.saturating_sub(at.0) < HOUR);
+        let asked = recent.map(|(_, calls)| *calls).sum();
+        Ration::of(self.policy.limits.calls_per_hour.saturating_sub(asked))
     }
 
     /// Applies what a compaction would record.

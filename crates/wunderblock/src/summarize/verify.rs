@@ -128,7 +128,7 @@ pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: A
     if !absent.is_empty() {
         faults.push(Fault::MissingLiteral(absent));
     }
-    let Grounding { named, grounded, unknown } = known(text, material, brief).check(text);
+    let Grounding { named, grounded, unknown } = known(text, material, &found, brief).check(text);
     let score = Permille::ratio(grounded.into(), named.into());
     if score < against.grounded {
         faults.push(Fault::Ungrounded(unknown));
@@ -148,14 +148,16 @@ pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: A
 }
 
 /// What the range names, and what anybody may write who sums it up.
-fn known(text: &str, material: &Material<'_>, brief: &Brief<'_>) -> Known {
+fn known(text: &str, material: &Material<'_>, found: &Found<'_>, brief: &Brief<'_>) -> Known {
     let texts = sources(material);
     let coloured: Vec<String> = texts
         .iter()
         .filter(|text| text.contains('\u{1b}'))
         .map(|text| without_colour(text).into_owned())
         .collect();
-    let mut known = Known::new(texts.into_iter().chain(coloured.iter().map(String::as_str)));
+    // A tool and what it was given, side by side.
+    let steps = found.steps.iter().map(|step| step.what.as_str());
+    let mut known = Known::new(texts.into_iter().chain(coloured.iter().map(String::as_str)).chain(steps));
     for at in material.entries.first().into_iter().chain(material.entries.last()).map(|entry| entry.at) {
         known.learn(&stamp(at));
     }

@@ -100,6 +100,16 @@ fn a_stream_of_crumbs_ends_with_the_time_for_everything() {
 }
 
 #[test]
+fn a_stream_that_stops_is_waited_for_no_longer_than_between_two_pieces() {
+    let provider = Provider::start([Behaviour::HangMidStream(good())]).unwrap();
+    let limits = Limits { idle: Millis(300), ..patient() };
+    let started = Instant::now();
+    let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut |_| true).unwrap_err();
+    assert_eq!(failure, Failure::TimedOut);
+    assert!(started.elapsed() < Duration::from_secs(20), "it waited as for the first byte");
+}
+
+#[test]
 fn an_answer_without_end_is_not_read_on() {
     for dialect in DIALECTS {
         let provider = Provider::start([Behaviour::TenTimes]).unwrap();

@@ -6,6 +6,7 @@ use super::item::{Item, Text};
 use super::plain::{self, code, line};
 use crate::summarize::{Earlier, Material};
 use std::collections::{HashMap, HashSet};
+use wunderblock_core::literal::literals;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
 
@@ -271,6 +272,9 @@ fn items_of(text: &str, block: &str, fills: &[Fill], at: Seq, form: &Form) -> Ve
                 .unwrap_or(first),
         };
         let rest = format!("`{rest}");
+        if !rest.split(super::item::BETWEEN).all(|piece| is_name(positions(piece).0)) {
+            continue;
+        }
         let several = rest.split(super::item::BETWEEN).map(|piece| {
             let (name, own) = positions(piece);
             item(
@@ -321,7 +325,8 @@ fn positions(text: &str) -> (&str, Vec<Seq>) {
         refs.insert(0, Seq(number));
         rest = before.trim_end();
     }
-    let skip = refs.len().saturating_sub(REFS_MAX);
+    let most = if rest.contains("older messages") { usize::MAX } else { REFS_MAX };
+    let skip = refs.len().saturating_sub(most);
     refs.drain(..skip);
     (rest, refs)
 }
@@ -347,6 +352,10 @@ fn split(said: &str, form: &Form) -> (String, String, String) {
             );
         }
     }
+    // A name by itself.
+    if !said.contains(char::is_whitespace) && literals(said).any(|name| name.text.len() == said.len()) {
+        return (format!("`{}`", code(said, form.marks)), String::new(), String::new());
+    }
     if is_ours(said) {
         return (tame(said, form), String::new(), String::new());
     }
@@ -359,50 +368,30 @@ fn split(said: &str, form: &Form) -> (String, String, String) {
     )
 }
 
+/// A name in backticks, with its count where it has one.
+fn is_name(text: &str) -> bool {
+    let Some((name, rest)) = text.strip_prefix('`').and_then(|text| text.split_once('`')) else {
+        return false;
+    };
+    let count = rest.strip_prefix(" ×").is_some_and(|count| count.bytes().all(|byte| byte.is_ascii_digit()));
+    name.contains(char::is_alphanumeric) && (rest.is_empty() || count)
+}
+
 /// Names in backticks, counts, and the few words that we write around them.
 fn is_ours(text: &str) -> bool {
-    const OURS: [&str; 34] = [
-        "then:",
-        "user:",
-        "model:",
-        "changed",
-        "removed",
-        "changing",
-        "removing",
-        "no",
-        "result",
-        "yet",
-        "read:",
-        "named:",
-        "→",
-        "failed",
-        "failed,",
-        "failed:",
-        "ok",
-        "ok:",
-        "exit",
-        "code",
-        "fixed",
-        "after",
-        "open",
-        "open:",
-        "in",
-        "progress:",
-        "asked",
-        "said",
-        "last:",
-        "was",
-        "given:",
-        "printed:",
-        "reply:",
-        "the",
+    #[rustfmt::skip]
+    const OURS: [&str; 46] = [
+        "after", "asked", "broken", "by", "calls", "changed", "changing", "code", "exit", "failed",
+        "failed,", "failed:", "files", "fixed", "given:", "in", "last:", "messages", "model", "model:",
+        "named:", "no", "off:", "ok", "ok:", "older", "open", "open:", "printed:", "progress:", "read:",
+        "removed", "removing", "reply:", "reports:", "result", "said", "the", "then:", "to", "user",
+        "user:", "was", "yet", "→", "from",
     ];
     let outside: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");
     let plain = |word: &str| {
         let counts = |c: char| c.is_ascii_digit() || "×,:".contains(c);
         OURS.contains(&word)
             || word.chars().all(counts)
-            || matches!(word, "reports:" | "messages" | "by" | "calls" | "files" | "from" | "to")
             || word.chars().all(|c| c.is_ascii_digit() || "-:".contains(c))
     };
     outside.split_whitespace().all(plain) && text.matches('`').count().is_multiple_of(2)

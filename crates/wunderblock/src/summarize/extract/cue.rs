@@ -255,7 +255,7 @@ pub(super) fn sentences<'t>(text: &'t str, mut told: impl FnMut(Cue, &'t str)) {
         let (from, to) = around(text, hit.start(), hit.end());
         *done = to;
         let sentence = text.get(from..to).map(bare).unwrap_or_default();
-        if sentence.chars().nth(SENTENCE_MIN - 1).is_some() && !sentence.starts_with(['|', '{']) {
+        if sentence.chars().nth(SENTENCE_MIN - 1).is_some() {
             told(cue, sentence);
         }
     }

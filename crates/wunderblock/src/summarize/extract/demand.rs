@@ -20,6 +20,8 @@ pub(in super::super) struct Demand {
 const DEMANDS_MAX: usize = 32;
 /// Of one source, at most.
 const EACH_MAX: usize = 12;
+/// Codes of so many of the newest errors.
+const ERRORS_MAX: usize = 3;
 /// A longer one is not worth its room, in bytes.
 const LONGEST: usize = 120;
 /// What is demanded takes up no more than this part of the summary: one in …
@@ -58,8 +60,12 @@ pub(in super::super) fn demands(found: &Found<'_>, brief: &Brief<'_>) -> Vec<Dem
         }
     }
     if has(Fill::Errors) {
-        for trouble in
-            found.troubles.iter().rev().filter(|trouble| trouble.of_step && trouble.is_open()).take(EACH_MAX)
+        for trouble in found
+            .troubles
+            .iter()
+            .rev()
+            .filter(|trouble| trouble.of_step && trouble.is_open())
+            .take(ERRORS_MAX)
         {
             list.take(&trouble.line, Fill::Errors, trouble.at, |literal| literal.kind == Kind::Code);
         }

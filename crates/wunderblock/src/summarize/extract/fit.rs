@@ -4,7 +4,7 @@
 //! first, so that no part is empty that has something to say; then, within a kind, the most useful.
 
 use super::form::Form;
-use super::item::Item;
+use super::item::{Item, Text};
 use crate::summarize::Brief;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
@@ -16,6 +16,8 @@ use wunderblock_core::units::Tokens;
 const LINE_MIN: u64 = 14;
 /// What the head of an item takes that cannot be shown whole.
 const HEAD_TOKENS: u64 = 28;
+/// So many messages that are not shown are named by their positions: the newest.
+const OLDER_MAX: usize = 48;
 /// So many items in a row that do not fit, and the rest of their kind is not tried.
 const MISSES_MAX: usize = 48;
 
@@ -182,6 +184,12 @@ impl<'f> Fit<'f> {
         self.divide(&mut kinds, left);
         let mut spare = left;
         for kind in &mut kinds {
+            if kind.fill == Fill::UserMessages && kind.need > kind.room {
+                // Room for the positions of those that are not shown.
+                let kept = (kind.items.len().min(OLDER_MAX) as u64 * 4).min(kind.room / 6);
+                kind.room -= kept;
+                spare = spare.saturating_sub(kept);
+            }
             let before = kind.room;
             self.serve(kind, &mut chosen);
             spare = spare.saturating_sub(before - kind.room);
@@ -192,7 +200,23 @@ impl<'f> Fit<'f> {
             self.serve(kind, &mut chosen);
             spare = kind.room;
         }
+        chosen.extend(kinds.iter().filter_map(|kind| self.older(kind)));
         chosen
+    }
+
+    /// The positions of the user's messages there is no room for.
+    fn older(&self, kind: &Kind<'_>) -> Option<Item> {
+        let mut left: Vec<&Item> = kind.items.iter().map(|(_, item)| *item).collect();
+        let newest =
+            left.iter().max_by_key(|item| item.order).filter(|item| item.fill == Fill::UserMessages)?;
+        let mut older = (*newest).clone();
+        let lead = format!("older messages ×{}", left.len());
+        left.sort_by_key(|item| item.order);
+        let skip = left.len().saturating_sub(OLDER_MAX);
+        older.refs = left.iter().skip(skip).flat_map(|item| item.refs.first().copied()).collect();
+        older.order = 0;
+        older.text = Text::Line { lead, quote: String::new(), tail: String::new() };
+        Some(older)
     }
 
     /// The best item of each kind, shortened so that all have one.

@@ -4,7 +4,6 @@ use super::item::{BETWEEN, Item, PACKED_LINE, Text};
 use super::plain::{self, Marks};
 use crate::summarize::{Brief, Detail};
 use wunderblock_core::policy::{self, Fill, Section};
-use wunderblock_core::units::Tokens;
 
 /// What stands in a part that has nothing.
 const NOTHING: &str = "–";
@@ -16,8 +15,6 @@ pub(super) struct Form {
     form: policy::Form,
     root: String,
     pub(super) marks: Marks,
-    /// Kept free for what has to be there.
-    pub(super) reserve: Tokens,
 }
 
 /// A part: its heading, none in the short forms, and what it holds.
@@ -51,7 +48,7 @@ impl Form {
         };
         let marks = if template.form == policy::Form::Xml { Marks::All } else { Marks::Speakers };
         let root = element(&template.root);
-        Self { parts, form: template.form, root, marks, reserve: Tokens::ZERO }
+        Self { parts, form: template.form, root, marks }
     }
 
     pub(super) fn has(&self, fill: Fill) -> bool {

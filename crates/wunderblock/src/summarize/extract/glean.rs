@@ -27,6 +27,12 @@ const FIRST_SENTENCES: usize = 256;
 /// … and the newest.
 const NEWEST_SENTENCES: usize = 2_048;
 
+/// Programs that say nothing about what is being worked with.
+const EVERYDAY: [&str; 16] = [
+    "cat", "cd", "cp", "echo", "find", "grep", "head", "ls", "mkdir", "mv", "rm", "sed", "sleep", "tail",
+    "touch", "wc",
+];
+
 /// What somebody said.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Said<'a> {
@@ -39,7 +45,7 @@ pub(in super::super) struct Said<'a> {
 pub(in super::super) struct Step {
     pub(in super::super) at: Seq,
     pub(super) kind: Kind,
-    pub(super) what: String,
+    pub(in super::super) what: String,
     pub(super) key: String,
     pub(super) files: Vec<(Deed, String)>,
     pub(super) shows: bool,
@@ -219,9 +225,8 @@ impl<'a> Found<'a> {
         match (&said.standing, said.role) {
             (Standing::Injected(what), _) => self.printed(at, what, text),
             (Standing::Failed(why), _) => {
-                let line = format!("{why}: {}", text.lines().next().unwrap_or_default());
-                let line = super::plain::head(&line, 220).into_owned();
-                self.trouble(at, "reply", line, false);
+                let line = super::plain::head(&readable(why), 220).into_owned();
+                self.trouble(at, "reply broken off", line, false);
             }
             (_, Role::User) => {
                 self.tally.by_user += 1;
@@ -294,7 +299,7 @@ impl<'a> Found<'a> {
         let Act { kind, what, key, program, files, shows } = act::read(name, gist.as_deref(), input);
         let what = readable(&what).into_owned();
         self.names.learn(&what, at, false);
-        if !program.is_empty() {
+        if !program.is_empty() && !EVERYDAY.contains(&program.as_str()) {
             self.names.term(&program, at, false);
         }
         if kind == Kind::Plan
@@ -324,6 +329,7 @@ impl<'a> Found<'a> {
         }
         ended.telling = ended.telling.map(|line| readable(&line).into_owned());
         let (what, key, began) = (step.what.clone(), step.key.clone(), step.at);
+        let shows = step.shows && step.kind == Kind::Run;
         let files = std::mem::take(&mut step.files);
         step.outcome = Some(ended.clone());
         for text in named {
@@ -332,7 +338,9 @@ impl<'a> Found<'a> {
         if ended.failed {
             self.tally.failed += 1;
             let line = ended.telling.unwrap_or_default();
-            if let Some(place) = self.trouble(at, &what, line, true) {
+            // A search that finds nothing ends with a code too; what somebody broke off is no error.
+            let is_nothing = shows && line.is_empty() || line.ends_with("aborted");
+            if !is_nothing && let Some(place) = self.trouble(at, &what, line, true) {
                 self.open.entry(key).or_default().push(place);
             }
         } else {

@@ -70,6 +70,15 @@ impl Item {
         (self.fill, folded)
     }
 
+    /// Whether it is about this name, in backticks, and quotes nobody.
+    pub(super) fn is_name(&self, name: &str) -> bool {
+        match &self.text {
+            Text::Line { lead, quote, .. } => quote.is_empty() && lead.contains(name),
+            Text::Packed { name: own, .. } => own.starts_with(name),
+            Text::Block(_) => false,
+        }
+    }
+
     /// What it says, to look for words in.
     pub(super) fn words(&self) -> String {
         match &self.text {
@@ -125,8 +134,8 @@ impl Item {
             return None;
         }
         let quote = plain::head(&quote, room).into_owned();
-        let says =
-            quote.chars().filter(|c| c.is_alphanumeric()).count() >= 2 || self.fill == Fill::UserMessages;
+        let signs = |c: char| if c.is_alphanumeric() { 1 + usize::from(c.len_utf8() >= 3) } else { 0 };
+        let says = quote.chars().map(signs).sum::<usize>() >= QUOTE_MIN || self.fill == Fill::UserMessages;
         says.then(|| Self { text: Text::Line { lead, quote, tail }, ..self.clone() })
     }
 }

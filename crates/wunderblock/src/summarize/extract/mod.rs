@@ -37,7 +37,7 @@ use form::Form;
 use item::Item;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::ports::Gauge;
-use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_core::units::Seq;
 
 /// A summary of `material` of at most `brief.most` tokens by the gauge; about `brief.target`, where there is so much to say.
 ///
@@ -47,23 +47,39 @@ use wunderblock_core::units::{Seq, Tokens};
 #[must_use]
 pub fn extract(material: &Material<'_>, brief: &Brief<'_>, gauge: &dyn Gauge) -> String {
     let found = glean(material);
-    let mut form = Form::new(brief);
+    let form = Form::new(brief);
     let mut items = pick::items(&found, &form);
     condense::merge(&mut items, material, &found, &form);
-    let fit = Fit::new(brief, gauge, &form);
-    let mut text = fit.write(&items);
-    // What has to be there may have been in what was cut away.
+    // What has to be there may be in what was cut away; and with it there, something else may have to go.
     let demanded = demands(&found, brief);
-    let missing: Vec<_> = demanded.iter().filter(|demand| !has(&text, demand)).collect();
-    if !missing.is_empty() {
-        for demand in missing {
-            let at = form.place_of(demand.fill).unwrap_or(Fill::Current);
-            items.push(Item::must(at, demand.text.clone(), demand.at));
+    let mut text = Fit::new(brief, gauge, &form).write(&items);
+    for _ in 0..ROUNDS {
+        let missing: Vec<_> = demanded.iter().filter(|demand| !has(&text, demand)).collect();
+        if missing.is_empty() {
+            break;
         }
-        form.reserve = Tokens(brief.most.0 / 3);
+        for demand in missing {
+            insist(&mut items, demand, &form);
+        }
         text = Fit::new(brief, gauge, &form).write(&items);
     }
     text
+}
+
+/// So often what is missing is put before what is not.
+const ROUNDS: usize = 4;
+
+/// The item that names it goes before all others; where there is none, or it would be cut, the name alone.
+fn insist(items: &mut Vec<Item>, demand: &demand::Demand, form: &Form) {
+    let name = format!("`{}`", demand.text);
+    let whole = items.iter_mut().find(|item| item.fill == demand.fill && !item.must && item.is_name(&name));
+    match whole.filter(|_| form.has(demand.fill)) {
+        Some(item) => item.must = true,
+        None => {
+            let at = form.place_of(demand.fill).unwrap_or(Fill::Current);
+            items.push(Item::must(at, demand.text.clone(), demand.at));
+        }
+    }
 }
 
 /// The position as a line ends with it.

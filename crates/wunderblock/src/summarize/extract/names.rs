@@ -76,7 +76,9 @@ impl Names {
     /// Takes in the terms of what somebody said.
     pub(super) fn learn_terms(&mut self, text: &str, at: Seq, by_user: bool) {
         let bytes = text.as_bytes();
-        let wide = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(|byte| *byte >= 0x80);
+        let is_wide = |c: Option<char>| c.is_some_and(|c| c.len_utf8() >= 3 && c.is_alphanumeric());
+        let wide_before = |at: usize| is_wide(text.get(..at).and_then(|text| text.chars().next_back()));
+        let wide_after = |at: usize| is_wide(text.get(at..).and_then(|text| text.chars().next()));
         let mut from = 0;
         while let Some(start) =
             bytes.get(from..).and_then(|rest| rest.iter().position(u8::is_ascii_alphabetic))
@@ -94,15 +96,19 @@ impl Names {
             if !plain || !(2..=24).contains(&word.len()) {
                 continue;
             }
+            let letter = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && c.len_utf8() < 3);
+            let joined = letter(text.get(..start).and_then(|text| text.chars().next_back()))
+                || letter(text.get(end..).and_then(|text| text.chars().next()));
+            if joined {
+                continue;
+            }
             let capital = word.starts_with(|c: char| c.is_ascii_uppercase());
             let before = start.checked_sub(1).and_then(|at| bytes.get(at)).copied();
             let sentence = start.checked_sub(2).and_then(|at| bytes.get(at)).copied();
             let inside = before == Some(b' ')
                 && sentence.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b',');
-            let foreign = (wide(start.checked_sub(1))
-                || wide(Some(end))
-                || before == Some(b' ') && wide(start.checked_sub(2)))
-                && word.len() >= 3;
+            let foreign = word.len() >= 3
+                && (wide_before(start) || wide_after(end) || before == Some(b' ') && wide_before(start - 1));
             let shouted = word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase());
             if (capital && inside && word.len() >= 3 && !shouted) || foreign {
                 self.term(word, at, by_user);

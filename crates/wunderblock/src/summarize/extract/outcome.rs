@@ -3,6 +3,7 @@
 use super::plain::head;
 use aho_corasick::AhoCorasick;
 use std::sync::OnceLock;
+use wunderblock_core::literal::{Kind, literals};
 
 /// How a call ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,9 +17,10 @@ pub(in super::super) struct Outcome {
 }
 
 /// What a line that reports an error has in it.
-const ERRORS: [&str; 20] = [
+const ERRORS: [&str; 21] = [
     "error:",
     "error[",
+    "error TS",
     "Error:",
     "ERROR",
     "Exception",
@@ -63,6 +65,19 @@ const SUMS: [&str; 12] = [
     "通过",
     "失败",
 ];
+/// What harnesses and runtimes print whatever happens.
+const NOISE: [&str; 6] = [
+    "(no output)",
+    "Waiting for the debugger",
+    "Debugger attached",
+    "npm notice",
+    "Shell cwd was reset",
+    "at ",
+];
+/// Lines that only pass on that something else failed.
+const PASSED_ON: [&str; 3] = ["npm ERR!", "npm error", "error: could not compile"];
+/// So many lines that report an error are looked at for the one that says most.
+const REPORTS: usize = 40;
 /// So many of the last lines may sum up.
 const LAST_LINES: usize = 24;
 /// So much of a line is kept, in bytes.
@@ -75,9 +90,30 @@ fn errors() -> Option<&'static AhoCorasick> {
     FOUND.get_or_init(|| AhoCorasick::new(ERRORS).ok()).as_ref()
 }
 
-/// The first line that reports an error. Looks at all of the text.
+/// The line that reports an error: the first with a code; else the first that does not only pass one on. Looks at all of
+/// the text.
 pub(super) fn error_line(text: &str) -> Option<&str> {
+    let mut best: Option<(u8, &str)> = None;
     let mut from = 0;
+    for _ in 0..REPORTS {
+        let Some((line, end)) = report(text, from) else { break };
+        from = end;
+        let has_code = literals(line).take(12).any(|literal| literal.kind == Kind::Code);
+        let rank =
+            if has_code { 2 } else { u8::from(!PASSED_ON.iter().any(|begin| line.starts_with(begin))) };
+        if best.is_none_or(|(before, _)| rank > before) {
+            best = Some((rank, line));
+        }
+        if rank == 2 {
+            break;
+        }
+    }
+    best.map(|(_, line)| line)
+}
+
+/// The first line from `from` on that reports an error, and where it ends.
+fn report(text: &str, from: usize) -> Option<(&str, usize)> {
+    let mut from = from;
     while let Some(hit) = errors()?.find(text.get(from..)?) {
         let at = from + hit.start();
         let start = memchr::memrchr(b'\n', text.as_bytes().get(..at)?).map_or(0, |at| at + 1);
@@ -90,12 +126,16 @@ pub(super) fn error_line(text: &str) -> Option<&str> {
                 .take_while(|line| !line.trim().is_empty())
                 .filter(|line| !line.starts_with(' '))
                 .find(|line| line.contains(':'));
-            return last.or(Some(line));
+            return Some((last.unwrap_or(line), end));
         }
         // `0 errors`, `no error`: nothing is wrong. A line of data is no message.
         let is_fine = ["0 error", "no error", "errors: 0", "0 failed"].iter().any(|fine| line.contains(fine));
-        if !is_fine && line.len() <= 1_000 {
-            return Some(line);
+        // Code that handles errors, and a commit that mended one, report none.
+        let is_code = ["except ", "except:", "catch", "raise ", "throw ", "Commit ", "+", "- "]
+            .iter()
+            .any(|begin| line.starts_with(begin));
+        if !is_fine && !is_code && line.len() <= 1_000 {
+            return Some((line, end));
         }
         from = end;
     }
@@ -115,7 +155,7 @@ pub(super) fn read(text: &str, failed: bool, shows: bool) -> Outcome {
     // A program that says how it ended is believed.
     let failed = failed || bad_exit || (exit.is_none() && report.is_some());
     let telling = if failed {
-        report.or_else(|| last_line(tail)).or_else(|| text.lines().find(|line| is_telling(line)))
+        report.or_else(|| last_line(tail))
     } else if shows {
         None
     } else {
@@ -141,13 +181,14 @@ fn exit_code(text: &str) -> Option<String> {
 fn is_telling(line: &str) -> bool {
     let line = line.trim();
     let letters = line.chars().filter(|c| c.is_alphabetic()).count();
+    let is_exit = EXITS.iter().any(|mark| line.contains(mark)) && line.len() < 60;
+    let is_noise = NOISE.iter().any(|noise| line.starts_with(noise));
     // Borders, brackets and lines of data say nothing.
-    letters >= 2 && line.len() <= 1_000 && (line.contains(' ') || line.len() <= 60)
+    letters >= 2 && !is_exit && !is_noise && line.len() <= 1_000 && (line.contains(' ') || line.len() <= 60)
 }
 
 fn last_line(text: &str) -> Option<&str> {
-    let is_exit = |line: &str| EXITS.iter().any(|mark| line.contains(mark)) && line.len() < 60;
-    text.lines().rev().take(LAST_LINES).find(|line| is_telling(line) && !is_exit(line))
+    text.lines().rev().take(LAST_LINES).find(|line| is_telling(line))
 }
 
 fn sum(text: &str) -> Option<&str> {

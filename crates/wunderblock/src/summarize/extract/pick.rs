@@ -1,19 +1,22 @@
 //! What could be said of what was found, kind by kind.
 
-use super::act::{Deed, Kind};
+mod acts;
+
 use super::cue::Cue;
 use super::form::Form;
-use super::glean::{File, Found, Said, Step, Trouble, stamp};
+use super::glean::{Found, Said, stamp};
 use super::item::{Item, Text};
 use super::names::Named;
 use super::plain::{Marks, code, cut, head, line};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use wunderblock_core::literal;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
 
 /// So many of the newest actions are told in order.
 const RECENT: usize = 10;
+/// So many of the newest announcements are told.
+const NEXT: usize = 4;
 /// So much of a request says what was wanted, in bytes.
 const REQUEST: usize = 420;
 /// So much of what was being done last, in bytes.
@@ -110,9 +113,10 @@ impl<'f> Pick<'f> {
 
     fn intent(&mut self) {
         let found = self.found;
+        let first = found.users.iter().position(|said| opens_something(&said.text)).unwrap_or(0);
         for (place, said) in found.users.iter().enumerate() {
             let (lead, weight) = match place {
-                0 => ("", 9_000),
+                place if place == first => ("", 9_000),
                 _ if opens_something(&said.text) => ("then: ", self.span.newness(said.at)),
                 _ => continue,
             };
@@ -154,13 +158,15 @@ impl<'f> Pick<'f> {
     }
 
     fn next(&mut self) {
+        let before = self.items.len();
         self.sentences(Fill::Next, Cue::Next);
-        for (text, doing) in
-            self.found.plan.iter().flat_map(|(_, plan)| &plan.open).filter(|(_, doing)| *doing)
-        {
-            let at = self.found.plan.as_ref().map_or(Seq::START, |(at, _)| *at);
-            let _ = doing;
-            self.quote(Fill::Next, "", text, (at, 2_000));
+        // What was to come next some time ago has come.
+        let old = self.items.len().saturating_sub(NEXT).max(before);
+        self.items.drain(before..old);
+        if let Some((at, plan)) = &self.found.plan {
+            for (text, _) in plan.open.iter().filter(|(_, doing)| *doing) {
+                self.quote(Fill::Next, "", text, (*at, 2_000));
+            }
         }
     }
 
@@ -183,117 +189,6 @@ impl<'f> Pick<'f> {
     fn named(&mut self, fill: Fill, label: &'static str, named: &Named, weight: i64) {
         let name = counted(&code(&named.text, self.marks()), named.count);
         self.items.push(Item::new(fill, Text::Packed { label, name }, named.last, weight));
-    }
-
-    fn files_read(&mut self) {
-        let found = self.found;
-        let mut files: Vec<(&str, u32, Seq)> = found
-            .files
-            .iter()
-            .filter(|file| !file.is_changed())
-            .map(|file| (file.path.as_str(), file.read, file.last_read))
-            .collect();
-        let unanswered = found.unanswered().filter(|(_, deed, _)| *deed == Deed::Read);
-        files.extend(unanswered.map(|(at, _, path)| (path, 1, at)));
-        for (path, count, at) in files {
-            let name = counted(&code(path, self.marks()), count);
-            let weight = self.span.newness(at) + i64::from(count.min(10)) * 50;
-            self.items.push(Item::new(Fill::FilesRead, Text::Packed { label: "read", name }, at, weight));
-        }
-    }
-
-    fn files_modified(&mut self) {
-        let found = self.found;
-        for file in found.files.iter().filter(|file| file.is_changed()) {
-            let File { path, changed, removed, last_changed, .. } = file;
-            let lead = format!(
-                "{} {}",
-                if *removed { "removed" } else { "changed" },
-                counted(&code(path, self.marks()), *changed)
-            );
-            let text = Text::Line { lead, quote: String::new(), tail: String::new() };
-            let weight = self.span.newness(*last_changed) + i64::from((*changed).min(10)) * 40;
-            self.items.push(Item::new(Fill::FilesModified, text, *last_changed, weight));
-        }
-        for (at, deed, path) in found.unanswered().filter(|(_, deed, _)| *deed != Deed::Read) {
-            let word = if deed == Deed::Removed { "removing" } else { "changing" };
-            let lead = format!("{word} {}, no result yet", counted(&code(path, self.marks()), 1));
-            let text = Text::Line { lead, quote: String::new(), tail: String::new() };
-            self.items.push(Item::new(Fill::FilesModified, text, at, 1_500));
-        }
-    }
-
-    fn commands(&mut self) {
-        let found = self.found;
-        let mut folded: HashMap<&str, (u32, usize)> = HashMap::new();
-        for (place, step) in found.steps.iter().enumerate() {
-            if matches!(step.kind, Kind::Run | Kind::Other) {
-                let fold = folded.entry(step.what.as_str()).or_default();
-                *fold = (fold.0 + 1, place);
-            }
-        }
-        let mut folded: Vec<(u32, usize)> = folded.into_values().collect();
-        folded.sort_by_key(|(_, place)| *place);
-        for (count, place) in folded {
-            let Some(step) = found.steps.get(place) else { continue };
-            let failed = step.outcome.as_ref().is_some_and(|outcome| outcome.failed);
-            let weight =
-                self.span.newness(step.at) + i64::from(count.min(8)) * 60 + if failed { 150 } else { 0 }
-                    - if step.shows { 900 } else { 0 };
-            let (lead, quote) = self.told(step, count);
-            self.items.push(Item::quote(Fill::Commands, &lead, quote, step.at, weight));
-        }
-    }
-
-    /// A step and how it ended.
-    fn told(&self, step: &Step, count: u32) -> (String, String) {
-        let what = counted(&code(&self.words(&step.what, COMMAND), self.marks()), count);
-        let Some(outcome) = &step.outcome else {
-            return (format!("{what} → no result yet"), String::new());
-        };
-        let mut lead = what;
-        if outcome.failed {
-            lead.push_str(" → failed");
-            if let Some(code) = outcome.exit.as_deref().filter(|code| *code != "0") {
-                lead.push_str(&format!(", exit code {code}"));
-            }
-        } else if !step.shows || step.kind == Kind::Write {
-            lead.push_str(" → ok");
-        }
-        let quote = outcome.telling.as_deref().map(|telling| self.words(telling, 200)).unwrap_or_default();
-        if !quote.is_empty() {
-            lead.push_str(": ");
-        }
-        (lead, quote)
-    }
-
-    fn errors(&mut self) {
-        let found = self.found;
-        let mut folded: HashMap<(&str, &str), (u32, usize)> = HashMap::new();
-        for (place, trouble) in found.troubles.iter().enumerate() {
-            let fold = folded.entry((trouble.what.as_str(), trouble.line.as_str())).or_default();
-            *fold = (fold.0 + 1, place);
-        }
-        let mut folded: Vec<(u32, usize)> = folded.into_values().collect();
-        folded.sort_by_key(|(_, place)| *place);
-        for (count, place) in folded {
-            let Some(trouble) = found.troubles.get(place) else { continue };
-            let Trouble { at, what, line, of_step, fixed, by } = trouble;
-            let what = self.words(what, COMMAND);
-            let lead = if *of_step { counted(&code(&what, self.marks()), count) } else { what };
-            let quote = self.words(line, 220);
-            let lead = if quote.is_empty() { format!("{lead} failed") } else { format!("{lead}: ") };
-            let tail = match (fixed, by) {
-                (Some(_), Some(path)) => format!(" → fixed after changing `{}`", code(path, self.marks())),
-                (Some(_), None) => " → fixed".to_owned(),
-                (None, _) if *of_step => " → open".to_owned(),
-                (None, _) => String::new(),
-            };
-            let weight = self.span.newness(*at) + if trouble.is_open() && *of_step { 700 } else { 0 };
-            let mut item = Item::new(Fill::Errors, Text::Line { lead, quote, tail }, *at, weight);
-            item.refs.extend(*fixed);
-            self.items.push(item);
-        }
     }
 
     fn todos(&mut self) {
@@ -387,11 +282,12 @@ impl<'f> Pick<'f> {
     fn identifiers(&mut self) {
         let found = self.found;
         let newest = found.users.last().map_or(Seq::START, |said| said.at);
-        let own = |named: &&Named| {
-            let is_file = self.form.has(Fill::FilesModified)
-                && found.files.iter().take(2_000).any(|file| file.path == named.text);
-            !is_file
-        };
+        let files: HashSet<&str> = found
+            .files
+            .iter()
+            .filter(|file| file.is_changed() && self.form.has(Fill::FilesModified))
+            .map(|file| file.path.as_str())
+            .collect();
         let mut best: Vec<(i64, &Named)> = found
             .names
             .entities
@@ -401,7 +297,8 @@ impl<'f> Pick<'f> {
             .collect();
         best.sort_by_key(|(weight, named)| (std::cmp::Reverse(*weight), named.first));
         best.truncate(NAMES);
-        let best: Vec<(i64, &Named)> = best.into_iter().filter(|(_, named)| own(named)).collect();
+        let best: Vec<(i64, &Named)> =
+            best.into_iter().filter(|(_, named)| !files.contains(named.text.as_str())).collect();
         for (weight, named) in best {
             self.named(Fill::Identifiers, "", named, weight);
         }
@@ -454,6 +351,10 @@ fn counted(name: &str, count: u32) -> String {
 fn opens_something(text: &str) -> bool {
     let text = text.trim();
     let words = text.split_whitespace().count();
+    // `/help` is for the harness.
+    if words == 1 && text.starts_with('/') {
+        return false;
+    }
     let wide = text.chars().filter(|c| c.len_utf8() >= 3).take(7).count();
     words >= 5 || wide >= 7 || literal::literals(text).next().is_some()
 }

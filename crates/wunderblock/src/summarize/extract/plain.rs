@@ -32,10 +32,20 @@ pub(super) enum Marks {
 /// On one line, to stand in quotation marks.
 pub(super) fn line(text: &str, marks: Marks) -> String {
     let mut out = String::with_capacity(text.len());
+    let mut skip = 0;
     for (at, c) in text.char_indices() {
         match c {
+            _ if at < skip => {}
+            '*' if is_emphasis(text, at) => skip = at + 2,
             '"' => out.push('\''),
-            '<' if opens(text, at, marks) => out.push('‹'),
+            '<' if opens(text, at, marks) => {
+                out.push('‹');
+                // With its slash it would look like a path.
+                if text.get(at + 1..).is_some_and(|rest| rest.starts_with('/')) {
+                    out.push('∕');
+                    skip = at + 2;
+                }
+            }
             '⟨' => out.push('('),
             '⟩' => out.push(')'),
             c if c.is_whitespace() || hides(c) => {
@@ -50,6 +60,15 @@ pub(super) fn line(text: &str, marks: Marks) -> String {
     balanced(out)
 }
 
+/// Marks of emphasis at a blank. Elsewhere they hold apart what would be one name without them.
+fn is_emphasis(text: &str, at: usize) -> bool {
+    let blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
+    let before = text.get(..at).and_then(|text| text.chars().next_back());
+    let after = text.get(at + 2..).and_then(|text| text.chars().next());
+    text.get(at..at + 2) == Some("**")
+        && (blank(before) || blank(after) || matches!(after, Some(',' | ';' | ')')))
+}
+
 /// Line by line, each behind a `>`.
 pub(super) fn block(text: &str, marks: Marks) -> String {
     let mut out = String::with_capacity(text.len() + 64);
@@ -58,9 +77,17 @@ pub(super) fn block(text: &str, marks: Marks) -> String {
             out.push('\n');
         }
         out.push_str("  > ");
+        let mut skip = 0;
         for (at, c) in piece.trim_end().char_indices() {
             match c {
-                '<' if opens(piece, at, marks) => out.push('‹'),
+                _ if at < skip => {}
+                '<' if opens(piece, at, marks) => {
+                    out.push('‹');
+                    if piece.get(at + 1..).is_some_and(|rest| rest.starts_with('/')) {
+                        out.push('∕');
+                        skip = at + 2;
+                    }
+                }
                 '⟨' => out.push('('),
                 '⟩' => out.push(')'),
                 '\t' => out.push('\t'),

@@ -24,6 +24,8 @@ enum Piece {
     Word(String),
     /// `>` or `>>`.
     To,
+    /// `<` or `<<`.
+    From,
     /// `&&`, `||`, `|`, `;`, a line's end.
     End,
 }
@@ -31,9 +33,10 @@ enum Piece {
 pub(super) fn read(command: &str) -> Shell {
     let mut shell = Shell { shows: true, ..Shell::default() };
     let mut words: Vec<String> = Vec::new();
-    let mut to_file = false;
+    let (mut to_file, mut from) = (false, false);
     for piece in pieces(command) {
         match piece {
+            Piece::Word(_) if from => from = false,
             Piece::Word(word) if to_file => {
                 to_file = false;
                 if !word.starts_with('&') && !word.starts_with("/dev/") {
@@ -43,10 +46,11 @@ pub(super) fn read(command: &str) -> Shell {
             }
             Piece::Word(word) => words.push(word),
             Piece::To => to_file = true,
+            Piece::From => from = true,
             Piece::End => {
                 shell.segment(&words);
                 words.clear();
-                to_file = false;
+                (to_file, from) = (false, false);
             }
         }
     }
@@ -192,8 +196,12 @@ fn pieces(command: &str) -> Vec<Piece> {
                 pieces.push(Piece::To);
             }
             '<' => {
-                here |= chars.peek() == Some(&'<');
                 flush(&mut word, &mut pieces);
+                while chars.peek() == Some(&'<') {
+                    here = true;
+                    chars.next();
+                }
+                pieces.push(Piece::From);
             }
             c if c.is_whitespace() => flush(&mut word, &mut pieces),
             c => word.push(c),
@@ -210,7 +218,8 @@ mod tests {
     #[test]
     fn a_command_says_what_it_touches() {
         use Deed::{Changed, Read, Removed};
-        let cases: &[(&str, &str, &[(Deed, &str)])] = &[
+        type Case<'a> = (&'a str, &'a str, &'a [(Deed, &'a str)]);
+        let cases: &[Case<'_>] = &[
             ("cd /x && cargo test -p core 2>&1 | tail -5", "cargo test", &[]),
             ("cat > src/a.rs <<'EOF'\nrm b.rs\nEOF", "cat ", &[(Changed, "src/a.rs")]),
             ("sed -n '1,20p' src/a.rs", "sed 1,20p", &[(Read, "src/a.rs")]),

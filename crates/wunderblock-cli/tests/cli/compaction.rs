@@ -1,0 +1,172 @@
+//! `compact`, `undo` and `--policy`, as people and programs see them.
+
+use crate::desk::Desk;
+use crate::output::{shown, snapshot};
+use serde_json::{Value, json};
+
+/// A conversation of an agent at work: a request, files read and changed, tests that fail and pass, and what was decided.
+fn work() -> String {
+    let mut lines = Vec::new();
+    let mut say = |value: Value| {
+        let (id, at) = (lines.len() + 1, 1_772_357_000_000_u64 + lines.len() as u64 * 1_000);
+        let mut value = value;
+        value["id"] = json!(format!("m{id}"));
+        value["at"] = json!(at);
+        lines.push(value.to_string());
+    };
+    say(
+        json!({ "role": "user", "content": "The parser must accept a trailing comma. Never touch src/lexer.rs." }),
+    );
+    for round in 1..=24 {
+        let call = |name: &str, arguments: Value| {
+            json!({ "role": "assistant", "content": format!("Step {round}."), "tool_calls": [{
+                "id": format!("{name}{round}"), "type": "function",
+                "function": { "name": name, "arguments": arguments.to_string() },
+            }] })
+        };
+        let result = |name: &str, text: &str| json!({ "role": "tool", "tool_call_id": format!("{name}{round}"), "content": text });
+        say(call("read", json!({ "file_path": format!("src/part_{round}.rs") })));
+        let source: String =
+            (1..=60).map(|line| format!("let value_{round}_{line} = {};\n", line * round)).collect();
+        say(result("read", &source));
+        say(call("bash", json!({ "command": format!("cargo test part_{round}") })));
+        let log = if round % 5 == 0 {
+            "error[E0308]: mismatched types\ntest result: FAILED. exit code 101"
+        } else {
+            "test result: ok"
+        };
+        say(result("bash", log));
+        if round % 6 == 0 {
+            say(
+                json!({ "role": "assistant", "content": format!("I decided to keep the token type of part {round}.") }),
+            );
+            say(
+                json!({ "role": "user", "content": format!("Go on with part {}; use port 4711.", round + 1) }),
+            );
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.feed(&["append", "work"], &work()).exits(0);
+    desk
+}
+
+const ROOM: [&str; 4] = ["--window", "16000", "--reserve", "1000"];
+
+fn with<'a>(command: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    [command, &ROOM, more].concat()
+}
+
+#[test]
+fn a_compaction_is_shown_and_undone() {
+    let desk = desk();
+    let (dry, run) = (with(&["compact", "work", "--dry-run"], &[]), with(&["compact", "work"], &[]));
+    let again = with(&["compact", "work"], &["--if-due"]);
+    let runs: [&[&str]; 7] = [
+        &dry,
+        &run,
+        &again,
+        &["describe", "work"],
+        &["undo", "work"],
+        &["undo", "work"],
+        &["describe", "work"],
+    ];
+    snapshot("compaction", &shown(&desk, &runs));
+}
+
+#[test]
+fn a_request_that_is_too_long_is_compacted_first_and_says_so() {
+    let desk = desk();
+    let events =
+        |desk: &Desk| desk.run(&["sessions", "--json"]).exits(0).json()["sessions"][0]["events"].clone();
+    let before = events(&desk);
+    let explained = desk.run(&with(&["explain", "work", "--json"], &[])).exits(0).json();
+    assert_eq!(explained["compaction_due"]["level"], "overflow");
+    assert_eq!(events(&desk), before, "explain records nothing");
+    let built = desk.run(&with(&["context", "work", "--json"], &[])).exits(0).json();
+    assert_eq!(built["compaction"]["compacted"], true);
+    assert!(built["total_tokens"].as_u64().unwrap() <= built["limit"].as_u64().unwrap());
+    let summarised = built["left_out"].as_array().unwrap().iter().any(|run| run["reason"] == "summarised");
+    assert!(summarised, "{}", built["left_out"]);
+    // Once is enough.
+    let next = desk.run(&with(&["context", "work", "--json"], &[])).exits(0).json();
+    assert_eq!(next["compaction"], Value::Null);
+    assert_eq!(next["sections"], built["sections"]);
+    let found = desk.run(&with(&["explain", "work", "--find", "value_3_7"], &[])).exits(0);
+    assert!(found.out.contains("a summary stands for it") && found.out.contains("expand"), "{}", found.out);
+}
+
+#[test]
+fn off_is_off() {
+    let desk = desk();
+    let built = desk.run(&with(&["context", "work", "--json"], &["--policy", "off"])).exits(0).json();
+    assert_eq!(built["compaction"], Value::Null);
+    assert!(built["left_out"].as_array().unwrap().iter().all(|run| run["reason"] != "summarised"));
+    let done = desk.run(&with(&["compact", "work", "--json"], &["--policy", "off"])).exits(3).json();
+    assert_eq!((&done["outcome"], &done["compacted"]), (&json!("off"), &json!(false)));
+    desk.write("off.toml", "[compaction]\npolicy = \"off\"\n");
+    let built = desk.run(&with(&["context", "work", "--json", "--config", "off.toml"], &[])).exits(0).json();
+    assert_eq!(built["compaction"], Value::Null);
+}
+
+#[test]
+fn what_cannot_be_a_policy_or_a_summariser_is_refused_with_a_way_out() {
+    let desk = desk();
+    desk.write("typo.toml", "name = \"mine\"\nextends = \"balanced\"\n[triger]\nof = \"budget\"\n");
+    let policy = |name: &'static str| with(&["context", "work", "--policy", name], &[]);
+    let writer = |name: &'static str| with(&["compact", "work", "--dry-run", "--summarizer", name], &[]);
+    let runs = [
+        policy("balancd"),
+        policy("typo.toml"),
+        policy("missing.toml"),
+        writer("no-such-model"),
+        writer("claude-haiku-4-5"),
+        writer("command:"),
+    ];
+    let runs: Vec<&[&str]> = runs.iter().map(Vec::as_slice).collect();
+    snapshot("compaction_refused", &shown(&desk, &runs));
+}
+
+#[test]
+fn a_program_writes_summaries_and_a_broken_one_is_replaced() {
+    let desk = desk();
+    let writer =
+        |line: &'static str| with(&["compact", "work", "--json", "--dry-run", "--summarizer", line], &[]);
+    let done = desk.run(&writer("command:sh -c 'cat >/dev/null; echo; exit 1'")).exits(0).json();
+    assert!(done["summaries"].as_array().unwrap().iter().all(|made| made["producer"] == "extractive"));
+    let refused = done["rejected"].as_array().unwrap();
+    assert!(!refused.is_empty() && refused[0]["producer"] == "command:sh", "{refused:?}");
+    // A program that makes things up is refused, too.
+    let done = desk.run(&writer("command:echo I changed src/made_up.rs and src/invented.rs")).exits(0).json();
+    assert!(done["summaries"].as_array().unwrap().iter().all(|made| made["producer"] == "extractive"));
+}
+
+#[test]
+fn hooks_say_no_and_are_told() {
+    let desk = desk();
+    let hooks = |when: &str, script: &str| {
+        let command = json!(["sh", "-c", script]);
+        format!("[compaction]\nhooks = [{{ when = \"{when}\", command = {command} }}]\n")
+    };
+    desk.write("no.toml", hooks("before", "cat >asked.json; echo not now >&2; exit 2"));
+    let done = desk.run(&with(&["compact", "work", "--json", "--config", "no.toml"], &[])).exits(3).json();
+    assert_eq!(done["outcome"], "vetoed");
+    assert!(done["why"].as_str().unwrap().contains("not now"), "{done}");
+    let asked: Value = serde_json::from_slice(&desk.bytes("asked.json")).unwrap();
+    assert_eq!((&asked["event"], &asked["session"]), (&json!("before_compact"), &json!("work")));
+    desk.write("told.toml", hooks("after", "cat >told.json"));
+    let done = desk
+        .run(&with(&["compact", "work", "--json", "--config", "told.toml", "--focus", "port 4711"], &[]))
+        .exits(0)
+        .json();
+    let told: Value = serde_json::from_slice(&desk.bytes("told.json")).unwrap();
+    assert_eq!(told["tokens_after"], done["tokens_after"]);
+    let nodes = desk.run(&["describe", "work", "--json"]).exits(0).json();
+    assert_eq!(nodes["nodes"][0]["focus"], "port 4711");
+    // A focus steers; it is no message.
+    let request = desk.run(&with(&["context", "work", "--to", "neutral", "--out", "-"], &[])).exits(0).out;
+    assert!(!request.contains("focus"), "{request}");
+}

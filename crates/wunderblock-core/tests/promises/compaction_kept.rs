@@ -1,0 +1,400 @@
+//! A compaction loses nothing, never grows a request, touches nothing that is protected, and leaves it well-formed.
+
+use crate::compaction::{Round, Stage, climb, play, rounds, weight};
+use crate::history::{History, budget, config};
+use crate::lane::{decide, show, view_of};
+use crate::resume::resume;
+use crate::wellformed;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use wunderblock_core::budget::Treatment;
+use wunderblock_core::compact::NodeDraft;
+use wunderblock_core::event::{Event, Fact};
+use wunderblock_core::id::LaneId;
+use wunderblock_core::message::Body;
+use wunderblock_core::pair::{Shape, Unit, arrange};
+use wunderblock_core::plan::Trim;
+use wunderblock_core::policy::Act;
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::render::{Line, Rendered, measure};
+use wunderblock_core::section::Section;
+use wunderblock_core::step::{At, Form};
+use wunderblock_core::trim::treatment;
+use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_core::view::View;
+
+/// The positions a request shows entries of.
+fn shown(rendered: &Rendered) -> BTreeSet<Seq> {
+    let entries = rendered.lines.iter().filter(|line| line.section != Section::Summaries);
+    entries.filter_map(|line| line.seq).collect()
+}
+
+/// The ranges of the marks in a request.
+fn marked(rendered: &Rendered) -> Vec<(Seq, Seq)> {
+    let whats = rendered.lines.iter().filter_map(|line| line.what.strip_prefix("mark of positions "));
+    let range = |what: &str| {
+        let (from, to) = what.split_once('–').unwrap();
+        (Seq(from.parse().unwrap()), Seq(to.parse().unwrap()))
+    };
+    whats.map(range).collect()
+}
+
+/// Nothing is lost: what a view held is shown, or stands for itself in one place, or is listed with the reason.
+fn check_whole(stage: &Stage<'_>) {
+    let (before, after, new) = (stage.before, stage.after, &stage.new);
+    let (shown, marks) = (shown(new), marked(new));
+    let nodes: Vec<(Seq, Seq)> = after.nodes().map(|node| (node.from, node.to)).collect();
+    for entry in before.entries().filter(|entry| !shown.contains(&entry.seq)) {
+        let is_in = |ranges: &[(Seq, Seq)]| {
+            ranges.iter().filter(|(from, to)| (*from..=*to).contains(&entry.seq)).count()
+        };
+        let listed = new.missing.iter().any(|run| (run.from..=run.to).contains(&entry.seq));
+        assert!(listed, "{} is neither shown nor listed", entry.seq);
+        if entry.seq < after.trim().drop_before {
+            let alone = new.missing.iter().any(|run| run.known.is_some() && run.from == entry.seq);
+            let places = is_in(&nodes) + is_in(&marks);
+            assert!(places == 1 || places == 0 && alone, "{} stands in {places} places", entry.seq);
+        }
+    }
+    for pair in nodes.windows(2) {
+        assert!(pair[0].1 < pair[1].0, "{nodes:?} overlap");
+    }
+    let placed: Vec<Seq> = after.trim().nodes.iter().map(|placed| placed.at).collect();
+    for (from, to) in after.trim().nodes.iter().map(|placed| (placed.from, placed.to)) {
+        assert!(from <= to && to < after.trim().drop_before, "{from}–{to} is no range before the frontier");
+    }
+    let words = new.lines.iter().filter(|line| line.what.starts_with("summary of positions"));
+    let words: Vec<Seq> = words.filter_map(|line| line.seq).collect();
+    let here: Vec<Seq> = placed.into_iter().filter(|at| after.node(*at).is_some()).collect();
+    assert_eq!(words, here, "the summaries a request shows");
+}
+
+/// The nodes of the ledger, erased ones too, by position: their drafts as they were made.
+type Nodes = BTreeMap<Seq, NodeDraft>;
+
+/// What a summary stands for it was made from; its sources follow one another from its beginning on.
+fn check_graph(stage: &Stage<'_>, known: &mut Nodes) {
+    let proposal = &stage.climbed.proposal;
+    known.extend(proposal.nodes.iter().map(|draft| (draft.at, draft.clone())));
+    let gone: BTreeSet<Seq> = shown(&stage.old).difference(&shown(&stage.new)).copied().collect();
+    for draft in &proposal.nodes {
+        let job = &draft.job;
+        let sources: Vec<&NodeDraft> = job.sources.iter().map(|at| &known[at]).collect();
+        let level = sources.iter().map(|source| source.job.level + 1).max().unwrap_or(0);
+        assert_eq!(job.level, level, "{job:?}");
+        let mut next = job.from;
+        for source in &sources {
+            assert_eq!(source.job.from, next, "the sources of {job:?} leave something out");
+            next = source.job.to.next();
+        }
+        assert!(next <= job.to.next(), "the sources of {job:?} reach beyond it");
+        assert!(job.entries.iter().all(|seq| stage.before.entry(*seq).is_some()), "{job:?}");
+        assert!(job.entries.is_sorted(), "{job:?}");
+        assert!(!draft.text.inline().unwrap().trim().is_empty(), "a summary that says nothing");
+    }
+    // Units are judged by where they end, so one that others interrupt is told of where it ends.
+    let is_under =
+        |seq: &&Seq| proposal.nodes.iter().any(|draft| (draft.job.from..=draft.job.to).contains(*seq));
+    let old = |seq: &&Seq| stage.before.trim().node_over(**seq).is_none();
+    for seq in gone.iter().filter(is_under).filter(old) {
+        let told = proposal.nodes.iter().any(|draft| draft.job.entries.contains(seq));
+        assert!(
+            told,
+            "no summary tells of {seq}: {:?}\nbefore {:?}\nguard {:?}\n{:?}\n{:?}",
+            stage.after.trim(),
+            stage.before.trim(),
+            stage.climbed.guard,
+            arrange(stage.before),
+            proposal,
+        );
+    }
+}
+
+/// It ends, and what it says of itself is so.
+fn check_account(stage: &Stage<'_>) {
+    let proposal = &stage.climbed.proposal;
+    let policy = &stage.round.policy;
+    let most = policy.steps.len() + proposal.nodes.len() + 2;
+    assert!(stage.climbed.asked <= most, "asked {} times", stage.climbed.asked);
+    assert!(proposal.after <= proposal.before);
+    assert_eq!(proposal.trim.is_none(), proposal.after == proposal.before);
+    assert_eq!(proposal.before, weight(stage.history, stage.before, stage.budget).tokens);
+    let weight = weight(stage.history, stage.after, stage.budget);
+    assert_eq!(proposal.after, weight.tokens, "what the lane weighs now");
+    let counted = measure(&stage.new.request, &stage.history.wax);
+    assert!(counted.fits(weight), "it weighs {weight:?} and measures {counted:?}");
+    let mut now = proposal.before;
+    for rung in proposal.rungs.iter() {
+        let act = policy.steps.iter().find(|act| act.name() == rung.rung.as_ref()).unwrap();
+        let (part, least) = act.gain();
+        let needed = part.of(now).max(least).max(Tokens(1));
+        assert_eq!(rung.taken, rung.saved >= needed, "{rung:?} of {now}, which needs {needed}");
+        assert_eq!(rung.taken, rung.why.is_none());
+        now = if rung.taken { now.saturating_sub(rung.saved) } else { now };
+    }
+    assert_eq!(now, proposal.after, "the steps add up");
+}
+
+/// A step that is not taken changes nothing: without it the climb ends in the same place.
+fn check_untaken(stage: &Stage<'_>) {
+    let proposal = &stage.climbed.proposal;
+    let taken = |act: &Act| proposal.rungs.iter().any(|rung| rung.taken && rung.rung.as_ref() == act.name());
+    let mut policy = stage.round.policy.clone();
+    let by_name: BTreeSet<&str> = policy.steps.iter().map(Act::name).collect();
+    if by_name.len() < policy.steps.len() {
+        return; // A name that comes twice does not tell which of the two was taken.
+    }
+    policy.steps.retain(taken);
+    let mut history = stage.history.clone();
+    history.events.truncate(stage.upto);
+    let round = stage.round;
+    let other = climb(&history, stage.before, stage.budget, (&policy, round.level), &round.scribe).proposal;
+    assert_eq!(other.trim, proposal.trim);
+    let texts = |nodes: &[NodeDraft]| -> Vec<(Seq, Body)> {
+        nodes.iter().map(|draft| (draft.at, draft.text.clone())).collect()
+    };
+    assert_eq!(texts(&other.nodes), texts(&proposal.nodes));
+    assert_eq!(other.reduced, proposal.reduced);
+}
+
+/// The places of a unit's parts.
+fn places(unit: &Unit, view: &View) -> Vec<At> {
+    let own = unit.speakers.iter().filter_map(|seq| view.entry(*seq)).flat_map(|entry| {
+        let parts = (0..entry.message.parts.len()).map(|index| (entry.seq, index));
+        parts.collect::<Vec<_>>()
+    });
+    own.chain(unit.calls().iter().filter_map(|call| call.result)).collect()
+}
+
+/// What is protected stands as it stood.
+fn check_protected(stage: &Stage<'_>) {
+    let (before, after) = (stage.before, stage.after);
+    let newest = before.newest_user();
+    let now = arrange(after).units;
+    for unit in arrange(before).units {
+        let open = unit.is_waiting() && newest.is_none_or(|user| unit.last > user);
+        let always = unit.shape == Shape::System
+            || newest.is_some_and(|seq| unit.speakers.contains(&seq))
+            || unit.members.iter().any(|seq| before.pinned().contains(seq))
+            || open;
+        let was = treatment(&unit, before.trim(), before);
+        if always && was != Treatment::LeftOut {
+            assert!(!stage.climbed.guard.is_free(&unit), "{unit:?} is not protected");
+        }
+        if stage.climbed.guard.is_free(&unit) || was == Treatment::LeftOut {
+            continue;
+        }
+        let same = now.iter().find(|other| other.speakers == unit.speakers);
+        let is = same.map(|unit| treatment(unit, after.trim(), after));
+        assert!(is.is_some_and(|is| is <= was), "{unit:?} was {was:?} and is {is:?}");
+        for at in places(&unit, before) {
+            let (old, new) = (before.trim().form_of(at), after.trim().form_of(at));
+            assert_eq!(new, old, "the form of {at:?}, which is protected");
+        }
+    }
+    let must = |line: &&Line| match line.seq {
+        Some(_) if line.section == Section::Summaries => false,
+        Some(seq) => before.pinned().contains(&seq) || newest == Some(seq) && line.section == Section::Prompt,
+        None => false,
+    };
+    for line in stage.old.lines.iter().filter(|line| line.treatment == Treatment::Verbatim).filter(must) {
+        // Behind a summary, what led the request is a message of the operator's.
+        let is_system = line.section == Section::System;
+        let here = |other: &&Line| other.seq == line.seq && (is_system || other.section == line.section);
+        let now = stage.new.lines.iter().find(here);
+        assert_eq!(now.map(|line| line.treatment), Some(Treatment::Verbatim), "{line:?}");
+    }
+}
+
+/// Every text of a request.
+fn texts(rendered: &Rendered) -> Vec<&str> {
+    let messages = rendered.request.messages.iter().flat_map(|message| &message.parts);
+    let parts = messages.chain(&rendered.request.system);
+    parts.flat_map(|part| part.bodies()).filter_map(Body::inline).collect()
+}
+
+/// The references a request shows: how many bytes, and where they are said to stand.
+fn references(rendered: &Rendered) -> Vec<(u64, Seq)> {
+    let reference = |text: &str| {
+        let line = text.strip_prefix("⟨output")?.strip_suffix('⟩')?;
+        let (before, after) = line.split_once(" bytes, the same as at #")?;
+        let bytes = before.rsplit(' ').next()?.replace(',', "").parse().ok()?;
+        let place = after.split_once(" in this request")?.0.parse().ok()?;
+        Some((bytes, Seq(place)))
+    };
+    texts(rendered).into_iter().filter_map(reference).collect()
+}
+
+/// Whatever a reference names stands word for word in the same request.
+fn check_references(history: &History, view: &View, rendered: &Rendered) -> usize {
+    let shown = texts(rendered);
+    let found = references(rendered);
+    for (bytes, place) in &found {
+        let there = |at: At| {
+            let part = view.part(at)?;
+            let bodies = part.bodies();
+            let len: u64 = bodies.iter().map(|body| body.bytes().0).sum();
+            let words = bodies.into_iter().map(|body| match body {
+                Body::Inline(text) => Some(text.as_str()),
+                Body::Blob { blob, .. } => history.wax.text(*blob),
+            });
+            let words: Option<Vec<&str>> = words.collect();
+            (len == *bytes && words?.iter().all(|word| shown.contains(word))).then_some(())
+        };
+        let parts = view.entry(*place).map_or(0, |entry| entry.message.parts.len());
+        let stands = (0..parts).any(|index| there((*place, index)).is_some());
+        assert!(stands, "a reference to #{place}, which does not stand there");
+    }
+    found.len()
+}
+
+/// When the target goes, the reference becomes a stub.
+fn check_targets_that_go(stage: &Stage<'_>) {
+    let named: BTreeSet<Seq> = references(&stage.new).into_iter().map(|(_, place)| place).collect();
+    for place in named {
+        let mut history = stage.history.clone();
+        history.erase_at(place, place);
+        let erased = view_of(&history.events);
+        let rendered = show(&history, &erased);
+        assert!(references(&rendered).iter().all(|(_, at)| *at != place), "#{place} was erased");
+        check_references(&history, &erased, &rendered);
+    }
+    // Everything before the newest unit a stub.
+    let mut trimmed = stage.after.clone();
+    let stub_before = arrange(stage.after).units.iter().map(|unit| unit.last).max().unwrap_or_default();
+    if stub_before > trimmed.trim().stub_before {
+        trimmed.trim_to(Trim { stub_before, ..trimmed.trim().clone() });
+        check_references(stage.history, &trimmed, &show(stage.history, &trimmed));
+    }
+}
+
+/// The same events, without what the compaction did to this lane: its events are those of another.
+fn without(stage: &Stage<'_>) -> View {
+    let elsewhere = |event: &Event| {
+        let other = LaneId::new("other").unwrap();
+        let fact = match event.fact.clone() {
+            Some(Fact::ViewTrimmed(mut trimmed)) => {
+                trimmed.lane = other;
+                Some(Fact::ViewTrimmed(trimmed))
+            }
+            Some(Fact::SessionCompacted(mut made)) => {
+                made.lane = Some(other);
+                Some(Fact::SessionCompacted(made))
+            }
+            fact => fact,
+        };
+        Event { fact, ..event.clone() }
+    };
+    let mut view = stage.before.clone();
+    stage.history.events[stage.upto..].iter().for_each(|event| view.apply(&elsewhere(event)));
+    view
+}
+
+fn check_fits(stage: &Stage<'_>) {
+    let next = decide(stage.history, stage.after, stage.budget, &[]);
+    let other = decide(stage.history, &without(stage), stage.budget, &[]);
+    assert_eq!(next.is_err(), other.is_err(), "{next:?}\nwith, and without the compaction: {other:?}");
+    let Ok(next) = next else { return };
+    let mut history = stage.history.clone();
+    let mut view = stage.after.clone();
+    history.record(&next).iter().for_each(|event| view.apply(event));
+    let rendered = show(&history, &view);
+    wellformed::check(&rendered.request);
+    let counted = measure(&rendered.request, &history.wax);
+    assert!(counted.fits(stage.budget.limit()), "{counted:?} of {:?}", stage.budget);
+    check_references(&history, &view, &rendered);
+}
+
+fn check_resumed(stage: &Stage<'_>) {
+    for other in [resume(&stage.history.events), view_of(&stage.history.events)] {
+        let live = stage.after;
+        assert_eq!(show(stage.history, &other), stage.new);
+        assert_eq!(other.trim(), live.trim());
+        assert_eq!(other.nodes().collect::<Vec<_>>(), live.nodes().collect::<Vec<_>>());
+        assert_eq!(
+            decide(stage.history, &other, stage.budget, &[]),
+            decide(stage.history, live, stage.budget, &[])
+        );
+        let Round { policy, level, scribe, .. } = stage.round;
+        let next = |view| climb(stage.history, view, stage.budget, (policy, *level), scribe).proposal;
+        assert_eq!(next(&other), next(live), "what is compacted next");
+    }
+}
+
+proptest! {
+    #![proptest_config(config(150))]
+
+    #[test]
+    fn a_compaction_loses_nothing(rounds in rounds(), budget in budget()) {
+        let mut known = Nodes::new();
+        play(&rounds, budget, |stage| {
+            check_whole(stage);
+            check_graph(stage, &mut known);
+        });
+    }
+
+    #[test]
+    fn a_compaction_ends_and_says_what_it_did(rounds in rounds(), budget in budget()) {
+        play(&rounds, budget, |stage| {
+            check_account(stage);
+            check_untaken(stage);
+        });
+    }
+
+    #[test]
+    fn what_is_protected_stays_word_for_word(rounds in rounds(), budget in budget()) {
+        play(&rounds, budget, check_protected);
+    }
+
+    #[test]
+    fn a_compacted_request_is_well_formed_and_fits_as_it_did(rounds in rounds(), budget in budget()) {
+        play(&rounds, budget, |stage| {
+            wellformed::check(&stage.new.request);
+            check_fits(stage);
+        });
+    }
+
+    #[test]
+    fn a_reference_is_shown_only_while_its_target_stands(rounds in rounds(), budget in budget()) {
+        play(&rounds, budget, |stage| {
+            check_references(stage.history, stage.after, &stage.new);
+            check_targets_that_go(stage);
+        });
+    }
+
+    #[test]
+    fn a_compacted_view_is_resumed_as_it_was(rounds in rounds(), budget in budget()) {
+        play(&rounds, budget, check_resumed);
+    }
+}
+
+/// The random histories hold what the properties above speak of.
+#[test]
+fn the_scene_has_references_nodes_and_shorter_texts() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    let mut runner = TestRunner::deterministic();
+    let (mut seen, mut forms) = (BTreeMap::<&str, usize>::new(), BTreeSet::new());
+    for _ in 0..150 {
+        let rounds = rounds().new_tree(&mut runner).unwrap().current();
+        let budget = budget().new_tree(&mut runner).unwrap().current();
+        play(&rounds, budget, |stage| {
+            *seen.entry("compacted").or_default() += usize::from(stage.climbed.proposal.trim.is_some());
+            *seen.entry("references").or_default() += references(&stage.new).len();
+            *seen.entry("nodes").or_default() += stage.after.nodes().count();
+            *seen.entry("nodes of nodes").or_default() +=
+                stage.after.nodes().filter(|node| node.level > 0).count();
+            for (_, form) in &stage.after.trim().forms {
+                forms.insert(match form {
+                    Form::Stub => "stub",
+                    Form::Reduced(_) => "reduced",
+                    Form::Same(_) => "same",
+                    Form::Gone => "gone",
+                    Form::Placeholder => "placeholder",
+                });
+            }
+        });
+    }
+    assert!(seen.values().all(|count| *count > 2), "{seen:?}");
+    assert_eq!(forms.len(), 5, "{forms:?}");
+}

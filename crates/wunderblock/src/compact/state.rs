@@ -1,0 +1,78 @@
+//! Whether a lane is being compacted, and what has been spent on it.
+
+use crate::engine::unexpected;
+use crate::error::Error;
+use crate::limits;
+use crate::session::Session;
+use crate::store::{Answer, Marked, Query};
+use wunderblock_core::event::Fact;
+use wunderblock_core::id::LaneId;
+use wunderblock_core::policy::{Meanwhile, Policy};
+use wunderblock_core::units::Millis;
+
+/// What a lane is doing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LaneState {
+    /// Nothing but what it is for.
+    Active,
+    /// A worker is compacting it.
+    Compacting {
+        /// Which.
+        worker: String,
+        /// When its claim ends by itself.
+        until: Millis,
+    },
+}
+
+impl Session {
+    /// What a lane is doing.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub async fn lane_state(&self, lane: &LaneId) -> Result<LaneState, Error> {
+        let query = Query::Lease { tenant: self.engine.tenant.no, key: self.lease_key(lane) };
+        let Answer::Lease(lease) = self.engine.one(query).await? else { return Err(unexpected()) };
+        let held = lease.filter(|lease| lease.until > self.engine.now());
+        Ok(held.map_or(LaneState::Active, |lease| LaneState::Compacting {
+            worker: lease.holder,
+            until: lease.until,
+        }))
+    }
+
+    /// Where the policy says so, waits until nobody compacts the lane.
+    pub(crate) async fn settled(&self, policy: &Policy, lane: &LaneId) -> Result<(), Error> {
+        if policy.limits.meanwhile == Meanwhile::GoOn {
+            return Ok(());
+        }
+        let mut waited = 0;
+        while waited < limits::COMPACTION_LEASE && self.lane_state(lane).await? != LaneState::Active {
+            super::climb::on_thread(|| std::thread::sleep(PAUSE)).await?;
+            waited += i64::try_from(PAUSE.as_millis()).unwrap_or(i64::MAX);
+        }
+        Ok(())
+    }
+
+    /// How often a model was called for a lane's summaries in the last hour.
+    pub(super) async fn calls(&self, lane: &LaneId) -> Result<u32, Error> {
+        let head = self.info().await?.head;
+        let since = Millis(self.engine.now().0.saturating_sub(HOUR));
+        let mut calls = 0_u32;
+        for kind in ["session.compacted", "compaction.rejected"] {
+            let recent = self.marked(Marked::Kind(kind), head).await?;
+            for event in recent.into_iter().take_while(|event| event.at >= since) {
+                let spent = match event.fact {
+                    Some(Fact::SessionCompacted(made)) if made.lane.as_ref() == Some(lane) => made.spent,
+                    Some(Fact::CompactionRejected(rejected)) if rejected.lane == *lane => rejected.spent,
+                    _ => None,
+                };
+                calls = calls.saturating_add(spent.map_or(0, |spent| spent.calls));
+            }
+        }
+        Ok(calls)
+    }
+}
+
+/// How long is waited before a lane is looked at again.
+const PAUSE: std::time::Duration = std::time::Duration::from_millis(25);
+/// Milliseconds.
+const HOUR: i64 = 3_600_000;

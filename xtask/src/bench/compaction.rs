@@ -1,0 +1,77 @@
+//! Compacting: a sweep of a whole session that was never compacted, and the steady state of a lane that is.
+
+use super::figure::{Figure, Target, Unit};
+use super::ingest::{open, stream};
+use super::measure::{Times, millis};
+use super::{Outcome, SEED};
+use futures_executor::block_on;
+use std::path::Path;
+use std::time::Instant;
+use wunderblock::policy::{DEFAULT, Policies};
+use wunderblock::{CompactOptions, Compactor, ContextOptions, Outcome as Done};
+use wunderblock_core::compact::{Due, Level};
+use wunderblock_core::id::LaneId;
+use wunderblock_core::units::Tokens;
+use wunderblock_testkit::generate;
+
+/// A sweep, as the table names it.
+const SWEEP: &str = "sweep of a session never compacted";
+/// The same for each event: flat if a sweep is linear.
+pub(super) const SWEEP_PER_EVENT: &str = "sweep, for each event";
+/// Compactions that are timed.
+const ROUNDS: usize = 9;
+/// Messages between two of them: about what the default policy lets a window of 128,000 tokens grow by.
+const BETWEEN: usize = 60;
+
+fn options(lane: &str, sweep: bool, level: Level) -> Outcome<CompactOptions> {
+    let policy = Policies::embedded().preset(DEFAULT).ok_or("the default policy is missing")?;
+    Ok(CompactOptions {
+        context: ContextOptions {
+            lane: Some(LaneId::new(lane)?),
+            window: Some(Tokens(128_000)),
+            ..ContextOptions::default()
+        },
+        compactor: Compactor::new(policy),
+        due: Some(Due { level, why: "a benchmark".to_owned() }),
+        focus: None,
+        dry_run: false,
+        sweep,
+        progress: None,
+    })
+}
+
+pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
+    let engine = open(path)?;
+    let session = engine.session(stream()?);
+    let begin = Instant::now();
+    let swept = block_on(session.compact(&options("swept", true, Level::Manual)?))?;
+    let time = millis(begin.elapsed());
+    let mut figures = vec![
+        Figure::new(events, SWEEP, time, Unit::Millis).target(Target::AtMost(60_000.0)),
+        Figure::new(events, SWEEP_PER_EVENT, time / events as f64, Unit::Millis),
+        Figure::new(events, "summaries it makes", swept.nodes.len() as f64, Unit::Count),
+        Figure::new(events, "the request after it, tokens", swept.after.0 as f64, Unit::Count),
+    ];
+    // An agent at work, compacted each time its lane is due.
+    let fresh = generate::session(4 * ROUNDS * BETWEEN, SEED ^ 3);
+    let fresh: Vec<_> = fresh.filter(|event| event.fact.kind() == "message.appended").collect();
+    let mut times = Times::default();
+    for part in fresh.chunks(BETWEEN).take(ROUNDS) {
+        block_on(session.append(part.to_vec()))?;
+        let wanted = options("swept", false, Level::Hard)?;
+        let done = times.take(|| block_on(session.compact(&wanted)))?;
+        if done.outcome != Done::Compacted {
+            return Err(format!("a compaction came to `{}`", done.outcome.word()).into());
+        }
+    }
+    figures.push(
+        Figure::new(
+            events,
+            "a steady-state compaction, summaries included, p50",
+            times.percentile(50),
+            Unit::Millis,
+        )
+        .target(Target::AtMost(50.0)),
+    );
+    Ok(figures)
+}
