@@ -8,7 +8,10 @@
 
 mod cases;
 mod compaction;
+mod compaction_due;
+mod compaction_golden;
 mod compaction_kept;
+mod compaction_prefix;
 mod compaction_rebase;
 mod desk;
 mod fence;
