@@ -40,7 +40,7 @@ fn marked(rendered: &Rendered) -> Vec<(Seq, Seq)> {
 }
 
 /// Nothing is lost: what a view held is shown, or stands for itself in one place, or is listed with the reason.
-fn check_whole(stage: &Stage<'_>) {
+pub(crate) fn check_whole(stage: &Stage<'_>) {
     let (before, after, new) = (stage.before, stage.after, &stage.new);
     let (shown, marks) = (shown(new), marked(new));
     let nodes: Vec<(Seq, Seq)> = after.nodes().map(|node| (node.from, node.to)).collect();
@@ -104,7 +104,7 @@ fn check_graph(stage: &Stage<'_>, known: &mut Nodes) {
 }
 
 /// It ends, and what it says of itself is so.
-fn check_account(stage: &Stage<'_>) {
+pub(crate) fn check_account(stage: &Stage<'_>) {
     let proposal = &stage.climbed.proposal;
     let policy = &stage.round.policy;
     let most = policy.steps.len() + proposal.nodes.len() + 2;
@@ -160,7 +160,7 @@ fn places(unit: &Unit, view: &View) -> Vec<At> {
 }
 
 /// What is protected stands as it stood.
-fn check_protected(stage: &Stage<'_>) {
+pub(crate) fn check_protected(stage: &Stage<'_>) {
     let (before, after) = (stage.before, stage.after);
     let newest = before.newest_user();
     let now = arrange(after).units;
@@ -219,7 +219,7 @@ fn references(rendered: &Rendered) -> Vec<(u64, Seq)> {
 }
 
 /// Whatever a reference names stands word for word in the same request.
-fn check_references(history: &History, view: &View, rendered: &Rendered) -> usize {
+pub(crate) fn check_references(history: &History, view: &View, rendered: &Rendered) -> usize {
     let shown = texts(rendered);
     let found = references(rendered);
     for (bytes, place) in &found {
@@ -283,7 +283,7 @@ fn without(stage: &Stage<'_>) -> View {
     view
 }
 
-fn check_fits(stage: &Stage<'_>) {
+pub(crate) fn check_fits(stage: &Stage<'_>) {
     let next = decide(stage.history, stage.after, stage.budget, &[]);
     let other = decide(stage.history, &without(stage), stage.budget, &[]);
     assert_eq!(next.is_err(), other.is_err(), "{next:?}\nwith, and without the compaction: {other:?}");

@@ -13,6 +13,7 @@ mod compaction_golden;
 mod compaction_kept;
 mod compaction_prefix;
 mod compaction_rebase;
+mod compaction_scale;
 mod desk;
 mod fence;
 mod fit;
