@@ -153,6 +153,11 @@ proptest! {
         prop_assert_eq!(level(&policy, &measure), expected);
     }
 
+}
+
+proptest! {
+    #![proptest_config(config(200))]
+
     #[test]
     fn tasks_lie_side_by_side_from_the_frontier_to_the_head(
         steps in steps(30), marks in prop::collection::vec((any::<u8>(), any::<bool>(), 0..3u8), 0..12)

@@ -315,7 +315,7 @@ fn check_resumed(stage: &Stage<'_>) {
 }
 
 proptest! {
-    #![proptest_config(config(150))]
+    #![proptest_config(config(100))]
 
     #[test]
     fn a_compaction_loses_nothing(rounds in rounds(), budget in budget()) {
@@ -354,6 +354,11 @@ proptest! {
             check_targets_that_go(stage);
         });
     }
+
+}
+
+proptest! {
+    #![proptest_config(config(40))]
 
     #[test]
     fn a_compacted_view_is_resumed_as_it_was(rounds in rounds(), budget in budget()) {

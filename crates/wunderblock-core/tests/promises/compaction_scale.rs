@@ -92,21 +92,20 @@ fn extreme_histories_keep_every_promise() {
     let mut runner = TestRunner::deterministic();
     let shapes: [fn() -> History; 5] =
         [one_message, one_result, || only_calls(60), || only_system(40), || two_words(150)];
-    for shape in shapes {
-        for tokens in [4_000, 60_000, 1_000_000] {
-            for level in [Level::Soft, Level::Overflow, Level::Manual] {
-                let policy = policies().new_tree(&mut runner).unwrap().current();
-                let scribe = Scribe(vec![Answer::Short, Answer::AsWanted, Answer::AsLong, Answer::None]);
-                let round = Round { steps: Vec::new(), policy, level, scribe, builds: false };
-                let mut history = shape();
-                let mut view = view_of(&history.events);
-                for _ in 0..2 {
-                    compact(&mut history, &mut view, window(tokens), &round, &mut |stage| check(stage));
-                }
-            }
+    let windows = [(4_000, Level::Overflow), (60_000, Level::Soft), (1_000_000, Level::Manual)];
+    for (shape, (tokens, level)) in shapes.iter().flat_map(|shape| windows.map(|window| (shape, window))) {
+        let policy = policies().new_tree(&mut runner).unwrap().current();
+        let scribe = Scribe(vec![Answer::Short, Answer::AsWanted, Answer::AsLong, Answer::None]);
+        let round = Round { steps: Vec::new(), policy, level, scribe, builds: false };
+        let mut history = shape();
+        let mut view = view_of(&history.events);
+        for _ in 0..2 {
+            compact(&mut history, &mut view, window(tokens), &round, &mut |stage| check(stage));
         }
     }
 }
+
+type Shape = fn(usize) -> History;
 
 /// A step of each kind, alone, and one that leaves a great many summaries.
 fn ladders() -> Vec<(&'static str, Policy)> {
@@ -158,7 +157,7 @@ fn took(history: &History, policy: &Policy) -> [Duration; 4] {
 #[test]
 #[ignore = "measures time"]
 fn a_climb_takes_time_in_proportion_to_the_lane() {
-    let histories: [(&str, fn(usize) -> History); 3] =
+    let histories: [(&str, Shape); 3] =
         [("two words", two_words), ("busy", busy), ("only calls", only_calls)];
     for (shape, history) in histories {
         let (small, large) = (history(1_000), history(10_000));
