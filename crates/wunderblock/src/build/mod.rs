@@ -10,6 +10,7 @@
 mod bench;
 mod decide;
 pub(crate) mod load;
+mod need;
 mod offer;
 mod prefix;
 mod provider;

@@ -32,7 +32,7 @@ use climb::Climbed;
 use ration::Ration;
 use std::fmt;
 use std::sync::Arc;
-use wunderblock_core::compact::{Due, Level};
+use wunderblock_core::compact::{Due, Level, Task};
 use wunderblock_core::compaction::{CompactionRejected, Rejection, RungTaken, Spent};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
@@ -185,6 +185,8 @@ pub struct Compacted {
     pub rejected: Vec<Rejection>,
     /// What models cost.
     pub spent: Vec<Spent>,
+    /// The tasks it went by; none where the policy does not go by tasks.
+    pub tasks: Vec<Task>,
 }
 
 /// A summary that was made.
@@ -266,6 +268,9 @@ impl Session {
             climb::run(options, Arc::clone(&self.engine.config.redactor), &prepared, (due.level, ration))
                 .await?;
         let mut account = account(options, (lane, due), &climbed);
+        if options.compactor.policy.goes_by_tasks() {
+            account.tasks.clone_from(&prepared.tasks);
+        }
         account.nodes.splice(0..0, swept);
         if climbed.interrupted {
             account.outcome = Outcome::Interrupted;
@@ -346,6 +351,7 @@ fn empty(options: &CompactOptions, lane: LaneId, due: Due, outcome: Outcome) -> 
         rungs: Vec::new(),
         rejected: Vec::new(),
         spent: Vec::new(),
+        tasks: Vec::new(),
     }
 }
 
