@@ -210,6 +210,7 @@ pub(crate) fn machine(session: &str, done: &Compacted) -> Value {
         "summaries": done.nodes.iter().map(node).collect::<Vec<_>>(),
         "tasks": done.tasks.iter().map(task).collect::<Vec<_>>(),
         "steps": done.rungs,
+        "writing_ms": done.writing.0,
         "rejected": done.rejected,
         "spent": done.spent,
     })

@@ -10,6 +10,7 @@ use crate::summarize::attempt::Draft;
 use crate::summarize::{Earlier, Material, Summarise};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use wunderblock_core::compact::{Job, Ladder, Level, Next, Proposal};
 use wunderblock_core::message::Body;
 use wunderblock_core::policy::Policy;
@@ -23,6 +24,8 @@ pub(super) struct Climbed {
     /// The texts that were written, in order; the proposal's summaries name them by their numbers.
     pub(super) drafts: Vec<Draft>,
     pub(super) interrupted: bool,
+    /// How long writing and checking them took.
+    pub(super) writing: Duration,
 }
 
 /// Climbs, on a thread of its own.
@@ -72,13 +75,15 @@ impl Climb {
         let mut ladder = Ladder::new(&self.policy, prepared.ask(), level, &prepared.tasks);
         let mut drafts: Vec<Draft> = Vec::new();
         let stopped = AtomicBool::new(false);
+        let mut writing = Duration::ZERO;
         loop {
             match ladder.climb() {
                 Next::Done(proposal) => {
                     let interrupted = stopped.load(Ordering::Relaxed);
-                    return Climbed { proposal: *proposal, drafts, interrupted };
+                    return Climbed { proposal: *proposal, drafts, interrupted, writing };
                 }
                 Next::Summarise(jobs) => {
+                    let begin = Instant::now();
                     let first = drafts.len();
                     let of = first + jobs.len();
                     for job in jobs {
@@ -93,6 +98,7 @@ impl Climb {
                         }
                         drafts.push(self.write(&ladder, &job, &told));
                     }
+                    writing += begin.elapsed();
                     let made = drafts.get(first..).unwrap_or_default().iter();
                     ladder.take(made.map(|draft| Some(Body::from(draft.text.as_str()))).collect(), first);
                 }

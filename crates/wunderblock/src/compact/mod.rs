@@ -37,7 +37,7 @@ use wunderblock_core::compaction::{CompactionRejected, Rejection, RungTaken, Spe
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::policy::Policy;
-use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_core::units::{Millis, Seq, Tokens};
 
 /// How a lane is compacted.
 #[derive(Clone)]
@@ -185,6 +185,8 @@ pub struct Compacted {
     pub rejected: Vec<Rejection>,
     /// What models cost.
     pub spent: Vec<Spent>,
+    /// How long summarisers took, in milliseconds.
+    pub writing: Millis,
     /// The tasks it went by; none where the policy does not go by tasks.
     pub tasks: Vec<Task>,
 }
@@ -351,6 +353,7 @@ fn empty(options: &CompactOptions, lane: LaneId, due: Due, outcome: Outcome) -> 
         rungs: Vec::new(),
         rejected: Vec::new(),
         spent: Vec::new(),
+        writing: Millis::ZERO,
         tasks: Vec::new(),
     }
 }
@@ -380,6 +383,7 @@ fn account(options: &CompactOptions, (lane, due): (&LaneId, Due), climbed: &Clim
         nodes: nodes.collect(),
         rungs: proposal.rungs.clone(),
         rejected,
+        writing: Millis(i64::try_from(climbed.writing.as_millis()).unwrap_or(i64::MAX)),
         spent: climbed.drafts.iter().filter_map(|draft| draft.spent.clone()).collect(),
         ..empty(options, lane.clone(), due, Outcome::NothingGained)
     }
