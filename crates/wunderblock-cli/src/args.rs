@@ -2,10 +2,12 @@
 
 mod compaction;
 mod graph;
+mod simulate;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 pub(crate) use compaction::{CompactArgs, PolicyArgs, UndoArgs};
 pub(crate) use graph::{Describe, Expand};
+pub(crate) use simulate::SimulateArgs;
 use std::path::PathBuf;
 
 /// A context and memory engine for LLM agents: it keeps every session in a durable ledger, builds each model request from
@@ -65,6 +67,8 @@ pub(crate) enum Command {
     Context(ContextArgs),
     /// Build the same request and record nothing; say where a text or a handle is
     Explain(Explain),
+    /// Play a session under several policies, side by side: what each costs and keeps
+    Simulate(SimulateArgs),
     /// Compact a session now, or say what that would do
     Compact(CompactArgs),
     /// Bring back the view from before a compaction

@@ -1,6 +1,7 @@
 //! The command line of Wunderblock: parse, one call of the engine, print.
 
 mod args;
+mod chart;
 mod columns;
 mod commands;
 mod config;

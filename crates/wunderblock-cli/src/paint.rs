@@ -17,6 +17,12 @@ impl Paint {
         Self(std::io::stderr().is_terminal() && wanted())
     }
 
+    /// Never.
+    #[cfg(test)]
+    pub(crate) const fn none() -> Self {
+        Self(false)
+    }
+
     fn code(self, code: &str, text: &str) -> String {
         if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }

@@ -18,6 +18,7 @@ mod restore;
 mod search;
 mod sessions;
 mod show;
+mod simulate;
 mod undo;
 
 pub(crate) use compact::machine as compaction;
@@ -64,6 +65,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Failure> {
         Command::Export(wanted) => export::run(global, &settings, &wanted).await,
         Command::Context(wanted) => build::context(global, &settings, wanted).await,
         Command::Explain(wanted) => build::explain(global, &settings, wanted).await,
+        Command::Simulate(wanted) => simulate::run(global, &settings, wanted).await,
         Command::Compact(wanted) => compact::run(global, &settings, wanted).await,
         Command::Undo(wanted) => undo::run(global, &settings, &wanted).await,
         Command::Replay(wanted) => replay::run(global, &settings, &wanted).await,

@@ -2,7 +2,7 @@
 
 use crate::desk::Desk;
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "import",
     "append",
     "sessions",
@@ -10,6 +10,7 @@ const COMMANDS: [&str; 20] = [
     "export",
     "context",
     "explain",
+    "simulate",
     "replay",
     "diff",
     "read",
@@ -70,7 +71,7 @@ fn flags_keep_their_names() {
         "--now",
     ];
     let request = [&request[..], &sources].concat();
-    let table: [(&str, &[&str]); 18] = [
+    let table: [(&str, &[&str]); 19] = [
         ("import", &["--format", "--no-index"]),
         ("append", &[]),
         ("sessions", &["--limit"]),
@@ -78,6 +79,7 @@ fn flags_keep_their_names() {
         ("export", &["--original", "--to", "--out"]),
         ("context", &["--out"]),
         ("explain", &["--find"]),
+        ("simulate", &["--policies", "--model", "--window", "--reserve", "--svg", "--per-turn"]),
         ("replay", &["--at", "--out"]),
         ("diff", &[]),
         ("read", &["--lines", "--bytes", "--json-path", "--page"]),

@@ -23,5 +23,6 @@ mod output;
 mod outside;
 mod session;
 mod settings;
+mod simulate;
 mod storage;
 mod unfit;

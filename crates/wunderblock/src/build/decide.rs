@@ -12,6 +12,7 @@ use crate::session::Session;
 use wunderblock_core::compose::{Composed, Desk, Offer, compose};
 use wunderblock_core::id::{Handle, LaneId};
 use wunderblock_core::lead;
+use wunderblock_core::line::Line;
 use wunderblock_core::message::Body;
 use wunderblock_core::plan::{Ask, Fixed, Plan, Refusal, TrimReason, plan};
 use wunderblock_core::section::Section;
@@ -113,10 +114,7 @@ impl Workbench<'_> {
 
     /// What a request holds whatever is left out of the conversation.
     pub(super) fn fixed(&self, view: &View) -> Vec<Fixed> {
-        let name = model_line(self.target, self.gauge);
-        let mut fixed = vec![Fixed { section: name.section, what: name.what, cost: name.cost }];
-        fixed.extend(view.preamble().map(|preamble| lead::fixed(preamble, self.gauge)).unwrap_or_default());
-        fixed
+        fixed(model_line(self.target, self.gauge), view, self.gauge)
     }
 
     fn plan(
@@ -140,6 +138,13 @@ impl Workbench<'_> {
             floor,
         })
     }
+}
+
+/// What a request holds whatever is left out of the conversation: the model's name, and the lane's preamble.
+pub(super) fn fixed(name: Line, view: &View, gauge: &Scales) -> Vec<Fixed> {
+    let mut fixed = vec![Fixed { section: name.section, what: name.what, cost: name.cost }];
+    fixed.extend(view.preamble().map(|preamble| lead::fixed(preamble, gauge)).unwrap_or_default());
+    fixed
 }
 
 /// Moves texts from the shelf to where rendering finds them, and counts those nobody has counted.

@@ -7,6 +7,7 @@
 //! ```
 //! What is recorded is appended only if the session has not grown meanwhile; if it has, the build starts anew.
 
+mod aim;
 mod bench;
 mod decide;
 pub(crate) mod load;
@@ -22,8 +23,11 @@ mod sources;
 mod step;
 mod target;
 
+pub(crate) use aim::Aim;
 pub(crate) use bench::{Bench, Sized};
+pub(crate) use offer::Shelf;
 pub use prefix::{CachePlan, Recorded};
+pub(crate) use prefix::{billed, cached};
 pub use provider::StateProvider;
 pub use replay::{Difference, Replayed};
 pub use sources::{Given, Instructions, OfferedTool, Resource, Skill, Sources};
@@ -39,7 +43,6 @@ use crate::store::{BodyCount, StoreError, TallyRow};
 use crate::tokens::Counter;
 use decide::{Workbench, take_in};
 use load::{Loaded, Texts, Wanted};
-use offer::Shelf;
 use recall::Recalled;
 use relief::Relief;
 use std::collections::BTreeMap;

@@ -18,18 +18,18 @@ use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::view::View;
 
 /// Takes in texts, and answers the bodies the ledger will hold them as.
-pub(super) struct Shelf<'k> {
+pub(crate) struct Shelf<'k> {
     key: &'k [u8; 32],
     texts: RefCell<Vec<(Handle, String)>>,
 }
 
 impl<'k> Shelf<'k> {
-    pub(super) fn new(key: &'k [u8; 32]) -> Self {
+    pub(crate) fn new(key: &'k [u8; 32]) -> Self {
         Self { key, texts: RefCell::default() }
     }
 
     /// A text as a body.
-    pub(super) fn pack(&self, text: String) -> Body {
+    pub(crate) fn pack(&self, text: String) -> Body {
         if text.len() < codec::INLINE_MAX { Body::Inline(text) } else { self.named(text) }
     }
 
@@ -42,7 +42,7 @@ impl<'k> Shelf<'k> {
     }
 
     /// What has been taken in since it was last emptied.
-    pub(super) fn drain(&self) -> Vec<(Handle, String)> {
+    pub(crate) fn drain(&self) -> Vec<(Handle, String)> {
         self.texts.take()
     }
 }

@@ -4,7 +4,7 @@
 //! digests of its own beginning at some places, and the next build hashes its own bytes up to the same places.
 
 use super::target::Target;
-use crate::catalog::{CacheMode, MicroDollars, Spent};
+use crate::catalog::{CacheMode, CacheRule, MicroDollars, Spent};
 use wunderblock_core::event::{ContextBuilt, Stem, UsageMeasured};
 use wunderblock_core::request::CachePoint;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -131,18 +131,9 @@ pub(super) fn plan(
         ),
         _ => Tokens::ZERO,
     };
-    let stepped = Tokens(again.0 - again.0 % rule.step.0.max(1));
-    let is_cached = rule.mode != CacheMode::None && !is_cold && stepped >= rule.minimum;
-    let expected = if is_cached { stepped.min(total) } else { Tokens::ZERO };
-    let fresh = total.saturating_sub(expected);
-    let writes = rule.mode != CacheMode::None && total >= rule.minimum;
+    let expected = if is_cold { Tokens::ZERO } else { cached(&rule, again, total) };
     let price = target.row.price_at(now);
-    let spent = Spent {
-        input: if writes { Tokens::ZERO } else { fresh },
-        cache_read: expected,
-        cache_write: if writes { fresh } else { Tokens::ZERO },
-        output: Tokens::ZERO,
-    };
+    let spent = billed(&rule, expected, total);
     let plain = Spent { input: total, ..Spent::default() };
     CachePlan {
         points,
@@ -153,6 +144,26 @@ pub(super) fn plan(
         recorded: recorded(usage),
         cost: price.map(|price| price.cost(spent)),
         uncached_cost: price.map(|price| price.cost(plain)),
+    }
+}
+
+/// How many tokens of a request a provider finds in its cache, where the request begins with `again` tokens of one that is
+/// still there.
+pub(crate) fn cached(rule: &CacheRule, again: Tokens, total: Tokens) -> Tokens {
+    let stepped = Tokens(again.0 - again.0 % rule.step.0.max(1));
+    let is_cached = rule.mode != CacheMode::None && stepped >= rule.minimum;
+    if is_cached { stepped.min(total) } else { Tokens::ZERO }
+}
+
+/// How a request is billed of which so many tokens are in the cache, its answer not counted.
+pub(crate) fn billed(rule: &CacheRule, cached: Tokens, total: Tokens) -> Spent {
+    let fresh = total.saturating_sub(cached);
+    let writes = rule.mode != CacheMode::None && total >= rule.minimum;
+    Spent {
+        input: if writes { Tokens::ZERO } else { fresh },
+        cache_read: cached,
+        cache_write: if writes { fresh } else { Tokens::ZERO },
+        output: Tokens::ZERO,
     }
 }
 

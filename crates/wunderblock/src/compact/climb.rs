@@ -11,21 +11,21 @@ use crate::summarize::{Earlier, Material, Summarise};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use wunderblock_core::compact::{Job, Ladder, Level, Next, Proposal};
+use wunderblock_core::compact::{Job, Ladder, Level, Next, Proposal, Task};
 use wunderblock_core::message::Body;
+use wunderblock_core::plan::Ask;
 use wunderblock_core::policy::Policy;
-use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::Entry;
 
 /// What a climb came to.
-pub(super) struct Climbed {
-    pub(super) proposal: Proposal,
+pub(crate) struct Climbed {
+    pub(crate) proposal: Proposal,
     /// The texts that were written, in order; the proposal's summaries name them by their numbers.
-    pub(super) drafts: Vec<Draft>,
-    pub(super) interrupted: bool,
+    pub(crate) drafts: Vec<Draft>,
+    pub(crate) interrupted: bool,
     /// How long writing and checking them took.
-    pub(super) writing: Duration,
+    pub(crate) writing: Duration,
 }
 
 /// Climbs, on a thread of its own.
@@ -35,20 +35,25 @@ pub(super) async fn run(
     prepared: &Prepared,
     (level, ration): (Level, Ration),
 ) -> Result<Climbed, Error> {
-    let climb = Climb {
-        prepared: prepared.clone(),
-        policy: options.compactor.policy.clone(),
-        summariser: options.compactor.summariser.clone(),
-        redactor,
-        focus: options.focus.clone(),
-        progress: options.progress.clone(),
-        ration,
-    };
-    on_thread(move || climb.run(level)).await
+    let (prepared, options) = (prepared.clone(), options.clone());
+    on_thread(move || {
+        let climb = Climb {
+            ask: prepared.ask(),
+            tasks: &prepared.tasks,
+            policy: &options.compactor.policy,
+            summariser: options.compactor.summariser.as_deref(),
+            redactor: &redactor,
+            focus: options.focus.as_deref(),
+            progress: options.progress.as_ref(),
+            ration: &ration,
+        };
+        climb.run(level)
+    })
+    .await
 }
 
 /// Runs work that may block on a thread of its own.
-pub(super) async fn on_thread<T: Send + 'static>(
+pub(crate) async fn on_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Error> {
     let (send, receive) = futures_channel::oneshot::channel();
@@ -59,20 +64,23 @@ pub(super) async fn on_thread<T: Send + 'static>(
     receive.await.map_err(|_| Error::Config("the compaction ended early".to_owned()))
 }
 
-pub(super) struct Climb {
-    pub(super) prepared: Prepared,
-    pub(super) policy: Arc<Policy>,
-    pub(super) summariser: Option<Arc<dyn Summarise>>,
-    pub(super) redactor: Arc<Redactor>,
-    pub(super) focus: Option<String>,
-    pub(super) progress: Option<OnProgress>,
-    pub(super) ration: Ration,
+/// What a climb is made of. It knows nothing of where its view came from: of a ledger, or of a simulation.
+pub(crate) struct Climb<'a> {
+    pub(crate) ask: Ask<'a>,
+    pub(crate) tasks: &'a [Task],
+    pub(crate) policy: &'a Policy,
+    pub(crate) summariser: Option<&'a dyn Summarise>,
+    pub(crate) redactor: &'a Redactor,
+    pub(crate) focus: Option<&'a str>,
+    pub(crate) progress: Option<&'a OnProgress>,
+    /// How often the summariser may be asked.
+    pub(crate) ration: &'a Ration,
 }
 
-impl Climb {
-    pub(super) fn run(&self, level: Level) -> Climbed {
-        let prepared = &self.prepared;
-        let mut ladder = Ladder::new(&self.policy, prepared.ask(), level, &prepared.tasks);
+impl Climb<'_> {
+    /// Climbs. It may block, where a summariser does.
+    pub(crate) fn run(&self, level: Level) -> Climbed {
+        let mut ladder = Ladder::new(self.policy, self.ask, level, self.tasks);
         let mut drafts: Vec<Draft> = Vec::new();
         let stopped = AtomicBool::new(false);
         let mut writing = Duration::ZERO;
@@ -107,11 +115,11 @@ impl Climb {
     }
 
     fn tell(&self, stage: &Stage) -> bool {
-        self.progress.as_ref().is_none_or(|progress| progress(stage))
+        self.progress.is_none_or(|progress| progress(stage))
     }
 
     fn write(&self, ladder: &Ladder<'_>, job: &Job, told: &dyn Fn(usize) -> bool) -> Draft {
-        let (view, texts) = (&self.prepared.view, &self.prepared.texts);
+        let (view, texts) = (self.ask.view, self.ask.bodies);
         let entries: Vec<&Entry> = job.entries.iter().filter_map(|seq| view.entry(*seq)).collect();
         let mut earlier: Vec<Earlier<'_>> =
             job.sources.iter().filter_map(|at| self.earlier(ladder, *at)).collect();
@@ -120,13 +128,13 @@ impl Climb {
         earlier.retain(|earlier| earlier.to < begins);
         let material = Material { from: job.from, to: job.to, entries, bodies: texts, earlier };
         let writer = Writer {
-            policy: &self.policy,
-            summariser: self.summariser.as_deref().filter(|_| !job.inner),
-            focus: self.focus.as_deref(),
-            redactor: &self.redactor,
-            ration: &self.ration,
+            policy: self.policy,
+            summariser: self.summariser.filter(|_| !job.inner),
+            focus: self.focus,
+            redactor: self.redactor,
+            ration: self.ration,
         };
-        writer.write(job, &material, &self.prepared.gauge, told)
+        writer.write(job, &material, self.ask.gauge, told)
     }
 
     /// A summary that goes into another: one that stands, or one of this climb.
@@ -135,10 +143,10 @@ impl Climb {
             let (job, text) = (&draft.job, draft.text.inline()?);
             return Some(Earlier { at, from: job.from, to: job.to, level: job.level, text });
         }
-        let node = self.prepared.view.node(at)?;
+        let node = self.ask.view.node(at)?;
         let text = match &node.text {
             Body::Inline(text) => text.as_str(),
-            Body::Blob { blob, .. } => self.prepared.texts.text(*blob)?,
+            Body::Blob { blob, .. } => self.ask.bodies.text(*blob)?,
         };
         Some(Earlier { at, from: node.from, to: node.to, level: node.level, text })
     }

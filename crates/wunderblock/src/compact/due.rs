@@ -6,11 +6,11 @@ use crate::error::Error;
 use crate::session::Session;
 use crate::store::Marked;
 use wunderblock_core::compact::{Due, Level, Mark, Measure, due, due::stands, task::By};
-use wunderblock_core::event::Fact;
+use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::TrimReason;
-use wunderblock_core::policy::Permille;
+use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Millis, Tokens};
 use wunderblock_core::view::View;
@@ -30,7 +30,7 @@ impl Session {
         let step = sized.step.as_ref();
         let last = step.and_then(|(_, step)| step.compaction.as_ref()).map(|last| last.tokens_after);
         let since = step.map_or(sized.opened_at, |(at, _)| *at);
-        let mut measure = Measure {
+        let measure = Measure {
             tokens: sized.tokens,
             limit: sized.limit,
             window: sized.window,
@@ -49,8 +49,7 @@ impl Session {
         }
         if found.level == Level::Soft && !self.task_marks(view, sized.texts).await?.is_empty() {
             let marks = self.task_marks(view, sized.texts).await?;
-            measure.stands = stands(&arrange(view), view, marks.last().is_some_and(|mark| mark.ends));
-            return Ok(due(&compactor.policy, &measure));
+            return Ok(between_tasks(&compactor.policy, measure, (view, &marks)));
         }
         Ok(Some(found))
     }
@@ -65,9 +64,8 @@ impl Session {
         if due.level == Level::Manual {
             return Ok(None);
         }
-        let Some((round, then)) = self.rounds(lane).await? else { return Ok(None) };
-        let grown = tokens >= then + REGROW.of(limit);
-        Ok((round >= options.compactor.policy.limits.rounds && !grown).then_some(round))
+        let Some(rounds) = self.rounds(lane).await? else { return Ok(None) };
+        Ok(is_stopped(&options.compactor.policy, rounds, (tokens, limit)).then_some(rounds.0))
     }
 
     /// How many compactions of a lane in a row came to nothing, and what the request took at the last.
@@ -92,19 +90,48 @@ impl Session {
     pub(super) async fn task_marks(&self, view: &View, texts: &dyn Bodies) -> Result<Vec<Mark>, Error> {
         let mut marks = Vec::new();
         for kind in ["task.started", "task.finished"] {
-            for event in self.marked(Marked::Kind(kind), view.head()).await? {
-                let (ends, title) = match event.fact {
-                    Some(Fact::TaskStarted(task)) => (false, task.title.or(Some(task.task))),
-                    Some(Fact::TaskFinished(task)) => (true, Some(task.task)),
-                    _ => continue,
-                };
-                marks.push(Mark { at: event.seq, ends, title, by: By::Event });
-            }
+            let events = self.marked(Marked::Kind(kind), view.head()).await?;
+            marks.extend(events.iter().filter_map(task_mark));
         }
-        if marks.is_empty() {
-            marks = super::todo::marks(view, texts);
-        }
-        marks.sort_by_key(|mark| (mark.at, mark.ends));
-        Ok(marks)
+        Ok(settled(marks, view, texts))
     }
+}
+
+/// What an event says of where tasks begin and end.
+pub(crate) fn task_mark(event: &Event) -> Option<Mark> {
+    let (ends, title) = match &event.fact {
+        Some(Fact::TaskStarted(task)) => (false, task.title.as_ref().unwrap_or(&task.task)),
+        Some(Fact::TaskFinished(task)) => (true, &task.task),
+        _ => return None,
+    };
+    Some(Mark { at: event.seq, ends, title: Some(title.clone()), by: By::Event })
+}
+
+/// The marks of events, in order; those of the todo list where there are none.
+pub(crate) fn settled(mut marks: Vec<Mark>, view: &View, texts: &dyn Bodies) -> Vec<Mark> {
+    if marks.is_empty() {
+        marks = super::todo::marks(view, texts);
+    }
+    marks.sort_by_key(|mark| (mark.at, mark.ends));
+    marks
+}
+
+/// Whether a lane is due once it is known where its tasks end.
+pub(crate) fn between_tasks(
+    policy: &Policy,
+    measure: Measure,
+    (view, marks): (&View, &[Mark]),
+) -> Option<Due> {
+    let stands = stands(&arrange(view), view, marks.last().is_some_and(|mark| mark.ends));
+    due(policy, &Measure { stands, ..measure })
+}
+
+/// Whether so many compactions in a row came to nothing that a lane is left alone: until it has grown since the last of
+/// them, when its request took `then`.
+pub(crate) fn is_stopped(
+    policy: &Policy,
+    (rounds, then): (u32, Tokens),
+    (tokens, limit): (Tokens, Tokens),
+) -> bool {
+    rounds >= policy.limits.rounds && tokens < then + REGROW.of(limit)
 }

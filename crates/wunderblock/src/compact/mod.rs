@@ -19,7 +19,11 @@ mod todo;
 mod undo;
 mod writing;
 
+pub(crate) use climb::{Climb, Climbed, on_thread};
+pub(crate) use due::{between_tasks, is_stopped, settled, task_mark};
 pub use hook::Hook;
+pub(crate) use publish::{By, facts, prompt};
+pub(crate) use ration::Ration;
 pub use state::LaneState;
 pub use undo::Undone;
 
@@ -28,8 +32,6 @@ use crate::error::Error;
 use crate::limits;
 use crate::session::Session;
 use crate::summarize::Summarise;
-use climb::Climbed;
-use ration::Ration;
 use std::fmt;
 use std::sync::Arc;
 use wunderblock_core::compact::{Due, Level, Task};

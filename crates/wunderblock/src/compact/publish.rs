@@ -9,11 +9,13 @@ use crate::error::Error;
 use crate::limits;
 use crate::session::Session;
 use crate::store::{StoreError, Write, Written};
-use wunderblock_core::compact::{Proposal, rebase};
+use crate::summarize::attempt::Draft;
+use wunderblock_core::compact::{Due, Proposal, rebase};
 use wunderblock_core::compaction::{Compaction, SessionCompacted};
 use wunderblock_core::event::{Fact, NewEvent, Source, ViewTrimmed};
 use wunderblock_core::id::{EventId, LaneId};
 use wunderblock_core::plan::TrimReason;
+use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
 impl Session {
@@ -56,49 +58,15 @@ impl Session {
         account: &Compacted,
         options: &CompactOptions,
     ) -> Result<Vec<NewEvent>, Error> {
-        let Some(trim) = proposal.trim.clone() else { return Ok(Vec::new()) };
-        let focus = options.focus.as_deref().map(Into::into);
-        let compaction = Compaction {
-            policy: account.policy.as_str().into(),
-            level: account.due.level.word().into(),
-            trigger: account.due.why.as_str().into(),
-            tokens_before: proposal.before,
-            tokens_after: proposal.after,
-            rungs: proposal.rungs.clone(),
-            focus: options.focus.as_deref().map(Into::into),
+        let prompt = prompt(&options.compactor.policy);
+        let made = By {
+            lane: &account.lane,
+            policy: &account.policy,
+            due: &account.due,
+            focus: options.focus.as_deref(),
+            prompt: &prompt,
         };
-        let trimmed = ViewTrimmed {
-            lane: account.lane.clone(),
-            trim,
-            reason: TrimReason::Compacted,
-            compaction: Some(Box::new(compaction)),
-        };
-        let mut facts = vec![(proposal.head.next(), Fact::ViewTrimmed(trimmed))];
-        let prompt = prompt(options);
-        for node in &proposal.nodes {
-            let Some(draft) = climbed.drafts.get(node.made) else { continue };
-            let made = SessionCompacted {
-                lane: Some(account.lane.clone()),
-                summary: Some(node.text.clone()),
-                trigger: Some(account.due.level.word().into()),
-                tokens_before: Some(node.job.tokens),
-                tokens_after: Some(node.tokens),
-                level: node.job.level,
-                sources: node.job.sources.clone(),
-                policy: Some(account.policy.as_str().into()),
-                prompt: draft.prompt.clone().or_else(|| Some(prompt.as_str().into())),
-                focus: Option::clone(&focus),
-                check: draft.check,
-                rejected: draft.rejected.clone(),
-                spent: draft.spent.clone(),
-                ..SessionCompacted::new(node.job.from, node.job.to, draft.producer.clone())
-            };
-            facts.push((node.at, Fact::SessionCompacted(Box::new(made))));
-        }
-        for (at, reduced) in &proposal.reduced {
-            facts.push((*at, Fact::ContentReduced(Box::new(reduced.clone()))));
-        }
-        facts.sort_by_key(|(at, _)| *at);
+        let facts = facts(proposal, &climbed.drafts, &made);
         facts.into_iter().map(|(at, fact)| self.engine_event(at, fact)).collect()
     }
 
@@ -158,8 +126,66 @@ impl Engine {
     }
 }
 
+/// By whom a compaction is made, and why.
+pub(crate) struct By<'a> {
+    pub(crate) lane: &'a LaneId,
+    /// The policy's name.
+    pub(crate) policy: &'a str,
+    pub(crate) due: &'a Due,
+    pub(crate) focus: Option<&'a str>,
+    /// See [`prompt`].
+    pub(crate) prompt: &'a str,
+}
+
+/// What a proposal means as facts, each at its position: the lane's step first.
+pub(crate) fn facts(proposal: &Proposal, drafts: &[Draft], by: &By<'_>) -> Vec<(Seq, Fact)> {
+    let Some(trim) = proposal.trim.clone() else { return Vec::new() };
+    let focus: Option<Box<str>> = by.focus.map(Into::into);
+    let compaction = Compaction {
+        policy: by.policy.into(),
+        level: by.due.level.word().into(),
+        trigger: by.due.why.as_str().into(),
+        tokens_before: proposal.before,
+        tokens_after: proposal.after,
+        rungs: proposal.rungs.clone(),
+        focus: focus.clone(),
+    };
+    let trimmed = ViewTrimmed {
+        lane: by.lane.clone(),
+        trim,
+        reason: TrimReason::Compacted,
+        compaction: Some(Box::new(compaction)),
+    };
+    let mut facts = vec![(proposal.head.next(), Fact::ViewTrimmed(trimmed))];
+    for node in &proposal.nodes {
+        let Some(draft) = drafts.get(node.made) else { continue };
+        let made = SessionCompacted {
+            lane: Some(by.lane.clone()),
+            summary: Some(node.text.clone()),
+            trigger: Some(by.due.level.word().into()),
+            tokens_before: Some(node.job.tokens),
+            tokens_after: Some(node.tokens),
+            level: node.job.level,
+            sources: node.job.sources.clone(),
+            policy: Some(by.policy.into()),
+            prompt: draft.prompt.clone().or_else(|| Some(by.prompt.into())),
+            focus: focus.clone(),
+            check: draft.check,
+            rejected: draft.rejected.clone(),
+            spent: draft.spent.clone(),
+            ..SessionCompacted::new(node.job.from, node.job.to, draft.producer.clone())
+        };
+        facts.push((node.at, Fact::SessionCompacted(Box::new(made))));
+    }
+    for (at, reduced) in &proposal.reduced {
+        facts.push((*at, Fact::ContentReduced(Box::new(reduced.clone()))));
+    }
+    facts.sort_by_key(|(at, _)| *at);
+    facts
+}
+
 /// What the summaries were made by.
-fn prompt(options: &CompactOptions) -> String {
-    let template = serde_json::to_string(&options.compactor.policy.summary).unwrap_or_default();
+pub(crate) fn prompt(policy: &Policy) -> String {
+    let template = serde_json::to_string(&policy.summary).unwrap_or_default();
     blake3::hash(template.as_bytes()).to_hex().chars().take(16).collect()
 }

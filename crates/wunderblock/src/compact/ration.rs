@@ -8,11 +8,11 @@ use wunderblock_core::units::Tokens;
 
 /// Calls that are left; all who compact one lane at one time share them.
 #[derive(Clone, Debug)]
-pub(super) struct Ration(Arc<AtomicU32>);
+pub(crate) struct Ration(Arc<AtomicU32>);
 
 impl Ration {
     /// So many calls.
-    pub(super) fn of(calls: u32) -> Self {
+    pub(crate) fn of(calls: u32) -> Self {
         Self(Arc::new(AtomicU32::new(calls)))
     }
 

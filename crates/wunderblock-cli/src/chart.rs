@@ -1,0 +1,243 @@
+//! The size of each request over the turns of a session, as an SVG picture: a panel for each policy.
+//!
+//! It reads in light and in dark: colours are set by class, and the reader's preference chooses them.
+
+use std::fmt::Write;
+use wunderblock::{PolicyResult, Simulation};
+use wunderblock_core::stub::grouped;
+
+/// Panels in a row.
+const ACROSS: usize = 3;
+/// A panel, in pixels: the plot, and the lines of text above it.
+const WIDE: f64 = 264.0;
+const HIGH: f64 = 84.0;
+const LABEL: f64 = 34.0;
+/// Around panels.
+const GAP: f64 = 24.0;
+const LEFT: f64 = 52.0;
+const TOP: f64 = 58.0;
+const RIGHT: f64 = 16.0;
+const BOTTOM: f64 = 34.0;
+/// Points of a line at most.
+const POINTS: usize = 264;
+/// The policy whose line is drawn behind the others.
+const BASE: &str = "off";
+
+const STYLE: &str = "
+text { font: 11px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: #57606a }
+.title { font-size: 14px; font-weight: 600; fill: #1f2328 }
+.name { font-size: 12px; font-weight: 600; fill: #1f2328 }
+.ground { fill: #ffffff }
+.plot { fill: #f6f8fa }
+.limit { stroke: #cf222e; stroke-width: 1; stroke-dasharray: 4 3; fill: none }
+.limit-text { fill: #cf222e }
+.base { stroke: #afb8c1; stroke-width: 1; fill: none }
+.area { fill: #0969da; fill-opacity: 0.16 }
+.line { stroke: #0969da; stroke-width: 1.4; fill: none; stroke-linejoin: round }
+.area.ours { fill: #1a7f37 }
+.line.ours { stroke: #1a7f37 }
+@media (prefers-color-scheme: dark) {
+text { fill: #9198a1 }
+.title, .name { fill: #f0f6fc }
+.ground { fill: #0d1117 }
+.plot { fill: #151b23 }
+.limit { stroke: #f85149 }
+.limit-text { fill: #f85149 }
+.base { stroke: #545d68 }
+.area { fill: #4493f8; fill-opacity: 0.2 }
+.line { stroke: #4493f8 }
+.area.ours { fill: #3fb950 }
+.line.ours { stroke: #3fb950 }
+}
+";
+
+/// The picture of a simulation.
+pub(crate) fn draw(found: &Simulation) -> String {
+    let rows = found.policies.len().div_ceil(ACROSS);
+    let across = found.policies.len().clamp(1, ACROSS);
+    let width = LEFT + float(across) * (WIDE + GAP) - GAP + RIGHT;
+    let height = TOP + float(rows) * (LABEL + HIGH + GAP) - GAP + BOTTOM;
+    let mut svg = String::new();
+    let _ = writeln!(
+        svg,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.0} {height:.0}" role="img">
+<title>Context size over {requests} requests, by policy</title>
+<style>{STYLE}</style>
+<rect class="ground" width="{width:.0}" height="{height:.0}" rx="8"/>
+<text class="title" x="{LEFT}" y="24">Context size over {requests} requests, by policy</text>
+<text x="{LEFT}" y="42">{about}</text>"#,
+        requests = grouped(found.requests),
+        about = escaped(&about(found)),
+    );
+    let base = found.policies.iter().find(|policy| policy.name == BASE);
+    for (number, policy) in found.policies.iter().enumerate() {
+        let (column, row) = (number % ACROSS, number / ACROSS);
+        let panel = Panel {
+            left: LEFT + float(column) * (WIDE + GAP),
+            top: TOP + float(row) * (LABEL + HIGH + GAP) + LABEL,
+            most: found
+                .limit
+                .max(found.policies.iter().map(|policy| policy.peak_tokens).max().unwrap_or_default()),
+            limit: found.limit,
+        };
+        panel.draw(policy, base.filter(|base| base.name != policy.name), &mut svg);
+        if column == 0 {
+            panel.scale(&mut svg);
+        }
+        if row + 1 == rows || number + ACROSS >= found.policies.len() {
+            panel.turns(found.requests, &mut svg);
+        }
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+fn about(found: &Simulation) -> String {
+    let base = if found.policies.iter().any(|policy| policy.name == BASE) { " · grey: off" } else { "" };
+    format!(
+        "{} · window {} · history {} tokens · dashed: the most a request may take{base}",
+        found.model,
+        grouped(found.window),
+        grouped(found.history_tokens)
+    )
+}
+
+/// Where a policy is drawn.
+struct Panel {
+    left: f64,
+    top: f64,
+    /// The tokens at its upper edge.
+    most: u64,
+    limit: u64,
+}
+
+impl Panel {
+    fn draw(&self, policy: &PolicyResult, base: Option<&PolicyResult>, svg: &mut String) {
+        let (left, top, right) = (self.left, self.top, self.left + WIDE);
+        let ours = if policy.name == wunderblock::policy::DEFAULT { " ours" } else { "" };
+        let _ = writeln!(
+            svg,
+            r#"<text class="name" x="{left:.0}" y="{:.0}">{}</text>
+<text x="{left:.0}" y="{:.0}">{}</text>
+<rect class="plot" x="{left:.0}" y="{top:.0}" width="{WIDE}" height="{HIGH}"/>"#,
+            top - 20.0,
+            escaped(&policy.name),
+            top - 6.0,
+            escaped(&figures(policy)),
+        );
+        if let Some(base) = base {
+            let _ = writeln!(svg, r#"<path class="base" d="M{}"/>"#, self.path(&base.series));
+        }
+        let path = self.path(&policy.series);
+        let floor = top + HIGH;
+        let _ = writeln!(
+            svg,
+            r#"<path class="area{ours}" d="M{left:.1} {floor:.1}L{path}L{right:.1} {floor:.1}Z"/>
+<path class="line{ours}" d="M{path}"/>
+<path class="limit" d="M{left:.1} {y:.1}H{right:.1}"/>"#,
+            y = self.height(self.limit)
+        );
+    }
+
+    /// The points of a line: of turns that share a column, the smallest and the largest.
+    fn path(&self, series: &[u64]) -> String {
+        let each = (series.len() * 2).div_ceil(POINTS).max(1);
+        let step = WIDE / float(series.len().saturating_sub(1).max(1));
+        let mut points: Vec<(f64, u64)> = Vec::new();
+        for (number, turns) in series.chunks(each).enumerate() {
+            let mut ends: Vec<(usize, u64)> = turns.iter().copied().enumerate().collect();
+            if ends.len() > 2 {
+                let least = ends.iter().copied().min_by_key(|(_, tokens)| *tokens);
+                let most = ends.iter().copied().max_by_key(|(_, tokens)| *tokens);
+                ends = least.into_iter().chain(most).collect();
+                ends.sort_unstable();
+                ends.dedup();
+            }
+            points.extend(ends.into_iter().map(|(at, tokens)| (float(number * each + at) * step, tokens)));
+        }
+        let point = |(x, tokens): &(f64, u64)| format!("{:.1} {:.1}", self.left + x, self.height(*tokens));
+        points.iter().map(point).collect::<Vec<_>>().join("L")
+    }
+
+    fn height(&self, tokens: u64) -> f64 {
+        // Thousandths are finer than a pixel.
+        let part = u32::try_from(tokens.saturating_mul(1_000) / self.most.max(1)).unwrap_or(1_000);
+        self.top + HIGH - HIGH * f64::from(part.min(1_000)) / 1_000.0
+    }
+
+    /// What the heights mean, left of the panel.
+    fn scale(&self, svg: &mut String) {
+        let x = self.left - 6.0;
+        let _ = writeln!(
+            svg,
+            r#"<text x="{x:.0}" y="{:.0}" text-anchor="end">0</text>
+<text class="limit-text" x="{x:.0}" y="{:.0}" text-anchor="end">{}</text>"#,
+            self.top + HIGH,
+            self.height(self.limit) + 4.0,
+            thousands(self.limit)
+        );
+    }
+
+    /// What the widths mean, under the panel.
+    fn turns(&self, requests: u64, svg: &mut String) {
+        let y = self.top + HIGH + 14.0;
+        let _ = writeln!(
+            svg,
+            r#"<text x="{:.0}" y="{y:.0}">1</text>
+<text x="{:.0}" y="{y:.0}" text-anchor="end">request {}</text>"#,
+            self.left,
+            self.left + WIDE,
+            grouped(requests)
+        );
+    }
+}
+
+fn figures(policy: &PolicyResult) -> String {
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let (recall, reach) = (percent(policy.far_reference_recall), percent(policy.far_reference_reachable));
+    let cost = policy.cost.map(|micro| {
+        format!(" · ${:.2}", f64::from(u32::try_from(micro / 1_000).unwrap_or(u32::MAX)) / 1_000.0)
+    });
+    format!("recall {recall} · reach {reach}{} · {} cuts", cost.unwrap_or_default(), policy.compactions)
+}
+
+fn thousands(tokens: u64) -> String {
+    if tokens < 10_000 { grouped(tokens) } else { format!("{}k", grouped(tokens / 1_000)) }
+}
+
+fn float(number: usize) -> f64 {
+    f64::from(u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+/// A text as it may stand in SVG; control characters may not.
+fn escaped(text: &str) -> String {
+    let plain = text.chars().filter(|c| !c.is_control());
+    plain.collect::<String>().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_series_keep_their_peaks() {
+        let panel = Panel { left: 0.0, top: 0.0, most: 100, limit: 90 };
+        let mut series = vec![10; 5_000];
+        series[2_345] = 100;
+        let path = panel.path(&series);
+        assert!(path.split('L').count() <= 2 * POINTS, "{}", path.split('L').count());
+        assert!(path.split('L').any(|point| point.ends_with(" 0.0")), "the peak is at the upper edge");
+        assert_eq!(panel.path(&[]), "");
+    }
+
+    #[test]
+    fn names_cannot_break_the_picture() {
+        let policy = PolicyResult {
+            name: "<script>&\u{1b}".to_owned(),
+            series: vec![1, 2],
+            ..PolicyResult::default()
+        };
+        let svg = draw(&Simulation { policies: vec![policy], limit: 2, ..Simulation::default() });
+        assert!(svg.contains("&lt;script&gt;&amp;</text>") && !svg.contains("<script>"), "{svg}");
+    }
+}

@@ -1,0 +1,105 @@
+//! What a policy's requests come to.
+
+use super::index::{Index, Moment};
+use super::result::PolicyResult;
+use super::sheet::Sheet;
+use crate::build::{Aim, billed, cached};
+use crate::catalog::MicroDollars;
+use wunderblock_core::units::{Cost, Millis, Tokens};
+
+/// The account of a policy, under way.
+#[derive(Default)]
+pub(super) struct Account {
+    pub(super) result: PolicyResult,
+    /// When the request before was sent.
+    before: Option<Millis>,
+    /// What the requests cost so far; none if no price is known.
+    cost: Option<MicroDollars>,
+    /// The sum of the shares of the user's turns that stood in a request.
+    verbatim: f64,
+    requests: u32,
+}
+
+impl Account {
+    pub(super) fn new(name: &str, aim: &Aim) -> Self {
+        let cost = aim.row().prices.first().map(|_| MicroDollars::ZERO);
+        Self {
+            result: PolicyResult { name: name.to_owned(), ..PolicyResult::default() },
+            cost,
+            ..Self::default()
+        }
+    }
+
+    /// When the request before was sent.
+    pub(super) fn sent_at(&self) -> Option<Millis> {
+        self.before
+    }
+
+    /// Counts a request: what it takes, and how much of that is as it was at the beginning of the one before.
+    pub(super) fn send(&mut self, (total, again): (Cost, Tokens), now: Millis, aim: &Aim) {
+        let (rule, limit) = (&aim.row().cache, aim.budget().limit());
+        let is_cold = self.before.is_none_or(|at| now.0.saturating_sub(at.0) > rule.lifetime.0);
+        let found = if is_cold { Tokens::ZERO } else { cached(rule, again, total.tokens) };
+        let result = &mut self.result;
+        result.requests += 1;
+        result.over_budget += u64::from(!total.fits(limit));
+        result.tokens_sent += total.tokens.0;
+        result.cached_tokens += found.0;
+        result.fresh_tokens += total.tokens.saturating_sub(found).0;
+        result.peak_tokens = result.peak_tokens.max(total.tokens.0);
+        result.series.push(total.tokens.0);
+        if let (Some(cost), Some(price)) = (&mut self.cost, aim.row().price_at(now)) {
+            *cost += price.cost(billed(rule, found, total.tokens));
+        }
+        self.before = Some(now);
+    }
+
+    /// Adds what a model's work on summaries cost.
+    pub(super) fn spend(&mut self, micro_dollars: u64) {
+        if let Some(cost) = &mut self.cost {
+            *cost += MicroDollars(micro_dollars);
+        }
+        self.result.summary_cost += micro_dollars;
+    }
+
+    /// Counts what a request still holds of what its reply refers to, and of the user's words.
+    pub(super) fn look(&mut self, sheet: &Sheet, moment: &Moment, index: &Index) {
+        let result = &mut self.result;
+        for name in &moment.far {
+            let shown = sheet.shows(*name);
+            result.recalled += u64::from(shown);
+            result.reached += u64::from(shown || sheet.leads_to(*name));
+        }
+        let turns = index.turns.get(..moment.turns).unwrap_or_default();
+        let held = turns.iter().filter(|turn| sheet.holds(turn)).count();
+        result.user_messages_verbatim = share(held as u64, turns.len() as u64);
+        self.verbatim += result.user_messages_verbatim;
+        self.requests += 1;
+    }
+
+    /// The account, when the last request is sent.
+    pub(super) fn close(self, sheet: &Sheet, index: &Index, aim: &Aim) -> PolicyResult {
+        let far = index.moments.iter().map(|moment| moment.far.len() as u64).sum();
+        let mut result = self.result;
+        result.cost = self.cost.map(|cost| cost.0);
+        result.far_reference_recall = share(result.recalled, far);
+        result.far_reference_reachable = share(result.reached, far);
+        result.peak_share = share(result.peak_tokens, aim.budget().limit().tokens.0);
+        result.user_messages_verbatim_mean =
+            if self.requests == 0 { 1.0 } else { rounded(self.verbatim / f64::from(self.requests)) };
+        let lost = index.ever.iter().filter(|name| !sheet.shows(**name) && !sheet.leads_to(**name));
+        result.literals_lost = lost.count() as u64;
+        result
+    }
+}
+
+/// A part of a whole, with four decimals; all of nothing is everything.
+pub(super) fn share(part: u64, whole: u64) -> f64 {
+    // Counts of tokens and entities are far below 2^52.
+    #[allow(clippy::cast_precision_loss)]
+    if whole == 0 { 1.0 } else { rounded(part as f64 / whole as f64) }
+}
+
+fn rounded(share: f64) -> f64 {
+    (share * 10_000.0).round() / 10_000.0
+}

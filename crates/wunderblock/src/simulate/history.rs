@@ -1,0 +1,177 @@
+//! A session's events as they came, without what its lane decided.
+
+use crate::build::Aim;
+use crate::build::load::Texts;
+use crate::catch_up::{is_data, leaves};
+use crate::engine::{Engine, unexpected};
+use crate::error::Error;
+use crate::gauge::Scales;
+use crate::limits::{CATCH_UP_BYTES, VIEW_EVENTS};
+use crate::parallel;
+use crate::session::Session;
+use crate::store::{Answer, BodyCount, Query};
+use std::collections::{BTreeSet, HashMap};
+use wunderblock_core::event::{Event, Fact};
+use wunderblock_core::id::{Handle, LaneId, StreamId, TenantId};
+use wunderblock_core::message::Body;
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::section::Section;
+use wunderblock_core::units::Seq;
+
+/// Bodies that are counted together.
+const COUNT: usize = 64;
+
+/// A session, in memory.
+pub(super) struct History {
+    pub(super) tenant: TenantId,
+    pub(super) stream: StreamId,
+    /// The session's own handle.
+    pub(super) handle: Handle,
+    /// What handles of new bodies are made with.
+    pub(super) key: [u8; 32],
+    /// The lane that is played.
+    pub(super) lane: LaneId,
+    pub(super) events: Vec<Event>,
+    pub(super) texts: Texts,
+    counts: Vec<(Handle, BodyCount)>,
+}
+
+impl Engine {
+    /// Reads sessions, one after the other: what was said and what came from outside, not what the lane decided about it.
+    pub(super) async fn history(
+        &self,
+        sessions: &[Session],
+        lane: LaneId,
+        aim: &Aim,
+    ) -> Result<History, Error> {
+        let mut events: Vec<Event> = Vec::new();
+        for session in sessions {
+            session.given(&lane, &mut events).await?;
+        }
+        let handles: BTreeSet<Handle> = events.iter().flat_map(bodies).collect();
+        let texts = self.texts(handles.iter().copied()).await?;
+        let counts = self.counts(handles.into_iter().collect(), &texts, aim).await?;
+        let (tenant, key) = (self.config.tenant.clone(), self.tenant.key);
+        let Some(first) = sessions.first() else { return Err(Error::NoSession(String::new())) };
+        let (stream, handle) = (first.id.clone(), self.stream_handle(&first.id));
+        Ok(History { tenant, stream, handle, key, lane, events, texts, counts })
+    }
+
+    /// What is known of bodies; what nobody has counted yet is counted now.
+    async fn counts(
+        &self,
+        handles: Vec<Handle>,
+        texts: &Texts,
+        aim: &Aim,
+    ) -> Result<Vec<(Handle, BodyCount)>, Error> {
+        let query = Query::Counts { tenant: self.tenant.no, handles: handles.clone() };
+        let Answer::Counts(found) = self.one(query).await? else { return Err(unexpected()) };
+        let known = handles.iter().zip(found).filter_map(|(handle, count)| Some((*handle, count?)));
+        let mut counts: Vec<(Handle, BodyCount)> = known.collect();
+        let gauge = aim.scales();
+        counts.iter().for_each(|(handle, count)| gauge.learn(*handle, *count));
+        counts.retain(|(handle, _)| gauge.knows(*handle));
+        let unknown: Vec<Handle> = handles.into_iter().filter(|handle| !gauge.knows(*handle)).collect();
+        let some: Vec<Vec<Handle>> = unknown.chunks(COUNT).map(<[Handle]>::to_vec).collect();
+        let fresh = parallel::map(some, |handles| {
+            let gauge = aim.scales();
+            let count = |handle: &Handle| Some((*handle, gauge.measure(texts.text(*handle)?)));
+            Ok(handles.iter().filter_map(count).collect::<Vec<_>>())
+        })?;
+        counts.extend(fresh.into_iter().flatten());
+        Ok(counts)
+    }
+}
+
+impl Session {
+    /// Reads the session behind what was read before it. Events have the positions they would have in one session.
+    async fn given(&self, lane: &LaneId, events: &mut Vec<Event>) -> Result<(), Error> {
+        let mut places: HashMap<Seq, Seq> = HashMap::new();
+        let mut from = Seq::START;
+        loop {
+            let some = self.events(from, Seq(i64::MAX.unsigned_abs()), (VIEW_EVENTS, CATCH_UP_BYTES)).await?;
+            let Some(last) = some.last() else { return Ok(()) };
+            from = last.seq.next();
+            for mut event in some.into_iter().filter(|event| is_given(event, lane)) {
+                let is_opening = matches!(event.fact, Some(Fact::SessionOpened(_) | Fact::SessionForked(_)));
+                if is_opening && !events.is_empty() {
+                    continue;
+                }
+                let seq = events.last().map_or(Seq::START.next(), |event| event.seq.next());
+                places.insert(event.seq, seq);
+                event.seq = seq;
+                if let Some(Fact::ContentPinned(pin)) = &mut event.fact {
+                    let Some(target) = places.get(&pin.target) else { continue };
+                    pin.target = *target;
+                }
+                events.push(event);
+            }
+        }
+    }
+
+    /// The sessions that a file holds of which this is the first: all that are no branch and no sub-agent of another.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub async fn siblings(&self) -> Result<Vec<Self>, Error> {
+        let info = self.info().await?;
+        let mut own = vec![self.clone()];
+        let Some(source) = info.source.filter(|_| info.fork.is_none() && info.parent.is_none()) else {
+            return Ok(own);
+        };
+        let mut all = self.engine.streams("", u64::from(u32::MAX)).await?;
+        all.retain(|other| other.source == Some(source) && other.parent.is_none());
+        if all.len() > 1 && all.iter().all(|other| other.fork.is_none()) {
+            all.sort_by_key(|other| other.no);
+            own = all.into_iter().map(|other| self.engine.session(other.id)).collect();
+        }
+        Ok(own)
+    }
+}
+
+impl History {
+    /// A gauge that knows every body of the session.
+    pub(super) fn gauge(&self, aim: &Aim) -> Scales {
+        let gauge = aim.scales();
+        self.counts.iter().for_each(|(handle, count)| gauge.learn(*handle, *count));
+        gauge
+    }
+}
+
+/// Whether an event came from elsewhere than from the lane's own requests and compactions.
+fn is_given(event: &Event, lane: &LaneId) -> bool {
+    match &event.fact {
+        Some(Fact::ContextInjected(injected)) => {
+            injected.lane != *lane || injected.items.iter().all(|item| item.section != Section::Recall)
+        }
+        Some(Fact::SessionCompacted(made)) => made.lane.is_none(),
+        // Its content is gone already; the receipt has nothing more to take.
+        Some(Fact::ContentErased(_)) => false,
+        Some(
+            Fact::ViewTrimmed(_)
+            | Fact::ContextBuilt(_)
+            | Fact::ContentReduced(_)
+            | Fact::CompactionRejected(_)
+            | Fact::CompactionUndone(_)
+            | Fact::BudgetWarned(_),
+        ) => false,
+        _ => true,
+    }
+}
+
+/// The bodies of an event that a request can show.
+fn bodies(event: &Event) -> Vec<Handle> {
+    match &event.fact {
+        Some(Fact::MessageAppended(said)) => {
+            let leaves = said.message.parts.iter().flat_map(leaves);
+            leaves.filter(|(part, _)| !is_data(part)).filter_map(|(_, body)| body.handle()).collect()
+        }
+        Some(Fact::PreambleChanged(changed)) => {
+            changed.preamble.bodies().into_iter().filter_map(Body::handle).collect()
+        }
+        Some(Fact::ContextInjected(injected)) => {
+            injected.items.iter().filter_map(|item| item.body.handle()).collect()
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,302 @@
+//! What is found out about a session once, for all policies.
+
+use super::history::History;
+use super::names::{Name, Names, keys};
+use super::sheet::{Digest, digest};
+use crate::build::Aim;
+use crate::error::Error;
+use crate::gauge::Scales;
+use crate::parallel;
+use std::collections::HashMap;
+use wunderblock_core::cost;
+use wunderblock_core::event::{Event, Fact};
+use wunderblock_core::id::{CallId, Handle};
+use wunderblock_core::message::{Body, Message, Part, Role, Standing};
+use wunderblock_core::pair::{Shape, arrange};
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::units::{Cost, Millis, Seq, Tokens};
+use wunderblock_core::view::View;
+
+/// What was said last more than so many tokens ago lies far back.
+pub(super) const FAR: Tokens = Tokens(8_000);
+/// Events that are looked through together.
+const SOME: usize = 64;
+
+/// A part as it was said.
+pub(super) struct Known {
+    pub(super) cost: Cost,
+    pub(super) names: Box<[Name]>,
+}
+
+/// What stands behind a position, or a handle.
+#[derive(Default)]
+pub(super) struct Source {
+    /// What it mentions.
+    pub(super) names: Box<[Name]>,
+    /// The commands or paths of the calls it belongs to.
+    pub(super) gists: Vec<Box<str>>,
+}
+
+/// A request that is built: before a reply of the model.
+pub(super) struct Moment {
+    /// The event it is built before.
+    pub(super) before: usize,
+    /// When.
+    pub(super) now: Millis,
+    /// What the reply names that was said before, last far back.
+    pub(super) far: Box<[Name]>,
+    /// How many turns of the user there are before it.
+    pub(super) turns: usize,
+}
+
+/// A session, looked through.
+#[derive(Default)]
+pub(super) struct Index {
+    pub(super) names: Names,
+    /// The parts, by what they say.
+    pub(super) parts: HashMap<Digest, Known>,
+    /// By the number of the event.
+    pub(super) sources: Vec<Source>,
+    pub(super) bodies: HashMap<Handle, Source>,
+    pub(super) moments: Vec<Moment>,
+    /// The parts of each turn of the user.
+    pub(super) turns: Vec<Vec<Digest>>,
+    /// What was mentioned before the last request.
+    pub(super) ever: Vec<Name>,
+    /// What everything takes that a request could show.
+    pub(super) tokens: Tokens,
+}
+
+/// A part of an event, looked through on some thread.
+struct Seen {
+    digest: Digest,
+    keys: Vec<u64>,
+    handles: Vec<(Handle, Vec<u64>)>,
+}
+
+impl Index {
+    /// Looks through a session.
+    pub(super) fn of(history: &History, aim: &Aim) -> Result<Self, Error> {
+        let gauge = history.gauge(aim);
+        let mut index = Self::default();
+        let chunks: Vec<&[Event]> = history.events.chunks(SOME).collect();
+        let seen = parallel::map(chunks, |events| {
+            Ok(events.iter().map(|event| look(event, history)).collect::<Vec<_>>())
+        })?;
+        let seen: Vec<Vec<Seen>> = seen.into_iter().flatten().collect();
+        let mut gists: HashMap<&CallId, &str> = HashMap::new();
+        let mut parts: Vec<Vec<Digest>> = Vec::with_capacity(seen.len());
+        for (event, seen) in history.events.iter().zip(&seen) {
+            let gists = own_gists(event, &mut gists);
+            let mut all: Vec<u64> = Vec::new();
+            for (piece, seen) in said(event).into_iter().flat_map(|said| &said.parts).zip(seen) {
+                all.extend(&seen.keys);
+                let names = index.names.intern(&seen.keys);
+                let cost = cost::part(piece, &gauge);
+                index.parts.entry(seen.digest).or_insert(Known { cost, names });
+                for (handle, keys) in &seen.handles {
+                    let names = index.names.intern(keys);
+                    let source = index.bodies.entry(*handle).or_insert(Source { names, gists: Vec::new() });
+                    let further = gists.iter().filter(|gist| !source.gists.contains(gist));
+                    let further: Vec<Box<str>> = further.cloned().collect();
+                    source.gists.extend(further);
+                }
+            }
+            index.sources.push(Source { names: index.names.intern(&all), gists });
+            parts.push(seen.iter().map(|seen| seen.digest).collect());
+        }
+        index.walk(history, &parts, &gauge);
+        Ok(index)
+    }
+
+    /// Goes through the session as it happened: requests, and what each reply refers to.
+    fn walk(&mut self, history: &History, parts: &[Vec<Digest>], gauge: &Scales) {
+        let mentions = mentions(history);
+        let mut last: Vec<Option<Tokens>> = vec![None; self.names.len()];
+        let mut now = Millis::ZERO;
+        let mut reply: Option<&str> = None;
+        let mut begun = false;
+        for (at, event) in history.events.iter().enumerate() {
+            if let Some(message) = said(event) {
+                let is_reply = message.role == Role::Assistant && message.standing == Standing::Said;
+                let api_id = message.api_id.as_deref();
+                let goes_on = is_reply && api_id.is_some() && reply == api_id;
+                if is_reply && !goes_on && begun {
+                    let far = self.far((at, parts), history, &last);
+                    self.moments.push(Moment { before: at, now, far, turns: self.turns.len() });
+                }
+                if is_reply {
+                    reply = api_id;
+                }
+                begun |= message.role != Role::System && message.standing.is_sendable();
+                if message.is_user_turn() {
+                    let own = message.parts.iter().zip(parts.get(at).into_iter().flatten());
+                    let own = own.filter(|(part, _)| matches!(part, Part::Text { .. }) && part.speaks());
+                    self.turns.push(own.map(|(_, digest)| *digest).collect());
+                }
+            }
+            now = now.max(event.at);
+            let shown: Vec<Digest> = mentions
+                .get(at)
+                .into_iter()
+                .flatten()
+                .filter_map(|(event, part)| parts.get(*event)?.get(*part).copied())
+                .collect();
+            let known = shown.iter().filter_map(|digest| self.parts.get(digest));
+            let cost: Tokens = known.clone().map(|known| known.cost.tokens).sum();
+            let frame = if shown.is_empty() { Tokens::ZERO } else { cost::frame(gauge).tokens };
+            self.tokens += cost + frame;
+            for name in known.flat_map(|known| known.names.iter()) {
+                if let Some(place) = last.get_mut(*name as usize) {
+                    *place = Some(self.tokens);
+                }
+            }
+        }
+        self.ever = self.mentioned(history, parts, &mentions);
+    }
+
+    /// What the reply that begins at an event refers to, all its pieces together.
+    fn far(
+        &self,
+        (at, parts): (usize, &[Vec<Digest>]),
+        history: &History,
+        last: &[Option<Tokens>],
+    ) -> Box<[Name]> {
+        let mut names: Vec<Name> = Vec::new();
+        for (index, message) in pieces(&history.events, at) {
+            for (part, digest) in message.parts.iter().zip(parts.get(index).into_iter().flatten()) {
+                if matches!(part, Part::Text { .. } | Part::ToolCall { .. }) {
+                    names.extend(self.parts.get(digest).into_iter().flat_map(|known| known.names.iter()));
+                }
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        let is_far = |name: &Name| {
+            let place = last.get(*name as usize).copied().flatten();
+            place.is_some_and(|place| self.tokens.saturating_sub(place) > FAR)
+        };
+        names.retain(is_far);
+        names.into()
+    }
+
+    /// What was mentioned before the last request.
+    fn mentioned(
+        &self,
+        history: &History,
+        parts: &[Vec<Digest>],
+        mentions: &[Vec<(usize, usize)>],
+    ) -> Vec<Name> {
+        let end = self.moments.last().map_or(history.events.len(), |moment| moment.before);
+        let shown = mentions.iter().take(end).flatten();
+        let digests = shown.filter_map(|(event, part)| parts.get(*event)?.get(*part));
+        let known = digests.filter_map(|digest| self.parts.get(digest));
+        let mut ever: Vec<Name> = known.flat_map(|known| known.names.iter().copied()).collect();
+        ever.sort_unstable();
+        ever.dedup();
+        ever
+    }
+}
+
+/// The records of the reply that begins at an event.
+fn pieces(events: &[Event], at: usize) -> impl Iterator<Item = (usize, &Message)> {
+    let first = events.get(at).and_then(said).and_then(|said| said.api_id.as_deref());
+    let replies = events.iter().enumerate().skip(at).filter_map(|(index, event)| Some((index, said(event)?)));
+    let replies = replies
+        .filter(|(_, said)| said.role == Role::Assistant && said.standing == Standing::Said)
+        .take_while(move |(index, said)| {
+            *index == at || (first.is_some() && said.api_id.as_deref() == first)
+        });
+    replies
+}
+
+/// For each event the parts that a request can show from then on, word for word: results from when their call is known.
+fn mentions(history: &History) -> Vec<Vec<(usize, usize)>> {
+    let mut view = View::new(history.lane.clone());
+    let mut numbers: HashMap<Seq, usize> = HashMap::new();
+    for (number, event) in history.events.iter().enumerate() {
+        view.apply(event);
+        numbers.insert(event.seq, number);
+    }
+    let mut mentions = vec![Vec::new(); history.events.len()];
+    let mut note = |from: Seq, (seq, part): (Seq, usize)| {
+        if let (Some(from), Some(event)) = (numbers.get(&from), numbers.get(&seq))
+            && let Some(list) = mentions.get_mut(*from)
+        {
+            list.push((*event, part));
+        }
+    };
+    for unit in &arrange(&view).units {
+        for entry in unit.speakers.iter().filter_map(|seq| view.entry(*seq)) {
+            let own = entry.message.parts.iter().enumerate();
+            own.filter(|(_, part)| matches!(part, Part::Text { .. } | Part::ToolCall { .. }))
+                .for_each(|(index, _)| note(entry.seq, (entry.seq, index)));
+        }
+        let Shape::Exchange { calls } = &unit.shape else { continue };
+        for call in calls {
+            if let Some(result) = call.result {
+                note(result.0.max(call.place.0), result);
+            }
+        }
+    }
+    mentions
+}
+
+pub(super) fn said(event: &Event) -> Option<&Message> {
+    match &event.fact {
+        Some(Fact::MessageAppended(said)) => Some(&said.message),
+        _ => None,
+    }
+}
+
+/// The commands or paths an event's calls, or the calls of its results, are known by.
+fn own_gists<'e>(event: &'e Event, gists: &mut HashMap<&'e CallId, &'e str>) -> Vec<Box<str>> {
+    let mut own: Vec<Box<str>> = Vec::new();
+    for part in said(event).into_iter().flat_map(|said| &said.parts) {
+        match part {
+            Part::ToolCall { call, gist: Some(gist), .. } => {
+                gists.insert(call, gist);
+                own.push(gist.clone());
+            }
+            Part::ToolResult { call, .. } => own.extend(gists.get(call).map(|gist| (*gist).into())),
+            _ => {}
+        }
+    }
+    own
+}
+
+fn look(event: &Event, history: &History) -> Vec<Seen> {
+    let parts = said(event).into_iter().flat_map(|said| &said.parts);
+    parts
+        .map(|part| {
+            let mut seen =
+                Seen { digest: digest(part, &history.texts), keys: Vec::new(), handles: Vec::new() };
+            for body in spoken(part) {
+                let Some(text) = text(body, &history.texts) else { continue };
+                let from = seen.keys.len();
+                keys(text, &mut seen.keys);
+                if let Some(handle) = body.handle() {
+                    seen.handles.push((handle, seen.keys.get(from..).unwrap_or_default().to_vec()));
+                }
+            }
+            seen
+        })
+        .collect()
+}
+
+/// The texts of a part in which something can be named.
+pub(super) fn spoken(part: &Part) -> Vec<&Body> {
+    match part {
+        Part::Text { text, .. } | Part::Thinking { text, .. } => vec![text],
+        Part::ToolCall { input, .. } => vec![input],
+        Part::ToolResult { content, .. } => content.iter().flat_map(spoken).collect(),
+        Part::Media { .. } | Part::Opaque { .. } => Vec::new(),
+    }
+}
+
+pub(super) fn text<'a>(body: &'a Body, bodies: &'a dyn Bodies) -> Option<&'a str> {
+    match body {
+        Body::Inline(text) => Some(text),
+        Body::Blob { blob, .. } => bodies.text(*blob),
+    }
+}

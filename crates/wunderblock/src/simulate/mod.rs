@@ -1,0 +1,130 @@
+//! A session replayed under many policies, as if it were live.
+//!
+//! ```text
+//! ledger ─ history ─► events, texts, counts ─ index ─► entities of every part, requests, what each reply refers to
+//!                                                │
+//!            for each policy, on its own thread: └► Lane: plan ─ due? ─ climb ─ apply ─ plan ─ render ─► Sheet ─► Account
+//! ```
+//! Before every reply of the model a request is built, from everything that came before it, by what builds a live one:
+//! the same plan, the same measure, the same ladder and the same renderer, on a lane that exists in memory only. Nothing is
+//! recorded. What differs from a live lane: providers' own counts are not used, since they are of other requests; and the
+//! clock is that of the events.
+
+mod account;
+mod history;
+mod index;
+mod lane;
+mod names;
+mod reach;
+mod result;
+mod sheet;
+
+pub use result::{PolicyResult, Simulation};
+
+use crate::build::ContextOptions;
+use crate::compact::on_thread;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::parallel;
+use crate::session::Session;
+use crate::summarize::Summarise;
+use index::Index;
+use lane::Lane;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use wunderblock_core::id::LaneId;
+use wunderblock_core::policy::Policy;
+
+/// What is asked of a simulation.
+#[derive(Clone)]
+pub struct SimulateOptions {
+    /// What the requests are for: model, window, reserve, shares, and the lane whose preamble they begin with. Its sources,
+    /// its query and its compactor are not used.
+    pub context: ContextOptions,
+    /// The policies, each under its name.
+    pub policies: Vec<Arc<Policy>>,
+    /// Who writes summaries; none for the extractive summariser, which needs no model.
+    pub summariser: Option<Arc<dyn Summarise>>,
+    /// Told how far it is.
+    pub progress: Option<OnSimulated>,
+}
+
+impl fmt::Debug for SimulateOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.policies.iter().map(|policy| &*policy.name).collect();
+        f.debug_struct("SimulateOptions").field("policies", &names).finish_non_exhaustive()
+    }
+}
+
+/// Told how many requests of how many have been built, over all policies; it answers whether to go on.
+pub type OnSimulated = Arc<dyn Fn(u64, u64) -> bool + Send + Sync>;
+
+impl Session {
+    /// Replays the session under each policy. Nothing is recorded. The answer is none if whoever watched it stopped it.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read, or no request of the session could be built because nothing was said in it.
+    pub async fn simulate(&self, options: &SimulateOptions) -> Result<Option<Simulation>, Error> {
+        self.engine.simulate(std::slice::from_ref(self), options).await
+    }
+}
+
+impl Engine {
+    /// The same for several sessions, one after the other, as if they were one: some programs keep one history in many.
+    ///
+    /// # Errors
+    /// As [`Session::simulate`].
+    pub async fn simulate(
+        &self,
+        sessions: &[Session],
+        options: &SimulateOptions,
+    ) -> Result<Option<Simulation>, Error> {
+        let lane = options.context.lane.clone().unwrap_or_else(LaneId::main);
+        let Some(last) = sessions.last() else { return Err(Error::NoSession(String::new())) };
+        let aim = last.aim(&lane, &options.context).await?;
+        let history = self.history(sessions, lane, &aim).await?;
+        let redactor = Arc::clone(&self.config.redactor);
+        let (options, sessions) = (options.clone(), sessions.len() as u64);
+        on_thread(move || {
+            let index = Index::of(&history, &aim)?;
+            if index.moments.is_empty() {
+                return Err(Error::Silence(history.stream.clone()));
+            }
+            let watch = Watch::new(&options, index.moments.len());
+            let ran = parallel::map(options.policies.clone(), |policy| {
+                let lane = Lane::new(&history, &index, &aim, &policy);
+                Ok(lane.run(options.summariser.as_deref(), &redactor, &watch))
+            })?;
+            let Some(results) = ran.into_iter().collect::<Option<Vec<PolicyResult>>>() else {
+                return Ok(None);
+            };
+            Ok(Some(Simulation { sessions, ..result::simulation(&history, &index, &aim, results) }))
+        })
+        .await?
+    }
+}
+
+/// Who watches a simulation.
+struct Watch {
+    progress: Option<OnSimulated>,
+    done: AtomicU64,
+    of: u64,
+    stopped: AtomicBool,
+}
+
+impl Watch {
+    fn new(options: &SimulateOptions, requests: usize) -> Self {
+        let of = requests as u64 * options.policies.len() as u64;
+        let progress = options.progress.clone();
+        Self { progress, done: AtomicU64::new(0), of, stopped: AtomicBool::new(false) }
+    }
+
+    /// Tells of another request. Whether to go on.
+    fn tell(&self) -> bool {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        let on = self.progress.as_ref().is_none_or(|progress| progress(done, self.of));
+        self.stopped.fetch_or(!on, Ordering::Relaxed);
+        !self.stopped.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,217 @@
+//! A request as a list of pieces, and what changes in it from one request to the next.
+
+use super::index::{Index, spoken, text};
+use super::names::{Name, keys};
+use super::reach::{Positions, reach};
+use std::collections::HashMap;
+use wunderblock_core::cost;
+use wunderblock_core::message::{Part, Role};
+use wunderblock_core::ports::{Bodies, Gauge};
+use wunderblock_core::request::Request;
+use wunderblock_core::units::{Cost, Tokens};
+
+/// Half of the BLAKE3 of what a piece says.
+pub(super) type Digest = [u8; 16];
+
+/// A piece of a request: what a provider's cache either finds as it was, or not.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Piece {
+    speaker: Speaker,
+    digest: Digest,
+    cost: Cost,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Speaker {
+    Lead,
+    Of(Role),
+}
+
+/// A piece that stands in no event as it is: a stub, a summary, a mark.
+struct Own {
+    cost: Cost,
+    names: Vec<Name>,
+    /// What a line of it leads to.
+    leads: Vec<Name>,
+}
+
+/// The request as it is now, and how often what stands in it.
+pub(super) struct Sheet {
+    pieces: Vec<Piece>,
+    own: HashMap<Digest, Own>,
+    present: HashMap<Digest, u32>,
+    shown: Vec<u32>,
+    led: Vec<u32>,
+}
+
+/// What a sheet is read with.
+#[derive(Clone, Copy)]
+pub(super) struct Reading<'a> {
+    pub(super) index: &'a Index,
+    pub(super) gauge: &'a dyn Gauge,
+    pub(super) positions: Positions<'a>,
+}
+
+impl Sheet {
+    pub(super) fn new(index: &Index) -> Self {
+        let counts = vec![0; index.names.len()];
+        let (own, present) = (HashMap::new(), HashMap::new());
+        Self { pieces: Vec::new(), own, present, shown: counts.clone(), led: counts }
+    }
+
+    /// Takes in the next request. The answer is what it takes, and how many tokens at its beginning are as they were.
+    pub(super) fn turn(&mut self, request: &Request, name: Cost, reading: Reading<'_>) -> (Cost, Tokens) {
+        let next = self.pieces_of(request, name, reading);
+        let same = self.pieces.iter().zip(&next).take_while(|(old, new)| old == new).count();
+        let old = std::mem::take(&mut self.pieces);
+        old.iter().skip(same).for_each(|piece| self.count(piece.digest, reading.index, false));
+        next.iter().skip(same).for_each(|piece| self.count(piece.digest, reading.index, true));
+        let common = next.iter().take(same).map(|piece| piece.cost.tokens).sum();
+        let total = next.iter().map(|piece| piece.cost).sum();
+        self.pieces = next;
+        (total, common)
+    }
+
+    fn pieces_of(&mut self, request: &Request, name: Cost, reading: Reading<'_>) -> Vec<Piece> {
+        let mut pieces = vec![Piece { speaker: Speaker::Lead, digest: [0; 16], cost: name }];
+        for tool in &request.tools {
+            let mut hasher = blake3::Hasher::new();
+            [&tool.name, &tool.description, &tool.schema].iter().for_each(|text| feed(&mut hasher, text));
+            let cost = cost::tool(tool, reading.gauge);
+            pieces.push(Piece { speaker: Speaker::Lead, digest: finish(&hasher), cost });
+        }
+        for part in &request.system {
+            pieces.push(self.piece(Speaker::Lead, part, reading));
+        }
+        for message in &request.messages {
+            let from = pieces.len();
+            let speaker = Speaker::Of(message.role);
+            pieces.extend(message.parts.iter().map(|part| self.piece(speaker, part, reading)));
+            let frames = 1 + message.results().count();
+            let frame: Cost = std::iter::repeat_n(cost::frame(reading.gauge), frames).sum();
+            match pieces.get_mut(from) {
+                Some(first) => first.cost += frame,
+                None => pieces.push(Piece { speaker, digest: [0; 16], cost: frame }),
+            }
+        }
+        pieces
+    }
+
+    fn piece(&mut self, speaker: Speaker, part: &Part, reading: Reading<'_>) -> Piece {
+        let digest = digest(part, &Nothing);
+        if let Some(known) = reading.index.parts.get(&digest) {
+            return Piece { speaker, digest, cost: known.cost };
+        }
+        let own = self.own.entry(digest).or_insert_with(|| {
+            let mut found = Vec::new();
+            let mut leads = Vec::new();
+            for text in spoken(part).into_iter().filter_map(|body| text(body, &Nothing)) {
+                keys(text, &mut found);
+                leads.extend(reach(text, reading.index, reading.positions));
+            }
+            leads.sort_unstable();
+            leads.dedup();
+            Own { cost: cost::part(part, reading.gauge), names: reading.index.names.known(&found), leads }
+        });
+        Piece { speaker, digest, cost: own.cost }
+    }
+
+    fn count(&mut self, digest: Digest, index: &Index, comes: bool) {
+        let step = |count: &mut u32| *count = if comes { *count + 1 } else { count.saturating_sub(1) };
+        step(self.present.entry(digest).or_default());
+        let own = self.own.get(&digest);
+        let names = match (index.parts.get(&digest), own) {
+            (Some(known), _) => &*known.names,
+            (None, Some(own)) => &*own.names,
+            (None, None) => return,
+        };
+        let leads = own.map_or(&[][..], |own| &own.leads);
+        for (names, counts) in [(names, &mut self.shown), (leads, &mut self.led)] {
+            for name in names {
+                if let Some(count) = counts.get_mut(*name as usize) {
+                    step(count);
+                }
+            }
+        }
+    }
+
+    /// Whether the request names an entity.
+    pub(super) fn shows(&self, name: Name) -> bool {
+        self.shown.get(name as usize).is_some_and(|count| *count > 0)
+    }
+
+    /// Whether a line of the request leads to an entity.
+    pub(super) fn leads_to(&self, name: Name) -> bool {
+        self.led.get(name as usize).is_some_and(|count| *count > 0)
+    }
+
+    /// Whether pieces stand in the request as they were said.
+    pub(super) fn holds(&self, pieces: &[Digest]) -> bool {
+        pieces.iter().all(|digest| self.present.get(digest).is_some_and(|count| *count > 0))
+    }
+}
+
+/// No bodies: a rendered request has its texts in place.
+struct Nothing;
+
+impl Bodies for Nothing {
+    fn text(&self, _: wunderblock_core::id::Handle) -> Option<&str> {
+        None
+    }
+}
+
+/// What a part says, as a number: a part of an event and the same part in a request have the same.
+pub(super) fn digest(part: &Part, bodies: &dyn Bodies) -> Digest {
+    let mut hasher = blake3::Hasher::new();
+    write(&mut hasher, part, bodies);
+    finish(&hasher)
+}
+
+fn write(hasher: &mut blake3::Hasher, part: &Part, bodies: &dyn Bodies) {
+    let extra = match part {
+        Part::Text { extra, .. } => {
+            feed(hasher, "text");
+            extra
+        }
+        Part::Thinking { signature, extra, .. } => {
+            feed(hasher, "thinking");
+            feed(hasher, signature.as_deref().unwrap_or_default());
+            extra
+        }
+        Part::ToolCall { call, name, extra, .. } => {
+            feed(hasher, "call");
+            feed(hasher, call.as_str());
+            feed(hasher, name);
+            extra
+        }
+        Part::ToolResult { call, content, failed, extra } => {
+            feed(hasher, if *failed { "failed" } else { "result" });
+            feed(hasher, call.as_str());
+            content.iter().for_each(|inner| write(hasher, inner, bodies));
+            feed(hasher, extra.as_deref().unwrap_or_default());
+            return;
+        }
+        Part::Media { mime, extra, .. } => {
+            feed(hasher, "media");
+            feed(hasher, mime);
+            extra
+        }
+        Part::Opaque { .. } => {
+            feed(hasher, "opaque");
+            &None
+        }
+    };
+    feed(hasher, extra.as_deref().unwrap_or_default());
+    for body in part.bodies() {
+        feed(hasher, text(body, bodies).unwrap_or_default());
+    }
+}
+
+fn feed(hasher: &mut blake3::Hasher, text: &str) {
+    hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+}
+
+fn finish(hasher: &blake3::Hasher) -> Digest {
+    let hash = hasher.finalize();
+    std::array::from_fn(|at| hash.as_bytes().get(at).copied().unwrap_or_default())
+}
