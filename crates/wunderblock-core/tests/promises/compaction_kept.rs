@@ -11,7 +11,7 @@ use wunderblock_core::budget::Treatment;
 use wunderblock_core::compact::NodeDraft;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::LaneId;
-use wunderblock_core::message::Body;
+use wunderblock_core::message::{Body, Part};
 use wunderblock_core::pair::{Shape, Unit, arrange};
 use wunderblock_core::plan::Trim;
 use wunderblock_core::policy::Act;
@@ -150,11 +150,13 @@ fn check_untaken(stage: &Stage<'_>) {
     assert_eq!(other.reduced, proposal.reduced);
 }
 
-/// The places of a unit's parts.
+/// The places of a unit's own parts, and of the results it shows.
 fn places(unit: &Unit, view: &View) -> Vec<At> {
     let own = unit.speakers.iter().filter_map(|seq| view.entry(*seq)).flat_map(|entry| {
-        let parts = (0..entry.message.parts.len()).map(|index| (entry.seq, index));
-        parts.collect::<Vec<_>>()
+        let parts = entry.message.parts.iter().enumerate();
+        parts
+            .filter(|(_, part)| !matches!(part, Part::ToolResult { .. }))
+            .map(|(index, _)| (entry.seq, index))
     });
     own.chain(unit.calls().iter().filter_map(|call| call.result)).collect()
 }

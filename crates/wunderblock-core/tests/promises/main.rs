@@ -8,6 +8,7 @@
 
 mod cases;
 mod compaction;
+mod compaction_cases;
 mod compaction_due;
 mod compaction_golden;
 mod compaction_kept;
