@@ -9,7 +9,7 @@ use crate::form;
 use crate::message::{Body, Extra, MediaForm, Message, Part};
 use crate::pair::{Shape, Unit};
 use crate::ports::{Bodies, Gauge};
-use crate::step::{At, Trim};
+use crate::step::{At, Form, Trim};
 use crate::stub;
 use crate::units::{Bytes, Cost, Tokens};
 use crate::view::View;
@@ -117,8 +117,10 @@ pub fn part(piece: &Part, gauge: &dyn Gauge) -> Cost {
 pub fn unit(unit: &Unit, trim: &Trim, view: &View, gauge: &dyn Gauge) -> EntryCost {
     let mut total = EntryCost::default();
     let forms = |at: At, piece: &Part, gist: Option<&str>| {
-        let stub = forms(piece, gauge, gist).stub;
-        EntryCost { verbatim: form::cost(at, piece, (trim, view), gauge, gist), stub }
+        let verbatim = form::cost(at, piece, (trim, view), gauge, gist);
+        // A mark that nothing is left stays what it is in a unit of stubs.
+        let is_mark = trim.form_of(at) == Some(Form::Placeholder);
+        EntryCost { verbatim, stub: if is_mark { verbatim } else { forms(piece, gauge, gist).stub } }
     };
     for said in unit.speakers.iter().filter_map(|seq| view.entry(*seq)) {
         total += both(frame(gauge));

@@ -119,11 +119,17 @@ pub(crate) fn stands<'a, 'v>(
     stands
 }
 
+/// The summaries that stand for some of a run, of all in order.
+fn over<'n, 'v>(from: Seq, to: Seq, nodes: &'n [&'v Node]) -> impl Iterator<Item = &'v Node> + use<'n, 'v> {
+    let first = nodes.partition_point(|node| node.to < from);
+    nodes.iter().skip(first).take_while(move |node| node.from <= to).copied()
+}
+
 /// The pieces of a run that no summary stands for.
 fn outside(from: Seq, to: Seq, nodes: &[&Node]) -> impl Iterator<Item = (Seq, Seq)> {
     let mut pieces = Vec::new();
     let mut next = from;
-    for node in nodes.iter().filter(|node| node.from <= to && from <= node.to) {
+    for node in over(from, to, nodes) {
         if next < node.from {
             pieces.push((next, node.from.prev()));
         }
@@ -140,9 +146,8 @@ pub(crate) fn left_out(shown: Vec<Seq>, trim: &Trim, view: &View) -> Vec<(Seq, S
     let nodes: Vec<&Node> = trim.nodes.iter().filter_map(|placed| view.node(placed.at)).collect();
     let mut runs_with_reason = Vec::new();
     for (from, to) in runs(shown, trim.drop_before) {
-        let covered = nodes.iter().map(|node| (node.from.max(from), node.to.min(to)));
         let covered =
-            covered.filter(|(from, to)| from <= to).map(|(from, to)| (from, to, Reason::Summarised));
+            over(from, to, &nodes).map(|node| (node.from.max(from), node.to.min(to), Reason::Summarised));
         let bare = outside(from, to, &nodes).map(|(from, to)| (from, to, Reason::Budget));
         runs_with_reason.extend(covered.chain(bare));
     }

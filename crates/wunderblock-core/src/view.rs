@@ -12,7 +12,7 @@ use crate::preamble::Preamble;
 use crate::section::Section;
 use crate::step::{At, Trim};
 use crate::units::{Millis, Seq};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// One thing a model could see.
@@ -69,6 +69,8 @@ pub struct View {
     erased: BTreeMap<Seq, (Seq, u64)>,
     /// What stands before the conversation, and where that is recorded.
     preamble: Option<(Seq, Arc<Preamble>)>,
+    /// The positions of the summaries and shorter texts the trim names.
+    named: HashSet<Seq>,
     /// The summaries the trim names, by the positions of their events.
     nodes: BTreeMap<Seq, Node>,
     /// The shorter texts the trim names, by the positions of their events.
@@ -94,6 +96,7 @@ impl View {
             pinned: BTreeSet::new(),
             erased: BTreeMap::new(),
             preamble: None,
+            named: HashSet::new(),
             nodes: BTreeMap::new(),
             reduced: BTreeMap::new(),
             ours: BTreeSet::new(),
@@ -129,7 +132,7 @@ impl View {
                 self.absorb(event.seq, &changed.takes_in);
             }
             Fact::SessionCompacted(made) if made.lane.as_ref() == Some(&self.lane) => self.place(event, made),
-            Fact::ContentReduced(reduced) if self.trim.names(event.seq) => {
+            Fact::ContentReduced(reduced) if self.named.contains(&event.seq) => {
                 self.reduced.insert(event.seq, reduced.text.clone());
             }
             Fact::ContentPinned(pin) => {
@@ -149,7 +152,10 @@ impl View {
     }
 
     fn place(&mut self, event: &Event, made: &SessionCompacted) {
-        let Some(text) = made.summary.clone().filter(|_| self.trim.names(event.seq)) else { return };
+        if !self.named.contains(&event.seq) {
+            return;
+        }
+        let Some(text) = made.summary.clone() else { return };
         let (at, level) = (event.seq, made.level);
         let node = Node { at, from: made.from_seq, to: made.to_seq, level, text, made: event.at };
         self.nodes.insert(at, node);
@@ -251,8 +257,9 @@ impl View {
             self.forget(seq);
         }
         self.erased.retain(|_, (to, _)| *to >= trim.drop_before);
-        self.nodes.retain(|at, _| trim.names(*at));
-        self.reduced.retain(|at, _| trim.names(*at));
+        self.named = trim.named().collect();
+        self.nodes.retain(|at, _| self.named.contains(at));
+        self.reduced.retain(|at, _| self.named.contains(at));
         self.trim = trim;
     }
 
@@ -261,9 +268,9 @@ impl View {
     pub fn with(&self, trim: &Trim, nodes: &[Node], reduced: &[(Seq, Body)]) -> Self {
         let mut view = self.clone();
         view.trim_to(trim.clone());
-        view.nodes
-            .extend(nodes.iter().filter(|node| trim.names(node.at)).map(|node| (node.at, node.clone())));
-        view.reduced.extend(reduced.iter().filter(|(at, _)| trim.names(*at)).cloned());
+        let named = nodes.iter().filter(|node| view.named.contains(&node.at));
+        view.nodes.extend(named.map(|node| (node.at, node.clone())));
+        view.reduced.extend(reduced.iter().filter(|(at, _)| view.named.contains(at)).cloned());
         view
     }
 

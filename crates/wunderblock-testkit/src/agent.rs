@@ -9,7 +9,7 @@
 
 use crate::generate::{Random, prose};
 use futures_executor::block_on;
-use wunderblock::{Built, ContextOptions, Engine, Error, Session, Sources};
+use wunderblock::{Built, Compactor, ContextOptions, Engine, Error, Outcome, Session, Sources};
 use wunderblock_core::event::{Event, Fact, MessageAppended, NewEvent, Source, TurnCompleted, UsageMeasured};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::{Dialect, Message, Part, Role};
@@ -32,6 +32,8 @@ pub struct Script {
     pub dialect: Dialect,
     /// How often it calls its model.
     pub calls: usize,
+    /// How its session is compacted; never if none.
+    pub compactor: Option<Compactor>,
 }
 
 /// What a run did.
@@ -41,6 +43,8 @@ pub struct Run {
     pub requests: Vec<(Seq, Vec<u8>)>,
     /// How many of them left more out than the one before.
     pub steps: usize,
+    /// How often its session was compacted.
+    pub compactions: usize,
     /// How often the ledger was opened again.
     pub crashes: usize,
     /// How many events were sent twice.
@@ -158,6 +162,7 @@ impl Agent<'_> {
                 tools: Some(self.tools.iter().cloned().map(Into::into).collect()),
                 ..Sources::default()
             },
+            compactor: self.script.compactor.clone(),
             ..ContextOptions::default()
         }
     }
@@ -173,7 +178,8 @@ impl Agent<'_> {
             }
             other => must(other),
         };
-        assert!(must(explained).body == built.body, "what is explained is what is built");
+        let compacted = built.compacted.as_ref().is_some_and(|done| done.outcome == Outcome::Compacted);
+        assert!(compacted || must(explained).body == built.body, "what is explained is what is built");
         let report = &built.report;
         assert!(report.total_tokens <= report.limit, "{} of {} tokens", report.total_tokens, report.limit);
         assert!(Bytes(built.body.len() as u64) <= report.total_bytes, "the bytes are accounted for");
@@ -183,9 +189,11 @@ impl Agent<'_> {
         if let Some(before) = &self.last
             && built.step.is_none()
             && built.changes.is_empty()
+            && !compacted
         {
             assert!(goes_on(before, &built.body), "the request was rewritten without a step");
         }
+        self.run.compactions += usize::from(compacted);
         self.run.steps += usize::from(built.step == Some(TrimReason::OverBudget));
         self.last = Some((built.body.clone(), built.stem));
         self.run.requests.push((built.recorded.unwrap_or_default(), built.body.clone()));

@@ -156,6 +156,10 @@ impl Error {
                 "`wunderblock append SESSION` adds messages; with --at, give a later position"
             }
             Self::Pattern(_) => "without --regex the pattern is taken literally",
+            Self::NothingToUndo(_) => {
+                "`wunderblock describe SESSION` lists the summaries; --lane names another lane"
+            }
+            Self::Overtaken(_) => "say it again: it goes on where it was",
             Self::Restless => "another process is appending; try again",
             Self::Store(error) => return store_hint(error),
             Self::Codec(CodecError::TooNew(_)) => "use the newer program that wrote this ledger",

@@ -227,7 +227,7 @@ impl crate::session::Session {
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub async fn holders(&self, handle: Handle) -> Result<Vec<(Seq, String)>, Error> {
+    pub(crate) async fn holders(&self, handle: Handle) -> Result<Vec<(Seq, String)>, Error> {
         let texts = self.engine.texts([handle]).await?;
         let Some(text) = texts.text(handle) else { return Ok(Vec::new()) };
         let line = text.lines().next().unwrap_or_default().chars().take(200).collect::<String>();
@@ -248,18 +248,6 @@ impl crate::session::Session {
             from = last.next();
         }
         Ok(found)
-    }
-
-    /// The session's streams: itself, then what it forked from.
-    ///
-    /// # Errors
-    /// When there is no such session.
-    pub async fn lineage(&self) -> Result<Vec<StreamId>, Error> {
-        let query = Query::Lineage { tenant: self.engine.tenant.no, stream: self.id.clone() };
-        match self.engine.one(query).await? {
-            Answer::Lineage(stretches) => Ok(stretches.into_iter().map(|stretch| stretch.stream).collect()),
-            _ => Err(unexpected()),
-        }
     }
 }
 

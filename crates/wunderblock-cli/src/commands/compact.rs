@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::sync::Arc;
 use wunderblock::{CompactOptions, Compacted, ContextOptions, MadeNode, Outcome, Stage};
+use wunderblock_core::compact::{Task, TaskState};
 use wunderblock_core::stub::grouped;
 
 pub(crate) async fn run(
@@ -80,6 +81,12 @@ fn picture(session: &str, done: &Compacted, paint: Paint) -> String {
     let mut out =
         format!("{} · lane {} · policy {}\n", clean(session), clean(done.lane.as_str()), done.policy);
     out.push_str(&wrap(&format!("{}: {}", done.due.level.word(), clean(&done.due.why)), width(), 2));
+    for task in &done.tasks {
+        let state = if task.state == TaskState::Active { "active" } else { "finished" };
+        let title = task.title.as_deref().map(|title| format!(": {}", clean(title))).unwrap_or_default();
+        let line = format!("  task {}–{}, {state}, by {}{title}", task.from, task.to, task.by.words());
+        out.push_str(&format!("{}\n", fit(&line, width())));
+    }
     for rung in &done.rungs {
         let sign = if rung.taken { "✓" } else { "·" };
         let why = rung.why.as_deref().map(|why| format!("  {}", clean(why))).unwrap_or_default();
@@ -174,6 +181,15 @@ pub(crate) fn machine(session: &str, done: &Compacted) -> Value {
             "tokens_after": node.after.0,
         })
     };
+    let task = |task: &Task| {
+        json!({
+            "from_seq": task.from.0,
+            "to_seq": task.to.0,
+            "active": task.state == TaskState::Active,
+            "title": task.title,
+            "by": task.by.words(),
+        })
+    };
     let why = match &done.outcome {
         Outcome::Vetoed(why) | Outcome::Busy(why) => Some(why.clone()),
         _ => None,
@@ -192,7 +208,9 @@ pub(crate) fn machine(session: &str, done: &Compacted) -> Value {
         "target_reached": done.reached,
         "seq": done.recorded.map(|seq| seq.0),
         "summaries": done.nodes.iter().map(node).collect::<Vec<_>>(),
+        "tasks": done.tasks.iter().map(task).collect::<Vec<_>>(),
         "steps": done.rungs,
+        "writing_ms": done.writing.0,
         "rejected": done.rejected,
         "spent": done.spent,
     })

@@ -115,7 +115,7 @@ fn off_is_off() {
 #[test]
 fn what_cannot_be_a_policy_or_a_summariser_is_refused_with_a_way_out() {
     let desk = desk();
-    desk.write("typo.toml", "name = \"mine\"\nextends = \"balanced\"\n[triger]\nof = \"budget\"\n");
+    desk.write("typo.toml", "name = \"mine\"\nextends = \"balanced\"\n[triggers]\nof = \"budget\"\n");
     let policy = |name: &'static str| with(&["context", "work", "--policy", name], &[]);
     let writer = |name: &'static str| with(&["compact", "work", "--dry-run", "--summarizer", name], &[]);
     let runs = [

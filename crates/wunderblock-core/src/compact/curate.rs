@@ -7,7 +7,7 @@ use crate::pair::{Arrangement, Shape, Unit};
 use crate::plan::Ask;
 use crate::step::{At, Form};
 use crate::units::Seq;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// What is curated.
 pub(super) struct Rules {
@@ -80,26 +80,28 @@ fn repeated(ask: &Ask<'_>, guard: &Guard, arrangement: &Arrangement, forms: &mut
 
 /// A run of replies without calls of which one is empty or failed goes as a whole.
 fn invalid(ask: &Ask<'_>, guard: &Guard, arrangement: &Arrangement, forms: &mut BTreeMap<At, Form>) {
+    let bad: HashSet<Seq> = arrangement
+        .aside
+        .iter()
+        .filter(|(_, reason)| matches!(reason, Reason::Empty | Reason::FailedTurn))
+        .map(|(at, _)| *at)
+        .collect();
     let is_bad = |seq: Seq| {
-        arrangement
-            .aside
-            .iter()
-            .any(|(at, reason)| *at == seq && matches!(reason, Reason::Empty | Reason::FailedTurn))
-            && ask.view.entry(seq).is_some_and(|entry| entry.message.role == Role::Assistant)
+        bad.contains(&seq) && ask.view.entry(seq).is_some_and(|entry| entry.message.role == Role::Assistant)
     };
     let mut run: Vec<Seq> = Vec::new();
-    let mut bad = false;
+    let mut is_broken = false;
     let mut gone: Vec<Seq> = Vec::new();
     for entry in ask.view.entries() {
         if entry.message.role == Role::Assistant && entry.message.calls().next().is_none() {
-            bad |= is_bad(entry.seq);
+            is_broken |= is_bad(entry.seq);
             run.push(entry.seq);
             continue;
         }
-        gone.extend(std::mem::take(&mut run).into_iter().filter(|_| bad));
-        bad = false;
+        gone.extend(std::mem::take(&mut run).into_iter().filter(|_| is_broken));
+        is_broken = false;
     }
-    gone.extend(run.into_iter().filter(|_| bad));
+    gone.extend(run.into_iter().filter(|_| is_broken));
     let whole =
         |unit: &&Unit| guard.is_free(unit) && unit.speakers.iter().all(|seq| gone.binary_search(seq).is_ok());
     for unit in arrangement.units.iter().filter(whole) {

@@ -37,7 +37,7 @@ pub(super) fn shrink(
                 continue;
             }
             if let Some(short) = shortened(rules, ask, part) {
-                let bytes_before = part.bodies().iter().map(|body| body.bytes()).sum();
+                let bytes_before = texts(part).unwrap_or_default().iter().map(|body| body.bytes()).sum();
                 let part = u32::try_from(at.1).unwrap_or(u32::MAX);
                 let reducer = "head-tail".into();
                 reduced.push((at, ContentReduced { target: at.0, part, text: short, reducer, bytes_before }));
@@ -47,14 +47,15 @@ pub(super) fn shrink(
     reduced
 }
 
-/// Head and tail of a part's texts, if that is shorter.
+/// Head and tail of a part's texts, if that is shorter. None of a part with content that a text cannot stand for.
 fn shortened(rules: &Rules, ask: &Ask<'_>, part: &Part) -> Option<Body> {
-    let whole = cost::part(part, ask.gauge).tokens;
+    let bodies = texts(part)?;
+    let whole: Tokens = bodies.iter().map(|body| cost::text(body, ask.gauge).tokens).sum();
     if whole <= rules.over {
         return None;
     }
-    let mut texts = Vec::new();
-    for body in part.bodies() {
+    let mut texts = Vec::with_capacity(bodies.len());
+    for body in &bodies {
         texts.push(match body.inline() {
             Some(text) => text,
             None => ask.bodies.text(body.handle()?)?,
@@ -67,8 +68,25 @@ fn shortened(rules: &Rules, ask: &Ask<'_>, part: &Part) -> Option<Body> {
     let back = usize::try_from(bytes.0).unwrap_or(usize::MAX).saturating_sub(front);
     let (front, back) = (head(&text, front), tail(&text, back));
     let gone = text.len().checked_sub(front.len() + back.len()).filter(|gone| *gone > 0)?;
-    let largest = part.bodies().into_iter().max_by_key(|body| body.bytes());
+    let largest = bodies.into_iter().max_by_key(|body| body.bytes());
     let handle = largest.and_then(Body::handle).map(|handle| format!(" · {handle}")).unwrap_or_default();
     let short = format!("{front}\n⟨{} bytes left out{handle}⟩\n{back}", grouped(gone as u64));
     (ask.gauge.text(&short).tokens < whole).then(|| short.into())
+}
+
+/// The texts of a part whose place one text can take: pictures stand beside it.
+fn texts(part: &Part) -> Option<Vec<&Body>> {
+    let content = match part {
+        Part::ToolResult { content, .. } => content.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let mut texts = Vec::new();
+    for inner in content {
+        match inner {
+            Part::Text { text, .. } => texts.push(text),
+            Part::Media { .. } => {}
+            _ => return None,
+        }
+    }
+    Some(texts)
 }

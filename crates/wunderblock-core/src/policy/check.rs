@@ -292,6 +292,12 @@ impl Policy {
             } else if !seen.insert(&section.name) {
                 faults.error(format!("{key}.name"), format!("there are two parts `{}`", section.name));
             }
+            if section.weight == 0 {
+                faults.error(
+                    format!("{key}.weight"),
+                    "0 leaves no room for it: leave the part out, or give it 1 or more",
+                );
+            }
             if section.fill.is_empty() {
                 faults.error(format!("{key}.fill"), "nothing fills it: name at least one kind");
             }

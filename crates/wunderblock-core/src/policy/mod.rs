@@ -154,6 +154,12 @@ impl Policy {
         self.steps.is_empty()
     }
 
+    /// Whether it divides a conversation by tasks.
+    #[must_use]
+    pub fn goes_by_tasks(&self) -> bool {
+        self.steps.iter().any(|act| matches!(act, Act::Summarise { by: Measure::Task, .. }))
+    }
+
     /// Whether it makes summaries.
     #[must_use]
     pub fn summarises(&self) -> bool {

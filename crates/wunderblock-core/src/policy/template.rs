@@ -68,8 +68,12 @@ pub struct Template {
 
 impl Default for Template {
     fn default() -> Self {
-        let section =
-            |name: &str, fill: &[Fill]| Section { name: name.into(), fill: fill.to_vec(), about: "".into() };
+        let section = |name: &str, fill: &[Fill]| Section {
+            name: name.into(),
+            fill: fill.to_vec(),
+            about: "".into(),
+            weight: 1,
+        };
         Self {
             form: Form::Markdown,
             root: "summary".into(),
@@ -112,6 +116,19 @@ pub struct Section {
     /// What a model is told to write there.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub about: Box<str>,
+    /// How many times its usual room it may take, where there is not room for all.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub weight: u16,
+}
+
+const fn once() -> u16 {
+    1
+}
+
+// serde asks for a function that takes a reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+const fn is_once(weight: &u16) -> bool {
+    *weight == 1
 }
 
 /// What the extractive summariser writes into a part, each line with the position it is from.

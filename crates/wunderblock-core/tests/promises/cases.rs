@@ -11,7 +11,7 @@ use wunderblock_core::plan::TrimReason;
 use wunderblock_core::stub;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
-fn window(tokens: u64) -> Budget {
+pub(crate) fn window(tokens: u64) -> Budget {
     Budget {
         window: Tokens(tokens),
         window_source: WindowSource::Declared,
@@ -21,11 +21,11 @@ fn window(tokens: u64) -> Budget {
     }
 }
 
-fn user(text: &str) -> Message {
+pub(crate) fn user(text: &str) -> Message {
     Message::text(Role::User, text)
 }
 
-fn call(ids: &[&str]) -> Message {
+pub(crate) fn call(ids: &[&str]) -> Message {
     let part = |id: &&str| Part::ToolCall {
         call: (*id).into(),
         name: "run".into(),
@@ -36,11 +36,11 @@ fn call(ids: &[&str]) -> Message {
     Message::new(Role::Assistant, ids.iter().map(part).collect())
 }
 
-fn answer(id: &str, text: &str) -> Message {
+pub(crate) fn answer(id: &str, text: &str) -> Message {
     result(id, vec![Part::text(text)])
 }
 
-fn ledger(messages: Vec<Message>) -> History {
+pub(crate) fn ledger(messages: Vec<Message>) -> History {
     let mut history = new_history();
     for message in messages {
         history.say(message);
@@ -58,7 +58,7 @@ fn lines(built: &Built) -> Vec<String> {
     built.rendered.request.messages.iter().map(line).collect()
 }
 
-fn line(message: &Message) -> String {
+pub(crate) fn line(message: &Message) -> String {
     fn words(part: &Part) -> String {
         match part {
             Part::Text { text, .. } => text.inline().unwrap_or("?").to_owned(),
@@ -165,7 +165,7 @@ fn blank_and_thinking_only_messages_are_never_sent() {
 }
 
 /// Turns of one call each, with a result of 3,000 bytes.
-fn long(turns: usize) -> History {
+pub(crate) fn long(turns: usize) -> History {
     let mut messages = Vec::new();
     for turn in 0..turns {
         messages.push(user(&format!("turn {turn}")));

@@ -8,8 +8,13 @@
 
 mod cases;
 mod compaction;
+mod compaction_cases;
+mod compaction_due;
+mod compaction_golden;
 mod compaction_kept;
+mod compaction_prefix;
 mod compaction_rebase;
+mod compaction_scale;
 mod desk;
 mod fence;
 mod fit;

@@ -11,6 +11,7 @@ use wunderblock_core::message::Body;
 use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::ports::Gauge;
 use wunderblock_core::render::measure;
+use wunderblock_core::section::Section;
 use wunderblock_core::units::{Cost, Seq, Tokens};
 
 /// Whether an event lets a request change before its end.
@@ -26,7 +27,8 @@ pub(crate) fn says_so(event: &Event) -> bool {
 pub(crate) fn check_grown(before: &Built, after: &Built) {
     let (old, new) = (&before.rendered.request, &after.rendered.request);
     assert_eq!(old.tools, new.tools);
-    if old.messages.is_empty() {
+    let is_said = [Section::Summaries, Section::Transcript, Section::Prompt, Section::State, Section::Recall];
+    if !before.rendered.lines.iter().any(|line| is_said.contains(&line.section)) {
         return; // Nothing that could have been sent: the conversation has yet to begin.
     }
     assert_eq!(old.system, new.system);

@@ -12,11 +12,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wunderblock_core::event::{ContextBuilt, Event, Fact, UsageMeasured, ViewTrimmed};
 use wunderblock_core::id::{Handle, LaneId, StreamId};
 use wunderblock_core::message::{Body, Message, Part};
+use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::Trim;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::preamble::Preamble;
+use wunderblock_core::step::At;
 use wunderblock_core::units::{Bytes, Millis, Seq};
-use wunderblock_core::view::{View, preamble_id};
+use wunderblock_core::view::{Entry, View, preamble_id};
 
 /// Lane events that are looked through for the newest of one lane at a time.
 const LANE_PAGE: u64 = 16;
@@ -102,6 +104,9 @@ impl Engine {
         }
         let mut loaded = Loaded { texts, ..self.assemble(wanted, first)? };
         loaded.counts.extend(counts);
+        if loaded.floor > frontier.max(Seq(2)) {
+            loaded.floor = past_unpaired(&loaded.view, loaded.floor);
+        }
         Ok(loaded)
     }
 
@@ -410,6 +415,19 @@ pub(crate) fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {
     let made = view.nodes().map(|node| &node.text);
     let reduced = view.trim().named().filter_map(|at| view.reduced(at));
     said.chain(shown.chain(made).chain(reduced).filter_map(Body::handle))
+}
+
+/// The first position from a floor on that is no result of a call below it: such results are left out with their calls.
+fn past_unpaired(view: &View, floor: Seq) -> Seq {
+    let arrangement = arrange(view);
+    let unpaired: BTreeSet<At> =
+        arrangement.loose.iter().chain(&arrangement.early).map(|(at, _)| *at).collect();
+    let is_unpaired = |entry: &&Entry| {
+        let parts = entry.message.parts.len();
+        parts > 0 && (0..parts).all(|part| unpaired.contains(&(entry.seq, part)))
+    };
+    let shown = view.entries().filter(|entry| entry.seq >= floor);
+    shown.take_while(is_unpaired).last().map_or(floor, |entry| entry.seq.next())
 }
 
 /// Whether an event is a lane's step, which the newest one makes void; of a view that is made anew, also its requests.

@@ -11,6 +11,7 @@ mod aim;
 mod bench;
 mod decide;
 pub(crate) mod load;
+mod need;
 mod offer;
 mod prefix;
 mod provider;

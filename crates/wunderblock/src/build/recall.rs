@@ -1,6 +1,7 @@
 //! What could come back: bodies the newest turn speaks of, and older entries that answer a query.
 
 use super::load::{Loaded, Texts, spoken};
+use super::need::needs_details;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::gauge::Scales;
@@ -38,7 +39,7 @@ impl Engine {
         self.more_texts(&mut recalled.texts, turn.collect::<Vec<_>>()).await?;
         let words = turn_words(&loaded.view, &recalled.texts);
         // Whether the request shows a candidate anyway is for the plan to say: only it knows where the frontiers will be.
-        for name in names(&words) {
+        for name in names(&words).into_iter().filter(|name| needs_details(&words, name)) {
             if let Some(hit) = mentioned(&loaded.view, &name) {
                 recalled.hits.push(hit);
             } else if let Ok(handle) = name.parse::<Handle>() {

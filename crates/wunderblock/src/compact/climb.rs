@@ -10,6 +10,7 @@ use crate::summarize::attempt::Draft;
 use crate::summarize::{Earlier, Material, Summarise};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use wunderblock_core::compact::{Job, Ladder, Level, Next, Proposal, Task};
 use wunderblock_core::message::Body;
 use wunderblock_core::plan::Ask;
@@ -23,6 +24,8 @@ pub(crate) struct Climbed {
     /// The texts that were written, in order; the proposal's summaries name them by their numbers.
     pub(crate) drafts: Vec<Draft>,
     pub(crate) interrupted: bool,
+    /// How long writing and checking them took.
+    pub(crate) writing: Duration,
 }
 
 /// Climbs, on a thread of its own.
@@ -80,13 +83,15 @@ impl Climb<'_> {
         let mut ladder = Ladder::new(self.policy, self.ask, level, self.tasks);
         let mut drafts: Vec<Draft> = Vec::new();
         let stopped = AtomicBool::new(false);
+        let mut writing = Duration::ZERO;
         loop {
             match ladder.climb() {
                 Next::Done(proposal) => {
                     let interrupted = stopped.load(Ordering::Relaxed);
-                    return Climbed { proposal: *proposal, drafts, interrupted };
+                    return Climbed { proposal: *proposal, drafts, interrupted, writing };
                 }
                 Next::Summarise(jobs) => {
+                    let begin = Instant::now();
                     let first = drafts.len();
                     let of = first + jobs.len();
                     for job in jobs {
@@ -101,6 +106,7 @@ impl Climb<'_> {
                         }
                         drafts.push(self.write(&ladder, &job, &told));
                     }
+                    writing += begin.elapsed();
                     let made = drafts.get(first..).unwrap_or_default().iter();
                     ladder.take(made.map(|draft| Some(Body::from(draft.text.as_str()))).collect(), first);
                 }

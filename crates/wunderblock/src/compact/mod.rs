@@ -34,12 +34,12 @@ use crate::session::Session;
 use crate::summarize::Summarise;
 use std::fmt;
 use std::sync::Arc;
-use wunderblock_core::compact::{Due, Level};
+use wunderblock_core::compact::{Due, Level, Task};
 use wunderblock_core::compaction::{CompactionRejected, Rejection, RungTaken, Spent};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::policy::Policy;
-use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_core::units::{Millis, Seq, Tokens};
 
 /// How a lane is compacted.
 #[derive(Clone)]
@@ -187,6 +187,10 @@ pub struct Compacted {
     pub rejected: Vec<Rejection>,
     /// What models cost.
     pub spent: Vec<Spent>,
+    /// How long summarisers took, in milliseconds.
+    pub writing: Millis,
+    /// The tasks it went by; none where the policy does not go by tasks.
+    pub tasks: Vec<Task>,
 }
 
 /// A summary that was made.
@@ -268,6 +272,9 @@ impl Session {
             climb::run(options, Arc::clone(&self.engine.config.redactor), &prepared, (due.level, ration))
                 .await?;
         let mut account = account(options, (lane, due), &climbed);
+        if options.compactor.policy.goes_by_tasks() {
+            account.tasks.clone_from(&prepared.tasks);
+        }
         account.nodes.splice(0..0, swept);
         if climbed.interrupted {
             account.outcome = Outcome::Interrupted;
@@ -348,6 +355,8 @@ fn empty(options: &CompactOptions, lane: LaneId, due: Due, outcome: Outcome) -> 
         rungs: Vec::new(),
         rejected: Vec::new(),
         spent: Vec::new(),
+        writing: Millis::ZERO,
+        tasks: Vec::new(),
     }
 }
 
@@ -376,6 +385,7 @@ fn account(options: &CompactOptions, (lane, due): (&LaneId, Due), climbed: &Clim
         nodes: nodes.collect(),
         rungs: proposal.rungs.clone(),
         rejected,
+        writing: Millis(i64::try_from(climbed.writing.as_millis()).unwrap_or(i64::MAX)),
         spent: climbed.drafts.iter().filter_map(|draft| draft.spent.clone()).collect(),
         ..empty(options, lane.clone(), due, Outcome::NothingGained)
     }

@@ -1,7 +1,8 @@
 //! Sweeping: what lies before a lane's view becomes summaries, from the oldest end, a chunk at a time.
 //!
 //! A chunk is read, summarised and let go; every few chunks what there is is published. So a sweep holds no more than a chunk
-//! and the summaries that stand, is linear in what it reads, and goes on where it was interrupted.
+//! and the summaries that stand, is linear in what it reads, and goes on where it was interrupted: what has no summary yet is
+//! the mark of a gap.
 
 use super::climb::on_thread;
 use super::ration::Ration;
@@ -66,13 +67,18 @@ struct Sweep<'a> {
     ration: &'a Ration,
     /// The lane's state as it was published last.
     trim: Trim,
-    /// What stands between the beginning and where the sweep is.
+    /// Summaries that stood there before it, which stay.
+    kept: Vec<Placed>,
+    /// What it has put there.
     standing: Vec<Standing>,
     fresh: Vec<Fresh>,
     /// The head behind which new positions begin.
     head: Seq,
     begins: Seq,
+    /// The last position of the gap it is in.
     end: Seq,
+    /// The first position that is shown.
+    frontier: Seq,
     made: Vec<MadeNode>,
 }
 
@@ -89,26 +95,22 @@ impl Session {
         }
         let bench = self.bench(lane, &options.context).await?;
         let trim = bench.view.trim().clone();
-        let before = if trim.drop_before > Seq::START { trim.drop_before } else { bench.floor };
-        let covered = trim.nodes.first().map_or(before, |node| node.from);
-        let from = Seq(2);
-        if covered <= from {
-            return Ok(Vec::new());
-        }
         let mut sweep = Sweep {
             options,
             lane,
             ration,
+            kept: trim.nodes.clone(),
+            frontier: if trim.drop_before > Seq::START { trim.drop_before } else { bench.floor },
             trim,
             standing: Vec::new(),
             fresh: Vec::new(),
             head: self.info().await?.head,
-            begins: from,
-            end: covered.prev(),
+            begins: Seq(2),
+            end: Seq::START,
             made: Vec::new(),
         };
-        while sweep.begins <= sweep.end {
-            let stage = Stage::Swept { through: sweep.begins.prev(), of: sweep.end };
+        while sweep.finds_gap() {
+            let stage = Stage::Swept { through: sweep.begins.prev(), of: sweep.frontier.prev() };
             let on = options.progress.as_ref().is_none_or(|progress| progress(&stage));
             let most = u64::from(options.compactor.policy.limits.sweep_nodes);
             let full = most > 0 && (sweep.made.len() + sweep.fresh.len()) as u64 >= most;
@@ -167,17 +169,8 @@ impl Session {
         sweep.begins = to.next();
         if tokens > Tokens(limits::SWEEP_LEAST) {
             self.put(sweep, job, (entries, texts, Vec::new()), gauge).await?;
-        } else if let Some(fresh) =
-            sweep.fresh.last_mut().filter(|last| last.job.level == 0 && last.job.to.next() == job.from)
-        {
-            // A few words at the end: the summary before them, which is not published yet, stands for them, too.
-            fresh.job.to = to;
-            let at = fresh.at;
-            sweep
-                .standing
-                .iter_mut()
-                .filter(|last| last.placed.at == at)
-                .for_each(|last| last.placed.to = to);
+        } else {
+            sweep.stretch(job.from, to);
         }
         while let Some((job, earlier)) = condense(sweep) {
             self.put(sweep, job, (Vec::new(), Texts::default(), earlier), gauge).await?;
@@ -311,12 +304,35 @@ impl Sweep<'_> {
     /// The lane's state with what has been swept.
     fn next_trim(&self) -> Trim {
         let swept = self.standing.iter().map(|standing| standing.placed);
-        let begins = self.begins;
-        let after = self.trim.nodes.iter().filter(|placed| placed.from >= begins).copied();
-        let nodes: Vec<Placed> = swept.chain(after).collect();
-        let drop_before = self.trim.drop_before.max(begins);
+        let mut nodes: Vec<Placed> = swept.chain(self.kept.iter().copied()).collect();
+        nodes.sort_unstable_by_key(|placed| placed.from);
+        let drop_before = self.trim.drop_before.max(self.frontier);
         let stub_before = self.trim.stub_before.max(drop_before);
         Trim { drop_before, stub_before, nodes, ..self.trim.clone() }
+    }
+
+    /// Goes to the next position before the frontier that is under no summary. Whether there is one.
+    fn finds_gap(&mut self) -> bool {
+        let over = |at: Seq| self.kept.iter().find(|placed| (placed.from..=placed.to).contains(&at));
+        while let Some(placed) = over(self.begins) {
+            self.begins = placed.to.next();
+        }
+        let next = self.kept.iter().map(|placed| placed.from).filter(|from| *from > self.begins).min();
+        self.end = next.map_or(self.frontier, |from| from.min(self.frontier)).prev();
+        self.begins < self.frontier
+    }
+
+    /// A few words between two programs' events: a summary that ends before them stands for them, too, unless it is
+    /// recorded already.
+    fn stretch(&mut self, from: Seq, to: Seq) {
+        let last = self.standing.iter_mut().find(|standing| standing.placed.to.next() == from);
+        let Some(standing) = last else { return };
+        let fresh =
+            self.fresh.iter_mut().find(|fresh| fresh.at == standing.placed.at && fresh.job.level == 0);
+        if let Some(fresh) = fresh {
+            standing.placed.to = to;
+            fresh.job.to = to;
+        }
     }
 
     fn published(&mut self, trim: Trim) {
@@ -378,10 +394,11 @@ fn condense(sweep: &Sweep<'_>) -> Option<(Job, Vec<Standing>)> {
         .take(fan)
         .cloned()
         .collect();
-    if run.len() < fan {
+    let run: Vec<Standing> = run.into_iter().rev().collect();
+    let joins = |two: &[Standing]| matches!(two, [a, b] if a.placed.to.next() == b.placed.from);
+    if run.len() < fan || !run.windows(2).all(joins) {
         return None;
     }
-    let run: Vec<Standing> = run.into_iter().rev().collect();
     let tokens: Tokens = run.iter().map(|standing| standing.tokens).sum();
     let summary = &policy.summary;
     let (first, last) = (run.first()?.placed, run.last()?.placed);

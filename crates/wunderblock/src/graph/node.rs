@@ -50,7 +50,7 @@ pub struct Node {
     pub shown: bool,
     /// The handle of its text, where the text is kept by itself.
     pub handle: Option<Handle>,
-    /// The first line of its text; empty where the text is not known.
+    /// The first line of its text that says something; empty where the text is not known.
     pub title: String,
 }
 
@@ -212,8 +212,15 @@ impl Engine {
     }
 }
 
+/// The first line of a text that says something: no heading, no element, no part that has nothing.
+fn title(text: &str) -> &str {
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let heads = |line: &str| line.starts_with(['#', '<', '–']) || line.ends_with(':');
+    lines().find(|line| !heads(line)).or_else(|| lines().next()).unwrap_or_default()
+}
+
 fn node(info: &StreamInfo, (seq, made): (Seq, &SessionCompacted), text: Option<&str>) -> Node {
-    let first = text.and_then(|text| text.lines().find(|line| !line.trim().is_empty())).unwrap_or_default();
+    let first = text.map(title).unwrap_or_default();
     Node {
         address: info.handle.range(seq, seq),
         seq,

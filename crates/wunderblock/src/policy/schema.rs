@@ -115,8 +115,12 @@ const TEMPLATE: &[Key] = &[
     key("section", Kind::Tables(SECTION)),
 ];
 
-const SECTION: &[Key] =
-    &[required("name", Kind::Text), required("fill", Kind::Words(FILL)), key("about", Kind::Text)];
+const SECTION: &[Key] = &[
+    required("name", Kind::Text),
+    required("fill", Kind::Words(FILL)),
+    key("about", Kind::Text),
+    key("weight", COUNT),
+];
 
 const FILL: &[&str] = &[
     "intent",

@@ -60,21 +60,12 @@ impl fmt::Debug for SimulateOptions {
 /// Told how many requests of how many have been built, over all policies; it answers whether to go on.
 pub type OnSimulated = Arc<dyn Fn(u64, u64) -> bool + Send + Sync>;
 
-impl Session {
-    /// Replays the session under each policy. Nothing is recorded. The answer is none if whoever watched it stopped it.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read, or no request of the session could be built because nothing was said in it.
-    pub async fn simulate(&self, options: &SimulateOptions) -> Result<Option<Simulation>, Error> {
-        self.engine.simulate(std::slice::from_ref(self), options).await
-    }
-}
-
 impl Engine {
-    /// The same for several sessions, one after the other, as if they were one: some programs keep one history in many.
+    /// Replays sessions under each policy, one after the other, as if they were one: some programs keep one history in many.
+    /// Nothing is recorded. The answer is none if whoever watched it stopped it.
     ///
     /// # Errors
-    /// As [`Session::simulate`].
+    /// When the ledger cannot be read, or no request could be built because nothing was said.
     pub async fn simulate(
         &self,
         sessions: &[Session],

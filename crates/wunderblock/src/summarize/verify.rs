@@ -157,7 +157,8 @@ fn known(text: &str, material: &Material<'_>, found: &Found<'_>, brief: &Brief<'
         .collect();
     // A tool and what it was given, side by side.
     let steps = found.steps.iter().map(|step| step.what.as_str());
-    let mut known = Known::new(texts.into_iter().chain(coloured.iter().map(String::as_str)).chain(steps));
+    let mut known =
+        Known::asked(text, texts.into_iter().chain(coloured.iter().map(String::as_str)).chain(steps));
     for at in material.entries.first().into_iter().chain(material.entries.last()).map(|entry| entry.at) {
         known.learn(&stamp(at));
     }

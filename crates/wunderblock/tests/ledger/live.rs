@@ -14,6 +14,7 @@ fn script(seed: u64, model: &str, window: u64, dialect: Dialect) -> Script {
         window: Tokens(window),
         dialect,
         calls: 40,
+        compactor: None,
     }
 }
 

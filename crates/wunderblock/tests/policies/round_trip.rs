@@ -194,8 +194,15 @@ fn template() -> impl Strategy<Value = Template> {
         Just(Fill::Statistics)
     ];
     let section = (name(), prop::collection::vec(fill, 1..4), text());
-    let sections =
-        prop::collection::vec(section.prop_map(|(name, fill, about)| Section { name, fill, about }), 1..4);
+    let sections = prop::collection::vec(
+        section.prop_map(|(name, fill, about)| Section {
+            weight: u16::try_from(name.len() % 5).unwrap() + 1,
+            name,
+            fill,
+            about,
+        }),
+        1..4,
+    );
     let form = prop_oneof![Just(Form::Markdown), Just(Form::Numbered), Just(Form::Xml)];
     (form, name(), sections).prop_map(|(form, root, sections)| Template { form, root, sections })
 }

@@ -167,14 +167,23 @@ fn whoever_watches_can_stop_it() {
     });
     let options =
         SimulateOptions { progress: Some(progress), ..options(200_000, None, presets(&["off", "balanced"])) };
-    assert!(block_on(played.session.simulate(&options)).unwrap().is_none());
+    assert!(
+        block_on(played.session.engine().simulate(std::slice::from_ref(&played.session), &options))
+            .unwrap()
+            .is_none()
+    );
     assert!(told.load(Ordering::Relaxed) < 10);
 }
 
 #[test]
 fn a_session_without_a_reply_has_nothing_to_play() {
     let played = played(vec![said("u1", 0, Role::User, "hello")]);
-    let found = block_on(played.session.simulate(&options(200_000, None, presets(&["off"]))));
+    let found = block_on(
+        played
+            .session
+            .engine()
+            .simulate(std::slice::from_ref(&played.session), &options(200_000, None, presets(&["off"]))),
+    );
     assert!(matches!(found, Err(Error::Silence(_))), "{found:?}");
     assert!(block_on(played.engine.find("played")).is_ok());
 }

@@ -52,7 +52,8 @@ pub(crate) fn options(window: u64, reserve: Option<u64>, policies: Vec<Arc<Polic
 
 /// Plays it; times, which nobody can foresee, are taken out.
 pub(crate) fn simulate(session: &Session, options: &SimulateOptions) -> Simulation {
-    let mut found = block_on(session.simulate(options)).unwrap().unwrap();
+    let mut found =
+        block_on(session.engine().simulate(std::slice::from_ref(session), options)).unwrap().unwrap();
     found.policies.iter_mut().for_each(|policy| policy.time_ms = 0);
     found
 }

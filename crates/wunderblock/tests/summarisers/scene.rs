@@ -100,7 +100,8 @@ pub(crate) fn material<'a>(entries: &'a [Entry], earlier: Vec<Earlier<'a>>) -> M
 }
 
 pub(crate) fn template() -> Template {
-    let section = |name: &str, fill| Section { name: name.into(), fill: vec![fill], about: "".into() };
+    let section =
+        |name: &str, fill| Section { name: name.into(), fill: vec![fill], about: "".into(), weight: 1 };
     let sections = vec![section("Goal", Fill::Intent), section("Files", Fill::FilesRead)];
     Template { form: Form::Markdown, root: "summary".into(), sections }
 }

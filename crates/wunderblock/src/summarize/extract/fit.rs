@@ -259,7 +259,8 @@ impl<'f> Fit<'f> {
         // A focus gives more room to the kinds that have something to say of it.
         let weight = |kind: &Kind<'_>| {
             let near = kind.items.first().is_some_and(|(_, item)| self.focused(item) > 0);
-            share(kind.fill).0 * if near { 2 } else { 1 }
+            let part = self.form.parts.iter().find(|part| part.fills.contains(&kind.fill));
+            share(kind.fill).0 * part.map_or(1, |part| part.weight) * if near { 2 } else { 1 }
         };
         let mut left = room;
         for _ in 0..kinds.len() {

@@ -24,18 +24,22 @@ pub(super) struct Part {
     pub(super) fills: Vec<Fill>,
     /// So many items of a kind, at most.
     pub(super) most: usize,
+    /// How many times its usual room it may take.
+    pub(super) weight: u64,
 }
 
 impl Form {
     pub(super) fn new(brief: &Brief<'_>) -> Self {
         let template = brief.template;
-        let bare = |fills: &[Fill], most| Part { name: String::new(), fills: fills.to_vec(), most };
+        let bare =
+            |fills: &[Fill], most| Part { name: String::new(), fills: fills.to_vec(), most, weight: 1 };
         let parts = match brief.detail {
             Detail::Full => {
                 let part = |section: &Section| Part {
                     name: section.name.to_string(),
                     fills: section.fill.clone(),
                     most: usize::MAX,
+                    weight: u64::from(section.weight.max(1)),
                 };
                 template.sections.iter().map(part).collect()
             }

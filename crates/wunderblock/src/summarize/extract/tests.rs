@@ -77,6 +77,7 @@ fn template(form: As, sections: &[(&str, &[Fill])]) -> Template {
         name: (*name).into(),
         fill: fill.to_vec(),
         about: "".into(),
+        weight: 1,
     };
     Template { form, root: "state_snapshot".into(), sections: sections.iter().map(section).collect() }
 }

@@ -1,0 +1,209 @@
+//! Compactions one can read: each the least history that shows a behaviour chance seldom finds.
+
+use crate::cases::{answer, call, ledger, line, user, window};
+use crate::compaction::{Answer, Scribe, climb, publish, weight};
+use crate::history::History;
+use crate::lane::{show, view_of};
+use crate::policies::{plain_condense, plain_drop, plain_stub, plain_summarise, policy};
+use wunderblock_core::compact::{Level, Measure, Proposal, due, rebase};
+use wunderblock_core::event::{Fact, ViewTrimmed};
+use wunderblock_core::id::LaneId;
+use wunderblock_core::message::{Message, Role};
+use wunderblock_core::plan::{Trim, TrimReason};
+use wunderblock_core::policy::{self, Act, Cut, Order, Permille, Policy, Protect, Split, Triggers};
+use wunderblock_core::render::measure;
+use wunderblock_core::step::Form;
+use wunderblock_core::units::{Millis, Seq, Tokens};
+
+fn exchange(steps: Vec<Act>, messages: u64) -> Policy {
+    let protect = Protect { messages, ..Protect::default() };
+    policy(steps, protect, Split { at: Cut::Exchange, ..Split::default() })
+}
+
+fn proposal(history: &History, policy: &Policy) -> Proposal {
+    let scribe = Scribe(vec![Answer::Short]);
+    climb(history, &view_of(&history.events), window(100_000), (policy, Level::Manual), &scribe).proposal
+}
+
+fn compact(history: &mut History, policy: &Policy) -> Proposal {
+    let proposal = proposal(history, policy);
+    assert!(proposal.trim.is_some(), "{:?}", proposal.rungs);
+    publish(history, &proposal);
+    proposal
+}
+
+fn turns(history: &mut History, count: usize) {
+    for turn in 0..count {
+        history.say(user(&format!("turn {turn} {}", "w".repeat(2_000))));
+    }
+}
+
+fn lines(history: &History) -> Vec<String> {
+    show(history, &view_of(&history.events)).request.messages.iter().map(line).collect()
+}
+
+fn anchored() -> Act {
+    match plain_summarise(Tokens::ZERO) {
+        Act::Summarise { by, chunk, chunk_share, chunk_least, oldest, all, min_gain, min_tokens, .. } => {
+            let anchored = true;
+            Act::Summarise {
+                by,
+                chunk,
+                anchored,
+                chunk_share,
+                chunk_least,
+                oldest,
+                all,
+                min_gain,
+                min_tokens,
+            }
+        }
+        other => other,
+    }
+}
+
+#[test]
+fn an_anchored_summary_takes_in_what_stands_before_it_and_no_gap() {
+    let mut history = ledger(Vec::new());
+    let mut ranges = Vec::new();
+    for steps in [anchored(), anchored(), plain_drop(Order::Age, 2), anchored(), anchored()] {
+        turns(&mut history, 4);
+        let made = compact(&mut history, &exchange(vec![steps], 1));
+        ranges.extend(made.nodes.iter().map(|draft| (draft.job.from.0, draft.job.to.0, draft.job.level)));
+    }
+    // The fourth begins behind what was dropped; the fifth takes in the fourth and nothing before.
+    assert_eq!(ranges, [(2, 4, 0), (2, 10, 1), (16, 21, 0), (16, 27, 1)]);
+}
+
+#[test]
+fn a_summary_that_was_erased_goes_into_no_other() {
+    let mut history = ledger(Vec::new());
+    let leaf = exchange(vec![plain_summarise(Tokens::ZERO)], 1);
+    for _ in 0..3 {
+        turns(&mut history, 4);
+        compact(&mut history, &leaf);
+    }
+    turns(&mut history, 4);
+    let view = view_of(&history.events);
+    let first = view.trim().nodes[0].at;
+    assert!(first < view.trim().drop_before, "the frontier is behind its event");
+    let made = proposal(&history, &exchange(vec![plain_condense(3)], 1));
+    assert_eq!(made.nodes[0].job.sources[0], first);
+    history.say(user("more"));
+    assert!(rebase(&made, &view, &view_of(&history.events)).is_some());
+    history.erase_at(first, first);
+    assert_eq!(rebase(&made, &view, &view_of(&history.events)), None);
+}
+
+#[test]
+fn what_a_summary_was_made_from_is_erased_from_a_call_that_waits_as_well() {
+    let mut history = ledger(vec![user("go"), call(&["a", "b", "c"]), answer("a", &"secret ".repeat(500))]);
+    turns(&mut history, 3);
+    history.say(answer("c", "done"));
+    history.say(user("and on"));
+    compact(&mut history, &exchange(vec![plain_summarise(Tokens::ZERO)], 2));
+    turns(&mut history, 2);
+    let view = view_of(&history.events);
+    assert!(Seq(4) < view.trim().drop_before && view.trim().hold.contains(&Seq(4)), "{:?}", view.trim());
+    let made = proposal(&history, &exchange(vec![plain_summarise(Tokens::ZERO)], 1));
+    assert!(made.nodes[0].job.entries.contains(&Seq(4)));
+    history.say(answer("b", "late"));
+    assert!(rebase(&made, &view, &view_of(&history.events)).is_some(), "what it waited for may come");
+    history.erase_at(Seq(4), Seq(4));
+    assert_eq!(rebase(&made, &view, &view_of(&history.events)), None);
+}
+
+#[test]
+fn forms_hold_on_both_sides_of_the_frontier_a_reply_goes_across() {
+    let long = "x".repeat(3_000);
+    for frontier in [Seq::START, Seq(3), Seq(5)] {
+        let mut history = ledger(vec![user("go"), call(&["a", "b"]), answer("a", &long)]);
+        turns(&mut history, 2);
+        history.say(answer("b", &long));
+        history.say(user("more"));
+        let hold = if frontier > Seq(4) { vec![Seq(3), Seq(4)] } else { Vec::new() };
+        let trim = Trim { drop_before: frontier, stub_before: Seq(6), hold, ..Trim::default() };
+        let reason = TrimReason::OverBudget;
+        let lane = LaneId::main();
+        history.append(Fact::ViewTrimmed(ViewTrimmed { lane, trim, reason, compaction: None }));
+        let made = compact(&mut history, &exchange(vec![plain_stub(0)], 1));
+        let forms = made.trim.unwrap().forms;
+        let forms: Vec<_> = forms.iter().map(|((seq, _), form)| (seq.0, *form)).collect();
+        assert_eq!(forms, [(4, Form::Stub), (7, Form::Stub)], "{frontier}");
+        let view = view_of(&history.events);
+        let counted = measure(&show(&history, &view).request, &history.wax);
+        assert!(counted.fits(weight(&history, &view, window(100_000))));
+    }
+}
+
+#[test]
+fn the_most_important_stay_wherever_they_stand() {
+    let said = |text: &str| Message::text(Role::Assistant, format!("{text} {}", "w".repeat(2_000)));
+    let mut history = ledger(vec![
+        user("first"),
+        said("an error came up"),
+        user("second"),
+        said("nothing of note"),
+        said("nothing again"),
+        said("so I decide to go on"),
+        said("fine"),
+        user("third"),
+    ]);
+    compact(&mut history, &exchange(vec![plain_drop(Order::Importance, 3)], 1));
+    let short: Vec<String> = lines(&history).iter().map(|line| line.chars().take(30).collect()).collect();
+    assert_eq!(
+        short,
+        [
+            "User: ⟨left out: positions 2–2",
+            "Assistant: an error came up ww",
+            "User: ⟨left out: positions 4–6",
+            "Assistant: so I decide to go o",
+            "User: ⟨left out: positions 8–8",
+            "User: third",
+        ]
+    );
+}
+
+#[test]
+fn each_trigger_fires_at_its_number_and_not_before() {
+    let measure = |tokens, messages, age, cache: i64| Measure {
+        tokens: Tokens(tokens),
+        limit: Tokens(1_000),
+        window: Tokens(2_000),
+        messages,
+        age: Millis(age),
+        cache_left: Some(Millis(cache)),
+        ..Measure::default()
+    };
+    let none = policy::Level::default;
+    let table = [
+        (
+            policy::Level { fraction: Some(Permille(920)), ..none() },
+            measure(919, 0, 0, 9_000),
+            measure(920, 0, 0, 9_000),
+        ),
+        (
+            policy::Level { tokens: Some(Tokens(500)), ..none() },
+            measure(500, 0, 0, 9_000),
+            measure(501, 0, 0, 9_000),
+        ),
+        (
+            policy::Level { free: Some(Tokens(100)), ..none() },
+            measure(1_900, 0, 0, 9_000),
+            measure(1_901, 0, 0, 9_000),
+        ),
+        (policy::Level { messages: Some(10), ..none() }, measure(1, 10, 0, 9_000), measure(1, 11, 0, 9_000)),
+        (
+            policy::Level { age_s: Some(60), ..none() },
+            measure(1, 0, 60_000, 9_000),
+            measure(1, 0, 60_001, 9_000),
+        ),
+        (policy::Level { cache_s: Some(5), ..none() }, measure(1, 0, 0, 5_001), measure(1, 0, 0, 5_000)),
+    ];
+    for (hard, not_yet, now) in table {
+        let trigger = Triggers { hard, ..Triggers::default() };
+        let policy = Policy { trigger, steps: vec![plain_stub(0)], ..Policy::never() };
+        assert_eq!(due(&policy, &not_yet), None, "{hard:?}");
+        assert_eq!(due(&policy, &now).map(|due| due.level), Some(Level::Hard), "{hard:?}");
+    }
+}

@@ -1,0 +1,253 @@
+//! When a lane is due; how important a message is; where tasks lie.
+
+use crate::history::{config, new_history, result, steps};
+use crate::lane::view_of;
+use crate::policies::plain_stub;
+use proptest::prelude::*;
+use proptest::sample::select;
+use std::collections::HashSet;
+use wunderblock_core::compact::due::Stands;
+use wunderblock_core::compact::importance::{DECISIONS, ERRORS, importance};
+use wunderblock_core::compact::task::{By, tasks};
+use wunderblock_core::compact::{Level, Mark, Measure, TaskState, due};
+use wunderblock_core::message::{Message, Part, Role};
+use wunderblock_core::policy::{self, Boundary, Permille, Policy, Triggers, Whole};
+use wunderblock_core::ports::NoBodies;
+use wunderblock_core::units::{Millis, Seq, Tokens};
+
+fn bounds() -> impl Strategy<Value = policy::Level> {
+    let some = |most: u64| prop::option::weighted(0.3, 0..most);
+    let fraction = prop::option::weighted(0.6, 1..=1_000u16);
+    (fraction, some(20_000), some(5_000), some(50), some(100), some(100)).prop_map(
+        |(fraction, tokens, free, messages, age_s, cache_s)| policy::Level {
+            fraction: fraction.map(Permille),
+            tokens: tokens.map(Tokens),
+            free: free.map(Tokens),
+            messages,
+            age_s,
+            cache_s,
+        },
+    )
+}
+
+fn triggered() -> impl Strategy<Value = Policy> {
+    let boundary = select(vec![Boundary::Exchange, Boundary::Turn, Boundary::Task]);
+    let of = select(vec![Whole::Budget, Whole::Window]);
+    let regrow = prop_oneof![Just(0u16), 1..=1_000u16];
+    (bounds(), bounds(), of, boundary, regrow, 0..60u64).prop_map(
+        |(soft, hard, of, boundary, regrow, cooldown_s)| {
+            let mut policy = policy::Policy {
+                trigger: Triggers {
+                    soft,
+                    hard,
+                    of,
+                    boundary,
+                    down_to: Permille::ZERO,
+                    regrow: Permille(regrow),
+                },
+                steps: vec![plain_stub(0)],
+                ..Policy::never()
+            };
+            policy.limits.cooldown_s = cooldown_s;
+            policy
+        },
+    )
+}
+
+fn measured() -> impl Strategy<Value = Measure> {
+    let stands = select(vec![Stands::InCall, Stands::InTurn, Stands::BetweenTurns, Stands::BetweenTasks]);
+    let sizes = (0..20_000u64, 1..20_000u64, 0..4_000u64);
+    let last = prop::option::of(0..20_000u64);
+    let times = (0..200_000i64, prop::option::of(0..200_000i64));
+    (sizes, any::<bool>(), 0..100u64, times, last, stands).prop_map(
+        |((tokens, limit, reserve), overflows, messages, (age, cache), last, stands)| Measure {
+            tokens: Tokens(tokens),
+            limit: Tokens(limit),
+            window: Tokens(limit + reserve),
+            overflows,
+            messages,
+            age: Millis(age),
+            cache_left: cache.map(Millis),
+            after_last: last.map(Tokens),
+            stands,
+        },
+    )
+}
+
+fn level(policy: &Policy, measure: &Measure) -> Option<Level> {
+    due(policy, measure).map(|due| due.level)
+}
+
+proptest! {
+    #![proptest_config(config(2_000))]
+
+    #[test]
+    fn the_soft_level_waits_for_its_boundary(policy in triggered(), measure in measured()) {
+        if level(&policy, &measure) == Some(Level::Soft) {
+            let least = match policy.trigger.boundary {
+                Boundary::Exchange => Stands::InTurn,
+                Boundary::Turn => Stands::BetweenTurns,
+                Boundary::Task => Stands::BetweenTasks,
+            };
+            prop_assert!(measure.stands >= least && measure.stands != Stands::InCall);
+            let cool = measure.age >= Millis(policy.limits.cooldown_s as i64 * 1_000);
+            prop_assert!(measure.after_last.is_none() || cool, "within the cool-down");
+        }
+        let calm = Measure { stands: Stands::BetweenTasks, after_last: None, ..measure };
+        prop_assert!(due(&policy, &calm).is_some() || due(&policy, &measure).is_none());
+    }
+
+    #[test]
+    fn it_fires_again_only_when_it_has_regrown(policy in triggered(), measure in measured()) {
+        let whole = match policy.trigger.of {
+            Whole::Budget => measure.limit,
+            Whole::Window => measure.window,
+        };
+        let least = policy.trigger.regrow.of(whole);
+        if let Some(after) = measure.after_last
+            && least > Tokens::ZERO
+            && measure.tokens <= after + least
+        {
+            let expected = measure.overflows.then_some(Level::Overflow);
+            prop_assert_eq!(level(&policy, &measure), expected);
+        }
+    }
+
+    #[test]
+    fn off_is_off_and_no_trigger_is_none(policy in triggered(), measure in measured()) {
+        let off = Policy { steps: Vec::new(), ..policy.clone() };
+        prop_assert_eq!(due(&off, &measure), None);
+        let by_hand = Policy { trigger: Triggers::default(), ..policy };
+        prop_assert_eq!(level(&by_hand, &measure), measure.overflows.then_some(Level::Overflow));
+    }
+
+    #[test]
+    fn more_tokens_are_never_less_due(policy in triggered(), measure in measured(), more in 0..20_000u64) {
+        let larger = Measure { tokens: measure.tokens + Tokens(more), ..measure };
+        prop_assert!(level(&policy, &measure) <= level(&policy, &larger));
+    }
+
+    #[test]
+    fn what_fires_is_what_the_policy_says(policy in triggered(), measure in measured()) {
+        let fires = |bounds: &policy::Level| {
+            let whole = match policy.trigger.of {
+                Whole::Budget => measure.limit,
+                Whole::Window => measure.window,
+            };
+            let free = measure.window.saturating_sub(measure.tokens);
+            let over = |age: u64| measure.age.0 > age as i64 * 1_000;
+            let ends = |within: u64| measure.cache_left.is_some_and(|left| left.0 <= within as i64 * 1_000);
+            bounds.fraction.is_some_and(|part| measure.tokens.0 >= whole.0 * u64::from(part.0) / 1_000)
+                || bounds.tokens.is_some_and(|most| measure.tokens > most)
+                || bounds.free.is_some_and(|least| free < least)
+                || bounds.messages.is_some_and(|most| measure.messages > most)
+                || bounds.age_s.is_some_and(over)
+                || bounds.cache_s.is_some_and(ends)
+        };
+        let measure = Measure { overflows: false, after_last: None, stands: Stands::BetweenTasks, ..measure };
+        let expected = if fires(&policy.trigger.hard) {
+            Some(Level::Hard)
+        } else {
+            fires(&policy.trigger.soft).then_some(Level::Soft)
+        };
+        prop_assert_eq!(level(&policy, &measure), expected);
+    }
+
+}
+
+proptest! {
+    #![proptest_config(config(200))]
+
+    #[test]
+    fn tasks_lie_side_by_side_from_the_frontier_to_the_head(
+        steps in steps(30), marks in prop::collection::vec((any::<u8>(), any::<bool>(), 0..3u8), 0..12)
+    ) {
+        let mut history = new_history();
+        for step in &steps {
+            history.play(step);
+        }
+        let view = view_of(&history.events);
+        let head = view.head();
+        let mut marks: Vec<Mark> = marks.into_iter().map(|(share, ends, by)| Mark {
+            at: Seq(1 + head.0 * u64::from(share) / 256),
+            ends,
+            title: (!ends).then(|| format!("task {share}").into()),
+            by: [By::Event, By::Todo, By::Rule][usize::from(by)],
+        }).collect();
+        marks.sort_by_key(|mark| mark.at);
+        for marks in [marks, Vec::new()] {
+            let tasks = tasks(&view, &marks, &history.wax);
+            let mut next = Seq(2);
+            for task in &tasks {
+                prop_assert_eq!(task.from, next);
+                prop_assert!(task.to >= task.from);
+                next = task.to.next();
+            }
+            prop_assert_eq!(next, head.next().max(Seq(2)));
+            let strongest = marks.iter().map(|mark| mark.by).min().unwrap_or(By::Rule);
+            prop_assert!(tasks.iter().all(|task| task.by == strongest));
+            let active = tasks.iter().filter(|task| task.state == TaskState::Active);
+            prop_assert!(active.clone().count() <= 1 && active.into_iter().all(|task| task.to == head));
+        }
+    }
+}
+
+#[test]
+fn importance_is_the_seeds_formula_exactly() {
+    // Errors 8, decisions 6, tools 4, said before −5; from 0 to 10.
+    let table = [
+        ((false, false, false), 0, 0),
+        ((true, false, false), 8, 3),
+        ((false, true, false), 6, 1),
+        ((false, false, true), 4, 0),
+        ((true, true, false), 10, 9),
+        ((true, false, true), 10, 7),
+        ((false, true, true), 10, 5),
+        ((true, true, true), 10, 10),
+    ];
+    for ((error, decision, tool), first, again) in table {
+        for (wrong, chosen) in ERRORS.iter().flat_map(|wrong| DECISIONS.iter().map(move |word| (wrong, word)))
+        {
+            let mut text = "一二三 four ".to_owned();
+            if error {
+                text.push_str(&wrong.to_uppercase());
+            }
+            if decision {
+                text.push_str(&chosen.to_uppercase());
+            }
+            let said =
+                if tool { result("c", vec![Part::text(text)]) } else { Message::text(Role::Assistant, text) };
+            let mut seen = HashSet::new();
+            assert_eq!(importance(&said, &NoBodies, &mut seen), first, "{said:?}");
+            assert_eq!(importance(&said, &NoBodies, &mut seen), again, "again: {said:?}");
+        }
+    }
+}
+
+#[test]
+fn the_same_words_in_other_parts_are_no_repetition() {
+    let mut seen = HashSet::new();
+    let one = Message::new(Role::User, vec![Part::text("error a"), Part::text("b")]);
+    let other = Message::new(Role::User, vec![Part::text("error "), Part::text("ab")]);
+    assert_eq!(importance(&one, &NoBodies, &mut seen), 8);
+    assert_eq!(importance(&other, &NoBodies, &mut seen), 8);
+}
+
+#[test]
+fn a_mark_of_an_event_goes_before_the_todo_list_and_that_before_the_rule() {
+    let mut history = new_history();
+    for turn in 0..4 {
+        history.say(Message::text(Role::User, format!("do {turn}")));
+    }
+    history.say(Message::text(Role::User, "Continue!"));
+    let view = view_of(&history.events);
+    let ranges = |marks: &[Mark]| -> Vec<(u64, u64)> {
+        tasks(&view, marks, &NoBodies).iter().map(|task| (task.from.0, task.to.0)).collect()
+    };
+    let mark = |at, ends, by| Mark { at: Seq(at), ends, title: None, by };
+    assert_eq!(ranges(&[]), [(2, 2), (3, 3), (4, 4), (5, 6)]);
+    let todo = mark(4, false, By::Todo);
+    assert_eq!(ranges(std::slice::from_ref(&todo)), [(2, 3), (4, 6)]);
+    assert_eq!(ranges(&[mark(3, true, By::Event), todo]), [(2, 3), (4, 6)]);
+    assert_eq!(ranges(&[mark(2, false, By::Rule), mark(5, true, By::Event)]), [(2, 5), (6, 6)]);
+}

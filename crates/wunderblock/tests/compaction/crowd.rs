@@ -1,0 +1,256 @@
+//! Several at once: workers, and a session that goes on while a summary is written.
+
+use crate::scene::*;
+use futures_executor::block_on;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+use wunderblock::{CompactOptions, Compacted, ContextOptions, LaneState, Outcome, Session};
+use wunderblock_core::event::{ContentPinned, Fact};
+use wunderblock_core::id::LaneId;
+use wunderblock_core::message::{Message, Role};
+use wunderblock_core::policy::Policy;
+use wunderblock_core::units::Seq;
+
+const WINDOW: u64 = 32_000;
+
+fn small() -> Arc<Policy> {
+    policy("extends = \"always\"\n[summary]\ntarget = 300\nshare = 0.3\nat_least = 64\ncondensed = 400\n")
+}
+
+/// A compaction whose summariser waits until it is let go, in a thread of its own.
+struct Slow {
+    thread: std::thread::JoinHandle<Compacted>,
+    go: mpsc::Sender<()>,
+}
+
+impl Slow {
+    /// Starts one, and returns when its summariser is being asked.
+    fn start(session: Session, options: CompactOptions) -> Self {
+        let (go, gone) = mpsc::channel::<()>();
+        let (began, begun) = mpsc::channel::<()>();
+        let (gone, began) = (Mutex::new(gone), Mutex::new(began));
+        let compactor = with(&options.compactor.policy, move |_| {
+            let _ = began.lock().unwrap_or_else(PoisonError::into_inner).send(());
+            // Once it is let go it waits no more.
+            let _ = gone.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(Duration::from_secs(60));
+            Err(wunderblock::summarize::Failure::Empty)
+        });
+        let options = CompactOptions { compactor, ..options };
+        let thread = std::thread::spawn(move || block_on(session.compact(&options)).unwrap());
+        begun.recv_timeout(Duration::from_secs(60)).expect("the summariser is asked");
+        Self { thread, go }
+    }
+
+    /// Lets it go, and returns what came of it.
+    fn end(self) -> Compacted {
+        drop(self.go);
+        self.thread.join().unwrap()
+    }
+}
+
+#[test]
+fn one_lane_is_compacted_by_one_at_a_time() {
+    let scene = Scene::of(30);
+    let options = by_hand(&small(), WINDOW);
+    let main = LaneId::main();
+    assert_eq!(block_on(scene.session.lane_state(&main)).unwrap(), LaneState::Active);
+    let slow = Slow::start(scene.session.clone(), options.clone());
+    let LaneState::Compacting { worker, until } = block_on(scene.elsewhere().lane_state(&main)).unwrap()
+    else {
+        panic!("it is being compacted");
+    };
+    assert!(until.0 > scene.clock.load(std::sync::atomic::Ordering::SeqCst));
+    let other = block_on(scene.elsewhere().compact(&options)).unwrap();
+    assert_eq!(other.outcome, Outcome::Busy(worker));
+    assert_eq!(other.recorded, None);
+    // Another lane is another matter, and so is looking.
+    let dry =
+        block_on(scene.elsewhere().compact(&CompactOptions { dry_run: true, ..options.clone() })).unwrap();
+    assert_eq!(dry.outcome, Outcome::WouldCompact);
+    let lane = Some(LaneId::new("other").unwrap());
+    let context = ContextOptions { lane, ..window(WINDOW) };
+    let third = block_on(scene.elsewhere().compact(&CompactOptions { context, ..options.clone() })).unwrap();
+    assert_eq!(third.outcome, Outcome::Compacted);
+    let done = slow.end();
+    assert_eq!(done.outcome, Outcome::Compacted);
+    assert_eq!(block_on(scene.session.lane_state(&main)).unwrap(), LaneState::Active);
+    assert_eq!(scene.problems(), [""; 0]);
+}
+
+#[test]
+fn a_claim_ends_by_itself_and_a_late_compaction_is_overtaken() {
+    let scene = Scene::of(30);
+    let options = by_hand(&small(), WINDOW);
+    let slow = Slow::start(scene.session.clone(), options.clone());
+    scene.wait(wunderblock::limits::COMPACTION_LEASE + 1);
+    assert_eq!(block_on(scene.session.lane_state(&LaneId::main())).unwrap(), LaneState::Active);
+    let other = block_on(scene.elsewhere().compact(&options)).unwrap();
+    assert_eq!(other.outcome, Outcome::Compacted);
+    let (trim, nodes) = (scene.trim(), scene.nodes().len());
+    let late = slow.end();
+    assert_eq!((late.outcome, late.recorded), (Outcome::Overtaken, None));
+    assert_eq!((scene.trim(), scene.nodes().len()), (trim, nodes), "nothing of it is there");
+    assert_eq!(scene.rejected().last().map(|no| no.outcome.to_string()).as_deref(), Some("overtaken"));
+    assert_eq!(scene.unreachable(&scene.build(&window(WINDOW))), []);
+    scene.is_whole();
+}
+
+/// C-18: appends go on, and stand in the tail.
+#[test]
+fn appends_never_wait_and_stand_in_the_tail() {
+    for name in ["balanced", "lossless", "claude-code", "always"] {
+        let scene = Scene::of(24);
+        scene.build(&window(40_000));
+        let slow = Slow::start(scene.session.clone(), by_hand(&preset(name), 40_000));
+        let before = Instant::now();
+        let late = scene.user("A word that came meanwhile, K-9000.");
+        scene.turns(50..54);
+        let built = scene.build(&window(40_000));
+        assert!(Shown::of(&built.body).says("K-9000"));
+        // Far less than the summariser takes: nobody waited for it.
+        assert!(before.elapsed() < Duration::from_secs(30));
+        let done = slow.end();
+        assert_eq!(done.outcome, Outcome::Compacted, "{name}");
+        assert!(done.nodes.iter().all(|node| node.to < late), "{name}: it was not there yet");
+        assert!(done.recorded.unwrap() > late);
+        for node in &done.nodes {
+            assert!(
+                scene.made().iter().any(|(seq, made)| *seq == node.at && made.from_seq == node.from),
+                "{name}"
+            );
+        }
+        let built = scene.build(&window(40_000));
+        assert!(Shown::of(&built.body).says("A word that came meanwhile, K-9000."), "{name}");
+        assert!(Shown::of(&built.body).says("E0053 came from step_53_7"), "{name}");
+        assert_eq!(scene.unreachable(&built), [], "{name}");
+        scene.is_whole();
+    }
+}
+
+/// What happens to what is being summarised, while it is.
+#[test]
+fn what_touches_the_range_makes_the_proposal_void() {
+    type Touch = (&'static str, fn(&Scene), bool);
+    let table: [Touch; 7] = [
+        ("nothing", |_| {}, true),
+        ("a message", |scene| assert!(scene.user("Hm.") > Seq(1)), true),
+        (
+            "a pin inside",
+            |scene| {
+                drop(scene.add(vec![Fact::ContentPinned(ContentPinned { target: Seq(7), pinned: true })]))
+            },
+            false,
+        ),
+        (
+            "an erasure inside",
+            |scene| assert_eq!(block_on(scene.session.erase(Seq(9), Seq(9), None)).unwrap().events, 1),
+            false,
+        ),
+        ("a step of the lane", |scene| drop(scene.build(&window(6_000))), false),
+        ("a request", |scene| drop(scene.build(&window(WINDOW))), true),
+        ("an undone compaction", |scene| drop(block_on(scene.session.undo(&LaneId::main()))), true),
+    ];
+    for (what, touch, holds) in table {
+        let scene = Scene::of(30);
+        let slow = Slow::start(scene.session.clone(), by_hand(&small(), WINDOW));
+        touch(&scene);
+        let done = slow.end();
+        let expected = if holds { Outcome::Compacted } else { Outcome::Overtaken };
+        assert_eq!(done.outcome, expected, "{what}");
+        assert_eq!(scene.made().is_empty(), !holds, "{what}");
+        let built = scene.build(&window(WINDOW));
+        assert_eq!(scene.unreachable(&built), [], "{what}");
+        assert_eq!(scene.problems(), [""; 0], "{what}");
+        // Whatever was in the way, it is not for the next one.
+        scene.turns(40..46);
+        assert_eq!(scene.compact(&by_hand(&small(), WINDOW)).outcome, Outcome::Compacted, "{what}");
+        assert_eq!(scene.unreachable(&scene.build(&window(WINDOW))), [], "{what}");
+        scene.is_whole();
+    }
+}
+
+/// A result that comes while its call is being summarised is not lost: the call waits in the tail, or the proposal is void.
+#[test]
+fn a_result_that_comes_late_finds_its_call() {
+    for gone_on in [false, true] {
+        let scene = Scene::of(15);
+        let calls = vec![call("late", "Run", r#"{"command":"make slow"}"#)];
+        let called = scene.say(Message::new(Role::Assistant, calls));
+        if gone_on {
+            // The user has gone on: the call is not open any more, and may be summarised.
+            scene.user("Never mind, go on.");
+            scene.reply("Very well.");
+            scene.turns(15..30);
+        }
+        let slow = Slow::start(scene.session.clone(), by_hand(&small(), WINDOW));
+        let came = scene.say(result("late", "made in 4711 s"));
+        scene.user("What came of it?");
+        let done = slow.end();
+        assert!(matches!(done.outcome, Outcome::Compacted | Outcome::Overtaken), "{:?}", done.outcome);
+        let built = scene.build(&window(WINDOW));
+        assert_eq!(scene.unreachable(&built), [], "call at {called}, result at {came}: {:?}", done.outcome);
+        if !gone_on {
+            assert!(Shown::of(&built.body).says("made in 4711 s"));
+        }
+        assert_eq!(scene.problems(), [""; 0]);
+    }
+}
+
+#[test]
+fn many_workers_make_one_set_of_summaries() {
+    let scene = Scene::of(40);
+    let policy = small();
+    let options = by_hand(&policy, WINDOW);
+    let outcomes: Vec<Outcome> = std::thread::scope(|scope| {
+        let work = || {
+            let (session, options) = (scene.elsewhere(), options.clone());
+            scope.spawn(move || block_on(session.compact(&options)).unwrap().outcome)
+        };
+        let all: Vec<_> = (0..6).map(|_| work()).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert!(outcomes.contains(&Outcome::Compacted), "{outcomes:?}");
+    let fits = |one: &Outcome| {
+        matches!(one, Outcome::Compacted | Outcome::Busy(_) | Outcome::NothingGained | Outcome::Overtaken)
+    };
+    assert!(outcomes.iter().all(fits), "{outcomes:?}");
+    let mut leaves: Vec<(Seq, Seq)> = scene
+        .made()
+        .iter()
+        .filter(|(_, made)| made.level == 0)
+        .map(|(_, made)| (made.from_seq, made.to_seq))
+        .collect();
+    leaves.sort_unstable();
+    assert!(leaves.windows(2).all(|two| two[0].1 < two[1].0), "no range is summarised twice: {leaves:?}");
+    scene.is_whole();
+}
+
+/// A policy decides what requests do meanwhile: they go on with what there is, or they wait.
+#[test]
+fn requests_wait_for_the_end_where_the_policy_says_so() {
+    let text = "extends = \"always\"\n[limits]\nmeanwhile = \"wait\"\n";
+    for (policy, waits) in [(policy(text), true), (preset("always"), false)] {
+        let scene = Scene::of(30);
+        let slow = Slow::start(scene.session.clone(), by_hand(&small(), WINDOW));
+        let (session, options) = (
+            scene.elsewhere(),
+            ContextOptions {
+                // As a request that a worker's compaction is under way for.
+                compactor: Some(wunderblock::Compactor {
+                    background: true,
+                    ..wunderblock::Compactor::new(policy)
+                }),
+                ..window(200_000)
+            },
+        );
+        let (built, done) = mpsc::channel();
+        std::thread::spawn(move || drop(built.send(Box::new(block_on(session.context(&options)).unwrap()))));
+        let early = done.recv_timeout(Duration::from_millis(if waits { 400 } else { 30_000 }));
+        assert_eq!(early.is_err(), waits);
+        // Appends wait in no case.
+        scene.user("One more thing, K-9001.");
+        assert_eq!(slow.end().outcome, Outcome::Compacted);
+        let built = early.unwrap_or_else(|_| done.recv_timeout(Duration::from_secs(60)).unwrap());
+        assert_eq!(Shown::of(&built.body).says("summary of positions"), waits, "built from what there was");
+    }
+}
