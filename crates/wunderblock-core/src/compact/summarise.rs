@@ -72,7 +72,7 @@ pub(super) fn jobs(
         let task = tasks.get(tasks.partition_point(|task| task.to < unit.last));
         let task = task.filter(|task| task.from <= unit.last);
         let splits = policy.split.two_summaries && guard.split == Some(unit.key);
-        if (splits || ranges.is_full(tokens, task)) && !joined {
+        if (splits || ranges.is_full(tokens, task)) && !joined && ranges.is_worth() {
             saved += ranges.close(false);
             if !rules.all && chunk > Tokens::ZERO && saved >= rules.excess {
                 break;
@@ -114,6 +114,13 @@ impl<'a> Ranges<'a> {
         let full = self.chunk > Tokens::ZERO && self.taken + tokens > self.chunk;
         let begins = |task: Option<&Task>| task.map(|task| task.from);
         full || (self.by == Measure::Task && begins(task) != begins(last.task))
+    }
+
+    /// Whether a summary of what is open takes less than that, its fence included. What is too short for one goes into the
+    /// next range: a summary that says nothing would be none, and those behind it could not be placed.
+    fn is_worth(&self) -> bool {
+        let summary = target(&self.policy.summary, self.taken) + crate::fence::SUMMARY_FRAME.tokens;
+        self.taken > summary
     }
 
     /// Where the unit that came last ends.
