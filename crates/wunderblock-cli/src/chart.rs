@@ -19,7 +19,7 @@ const TOP: f64 = 58.0;
 const RIGHT: f64 = 16.0;
 const BOTTOM: f64 = 34.0;
 /// Points of a line at most.
-const POINTS: usize = 264;
+const POINTS: usize = 176;
 /// The policy whose line is drawn behind the others.
 const BASE: &str = "off";
 
@@ -69,24 +69,26 @@ pub(crate) fn draw(found: &Simulation) -> String {
         requests = grouped(found.requests),
         about = escaped(&about(found)),
     );
+    let most = found.policies.iter().map(|policy| policy.peak_tokens).max().unwrap_or_default();
+    let panel = Panel { most: most.max(found.limit), limit: found.limit };
     let base = found.policies.iter().find(|policy| policy.name == BASE);
+    if let Some(base) = base {
+        let _ =
+            writeln!(svg, r#"<defs><path id="base" class="base" d="M{}"/></defs>"#, panel.path(&base.series));
+    }
     for (number, policy) in found.policies.iter().enumerate() {
         let (column, row) = (number % ACROSS, number / ACROSS);
-        let panel = Panel {
-            left: LEFT + float(column) * (WIDE + GAP),
-            top: TOP + float(row) * (LABEL + HIGH + GAP) + LABEL,
-            most: found
-                .limit
-                .max(found.policies.iter().map(|policy| policy.peak_tokens).max().unwrap_or_default()),
-            limit: found.limit,
-        };
-        panel.draw(policy, base.filter(|base| base.name != policy.name), &mut svg);
+        let left = LEFT + float(column) * (WIDE + GAP);
+        let top = TOP + float(row) * (LABEL + HIGH + GAP) + LABEL;
+        let _ = writeln!(svg, r#"<g transform="translate({left:.0} {top:.0})">"#);
+        panel.draw(policy, base.is_some_and(|base| base.name != policy.name), &mut svg);
         if column == 0 {
             panel.scale(&mut svg);
         }
-        if row + 1 == rows || number + ACROSS >= found.policies.len() {
-            panel.turns(found.requests, &mut svg);
+        if number + ACROSS >= found.policies.len() {
+            turns(found.requests, &mut svg);
         }
+        svg.push_str("</g>\n");
     }
     svg.push_str("</svg>\n");
     svg
@@ -102,40 +104,34 @@ fn about(found: &Simulation) -> String {
     )
 }
 
-/// Where a policy is drawn.
+/// Where a policy is drawn; its upper left corner is at 0.
 struct Panel {
-    left: f64,
-    top: f64,
     /// The tokens at its upper edge.
     most: u64,
     limit: u64,
 }
 
 impl Panel {
-    fn draw(&self, policy: &PolicyResult, base: Option<&PolicyResult>, svg: &mut String) {
-        let (left, top, right) = (self.left, self.top, self.left + WIDE);
+    fn draw(&self, policy: &PolicyResult, has_base: bool, svg: &mut String) {
         let ours = if policy.name == wunderblock::policy::DEFAULT { " ours" } else { "" };
         let _ = writeln!(
             svg,
-            r#"<text class="name" x="{left:.0}" y="{:.0}">{}</text>
-<text x="{left:.0}" y="{:.0}">{}</text>
-<rect class="plot" x="{left:.0}" y="{top:.0}" width="{WIDE}" height="{HIGH}"/>"#,
-            top - 20.0,
+            r#"<text class="name" y="-20">{}</text>
+<text y="-6">{}</text>
+<rect class="plot" width="{WIDE}" height="{HIGH}"/>"#,
             escaped(&policy.name),
-            top - 6.0,
             escaped(&figures(policy)),
         );
-        if let Some(base) = base {
-            let _ = writeln!(svg, r#"<path class="base" d="M{}"/>"#, self.path(&base.series));
+        if has_base {
+            svg.push_str("<use href=\"#base\"/>\n");
         }
         let path = self.path(&policy.series);
-        let floor = top + HIGH;
         let _ = writeln!(
             svg,
-            r#"<path class="area{ours}" d="M{left:.1} {floor:.1}L{path}L{right:.1} {floor:.1}Z"/>
+            r#"<path class="area{ours}" d="M0 {HIGH}L{path}L{WIDE} {HIGH}Z"/>
 <path class="line{ours}" d="M{path}"/>
-<path class="limit" d="M{left:.1} {y:.1}H{right:.1}"/>"#,
-            y = self.height(self.limit)
+<path class="limit" d="M0 {:.1}H{WIDE}"/>"#,
+            self.height(self.limit)
         );
     }
 
@@ -155,41 +151,37 @@ impl Panel {
             }
             points.extend(ends.into_iter().map(|(at, tokens)| (float(number * each + at) * step, tokens)));
         }
-        let point = |(x, tokens): &(f64, u64)| format!("{:.1} {:.1}", self.left + x, self.height(*tokens));
+        let point = |(x, tokens): &(f64, u64)| format!("{x:.1} {:.1}", self.height(*tokens));
         points.iter().map(point).collect::<Vec<_>>().join("L")
     }
 
     fn height(&self, tokens: u64) -> f64 {
         // Thousandths are finer than a pixel.
         let part = u32::try_from(tokens.saturating_mul(1_000) / self.most.max(1)).unwrap_or(1_000);
-        self.top + HIGH - HIGH * f64::from(part.min(1_000)) / 1_000.0
+        HIGH - HIGH * f64::from(part.min(1_000)) / 1_000.0
     }
 
     /// What the heights mean, left of the panel.
     fn scale(&self, svg: &mut String) {
-        let x = self.left - 6.0;
         let _ = writeln!(
             svg,
-            r#"<text x="{x:.0}" y="{:.0}" text-anchor="end">0</text>
-<text class="limit-text" x="{x:.0}" y="{:.0}" text-anchor="end">{}</text>"#,
-            self.top + HIGH,
+            r#"<text x="-6" y="{HIGH}" text-anchor="end">0</text>
+<text class="limit-text" x="-6" y="{:.0}" text-anchor="end">{}</text>"#,
             self.height(self.limit) + 4.0,
             thousands(self.limit)
         );
     }
+}
 
-    /// What the widths mean, under the panel.
-    fn turns(&self, requests: u64, svg: &mut String) {
-        let y = self.top + HIGH + 14.0;
-        let _ = writeln!(
-            svg,
-            r#"<text x="{:.0}" y="{y:.0}">1</text>
-<text x="{:.0}" y="{y:.0}" text-anchor="end">request {}</text>"#,
-            self.left,
-            self.left + WIDE,
-            grouped(requests)
-        );
-    }
+/// What the widths mean, under a panel.
+fn turns(requests: u64, svg: &mut String) {
+    let y = HIGH + 14.0;
+    let _ = writeln!(
+        svg,
+        r#"<text y="{y:.0}">1</text>
+<text x="{WIDE}" y="{y:.0}" text-anchor="end">request {}</text>"#,
+        grouped(requests)
+    );
 }
 
 fn figures(policy: &PolicyResult) -> String {
@@ -221,7 +213,7 @@ mod tests {
 
     #[test]
     fn long_series_keep_their_peaks() {
-        let panel = Panel { left: 0.0, top: 0.0, most: 100, limit: 90 };
+        let panel = Panel { most: 100, limit: 90 };
         let mut series = vec![10; 5_000];
         series[2_345] = 100;
         let path = panel.path(&series);

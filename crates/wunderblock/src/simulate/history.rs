@@ -122,7 +122,7 @@ impl Session {
         let mut all = self.engine.streams("", u64::from(u32::MAX)).await?;
         all.retain(|other| other.source == Some(source) && other.parent.is_none());
         if all.len() > 1 && all.iter().all(|other| other.fork.is_none()) {
-            all.sort_by_key(|other| other.no);
+            all.sort_by_key(|other| (other.opened_at, other.no));
             own = all.into_iter().map(|other| self.engine.session(other.id)).collect();
         }
         Ok(own)
@@ -166,9 +166,7 @@ fn bodies(event: &Event) -> Vec<Handle> {
             let leaves = said.message.parts.iter().flat_map(leaves);
             leaves.filter(|(part, _)| !is_data(part)).filter_map(|(_, body)| body.handle()).collect()
         }
-        Some(Fact::PreambleChanged(changed)) => {
-            changed.preamble.bodies().into_iter().filter_map(Body::handle).collect()
-        }
+        Some(Fact::PreambleChanged(changed)) => changed.preamble.bodies().filter_map(Body::handle).collect(),
         Some(Fact::ContextInjected(injected)) => {
             injected.items.iter().filter_map(|item| item.body.handle()).collect()
         }

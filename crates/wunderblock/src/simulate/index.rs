@@ -202,12 +202,9 @@ impl Index {
 fn pieces(events: &[Event], at: usize) -> impl Iterator<Item = (usize, &Message)> {
     let first = events.get(at).and_then(said).and_then(|said| said.api_id.as_deref());
     let replies = events.iter().enumerate().skip(at).filter_map(|(index, event)| Some((index, said(event)?)));
-    let replies = replies
-        .filter(|(_, said)| said.role == Role::Assistant && said.standing == Standing::Said)
-        .take_while(move |(index, said)| {
-            *index == at || (first.is_some() && said.api_id.as_deref() == first)
-        });
     replies
+        .filter(|(_, said)| said.role == Role::Assistant && said.standing == Standing::Said)
+        .take_while(move |(index, said)| *index == at || (first.is_some() && said.api_id.as_deref() == first))
 }
 
 /// For each event the parts that a request can show from then on, word for word: results from when their call is known.
