@@ -170,3 +170,46 @@ fn hooks_say_no_and_are_told() {
     let request = desk.run(&with(&["context", "work", "--to", "neutral", "--out", "-"], &[])).exits(0).out;
     assert!(!request.contains("focus"), "{request}");
 }
+
+/// What each policy's template makes of the session in `examples/`, without a model. A change here is a change of what an
+/// agent is told.
+#[test]
+fn each_template_tells_of_the_example_session() {
+    let desk = Desk::new();
+    let example = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/session.jsonl");
+    desk.write("example.jsonl", std::fs::read(example).unwrap());
+    let imported = desk.run(&["import", "example.jsonl", "--no-index", "--json"]).exits(0).json();
+    let session = imported["sessions"][0].as_str().unwrap().to_owned();
+    for policy in [
+        "balanced",
+        "claude-code",
+        "gemini-cli",
+        "codex",
+        "pi",
+        "letta-partial",
+        "hermes",
+        "openclaw",
+        "lossless",
+        "headroom",
+        "leon-summary",
+        "layered",
+    ] {
+        let args = [
+            "compact",
+            &session,
+            "--policy",
+            policy,
+            "--window",
+            "32000",
+            "--dry-run",
+            "--out",
+            "made.txt",
+            "-q",
+        ];
+        desk.run(&args).exits(0);
+        let made = String::from_utf8(desk.bytes("made.txt")).unwrap();
+        // The first of several says what the template is.
+        let first: String = made.chars().take(6_000).collect();
+        snapshot(&format!("summary_{policy}"), &first);
+    }
+}

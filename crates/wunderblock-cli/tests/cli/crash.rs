@@ -84,7 +84,7 @@ fn killed_appends_lose_nothing_that_was_acknowledged() {
         let mut child = desk.start(&["append", "live"]);
         let feeder = feed(child.stdin.take().unwrap(), next);
         let reader = acknowledged(&mut child);
-        std::thread::sleep(Duration::from_micros(draw.below(90_000)));
+        std::thread::sleep(Duration::from_micros(draw.below(200_000)));
         child.kill().unwrap();
         child.wait().unwrap();
         for (seq, id) in reader.join().unwrap() {

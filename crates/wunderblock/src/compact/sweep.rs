@@ -25,7 +25,7 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::message::Body;
 use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::{Trim, TrimReason};
-use wunderblock_core::policy::{Act, Policy};
+use wunderblock_core::policy::{Act, Permille, Policy};
 use wunderblock_core::ports::{Bodies, Gauge};
 use wunderblock_core::step::Placed;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
@@ -35,6 +35,10 @@ use wunderblock_core::view::{Entry, View};
 const BATCH: usize = 32;
 /// A chunk where the policy names none, in tokens: lossless-claw's `leafChunkTokens`.
 const CHUNK: Tokens = Tokens(20_000);
+/// The part of a chunk its summary takes at most: about lossless-claw's 2,400 of 20,000.
+const SHARE: Permille = Permille(120);
+/// … and at least so many tokens: lossless-claw's least.
+const LEAST: Tokens = Tokens(192);
 /// Bytes of text to a token, about: only to find how much to read.
 const BYTES_PER_TOKEN: u64 = 4;
 /// Fan-outs where the policy names none: lossless-claw's `leafMinFanout` and `condensedMinFanout`.
@@ -153,7 +157,9 @@ impl Session {
             .sum();
         let tokens = Tokens(bytes / BYTES_PER_TOKEN);
         let summary = &sweep.options.compactor.policy.summary;
-        let target = summary.share.of(tokens).max(summary.at_least).min(summary.target.max(summary.at_least));
+        // However dense the policy's own summaries are, a whole session's must fit beside one another.
+        let share = summary.share.min(SHARE).of(tokens);
+        let target = share.max(LEAST).min(summary.target.max(LEAST));
         let job = Job {
             from: sweep.begins,
             to,

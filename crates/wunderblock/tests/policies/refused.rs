@@ -167,9 +167,9 @@ extends = "off"
             r#"name = "mine"
 extends = "balanced"
 [trigger.soft]
-fraction = 0.95
+fraction = 0.97
 "#,
-            "mine.toml: line 3: trigger.hard.fraction: the hard level (0.92) lies below the soft one (0.95), which could never fire",
+            "mine.toml: line 3: trigger.hard.fraction: the hard level (0.95) lies below the soft one (0.97), which could never fire",
         ),
         (
             r#"name = "mine"
@@ -181,9 +181,9 @@ regrow = 0.2
 at_least = 50_000
 "#,
             r#"mine.toml cannot be used as a policy:
-  line 4: trigger.down_to: it goes down to 0.95 and fires at 0.75: it would fire again at once
+  line 4: trigger.down_to: it goes down to 0.95 and fires at 0.76: it would fire again at once
   line 5: trigger.regrow: from 0.95 it cannot grow by 0.2 more: it would never fire again
-  line 7: protect.at_least: at least 50000 and at most 20000 cannot both be"#,
+  line 7: protect.at_least: at least 50000 and at most 24000 cannot both be"#,
         ),
         (
             r#"name = "mine"
