@@ -16,6 +16,7 @@ mod ingest;
 mod live;
 mod measure;
 mod project;
+mod simulate;
 
 use figure::{Figure, Target, Unit};
 use std::error::Error;
@@ -90,6 +91,8 @@ fn one_size(events: usize, folder: &Path) -> Outcome<Vec<Figure>> {
     figures.extend(context::run(events, &ledger)?);
     note("  compaction");
     figures.extend(compaction::run(events, &ledger)?);
+    note("  simulate");
+    figures.extend(simulate::run(events, &ledger)?);
     note("  live appends");
     figures.extend(live::run(events, &ledger)?);
     note("  search over what is not indexed yet");

@@ -1,0 +1,32 @@
+//! A session under many policies.
+
+use super::Outcome;
+use super::figure::{Figure, Target, Unit};
+use super::ingest::{open, stream};
+use futures_executor::block_on;
+use std::path::Path;
+use std::time::Instant;
+use wunderblock::policy::Policies;
+use wunderblock::{ContextOptions, SimulateOptions};
+use wunderblock_core::units::Tokens;
+
+/// Sessions of so many events are simulated; longer ones take in proportion longer.
+const MOST: usize = 1_000;
+/// How many presets.
+const POLICIES: usize = 12;
+
+pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
+    if events > MOST {
+        return Ok(Vec::new());
+    }
+    let presets = Policies::embedded();
+    let policies = presets.names().filter_map(|name| presets.preset(name)).take(POLICIES).collect();
+    let context = ContextOptions { window: Some(Tokens(128_000)), ..ContextOptions::default() };
+    let options = SimulateOptions { context, policies, summariser: None, progress: None };
+    let engine = open(path)?;
+    let begun = Instant::now();
+    block_on(engine.simulate(&[engine.session(stream()?)], &options))?;
+    let millis = begun.elapsed().as_secs_f64() * 1_000.0;
+    let what = "simulate, 12 policies, window of 128k";
+    Ok(vec![Figure::new(events, what, millis, Unit::Millis).target(Target::AtMost(30_000.0))])
+}
