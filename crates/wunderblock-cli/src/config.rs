@@ -308,12 +308,15 @@ mod tests {
         );
         assert_eq!(said.tenant.take().unwrap(), Config::default().tenant.as_str());
         assert_eq!(said.context.warn.take().unwrap(), ContextOptions::default().warn);
+        assert_eq!(said.compaction.policy.take().as_deref(), Some(wunderblock::policy::DEFAULT));
+        assert_eq!(said.compaction.summarizer.take().as_deref(), Some(crate::policy::EXTRACTIVE));
         silent.instructions.home = None;
         assert_eq!(said, silent);
         for name in examples.iter().filter(|name| *name != "instructions.home") {
             assert!(
                 ["models", "secrets"].contains(&name.as_str())
                     || name.starts_with("context.")
+                    || name.starts_with("compaction.")
                     || name.starts_with("sources."),
                 "{name} has a default, which should stand there"
             );

@@ -16,7 +16,7 @@ use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Millis;
 
 /// The word for the summariser that needs no model.
-const EXTRACTIVE: &str = "extractive";
+pub(crate) const EXTRACTIVE: &str = "extractive";
 /// How long a hook may take.
 const HOOK_TIME: Millis = Millis(30_000);
 
