@@ -60,6 +60,24 @@ fn with<'a>(command: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [command, &ROOM, more].concat()
 }
 
+/// Handles are keyed by the ledger, and what their digits cost differs with them: counts of tokens are masked.
+fn countless(text: &str) -> String {
+    let masked = |line: &str| {
+        let mut out = String::new();
+        for c in line.chars() {
+            match c {
+                '0'..='9' if !out.ends_with('N') => out.push('N'),
+                '0'..='9' => {}
+                ',' if out.ends_with('N') => {}
+                c => out.push(c),
+            }
+        }
+        out
+    };
+    let line = |line: &str| if line.contains("tokens") { masked(line) } else { line.to_owned() };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
 #[test]
 fn a_compaction_is_shown_and_undone() {
     let desk = desk();
@@ -74,7 +92,7 @@ fn a_compaction_is_shown_and_undone() {
         &["undo", "work"],
         &["describe", "work"],
     ];
-    snapshot("compaction", &shown(&desk, &runs));
+    snapshot("compaction", &countless(&shown(&desk, &runs)));
 }
 
 #[test]
@@ -194,11 +212,15 @@ fn each_template_tells_of_the_example_session() {
         "leon-summary",
         "layered",
     ] {
+        // Without the steps before it, whose handles are not the same in two ledgers.
+        let alone =
+            format!("extends = \"{policy}\"\nname = \"alone\"\n[[step]]\ndo = \"summarise\"\nall = true\n");
+        desk.write("alone.toml", alone);
         let args = [
             "compact",
             &session,
             "--policy",
-            policy,
+            "alone.toml",
             "--window",
             "32000",
             "--dry-run",

@@ -221,7 +221,8 @@ impl<'a> Ladder<'a> {
                 };
                 let tasks = if *by == By::Task { self.tasks } else { &[] };
                 let arrangement = arrange(&self.view);
-                summarise::jobs(&rules, self.policy, &ask, &self.guard, (&arrangement, tasks))
+                let jobs = summarise::jobs(&rules, self.policy, &ask, &self.guard, (&arrangement, tasks));
+                self.within_room(jobs)
             }
             Act::Condense { leaves, nodes, most, above, above_tokens, .. } => {
                 let above = match (above.of(self.whole), *above_tokens) {
@@ -236,6 +237,23 @@ impl<'a> Ladder<'a> {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// Summaries no longer than there is room for beside what they do not replace: a request that does not fit would lose
+    /// them at once.
+    fn within_room(&self, mut jobs: Vec<Job>) -> Vec<Job> {
+        let shown = || jobs.iter().filter(|job| !job.inner);
+        let replaced: Tokens = shown().map(|job| job.tokens).sum();
+        let asked: Tokens = shown().map(|job| job.target).sum();
+        let limit = plan::limit(&self.ask).tokens;
+        let room = ROOM.of(limit).saturating_sub(self.now.saturating_sub(replaced));
+        if asked > room {
+            for job in jobs.iter_mut().filter(|job| !job.inner) {
+                let part = Tokens(room.0.saturating_mul(job.target.0) / asked.0.max(1));
+                job.target = part.max(LEAST).min(job.target);
+            }
+        }
+        jobs
     }
 
     /// What a step that needs no text makes of the trim.
@@ -359,6 +377,11 @@ impl<'a> Ladder<'a> {
         }
     }
 }
+
+/// The part of the limit up to which summaries may fill a request.
+const ROOM: Permille = Permille(650);
+/// No summary is asked for that is shorter.
+const LEAST: Tokens = Tokens(64);
 
 /// A step that is not for room but for order: so many messages, and no more; or one that its system always takes.
 fn is_standing(act: &Act) -> bool {

@@ -119,7 +119,7 @@ const SECTION: &[Key] = &[
     required("name", Kind::Text),
     required("fill", Kind::Words(FILL)),
     key("about", Kind::Text),
-    key("weight", COUNT),
+    key("weight", Kind::Count(u16::MAX as u64)),
 ];
 
 const FILL: &[&str] = &[

@@ -36,8 +36,10 @@ fn plant(number: u64) -> Vec<Message> {
 struct Reader<'s> {
     scene: &'s Scene,
     shown: Shown,
-    /// The ranges the request names, the widest first.
-    ranges: Vec<String>,
+    /// The ranges the request names.
+    ranges: Vec<(u64, u64, String)>,
+    /// The number of the newest list the request shows.
+    newest: u64,
     reads: HashMap<u64, usize>,
 }
 
@@ -49,7 +51,13 @@ impl Reader<'_> {
             return Some(0);
         }
         let query = format!("door of room R{number:04} opens with code");
-        for (reads, handle) in (1..).zip(self.ranges.iter().take(READS)) {
+        // The lists came one after the other, so the range is guessed from the number.
+        let end = self.ranges.iter().map(|(_, to, _)| *to).max().unwrap_or_default();
+        let guess = (2 * number + 1) * end / (2 * self.newest + 2);
+        let away =
+            |(from, to, _): &(u64, u64, String)| from.saturating_sub(guess).max(guess.saturating_sub(*to));
+        self.ranges.sort_by_key(away);
+        for (reads, (_, _, handle)) in (1..).zip(self.ranges.iter().take(READS)) {
             let wanted = Expand { query: Some(query.clone()), page_tokens: READ, ..Expand::default() };
             let page =
                 block_on(self.scene.engine.expand(handle.parse::<Address>().unwrap(), &wanted)).unwrap();
@@ -63,20 +71,25 @@ impl Reader<'_> {
     }
 }
 
-/// What the ranges of a request cover, the widest first; those within others are left out.
-fn ranges(shown: &Shown) -> Vec<String> {
+/// The ranges a request names; those within others are left out.
+fn ranges(shown: &Shown) -> Vec<(u64, u64, String)> {
     let parsed = shown.handles.iter().filter_map(|handle| {
         let (_, range) = handle.split_once('#')?;
         let (from, to) = range.split_once('-').unwrap_or((range, range));
-        Some((from.parse::<u64>().ok()?, to.parse::<u64>().ok()?, handle.clone()))
+        Some((from.parse().ok()?, to.parse().ok()?, handle.clone()))
     });
     let all: Vec<(u64, u64, String)> = parsed.collect();
     let within = |one: &(u64, u64, String)| {
         all.iter().any(|other| other.0 <= one.0 && one.1 <= other.1 && (other.0, other.1) != (one.0, one.1))
     };
-    let mut widest: Vec<_> = all.iter().filter(|one| !within(one)).cloned().collect();
-    widest.sort_by_key(|(from, to, _)| std::cmp::Reverse(to - from));
-    widest.into_iter().map(|(_, _, handle)| handle).collect()
+    all.iter().filter(|one| !within(one)).cloned().collect()
+}
+
+/// The number of the newest list that is named.
+fn newest(shown: &Shown) -> u64 {
+    let named = shown.texts.iter().flat_map(|text| text.split("Go through list ").skip(1));
+    let number = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok();
+    named.filter_map(number).max().unwrap()
 }
 
 fn facts_survive(turns: u64, compactions: u64, name: &str) {
@@ -102,8 +115,8 @@ fn facts_survive(turns: u64, compactions: u64, name: &str) {
     assert!(scene.compactions() as u64 >= least, "{name}: {}", scene.compactions());
     let last = scene.build(&window(WINDOW));
     let shown = Shown::of(&last.body);
-    let ranges = ranges(&shown);
-    let mut reader = Reader { scene: &scene, shown, ranges, reads: HashMap::new() };
+    let (ranges, newest) = (ranges(&shown), newest(&shown));
+    let mut reader = Reader { scene: &scene, shown, ranges, newest, reads: HashMap::new() };
     let lost: Vec<u64> = (0..turns).filter(|number| reader.find(*number).is_none()).collect();
     assert_eq!(lost, [0; 0], "{name}: {} of {turns}; {:?}; {:?}", lost.len(), reader.ranges, reader.reads);
     assert_eq!(scene.unreachable(&last), []);

@@ -79,13 +79,7 @@ fn compacted(scene: &Scene, compactor: Compactor, what: &str) -> Vec<SessionComp
 fn good() -> String {
     let done = scene().compact(&CompactOptions { dry_run: true, ..by_hand(&policy(), WINDOW) });
     assert_eq!(done.nodes.len(), 1);
-    // Its first words of each part: what is false weighs more in a short one.
-    let mut lines = 0;
-    let few = |line: &&str| {
-        lines = if line.starts_with('#') { 0 } else { lines + 1 };
-        lines < 3 || line.contains("E00")
-    };
-    done.nodes[0].text.lines().filter(few).map(|line| format!("{line}\n")).collect()
+    done.nodes[0].text.clone()
 }
 
 #[test]
