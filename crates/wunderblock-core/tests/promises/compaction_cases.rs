@@ -71,8 +71,11 @@ fn an_anchored_summary_takes_in_what_stands_before_it_and_no_gap() {
         let made = compact(&mut history, &exchange(vec![steps], 1));
         ranges.extend(made.nodes.iter().map(|draft| (draft.job.from.0, draft.job.to.0, draft.job.level)));
     }
-    // The fourth begins behind what was dropped; the fifth takes in the fourth and nothing before.
-    assert_eq!(ranges, [(2, 4, 0), (2, 10, 1), (16, 21, 0), (16, 27, 1)]);
+    // The fourth begins behind what was dropped; the fifth takes in the fourth and nothing before. Beside each summary of
+    // summaries stands one of what is new in it.
+    let first = [(2, 4, 0), (5, 10, 0), (2, 10, 1)];
+    let behind = [(17, 22, 0), (23, 28, 0), (17, 28, 1)];
+    assert_eq!(ranges, [first, behind].concat());
 }
 
 #[test]
