@@ -280,18 +280,7 @@ impl Graph {
 
 fn body(handle: Handle, text: &str) -> Entry {
     let tokens = u64::from(Vocabulary::O200k.count(text));
-    let item = Item {
-        seq: None,
-        part: 0,
-        kind: ItemKind::Body,
-        role: None,
-        address: handle.to_string(),
-        from_byte: 0,
-        to_byte: 0,
-        bytes: text.len() as u64,
-        text: text.to_owned(),
-        matched: Vec::new(),
-    };
+    let item = Item::body(handle, text);
     let heading = format!("{handle} · {} bytes", grouped(text.len() as u64));
     let leaf = Leaf { mark: String::new(), short: "", instead: None, tokens, item };
     Entry { heading, place: (0, tokens.saturating_add(HEAD)), leaves: vec![leaf] }

@@ -5,7 +5,7 @@
 //! the words on one line, then those with more of them at all, then the newer.
 
 use super::expand::{Expanded, Shows, finished, shown_bodies};
-use super::item::{Item, ItemKind, Piece, Reader};
+use super::item::{Item, Piece, Reader};
 use super::place::Place;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
@@ -223,18 +223,7 @@ impl Engine {
                 sheet.covers();
                 continue;
             }
-            let whole = Item {
-                seq: None,
-                part: 0,
-                kind: ItemKind::Body,
-                role: None,
-                address: handle.to_string(),
-                from_byte: 0,
-                to_byte: 0,
-                bytes: text.len() as u64,
-                text: text.to_owned(),
-                matched: Vec::new(),
-            };
+            let whole = Item::body(handle, text);
             let mut item = wanted.cut(whole, (line, number, merit), most);
             item.matched = wanted.named(merit.words);
             covered.push((item.from_byte, item.to_byte));

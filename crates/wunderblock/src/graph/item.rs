@@ -40,6 +40,24 @@ pub struct Item {
     pub matched: Vec<String>,
 }
 
+impl Item {
+    /// A text that was asked for by its own handle, before a part of it is chosen.
+    pub(super) fn body(handle: Handle, text: &str) -> Self {
+        Self {
+            seq: None,
+            part: 0,
+            kind: ItemKind::Body,
+            role: None,
+            address: handle.to_string(),
+            from_byte: 0,
+            to_byte: 0,
+            bytes: text.len() as u64,
+            text: text.to_owned(),
+            matched: Vec::new(),
+        }
+    }
+}
+
 /// What a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
