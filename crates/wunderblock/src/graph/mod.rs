@@ -4,7 +4,7 @@
 //! parents and their place in a view are worked out from what is recorded, in the session or what it forked from.
 //!
 //! Pages lie on a grid over the tokens of what is read, not one after the other: where page 300 begins follows from the
-//! ledger's running sums, so it is found without reading the pages before it (see [`grid`]).
+//! ledger's running sums, so it is found without reading the pages before it (see `grid`).
 
 mod check;
 mod describe;
