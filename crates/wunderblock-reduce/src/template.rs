@@ -1,0 +1,1 @@
+//! Lines that say the same thing about different values.
