@@ -24,6 +24,10 @@ usage: cargo run -p xtask -- COMMAND
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some((command, rest)) = arguments.split_first() else { return misused() };
+    if arguments.iter().any(|argument| matches!(argument.as_str(), "-h" | "--help" | "help")) {
+        let _ = write!(std::io::stdout(), "{USAGE}");
+        return ExitCode::SUCCESS;
+    }
     let outcome = match (command.as_str(), rest) {
         ("bench", rest) => bench::run(rest).map(|()| None),
         ("record", rest) => match record::Options::parse(rest) {

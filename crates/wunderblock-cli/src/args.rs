@@ -212,10 +212,9 @@ pub(crate) enum DialectArg {
     Gemini,
 }
 
-/// How a request is built.
+/// Who reads the request, and how much it can take.
 #[derive(Clone, Debug, ClapArgs)]
-#[command(next_help_heading = "The request")]
-pub(crate) struct BuildArgs {
+pub(crate) struct ReaderArgs {
     /// The model [default: the transcript's last one, else the catalog's default]
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
@@ -225,6 +224,14 @@ pub(crate) struct BuildArgs {
     /// Tokens kept free for the answer
     #[arg(long, value_name = "TOKENS")]
     pub(crate) reserve: Option<u64>,
+}
+
+/// How a request is built.
+#[derive(Clone, Debug, ClapArgs)]
+#[command(next_help_heading = "The request")]
+pub(crate) struct BuildArgs {
+    #[command(flatten)]
+    pub(crate) reader: ReaderArgs,
     /// Bring back older entries that answer this, where there is room
     #[arg(long, value_name = "TEXT")]
     pub(crate) query: Option<String>,

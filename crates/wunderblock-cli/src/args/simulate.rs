@@ -16,15 +16,8 @@ pub(crate) struct SimulateArgs {
     /// Presets or policy files [default: all presets, and off]
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     pub(crate) policies: Vec<String>,
-    /// The model [default: the transcript's last one, else the catalog's default]
-    #[arg(long, value_name = "MODEL")]
-    pub(crate) model: Option<String>,
-    /// The context window in tokens; beats what provider and catalog say
-    #[arg(long, value_name = "TOKENS")]
-    pub(crate) window: Option<u64>,
-    /// Tokens kept free for the answer
-    #[arg(long, value_name = "TOKENS")]
-    pub(crate) reserve: Option<u64>,
+    #[command(flatten)]
+    pub(crate) reader: super::ReaderArgs,
     /// Draw the size of each request, a panel for each policy
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,

@@ -149,16 +149,16 @@ pub(super) fn options(
 ) -> Result<ContextOptions, Failure> {
     let (defaults, default) = (&settings.context, ContextOptions::default());
     let dialect = build.to.map(dialect);
-    if build.model.as_deref().is_some_and(|model| model.trim().is_empty()) {
+    if build.reader.model.as_deref().is_some_and(|model| model.trim().is_empty()) {
         return Err(wrong("--model is empty; leave it out to take the transcript's"));
     }
     let sources =
         sources(&build.sources, (&settings.sources, &settings.instructions), (dialect, at.is_some()))?;
     Ok(ContextOptions {
         lane: Some(LaneId::new(build.lane.clone()).map_err(Error::from)?),
-        model: build.model.clone().or_else(|| defaults.model.clone()),
-        window: build.window.or(defaults.window).map(Tokens),
-        reserve: build.reserve.or(defaults.reserve).map(Tokens),
+        model: build.reader.model.clone().or_else(|| defaults.model.clone()),
+        window: build.reader.window.or(defaults.window).map(Tokens),
+        reserve: build.reader.reserve.or(defaults.reserve).map(Tokens),
         dialect,
         query: build.query.clone(),
         at: at.map(Seq),

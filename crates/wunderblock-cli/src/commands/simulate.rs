@@ -36,9 +36,9 @@ pub(crate) async fn run(
     let sessions = if Path::new(typed).is_file() { session.siblings().await? } else { vec![session] };
     let defaults = &settings.context;
     let context = ContextOptions {
-        model: wanted.model.or_else(|| defaults.model.clone()),
-        window: wanted.window.or(defaults.window).map(Tokens),
-        reserve: wanted.reserve.or(defaults.reserve).map(Tokens),
+        model: wanted.reader.model.or_else(|| defaults.model.clone()),
+        window: wanted.reader.window.or(defaults.window).map(Tokens),
+        reserve: wanted.reader.reserve.or(defaults.reserve).map(Tokens),
         shares: settings.budget.clone(),
         ..ContextOptions::default()
     };

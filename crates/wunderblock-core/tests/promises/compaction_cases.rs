@@ -43,23 +43,11 @@ fn lines(history: &History) -> Vec<String> {
 }
 
 fn anchored() -> Act {
-    match plain_summarise(Tokens::ZERO) {
-        Act::Summarise { by, chunk, chunk_share, chunk_least, oldest, all, min_gain, min_tokens, .. } => {
-            let anchored = true;
-            Act::Summarise {
-                by,
-                chunk,
-                anchored,
-                chunk_share,
-                chunk_least,
-                oldest,
-                all,
-                min_gain,
-                min_tokens,
-            }
-        }
-        other => other,
+    let mut act = plain_summarise(Tokens::ZERO);
+    if let Act::Summarise { anchored, .. } = &mut act {
+        *anchored = true;
     }
+    act
 }
 
 #[test]

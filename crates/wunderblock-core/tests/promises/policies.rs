@@ -230,33 +230,10 @@ fn shapes() -> Vec<Policy> {
     let none = Protect::default;
     let user = Split::default();
     let exchange = Split { at: Cut::Exchange, ..user };
-    let by_task = match plain_summarise(Tokens::ZERO) {
-        Act::Summarise {
-            chunk,
-            anchored,
-            chunk_share,
-            chunk_least,
-            oldest,
-            all,
-            min_gain,
-            min_tokens,
-            ..
-        } => {
-            let by = Measure::Task;
-            Act::Summarise {
-                by,
-                chunk,
-                anchored,
-                chunk_share,
-                chunk_least,
-                oldest,
-                all,
-                min_gain,
-                min_tokens,
-            }
-        }
-        other => other,
-    };
+    let mut by_task = plain_summarise(Tokens::ZERO);
+    if let Act::Summarise { by, .. } = &mut by_task {
+        *by = Measure::Task;
+    }
     let whole = || plain_summarise(Tokens::ZERO);
     vec![
         policy(

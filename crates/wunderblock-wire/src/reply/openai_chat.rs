@@ -9,7 +9,6 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::{Dialect, Message, Part};
-use wunderblock_core::units::Tokens;
 
 /// Reads a whole body.
 pub(super) fn whole(bytes: &[u8]) -> Result<Reply, Fault> {
@@ -33,22 +32,13 @@ pub(super) fn whole(bytes: &[u8]) -> Result<Reply, Fault> {
     Ok(Reply { message, stop, usage, fault: None, odd })
 }
 
-/// `prompt_tokens` hold what the cache gave; `completion_tokens` hold reasoning.
 fn measured(usage: &Fields<'_>, message: &Message) -> UsageMeasured {
     let count = |fields: &Fields<'_>, name| {
         fields.get(name).and_then(|raw| raw.get().parse::<u64>().ok()).unwrap_or_default()
     };
     let details = usage.get("prompt_tokens_details").and_then(Fields::of).unwrap_or_default();
-    let cached = count(&details, "cached_tokens");
-    UsageMeasured {
-        api_id: message.api_id.clone(),
-        model: message.model.clone(),
-        input: Tokens(count(usage, "prompt_tokens").saturating_sub(cached)),
-        cache_read: Tokens(cached),
-        cache_write: Tokens::ZERO,
-        output: Tokens(count(usage, "completion_tokens")),
-        window: None,
-    }
+    let prompt = (count(usage, "prompt_tokens"), count(&details, "cached_tokens"));
+    crate::openai_chat::usage(prompt, count(usage, "completion_tokens"), message)
 }
 
 /// Whether a part is what the model said when it declined.

@@ -8,7 +8,6 @@ use super::{Item, Kept, Record, Span, time};
 use serde_json::value::RawValue;
 use wunderblock_core::event::{SessionOpened, UsageMeasured};
 use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
-use wunderblock_core::units::Tokens;
 
 /// Record types and what becomes of them.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
@@ -236,18 +235,9 @@ fn first_of_ids(object: &Object<'_>) -> Option<Box<str>> {
     ids.into_iter().find_map(super::object::string).map(|id| id.into_owned().into_boxed_str())
 }
 
-/// OpenAI's `prompt_tokens` hold what the cache gave; Anthropic's `input_tokens` do not.
 fn usage_of(usage: &Object<'_>, message: &Message) -> UsageMeasured {
     let count = |object: &Object<'_>, key| object.number(key).unwrap_or(0);
     let details = usage.object("prompt_tokens_details").unwrap_or_default();
-    let cached = count(&details, "cached_tokens");
-    UsageMeasured {
-        api_id: message.api_id.clone(),
-        model: message.model.clone(),
-        input: Tokens(count(usage, "prompt_tokens").saturating_sub(cached)),
-        cache_read: Tokens(cached),
-        cache_write: Tokens::ZERO,
-        output: Tokens(count(usage, "completion_tokens")),
-        window: None,
-    }
+    let prompt = (count(usage, "prompt_tokens"), count(&details, "cached_tokens"));
+    crate::openai_chat::usage(prompt, count(usage, "completion_tokens"), message)
 }
