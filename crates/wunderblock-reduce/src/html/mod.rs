@@ -5,7 +5,6 @@ use crate::detect::Sample;
 use crate::piece::Piece;
 use crate::reduce::Goal;
 
-
 pub(crate) fn vote(_sample: &Sample<'_>) -> u32 {
     0
 }
