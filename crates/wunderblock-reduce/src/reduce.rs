@@ -72,14 +72,14 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     let level =
         if options.command.is_some_and(command::is_selection) { Level::Lossless } else { options.level };
     if mark::is_reduced(&source.text, options.ours) {
-        return untouched(source, before, level, Untouched::Reduced);
+        return untouched((source, before), options, level, Untouched::Reduced);
     }
     let wanted = match level {
         Level::Budget(tokens) => before > tokens,
         Level::Lossless | Level::Fold => true,
     };
     if bytes.len() < FLOOR_BYTES || !wanted {
-        return untouched(source, before, level, Untouched::Small);
+        return untouched((source, before), options, level, Untouched::Small);
     }
     let kind = options.kind.unwrap_or_else(|| detect::kind(&source.text));
     let tried = match level {
@@ -114,18 +114,24 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
             gaps: short.gaps,
             untouched: None,
         },
-        _ => untouched(source, before, level, Untouched::NoGain),
+        _ => untouched((source, before), options, level, Untouched::NoGain),
     }
 }
 
-fn untouched(source: Source<'_>, tokens: u64, level: Level, why: Untouched) -> Reduced {
+/// The text as it is. What is no text in it is still said to be left out.
+fn untouched(
+    (source, tokens): (Source<'_>, u64),
+    options: &Options<'_>,
+    level: Level,
+    why: Untouched,
+) -> Reduced {
     Reduced {
-        kind: detect::kind(&source.text),
-        text: source.text.into_owned(),
+        kind: options.kind.unwrap_or_else(|| detect::kind(&source.text)),
+        lossless: source.losses.is_empty(),
+        text: source.heads(options.handle) + &source.text,
         level,
         tokens_before: tokens,
         tokens_after: tokens,
-        lossless: source.losses.is_empty(),
         gaps: source.losses,
         untouched: Some(why),
     }
@@ -176,9 +182,8 @@ fn at(bytes: &[u8], kind: Kind, goal: Goal, options: &Options<'_>) -> Option<Sho
     if goal == Goal::Exact && pack::invert(&short).as_deref() != Some(text) {
         return None;
     }
-    let head: String = source.losses.iter().map(|loss| loss.mark(options.handle) + "\n").collect();
-    if !head.is_empty() {
-        short.insert_str(0, &head);
+    if !source.losses.is_empty() {
+        short.insert_str(0, &source.heads(options.handle));
     }
     let tokens = (options.count)(&short);
     Some(Short { text: short, tokens, gaps })

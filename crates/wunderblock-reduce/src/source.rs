@@ -40,6 +40,11 @@ impl Source<'_> {
         self.text = Cow::Owned(text);
         self
     }
+
+    /// The marks of what was set aside, a line each.
+    pub(crate) fn heads(&self, handle: Option<&str>) -> String {
+        self.losses.iter().map(|loss| loss.mark(handle) + "\n").collect()
+    }
 }
 
 /// A gap that is not in one place: `count` bytes of the whole text.
