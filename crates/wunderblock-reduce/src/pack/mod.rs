@@ -2,10 +2,13 @@
 //!
 //! [`pack`] works on a text as it is written, marks and escapes in place; [`undo`] gives exactly that text again.
 
+mod bars;
 mod block;
 mod code;
+mod heading;
 mod repeat;
 mod template;
+mod terminal;
 mod weigh;
 
 use code::Code;
@@ -25,14 +28,38 @@ pub(crate) fn pack(text: &str, kind: Kind) -> Option<String> {
 
 const OPEN_CODE: &str = "⟨=";
 
+/// One code around another. What comes later may only shorten what stands there by then: it is undone first.
 fn layers(text: &str, kind: Kind) -> Option<String> {
-    let mut packed: Option<String> = None;
-    if takes_templates(kind) {
-        packed = template::pack(text).or(packed);
+    let plain = terminal::pack_endings(text);
+    let coloured = terminal::pack_colours(plain.as_deref().unwrap_or(text));
+    let inner = coloured.as_ref().map(|(_, text)| text.as_str()).or(plain.as_deref());
+    let packed = lines(inner.unwrap_or(text), kind);
+    let mut packed = packed.or_else(|| inner.map(str::to_owned))?;
+    if let Some((tag, _)) = coloured {
+        packed = format!("⟨={tag}⟩{packed}{}", code::CLOSE);
+    }
+    if plain.is_some() {
+        packed = format!("⟨=crlf⟩{packed}{}", code::CLOSE);
+    }
+    Some(packed)
+}
+
+fn lines(text: &str, kind: Kind) -> Option<String> {
+    let mut packed = match kind {
+        Kind::Search => heading::pack_results(text),
+        Kind::Listing => heading::pack_paths(text),
+        _ => None,
+    };
+    if packed.is_none() {
+        packed = bars::pack(text);
+    }
+    if packed.is_none() && takes_templates(kind) {
+        packed = template::pack(text);
     }
     if packed.is_none() {
         packed = block::pack(text);
     }
+    packed = terminal::pack_states(packed.as_deref().unwrap_or(text)).or(packed);
     repeat::pack(packed.as_deref().unwrap_or(text)).or(packed)
 }
 
@@ -49,6 +76,12 @@ pub(crate) fn undo(text: &str) -> Option<String> {
 fn decode(code: Code<'_>) -> Option<String> {
     match code.name {
         "t" => template::undo(code),
+        "under" => heading::undo_results(code),
+        "dirs" => heading::undo_paths(code),
+        "bars" => bars::undo(code),
+        "ansi" => terminal::undo_colours(code),
+        "crlf" => Some(code.body.replace('\n', "\r\n")),
+        "cr" => terminal::undo_states(code),
         "json" | "rows" => undo_document(code.name, code.args, code.body),
         _ => None,
     }

@@ -57,6 +57,7 @@ pub(super) struct Column<'t> {
     pub(super) prefix: usize,
     pub(super) suffix: usize,
     width: Option<usize>,
+    shortest: usize,
     /// Whether the separator before it is nothing but spaces.
     spaced: bool,
     gap: Vote,
@@ -76,6 +77,7 @@ impl<'t> Column<'t> {
             prefix: first.len(),
             suffix: first.len(),
             width: Some(first.len()),
+            shortest: first.len(),
             spaced: is_spaces(sep),
             gap: Vote::default(),
             right: Vote::default(),
@@ -103,6 +105,7 @@ impl<'t> Column<'t> {
             return;
         }
         self.same = false;
+        self.shortest = self.shortest.min(said.len());
         if self.width != Some(said.len()) {
             self.width = None;
         }
@@ -129,6 +132,7 @@ impl<'t> Column<'t> {
             joined.same &= same;
             joined.prefix = joined.prefix.min(other.prefix);
             joined.suffix = joined.suffix.min(other.suffix);
+            joined.shortest = joined.shortest.min(other.shortest);
             joined.width = joined.width.filter(|width| other.width == Some(*width));
         }
         joined.gap.join(other.gap);
@@ -173,6 +177,9 @@ impl<'t> Column<'t> {
             return Form::Said;
         }
         (self.prefix, self.suffix) = trimmed(self.first, self.prefix, self.suffix);
+        if self.prefix + self.suffix >= self.shortest {
+            (self.prefix, self.suffix) = (if self.prefix < self.shortest { self.prefix } else { 0 }, 0);
+        }
         match self.width {
             Some(width) => Form::Fixed(width - self.prefix - self.suffix),
             None => Form::Plain,
@@ -193,9 +200,7 @@ fn trimmed(first: &str, prefix: usize, suffix: usize) -> (usize, usize) {
     let tail = first.get(ceil(first, first.len() - suffix)..).unwrap_or("");
     let end = tail.trim_start_matches(|c: char| c.is_ascii_digit());
     let end = if end.len() < tail.len() { end.trim_start_matches(|c: char| c.is_ascii_hexdigit()) } else { end };
-    // Both together must leave something of the shortest value.
-    let shortest = head.len() + end.len() < first.len();
-    if shortest { (head.len(), end.len()) } else { (head.len().min(first.len().saturating_sub(1)), 0) }
+    (head.len(), end.len())
 }
 
 fn floor(text: &str, mut at: usize) -> usize {

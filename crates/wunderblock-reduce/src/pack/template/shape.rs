@@ -11,6 +11,8 @@ use super::words::{self, MAX_WORDS, Word};
 const ROUNDS: usize = 3;
 /// So many shapes that differ in one word are one.
 const JOIN: u32 = 4;
+/// So many where they tell of an error: its wording must not be taken for a value.
+const JOIN_SEVERE: u32 = 10;
 /// A shape of so many lines stands for itself.
 const SETTLED: u32 = 64;
 /// The longest head in common, in words.
@@ -74,8 +76,11 @@ fn join(lines: &[&str], sorted: &mut Shapes, hashes: &mut Vec<u64>) -> bool {
     let mut with: HashMap<u64, u32> = HashMap::new();
     each_wider(lines, sorted, hashes, &mut words, |_, _, wider| *with.entry(wider).or_insert(0) += 1);
     let mut best: Vec<(u32, usize, u64)> = vec![(JOIN - 1, 0, 0); sorted.shapes.len()];
-    each_wider(lines, sorted, hashes, &mut words, |shape, word, wider| {
+    each_wider(lines, sorted, hashes, &mut words, |(shape, severe), word, wider| {
         let alike = with.get(&wider).copied().unwrap_or(0);
+        if severe && alike < JOIN_SEVERE {
+            return;
+        }
         if let Some(best) = best.get_mut(shape).filter(|best| best.0 < alike) {
             *best = (alike, word, wider);
         }
@@ -112,18 +117,19 @@ fn each_wider(
     sorted: &Shapes,
     hashes: &[u64],
     words: &mut Vec<Word>,
-    mut see: impl FnMut(usize, usize, u64),
+    mut see: impl FnMut((usize, bool), usize, u64),
 ) {
     for (index, (shape, hash)) in sorted.shapes.iter().zip(hashes).enumerate() {
         let line = lines.get(shape.example).copied().unwrap_or("");
-        if shape.lines >= SETTLED || is_severe(line) || !words::cut(line, words) {
+        if shape.lines >= SETTLED || !words::cut(line, words) {
             continue;
         }
+        let severe = is_severe(line);
         let mut place = 1;
         for (at, word) in words.iter().enumerate() {
             let part = words::part(line, word, &mut place);
             if !word.value && shape.values >> at & 1 == 0 {
-                see(index, at, hash.wrapping_sub(part.said).wrapping_add(part.value));
+                see((index, severe), at, hash.wrapping_sub(part.said).wrapping_add(part.value));
             }
         }
     }
@@ -177,7 +183,7 @@ pub(super) fn by_head(lines: &[&str], sorted: &mut Shapes, kept: &[bool]) {
 /// Calls `see` with the hash of each head of a line that leaves a rest: how many words, and the hash.
 fn heads(line: &str, words: &mut Vec<Word>, mut see: impl FnMut(usize, u64)) {
     words::cut(line, words);
-    if line.contains(crate::mark::OPEN) {
+    if words::is_closed(line) {
         return;
     }
     let (mut place, mut sum) = (1, 0u64);

@@ -84,8 +84,16 @@ pub(super) fn cut(line: &str, words: &mut Vec<Word>) -> bool {
         }
         words.push(word(line, sep, begin, line.len(), value));
     }
-    !words.is_empty() && (line.is_ascii() || !line.contains(OPEN))
+    !words.is_empty() && !is_closed(line)
 }
+
+/// Whether a line must not be taken apart: a mark stands in it, or it was written over on its way.
+pub(super) fn is_closed(line: &str) -> bool {
+    memchr::memchr2(b'\r', MARK, line.as_bytes()).is_some() && (line.contains('\r') || line.contains(OPEN))
+}
+
+/// The byte a mark begins with.
+const MARK: u8 = 0xe2;
 
 fn word(line: &str, sep: usize, start: usize, end: usize, value: bool) -> Word {
     let value = value || (end - start == 3 && line.get(start..end).is_some_and(is_of_the_calendar));

@@ -4,13 +4,14 @@ use super::form::{self, Column, Form};
 use super::legend::{Field, Legend};
 use super::shape::{self, Shapes};
 use super::words::{self, MAX_WORDS, Word};
-use crate::mark::OPEN;
 use crate::pack::weigh;
 
 /// What names the templates. A row begins with such a letter.
 pub(super) const KEYS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /// So many templates at most are of lines alike in full; the other keys are for heads in common.
 const WHOLE: usize = 40;
+/// What a template without values must save of each line, in tokens.
+const BARE: usize = 5;
 /// What stands for the value above.
 pub(super) const SAME: &str = "\"";
 
@@ -107,7 +108,13 @@ fn best(lines: &[&str], shapes: &Shapes, from: usize, most: usize) -> Vec<bool> 
         let values = words.iter().enumerate().take(head);
         let values = values.filter(|(at, word)| word.value || shape.values >> at & 1 == 1);
         let values: usize = values.map(|(_, word)| weigh::tokens(word.of(line)) + 1).sum();
-        let saved = own.saturating_sub(values + 1) * (shape.lines as usize - 1);
+        // A line that is no more than a letter afterwards, or a head of a word or two, is easier to read as it was.
+        let bare = values == 0 || shape.head.is_some();
+        let each = own.saturating_sub(values + 1);
+        if each < if bare { BARE } else { 2 } {
+            continue;
+        }
+        let saved = each * (shape.lines as usize - 1);
         if let Some(gain) = saved.checked_sub(own + 4).filter(|gain| *gain > 0) {
             gains.push((gain, index));
         }
@@ -325,7 +332,7 @@ impl<'t> Template<'t> {
             let rest = rest(line, words, self.columns.len());
             let rest = if self.spaced_rest { rest.strip_prefix(' ').unwrap_or("") } else { rest };
             values.push((rest, false));
-            return !rest.is_empty() && rest != SAME && !line.contains(OPEN);
+            return !rest.is_empty() && rest != SAME && !words::is_closed(line);
         }
         words::tail(line, words) == self.tail
     }
