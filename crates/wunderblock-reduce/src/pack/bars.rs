@@ -18,7 +18,9 @@ pub(super) fn pack(text: &str) -> Option<String> {
     let (mut at, mut packed) = (0, false);
     while let Some(line) = lines.get(at) {
         let widths = widths(line);
-        let alike = |line: &&&str| self::widths(line).is_some_and(|these| widths.as_ref().is_some_and(|w| fits(w, &these)));
+        let alike = |line: &&&str| {
+            self::widths(line).is_some_and(|these| widths.as_ref().is_some_and(|w| fits(w, &these)))
+        };
         let end = at + lines.get(at..)?.iter().take_while(alike).count().max(1);
         let run = lines.get(at..end)?;
         let source = run.join("\n");
@@ -48,7 +50,8 @@ fn widths(line: &str) -> Option<Vec<usize>> {
 
 /// Whether all cells but the last are equally wide.
 fn fits(one: &[usize], other: &[usize]) -> bool {
-    one.len() == other.len() && one.split_last().map(|(_, cells)| cells) == other.split_last().map(|(_, cells)| cells)
+    one.len() == other.len()
+        && one.split_last().map(|(_, cells)| cells) == other.split_last().map(|(_, cells)| cells)
 }
 
 fn write(run: &[&str], widths: &[usize]) -> String {
@@ -112,4 +115,21 @@ pub(super) fn undo(code: Code<'_>) -> Option<String> {
     }
     out.pop();
     Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_stand_without_padding() {
+        let row = |id: &str, name: &str, sum: &str| format!(" {id:<6} | {name:<22} | {sum:>10}\n");
+        let mut text = row("id", "name", "sum") + "--------+------------------------+-----------\n";
+        for n in 0..24 {
+            text += &row(&n.to_string(), "anna", &(n * 100).to_string());
+        }
+        let packed = pack(&text).unwrap();
+        assert!(packed.contains("⟨=bars 8 24⟩\n 0| anna|"), "{packed}");
+        assert_eq!(crate::pack::undo(&packed), Some(text));
+    }
 }

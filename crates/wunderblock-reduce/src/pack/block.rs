@@ -59,7 +59,9 @@ fn has_gap(text: &str) -> bool {
 }
 
 fn key(hashes: &[u64], at: usize) -> Option<[u64; FEWEST]> {
-    hashes.get(at..at + FEWEST)?.try_into().ok()
+    let key: [u64; FEWEST] = hashes.get(at..at + FEWEST)?.try_into().ok()?;
+    // Equal lines in a row are counted, not pointed at.
+    key.windows(2).any(|two| two.first() != two.last()).then_some(key)
 }
 
 fn whole<'t>(lines: &Lines<'t>, line: usize) -> &'t str {
@@ -93,4 +95,29 @@ pub(super) fn undo(named: &str, out: &mut String, index: &mut Index, room: &mut 
     room.take(block.len())?;
     out.push_str(&block);
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_that_was_there_is_named_by_its_lines() {
+        let block: String =
+            (0..6).map(|n| format!("    at com.example.Service{n}.call(Service.java:{n}7)\n")).collect();
+        let text = format!("one\n{block}two\n{block}three");
+        let packed = pack(&text).unwrap();
+        assert_eq!(packed, format!("one\n{block}two\n⟨=↑ 2–7⟩\nthree"));
+        assert_eq!(crate::pack::undo(&packed), Some(text.clone()));
+        // With lines missing, numbers would not be those of the source.
+        assert_eq!(pack(&(text + "\n⟨… lines 20–30: 11 lines⟩\n")), None);
+    }
+
+    #[test]
+    fn what_points_nowhere_is_broken() {
+        for text in ["⟨=↑ 1–2⟩", "a\n⟨=↑ 1–2⟩", "a\nb\n⟨=↑ 2–1⟩", "a\nb\n⟨=↑ 0–1⟩", "a\nb\n⟨=↑ 1-2⟩"]
+        {
+            assert_eq!(crate::pack::undo(text), None, "{text}");
+        }
+    }
 }

@@ -34,7 +34,11 @@ pub(in crate::pack) fn undo(text: &str, decode: &dyn Fn(Code<'_>) -> Option<Stri
             rest = inner;
             continue;
         };
-        let end = tag.char_indices().take_while(|(at, _)| *at < MAX_TAG).find(|(_, c)| matches!(c, '⟩' | '⟨' | '\n'))?.0;
+        let end = tag
+            .char_indices()
+            .take_while(|(at, _)| *at < MAX_TAG)
+            .find(|(_, c)| matches!(c, '⟩' | '⟨' | '\n'))?
+            .0;
         let (tag, after) = (tag.get(..end)?, tag.get(end..)?.strip_prefix('⟩')?);
         rest = after;
         if tag.is_empty() {
@@ -96,7 +100,12 @@ pub(in crate::pack) struct Index {
 
 impl Index {
     /// The bytes of the lines `first..=last`, from 1, without the last newline.
-    pub(in crate::pack) fn lines(&mut self, text: &str, first: usize, last: usize) -> Option<std::ops::Range<usize>> {
+    pub(in crate::pack) fn lines(
+        &mut self,
+        text: &str,
+        first: usize,
+        last: usize,
+    ) -> Option<std::ops::Range<usize>> {
         let new = text.as_bytes().get(self.scanned..)?;
         self.ends.extend(memchr::memchr_iter(b'\n', new).map(|at| self.scanned + at));
         self.scanned = text.len();

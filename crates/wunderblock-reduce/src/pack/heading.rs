@@ -27,7 +27,8 @@ const FEWEST: usize = 4;
 pub(super) fn pack_results(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.split('\n').collect();
     let paths = paths(&lines);
-    let separates = |at: usize| lines.get(at) == Some(&"--") && paths.get(at + 1).is_some_and(Option::is_some);
+    let separates =
+        |at: usize| lines.get(at) == Some(&"--") && paths.get(at + 1).is_some_and(Option::is_some);
     let within = |at: usize| paths.get(at).is_some_and(Option::is_some) || (at > 0 && separates(at));
     each_run(&lines, within, |run| {
         let mut body = String::new();
@@ -58,7 +59,8 @@ fn paths<'t>(lines: &[&'t str]) -> Vec<Option<&'t str>> {
     let mut paths: Vec<Option<&str>> = lines.iter().map(|line| path(line)).collect();
     let is_near = |line: &str, path: &str| {
         let rest = line.strip_prefix(path).and_then(|rest| rest.strip_prefix('-'));
-        rest.is_some_and(|rest| number(rest).is_some_and(|after| after.starts_with('-'))) && !line.contains(OPEN)
+        rest.is_some_and(|rest| number(rest).is_some_and(|after| after.starts_with('-')))
+            && !line.contains(OPEN)
     };
     let mut last: Option<&str> = None;
     for (line, path) in lines.iter().zip(&mut paths) {
@@ -80,7 +82,11 @@ fn paths<'t>(lines: &[&'t str]) -> Vec<Option<&'t str>> {
 fn path(line: &str) -> Option<&str> {
     let (path, rest) = line.split_once(':')?;
     let plausible = !path.is_empty() && !path.starts_with([' ', '\t']) && path.bytes().any(|byte| matches!(byte, b'/' | b'.'));
-    (plausible && number(rest)?.starts_with(':') && !line.contains(OPEN)).then_some(path)
+    let after = number(rest)?.strip_prefix(':')?;
+    // `node.log_13:53:08` tells a time.
+    let digits = |text: &str, at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+    let timed = rest.len() - after.len() == 3 && digits(path, path.len().wrapping_sub(1)) && digits(after, 0) && digits(after, 1);
+    (plausible && !timed && !line.contains(OPEN)).then_some(path)
 }
 
 /// What follows the number a text begins with.
@@ -93,25 +99,33 @@ fn number(text: &str) -> Option<&str> {
 pub(super) fn pack_paths(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.split('\n').collect();
     let split = |at: usize| lines.get(at).and_then(|line| directory(line));
-    each_run(&lines, |at| split(at).is_some(), |run| {
-        let all: Vec<_> = run.filter_map(split).collect();
-        let shared = all.iter().map(|(_, directory, _)| *directory).reduce(common)?;
-        let shared = if all.iter().any(|(_, directory, _)| directory.get(shared.len()..) == Some("/")) { "" } else { shared };
-        let mut body = String::new();
-        let mut last = None;
-        for (size, directory, name) in all {
-            if last != Some(directory) {
-                let within = directory.get(shared.len()..)?;
-                body.push_str(if within.is_empty() { "/" } else { within });
+    each_run(
+        &lines,
+        |at| split(at).is_some(),
+        |run| {
+            let all: Vec<_> = run.filter_map(split).collect();
+            let shared = all.iter().map(|(_, directory, _)| *directory).reduce(common)?;
+            let shared = if all.iter().any(|(_, directory, _)| directory.get(shared.len()..) == Some("/")) {
+                ""
+            } else {
+                shared
+            };
+            let mut body = String::new();
+            let mut last = None;
+            for (size, directory, name) in all {
+                if last != Some(directory) {
+                    let within = directory.get(shared.len()..)?;
+                    body.push_str(if within.is_empty() { "/" } else { within });
+                    body.push('\n');
+                    last = Some(directory);
+                }
+                body.push_str(size);
+                body.push_str(name);
                 body.push('\n');
-                last = Some(directory);
             }
-            body.push_str(size);
-            body.push_str(name);
-            body.push('\n');
-        }
-        Some((format!("dirs {shared}").trim_end().to_owned(), body))
-    })
+            Some((format!("dirs {shared}").trim_end().to_owned(), body))
+        },
+    )
 }
 
 /// A line that is a path, after a size perhaps (`du`): the size, the directory, the name.
@@ -214,5 +228,40 @@ impl Writer {
     fn done(mut self) -> Option<String> {
         self.text.pop()?;
         Some(self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pack::undo;
+
+    #[test]
+    fn results_stand_under_their_file() {
+        let text = "grep:\nlib/deep/parser.rs-11-\nlib/deep/parser.rs:12:fn parse() {\nlib/deep/parser.rs-13-    x-1-\n--\nlib/deep/parser.rs:40:fn run() {\nlib/deep/main.rs:7:fn main() {\nlib/deep/main.rs:9:fn end() {\nBinary file x matches\n";
+        let packed = pack_results(text).unwrap();
+        assert_eq!(
+            packed,
+            "grep:\n⟨=under⟩\nlib/deep/parser.rs\n11-\n12:fn parse() {\n13-    x-1-\n--\n40:fn run() {\n\nlib/deep/main.rs\n7:fn main() {\n9:fn end() {\n⟨=⟩\nBinary file x matches\n"
+        );
+        assert_eq!(undo(&packed).as_deref(), Some(text));
+    }
+
+    #[test]
+    fn a_time_is_no_result() {
+        assert_eq!(path("nova.log_13:53:08 started"), None);
+        assert_eq!(path("12:34:56 a"), None);
+        assert_eq!(path("a.rs:12: x"), Some("a.rs"));
+    }
+
+    #[test]
+    fn paths_stand_under_their_directory() {
+        let text = "/usr/share/doc/bash/copyright\n/usr/share/doc/bash/changelog\n/usr/share/man/ls.1\n12\t/usr/share/man/cat.1\n/usr/share/readme\n";
+        let packed = pack_paths(text).unwrap();
+        assert_eq!(
+            packed,
+            "⟨=dirs /usr/share/⟩\ndoc/bash/\ncopyright\nchangelog\nman/\nls.1\n12\tcat.1\n/\nreadme\n⟨=⟩\n"
+        );
+        assert_eq!(undo(&packed).as_deref(), Some(text));
     }
 }

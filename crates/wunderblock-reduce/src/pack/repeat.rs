@@ -54,3 +54,20 @@ pub(super) fn undo(times: &str, out: &mut String, room: &mut Room) -> Option<()>
     }
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_equal_lines_is_one_line_and_a_count() {
+        let line = "waiting for the database to accept connections\n";
+        let text = format!("start\n{}end\n", line.repeat(47));
+        let packed = pack(&text).unwrap();
+        assert_eq!(packed, "start\nwaiting for the database to accept connections ⟨=×47⟩\nend\n");
+        assert_eq!(crate::pack::undo(&packed), Some(text));
+        assert_eq!(pack("a\na\nb\n"), None);
+        assert_eq!(pack(&"\n".repeat(5)), None);
+        assert_eq!(pack(&"\n".repeat(50)).as_deref(), Some(" ⟨=×50⟩\n"));
+    }
+}

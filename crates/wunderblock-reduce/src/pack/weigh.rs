@@ -65,7 +65,9 @@ mod tests {
 
     #[test]
     fn words_digits_and_marks_cost_what_they_do() {
-        for (text, expected) in [("", 0), ("one two", 2), ("2024-01-01", 6), ("a   b", 3), ("\n\n\n", 1), ("12:00:01", 5)] {
+        for (text, expected) in
+            [("", 0), ("one two", 2), ("2024-01-01", 6), ("a   b", 3), ("\n\n\n", 1), ("12:00:01", 5)]
+        {
             assert_eq!(tokens(text), expected, "{text:?}");
         }
     }

@@ -15,6 +15,8 @@ pub(super) enum Form {
     Right(usize),
     /// Filled up with spaces on its right to so many bytes, the separator after it included.
     Left(usize),
+    /// With the spaces before it, all but one.
+    Loose,
 }
 
 /// The most frequent of some numbers, if one is more than half of them; and by how much.
@@ -60,6 +62,7 @@ pub(super) struct Column<'t> {
     shortest: usize,
     /// Whether the separator before it is nothing but spaces.
     spaced: bool,
+    lines: u32,
     gap: Vote,
     right: Vote,
     left: Vote,
@@ -79,6 +82,7 @@ impl<'t> Column<'t> {
             width: Some(first.len()),
             shortest: first.len(),
             spaced: is_spaces(sep),
+            lines: 0,
             gap: Vote::default(),
             right: Vote::default(),
             left: Vote::default(),
@@ -91,6 +95,7 @@ impl<'t> Column<'t> {
         if self.value {
             self.compare(said);
         }
+        self.lines += 1;
         if self.spaced {
             self.gap.cast(sep.len());
             self.right.cast(sep.len() + said.len());
@@ -135,6 +140,7 @@ impl<'t> Column<'t> {
             joined.shortest = joined.shortest.min(other.shortest);
             joined.width = joined.width.filter(|width| other.width == Some(*width));
         }
+        joined.lines += other.lines;
         joined.gap.join(other.gap);
         joined.right.join(other.right);
         joined.left.join(other.left);
@@ -167,8 +173,13 @@ impl<'t> Column<'t> {
             && before.left.lead > lead
             && matches!(before.form, Form::Plain | Form::Fixed(_) | Form::Said)
         {
+            lead = before.left.lead;
             before.form = Form::Left(before.left.number);
             self.form = self.own_form();
+        }
+        // No width holds for most lines: the spaces go with the value.
+        if self.value && lead < self.lines / 2 {
+            self.form = Form::Loose;
         }
     }
 
@@ -196,10 +207,12 @@ fn trimmed(first: &str, prefix: usize, suffix: usize) -> (usize, usize) {
     let common = first.get(..floor(first, prefix)).unwrap_or("");
     let head = common.trim_end_matches(|c: char| c.is_ascii_digit());
     // Letters before cut digits may be the digits of a hash.
-    let head = if head.len() < common.len() { head.trim_end_matches(|c: char| c.is_ascii_hexdigit()) } else { head };
+    let head =
+        if head.len() < common.len() { head.trim_end_matches(|c: char| c.is_ascii_hexdigit()) } else { head };
     let tail = first.get(ceil(first, first.len() - suffix)..).unwrap_or("");
     let end = tail.trim_start_matches(|c: char| c.is_ascii_digit());
-    let end = if end.len() < tail.len() { end.trim_start_matches(|c: char| c.is_ascii_hexdigit()) } else { end };
+    let end =
+        if end.len() < tail.len() { end.trim_start_matches(|c: char| c.is_ascii_hexdigit()) } else { end };
     (head.len(), end.len())
 }
 
@@ -227,4 +240,34 @@ pub(super) fn shortened<'v>(value: &'v str, above: &str) -> &'v str {
     let parts = bytes.get(..alike).unwrap_or_default();
     let cut = parts.iter().rposition(|byte| byte.is_ascii_punctuation()).map_or(0, |at| at + 1);
     value.get(cut..).filter(|rest| !rest.is_empty()).unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_cut_between_components() {
+        for (value, above, expected) in [
+            ("10:00:07", "10:00:06", "07"),
+            ("10:01:07", "10:00:06", "01:07"),
+            ("203518", "203517", "203518"),
+            ("10:00:07", "", "10:00:07"),
+            ("10:00:07", "10:00:7", "10:00:07"),
+        ] {
+            assert_eq!(shortened(value, above), expected);
+        }
+    }
+
+    #[test]
+    fn what_values_have_in_common_does_not_cut_numbers() {
+        for (first, prefix, suffix, expected) in [
+            ("blk_-160", 6, 0, (5, 0)),
+            ("10.250.19.1", 8, 0, (7, 0)),
+            ("0x14e1de63a", 6, 0, (2, 0)),
+            ("12ms", 0, 3, (0, 2)),
+        ] {
+            assert_eq!(trimmed(first, prefix, suffix), expected, "{first}");
+        }
+    }
 }

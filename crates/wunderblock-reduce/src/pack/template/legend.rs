@@ -5,6 +5,7 @@
 //! | `{}` | as it is |
 //! | `{8}` | 8 bytes; written shorter, it begins as the value above did |
 //! | `{>8}`, `{<8}` | filled up with spaces to 8 bytes, on the left, on the right |
+//! | `{ }` | with the spaces before it, all but one |
 //! | `{*}` | the rest of the row |
 //!
 //! A `{` of the text is doubled.
@@ -86,6 +87,7 @@ impl Legend {
 
 fn write_field(field: Field, out: &mut String) {
     let (sign, width) = match field {
+        Field::Value(Form::Loose) => (" ", None),
         Field::Rest => ("*", None),
         Field::Value(Form::Plain | Form::Said) => ("", None),
         Field::Value(Form::Fixed(width)) => ("", Some(width)),
@@ -105,10 +107,28 @@ fn read_field(field: &str) -> Option<Field> {
     Some(match field {
         "" => Field::Value(Form::Plain),
         "*" => Field::Rest,
+        " " => Field::Value(Form::Loose),
         field => Field::Value(match (field.strip_prefix('>'), field.strip_prefix('<')) {
             (Some(right), _) => Form::Right(width(right)?),
             (_, Some(left)) => Form::Left(width(left)?),
             (None, None) => Form::Fixed(width(field)?),
         }),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_is_read_as_it_was_written() {
+        for text in ["", "a {} b", "{{x}} {8}{>3}{<12} {*}", "{ }", "}{{"] {
+            let mut again = String::new();
+            Legend::read(text).unwrap().write(&mut again);
+            assert_eq!(again, text);
+        }
+        for text in ["{", "{x}", "{-1}", "{>99999999999}"] {
+            assert_eq!(Legend::read(text), None, "{text}");
+        }
+    }
 }

@@ -27,11 +27,8 @@ pub(in crate::pack) fn undo(code: Code<'_>) -> Option<String> {
         slots += legend.fields.len();
         templates.push(Template { legend, first, shared });
     }
-    let mut rows = Rows {
-        out: String::with_capacity(code.body.len() * 2),
-        above: vec![0..0; slots],
-        room: code.room,
-    };
+    let mut rows =
+        Rows { out: String::with_capacity(code.body.len() * 2), above: vec![0..0; slots], room: code.room };
     for row in lines {
         if keyless {
             rows.write(templates.first()?, row)?;
@@ -51,6 +48,12 @@ pub(in crate::pack) fn undo(code: Code<'_>) -> Option<String> {
     }
     rows.out.pop();
     Some(rows.out)
+}
+
+/// Where a value ends that is not the last of its row.
+fn value_end(form: Form, row: &str) -> Option<usize> {
+    let spaces = if form == Form::Loose { row.len() - row.trim_start_matches(' ').len() } else { 0 };
+    memchr::memchr(b' ', row.as_bytes().get(spaces..)?).map(|end| spaces + end)
 }
 
 struct Template {
@@ -81,7 +84,7 @@ impl Rows {
                     rest = None;
                     Some(row)
                 }
-                (Field::Value(_), Some(row)) => match memchr::memchr(b' ', row.as_bytes()) {
+                (Field::Value(form), Some(row)) => match value_end(*form, row) {
                     Some(end) => {
                         rest = row.get(end + 1..);
                         row.get(..end)

@@ -25,10 +25,12 @@ const HEAD_LINES: u32 = 6;
 pub(super) struct Shape {
     /// The first line of this shape.
     pub(super) example: usize,
+    /// The last one: what differs between the two is likely to differ from line to line.
+    pub(super) last: usize,
     /// How many lines there are.
     pub(super) lines: u32,
     /// Which words are values beyond those that look like values.
-    pub(super) values: u64,
+    pub(super) values: u128,
     /// Of how many words, where the others are a rest that is not looked at.
     pub(super) head: Option<usize>,
 }
@@ -54,11 +56,12 @@ pub(super) fn sort(lines: &[&str]) -> Shapes {
         let hash = words::shape(text, &words);
         let shape = *known.entry(hash).or_insert_with(|| {
             hashes.push(hash);
-            sorted.shapes.push(Shape { example: line, lines: 0, values: 0, head: None });
+            sorted.shapes.push(Shape { example: line, last: line, lines: 0, values: 0, head: None });
             u32::try_from(hashes.len() - 1).unwrap_or(u32::MAX)
         });
         if let Some(shape) = sorted.shapes.get_mut(shape as usize) {
             shape.lines += 1;
+            shape.last = line;
         }
         sorted.of.push(Some(shape));
     }
@@ -91,7 +94,8 @@ fn join(lines: &[&str], sorted: &mut Shapes, hashes: &mut Vec<u64>) -> bool {
     let mut became = Vec::with_capacity(best.len());
     let mut any = false;
     for ((shape, (alike, word, wider)), hash) in sorted.shapes.iter().zip(best).zip(hashes.iter()) {
-        let (hash, values) = if alike < JOIN { (*hash, shape.values) } else { (wider, shape.values | 1 << word) };
+        let (hash, values) =
+            if alike < JOIN { (*hash, shape.values) } else { (wider, shape.values | 1 << word) };
         any |= alike >= JOIN;
         let now = *known.entry(hash).or_insert_with(|| {
             new_hashes.push(hash);
@@ -100,6 +104,7 @@ fn join(lines: &[&str], sorted: &mut Shapes, hashes: &mut Vec<u64>) -> bool {
         });
         if let Some(now) = joined.get_mut(now as usize) {
             now.lines += shape.lines;
+            now.last = now.last.max(shape.last);
         }
         became.push(now);
     }
@@ -137,7 +142,8 @@ fn each_wider(
 
 /// Lines one reads a log for: what they say is not taken apart.
 pub(super) fn is_severe(line: &str) -> bool {
-    const SIGNS: [&str; 9] = ["error", "warn", "fail", "fatal", "crit", "panic", "exception", "denied", "refused"];
+    const SIGNS: [&str; 9] =
+        ["error", "warn", "fail", "fatal", "crit", "panic", "exception", "denied", "refused"];
     let lower = line.to_ascii_lowercase();
     SIGNS.iter().any(|sign| lower.contains(sign))
 }
@@ -170,10 +176,13 @@ pub(super) fn by_head(lines: &[&str], sorted: &mut Shapes, kept: &[bool]) {
         let (_, count, hash, lines) = best;
         let of = (count > 0).then(|| {
             *known.entry(hash).or_insert_with(|| {
-                sorted.shapes.push(Shape { example: line, lines, values: 0, head: Some(count) });
+                sorted.shapes.push(Shape { example: line, last: line, lines, values: 0, head: Some(count) });
                 u32::try_from(sorted.shapes.len() - 1).unwrap_or(u32::MAX)
             })
         });
+        if let Some(shape) = of.and_then(|of| sorted.shapes.get_mut(of as usize)) {
+            shape.last = line;
+        }
         if let Some(of_line) = sorted.of.get_mut(line) {
             *of_line = of;
         }

@@ -3,7 +3,7 @@
 use crate::mark::OPEN;
 
 /// A line is looked at as so many words; lines of more have no template of their own.
-pub(super) const MAX_WORDS: usize = 40;
+pub(super) const MAX_WORDS: usize = 120;
 
 /// A word of a line: its bytes, those of the separator before it, and whether it is a value (a number, a date, a hash,
 /// an address) rather than part of what is said.
@@ -31,7 +31,7 @@ pub(super) fn tail<'t>(line: &'t str, words: &[Word]) -> &'t str {
 }
 
 const fn separates(byte: u8) -> bool {
-    const MARKS: &[u8] = b" \t,;()[]{}<>\"'=|&?";
+    const MARKS: &[u8] = b" \t\r,;()[]{}<>\"'=|&?";
     let mut at = 0;
     while at < MARKS.len() {
         if MARKS[at] == byte {
@@ -64,6 +64,7 @@ pub(super) fn cut(line: &str, words: &mut Vec<Word>) -> bool {
     let mut sep = 0;
     let mut start = None;
     let mut value = false;
+    let mut ascii = true;
     for (at, byte) in line.bytes().enumerate() {
         if is_separator(byte) {
             if let Some(begin) = start.take() {
@@ -75,6 +76,7 @@ pub(super) fn cut(line: &str, words: &mut Vec<Word>) -> bool {
             }
         } else {
             start.get_or_insert(at);
+            ascii &= byte < 128;
             value |= byte.is_ascii_digit();
         }
     }
@@ -84,16 +86,13 @@ pub(super) fn cut(line: &str, words: &mut Vec<Word>) -> bool {
         }
         words.push(word(line, sep, begin, line.len(), value));
     }
-    !words.is_empty() && !is_closed(line)
+    !words.is_empty() && (ascii || !is_closed(line))
 }
 
-/// Whether a line must not be taken apart: a mark stands in it, or it was written over on its way.
+/// Whether a line must not be taken apart: a mark stands in it.
 pub(super) fn is_closed(line: &str) -> bool {
-    memchr::memchr2(b'\r', MARK, line.as_bytes()).is_some() && (line.contains('\r') || line.contains(OPEN))
+    memchr::memmem::find(line.as_bytes(), OPEN.as_bytes()).is_some()
 }
-
-/// The byte a mark begins with.
-const MARK: u8 = 0xe2;
 
 fn word(line: &str, sep: usize, start: usize, end: usize, value: bool) -> Word {
     let value = value || (end - start == 3 && line.get(start..end).is_some_and(is_of_the_calendar));
@@ -103,8 +102,8 @@ fn word(line: &str, sep: usize, start: usize, end: usize, value: bool) -> Word {
 /// Months and days of the week change as numbers do.
 fn is_of_the_calendar(word: &str) -> bool {
     const NAMES: [&str; 19] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Mon", "Tue", "Wed", "Thu",
-        "Fri", "Sat", "Sun",
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Mon", "Tue",
+        "Wed", "Thu", "Fri", "Sat", "Sun",
     ];
     word.starts_with(|c: char| c.is_ascii_uppercase()) && NAMES.contains(&word)
 }
@@ -146,7 +145,8 @@ pub(super) fn part(line: &str, word: &Word, place: &mut u64) -> Part {
     let sep = hash_separator(word.before(line));
     *place = place.wrapping_mul(0xa076_1d64_78bd_642f);
     let value = mix(sep ^ VALUE).wrapping_mul(*place);
-    let said = if word.value { value } else { mix(sep ^ hash(word.of(line).as_bytes(), 2)).wrapping_mul(*place) };
+    let said =
+        if word.value { value } else { mix(sep ^ hash(word.of(line).as_bytes(), 2)).wrapping_mul(*place) };
     Part { said, value }
 }
 

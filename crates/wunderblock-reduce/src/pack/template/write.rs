@@ -97,6 +97,7 @@ fn choose(lines: &[&str], shapes: &mut Shapes) {
 /// Which of the shapes from `from` on are the `most` that save most.
 fn best(lines: &[&str], shapes: &Shapes, from: usize, most: usize) -> Vec<bool> {
     let mut words = Vec::with_capacity(MAX_WORDS);
+    let mut last_words = Vec::with_capacity(MAX_WORDS);
     let new = shapes.shapes.get(from..).unwrap_or_default();
     let mut gains: Vec<(usize, usize)> = Vec::new();
     for (index, shape) in new.iter().enumerate().filter(|(_, shape)| shape.lines >= 3) {
@@ -105,13 +106,15 @@ fn best(lines: &[&str], shapes: &Shapes, from: usize, most: usize) -> Vec<bool> 
         let head = shape.head.unwrap_or(words.len());
         let said = line.get(..words.get(head).map_or(line.len(), |word| word.start)).unwrap_or("");
         let own = weigh::tokens(said);
-        let values = words.iter().enumerate().take(head);
-        let values = values.filter(|(at, word)| word.value || shape.values >> at & 1 == 1);
-        let values: usize = values.map(|(_, word)| weigh::tokens(word.of(line)) + 1).sum();
+        let last = lines.get(shape.last).copied().unwrap_or("");
+        words::cut(last, &mut last_words);
+        let values = words.iter().zip(&last_words).enumerate().take(head);
+        let values = values.filter(|(at, (word, _))| word.value || shape.values >> at & 1 == 1);
+        let values: usize = values.map(|(_, (word, other))| differs(word.of(line), other.of(last))).sum();
         // A line that is no more than a letter afterwards, or a head of a word or two, is easier to read as it was.
-        let bare = values == 0 || shape.head.is_some();
+        let bare = values == 0 || shape.head.is_some_and(|head| head < 3);
         let each = own.saturating_sub(values + 1);
-        if each < if bare { BARE } else { 2 } {
+        if each < if bare { BARE } else { 1 } {
             continue;
         }
         let saved = each * (shape.lines as usize - 1);
@@ -127,6 +130,14 @@ fn best(lines: &[&str], shapes: &Shapes, from: usize, most: usize) -> Vec<bool> 
         }
     }
     kept
+}
+
+/// About what a value costs in a row, given another of the same column.
+fn differs(value: &str, other: &str) -> usize {
+    if value == other {
+        return 0;
+    }
+    1 + weigh::tokens(form::shortened(value, other))
 }
 
 /// The templates of the chosen shapes, in the order of their first lines, and of each line its template.
@@ -178,7 +189,8 @@ fn settle(templates: &mut [Template<'_>]) -> usize {
     let mut common: Vec<Column<'_>> = Vec::new();
     if let Some((first, others)) = templates.split_first().filter(|(_, others)| !others.is_empty()) {
         for (at, column) in first.columns.iter().enumerate() {
-            let joined = others.iter().try_fold(column.clone(), |joined, other| other.columns.get(at)?.join(&joined));
+            let joined =
+                others.iter().try_fold(column.clone(), |joined, other| other.columns.get(at)?.join(&joined));
             let Some(mut joined) = joined else { break };
             joined.settle(None);
             if joined.value && !joined.is_even() {
@@ -211,6 +223,7 @@ fn legends(templates: &mut [Template<'_>], shared: usize) -> Vec<Legend> {
             match (column.form, column.gap()) {
                 (Form::Right(_), _) => {}
                 (_, Some(_)) if padded => {}
+                (Form::Loose, _) => legend.say(" "),
                 (_, Some(gap)) => legend.say(&" ".repeat(gap)),
                 (_, None) => legend.say(column.sep),
             }
@@ -222,7 +235,7 @@ fn legends(templates: &mut [Template<'_>], shared: usize) -> Vec<Legend> {
                     legend.field(Field::Value(column.form));
                     legend.say(column.first.get(column.first.len() - column.suffix..).unwrap_or(""));
                 }
-                Form::Right(_) | Form::Left(_) => legend.field(Field::Value(column.form)),
+                Form::Right(_) | Form::Left(_) | Form::Loose => legend.field(Field::Value(column.form)),
             }
         }
         if template.head {
@@ -231,7 +244,9 @@ fn legends(templates: &mut [Template<'_>], shared: usize) -> Vec<Legend> {
         } else {
             legend.say(template.tail);
         }
-        template.slots = (0..legend.fields.len()).map(|field| if field < shared { field } else { slots + field }).collect();
+        template.slots = (0..legend.fields.len())
+            .map(|field| if field < shared { field } else { slots + field })
+            .collect();
         slots += legend.fields.len();
         legends.push(legend);
     }
@@ -254,10 +269,13 @@ fn rows<'t>(lines: &[&'t str], of: &[Option<u8>], templates: &[Template<'t>]) ->
     let keys = KEYS.get(..templates.len())?.as_bytes();
     for (line, of) in lines.iter().zip(of) {
         let template = of.and_then(|of| Some((*keys.get(usize::from(of))?, templates.get(usize::from(of))?)));
-        let Some((key, template)) = template.filter(|(_, template)| template.values(line, &mut words, &mut values)) else {
+        let Some((key, template)) =
+            template.filter(|(_, template)| template.values(line, &mut words, &mut values))
+        else {
             body.raw += 1;
             let bytes = line.as_bytes();
-            let like_a_row = bytes.first().is_some_and(|first| keys.contains(first)) && matches!(bytes.get(1), None | Some(b' '));
+            let like_a_row = bytes.first().is_some_and(|first| keys.contains(first))
+                && matches!(bytes.get(1), None | Some(b' '));
             if like_a_row || line.starts_with('\\') {
                 body.text.push('\\');
             }
@@ -290,7 +308,10 @@ impl<'t> Template<'t> {
     fn values(&self, line: &'t str, words: &mut Vec<Word>, values: &mut Vec<(&'t str, bool)>) -> bool {
         values.clear();
         let whole = words::cut(line, words);
-        if (!whole && !self.head) || words.len() < self.columns.len() || (!self.head && words.len() > self.columns.len()) {
+        if (!whole && !self.head)
+            || words.len() < self.columns.len()
+            || (!self.head && words.len() > self.columns.len())
+        {
             return false;
         }
         let mut filled = None;
@@ -299,7 +320,10 @@ impl<'t> Template<'t> {
             let spaces = || sep.bytes().all(|byte| byte == b' ');
             let apart = match (column.form, filled.take(), column.gap()) {
                 (_, Some(width), _) => !sep.is_empty() && spaces() && width == sep.len(),
-                (Form::Right(width), None, _) => spaces() && !sep.is_empty() && sep.len() + said.len() == width,
+                (Form::Loose, None, _) => sep.starts_with(' ') && spaces(),
+                (Form::Right(width), None, _) => {
+                    spaces() && !sep.is_empty() && sep.len() + said.len() == width
+                }
                 (_, None, Some(gap)) => spaces() && sep.len() == gap,
                 (_, None, None) => sep == column.sep,
             };
@@ -318,6 +342,13 @@ impl<'t> Template<'t> {
                     values.push((said, false));
                     true
                 }
+                Form::Loose => match line.get(word.sep + 1..word.end) {
+                    Some(value) => {
+                        values.push((value, false));
+                        true
+                    }
+                    None => false,
+                },
                 Form::Left(width) => {
                     values.push((said, false));
                     filled = width.checked_sub(said.len());
@@ -341,7 +372,8 @@ impl<'t> Template<'t> {
 impl Column<'_> {
     /// What is left of a word without what all words of the column begin and end with.
     fn cut<'v>(&self, said: &'v str) -> Option<&'v str> {
-        let (head, tail) = (self.first.get(..self.prefix)?, self.first.get(self.first.len() - self.suffix..)?);
+        let (head, tail) =
+            (self.first.get(..self.prefix)?, self.first.get(self.first.len() - self.suffix..)?);
         said.strip_prefix(head)?.strip_suffix(tail).filter(|value| !value.is_empty())
     }
 }
