@@ -81,11 +81,16 @@ fn paths<'t>(lines: &[&'t str]) -> Vec<Option<&'t str>> {
 
 fn path(line: &str) -> Option<&str> {
     let (path, rest) = line.split_once(':')?;
-    let plausible = !path.is_empty() && !path.starts_with([' ', '\t']) && path.bytes().any(|byte| matches!(byte, b'/' | b'.'));
+    let plausible = !path.is_empty()
+        && !path.starts_with([' ', '\t'])
+        && path.bytes().any(|byte| matches!(byte, b'/' | b'.'));
     let after = number(rest)?.strip_prefix(':')?;
     // `node.log_13:53:08` tells a time.
     let digits = |text: &str, at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
-    let timed = rest.len() - after.len() == 3 && digits(path, path.len().wrapping_sub(1)) && digits(after, 0) && digits(after, 1);
+    let timed = rest.len() - after.len() == 3
+        && digits(path, path.len().wrapping_sub(1))
+        && digits(after, 0)
+        && digits(after, 1);
     (plausible && !timed && !line.contains(OPEN)).then_some(path)
 }
 

@@ -135,8 +135,8 @@ mod tests {
     }
 
     fn text() -> impl Strategy<Value = String> {
-        let block =
-            (prop::collection::vec(line(), 1..12), 1..5usize).prop_map(|(lines, times)| vec![lines; times].concat());
+        let block = (prop::collection::vec(line(), 1..12), 1..5usize)
+            .prop_map(|(lines, times)| vec![lines; times].concat());
         let ending = prop::sample::select(vec!["\n", "\n", "\n", "\r\n"]);
         (prop::collection::vec(block, 1..8), ending, any::<bool>()).prop_map(|(blocks, ending, ended)| {
             blocks.concat().join(ending) + if ended { ending } else { "" }

@@ -25,13 +25,24 @@ const fn class(byte: u8) -> Class {
     }
 }
 
+#[allow(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = class(byte as u8);
+        byte += 1;
+    }
+    classes
+};
+
 /// Tokens, about.
 pub(in crate::pack) fn tokens(text: &str) -> usize {
     let mut total = 0;
     let mut run = 0;
     let mut last = Class::Newline;
     for byte in text.bytes() {
-        let now = class(byte);
+        let now = CLASSES.get(usize::from(byte)).copied().unwrap_or(Class::Other);
         if now == last {
             run += 1;
             continue;

@@ -3,9 +3,7 @@
 //! Lines of equal shape do. Shapes that differ in one word, if there are several, are one with that word taken for a
 //! value (in a few rounds, so in a few words). What is left over is tried as a head in common and a rest.
 
-use std::collections::HashMap;
-
-use super::words::{self, MAX_WORDS, Word};
+use super::words::{self, MAX_WORDS, Table, Word};
 
 /// Rounds in which shapes are joined, so words by which they may differ.
 const ROUNDS: usize = 3;
@@ -27,6 +25,8 @@ pub(super) struct Shape {
     pub(super) example: usize,
     /// The last one: what differs between the two is likely to differ from line to line.
     pub(super) last: usize,
+    /// Whether it tells of an error: such lines are what a log is read for, and what they say is not taken apart.
+    pub(super) severe: bool,
     /// How many lines there are.
     pub(super) lines: u32,
     /// Which words are values beyond those that look like values.
@@ -45,7 +45,7 @@ pub(super) struct Shapes {
 /// Lines by shape.
 pub(super) fn sort(lines: &[&str]) -> Shapes {
     let mut words: Vec<Word> = Vec::with_capacity(MAX_WORDS);
-    let mut known: HashMap<u64, u32> = HashMap::new();
+    let mut known: Table<u32> = Table::default();
     let mut hashes = Vec::new();
     let mut sorted = Shapes { shapes: Vec::new(), of: Vec::with_capacity(lines.len()) };
     for (line, text) in lines.iter().enumerate() {
@@ -56,7 +56,14 @@ pub(super) fn sort(lines: &[&str]) -> Shapes {
         let hash = words::shape(text, &words);
         let shape = *known.entry(hash).or_insert_with(|| {
             hashes.push(hash);
-            sorted.shapes.push(Shape { example: line, last: line, lines: 0, values: 0, head: None });
+            sorted.shapes.push(Shape {
+                example: line,
+                last: line,
+                severe: is_severe(text),
+                lines: 0,
+                values: 0,
+                head: None,
+            });
             u32::try_from(hashes.len() - 1).unwrap_or(u32::MAX)
         });
         if let Some(shape) = sorted.shapes.get_mut(shape as usize) {
@@ -76,7 +83,7 @@ pub(super) fn sort(lines: &[&str]) -> Shapes {
 /// One round: shapes that differ in one word become one. False if there were none.
 fn join(lines: &[&str], sorted: &mut Shapes, hashes: &mut Vec<u64>) -> bool {
     let mut words = Vec::with_capacity(MAX_WORDS);
-    let mut with: HashMap<u64, u32> = HashMap::new();
+    let mut with: Table<u32> = Table::default();
     each_wider(lines, sorted, hashes, &mut words, |_, _, wider| *with.entry(wider).or_insert(0) += 1);
     let mut best: Vec<(u32, usize, u64)> = vec![(JOIN - 1, 0, 0); sorted.shapes.len()];
     each_wider(lines, sorted, hashes, &mut words, |(shape, severe), word, wider| {
@@ -90,7 +97,7 @@ fn join(lines: &[&str], sorted: &mut Shapes, hashes: &mut Vec<u64>) -> bool {
     });
     let mut joined: Vec<Shape> = Vec::new();
     let mut new_hashes = Vec::new();
-    let mut known: HashMap<u64, u32> = HashMap::new();
+    let mut known: Table<u32> = Table::default();
     let mut became = Vec::with_capacity(best.len());
     let mut any = false;
     for ((shape, (alike, word, wider)), hash) in sorted.shapes.iter().zip(best).zip(hashes.iter()) {
@@ -129,29 +136,33 @@ fn each_wider(
         if shape.lines >= SETTLED || !words::cut(line, words) {
             continue;
         }
-        let severe = is_severe(line);
         let mut place = 1;
         for (at, word) in words.iter().enumerate() {
             let part = words::part(line, word, &mut place);
             if !word.value && shape.values >> at & 1 == 0 {
-                see((index, severe), at, hash.wrapping_sub(part.said).wrapping_add(part.value));
+                see((index, shape.severe), at, hash.wrapping_sub(part.said).wrapping_add(part.value));
             }
         }
     }
 }
 
-/// Lines one reads a log for: what they say is not taken apart.
-pub(super) fn is_severe(line: &str) -> bool {
-    const SIGNS: [&str; 9] =
-        ["error", "warn", "fail", "fatal", "crit", "panic", "exception", "denied", "refused"];
-    let lower = line.to_ascii_lowercase();
-    SIGNS.iter().any(|sign| lower.contains(sign))
+fn is_severe(line: &str) -> bool {
+    const SIGNS: [&[u8]; 9] =
+        [b"error", b"warn", b"fail", b"fatal", b"crit", b"panic", b"exception", b"denied", b"refused"];
+    let bytes = line.as_bytes();
+    let mut rest = bytes.iter().enumerate();
+    rest.any(|(at, first)| {
+        matches!(first | 0x20, b'e' | b'w' | b'f' | b'c' | b'p' | b'd' | b'r')
+            && SIGNS.iter().any(|sign| {
+                bytes.get(at..at + sign.len()).is_some_and(|word| word.eq_ignore_ascii_case(sign))
+            })
+    })
 }
 
 /// Gives the shapes that are not `kept` to heads in common: a new shape for each head that begins enough of them.
 pub(super) fn by_head(lines: &[&str], sorted: &mut Shapes, kept: &[bool]) {
     let mut words = Vec::with_capacity(MAX_WORDS);
-    let mut begin: HashMap<u64, u32> = HashMap::new();
+    let mut begin: Table<u32> = Table::default();
     let left = |sorted: &Shapes, line: usize| match sorted.of.get(line).copied().flatten() {
         Some(shape) => !kept.get(shape as usize).copied().unwrap_or(false),
         None => true,
@@ -160,7 +171,7 @@ pub(super) fn by_head(lines: &[&str], sorted: &mut Shapes, kept: &[bool]) {
         let _ = line;
         heads(text, &mut words, |_, hash| *begin.entry(hash).or_insert(0) += 1);
     }
-    let mut known: HashMap<u64, u32> = HashMap::new();
+    let mut known: Table<u32> = Table::default();
     for (line, text) in lines.iter().enumerate() {
         if !left(sorted, line) {
             continue;
@@ -176,7 +187,14 @@ pub(super) fn by_head(lines: &[&str], sorted: &mut Shapes, kept: &[bool]) {
         let (_, count, hash, lines) = best;
         let of = (count > 0).then(|| {
             *known.entry(hash).or_insert_with(|| {
-                sorted.shapes.push(Shape { example: line, last: line, lines, values: 0, head: Some(count) });
+                sorted.shapes.push(Shape {
+                    example: line,
+                    last: line,
+                    severe: false,
+                    lines,
+                    values: 0,
+                    head: Some(count),
+                });
                 u32::try_from(sorted.shapes.len() - 1).unwrap_or(u32::MAX)
             })
         });

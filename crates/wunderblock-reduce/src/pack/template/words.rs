@@ -30,63 +30,58 @@ pub(super) fn tail<'t>(line: &'t str, words: &[Word]) -> &'t str {
     line.get(words.last().map_or(0, |word| word.end)..).unwrap_or("")
 }
 
-const fn separates(byte: u8) -> bool {
+/// What a byte is to a word: the end of it, a sign that it is a value, one of a character that is not ASCII.
+const SEPARATOR: u8 = 1;
+const DIGIT: u8 = 2;
+const FOREIGN: u8 = 4;
+
+#[allow(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const CLASSES: [u8; 256] = {
     const MARKS: &[u8] = b" \t\r,;()[]{}<>\"'=|&?";
+    let mut classes = [0; 256];
     let mut at = 0;
     while at < MARKS.len() {
-        if MARKS[at] == byte {
-            return true;
-        }
+        classes[MARKS[at] as usize] = SEPARATOR;
         at += 1;
     }
-    false
-}
-
-const SEPARATES: u128 = {
-    let mut set = 0u128;
     let mut byte = 0;
-    while byte < 128 {
-        if separates(byte) {
-            set |= 1 << byte;
+    while byte < 256 {
+        if byte >= 128 {
+            classes[byte] = FOREIGN;
+        } else if (byte as u8).is_ascii_digit() {
+            classes[byte] = DIGIT;
         }
         byte += 1;
     }
-    set
+    classes
 };
 
-const fn is_separator(byte: u8) -> bool {
-    byte < 128 && SEPARATES >> byte & 1 == 1
+fn class(byte: u8) -> u8 {
+    CLASSES.get(usize::from(byte)).copied().unwrap_or(0)
 }
 
 /// Cuts a line. False where it cannot have a template of its own: no words, too many, or a mark in it.
 pub(super) fn cut(line: &str, words: &mut Vec<Word>) -> bool {
     words.clear();
+    let mut bytes = line.bytes().enumerate();
     let mut sep = 0;
-    let mut start = None;
-    let mut value = false;
-    let mut ascii = true;
-    for (at, byte) in line.bytes().enumerate() {
-        if is_separator(byte) {
-            if let Some(begin) = start.take() {
-                if words.len() == MAX_WORDS {
-                    return false;
-                }
-                words.push(word(line, sep, begin, at, value));
-                (sep, value) = (at, false);
-            }
-        } else {
-            start.get_or_insert(at);
-            ascii &= byte < 128;
-            value |= byte.is_ascii_digit();
-        }
-    }
-    if let Some(begin) = start {
+    let mut all = 0;
+    while let Some((start, first)) = bytes.find(|(_, byte)| class(*byte) != SEPARATOR) {
         if words.len() == MAX_WORDS {
             return false;
         }
-        words.push(word(line, sep, begin, line.len(), value));
+        let mut signs = class(first);
+        let end = bytes.find_map(|(at, byte)| {
+            let class = class(byte);
+            signs |= class;
+            (class == SEPARATOR).then_some(at)
+        });
+        all |= signs;
+        let end = end.unwrap_or(line.len());
+        words.push(word(line, sep, start, end, signs & DIGIT != 0));
+        sep = end;
     }
-    !words.is_empty() && (ascii || !is_closed(line))
+    !words.is_empty() && (all & FOREIGN == 0 || !is_closed(line))
 }
 
 /// Whether a line must not be taken apart: a mark stands in it.
@@ -163,4 +158,44 @@ pub(super) fn shape(line: &str, words: &[Word]) -> u64 {
         sum = sum.wrapping_add(part(line, word, &mut place).said);
     }
     sum
+}
+
+/// Tables by such hashes. They are spread with a secret, so that no text can be written to make them slow.
+pub(super) type Table<V> = std::collections::HashMap<u64, V, Spread>;
+
+/// Spreads hashes over a table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spread {
+    secret: u64,
+    state: u64,
+}
+
+impl Default for Spread {
+    fn default() -> Self {
+        use std::hash::BuildHasher as _;
+        Self { secret: std::hash::RandomState::new().hash_one(1u8), state: 0 }
+    }
+}
+
+impl std::hash::BuildHasher for Spread {
+    type Hasher = Self;
+
+    fn build_hasher(&self) -> Self {
+        *self
+    }
+}
+
+impl std::hash::Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.state
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.state = hash(bytes, self.state ^ self.secret);
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        let wide = u128::from(number ^ self.secret) * u128::from(self.secret | 1);
+        self.state = (wide as u64) ^ (wide >> 64) as u64;
+    }
 }
