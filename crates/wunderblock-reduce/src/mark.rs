@@ -116,6 +116,19 @@ pub(crate) fn escape(text: &str, into: &mut String) {
     into.push_str(rest);
 }
 
+/// The text that was written so. None where a mark stands: then it is not all of a text.
+pub(crate) fn unescape(written: &str) -> Option<String> {
+    let mut out = String::with_capacity(written.len());
+    let mut rest = written;
+    while let Some(at) = memchr::memmem::find(rest.as_bytes(), OPEN.as_bytes()) {
+        let (before, after) = rest.split_at(at + OPEN.len());
+        out.push_str(before);
+        rest = after.strip_prefix(OPEN)?;
+    }
+    out.push_str(rest);
+    Some(out)
+}
+
 /// What opens a mark.
 pub(crate) const OPEN: &str = "⟨";
 
