@@ -3,12 +3,15 @@
 
 mod blob;
 mod build;
+mod diagnostic;
 mod diff;
+mod frame;
 mod infra;
 mod listing;
 mod log;
 mod markdown;
 mod prose;
+mod progress;
 mod search;
 mod stamp;
 mod table;
