@@ -3,6 +3,7 @@
 
 mod blob;
 mod build;
+mod case;
 mod diagnostic;
 mod diff;
 mod frame;

@@ -1,13 +1,274 @@
-//! tests
+//! Test runners: each failing test with its name, place and message stays, and the totals; tests that pass do not.
+
+use std::ops::Range;
 
 use crate::detect::Sample;
 use crate::lines::Lines;
-use crate::unit::Unit;
+use crate::severity::{self, Severity};
+use crate::template::Templates;
+use crate::unit::{Rank, Unit};
 
-pub(crate) fn vote(_sample: &Sample<'_>) -> u32 {
-    0
+use super::build::bare;
+use super::case::{self, Case};
+use super::diagnostic::{self, Part};
+use super::frame;
+use super::progress::is_progress;
+use super::trace;
+
+/// Skipped tests are named while there are no more of them than this.
+const SKIPPED: usize = 12;
+/// Of what a failure says, so many lines of message are its core; the rest is context.
+const MESSAGE: usize = 16;
+/// A template of other lines with more than these is folded.
+const COMMON: u32 = 8;
+
+pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+    let is = |line: &str| case::of(bare(line));
+    let cases = sample.share(|line| is(line).is_some());
+    let fenced = sample.count(|line| line.starts_with("```") || line.starts_with("# ") || line.starts_with("## "));
+    let tap = sample.count(|line| matches!(case::of(line), Some(Case::Passed | Case::Failed))) > 0;
+    let quoted = fenced >= 2 && !tap;
+    let some = sample.count(|line| is(line).is_some());
+    if some < 2 || quoted {
+        return if quoted { cases / 3 } else { 0 };
+    }
+    // A run begins like one and ends with its totals; what lies between may be anything a test printed.
+    let said: Vec<&str> = sample.text.trim_end().rsplit('\n').take(14).collect();
+    let ended = said.iter().any(|line| is(line.trim_end_matches('\r')) == Some(Case::Total));
+    let began = sample.lines.iter().take(60).filter(|line| !line.trim().is_empty()).enumerate().any(|(nth, line)| {
+        nth < 60 && matches!(is(line), Some(Case::Suite | Case::Passed | Case::Failed | Case::Started | Case::Dots | Case::Total))
+    });
+    match (began, ended) {
+        (true, true) => 94.min(70 + cases),
+        (false, true) | (true, false) if cases >= 10 => 88.min(55 + cases),
+        _ => cases * 95 / 100,
+    }
+}
+
+/// Where in a report a line stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    /// Cases, one after another.
+    Run,
+    /// What one failing test says.
+    Failure,
+    /// What a test printed.
+    Captured,
+    /// The warnings' summary, durations, coverage.
+    Summary,
+}
+
+struct Reader<'l> {
+    lines: &'l Lines<'l>,
+    units: Vec<Unit>,
+    section: Section,
+    /// Lines of message seen in this failure.
+    message: usize,
+    /// The next line is still the message (`panicked at …:` is followed by it).
+    goes_on: bool,
+    skipped: Vec<usize>,
+    others: Vec<usize>,
 }
 
 pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
-    super::prose::units(lines)
+    let mut reader = Reader {
+        lines,
+        units: (0..lines.len()).map(|at| Unit::new(lines.span(at), Rank::Context)).collect(),
+        section: Section::Run,
+        message: 0,
+        goes_on: false,
+        skipped: Vec::new(),
+        others: Vec::new(),
+    };
+    for at in 0..lines.len() {
+        reader.read(at);
+    }
+    reader.few_skipped();
+    reader.stacks();
+    reader.fold_others();
+    reader.units
+}
+
+impl Reader<'_> {
+    fn read(&mut self, at: usize) {
+        let line = bare(self.lines.get(at));
+        match case::of(line) {
+            Some(case) if !self.is_quoted(line, case) => self.case(at, line, case),
+            _ => self.other(at, line),
+        }
+    }
+
+    /// Within what a test printed, only what ends the section counts.
+    fn is_quoted(&self, line: &str, case: Case) -> bool {
+        match self.section {
+            Section::Captured => !matches!(case, Case::Suite | Case::Details | Case::Captured | Case::Total) && !line.starts_with("</") && !line.starts_with("--- "),
+            _ => false,
+        }
+    }
+
+    fn set(&mut self, at: usize, (rank, score): (Rank, u16), label: Option<&'static str>) {
+        if let Some(unit) = self.units.get_mut(at) {
+            unit.rank = rank;
+            unit.score = score;
+            unit.label = label;
+        }
+    }
+
+    fn case(&mut self, at: usize, line: &str, case: Case) {
+        self.goes_on = false;
+        let (worth, label, section) = match case {
+            Case::Passed => ((Rank::Filler, 0), Some("passed"), Section::Run),
+            Case::Dots | Case::Started => ((Rank::Filler, 0), None, Section::Run),
+            Case::Skipped => ((Rank::Filler, 5), Some("skipped"), Section::Run),
+            Case::Failed => ((Rank::Must, 800), Some("failed"), if line.starts_with("FAILED ") || line.starts_with("ERROR ") { Section::Summary } else { Section::Failure }),
+            Case::Details => ((Rank::Must, 700), Some("failed"), Section::Failure),
+            Case::Captured => ((Rank::Context, 15), None, Section::Captured),
+            Case::Total => ((Rank::Must, 900), None, Section::Run),
+            Case::Suite => {
+                let summary = ["warnings summary", "slowest", "coverage", "tests coverage", "PASSES"].iter().any(|name| line.contains(name));
+                ((Rank::Frame, 50), None, if summary { Section::Summary } else { Section::Run })
+            }
+        };
+        if case == Case::Skipped {
+            self.skipped.push(at);
+        }
+        if section == Section::Failure {
+            self.message = 0;
+        }
+        // The name of a case that is about to run says how it ended only where it failed.
+        if case == Case::Failed && self.section == Section::Run && line.starts_with("--- ") {
+            self.message = 0;
+        }
+        self.section = section;
+        self.set(at, worth, label);
+    }
+
+    fn other(&mut self, at: usize, line: &str) {
+        if line.trim().is_empty() {
+            self.goes_on = self.goes_on && self.message == 0;
+            self.set(at, (Rank::Context, 0), None);
+            return;
+        }
+        if is_progress(line) && self.section == Section::Run {
+            self.set(at, (Rank::Filler, 0), None);
+            return;
+        }
+        let worth = match self.section {
+            Section::Captured if line.starts_with("E   ") || is_place(line) => (Rank::Must, 500),
+            Section::Captured => (Rank::Context, 5),
+            Section::Summary => match severity::of(line) {
+                Some(Severity::Error | Severity::Warning) => (Rank::Context, 60),
+                _ => (Rank::Context, 8),
+            },
+            Section::Failure | Section::Run => self.said(line),
+        };
+        if worth.0 < Rank::Must {
+            self.others.push(at);
+        }
+        self.set(at, worth, None);
+    }
+
+    /// What a line of a failure is worth: its message and its place most.
+    fn said(&mut self, line: &str) -> (Rank, u16) {
+        let text = line.trim_start();
+        let opens = is_message(text, line) || matches!(diagnostic::part(line), Some(Part::Head(_))) || frame::is_head(line) && !text.starts_with("Traceback");
+        if opens {
+            self.goes_on = text.contains("panicked at") || text.starts_with("assertion") || text.ends_with(':');
+        }
+        if opens || self.goes_on {
+            if text.starts_with("note:") || frame::of(line).is_some() {
+                self.goes_on = false;
+                return (Rank::Context, 10);
+            }
+            self.message += 1;
+            return if self.message <= MESSAGE { (Rank::Must, 620 - self.message as u16) } else { (Rank::Context, 40) };
+        }
+        if is_place(line) || matches!(diagnostic::part(line), Some(Part::Place)) {
+            return (Rank::Must, 610);
+        }
+        match diagnostic::part(line) {
+            Some(Part::Total) => (Rank::Must, 650),
+            Some(_) => (Rank::Context, 20),
+            None if self.section == Section::Failure => match severity::of(line) {
+                Some(Severity::Error) => (Rank::Must, 450),
+                _ => (Rank::Context, 25),
+            },
+            None => (Rank::Context, 10),
+        }
+    }
+
+    /// A few skipped tests are worth their names.
+    fn few_skipped(&mut self) {
+        if self.skipped.len() <= SKIPPED {
+            for at in std::mem::take(&mut self.skipped) {
+                self.set(at, (Rank::Context, 30), Some("skipped"));
+            }
+        }
+    }
+
+    /// Of the frames in a failure those of libraries are left out.
+    fn stacks(&mut self) {
+        let mut start: Option<usize> = None;
+        let mut stacks: Vec<Range<usize>> = Vec::new();
+        for at in 0..=self.lines.len() {
+            let line = self.lines.get(at);
+            let framed = at < self.lines.len() && frame::of(line).is_some();
+            let source = start.is_some() && line.starts_with("    ") && self.units.get(at).is_some_and(|unit| unit.rank < Rank::Must);
+            match (framed || source, start) {
+                (true, None) => start = Some(at),
+                (false, Some(from)) => {
+                    stacks.push(from..at);
+                    start = None;
+                }
+                _ => {}
+            }
+        }
+        for stack in stacks.into_iter().filter(|stack| stack.len() > 3) {
+            trace::shorten_frames(self.lines, stack, &mut self.units);
+        }
+    }
+
+    /// Other lines of one template: where there are many, the first and the last stay.
+    fn fold_others(&mut self) {
+        let mut templates = Templates::default();
+        let others = std::mem::take(&mut self.others);
+        let ids: Vec<u32> = others.iter().map(|at| templates.learn(*at, bare(self.lines.get(*at)), 0)).collect();
+        for (at, id) in others.into_iter().zip(ids) {
+            let Some(template) = templates.get(id).filter(|template| template.count > COMMON) else { continue };
+            let Some(unit) = self.units.get_mut(at).filter(|unit| unit.rank == Rank::Context) else { continue };
+            if template.first as usize == at {
+                unit.note = Some(format!("⟨×{}, last line {}⟩", template.count, template.last + 1));
+            } else if template.last as usize != at {
+                unit.rank = Rank::Filler;
+            }
+        }
+    }
+}
+
+/// A line of an assertion's message.
+fn is_message(text: &str, line: &str) -> bool {
+    if line.starts_with("E   ") || line.starts_with("E ") && line.len() > 4 {
+        return true;
+    }
+    const OPENINGS: [&str; 22] = [
+        "assertion", "left:", "right:", "Expected", "expected", "Received", "received", "Actual", "actual", "got:", "want:", "+ expected",
+        "- Expected", "+ Received", "AssertionError", "expect(", "Error:", "panicked at", "Diff:", "Value of:", "Which is:", "Failure",
+    ];
+    if OPENINGS.iter().any(|opening| text.starts_with(opening)) {
+        return true;
+    }
+    if text.contains("' panicked at ") || text.contains(") panicked at ") || text.contains("Error Trace:") {
+        return true;
+    }
+    // `    shop_test.go:12: got 3, want 4`
+    line.starts_with([' ', '\t']) && text.split_once(".go:").is_some_and(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Where a failure was: `tests/test_a.py:12: AssertionError`, `❯ src/a.test.ts:3:7`, `a.cc:12: Failure`.
+fn is_place(line: &str) -> bool {
+    let text = line.strip_prefix(" ❯ ").unwrap_or(line);
+    if let Some(rest) = line.strip_prefix("  File \"") {
+        return !rest.contains("/lib/python") && !rest.contains("site-packages") && !rest.contains("<frozen");
+    }
+    diagnostic::place(text).is_some() && !text.starts_with(' ')
 }
