@@ -1,21 +1,23 @@
 //! Lines that say the same thing about different values.
 //!
 //! Two steps, both linear. A line's *words* are hashed with every value masked (numbers, addresses, paths, ids, times):
-//! lines of one hash are a *variant*. Variants of the same length, with the same first words and most others alike, are a
-//! *group* (after Drain, He et al. 2017: a fixed-depth tree, then similarity). The first few variants of a group are
-//! templates of their own, so that `Starting` and `Finished` stay apart; where there are more, the word that differs is
-//! a value (a user's name), and the rest of the group is one template.
+//! lines of one hash are a *variant*. Variants of the same length, with the same first word and the same others but for a
+//! few places, are a *group* (after Drain, He et al. 2017: a fixed-depth tree, then similarity). The first few variants of
+//! a group are templates of their own, so that `Starting` and `Finished` stay apart; where there are more, the word that
+//! differs is a value (a user's name), and the rest of the group is one template.
 
 use std::collections::HashMap;
 
 /// Words of a line that take part in the comparison; all take part in the variant's hash.
 const WORDS: usize = 40;
-/// Of so many words at least this share, in per cent, must be alike.
-const ALIKE_PERCENT: usize = 60;
+/// In one place the lines of a group may differ, and in one more for every so many words.
+const WORDS_PER_PLACE: usize = 12;
+/// Second words after one first word that have a bucket of their own.
+const CHILDREN: u32 = 12;
 /// Groups in one bucket that a new variant is compared with.
-const CANDIDATES: usize = 24;
-/// Variants of a group that are templates of their own.
-const VARIANTS: u32 = 4;
+const CANDIDATES: usize = 32;
+/// Variants of a group that are templates of their own: of plain lines, and of those of another class.
+const VARIANTS: [u32; 2] = [4, 8];
 /// A masked value.
 const VALUE: u32 = 0;
 const NONE: u32 = u32::MAX;
@@ -35,6 +37,8 @@ pub(crate) struct Template {
 #[derive(Debug)]
 struct Group {
     words: Vec<u32>,
+    /// The places in which its variants differ, one bit each.
+    places: u64,
     variants: u32,
     /// The template of all variants beyond the first few.
     pooled: u32,
@@ -45,6 +49,8 @@ struct Group {
 pub(crate) struct Templates {
     known: HashMap<u64, u32>,
     buckets: HashMap<u64, Vec<u32>>,
+    /// How many second words follow a first one.
+    children: HashMap<u64, u32>,
     groups: Vec<Group>,
     all: Vec<Template>,
     words: Vec<u32>,
@@ -58,7 +64,7 @@ impl Templates {
         let id = match self.known.get(&masked.hash) {
             Some(id) => *id,
             None => {
-                let id = self.place(&masked, at);
+                let id = self.place(&masked, at, class);
                 self.known.insert(masked.hash, id);
                 id
             }
@@ -79,27 +85,35 @@ impl Templates {
         self.all.get(id as usize)
     }
 
-    fn place(&mut self, masked: &Masked, at: u32) -> u32 {
+    fn place(&mut self, masked: &Masked, at: u32, class: u8) -> u32 {
         let fresh = self.all.len() as u32;
-        let bucket = self.buckets.entry(masked.bucket).or_default();
-        let mut best: Option<(usize, u32)> = None;
-        for group in bucket.iter() {
-            let Some(known) = self.groups.get(*group as usize) else { continue };
-            let alike = known.words.iter().zip(&self.words).filter(|(a, b)| a == b).count();
-            if best.is_none_or(|(most, _)| alike > most) {
-                best = Some((alike, *group));
+        // A second word with many values is a value itself: its lines share one bucket.
+        let children = self.children.entry(masked.first).or_default();
+        let new = !self.buckets.contains_key(&masked.second);
+        let bucket = if new && *children >= CHILDREN { masked.first } else { masked.second };
+        *children += u32::from(new && *children < CHILDREN);
+        let bucket = self.buckets.entry(bucket).or_default();
+        let allowed = 1 + self.words.len() as u32 / WORDS_PER_PLACE as u32;
+        let mut best: Option<(u32, u64, u32)> = None;
+        for id in bucket.iter() {
+            let Some(group) = self.groups.get(*id as usize) else { continue };
+            let places = differing(&group.words, &self.words) | group.places;
+            let grown = (places ^ group.places).count_ones();
+            if places.count_ones() <= allowed && best.is_none_or(|(least, _, _)| grown < least) {
+                best = Some((grown, places, *id));
             }
         }
-        let close = best.filter(|(alike, _)| *alike * 100 >= self.words.len() * ALIKE_PERCENT);
-        let Some(group) = close.and_then(|(_, group)| self.groups.get_mut(group as usize)) else {
+        let group = best.and_then(|(_, places, id)| self.groups.get_mut(id as usize).map(|group| (places, group)));
+        let Some((places, group)) = group else {
             if bucket.len() < CANDIDATES {
                 bucket.push(self.groups.len() as u32);
-                self.groups.push(Group { words: self.words.clone(), variants: 1, pooled: NONE });
+                self.groups.push(Group { words: self.words.clone(), places: 0, variants: 1, pooled: NONE });
             }
             return self.open(fresh, at);
         };
+        group.places = places;
         group.variants += 1;
-        if group.variants <= VARIANTS {
+        if group.variants <= VARIANTS.get(usize::from(class)).or(VARIANTS.last()).copied().unwrap_or(1) {
             return self.open(fresh, at);
         }
         if group.pooled == NONE {
@@ -115,14 +129,21 @@ impl Templates {
     }
 }
 
+/// The places in which two lines of the same length differ.
+fn differing(a: &[u32], b: &[u32]) -> u64 {
+    a.iter().zip(b).enumerate().fold(0, |places, (at, (a, b))| if a == b { places } else { places | 1 << at })
+}
+
 /// A line with its values masked.
 struct Masked {
     /// Of all words, values masked.
     hash: u64,
     /// Of the whole line.
     bytes: u64,
-    /// Of how many words, and the first two that are no values.
-    bucket: u64,
+    /// Of how many words there are, and the first that is no value.
+    first: u64,
+    /// The same with the second.
+    second: u64,
 }
 
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -151,17 +172,22 @@ pub(crate) fn masked_hash(line: &str, words: &mut Vec<u32>) -> u64 {
 fn mask(line: &str, class: u8, words: &mut Vec<u32>) -> Masked {
     words.clear();
     let bytes = line.as_bytes();
-    let (mut hash_all, mut bucket, mut heads) = (mix(SEED, u64::from(class)), u64::from(class), 0);
-    let (mut at, mut was_value, mut count) = (0, false, 0u64);
+    let mut hash_all = mix(SEED, u64::from(class));
+    let (mut first, mut second, mut heads) = (hash_all, hash_all, 0);
+    let (mut at, mut was_value, mut count, mut asked) = (0, false, 0u64, false);
     while let Some(byte) = bytes.get(at) {
         if !in_word(*byte) {
             at += 1;
             continue;
         }
-        let end = at + bytes.iter().skip(at).take_while(|byte| in_word(**byte)).count();
+        let path = *byte == b'/';
+        let end = at + bytes.iter().skip(at).take_while(|byte| in_word(**byte) || path && !ends_path(**byte)).count();
         let word = bytes.get(at..end).unwrap_or_default();
-        let value = is_value(word, count);
-        at = end;
+        // The status of an answer is no value; what follows it (sizes, browsers) tells lines apart but says nothing else.
+        let status = asked && word.len() == 3 && word.iter().all(u8::is_ascii_digit);
+        let value = !status && is_value(word, count);
+        asked = word.starts_with(b"HTTP/");
+        at = if status { bytes.len() } else { end };
         // Values side by side are one: the parts of a time, the items of a list.
         if value && was_value {
             continue;
@@ -172,13 +198,19 @@ fn mask(line: &str, class: u8, words: &mut Vec<u32>) -> Masked {
         hash_all = mix(hash_all, u64::from(said));
         if !value && heads < 2 {
             heads += 1;
-            bucket = mix(bucket, u64::from(said));
+            second = mix(second, u64::from(said));
+            first = if heads == 1 { second } else { first };
         }
         if words.len() < WORDS {
             words.push(said);
         }
     }
-    Masked { hash: hash_all, bytes: hash(bytes), bucket: mix(bucket, count) }
+    Masked { hash: hash_all, bytes: hash(bytes), first: mix(first, count), second: mix(second, count).rotate_left(1) }
+}
+
+/// What ends a path or an address with its query.
+fn ends_path(byte: u8) -> bool {
+    byte <= b' ' || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'(' | b')' | b'[' | b']' | b'{' | b'}' | b',' | b';')
 }
 
 fn in_word(byte: u8) -> bool {

@@ -103,29 +103,45 @@ fn progress_runs(read: &[Is], units: &mut [Unit]) {
     }
 }
 
-/// Where each diagnostic begins and ends: from its head to the next, or to what is no part of one.
-fn diagnostics(lines: &Lines<'_>, read: &[Is]) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = Vec::new();
-    let mut open: Option<usize> = None;
+/// A diagnostic: its lines, from what leads to it to the next or to what is no part of one, and where its message is.
+struct Diagnostic {
+    span: Range<usize>,
+    head: usize,
+}
+
+fn diagnostics(lines: &Lines<'_>, read: &[Is]) -> Vec<Diagnostic> {
+    let mut found: Vec<Diagnostic> = Vec::new();
+    let (mut open, mut head): (Option<usize>, Option<usize>) = (None, None);
     for (at, is) in read.iter().enumerate() {
-        let ends = matches!(is, Is::Part(Part::Head(_) | Part::Total) | Is::Progress) || lines.get(at).trim().is_empty();
-        if ends && let Some(start) = open.take() {
-            found.push(start..at);
+        let line = lines.get(at);
+        let (heads, leads) = (matches!(is, Is::Part(Part::Head(_))), diagnostic::is_lead(bare(line)));
+        let stops = matches!(is, Is::Part(Part::Total) | Is::Progress) || line.trim().is_empty();
+        if (heads || leads || stops)
+            && let (Some(start), Some(at_head)) = (open, head)
+        {
+            found.push(Diagnostic { span: start..at, head: at_head });
+            (open, head) = (None, None);
         }
-        if matches!(is, Is::Part(Part::Head(_))) {
-            open = Some(at);
+        if stops {
+            open = None;
+        } else if heads || leads {
+            open = open.or(Some(at));
+            head = heads.then_some(at);
         }
     }
-    found.extend(open.map(|start| start..read.len()));
+    if let (Some(start), Some(head)) = (open, head) {
+        found.push(Diagnostic { span: start..read.len(), head });
+    }
     found
 }
 
 /// A diagnostic that is the same to the last byte as one before it is a repeat: the first says how often it came.
 fn fold_repeats(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
     let mut seen: HashMap<u64, (usize, u32)> = HashMap::new();
-    for span in diagnostics(lines, read) {
-        let key = span.clone().fold(0u64, |key, at| key.rotate_left(9) ^ template::hash(bare(lines.get(at)).as_bytes()));
-        let entry = seen.entry(key).or_insert((span.start, 0));
+    for Diagnostic { span, head } in diagnostics(lines, read) {
+        let said = head..span.end;
+        let key = said.fold(0u64, |key, at| key.rotate_left(9) ^ template::hash(bare(lines.get(at)).as_bytes()));
+        let entry = seen.entry(key).or_insert((head, 0));
         entry.1 += 1;
         if entry.1 > 1 {
             for unit in units.get_mut(span).unwrap_or_default() {

@@ -311,7 +311,7 @@ fn dots(body: &str, percent: bool) -> Option<Case> {
     let (name, letters) = body.rsplit_once(' ').unwrap_or(("", body));
     let file = name.is_empty() || name.trim_end().ends_with(".py");
     let known = !letters.is_empty() && letters.bytes().all(|byte| matches!(byte, b'.' | b'F' | b'E' | b's' | b'x' | b'X' | b'S' | b'u'));
-    if !file || !known || (name.is_empty() && !percent && (letters.len() < 4 || !letters.contains(".."))) || letters == "..." {
+    if !file || !known || (name.is_empty() && !percent && (letters.len() < 4 || !letters.contains(".."))) || name.is_empty() && letters == "..." {
         return None;
     }
     Some(if letters.contains(['F', 'E']) { Case::Failed } else { Case::Dots })

@@ -84,6 +84,11 @@ fn opening(text: &str, indent: usize) -> Option<Part> {
     }
 }
 
+/// Whether a line leads to the diagnostic after it: `a.c: In function 'main':`, `In file included from a.c:1:`.
+pub(crate) fn is_lead(line: &str) -> bool {
+    line.starts_with("In file included from") || line.ends_with(':') && (line.contains(": In ") || line.contains(": At "))
+}
+
 /// How long the place is that a text begins with: `src/a.c:3:7`, `src/a.ts(3,7)`.
 pub(crate) fn place(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();

@@ -20,6 +20,7 @@ pub(crate) fn of(line: &str) -> Option<Owner> {
         [b'#', b'0'..=b'9', ..] => is_numbered(text.trim_start_matches('#'), ' '),
         [b'0'..=b'9', ..] if indented => is_numbered(text, ':'),
         [b'g', b'o', b'r', b'o', ..] => return None,
+        [.., b')'] if indented && (text.contains(" (node:") || text.contains(" (file:")) => true,
         [first, ..] if first.is_ascii_alphabetic() || *first == b'/' => is_go(line),
         _ => false,
     };
@@ -78,22 +79,50 @@ fn is_go_arguments(text: &str) -> bool {
     text.starts_with("*") || text.starts_with("0x") || text.starts_with("{0x") || text == "..." || text.is_empty()
 }
 
-/// Where libraries and runtimes live, and what their packages are called.
-const LIBRARY: [&str; 58] = [
-    "node_modules/", "node:internal", "internal/", "site-packages/", "dist-packages/", "lib/python", "<frozen ",
-    "/rustc/", ".cargo/registry", "/usr/local/go/", "/go/src/", "/pkg/mod/", "/usr/lib", "/usr/include", "/sysdeps/",
-    "java.base/", "jdk.internal", " java.", " javax.", " jakarta.", " sun.", " com.sun.", " kotlin.", " kotlinx.", " scala.",
-    " akka.", " org.springframework.", " org.apache.", " org.junit.", " org.hibernate.", " org.eclipse.", " io.netty.",
-    " reactor.", " com.fasterxml.", " com.google.common.", " org.gradle.", " groovy.", " org.mockito.", " System.",
-    " Microsoft.", " std::", " core::", " alloc::", "<core::", "<alloc::", "<std::", "std::rt::", "std::panicking", " tokio::",
-    " rayon::", " rust_begin_unwind", "__rust_", "__libc_start", "_start", " clone3", "start_thread", "runtime.", "testing.tRunner",
-];
+/// Where libraries and runtimes live, and what their packages are called, by the first byte.
+fn libraries(first: u8) -> &'static [&'static str] {
+    match first {
+        b'.' => &[".cargo/registry"],
+        b'<' => &["<frozen ", "<anonymous>"],
+        b'_' => &["__rust_", "__libc_start", "_start"],
+        b'M' => &["Microsoft."],
+        b'S' => &["System."],
+        b'a' => &["alloc::", "akka."],
+        b'c' => &["com.sun.", "com.fasterxml.", "com.google.common.", "core::", "clone3"],
+        b'd' => &["dist-packages/"],
+        b'g' => &["groovy.", "go/src/"],
+        b'i' => &["io.netty."],
+        b'j' => &["java.", "javax.", "jakarta.", "jdk.", "jest-"],
+        b'k' => &["kotlin.", "kotlinx."],
+        b'l' => &["lib/python", "lib64/python"],
+        b'n' => &["node_modules/", "node:"],
+        b'o' => &["org.springframework.", "org.apache.", "org.junit.", "org.hibernate.", "org.eclipse.", "org.gradle.", "org.mockito."],
+        b'p' => &["pkg/mod/"],
+        b'r' => &["rustc/", "rayon::", "rust_begin_unwind", "runtime.", "reactor."],
+        b's' => &["site-packages/", "sysdeps/", "sun.", "scala.", "std::", "start_thread"],
+        b't' => &["tokio::", "testing.tRunner"],
+        b'u' => &["usr/lib", "usr/include", "usr/local/go/"],
+        _ => &[],
+    }
+}
 
-fn is_library(text: &str) -> bool {
-    if text.starts_with("... ") {
+/// Whether a frame's text or a path is of a library or the runtime.
+pub(crate) fn is_library(text: &str) -> bool {
+    if text.starts_with("... ") || text.contains("(internal/") {
         return true;
     }
-    LIBRARY.iter().any(|mark| memchr::memmem::find(text.as_bytes(), mark.as_bytes()).is_some())
+    let bytes = text.as_bytes();
+    let mut before = b' ';
+    for (at, byte) in bytes.iter().enumerate() {
+        if matches!(before, b' ' | b'/' | b'(' | b'<' | b'"' | b'\\') {
+            let rest = bytes.get(at..).unwrap_or_default();
+            if libraries(*byte).iter().any(|mark| rest.starts_with(mark.as_bytes())) {
+                return true;
+            }
+        }
+        before = *byte;
+    }
+    false
 }
 
 /// Whether a line names an exception or its cause: `a.b.XException: …`, `Caused by: …`, `panic: …`.

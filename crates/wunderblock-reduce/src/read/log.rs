@@ -92,7 +92,7 @@ fn judge(unit: &mut Unit, at: usize, entry: Entry, template: &Template) {
         unit.rank = if weight > Severity::Info { Rank::Must } else { Rank::Frame };
         unit.score = example + weight as u16 * 100 + if whole { 10 } else { 0 };
         if entry.head || weight > Severity::Info || first || whole {
-            if first && !whole {
+            if first && !whole && (entry.head || weight > Severity::Info) {
                 let last = template.last as u64 + 1;
                 let same = if template.differ { "" } else { " the same" };
                 unit.note = Some(format!("⟨×{}{same}, last line {last}⟩", template.count));

@@ -1,11 +1,12 @@
 //! Test runners: each failing test with its name, place and message stays, and the totals; tests that pass do not.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::detect::Sample;
 use crate::lines::Lines;
 use crate::severity::{self, Severity};
-use crate::template::Templates;
+use crate::template::{self, Templates};
 use crate::unit::{Rank, Unit};
 
 use super::build::bare;
@@ -66,6 +67,9 @@ struct Reader<'l> {
     message: usize,
     /// The next line is still the message (`panicked at …:` is followed by it).
     goes_on: bool,
+    /// Within what a TAP test that passed says of itself.
+    passing: bool,
+    passed: bool,
     skipped: Vec<usize>,
     others: Vec<usize>,
 }
@@ -77,6 +81,8 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
         section: Section::Run,
         message: 0,
         goes_on: false,
+        passing: false,
+        passed: false,
         skipped: Vec::new(),
         others: Vec::new(),
     };
@@ -85,6 +91,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     }
     reader.few_skipped();
     reader.stacks();
+    reader.sources();
     reader.fold_others();
     reader.units
 }
@@ -116,6 +123,8 @@ impl Reader<'_> {
 
     fn case(&mut self, at: usize, line: &str, case: Case) {
         self.goes_on = false;
+        self.passing = false;
+        self.passed = case == Case::Passed;
         let (worth, label, section) = match case {
             Case::Passed => ((Rank::Filler, 0), Some("passed"), Section::Run),
             Case::Dots | Case::Started => ((Rank::Filler, 0), None, Section::Run),
@@ -149,6 +158,11 @@ impl Reader<'_> {
             self.set(at, (Rank::Context, 0), None);
             return;
         }
+        if self.passing || self.passed && line.trim() == "---" {
+            self.passing = line.trim() != "...";
+            self.set(at, (Rank::Filler, 0), None);
+            return;
+        }
         if is_progress(line) && self.section == Section::Run {
             self.set(at, (Rank::Filler, 0), None);
             return;
@@ -162,7 +176,7 @@ impl Reader<'_> {
             },
             Section::Failure | Section::Run => self.said(line),
         };
-        if worth.0 < Rank::Must {
+        if worth.0 < Rank::Must && self.section != Section::Failure {
             self.others.push(at);
         }
         self.set(at, worth, None);
@@ -225,6 +239,53 @@ impl Reader<'_> {
         }
         for stack in stacks.into_iter().filter(|stack| stack.len() > 3) {
             trace::shorten_frames(self.lines, stack, &mut self.units);
+        }
+    }
+
+    /// pytest prints the function around each frame. Those of libraries, and those printed before, are left out; the line
+    /// it stopped at, what was raised and the place stay.
+    fn sources(&mut self) {
+        let mut seen = HashSet::new();
+        let (mut start, mut key) = (0, 0u64);
+        for at in 0..self.lines.len() {
+            let line = self.lines.get(at);
+            let ruled = line.starts_with("_ _ _") || matches!(case::of(line), Some(Case::Details | Case::Suite | Case::Captured));
+            if ruled {
+                (start, key) = (at + 1, 0);
+                continue;
+            }
+            let placed = diagnostic::place(line).filter(|_| !line.starts_with(' ')).and_then(|end| line.get(end..));
+            let Some(after) = placed.filter(|after| after.starts_with(':')) else {
+                if line.starts_with("    ") {
+                    key = key.rotate_left(11) ^ template::hash(line.as_bytes());
+                }
+                continue;
+            };
+            // The short style puts the place before the line of source: nothing to leave out but that of libraries.
+            let library = frame::is_library(line);
+            let short = after.starts_with(": in ");
+            let known = !seen.insert(key) && key != 0;
+            if !short {
+                let leave = library || known;
+                self.source(start..at, if leave { Rank::Filler } else { Rank::Context });
+            } else if library {
+                let body = (at + 1..self.lines.len()).take_while(|at| self.lines.get(*at).starts_with("    ")).count();
+                self.source(at + 1..at + 1 + body, Rank::Filler);
+                self.set(at, (Rank::Filler, 0), Some("frames"));
+            }
+            (start, key) = (at + 1, 0);
+        }
+    }
+
+    /// Lines of printed source get this rank; what stands between them (values, `>`, `E`) does not.
+    fn source(&mut self, span: Range<usize>, rank: Rank) {
+        for at in span {
+            let line = self.lines.get(at);
+            let printed = line.starts_with("    ") || line.is_empty() && rank == Rank::Filler;
+            if let Some(unit) = self.units.get_mut(at).filter(|unit| printed && unit.score < 700) {
+                unit.rank = rank;
+                unit.score = unit.score.min(25);
+            }
         }
     }
 
