@@ -21,12 +21,13 @@ const COMMON: u32 = 6;
 pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     let mut strong = 0;
     let of_build = sample.share(|line| {
-        let line = bare(line);
-        diagnostic::part(line).is_some() || is_progress(line)
+        let undated = line.get(stamp::prefix(line)..).unwrap_or(line);
+        let line = within_step(undated);
+        line.len() < undated.len() || diagnostic::part(line).is_some() || is_progress(line)
     });
     strong += sample.count(|line| {
         let line = bare(line);
-        is_progress(line) || matches!(diagnostic::part(line), Some(Part::Head(_) | Part::Place | Part::Total))
+        is_progress(line) || matches!(diagnostic::part(line), Some(Part::Head(_) | Part::Place | Part::Total | Part::Step))
     });
     if strong < 2 {
         return 0;
@@ -78,6 +79,7 @@ fn judge(unit: &mut Unit, is: Is, line: &str) {
         }
         Is::Part(Part::Place) => (Rank::Must, 400),
         Is::Part(Part::Total) => (Rank::Must, 900),
+        Is::Part(Part::Step) => (Rank::Frame, 40),
         Is::Part(Part::Help) => (Rank::Context, 30),
         Is::Part(Part::Code) => (Rank::Context, 20),
         Is::Progress => (Rank::Filler, 0),
@@ -115,7 +117,7 @@ fn diagnostics(lines: &Lines<'_>, read: &[Is]) -> Vec<Diagnostic> {
     for (at, is) in read.iter().enumerate() {
         let line = lines.get(at);
         let (heads, leads) = (matches!(is, Is::Part(Part::Head(_))), diagnostic::is_lead(bare(line)));
-        let stops = matches!(is, Is::Part(Part::Total) | Is::Progress) || line.trim().is_empty();
+        let stops = matches!(is, Is::Part(Part::Total | Part::Step) | Is::Progress) || line.trim().is_empty();
         if (heads || leads || stops)
             && let (Some(start), Some(at_head)) = (open, head)
         {

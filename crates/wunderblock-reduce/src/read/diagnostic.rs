@@ -13,6 +13,8 @@ pub(crate) enum Part {
     Code,
     /// Notes, help, candidates.
     Help,
+    /// A step of the build begins: `#12 [4/9] RUN make`, `Step 3/9 : COPY a b`.
+    Step,
     /// A tool's count or final status.
     Total,
 }
@@ -27,6 +29,9 @@ pub(crate) fn part(line: &str) -> Option<Part> {
     if is_total(text) {
         return Some(Part::Total);
     }
+    if indent == 0 && is_step(text) {
+        return Some(Part::Step);
+    }
     if let Some(rest) = text.strip_prefix("--> ").or_else(|| text.strip_prefix("::: ")) {
         return place(rest).map(|_| if text.starts_with('-') { Part::Place } else { Part::Help });
     }
@@ -37,6 +42,15 @@ pub(crate) fn part(line: &str) -> Option<Part> {
         return Some(part);
     }
     placed(line)
+}
+
+fn is_step(text: &str) -> bool {
+    if let Some(rest) = text.strip_prefix("Step ") {
+        return rest.starts_with(|c: char| c.is_ascii_digit()) && rest.contains('/') && rest.contains(" : ");
+    }
+    let Some(rest) = text.strip_prefix('#') else { return false };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    digits > 0 && rest.get(digits..).is_some_and(|rest| rest.starts_with(" ["))
 }
 
 /// `12 | code`, ` | ^^^`, `...`, `^~~~`.
@@ -131,7 +145,7 @@ fn placed(line: &str) -> Option<Part> {
     let Some(end) = place(text) else { return listed(line) };
     let rest = text.get(end..)?;
     let said = rest.strip_prefix(": ").or_else(|| rest.strip_prefix(" - ")).or_else(|| rest.strip_prefix(" "));
-    let Some(said) = said.or_else(|| (rest.is_empty() || rest == ":").then_some("")) else { return None };
+    let said = said.or_else(|| (rest.is_empty() || rest == ":").then_some(""))?;
     let word = said.split([' ', ':', '[']).next().unwrap_or("");
     match word {
         "error" | "fatal" | "Error" | "ERROR" => Some(Part::Head(Severity::Error)),

@@ -136,7 +136,7 @@ pub(crate) fn is_head(line: &str) -> bool {
     if OPENINGS.iter().any(|opening| text.starts_with(opening)) || text.starts_with("==") && text.contains("ERROR:") {
         return true;
     }
-    let text = text.trim_start_matches(|c: char| c == '|' || c == '+' || c == '-' || c == ' ');
+    let text = text.trim_start_matches(['|', '+', '-', ' ']);
     let name = text.split([':', ' ', '(']).next().unwrap_or("");
     is_type(name) && (name.len() == text.len() || text.get(name.len()..).is_some_and(|rest| rest.starts_with([':', ' ', '('])))
 }

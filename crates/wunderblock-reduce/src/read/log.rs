@@ -16,7 +16,7 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
         return 0;
     }
     let begun = sample.share(|line| stamp::prefix(line) > 0);
-    let dated = sample.share(|line| is_head(line));
+    let dated = sample.share(is_head);
     // Records of several lines: what follows a head belongs to it.
     let follows = sample.share(|line| line.starts_with([' ', '\t']) || is_head(line));
     let all = if dated >= 25 { dated.max(follows * 9 / 10) } else { dated };

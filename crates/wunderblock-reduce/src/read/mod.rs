@@ -11,8 +11,10 @@ mod infra;
 mod listing;
 mod log;
 mod markdown;
-mod prose;
 mod progress;
+#[cfg(test)]
+mod promises;
+mod prose;
 mod search;
 mod stamp;
 mod table;

@@ -20,29 +20,33 @@ use super::trace;
 const SKIPPED: usize = 12;
 /// Of what a failure says, so many lines of message are its core; the rest is context.
 const MESSAGE: usize = 16;
+/// So many lines in a row that were there before are a repeat.
+const REPEATED: usize = 4;
 /// A template of other lines with more than these is folded.
 const COMMON: u32 = 8;
 
 pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
-    let is = |line: &str| case::of(bare(line));
-    let cases = sample.share(|line| is(line).is_some());
-    let fenced = sample.count(|line| line.starts_with("```") || line.starts_with("# ") || line.starts_with("## "));
-    let tap = sample.count(|line| matches!(case::of(line), Some(Case::Passed | Case::Failed))) > 0;
-    let quoted = fenced >= 2 && !tap;
-    let some = sample.count(|line| is(line).is_some());
-    if some < 2 || quoted {
-        return if quoted { cases / 3 } else { 0 };
+    let cases: Vec<Option<Case>> = sample.lines.iter().map(|line| case::of(bare(line))).collect();
+    let some = cases.iter().flatten().count();
+    let said = sample.lines.iter().filter(|line| !line.trim().is_empty()).count();
+    if some < 2 {
+        return 0;
+    }
+    let share = (some * 100 / said.max(1)) as u32;
+    // A report within a page of words is quoted: the page begins before it.
+    let first = cases.iter().position(Option::is_some).unwrap_or(0);
+    let page = |line: &&str| line.starts_with("```") || line.starts_with("# ") || line.starts_with("## ");
+    if sample.lines.iter().take(first).any(page) {
+        return share / 3;
     }
     // A run begins like one and ends with its totals; what lies between may be anything a test printed.
-    let said: Vec<&str> = sample.text.trim_end().rsplit('\n').take(14).collect();
-    let ended = said.iter().any(|line| is(line.trim_end_matches('\r')) == Some(Case::Total));
-    let began = sample.lines.iter().take(60).filter(|line| !line.trim().is_empty()).enumerate().any(|(nth, line)| {
-        nth < 60 && matches!(is(line), Some(Case::Suite | Case::Passed | Case::Failed | Case::Started | Case::Dots | Case::Total))
-    });
+    let mut last = sample.text.trim_end().rsplit('\n').take(14);
+    let ended = last.any(|line| case::of(bare(line.trim_end_matches('\r'))) == Some(Case::Total));
+    let began = first < 60;
     match (began, ended) {
-        (true, true) => 94.min(70 + cases),
-        (false, true) | (true, false) if cases >= 10 => 88.min(55 + cases),
-        _ => cases * 95 / 100,
+        (true, true) => 94.min(70 + share),
+        (false, true) | (true, false) if share >= 10 => 88.min(55 + share),
+        _ => share * 95 / 100,
     }
 }
 
@@ -67,6 +71,7 @@ struct Reader<'l> {
     message: usize,
     /// The next line is still the message (`panicked at …:` is followed by it).
     goes_on: bool,
+    cases: Vec<Option<Case>>,
     /// Within what a TAP test that passed says of itself.
     passing: bool,
     passed: bool,
@@ -81,6 +86,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
         section: Section::Run,
         message: 0,
         goes_on: false,
+        cases: lines.iter().map(|line| case::of(bare(line))).collect(),
         passing: false,
         passed: false,
         skipped: Vec::new(),
@@ -92,6 +98,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     reader.few_skipped();
     reader.stacks();
     reader.sources();
+    reader.seen_before();
     reader.fold_others();
     reader.units
 }
@@ -99,7 +106,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
 impl Reader<'_> {
     fn read(&mut self, at: usize) {
         let line = bare(self.lines.get(at));
-        match case::of(line) {
+        match self.cases.get(at).copied().flatten() {
             Some(case) if !self.is_quoted(line, case) => self.case(at, line, case),
             _ => self.other(at, line),
         }
@@ -185,7 +192,10 @@ impl Reader<'_> {
     /// What a line of a failure is worth: its message and its place most.
     fn said(&mut self, line: &str) -> (Rank, u16) {
         let text = line.trim_start();
-        let opens = is_message(text, line) || matches!(diagnostic::part(line), Some(Part::Head(_))) || frame::is_head(line) && !text.starts_with("Traceback");
+        let part = diagnostic::part(line);
+        let opens = is_message(text, line)
+            || matches!(part, Some(Part::Head(_)))
+            || frame::is_head(line) && !text.starts_with("Traceback");
         if opens {
             self.goes_on = text.contains("panicked at") || text.starts_with("assertion") || text.ends_with(':');
         }
@@ -197,10 +207,10 @@ impl Reader<'_> {
             self.message += 1;
             return if self.message <= MESSAGE { (Rank::Must, 620 - self.message as u16) } else { (Rank::Context, 40) };
         }
-        if is_place(line) || matches!(diagnostic::part(line), Some(Part::Place)) {
+        if is_place(line) || part == Some(Part::Place) {
             return (Rank::Must, 610);
         }
-        match diagnostic::part(line) {
+        match part {
             Some(Part::Total) => (Rank::Must, 650),
             Some(_) => (Rank::Context, 20),
             None if self.section == Section::Failure => match severity::of(line) {
@@ -249,7 +259,7 @@ impl Reader<'_> {
         let (mut start, mut key) = (0, 0u64);
         for at in 0..self.lines.len() {
             let line = self.lines.get(at);
-            let ruled = line.starts_with("_ _ _") || matches!(case::of(line), Some(Case::Details | Case::Suite | Case::Captured));
+            let ruled = line.starts_with("_ _ _") || matches!(self.cases.get(at), Some(Some(Case::Details | Case::Suite | Case::Captured)));
             if ruled {
                 (start, key) = (at + 1, 0);
                 continue;
@@ -286,6 +296,28 @@ impl Reader<'_> {
                 unit.rank = rank;
                 unit.score = unit.score.min(25);
             }
+        }
+    }
+
+    /// What was printed before, line for line, is a repeat where enough of it stands together.
+    fn seen_before(&mut self) {
+        let mut pairs = HashSet::new();
+        let (mut before, mut start) = (0u64, 0);
+        for at in 0..=self.lines.len() {
+            let own = template::hash(self.lines.get(at).as_bytes());
+            let plain = self.units.get(at).is_some_and(|unit| unit.rank == Rank::Context);
+            let seen = plain && !pairs.insert(before.rotate_left(1) ^ own);
+            before = own;
+            if seen {
+                continue;
+            }
+            if at >= start + REPEATED {
+                for unit in self.units.get_mut(start..at).unwrap_or_default() {
+                    unit.rank = Rank::Filler;
+                    unit.label = Some("seen before");
+                }
+            }
+            start = at + 1;
         }
     }
 
