@@ -10,6 +10,12 @@ use super::stamp;
 
 /// A template with so few lines stays whole.
 const RARE: u32 = 3;
+/// What follows a record's first line stays with it, unless its own template is more common than this.
+const COMMON: u32 = 40;
+/// Fewer measurements than these have no outliers.
+const MEASURED: f64 = 32.0;
+/// Outliers shown of one template.
+const OUTLIERS: u8 = 5;
 
 pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     if sample.lines.len() < 3 {
@@ -43,31 +49,29 @@ struct Entry {
     template: u32,
     said: Said,
     head: bool,
+    /// What it measured, if it ends with that; else not a number.
+    measured: f32,
 }
 
 pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     let mut templates = Templates::default();
-    let heads = lines.iter().take(400).filter(|line| is_head(line)).count();
-    let by_head = heads * 4 >= lines.len().min(400);
-    let mut entries: Vec<Entry> = Vec::with_capacity(lines.len());
-    for (at, line) in lines.iter().enumerate() {
-        let said = severity::said(line);
-        let head = if by_head { !line.starts_with([' ', '\t']) && (said.level.is_some() || stamp::dated(line)) } else { !line.starts_with([' ', '\t']) };
-        let template = templates.learn(at, line, said.weight() as u8);
-        entries.push(Entry { template, said, head });
-    }
+    let entries = entries(lines, &mut templates);
+    let mut outliers = Outliers::of(&entries);
     let mut units = Vec::with_capacity(lines.len());
     let mut stays = false;
     for (at, entry) in entries.iter().enumerate() {
-        let Some(template) = templates.get(entry.template) else { continue };
         let mut unit = Unit::new(lines.span(at), Rank::Filler);
         unit.label = entry.said.label();
-        judge(&mut unit, at, *entry, template);
+        let count = templates.get(entry.template).map_or(0, |template| {
+            judge(&mut unit, at, *entry, template);
+            template.count
+        });
         if lines.get(at).trim().is_empty() {
             unit.rank = if stays { Rank::Context } else { Rank::Filler };
             unit.note = None;
-        } else if !entry.head && stays && unit.rank == Rank::Filler && template.count <= 40 {
+        } else if unit.rank == Rank::Filler && (!entry.head && stays && count <= COMMON || outliers.take(entry)) {
             unit.rank = Rank::Context;
+            unit.score = 30;
         }
         if entry.head {
             stays = unit.rank > Rank::Filler;
@@ -76,6 +80,69 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     }
     frame(&mut units);
     units
+}
+
+fn entries(lines: &Lines<'_>, templates: &mut Templates) -> Vec<Entry> {
+    let sampled = lines.len().min(400);
+    let heads = lines.iter().take(sampled).filter(|line| is_head(line)).count();
+    // Where most lines have no head, each is a record of its own.
+    let headed = heads * 4 >= sampled;
+    let entry = |(at, line): (usize, &str)| {
+        let said = severity::said(line);
+        let head = !line.starts_with([' ', '\t']) && (!headed || said.level.is_some() || stamp::dated(line));
+        let template = templates.learn(at, line, said.weight() as u8);
+        Entry { template, said, head, measured: measured(line).unwrap_or(f32::NAN) }
+    };
+    lines.iter().enumerate().map(entry).collect()
+}
+
+/// The number with a unit at the end of a line: `in 12 ms`, `time: 0.25`, `"ms":12}`.
+fn measured(line: &str) -> Option<f32> {
+    let text = line.trim_end_matches(['}', ')', ']', '"', ',', '.', ' ']);
+    let number_end = text.len() - text.bytes().rev().take(8).position(|byte| byte.is_ascii_digit())?;
+    let (head, unit) = text.split_at_checked(number_end)?;
+    let digits = head.bytes().rev().take(20).take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+    let (key, number) = head.split_at_checked(head.len() - digits)?;
+    let units = ["ms", "us", "µs", "ns", "s", "sec", "seconds", "KB", "MB", "KiB", "MiB"];
+    let keyed = || {
+        let key = key.trim_end_matches([' ', ':', '=', '"']);
+        key.len() < head.len() - digits && ["ms", "time", "duration", "latency", "elapsed", "took", "seconds"].iter().any(|name| key.ends_with(name))
+    };
+    if units.contains(&unit.trim()) || unit.is_empty() && keyed() { number.parse().ok() } else { None }
+}
+
+/// Which measurements stand out among those of their template: by more than three standard deviations above the mean.
+struct Outliers {
+    /// Per template: above what, and how many may still be shown.
+    limits: Vec<(f64, u8)>,
+}
+
+impl Outliers {
+    fn of(entries: &[Entry]) -> Self {
+        let mut sums: Vec<(f64, f64, f64)> = Vec::new();
+        for entry in entries.iter().filter(|entry| !entry.measured.is_nan()) {
+            let at = entry.template as usize;
+            if sums.len() <= at {
+                sums.resize(at + 1, (0.0, 0.0, 0.0));
+            }
+            let Some((count, sum, squares)) = sums.get_mut(at) else { continue };
+            let value = f64::from(entry.measured);
+            (*count, *sum, *squares) = (*count + 1.0, *sum + value, value.mul_add(value, *squares));
+        }
+        let limit = |(count, sum, squares): (f64, f64, f64)| {
+            let mean = sum / count.max(1.0);
+            let spread = (squares / count.max(1.0) - mean * mean).max(0.0).sqrt();
+            if count < MEASURED { f64::INFINITY } else { 3.0f64.mul_add(spread, mean) }
+        };
+        Self { limits: sums.into_iter().map(|sums| (limit(sums), OUTLIERS)).collect() }
+    }
+
+    fn take(&mut self, entry: &Entry) -> bool {
+        let Some((limit, left)) = self.limits.get_mut(entry.template as usize) else { return false };
+        let out = f64::from(entry.measured) > *limit && *left > 0;
+        *left -= u8::from(out);
+        out
+    }
 }
 
 /// What a line is worth as one of its template's.
@@ -88,20 +155,20 @@ fn judge(unit: &mut Unit, at: usize, entry: Entry, template: &Template) {
         (_, true) => 20,
         _ => 0,
     };
-    if first || last || whole {
-        unit.rank = if weight > Severity::Info { Rank::Must } else { Rank::Frame };
-        unit.score = example + weight as u16 * 100 + if whole { 10 } else { 0 };
-        if entry.head || weight > Severity::Info || first || whole {
-            if first && !whole && (entry.head || weight > Severity::Info) {
-                let last = template.last as u64 + 1;
-                let same = if template.differ { "" } else { " the same" };
-                unit.note = Some(format!("⟨×{}{same}, last line {last}⟩", template.count));
-            }
-        } else {
-            unit.rank = Rank::Filler;
-        }
-    } else {
+    unit.score = example + weight as u16 * 100 + if whole { 10 } else { 0 };
+    if !first && !last && !whole {
         unit.score = weight as u16 * 10;
+        return;
+    }
+    let heavy = weight > Severity::Info;
+    // Of what only follows a record the first example is enough; another stays where its record does.
+    if !entry.head && !heavy && !first && !whole {
+        return;
+    }
+    unit.rank = if heavy { Rank::Must } else { Rank::Frame };
+    if first && !whole && (entry.head || heavy) {
+        let same = if template.differ { "" } else { " the same" };
+        unit.note = Some(format!("⟨×{}{same}, last line {}⟩", template.count, u64::from(template.last) + 1));
     }
 }
 

@@ -33,7 +33,7 @@ fn is_verb(word: &str, rest: &str, indent: usize) -> bool {
         return !rest.is_empty();
     }
     match word {
-        "npm" => ["http", "sill", "verb", "timing", "info"].iter().any(|level| starts_with_word(rest, level)),
+        "npm" => ["http", "sill", "silly", "verb", "verbose", "timing", "info"].iter().any(|level| starts_with_word(rest, level)),
         "go:" => rest.starts_with("downloading") || rest.starts_with("extracting") || rest.starts_with("finding"),
         "Using" => rest.starts_with("cached"),
         "Stored" => rest.starts_with("in directory"),

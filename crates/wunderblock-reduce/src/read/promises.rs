@@ -211,6 +211,22 @@ fn what_is_rare_in_a_log_stays_whole() {
     assert!(short.contains("⟨×"), "{short}");
 }
 
+#[test]
+fn what_took_far_too_long_stays() {
+    let slow = service_log(900).replace("order 433 placed by reader 140 in 33 ms", "order 433 placed by reader 140 in 9133 ms");
+    assert!(slow.contains("9133 ms"));
+    assert!(fold(&slow).contains("order 433 placed by reader 140 in 9133 ms"), "{}", fold(&slow));
+}
+
+#[test]
+fn what_follows_a_record_stays_with_it() {
+    let mut log = service_log(300);
+    let at = log.find("shop.Disk").and_then(|at| log[at..].find('\n').map(|end| at + end + 1)).unwrap();
+    log.insert_str(at, "shop.DiskException: 0 blocks left on the volume\n\tat shop.Disk.write(Disk.java:9)\n\tat shop.Desk.lend(Desk.java:3)\n");
+    let short = fold(&log);
+    assert!(short.contains("stopped now\nshop.DiskException: 0 blocks left on the volume\n\tat shop.Disk.write(Disk.java:9)\n\tat shop.Desk"), "{short}");
+}
+
 /// The share of atoms that a text shows, in per cent.
 fn visible(short: &str, atoms: &[String]) -> usize {
     atoms.iter().filter(|atom| short.contains(atom.as_str())).count() * 100 / atoms.len()

@@ -97,28 +97,46 @@ fn shorten(lines: &Lines<'_>, read: &[Line], stack: Range<usize>, units: &mut [U
 }
 
 fn shorten_at(lines: &Lines<'_>, read: &[Line], stack: Range<usize>, units: &mut [Unit]) {
-    let frames = read.iter().filter(|line| matches!(line, Line::Frame(_))).count();
-    let (mut nth, mut owner, mut kept, mut before) = (0, Owner::Own, true, 0);
-    for (at, line) in stack.zip(read) {
-        if let Line::Frame(of) = line {
-            nth += 1;
+    let first = stack.start;
+    let goes_on = |at: usize| at > first && is_place_of_frame(lines.get(at), lines.get(at - 1));
+    let owner_at = |nth: usize| match read.get(nth) {
+        Some(Line::Frame(owner)) => Some(*owner),
+        _ => None,
+    };
+    let starts = |nth: usize| owner_at(nth).is_some() && !goes_on(first + nth);
+    let frames = (0..read.len()).filter(|nth| starts(*nth)).count();
+    let (mut count, mut owner, mut kept, mut before) = (0, Owner::Own, true, 0);
+    for (nth, line) in read.iter().enumerate() {
+        let at = first + nth;
+        let begins = starts(nth);
+        if begins {
+            count += 1;
             let said = template::hash(lines.get(at).as_bytes());
-            owner = if said == before { Owner::Library } else { *of };
+            // The place below a name tells whose it is as well.
+            let placed = owner_at(nth + 1).filter(|_| goes_on(at + 1)) == Some(Owner::Library);
+            let foreign = said == before || placed || owner_at(nth) == Some(Owner::Library);
+            owner = if foreign { Owner::Library } else { Owner::Own };
             before = said;
-            kept = nth <= 2 || nth == frames || owner == Owner::Own;
+            kept = count <= 2 || count == frames || owner == Owner::Own;
         }
         let Some(unit) = units.get_mut(at) else { continue };
-        let score = if owner == Owner::Own { 60 } else { 0 } + if nth <= 2 { 40 } else { 0 };
-        unit.score = score;
+        unit.score = if owner == Owner::Own { 60 } else { 0 } + if count <= 2 { 40 } else { 0 };
         unit.rank = match (kept, line) {
             (true, Line::Frame(_)) => Rank::Frame,
             (true, _) => Rank::Context,
             (false, _) => Rank::Filler,
         };
-        if !kept && matches!(line, Line::Frame(_)) {
-            unit.label = Some("frames");
-        }
+        unit.label = (begins && !kept).then_some("frames");
     }
+}
+
+/// Rust and Go write a frame on two lines: its name, then its place.
+fn is_place_of_frame(line: &str, before: &str) -> bool {
+    let text = line.trim_start();
+    let name = before.trim_start();
+    let numbered = name.starts_with(|c: char| c.is_ascii_digit()) && text.starts_with("at ");
+    let called = line.starts_with('\t') && !before.starts_with('\t') && (name.ends_with(')') || name.starts_with("created by "));
+    numbered || called && !text.starts_with("at ")
 }
 
 /// Where each trace begins: at a head that is no cause of the one before it.
