@@ -98,7 +98,11 @@ fn letter(bytes: &[u8]) -> Option<Severity> {
     };
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let first = *bytes.first()?;
-    let glog = (1..5).all(digit) && bytes.get(5) == Some(&b' ') && digit(6) && digit(7) && bytes.get(8) == Some(&b':');
+    let glog = (1..5).all(digit)
+        && bytes.get(5) == Some(&b' ')
+        && digit(6)
+        && digit(7)
+        && bytes.get(8) == Some(&b':');
     if glog || (bytes.get(1) == Some(&b'/') && bytes.get(2).is_some_and(u8::is_ascii_alphabetic)) {
         return level(first);
     }
@@ -151,17 +155,27 @@ impl Word<'_> {
     /// with a colon.
     fn level(&self) -> Option<Severity> {
         let word = self.text();
-        if word.len() > 11 || !matches!(word.first()?.to_ascii_lowercase(), b'a' | b'c'..=b'f' | b'i' | b'n' | b'p' | b's'..=b'w') {
+        if word.len() > 11
+            || !matches!(word.first()?.to_ascii_lowercase(), b'a' | b'c'..=b'f' | b'i' | b'n' | b'p' | b's'..=b'w')
+        {
             return None;
         }
         let level = named(word)?;
         let (before, after) = (self.before(), self.after(0));
-        let joins = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/'));
-        if joins(before) || joins(after) || (after == Some(b'.') && self.after(1).is_some_and(|byte| byte.is_ascii_alphabetic())) {
+        let joins = |byte: Option<u8>| {
+            byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/'))
+        };
+        if joins(before)
+            || joins(after)
+            || (after == Some(b'.') && self.after(1).is_some_and(|byte| byte.is_ascii_alphabetic()))
+        {
             return None;
         }
         let capitals = word.iter().all(u8::is_ascii_uppercase);
-        let held = matches!((before, after), (Some(b'['), Some(b']')) | (Some(b'<'), Some(b'>')) | (Some(b'('), Some(b')')));
+        let held = matches!(
+            (before, after),
+            (Some(b'['), Some(b']')) | (Some(b'<'), Some(b'>')) | (Some(b'('), Some(b')'))
+        );
         let first = after == Some(b':') && (before.is_none() || self.follows_place());
         let written = (capitals || held || first || self.is_value()) && (capitals || !self.is_denied());
         (written && !(capitals && self.is_denied())).then_some(level)
@@ -174,7 +188,10 @@ impl Word<'_> {
         let end = trimmed.iter().rposition(|byte| !matches!(byte, b'"' | b'=' | b':' | b' ' | b'\\'));
         let Some(end) = end else { return false };
         let key = trimmed.get(..=end).unwrap_or_default();
-        end + 1 < trimmed.len() && [b"level".as_slice(), b"severity", b"lvl", b"levelname", b"loglevel"].iter().any(|name| ends_as(key, name))
+        end + 1 < trimmed.len()
+            && [b"level".as_slice(), b"severity", b"lvl", b"levelname", b"loglevel"]
+                .iter()
+                .any(|name| ends_as(key, name))
     }
 
     /// After `src/a.c:3:7: `, or after a program's name and a colon.
@@ -191,10 +208,16 @@ impl Word<'_> {
             return false;
         }
         let (before, after) = (self.before(), self.after(0));
-        let in_name = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b'\\'));
+        let in_name = |byte: Option<u8>| {
+            byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b'\\'))
+        };
         let dotted = after == Some(b'.') && self.after(1).is_some_and(|byte| byte.is_ascii_alphanumeric());
         let hyphened = after == Some(b'-') && self.after(1).is_some_and(|byte| byte.is_ascii_alphabetic());
-        if in_name(after) || hyphened || (dotted && !named) || (!named && (in_name(before) || matches!(before, Some(b'.' | b'-')))) {
+        if in_name(after)
+            || hyphened
+            || (dotted && !named)
+            || (!named && (in_name(before) || matches!(before, Some(b'.' | b'-'))))
+        {
             return false;
         }
         !self.is_denied()
@@ -206,7 +229,10 @@ impl Word<'_> {
         let start = head.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
         let last = head.get(start..).unwrap_or_default();
         let known = [b"0".as_slice(), b"no", b"zero", b"without", b"not", b"never", b"non", b"any"];
-        let colon = self.bytes.get(..self.at).is_some_and(|all| all.trim_ascii_end().len() < all.len() || head.is_empty());
+        let colon = self
+            .bytes
+            .get(..self.at)
+            .is_some_and(|all| all.trim_ascii_end().len() < all.len() || head.is_empty());
         if colon && known.iter().any(|denial| last.eq_ignore_ascii_case(denial)) {
             return true;
         }
@@ -218,23 +244,51 @@ impl Word<'_> {
         let empty = [b"null".as_slice(), b"none", b"nil", b"false", b"\"\"", b"[]", b"{}", b"''", b"0"];
         let stop = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'.');
         empty.iter().any(|empty| {
-            value.get(..empty.len()).is_some_and(|said| said.eq_ignore_ascii_case(empty)) && stop(value.get(empty.len()))
+            value.get(..empty.len()).is_some_and(|said| said.eq_ignore_ascii_case(empty))
+                && stop(value.get(empty.len()))
         })
     }
 }
 
 fn ends_as(key: &[u8], name: &[u8]) -> bool {
-    key.len().checked_sub(name.len()).and_then(|at| key.get(at..)).is_some_and(|end| end.eq_ignore_ascii_case(name))
+    key.len()
+        .checked_sub(name.len())
+        .and_then(|at| key.get(at..))
+        .is_some_and(|end| end.eq_ignore_ascii_case(name))
 }
 
 /// The level of that name: those of log4j, syslog, Python, slf4j, glog and Windows.
 fn named(word: &[u8]) -> Option<Severity> {
     let is = |names: &[&[u8]]| names.iter().any(|name| word.eq_ignore_ascii_case(name));
-    if is(&[b"error", b"err", b"fatal", b"critical", b"crit", b"severe", b"emerg", b"emergency", b"alert", b"panic", b"failure", b"fail"]) {
+    if is(&[
+        b"error",
+        b"err",
+        b"fatal",
+        b"critical",
+        b"crit",
+        b"severe",
+        b"emerg",
+        b"emergency",
+        b"alert",
+        b"panic",
+        b"failure",
+        b"fail",
+    ]) {
         Some(Severity::Error)
     } else if is(&[b"warn", b"warning"]) {
         Some(Severity::Warning)
-    } else if is(&[b"info", b"notice", b"debug", b"trace", b"verbose", b"fine", b"information", b"dbg", b"inf", b"success"]) {
+    } else if is(&[
+        b"info",
+        b"notice",
+        b"debug",
+        b"trace",
+        b"verbose",
+        b"fine",
+        b"information",
+        b"dbg",
+        b"inf",
+        b"success",
+    ]) {
         Some(Severity::Info)
     } else {
         None

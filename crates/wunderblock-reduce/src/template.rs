@@ -103,7 +103,8 @@ impl Templates {
                 best = Some((grown, places, *id));
             }
         }
-        let group = best.and_then(|(_, places, id)| self.groups.get_mut(id as usize).map(|group| (places, group)));
+        let group =
+            best.and_then(|(_, places, id)| self.groups.get_mut(id as usize).map(|group| (places, group)));
         let Some((places, group)) = group else {
             if bucket.len() < CANDIDATES {
                 bucket.push(self.groups.len() as u32);
@@ -181,7 +182,8 @@ fn mask(line: &str, class: u8, words: &mut Vec<u32>) -> Masked {
             continue;
         }
         let path = *byte == b'/';
-        let end = at + bytes.iter().skip(at).take_while(|byte| in_word(**byte) || path && !ends_path(**byte)).count();
+        let end = at
+            + bytes.iter().skip(at).take_while(|byte| in_word(**byte) || path && !ends_path(**byte)).count();
         let word = bytes.get(at..end).unwrap_or_default();
         // The status of an answer is no value; what follows it (sizes, browsers) tells lines apart but says nothing else.
         let status = asked && word.len() == 3 && word.iter().all(u8::is_ascii_digit);
@@ -205,12 +207,18 @@ fn mask(line: &str, class: u8, words: &mut Vec<u32>) -> Masked {
             words.push(said);
         }
     }
-    Masked { hash: hash_all, bytes: hash(bytes), first: mix(first, count), second: mix(second, count).rotate_left(1) }
+    Masked {
+        hash: hash_all,
+        bytes: hash(bytes),
+        first: mix(first, count),
+        second: mix(second, count).rotate_left(1),
+    }
 }
 
 /// What ends a path or an address with its query.
 fn ends_path(byte: u8) -> bool {
-    byte <= b' ' || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'(' | b')' | b'[' | b']' | b'{' | b'}' | b',' | b';')
+    byte <= b' '
+        || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'(' | b')' | b'[' | b']' | b'{' | b'}' | b',' | b';')
 }
 
 fn in_word(byte: u8) -> bool {
@@ -257,8 +265,8 @@ fn is_value(word: &[u8], place: u64) -> bool {
 /// The English names of days and months, as logs shorten them.
 pub(crate) fn is_date_word(word: &[u8]) -> bool {
     const NAMES: [&[u8]; 19] = [
-        b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec", b"Mon", b"Tue",
-        b"Wed", b"Thu", b"Fri", b"Sat", b"Sun",
+        b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
+        b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun",
     ];
     NAMES.contains(&word)
 }
@@ -299,8 +307,10 @@ mod tests {
     #[test]
     fn a_word_with_many_values_becomes_one() {
         let names = ["ann", "bob", "cleo", "dan", "eve", "fay", "gus", "hal", "ida", "jon"];
-        let lines: Vec<String> =
-            names.iter().map(|name| format!("10:00:01 sshd: failed login of {name} from 10.0.0.7 port 22")).collect();
+        let lines: Vec<String> = names
+            .iter()
+            .map(|name| format!("10:00:01 sshd: failed login of {name} from 10.0.0.7 port 22"))
+            .collect();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let got = ids(&lines);
         assert!(got[4..].iter().all(|id| *id == got[4]), "{got:?}");

@@ -27,7 +27,8 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     });
     strong += sample.count(|line| {
         let line = bare(line);
-        is_progress(line) || matches!(diagnostic::part(line), Some(Part::Head(_) | Part::Place | Part::Total | Part::Step))
+        is_progress(line)
+            || matches!(diagnostic::part(line), Some(Part::Head(_) | Part::Place | Part::Total | Part::Step))
     });
     if strong < 2 {
         return 0;
@@ -142,7 +143,8 @@ fn fold_repeats(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
     let mut seen: HashMap<u64, (usize, u32)> = HashMap::new();
     for Diagnostic { span, head } in diagnostics(lines, read) {
         let said = head..span.end;
-        let key = said.fold(0u64, |key, at| key.rotate_left(9) ^ template::hash(bare(lines.get(at)).as_bytes()));
+        let key =
+            said.fold(0u64, |key, at| key.rotate_left(9) ^ template::hash(bare(lines.get(at)).as_bytes()));
         let entry = seen.entry(key).or_insert((head, 0));
         entry.1 += 1;
         if entry.1 > 1 {
@@ -168,7 +170,10 @@ fn fold_others(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
         .map(|at| other(at).then(|| templates.learn(at, bare(lines.get(at)), said(at).weight() as u8)))
         .collect();
     for (at, id) in ids.into_iter().enumerate() {
-        let Some(template) = id.and_then(|id| templates.get(id)).filter(|template| template.count > COMMON) else { continue };
+        let Some(template) = id.and_then(|id| templates.get(id)).filter(|template| template.count > COMMON)
+        else {
+            continue;
+        };
         let Some(unit) = units.get_mut(at) else { continue };
         if template.first as usize == at {
             unit.note = Some(format!("⟨×{}, last line {}⟩", template.count, template.last + 1));

@@ -30,9 +30,11 @@ pub(crate) fn of(line: &str) -> Option<Case> {
         [b'=' | b'_' | b'-' | b'+', ..] => pytest_rule(text).or_else(|| go(text)),
         [b'<', ..] => xml(text),
         [b'[', ..] => gtest(text).or_else(|| worker(text)).or_else(|| totals(text, indent)),
-        [b'o' | b'n' | b'#' | b'?' | b'1'..=b'9', ..] => {
-            tap(text, indent).or_else(|| go(text)).or_else(|| ctest(text)).or_else(|| totals(text, indent)).or_else(|| mocha(text, indent))
-        }
+        [b'o' | b'n' | b'#' | b'?' | b'1'..=b'9', ..] => tap(text, indent)
+            .or_else(|| go(text))
+            .or_else(|| ctest(text))
+            .or_else(|| totals(text, indent))
+            .or_else(|| mocha(text, indent)),
         [0x80..=0xff, ..] => marked(text),
         _ => None,
     }
@@ -72,7 +74,9 @@ fn pytest_rule(text: &str) -> Option<Case> {
         }
         '_' if text.ends_with('_') && !inner.is_empty() => Some(Case::Details),
         '-' if inner.starts_with("Captured ") || inner.starts_with("Live log ") => Some(Case::Captured),
-        '-' if (inner.ends_with(" stdout") || inner.ends_with(" stderr")) && text.starts_with("---- ") => Some(Case::Details),
+        '-' if (inner.ends_with(" stdout") || inner.ends_with(" stderr")) && text.starts_with("---- ") => {
+            Some(Case::Details)
+        }
         _ => None,
     }
 }
@@ -101,7 +105,13 @@ fn xml(text: &str) -> Option<Case> {
         "testcase" if text.trim_end().ends_with("/>") || text.trim_end().ends_with("</testcase>") => {
             let bad = text.contains("<failure") || text.contains("<error");
             let skipped = text.contains("<skipped");
-            Some(if bad { Case::Failed } else if skipped { Case::Skipped } else { Case::Passed })
+            Some(if bad {
+                Case::Failed
+            } else if skipped {
+                Case::Skipped
+            } else {
+                Case::Passed
+            })
         }
         "testcase" => Some(Case::Started),
         "failure" | "error" => Some(Case::Failed),
@@ -152,19 +162,30 @@ fn tap(text: &str, indent: usize) -> Option<Case> {
         return Some(if excused { Case::Skipped } else { Case::Failed });
     }
     if let Some(rest) = text.strip_prefix("ok ").filter(|rest| numbered(rest)) {
-        return Some(if rest.contains("# SKIP") || rest.contains("# skip") { Case::Skipped } else { Case::Passed });
+        return Some(if rest.contains("# SKIP") || rest.contains("# skip") {
+            Case::Skipped
+        } else {
+            Case::Passed
+        });
     }
     if let Some(rest) = text.strip_prefix("# ") {
         let word = rest.split(' ').next().unwrap_or("");
-        let counted = rest.get(word.len()..).is_some_and(|rest| rest.trim().starts_with(|c: char| c.is_ascii_digit()));
+        let counted =
+            rest.get(word.len()..).is_some_and(|rest| rest.trim().starts_with(|c: char| c.is_ascii_digit()));
         return match word {
-            "tests" | "pass" | "fail" | "skipped" | "suites" | "cancelled" | "todo" | "duration_ms" if counted => Some(Case::Total),
+            "tests" | "pass" | "fail" | "skipped" | "suites" | "cancelled" | "todo" | "duration_ms"
+                if counted =>
+            {
+                Some(Case::Total)
+            }
             "Subtest:" => Some(Case::Started),
             _ => None,
         };
     }
-    (indent == 0 && text.starts_with("1..") && text.get(3..).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit())))
-        .then_some(Case::Suite)
+    (indent == 0
+        && text.starts_with("1..")
+        && text.get(3..).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit())))
+    .then_some(Case::Suite)
 }
 
 /// `  3/20 Test  #3: name ......   Passed    0.01 sec`.
@@ -172,7 +193,11 @@ fn ctest(text: &str) -> Option<Case> {
     let (_, rest) = text.split_once(" Test ")?;
     let (_, rest) = rest.trim_start().strip_prefix('#')?.split_once(": ")?;
     if rest.contains("***") {
-        return Some(if rest.contains("***Not Run") || rest.contains("***Skipped") { Case::Skipped } else { Case::Failed });
+        return Some(if rest.contains("***Not Run") || rest.contains("***Skipped") {
+            Case::Skipped
+        } else {
+            Case::Failed
+        });
     }
     rest.contains(" Passed ").then_some(Case::Passed)
 }
@@ -180,7 +205,8 @@ fn ctest(text: &str) -> Option<Case> {
 /// mocha lists failures as `  1) name`.
 fn mocha(text: &str, indent: usize) -> Option<Case> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    (indent >= 2 && digits < 4 && text.get(digits..).is_some_and(|rest| rest.starts_with(") "))).then_some(Case::Failed)
+    (indent >= 2 && digits < 4 && text.get(digits..).is_some_and(|rest| rest.starts_with(") ")))
+        .then_some(Case::Failed)
 }
 
 /// Lines that begin with a mark: jest, vitest, mocha, node, deno.
@@ -192,7 +218,9 @@ fn marked(text: &str) -> Option<Case> {
         '✕' | '×' | '✗' | '✖' | '❌' if spaced => Some(Case::Failed),
         '○' | '↓' | '⊘' | '◌' | '﹣' if spaced => Some(Case::Skipped),
         '●' if spaced => Some(Case::Details),
-        '❯' if spaced => Some(if text.contains(".test.") || text.contains(".spec.") { Case::Suite } else { Case::Started }),
+        '❯' if spaced => {
+            Some(if text.contains(".test.") || text.contains(".spec.") { Case::Suite } else { Case::Started })
+        }
         '⎯' => Some(Case::Details),
         'ℹ' if spaced => Some(Case::Total),
         _ => None,
@@ -202,7 +230,8 @@ fn marked(text: &str) -> Option<Case> {
 /// `        PASS [   0.004s] crate test`.
 fn nextest(text: &str, indent: usize) -> Option<Case> {
     let (word, rest) = text.split_once(" [")?;
-    let timed = rest.get(..rest.find(']')?)?.trim().ends_with('s') && rest.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '>');
+    let timed = rest.get(..rest.find(']')?)?.trim().ends_with('s')
+        && rest.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '>');
     if !timed {
         return None;
     }
@@ -227,7 +256,9 @@ fn named(text: &str, indent: usize) -> Option<Case> {
         "PASS" if rest.is_empty() && indent == 0 => Some(Case::Total),
         "PASS" if rest.starts_with(": ") => Some(Case::Passed),
         "PASS" if rest.contains(['.', '/']) => Some(Case::Suite),
-        "FAIL" | "ERROR" if rest.starts_with(": ") && (rest.contains(" (") || word == "FAIL") => Some(Case::Details),
+        "FAIL" | "ERROR" if rest.starts_with(": ") && (rest.contains(" (") || word == "FAIL") => {
+            Some(Case::Details)
+        }
         "FAIL" if rest.is_empty() || rest.starts_with('\t') => Some(Case::Total),
         "FAIL" if rest.contains(['.', '/', '>']) => Some(Case::Failed),
         "FAILED" | "ERROR" if rest.contains("::") || rest.starts_with(" tests/") => Some(Case::Failed),
@@ -236,8 +267,16 @@ fn named(text: &str, indent: usize) -> Option<Case> {
         "OK" if rest.is_empty() || rest.starts_with(" (") => Some(Case::Total),
         "Ran" if rest.contains(" test") => Some(Case::Total),
         "Start" if indent >= 4 && rest.contains(": ") => Some(Case::Started),
-        "running" if indent == 0 && (rest.ends_with(" tests") || rest.ends_with(" test")) => Some(Case::Suite),
-        "Running" if rest.starts_with(" unittests") || rest.starts_with(" tests/") || indent > 0 && rest.contains("target/") => Some(Case::Suite),
+        "running" if indent == 0 && (rest.ends_with(" tests") || rest.ends_with(" test")) => {
+            Some(Case::Suite)
+        }
+        "Running"
+            if rest.starts_with(" unittests")
+                || rest.starts_with(" tests/")
+                || indent > 0 && rest.contains("target/") =>
+        {
+            Some(Case::Suite)
+        }
         "Running" if indent == 0 && rest.contains('.') && !rest.trim().contains(' ') => Some(Case::Suite),
         "Doc-tests" => Some(Case::Suite),
         "collected" | "collecting" if rest.contains(" item") || rest.contains("...") => Some(Case::Suite),
@@ -249,11 +288,28 @@ fn named(text: &str, indent: usize) -> Option<Case> {
 
 fn totals(text: &str, indent: usize) -> Option<Case> {
     const OPENINGS: [&str; 15] = [
-        "Tests:", "Test Suites:", "Snapshots:", "Test Files ", "Tests ", "Tests run:", "The following tests FAILED", "Total Test time",
-        "[INFO] Tests run:", "[ERROR] Tests run:", "[WARNING] Tests run:", "[ERROR] Failures:", "Ran all test suites", "test result:", "error: test failed",
+        "Tests:",
+        "Test Suites:",
+        "Snapshots:",
+        "Test Files ",
+        "Tests ",
+        "Tests run:",
+        "The following tests FAILED",
+        "Total Test time",
+        "[INFO] Tests run:",
+        "[ERROR] Tests run:",
+        "[WARNING] Tests run:",
+        "[ERROR] Failures:",
+        "Ran all test suites",
+        "test result:",
+        "error: test failed",
     ];
-    let counted = |rest: &str| rest.contains(|c: char| c.is_ascii_digit()) || rest.contains("FAILED") || rest.contains("all ");
-    if OPENINGS.iter().any(|opening| text.starts_with(opening)) && (counted(text) || text.ends_with(':') || text.starts_with("error")) {
+    let counted = |rest: &str| {
+        rest.contains(|c: char| c.is_ascii_digit()) || rest.contains("FAILED") || rest.contains("all ")
+    };
+    if OPENINGS.iter().any(|opening| text.starts_with(opening))
+        && (counted(text) || text.ends_with(':') || text.starts_with("error"))
+    {
         return Some(Case::Total);
     }
     if text.len() > 200 {
@@ -265,10 +321,15 @@ fn totals(text: &str, indent: usize) -> Option<Case> {
         return None;
     }
     let word = rest.trim_start().trim_start_matches("tests ").split([' ', ',', ';']).next().unwrap_or("");
-    let runner = matches!(word, "passing" | "failing" | "pending" | "passed" | "failed" | "examples" | "example")
-        || rest.starts_with("% tests passed") || rest.starts_with(" tests run:");
+    let runner =
+        matches!(word, "passing" | "failing" | "pending" | "passed" | "failed" | "examples" | "example")
+            || rest.starts_with("% tests passed")
+            || rest.starts_with(" tests run:");
     let said = rest.is_empty() || rest.starts_with([' ', '%']);
-    (runner && said && (indent > 0 || text.contains(',') || text.contains(" in ") || rest.trim_start() == word)).then_some(Case::Total)
+    (runner
+        && said
+        && (indent > 0 || text.contains(',') || text.contains(" in ") || rest.trim_start() == word))
+        .then_some(Case::Total)
 }
 
 /// `a.py::test_x PASSED [ 10%]`, `a.py ..F. [ 40%]`, `....... [ 58%]`, `test_x (mod.Case) ... ok`.
@@ -287,14 +348,17 @@ fn pytest(line: &str) -> Option<Case> {
         }
     }
     let (body, percent) = match line.strip_suffix("%]").and_then(|rest| rest.rsplit_once('[')) {
-        Some((body, number)) if number.trim().bytes().all(|byte| byte.is_ascii_digit()) => (body.trim_end(), true),
+        Some((body, number)) if number.trim().bytes().all(|byte| byte.is_ascii_digit()) => {
+            (body.trim_end(), true)
+        }
         _ => (line, false),
     };
     if let Some((_, rest)) = body.split_once("::") {
         let word = rest.rsplit(' ').next().unwrap_or("");
         let found = status(word).filter(|_| rest.contains(' ')).or_else(|| {
             let (_, after) = rest.split_once(") ").unwrap_or(("", rest));
-            status(after.split(' ').nth(1)?).filter(|_| rest.contains(" SKIPPED (") || rest.contains(" XFAIL ("))
+            status(after.split(' ').nth(1)?)
+                .filter(|_| rest.contains(" SKIPPED (") || rest.contains(" XFAIL ("))
         });
         if found.is_some() {
             return found;
@@ -310,8 +374,13 @@ fn pytest(line: &str) -> Option<Case> {
 fn dots(body: &str, percent: bool) -> Option<Case> {
     let (name, letters) = body.rsplit_once(' ').unwrap_or(("", body));
     let file = name.is_empty() || name.trim_end().ends_with(".py");
-    let known = !letters.is_empty() && letters.bytes().all(|byte| matches!(byte, b'.' | b'F' | b'E' | b's' | b'x' | b'X' | b'S' | b'u'));
-    if !file || !known || (name.is_empty() && !percent && (letters.len() < 4 || !letters.contains(".."))) || name.is_empty() && letters == "..." {
+    let known = !letters.is_empty()
+        && letters.bytes().all(|byte| matches!(byte, b'.' | b'F' | b'E' | b's' | b'x' | b'X' | b'S' | b'u'));
+    if !file
+        || !known
+        || (name.is_empty() && !percent && (letters.len() < 4 || !letters.contains("..")))
+        || name.is_empty() && letters == "..."
+    {
         return None;
     }
     Some(if letters.contains(['F', 'E']) { Case::Failed } else { Case::Dots })
@@ -389,7 +458,18 @@ mod tests {
         for (line, wanted) in cases {
             assert_eq!(of(line), Some(wanted), "{line}");
         }
-        for line in ["plain words", "the test is ok", "Running late today", "...", "ok then", "2 passed cars", "error: no", "===", "a > b", "--- a/src/x.rs"] {
+        for line in [
+            "plain words",
+            "the test is ok",
+            "Running late today",
+            "...",
+            "ok then",
+            "2 passed cars",
+            "error: no",
+            "===",
+            "a > b",
+            "--- a/src/x.rs",
+        ] {
             assert_eq!(of(line), None, "{line}");
         }
     }

@@ -57,7 +57,8 @@ fn is_step(text: &str) -> bool {
 fn is_gutter(text: &str, indent: usize) -> bool {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let rest = text.get(digits..).unwrap_or("").trim_start();
-    let bar = rest.starts_with('|') || rest.starts_with("│") || rest.starts_with("╭") || rest.starts_with("╰");
+    let bar =
+        rest.starts_with('|') || rest.starts_with("│") || rest.starts_with("╭") || rest.starts_with("╰");
     if (digits > 0 && (bar || rest.starts_with("+ ") || rest.starts_with("- "))) || (bar && indent > 0) {
         return true;
     }
@@ -88,7 +89,9 @@ fn opening(text: &str, indent: usize) -> Option<Part> {
         "CMake" if rest.starts_with(" Error") => Some(Part::Head(Severity::Error)),
         "CMake" if rest.starts_with(" Warning") => Some(Part::Head(Severity::Warning)),
         "ERROR" | "ERR!" => Some(Part::Head(Severity::Error)),
-        "SyntaxError" | "ImportError" | "Module" if said || rest.starts_with(" not found") => Some(Part::Head(Severity::Error)),
+        "SyntaxError" | "ImportError" | "Module" if said || rest.starts_with(" not found") => {
+            Some(Part::Head(Severity::Error))
+        }
         "In" if rest.starts_with(" file included from") => Some(Part::Help),
         "from" if indent > 0 && place(rest.trim()).is_some() => Some(Part::Help),
         "" if text.starts_with("[ERROR] ") => Some(Part::Head(Severity::Error)),
@@ -100,7 +103,8 @@ fn opening(text: &str, indent: usize) -> Option<Part> {
 
 /// Whether a line leads to the diagnostic after it: `a.c: In function 'main':`, `In file included from a.c:1:`.
 pub(crate) fn is_lead(line: &str) -> bool {
-    line.starts_with("In file included from") || line.ends_with(':') && (line.contains(": In ") || line.contains(": At "))
+    line.starts_with("In file included from")
+        || line.ends_with(':') && (line.contains(": In ") || line.contains(": At "))
 }
 
 /// How long the place is that a text begins with: `src/a.c:3:7`, `src/a.ts(3,7)`.
@@ -113,7 +117,9 @@ pub(crate) fn place(text: &str) -> Option<usize> {
         end = 2 + bytes.iter().skip(2).take(300).position(|byte| matches!(byte, b':' | b'(' | b' '))?;
         path = text.get(..end)?;
     }
-    let named = path.contains(['.', '/', '\\']) && !path.ends_with(['.', '/']) && path.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let named = path.contains(['.', '/', '\\'])
+        && !path.ends_with(['.', '/'])
+        && path.bytes().any(|byte| byte.is_ascii_alphabetic());
     if !named || path.contains("://") {
         return None;
     }
@@ -144,7 +150,8 @@ fn placed(line: &str) -> Option<Part> {
     let text = line.trim_start();
     let Some(end) = place(text) else { return listed(line) };
     let rest = text.get(end..)?;
-    let said = rest.strip_prefix(": ").or_else(|| rest.strip_prefix(" - ")).or_else(|| rest.strip_prefix(" "));
+    let said =
+        rest.strip_prefix(": ").or_else(|| rest.strip_prefix(" - ")).or_else(|| rest.strip_prefix(" "));
     let said = said.or_else(|| (rest.is_empty() || rest == ":").then_some(""))?;
     let word = said.split([' ', ':', '[']).next().unwrap_or("");
     match word {
@@ -180,11 +187,36 @@ fn listed(line: &str) -> Option<Part> {
 
 fn is_total(text: &str) -> bool {
     const OPENINGS: [&str; 30] = [
-        "Finished ", "error: could not compile", "error: aborting due to", "Some errors have detailed", "warning: build failed",
-        "BUILD SUCCESS", "BUILD FAIL", "[INFO] BUILD", "[ERROR] BUILD", "[INFO] Total time", "Successfully ", "added ", "removed ",
-        "up to date", "audited ", "changed ", "Done in ", "webpack ", "compiled ", "Compiled ", "Failed to compile", "ERROR: failed to",
-        "Total time", "FAILURE: Build", "make: ***", "ninja: build stopped", "-- Build files have been", "-- Configuring incomplete",
-        "found 0 vuln", "Summary:",
+        "Finished ",
+        "error: could not compile",
+        "error: aborting due to",
+        "Some errors have detailed",
+        "warning: build failed",
+        "BUILD SUCCESS",
+        "BUILD FAIL",
+        "[INFO] BUILD",
+        "[ERROR] BUILD",
+        "[INFO] Total time",
+        "Successfully ",
+        "added ",
+        "removed ",
+        "up to date",
+        "audited ",
+        "changed ",
+        "Done in ",
+        "webpack ",
+        "compiled ",
+        "Compiled ",
+        "Failed to compile",
+        "ERROR: failed to",
+        "Total time",
+        "FAILURE: Build",
+        "make: ***",
+        "ninja: build stopped",
+        "-- Build files have been",
+        "-- Configuring incomplete",
+        "found 0 vuln",
+        "Summary:",
     ];
     if OPENINGS.iter().any(|opening| text.starts_with(opening)) {
         return !text.starts_with("added ") || text.contains("package");
@@ -195,7 +227,9 @@ fn is_total(text: &str) -> bool {
     let digits = found.bytes().take_while(u8::is_ascii_digit).count();
     let rest = found.get(digits..).unwrap_or("").trim_start();
     if digits > 0 && bytes.len() < 160 {
-        return ["error", "warning", "problem", "packages", "vulnerabilit", "upgraded"].iter().any(|what| rest.starts_with(what));
+        return ["error", "warning", "problem", "packages", "vulnerabilit", "upgraded"]
+            .iter()
+            .any(|what| rest.starts_with(what));
     }
     let Some(rest) = text.strip_prefix("warning: `") else { return false };
     rest.contains(" generated ")

@@ -30,21 +30,29 @@ pub(crate) fn of(line: &str) -> Option<Owner> {
 /// Java `a.b.C.d(C.java:1)`, JavaScript `f (a.js:1:2)` or `a.js:1:2`, .NET `A.B.C() in a.cs:line 1`, Rust `./src/a.rs:1:2`.
 fn is_place(rest: &str) -> bool {
     if let Some(open) = rest.rfind('(') {
-        return rest.ends_with(')') && (open > 0 || rest.len() > 4) || rest.contains(" in ") && rest.contains(":line ");
+        return rest.ends_with(')') && (open > 0 || rest.len() > 4)
+            || rest.contains(" in ") && rest.contains(":line ");
     }
     if rest.contains(":line ") {
         return true;
     }
     let mut parts = rest.rsplit(':');
-    let number = |part: Option<&str>| part.is_some_and(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
-    number(parts.next()) && rest.contains(['.', '/']) && !rest.contains(' ') || rest.starts_with("async ") || rest.starts_with("new ")
+    let number = |part: Option<&str>| {
+        part.is_some_and(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    number(parts.next()) && rest.contains(['.', '/']) && !rest.contains(' ')
+        || rest.starts_with("async ")
+        || rest.starts_with("new ")
 }
 
 /// `... 12 more`, `... 3 common frames omitted`.
 fn is_rest(text: &str) -> bool {
     let rest = text.get(4..).unwrap_or("");
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    digits > 0 && rest.get(digits..).is_some_and(|rest| rest.starts_with(" more") || rest.starts_with(" common frames"))
+    digits > 0
+        && rest
+            .get(digits..)
+            .is_some_and(|rest| rest.starts_with(" more") || rest.starts_with(" common frames"))
 }
 
 /// `4: core::panicking::panic`, `#0  0x00007f in f () at a.c:3`.
@@ -56,9 +64,16 @@ fn is_numbered(text: &str, sign: char) -> bool {
         return false;
     }
     if sign == ':' {
-        return rest.contains("::") || rest.starts_with("0x") || rest.starts_with('<') || !rest.contains(' ') && text.contains(": ");
+        return rest.contains("::")
+            || rest.starts_with("0x")
+            || rest.starts_with('<')
+            || !rest.contains(' ') && text.contains(": ");
     }
-    rest.starts_with("0x") || rest.contains(" at ") || rest.contains(" in ") || rest.contains(" from ") || rest.contains(" (")
+    rest.starts_with("0x")
+        || rest.contains(" at ")
+        || rest.contains(" in ")
+        || rest.contains(" from ")
+        || rest.contains(" (")
 }
 
 /// Go writes a frame on two lines: `main.f(0x1, ...)`, then `\t/src/a.go:12 +0x1d`.
@@ -76,7 +91,11 @@ fn is_go(line: &str) -> bool {
 }
 
 fn is_go_arguments(text: &str) -> bool {
-    text.starts_with("*") || text.starts_with("0x") || text.starts_with("{0x") || text == "..." || text.is_empty()
+    text.starts_with("*")
+        || text.starts_with("0x")
+        || text.starts_with("{0x")
+        || text == "..."
+        || text.is_empty()
 }
 
 /// Where libraries and runtimes live, and what their packages are called, by the first byte.
@@ -96,7 +115,15 @@ fn libraries(first: u8) -> &'static [&'static str] {
         b'k' => &["kotlin.", "kotlinx."],
         b'l' => &["lib/python", "lib64/python"],
         b'n' => &["node_modules/", "node:"],
-        b'o' => &["org.springframework.", "org.apache.", "org.junit.", "org.hibernate.", "org.eclipse.", "org.gradle.", "org.mockito."],
+        b'o' => &[
+            "org.springframework.",
+            "org.apache.",
+            "org.junit.",
+            "org.hibernate.",
+            "org.eclipse.",
+            "org.gradle.",
+            "org.mockito.",
+        ],
         b'p' => &["pkg/mod/"],
         b'r' => &["rustc/", "rayon::", "rust_begin_unwind", "runtime.", "reactor."],
         b's' => &["site-packages/", "sysdeps/", "sun.", "scala.", "std::", "start_thread"],
@@ -129,22 +156,51 @@ pub(crate) fn is_library(text: &str) -> bool {
 pub(crate) fn is_head(line: &str) -> bool {
     let text = line.trim_start();
     const OPENINGS: [&str; 17] = [
-        "Caused by:", "Suppressed:", "Exception in thread", "Traceback (most recent", "thread '", "panic:", "fatal error:",
-        "goroutine ", "Unhandled exception", "Uncaught ", "Program received signal", "terminate called", "[cause]:",
-        "Wrapped by:", "During handling of the above", "The above exception was", "--- End of inner exception",
+        "Caused by:",
+        "Suppressed:",
+        "Exception in thread",
+        "Traceback (most recent",
+        "thread '",
+        "panic:",
+        "fatal error:",
+        "goroutine ",
+        "Unhandled exception",
+        "Uncaught ",
+        "Program received signal",
+        "terminate called",
+        "[cause]:",
+        "Wrapped by:",
+        "During handling of the above",
+        "The above exception was",
+        "--- End of inner exception",
     ];
-    if OPENINGS.iter().any(|opening| text.starts_with(opening)) || text.starts_with("==") && text.contains("ERROR:") {
+    if OPENINGS.iter().any(|opening| text.starts_with(opening))
+        || text.starts_with("==") && text.contains("ERROR:")
+    {
         return true;
     }
     let text = text.trim_start_matches(['|', '+', '-', ' ']);
     let name = text.split([':', ' ', '(']).next().unwrap_or("");
-    is_type(name) && (name.len() == text.len() || text.get(name.len()..).is_some_and(|rest| rest.starts_with([':', ' ', '('])))
+    is_type(name)
+        && (name.len() == text.len()
+            || text.get(name.len()..).is_some_and(|rest| rest.starts_with([':', ' ', '('])))
 }
 
 /// The name of an exception's type, with its packages.
 fn is_type(name: &str) -> bool {
     let last = name.rsplit(['.', '$', '\\']).next().unwrap_or("");
-    let named = ["Error", "Exception", "Interrupt", "Exit", "Warning", "Throwable", "Fault", "Panic", "Iteration", "Failure"];
+    let named = [
+        "Error",
+        "Exception",
+        "Interrupt",
+        "Exit",
+        "Warning",
+        "Throwable",
+        "Fault",
+        "Panic",
+        "Iteration",
+        "Failure",
+    ];
     last.starts_with(|c: char| c.is_ascii_uppercase())
         && named.iter().any(|end| last.ends_with(end))
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'$' | b'_' | b'\\'))
@@ -187,7 +243,17 @@ mod tests {
         for line in library {
             assert_eq!(of(line), Some(Owner::Library), "{line}");
         }
-        for line in ["at last", "a.b.CException: gone", "plain words", "  12 files", "f(x)", "1: one", "(a)", "at (", "# 1 title"] {
+        for line in [
+            "at last",
+            "a.b.CException: gone",
+            "plain words",
+            "  12 files",
+            "f(x)",
+            "1: one",
+            "(a)",
+            "at (",
+            "# 1 title",
+        ] {
             assert_eq!(of(line), None, "{line}");
         }
     }

@@ -69,7 +69,9 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
         if lines.get(at).trim().is_empty() {
             unit.rank = if stays { Rank::Context } else { Rank::Filler };
             unit.note = None;
-        } else if unit.rank == Rank::Filler && (!entry.head && stays && count <= COMMON || outliers.take(entry)) {
+        } else if unit.rank == Rank::Filler
+            && (!entry.head && stays && count <= COMMON || outliers.take(entry))
+        {
             unit.rank = Rank::Context;
             unit.score = 30;
         }
@@ -101,12 +103,16 @@ fn measured(line: &str) -> Option<f32> {
     let text = line.trim_end_matches(['}', ')', ']', '"', ',', '.', ' ']);
     let number_end = text.len() - text.bytes().rev().take(8).position(|byte| byte.is_ascii_digit())?;
     let (head, unit) = text.split_at_checked(number_end)?;
-    let digits = head.bytes().rev().take(20).take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+    let digits =
+        head.bytes().rev().take(20).take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
     let (key, number) = head.split_at_checked(head.len() - digits)?;
     let units = ["ms", "us", "µs", "ns", "s", "sec", "seconds", "KB", "MB", "KiB", "MiB"];
     let keyed = || {
         let key = key.trim_end_matches([' ', ':', '=', '"']);
-        key.len() < head.len() - digits && ["ms", "time", "duration", "latency", "elapsed", "took", "seconds"].iter().any(|name| key.ends_with(name))
+        key.len() < head.len() - digits
+            && ["ms", "time", "duration", "latency", "elapsed", "took", "seconds"]
+                .iter()
+                .any(|name| key.ends_with(name))
     };
     if units.contains(&unit.trim()) || unit.is_empty() && keyed() { number.parse().ok() } else { None }
 }

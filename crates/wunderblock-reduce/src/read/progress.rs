@@ -11,7 +11,10 @@ pub(crate) fn is_progress(line: &str) -> bool {
         Some(b'0'..=b'9') => is_layer(word, rest),
         Some(b'[') => is_counted(text),
         Some(b'#') => is_docker(word, rest),
-        Some(b'-') => (word == "--" && !rest.starts_with("Configuring incomplete")) || word == "--->" && !rest.starts_with("Running"),
+        Some(b'-') => {
+            (word == "--" && !rest.starts_with("Configuring incomplete"))
+                || word == "--->" && !rest.starts_with("Running")
+        }
         Some(b'>') => word == ">" && rest.starts_with("Task :") && !rest.ends_with("FAILED"),
         Some(b'(') => text.starts_with("(Reading database"),
         Some(_) => is_verb(word, rest, indent) || is_command(word, rest),
@@ -20,11 +23,47 @@ pub(crate) fn is_progress(line: &str) -> bool {
 
 /// Verbs of cargo, pip, npm, apt, go, gradle, make and others, at the start of a line.
 const VERBS: [&str; 41] = [
-    "Compiling", "Checking", "Downloaded", "Downloading", "Fresh", "Dirty", "Locking", "Adding", "Updating", "Unpacking",
-    "Documenting", "Scraping", "Vendoring", "Blocking", "Building", "Collecting", "Preparing", "Selecting", "Setting",
-    "Processing", "Installing", "Resolving", "Fetching", "Linking", "Copying", "Generating", "Get:", "Hit:", "Ign:",
-    "Requirement", "Obtaining", "Progress", "Progress:", "Pulling", "Extracting", "Removing", "Enumerating", "Counting",
-    "Compressing", "Receiving", "Transforming",
+    "Compiling",
+    "Checking",
+    "Downloaded",
+    "Downloading",
+    "Fresh",
+    "Dirty",
+    "Locking",
+    "Adding",
+    "Updating",
+    "Unpacking",
+    "Documenting",
+    "Scraping",
+    "Vendoring",
+    "Blocking",
+    "Building",
+    "Collecting",
+    "Preparing",
+    "Selecting",
+    "Setting",
+    "Processing",
+    "Installing",
+    "Resolving",
+    "Fetching",
+    "Linking",
+    "Copying",
+    "Generating",
+    "Get:",
+    "Hit:",
+    "Ign:",
+    "Requirement",
+    "Obtaining",
+    "Progress",
+    "Progress:",
+    "Pulling",
+    "Extracting",
+    "Removing",
+    "Enumerating",
+    "Counting",
+    "Compressing",
+    "Receiving",
+    "Transforming",
 ];
 
 fn is_verb(word: &str, rest: &str, indent: usize) -> bool {
@@ -33,21 +72,25 @@ fn is_verb(word: &str, rest: &str, indent: usize) -> bool {
         return !rest.is_empty();
     }
     match word {
-        "npm" => ["http", "sill", "silly", "verb", "verbose", "timing", "info"].iter().any(|level| starts_with_word(rest, level)),
-        "go:" => rest.starts_with("downloading") || rest.starts_with("extracting") || rest.starts_with("finding"),
+        "npm" => ["http", "sill", "silly", "verb", "verbose", "timing", "info"]
+            .iter()
+            .any(|level| starts_with_word(rest, level)),
+        "go:" => {
+            rest.starts_with("downloading") || rest.starts_with("extracting") || rest.starts_with("finding")
+        }
         "Using" => rest.starts_with("cached"),
         "Stored" => rest.starts_with("in directory"),
         "Created" => rest.starts_with("wheel"),
         "remote:" => is_verb(rest.split(' ').next().unwrap_or(""), rest, 0),
         // make's short form: two spaces, the tool, the file.
-        "CC" | "CXX" | "AR" | "LD" | "AS" | "GEN" | "HOSTCC" | "HOSTLD" | "CCLD" | "CXXLD" | "INSTALL" | "UPD" | "WRAP" | "LDS" | "DTC" => {
-            indent > 0 && !rest.is_empty()
-        }
-        "created" | "modified" | "copying" | "creating" | "adding" | "running" | "writing" | "byte-compiling" => {
-            rest.contains('/') || rest.starts_with("build")
-        }
+        "CC" | "CXX" | "AR" | "LD" | "AS" | "GEN" | "HOSTCC" | "HOSTLD" | "CCLD" | "CXXLD" | "INSTALL"
+        | "UPD" | "WRAP" | "LDS" | "DTC" => indent > 0 && !rest.is_empty(),
+        "created" | "modified" | "copying" | "creating" | "adding" | "running" | "writing"
+        | "byte-compiling" => rest.contains('/') || rest.starts_with("build"),
         "asset" | "runtime" => rest.contains(" KiB") || rest.contains(" bytes") || rest.contains(" MiB"),
-        "modules" | "cacheable" | "orphan" => rest.contains(" KiB") || rest.contains(" bytes") || rest.contains(" MiB"),
+        "modules" | "cacheable" | "orphan" => {
+            rest.contains(" KiB") || rest.contains(" bytes") || rest.contains(" MiB")
+        }
         _ => false,
     }
 }
@@ -59,8 +102,23 @@ fn starts_with_word(text: &str, word: &str) -> bool {
 /// A compiler's command line, as make echoes it.
 fn is_command(word: &str, rest: &str) -> bool {
     let tool = word.rsplit('/').next().unwrap_or(word);
-    let compiler = matches!(tool, "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "ar" | "ld" | "ranlib" | "libtool:" | "rustc" | "javac")
-        || tool.ends_with("-gcc") || tool.ends_with("-g++") || tool.ends_with("-ar");
+    let compiler = matches!(
+        tool,
+        "gcc"
+            | "g++"
+            | "cc"
+            | "c++"
+            | "clang"
+            | "clang++"
+            | "ar"
+            | "ld"
+            | "ranlib"
+            | "libtool:"
+            | "rustc"
+            | "javac"
+    ) || tool.ends_with("-gcc")
+        || tool.ends_with("-g++")
+        || tool.ends_with("-ar");
     compiler && (rest.contains(" -") || rest.starts_with('-') || rest.contains(".o"))
 }
 
@@ -75,22 +133,56 @@ fn is_counted(text: &str) -> bool {
     if counted {
         return true;
     }
-    inside == "INFO" && ["Downloading from", "Downloaded from", "Downloading:", "Downloaded:", "Copying ", "Progress"].iter().any(|verb| rest.starts_with(verb))
+    inside == "INFO"
+        && ["Downloading from", "Downloaded from", "Downloading:", "Downloaded:", "Copying ", "Progress"]
+            .iter()
+            .any(|verb| rest.starts_with(verb))
 }
 
 /// A layer of an image being fetched: `3f2a1b: Pull complete`.
 fn is_layer(word: &str, rest: &str) -> bool {
     let Some(id) = word.strip_suffix(':') else { return false };
-    let states = ["Pulling", "Waiting", "Downloading", "Download complete", "Verifying", "Extracting", "Pull complete", "Layer already", "Pushed", "Preparing", "Already exists", "Pushing"];
-    id.len() >= 6 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) && states.iter().any(|state| rest.starts_with(state))
+    let states = [
+        "Pulling",
+        "Waiting",
+        "Downloading",
+        "Download complete",
+        "Verifying",
+        "Extracting",
+        "Pull complete",
+        "Layer already",
+        "Pushed",
+        "Preparing",
+        "Already exists",
+        "Pushing",
+    ];
+    id.len() >= 6
+        && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && states.iter().any(|state| rest.starts_with(state))
 }
 
 /// Docker's plain progress: `#12 0.345 text`, `#12 sha256:… 3MB / 9MB`. Its headings (`#12 [4/9] RUN …`) are none.
 fn is_docker(word: &str, rest: &str) -> bool {
-    if !word.get(1..).is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())) {
+    if !word
+        .get(1..)
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    {
         return false;
     }
-    let quiet = ["sha256:", "extracting", "transferring", "resolve ", "CACHED", "DONE", "exporting", "naming to", "writing image", "load ", "preparing", "sending"];
+    let quiet = [
+        "sha256:",
+        "extracting",
+        "transferring",
+        "resolve ",
+        "CACHED",
+        "DONE",
+        "exporting",
+        "naming to",
+        "writing image",
+        "load ",
+        "preparing",
+        "sending",
+    ];
     quiet.iter().any(|verb| rest.starts_with(verb))
 }
 
@@ -98,7 +190,9 @@ fn is_docker(word: &str, rest: &str) -> bool {
 pub(crate) fn within_step(line: &str) -> &str {
     let Some(rest) = line.strip_prefix('#') else { return line };
     let step = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let Some(rest) = rest.get(step..).and_then(|rest| rest.strip_prefix(' ')).filter(|_| step > 0) else { return line };
+    let Some(rest) = rest.get(step..).and_then(|rest| rest.strip_prefix(' ')).filter(|_| step > 0) else {
+        return line;
+    };
     let time = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
     match rest.get(time..).and_then(|text| text.strip_prefix(' ')) {
         Some(text) if time > 2 => text,
@@ -135,7 +229,16 @@ mod tests {
         ] {
             assert!(is_progress(line) || line.starts_with('a'), "{line}");
         }
-        for line in ["error: no", "    Finished `dev` profile", "> Task :app:test FAILED", "Building", "#12 [4/9] RUN make", "plain text", "gcc is missing", "-- Configuring incomplete, errors occurred!"] {
+        for line in [
+            "error: no",
+            "    Finished `dev` profile",
+            "> Task :app:test FAILED",
+            "Building",
+            "#12 [4/9] RUN make",
+            "plain text",
+            "gcc is missing",
+            "-- Configuring incomplete, errors occurred!",
+        ] {
             assert!(!is_progress(line), "{line}");
         }
         assert_eq!(within_step("#12 3.456 error: no"), "error: no");

@@ -31,11 +31,30 @@ fn service_log(lines: usize) -> String {
         .map(|n| {
             let time = format!("2031-05-04 07:{:02}:{:02},{:03}", n / 60 % 60, n % 60, n * 7 % 1000);
             match n {
-                _ if n % 97 == 41 => format!("{time} ERROR [pool-{}] shop.Payments - card of order {n} was declined by bank {}\n", n % 4, n % 7),
-                _ if n % 61 == 17 => format!("{time} WARN  [pool-{}] shop.Stock - only {} copies left of book {n}\n", n % 4, n % 3),
-                _ if n == lines / 2 => format!("{time} ERROR [main] shop.Disk - volume /srv/books is full, writes are stopped now\n"),
-                _ if n % 5 == 2 => format!("{time} DEBUG [pool-{}] shop.Cache - hit for key book:{n} after {} us\n", n % 4, n * 31 % 900),
-                _ => format!("{time} INFO  [pool-{}] shop.Orders - order {n} placed by reader {} in {} ms\n", n % 4, n * 13 % 499, n % 40),
+                _ if n % 97 == 41 => format!(
+                    "{time} ERROR [pool-{}] shop.Payments - card of order {n} was declined by bank {}\n",
+                    n % 4,
+                    n % 7
+                ),
+                _ if n % 61 == 17 => format!(
+                    "{time} WARN  [pool-{}] shop.Stock - only {} copies left of book {n}\n",
+                    n % 4,
+                    n % 3
+                ),
+                _ if n == lines / 2 => format!(
+                    "{time} ERROR [main] shop.Disk - volume /srv/books is full, writes are stopped now\n"
+                ),
+                _ if n % 5 == 2 => format!(
+                    "{time} DEBUG [pool-{}] shop.Cache - hit for key book:{n} after {} us\n",
+                    n % 4,
+                    n * 31 % 900
+                ),
+                _ => format!(
+                    "{time} INFO  [pool-{}] shop.Orders - order {n} placed by reader {} in {} ms\n",
+                    n % 4,
+                    n * 13 % 499,
+                    n % 40
+                ),
             }
         })
         .collect()
@@ -45,11 +64,18 @@ fn auth_log(lines: usize) -> String {
     let names = ["ada", "bo", "cy", "dee", "eli", "flo", "gil", "hal", "ivy", "joy", "kim", "leo", "mia"];
     (0..lines)
         .map(|n| {
-            let head = format!("May  4 07:{:02}:{:02} gate sshd[{}]:", n / 60 % 60, n % 60, 4000 + n * 17 % 900);
+            let head =
+                format!("May  4 07:{:02}:{:02} gate sshd[{}]:", n / 60 % 60, n % 60, 4000 + n * 17 % 900);
             let (name, from) = (names[n * 7 % 13], format!("10.{}.{}.9", n % 7, n % 31));
             match n % 3 {
-                0 => format!("{head} Failed password for invalid user {name} from {from} port {} ssh2\n", 1024 + n * 37 % 9000),
-                1 => format!("{head} Received disconnect from {from} port {}: 11: bye bye [preauth]\n", 1024 + n * 37 % 9000),
+                0 => format!(
+                    "{head} Failed password for invalid user {name} from {from} port {} ssh2\n",
+                    1024 + n * 37 % 9000
+                ),
+                1 => format!(
+                    "{head} Received disconnect from {from} port {}: 11: bye bye [preauth]\n",
+                    1024 + n * 37 % 9000
+                ),
                 _ => format!("{head} Connection closed by authenticating user {name} {from} [preauth]\n"),
             }
         })
@@ -59,8 +85,12 @@ fn auth_log(lines: usize) -> String {
 fn rustc_build(errors: usize) -> String {
     let mut text: String = (0..60).map(|n| format!("   Compiling crate-{n} v0.{n}.1\n")).collect();
     for n in 0..errors {
-        text += &format!("error[E0308]: mismatched types in field {n}\n  --> src/part_{n}.rs:{}:9\n   |\n", n + 10);
-        text += &format!("{:2} |     let shelf: u32 = open_shelf_number_{n}(\"third from the left\");\n", n + 10);
+        text += &format!(
+            "error[E0308]: mismatched types in field {n}\n  --> src/part_{n}.rs:{}:9\n   |\n",
+            n + 10
+        );
+        text +=
+            &format!("{:2} |     let shelf: u32 = open_shelf_number_{n}(\"third from the left\");\n", n + 10);
         text += "   |                ---   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ expected `u32`, found `String`\n   |                |\n";
         text += "   |                expected due to this\n   |\nhelp: you can convert the value and panic where it does not fit\n   |\n";
         text += "   |     let shelf: u32 = open_shelf_number(\"third from the left\").try_into().unwrap();\n   |                                                              ++++++++++++++++++++\n\n";
@@ -77,16 +107,34 @@ fn pytest_run(failures: usize) -> String {
     text += "\n=================================== FAILURES ===================================\n";
     for n in (0..300).filter(|n| n % 29 == 3 && n / 29 < failures) {
         text += &format!("_______________________________ test_book_{n} _______________________________\n\n");
-        text += &format!("    def test_book_{n}():\n        shelf = Shelf(rows=4)\n        # books are put back in the order in which they were lent\n        for book in lent_books():\n            shelf.put_back(book)\n        \n");
-        text += &format!(">       assert shelf.place({n}) == {}\nE       assert {} == {}\nE        +  where {} = place({n})\n\n", n + 1, n + 2, n + 1, n + 2);
-        text += &format!("tests/test_shelf.py:{}: AssertionError\n----------------------------- Captured stdout call -----------------------------\n", n * 4 + 9);
-        text += &(0..20).map(|line| format!("putting book {line} of run {n} back on row {} beside its neighbours\n", line % 4)).collect::<String>();
+        text += &format!(
+            "    def test_book_{n}():\n        shelf = Shelf(rows=4)\n        # books are put back in the order in which they were lent\n        for book in lent_books():\n            shelf.put_back(book)\n        \n"
+        );
+        text += &format!(
+            ">       assert shelf.place({n}) == {}\nE       assert {} == {}\nE        +  where {} = place({n})\n\n",
+            n + 1,
+            n + 2,
+            n + 1,
+            n + 2
+        );
+        text += &format!(
+            "tests/test_shelf.py:{}: AssertionError\n----------------------------- Captured stdout call -----------------------------\n",
+            n * 4 + 9
+        );
+        text += &(0..20)
+            .map(|line| {
+                format!("putting book {line} of run {n} back on row {} beside its neighbours\n", line % 4)
+            })
+            .collect::<String>();
     }
     text += "=========================== short test summary info ============================\n";
     for n in (0..300).filter(|n| n % 29 == 3 && n / 29 < failures) {
         text += &format!("FAILED tests/test_shelf.py::test_book_{n} - assert {} == {}\n", n + 2, n + 1);
     }
-    text + &format!("======================= {failures} failed, {} passed in 3.21s ========================\n", 300 - failures)
+    text + &format!(
+        "======================= {failures} failed, {} passed in 3.21s ========================\n",
+        300 - failures
+    )
 }
 
 fn cargo_test(failures: usize) -> String {
@@ -97,19 +145,41 @@ fn cargo_test(failures: usize) -> String {
     }
     text += "\nfailures:\n\n";
     for n in (0..200).filter(|n| n % 31 == 5 && n / 31 < failures) {
-        text += &format!("---- shelf::tests::row_{n}_keeps_its_order stdout ----\n\nthread 'shelf::tests::row_{n}_keeps_its_order' (77) panicked at src/shelf.rs:{}:9:\n", n + 40);
-        text += &format!("assertion `left == right` failed: row {n}\n  left: {n}\n right: {}\nstack backtrace:\n", n + 1);
-        for (at, name) in ["rust_begin_unwind", "core::panicking::panic_fmt", "core::panicking::assert_failed_inner", "core::panicking::assert_failed"].iter().enumerate() {
-            text += &format!("   {at}: {name}\n             at /rustc/0f1e2d/library/core/src/panicking.rs:{at}:5\n");
+        text += &format!(
+            "---- shelf::tests::row_{n}_keeps_its_order stdout ----\n\nthread 'shelf::tests::row_{n}_keeps_its_order' (77) panicked at src/shelf.rs:{}:9:\n",
+            n + 40
+        );
+        text += &format!(
+            "assertion `left == right` failed: row {n}\n  left: {n}\n right: {}\nstack backtrace:\n",
+            n + 1
+        );
+        for (at, name) in [
+            "rust_begin_unwind",
+            "core::panicking::panic_fmt",
+            "core::panicking::assert_failed_inner",
+            "core::panicking::assert_failed",
+        ]
+        .iter()
+        .enumerate()
+        {
+            text += &format!(
+                "   {at}: {name}\n             at /rustc/0f1e2d/library/core/src/panicking.rs:{at}:5\n"
+            );
         }
-        text += &format!("   4: library::shelf::tests::row_{n}_keeps_its_order\n             at ./src/shelf.rs:{}:9\n", n + 40);
+        text += &format!(
+            "   4: library::shelf::tests::row_{n}_keeps_its_order\n             at ./src/shelf.rs:{}:9\n",
+            n + 40
+        );
         text += "   5: core::ops::function::FnOnce::call_once\n             at /rustc/0f1e2d/library/core/src/ops/function.rs:250:5\nnote: Some details are omitted\n\n";
     }
     text += "\nfailures:\n";
     for n in (0..200).filter(|n| n % 31 == 5 && n / 31 < failures) {
         text += &format!("    shelf::tests::row_{n}_keeps_its_order\n");
     }
-    text + &format!("\ntest result: FAILED. {} passed; {failures} failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.31s\n\nerror: test failed, to rerun pass `--lib`\n", 200 - failures)
+    text + &format!(
+        "\ntest result: FAILED. {} passed; {failures} failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.31s\n\nerror: test failed, to rerun pass `--lib`\n",
+        200 - failures
+    )
 }
 
 fn java_traces(traces: usize) -> String {
@@ -149,7 +219,13 @@ fn a_sample_is_taken_for_what_it_is() {
 
 #[test]
 fn repetition_is_folded() {
-    for (text, percent) in [(service_log(900), 90), (auth_log(900), 80), (cargo_test(2), 60), (pytest_run(2), 60), (java_traces(40), 70)] {
+    for (text, percent) in [
+        (service_log(900), 90),
+        (auth_log(900), 80),
+        (cargo_test(2), 60),
+        (pytest_run(2), 60),
+        (java_traces(40), 70),
+    ] {
         let short = fold(&text);
         let saved = 100 - short.len() * 100 / text.len();
         assert!(saved >= percent, "{saved} % of\n{short}");
@@ -166,7 +242,12 @@ fn counted(short: &str, label: &str) -> usize {
     let marks = mark::gaps(short).map(|found| &short[found.span]);
     marks
         .flat_map(|mark| mark.trim_matches(['⟨', '⟩', '…']).split([',', '·']).skip(1))
-        .filter_map(|told| told.trim().split_once(' ').filter(|(_, what)| *what == label).and_then(|(count, _)| count.parse::<usize>().ok()))
+        .filter_map(|told| {
+            told.trim()
+                .split_once(' ')
+                .filter(|(_, what)| *what == label)
+                .and_then(|(count, _)| count.parse::<usize>().ok())
+        })
         .sum()
 }
 
@@ -213,7 +294,8 @@ fn what_is_rare_in_a_log_stays_whole() {
 
 #[test]
 fn what_took_far_too_long_stays() {
-    let slow = service_log(900).replace("order 433 placed by reader 140 in 33 ms", "order 433 placed by reader 140 in 9133 ms");
+    let slow = service_log(900)
+        .replace("order 433 placed by reader 140 in 33 ms", "order 433 placed by reader 140 in 9133 ms");
     assert!(slow.contains("9133 ms"));
     assert!(fold(&slow).contains("order 433 placed by reader 140 in 9133 ms"), "{}", fold(&slow));
 }
@@ -237,12 +319,25 @@ fn a_quarter_of_the_tokens_shows_what_one_reads_a_text_for() {
     let failing = |n: &usize| n % 29 == 3 && n / 29 < 6;
     let pytest: Vec<String> = (0..300)
         .filter(failing)
-        .flat_map(|n| [format!("test_book_{n} "), format!("test_shelf.py:{}: AssertionError", n * 4 + 9), format!("assert {} == {}", n + 2, n + 1)])
+        .flat_map(|n| {
+            [
+                format!("test_book_{n} "),
+                format!("test_shelf.py:{}: AssertionError", n * 4 + 9),
+                format!("assert {} == {}", n + 2, n + 1),
+            ]
+        })
         .chain(["6 failed, 294 passed".to_owned()])
         .collect();
     let rust: Vec<String> = (0..200)
         .filter(|n| n % 31 == 5 && n / 31 < 5)
-        .flat_map(|n| [format!("row_{n}_keeps_its_order ... FAILED"), format!("src/shelf.rs:{}:9", n + 40), format!("left: {n}\n"), format!("right: {}\n", n + 1)])
+        .flat_map(|n| {
+            [
+                format!("row_{n}_keeps_its_order ... FAILED"),
+                format!("src/shelf.rs:{}:9", n + 40),
+                format!("left: {n}\n"),
+                format!("right: {}\n", n + 1),
+            ]
+        })
         .chain(["195 passed; 5 failed".to_owned()])
         .collect();
     let build: Vec<String> = (0..9)
@@ -252,9 +347,22 @@ fn a_quarter_of_the_tokens_shows_what_one_reads_a_text_for() {
     let words = ["lend", "return", "reserve", "renew", "buy", "sell", "bind"];
     let traces: Vec<String> = words
         .iter()
-        .flat_map(|what| [format!("{}Exception: could not {what} the book", title(what)), format!("IOException: no card for {what}")])
+        .flat_map(|what| {
+            [
+                format!("{}Exception: could not {what} the book", title(what)),
+                format!("IOException: no card for {what}"),
+            ]
+        })
         .collect();
-    let log: Vec<String> = ["declined by bank", "volume /srv/books is full", "copies left of book", "hit for key", "placed by reader"].map(str::to_owned).into();
+    let log: Vec<String> = [
+        "declined by bank",
+        "volume /srv/books is full",
+        "copies left of book",
+        "hit for key",
+        "placed by reader",
+    ]
+    .map(str::to_owned)
+    .into();
     let cases = [
         (pytest_run(6), pytest),
         (cargo_test(5), rust),
@@ -281,14 +389,20 @@ fn quoted_reports_are_not_reports() {
         .collect();
     assert_eq!(detect::kind(&log), Kind::Log);
     let mut run = pytest_run(3);
-    let noise: String = (0..60).map(|n| format!("2031-05-04 07:11:{:02} INFO shelf.api test_{n} ... ok\n", n % 60)).collect();
+    let noise: String =
+        (0..60).map(|n| format!("2031-05-04 07:11:{:02} INFO shelf.api test_{n} ... ok\n", n % 60)).collect();
     run = run.replace("putting book 7 of run 3 back", &format!("{noise}putting book 7 of run 3 back"));
     assert_eq!(detect::kind(&run), Kind::Tests);
     let docker: String = (0..40)
         .map(|n| match n % 4 {
             0 => format!("2031-05-04T07:11:{:02}.1Z #{n} [{n}/40] RUN make part-{n}\n", n % 60),
-            1 => format!("2031-05-04T07:11:{:02}.2Z #{n} 0.412 gcc -O2 -c part-{n}.c -o part-{n}.o\n", n % 60),
-            2 => format!("2031-05-04T07:11:{:02}.3Z #{n} 0.614 part-{n}.c:3:7: warning: unused variable 'x'\n", n % 60),
+            1 => {
+                format!("2031-05-04T07:11:{:02}.2Z #{n} 0.412 gcc -O2 -c part-{n}.c -o part-{n}.o\n", n % 60)
+            }
+            2 => format!(
+                "2031-05-04T07:11:{:02}.3Z #{n} 0.614 part-{n}.c:3:7: warning: unused variable 'x'\n",
+                n % 60
+            ),
             _ => format!("2031-05-04T07:11:{:02}.4Z #{n} DONE 1.2s\n", n % 60),
         })
         .collect();
@@ -308,8 +422,12 @@ fn tiles(units: &[Unit], len: usize) -> bool {
 
 /// A sample with stretches cut out, doubled and broken.
 fn broken() -> impl Strategy<Value = String> {
-    let texts: Vec<String> = vec![service_log(40), auth_log(30), rustc_build(2), pytest_run(1), cargo_test(1), java_traces(4)];
-    let edits = prop::collection::vec((any::<prop::sample::Index>(), 0usize..200, "[ \\tE⟨>_=.:()0-9a-z\\n\\r\u{1b}\u{8}\\[-]{0,12}"), 0..8);
+    let texts: Vec<String> =
+        vec![service_log(40), auth_log(30), rustc_build(2), pytest_run(1), cargo_test(1), java_traces(4)];
+    let edits = prop::collection::vec(
+        (any::<prop::sample::Index>(), 0usize..200, "[ \\tE⟨>_=.:()0-9a-z\\n\\r\u{1b}\u{8}\\[-]{0,12}"),
+        0..8,
+    );
     (prop::sample::select(texts), edits, 0usize..3_000).prop_map(|(mut text, edits, keep)| {
         for (at, length, with) in edits {
             let floor = |mut at: usize| {

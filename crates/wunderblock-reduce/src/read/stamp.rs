@@ -30,7 +30,9 @@ pub(crate) fn prefix(line: &str) -> usize {
         return 0;
     }
     let end = match clock(bytes) {
-        Some(at) if is_date(bytes.get(..at).unwrap_or_default()) => at + 8 + fraction(bytes.get(at + 8..).unwrap_or_default()),
+        Some(at) if is_date(bytes.get(..at).unwrap_or_default()) => {
+            at + 8 + fraction(bytes.get(at + 8..).unwrap_or_default())
+        }
         Some(_) => 0,
         None => number(bytes),
     };
@@ -88,7 +90,11 @@ fn number(bytes: &[u8]) -> usize {
         return length;
     }
     let second = bytes.iter().skip(length + 1).take_while(|byte| byte.is_ascii_digit()).count();
-    if dots == 0 && digits == 6 && second == 6 && bytes.get(length + 7) == Some(&b' ') { length + 7 } else { 0 }
+    if dots == 0 && digits == 6 && second == 6 && bytes.get(length + 7) == Some(&b' ') {
+        length + 7
+    } else {
+        0
+    }
 }
 
 #[cfg(test)]

@@ -146,7 +146,10 @@ mod tests {
             ("a long state\r\u{1b}[Kdone\r\n", "done\r\n"),
             ("50%\r", "50%"),
             ("working |\u{8}/\u{8}-\n", "working -\n"),
-            ("\u{1b}]0;a title\u{7}text \u{1b}]8;;https://x.test\u{1b}\\link\u{1b}]8;;\u{1b}\\\n", "text link\n"),
+            (
+                "\u{1b}]0;a title\u{7}text \u{1b}]8;;https://x.test\u{1b}\\link\u{1b}]8;;\u{1b}\\\n",
+                "text link\n",
+            ),
             ("\u{1b}]0;never closed\nnext\n", "\nnext\n"),
             ("\u{1b}[1G\u{1b}[0K⠋ one\u{1b}[1G\u{1b}[0K⠙ two\n", "⠙ two\n"),
             ("\u{1b}(Bx\u{1b}", "x"),

@@ -18,6 +18,8 @@ use super::trace;
 
 /// Skipped tests are named while there are no more of them than this.
 const SKIPPED: usize = 12;
+/// Suites that passed are named while there are no more of them than this.
+const SUITES: usize = 8;
 /// Of what a failure says, so many lines of message are its core; the rest is context.
 const MESSAGE: usize = 16;
 /// So many lines in a row that were there before are a repeat.
@@ -75,7 +77,11 @@ struct Reader<'l> {
     /// Within what a TAP test that passed says of itself.
     passing: bool,
     passed: bool,
+    /// The case that was begun last.
+    begun: Option<usize>,
     skipped: Vec<usize>,
+    /// Suites of which all is well.
+    suites: Vec<usize>,
     others: Vec<usize>,
 }
 
@@ -89,13 +95,17 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
         cases: lines.iter().map(|line| case::of(bare(line))).collect(),
         passing: false,
         passed: false,
+        begun: None,
         skipped: Vec::new(),
+        suites: Vec::new(),
         others: Vec::new(),
     };
     for at in 0..lines.len() {
         reader.read(at);
     }
     reader.few_skipped();
+    reader.many_suites();
+    reader.headings();
     reader.stacks();
     reader.sources();
     reader.seen_before();
@@ -115,7 +125,11 @@ impl Reader<'_> {
     /// Within what a test printed, only what ends the section counts.
     fn is_quoted(&self, line: &str, case: Case) -> bool {
         match self.section {
-            Section::Captured => !matches!(case, Case::Suite | Case::Details | Case::Captured | Case::Total) && !line.starts_with("</") && !line.starts_with("--- "),
+            Section::Captured => {
+                !matches!(case, Case::Suite | Case::Details | Case::Captured | Case::Total)
+                    && !line.starts_with("</")
+                    && !line.starts_with("--- ")
+            }
             _ => false,
         }
     }
@@ -136,23 +150,38 @@ impl Reader<'_> {
             Case::Passed => ((Rank::Filler, 0), Some("passed"), Section::Run),
             Case::Dots | Case::Started => ((Rank::Filler, 0), None, Section::Run),
             Case::Skipped => ((Rank::Filler, 5), Some("skipped"), Section::Run),
-            Case::Failed => ((Rank::Must, 800), Some("failed"), if line.starts_with("FAILED ") || line.starts_with("ERROR ") { Section::Summary } else { Section::Failure }),
+            Case::Failed => (
+                (Rank::Must, 800),
+                Some("failed"),
+                if line.starts_with("FAILED ") || line.starts_with("ERROR ") {
+                    Section::Summary
+                } else {
+                    Section::Failure
+                },
+            ),
             Case::Details => ((Rank::Must, 700), Some("failed"), Section::Failure),
             Case::Captured => ((Rank::Context, 15), None, Section::Captured),
             Case::Total => ((Rank::Must, 900), None, Section::Run),
             Case::Suite => {
-                let summary = ["warnings summary", "slowest", "coverage", "tests coverage", "PASSES"].iter().any(|name| line.contains(name));
+                let summary = ["warnings summary", "slowest", "coverage", "tests coverage", "PASSES"]
+                    .iter()
+                    .any(|name| line.contains(name));
                 ((Rank::Frame, 50), None, if summary { Section::Summary } else { Section::Run })
             }
         };
-        if case == Case::Skipped {
-            self.skipped.push(at);
+        match case {
+            Case::Skipped => self.skipped.push(at),
+            Case::Started => self.begun = Some(at),
+            Case::Suite if line.starts_with("PASS ") || line.starts_with("ok ") => self.suites.push(at),
+            // In XML how a case ended stands within it.
+            Case::Failed if line.trim_start().starts_with('<') => {
+                if let Some(begun) = self.begun.take() {
+                    self.set(begun, worth, label);
+                }
+            }
+            _ => {}
         }
         if section == Section::Failure {
-            self.message = 0;
-        }
-        // The name of a case that is about to run says how it ended only where it failed.
-        if case == Case::Failed && self.section == Section::Run && line.starts_with("--- ") {
             self.message = 0;
         }
         self.section = section;
@@ -197,7 +226,8 @@ impl Reader<'_> {
             || matches!(part, Some(Part::Head(_)))
             || frame::is_head(line) && !text.starts_with("Traceback");
         if opens {
-            self.goes_on = text.contains("panicked at") || text.starts_with("assertion") || text.ends_with(':');
+            self.goes_on =
+                text.contains("panicked at") || text.starts_with("assertion") || text.ends_with(':');
         }
         if opens || self.goes_on {
             if text.starts_with("note:") || frame::of(line).is_some() {
@@ -205,7 +235,11 @@ impl Reader<'_> {
                 return (Rank::Context, 10);
             }
             self.message += 1;
-            return if self.message <= MESSAGE { (Rank::Must, 620 - self.message as u16) } else { (Rank::Context, 40) };
+            return if self.message <= MESSAGE {
+                (Rank::Must, 620 - self.message as u16)
+            } else {
+                (Rank::Context, 40)
+            };
         }
         if is_place(line) || part == Some(Part::Place) {
             return (Rank::Must, 610);
@@ -230,6 +264,37 @@ impl Reader<'_> {
         }
     }
 
+    /// Suites of which all is well are named while there are few.
+    fn many_suites(&mut self) {
+        let suites = std::mem::take(&mut self.suites);
+        if suites.len() > SUITES {
+            for at in suites {
+                self.set(at, (Rank::Filler, 10), Some("suites passed"));
+            }
+        }
+    }
+
+    /// A heading over tests that all pass goes with them.
+    fn headings(&mut self) {
+        let (mut failed, mut below) = (false, None);
+        for at in (0..self.lines.len()).rev() {
+            let line = self.lines.get(at);
+            let indent = line.len() - line.trim_start().len();
+            match self.cases.get(at).copied().flatten() {
+                Some(Case::Passed | Case::Skipped) => below = Some(indent),
+                Some(Case::Failed | Case::Details) => (failed, below) = (true, None),
+                Some(_) => (failed, below) = (false, None),
+                None => {
+                    let heads = !failed && indent > 0 && below.is_some_and(|below| indent < below);
+                    below = heads.then_some(indent);
+                    if heads {
+                        self.set(at, (Rank::Filler, 0), None);
+                    }
+                }
+            }
+        }
+    }
+
     /// Of the frames in a failure those of libraries are left out.
     fn stacks(&mut self) {
         let mut start: Option<usize> = None;
@@ -237,7 +302,9 @@ impl Reader<'_> {
         for at in 0..=self.lines.len() {
             let line = self.lines.get(at);
             let framed = at < self.lines.len() && frame::of(line).is_some();
-            let source = start.is_some() && line.starts_with("    ") && self.units.get(at).is_some_and(|unit| unit.rank < Rank::Must);
+            let source = start.is_some()
+                && line.starts_with("    ")
+                && self.units.get(at).is_some_and(|unit| unit.rank < Rank::Must);
             match (framed || source, start) {
                 (true, None) => start = Some(at),
                 (false, Some(from)) => {
@@ -259,12 +326,14 @@ impl Reader<'_> {
         let (mut start, mut key) = (0, 0u64);
         for at in 0..self.lines.len() {
             let line = self.lines.get(at);
-            let ruled = line.starts_with("_ _ _") || matches!(self.cases.get(at), Some(Some(Case::Details | Case::Suite | Case::Captured)));
+            let ruled = line.starts_with("_ _ _")
+                || matches!(self.cases.get(at), Some(Some(Case::Details | Case::Suite | Case::Captured)));
             if ruled {
                 (start, key) = (at + 1, 0);
                 continue;
             }
-            let placed = diagnostic::place(line).filter(|_| !line.starts_with(' ')).and_then(|end| line.get(end..));
+            let placed =
+                diagnostic::place(line).filter(|_| !line.starts_with(' ')).and_then(|end| line.get(end..));
             let Some(after) = placed.filter(|after| after.starts_with(':')) else {
                 if line.starts_with("    ") {
                     key = key.rotate_left(11) ^ template::hash(line.as_bytes());
@@ -279,7 +348,9 @@ impl Reader<'_> {
                 let leave = library || known;
                 self.source(start..at, if leave { Rank::Filler } else { Rank::Context });
             } else if library {
-                let body = (at + 1..self.lines.len()).take_while(|at| self.lines.get(*at).starts_with("    ")).count();
+                let body = (at + 1..self.lines.len())
+                    .take_while(|at| self.lines.get(*at).starts_with("    "))
+                    .count();
                 self.source(at + 1..at + 1 + body, Rank::Filler);
                 self.set(at, (Rank::Filler, 0), Some("frames"));
             }
@@ -325,10 +396,15 @@ impl Reader<'_> {
     fn fold_others(&mut self) {
         let mut templates = Templates::default();
         let others = std::mem::take(&mut self.others);
-        let ids: Vec<u32> = others.iter().map(|at| templates.learn(*at, bare(self.lines.get(*at)), 0)).collect();
+        let ids: Vec<u32> =
+            others.iter().map(|at| templates.learn(*at, bare(self.lines.get(*at)), 0)).collect();
         for (at, id) in others.into_iter().zip(ids) {
-            let Some(template) = templates.get(id).filter(|template| template.count > COMMON) else { continue };
-            let Some(unit) = self.units.get_mut(at).filter(|unit| unit.rank == Rank::Context) else { continue };
+            let Some(template) = templates.get(id).filter(|template| template.count > COMMON) else {
+                continue;
+            };
+            let Some(unit) = self.units.get_mut(at).filter(|unit| unit.rank == Rank::Context) else {
+                continue;
+            };
             if template.first as usize == at {
                 unit.note = Some(format!("⟨×{}, last line {}⟩", template.count, template.last + 1));
             } else if template.last as usize != at {
@@ -344,8 +420,28 @@ fn is_message(text: &str, line: &str) -> bool {
         return true;
     }
     const OPENINGS: [&str; 22] = [
-        "assertion", "left:", "right:", "Expected", "expected", "Received", "received", "Actual", "actual", "got:", "want:", "+ expected",
-        "- Expected", "+ Received", "AssertionError", "expect(", "Error:", "panicked at", "Diff:", "Value of:", "Which is:", "Failure",
+        "assertion",
+        "left:",
+        "right:",
+        "Expected",
+        "expected",
+        "Received",
+        "received",
+        "Actual",
+        "actual",
+        "got:",
+        "want:",
+        "+ expected",
+        "- Expected",
+        "+ Received",
+        "AssertionError",
+        "expect(",
+        "Error:",
+        "panicked at",
+        "Diff:",
+        "Value of:",
+        "Which is:",
+        "Failure",
     ];
     if OPENINGS.iter().any(|opening| text.starts_with(opening)) {
         return true;
@@ -354,7 +450,8 @@ fn is_message(text: &str, line: &str) -> bool {
         return true;
     }
     // `    shop_test.go:12: got 3, want 4`
-    line.starts_with([' ', '\t']) && text.split_once(".go:").is_some_and(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()))
+    line.starts_with([' ', '\t'])
+        && text.split_once(".go:").is_some_and(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Where a failure was: `tests/test_a.py:12: AssertionError`, `❯ src/a.test.ts:3:7`, `a.cc:12: Failure`.

@@ -19,7 +19,12 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     if frames < 2 || frames + heads < 3 {
         return 0;
     }
-    let share = sample.share(|line| frame::of(line).is_some() || frame::is_head(line) || line.starts_with("    ") || line.starts_with("stack backtrace"));
+    let share = sample.share(|line| {
+        frame::of(line).is_some()
+            || frame::is_head(line)
+            || line.starts_with("    ")
+            || line.starts_with("stack backtrace")
+    });
     let pure = sample.share(|line| frame::of(line).is_some());
     if pure < 25 { 0 } else { (share.min(95) * 95 / 100).min(20 + pure * 2) }
 }
@@ -59,7 +64,9 @@ fn read(lines: &Lines<'_>) -> Vec<Line> {
             let is = match frame::of(line) {
                 Some(owner) => Line::Frame(owner),
                 None if frame::is_head(line) => Line::Head,
-                None if matches!(before, Line::Frame(_) | Line::Source) && line.starts_with("    ") => Line::Source,
+                None if matches!(before, Line::Frame(_) | Line::Source) && line.starts_with("    ") => {
+                    Line::Source
+                }
                 None => Line::Other,
             };
             before = is;
@@ -88,7 +95,8 @@ fn stacks(read: &[Line]) -> Vec<Range<usize>> {
 
 /// The first two and the last frame of a stack stay, and the caller's own; a frame like the one before it does not.
 pub(super) fn shorten_frames(lines: &Lines<'_>, stack: Range<usize>, units: &mut [Unit]) {
-    let read: Vec<Line> = stack.clone().map(|at| frame::of(lines.get(at)).map_or(Line::Source, Line::Frame)).collect();
+    let read: Vec<Line> =
+        stack.clone().map(|at| frame::of(lines.get(at)).map_or(Line::Source, Line::Frame)).collect();
     shorten_at(lines, &read, stack, units);
 }
 
@@ -135,7 +143,9 @@ fn is_place_of_frame(line: &str, before: &str) -> bool {
     let text = line.trim_start();
     let name = before.trim_start();
     let numbered = name.starts_with(|c: char| c.is_ascii_digit()) && text.starts_with("at ");
-    let called = line.starts_with('\t') && !before.starts_with('\t') && (name.ends_with(')') || name.starts_with("created by "));
+    let called = line.starts_with('\t')
+        && !before.starts_with('\t')
+        && (name.ends_with(')') || name.starts_with("created by "));
     numbered || called && !text.starts_with("at ")
 }
 
@@ -161,7 +171,15 @@ fn traces(lines: &Lines<'_>, read: &[Line]) -> Vec<Range<usize>> {
 
 fn is_opening(text: &str, before: Line) -> bool {
     let text = text.trim_start();
-    let goes_on = ["Caused by:", "Suppressed:", "[cause]", "During handling", "The above exception", "---", "Wrapped by:"];
+    let goes_on = [
+        "Caused by:",
+        "Suppressed:",
+        "[cause]",
+        "During handling",
+        "The above exception",
+        "---",
+        "Wrapped by:",
+    ];
     // Python names the exception below its frames.
     let python = matches!(before, Line::Source) && !text.starts_with("Traceback");
     !python && !goes_on.iter().any(|opening| text.starts_with(opening))
