@@ -3,13 +3,20 @@
 
 mod blob;
 mod build;
+mod case;
+mod diagnostic;
 mod diff;
+mod frame;
 mod infra;
 mod listing;
 mod log;
 mod markdown;
+mod progress;
+#[cfg(test)]
+mod promises;
 mod prose;
 mod search;
+mod stamp;
 mod table;
 pub(crate) mod terminal;
 mod tests;
