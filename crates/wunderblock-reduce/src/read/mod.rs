@@ -7,6 +7,7 @@ mod case;
 mod diagnostic;
 mod diff;
 mod frame;
+mod gaps;
 mod infra;
 mod listing;
 mod log;
@@ -14,8 +15,11 @@ mod markdown;
 mod progress;
 #[cfg(test)]
 mod promises;
+#[cfg(test)]
+mod property;
 mod prose;
 mod search;
+mod shape;
 mod stamp;
 mod table;
 pub(crate) mod terminal;
