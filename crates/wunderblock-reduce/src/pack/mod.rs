@@ -10,7 +10,26 @@ pub(crate) fn pack(text: &str, _kind: crate::kind::Kind) -> Option<String> {
 
 /// The written text a packed one stands for. None where a code is broken.
 pub(crate) fn undo(text: &str) -> Option<String> {
-    Some(text.to_owned())
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("⟨") {
+        let (before, mark) = rest.split_at(at);
+        out.push_str(before);
+        if let Some(code) = mark.strip_prefix("⟨=") {
+            let (head, body) = code.split_once('⟩')?;
+            let (name, args) = head.split_once(' ').unwrap_or((head, ""));
+            let (body, after) = body.split_once("⟨=⟩")?;
+            out.push_str(&crate::json::undo_code(name, args, body)?);
+            rest = after;
+        } else {
+            let length = if mark.starts_with("⟨⟨") { "⟨⟨".len() } else { "⟨".len() };
+            let (bracket, after) = mark.split_at(length);
+            out.push_str(bracket);
+            rest = after;
+        }
+    }
+    out.push_str(rest);
+    Some(out)
 }
 
 /// The source of a text that was reduced losslessly, byte for byte. None for a text that was not written by
