@@ -88,6 +88,12 @@ impl Layout {
         }
     }
 
+    /// That of a document whose own is dropped.
+    pub(super) fn compact_as(tree: &Tree<'_>) -> Self {
+        let root = tree.lines.then(|| ["", "\n", ""].map(str::to_owned));
+        Self { root, lines: tree.lines, ..Self::compact() }
+    }
+
     /// The layout of a document, if there is a rule for it.
     pub(super) fn of(tree: &Tree<'_>) -> Option<Self> {
         let mut layout = Self::compact();

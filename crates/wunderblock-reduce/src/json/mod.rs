@@ -9,6 +9,7 @@ mod layout;
 mod schema;
 mod tree;
 mod undo;
+mod worth;
 mod write;
 
 pub(crate) use undo::undo_code;
@@ -19,6 +20,7 @@ use crate::mark::{Gap, Measure, Told};
 use crate::piece::Piece;
 use crate::reduce::Goal;
 use cut::Cuts;
+use fold::Width;
 use layout::Layout;
 use tree::Tree;
 
@@ -62,38 +64,88 @@ pub(crate) fn pieces(text: &str, goal: Goal, asked: &Asked) -> Option<Vec<Piece>
 }
 
 fn document(tree: &Tree<'_>, goal: Goal, asked: &Asked, pieces: &mut Vec<Piece>) {
-    let span = tree.span(0);
     let layout = Layout::of(tree);
-    let cuts = match goal {
-        Goal::Exact => Cuts::default(),
-        goal => fold::cuts(tree, goal, asked),
+    let written = match goal {
+        Goal::Exact => layout.and_then(|layout| written(tree, &Cuts::default(), Some(&layout))),
+        Goal::Fold => written(tree, &fold::cuts(tree, Width::STEPS[0], asked), layout.as_ref()),
+        Goal::Bytes(bytes) => within(tree, bytes, layout.as_ref(), asked),
     };
-    let layout = match layout {
-        Some(layout) if cuts.is_empty() || layout.is_local() => layout,
-        _ if goal == Goal::Exact => {
-            pieces.push(Piece::Keep(span));
-            return;
-        }
-        _ => {
-            pieces.push(Piece::Gap { gap: white_space(tree), shown: None });
-            let mut compact = Layout::compact();
-            compact.lines = tree.lines;
-            if tree.lines {
-                compact.root = Some(["", "\n", ""].map(str::to_owned));
-            }
-            compact
-        }
-    };
+    pieces.extend(written.unwrap_or_else(|| vec![Piece::Keep(tree.span(0))]));
+}
+
+/// The document in fewer words, or none where they would not be fewer.
+fn written(tree: &Tree<'_>, cuts: &Cuts, layout: Option<&Layout>) -> Option<Vec<Piece>> {
+    let span = tree.span(0);
+    let mut pieces = Vec::new();
+    let dropped = Layout::compact_as(tree);
+    let layout = layout.filter(|layout| cuts.is_empty() || layout.is_local()).unwrap_or_else(|| {
+        pieces.push(Piece::Gap { gap: white_space(tree), shown: None });
+        &dropped
+    });
     let args = layout.args();
     let head = if args.is_empty() { "⟨=json⟩".to_owned() } else { format!("⟨=json {args}⟩") };
-    let coded = write::pieces(tree, &cuts, span.clone(), (&head, "⟨=⟩"));
-    let bytes: usize = coded.iter().map(|piece| if let Piece::Coded { text, .. } = piece { text.len() } else { 0 }).sum();
-    if cuts.is_empty() && bytes >= span.len() {
-        pieces.retain(|piece| !matches!(piece, Piece::Gap { gap, .. } if gap.span.is_empty()));
-        pieces.push(Piece::Keep(span));
-    } else {
-        pieces.extend(coded);
+    pieces.extend(write::pieces(tree, cuts, span.clone(), (&head, "⟨=⟩")));
+    (size(&pieces) < span.len()).then_some(pieces)
+}
+
+/// A mark with its path and handle, about.
+const MARK_BYTES: usize = 88;
+
+fn size(pieces: &[Piece]) -> usize {
+    let of = |piece: &Piece| match piece {
+        Piece::Coded { text, .. } => text.len(),
+        Piece::Keep(span) => span.len(),
+        Piece::Gap { .. } => MARK_BYTES,
+        Piece::Note(note) => note.len(),
+    };
+    pieces.iter().map(of).sum()
+}
+
+/// The widest choice that fits.
+fn within(tree: &Tree<'_>, room: usize, layout: Option<&Layout>, asked: &Asked) -> Option<Vec<Piece>> {
+    let at = |width: Width| written(tree, &fold::cuts(tree, width, asked), layout);
+    let whole = written(tree, &Cuts::default(), layout);
+    let full = whole.as_ref().map_or(tree.span(0).len(), |pieces| size(pieces));
+    if full <= room {
+        return whole;
     }
+    for step in Width::STEPS {
+        let Some(mut best) = at(step) else { continue };
+        let least = size(&best);
+        if least > room {
+            continue;
+        }
+        // What is still free goes to what would be left out, everywhere the same share.
+        let (mut low, mut high, mut at_low, mut at_high) = (0, 1_000, least, full);
+        for _ in 0..4 {
+            if (size(&best) * 100 >= room * 96) || high <= low + 1 {
+                break;
+            }
+            let share = (room.saturating_sub(at_low)) * (high - low) / at_high.saturating_sub(at_low).max(1);
+            let more = low + share.clamp(1, high - low - 1);
+            let Some(tried) = at(Width { more, ..step }) else { break };
+            let tried_size = size(&tried);
+            if tried_size <= room {
+                (low, at_low, best) = (more, tried_size, tried);
+            } else {
+                (high, at_high) = (more, tried_size);
+            }
+        }
+        return Some(best);
+    }
+    Some(cut_off(tree, room))
+}
+
+/// What is shown where nothing has a structure to choose by: the beginning.
+fn cut_off(tree: &Tree<'_>, room: usize) -> Vec<Piece> {
+    let span = tree.span(0);
+    let mut at = span.start + room.saturating_sub(MARK_BYTES).min(span.len());
+    while !tree.text.is_char_boundary(at) {
+        at -= 1;
+    }
+    let (first, last) = (at as u64 + 1, span.end as u64);
+    let gap = Gap { span: at..span.end, measure: Measure::Bytes, first, last, within: None, told: Vec::new() };
+    vec![Piece::Keep(span.start..at), Piece::Gap { gap, shown: None }]
 }
 
 /// Said once at the head where the layout of a shortened document is too irregular to be kept.

@@ -18,6 +18,8 @@ const NESTED: usize = 3;
 const WIDE: usize = 48;
 /// A table has at most so many columns: one cannot count commas beyond.
 const COLUMNS: usize = 48;
+/// An object of at least so many objects is a map.
+const MAP: usize = 6;
 /// Paths followed in all.
 const PATHS: usize = 4_096;
 
@@ -181,7 +183,15 @@ impl<'t> Survey<'t, '_> {
             && !seen.within.is_empty()
             && seen.within.len() <= mean * 2 + 2
             && !self.is_wide(at)
+            && !self.is_map(at)
             && self.depth(at) < DEPTH
+    }
+
+    /// Whether the members of a place are so many objects that their keys are rather values.
+    fn is_map(&self, at: usize) -> bool {
+        let Some(seen) = self.seen.get(at) else { return false };
+        let objects = |at: &&usize| self.seen.get(**at).is_some_and(|seen| seen.objects * 2 > seen.count);
+        seen.within.len() >= MAP && seen.within.iter().filter(objects).count() * 5 >= seen.within.len() * 4
     }
 
     fn depth(&self, mut at: usize) -> usize {
@@ -267,7 +277,7 @@ impl<'t> Survey<'t, '_> {
             }
         }
         // A column pays where its cells are there often enough; the most frequent come first to be chosen.
-        let mut ranked: Vec<usize> = order.iter().copied().filter(|leaf| self.leaves_of(*leaf) * 10 >= rows * 3).collect();
+        let mut ranked: Vec<usize> = order.iter().copied().filter(|leaf| self.leaves_of(*leaf) * 2 >= rows).collect();
         ranked.sort_by_key(|leaf| std::cmp::Reverse(self.leaves_of(*leaf)));
         ranked.truncate(COLUMNS);
         let chosen: std::collections::HashSet<usize> = ranked.into_iter().collect();
