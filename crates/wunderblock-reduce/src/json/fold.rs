@@ -3,6 +3,8 @@
 //! A list keeps its first and last, what is rare, extreme or wrong among its items, and as many examples as show
 //! something new. Lists in what is kept are folded in turn. A budget makes the choice wider or narrower.
 
+use std::collections::HashMap;
+
 use super::cut::{Cuts, Run};
 use super::tree::{Tree, Type};
 use super::worth::{self, Worth, Worths};
@@ -12,7 +14,7 @@ use crate::mark::{Gap, Measure, Told};
 /// Shorter lists stay whole.
 const SMALL: usize = 8;
 /// A run of fewer bytes (without white space) is not worth a mark.
-const RUN_BYTES: usize = 200;
+const RUN_BYTES: usize = 280;
 /// An object with so many plain values is a map if they are alike.
 const PLAIN_MAP: usize = 24;
 /// Of each item of a list, and each node of the document, about so many looks are had.
@@ -49,6 +51,8 @@ struct Folder<'t, 's> {
     asked: &'s Asked,
     /// Looks that are left.
     left: usize,
+    /// The lists that were looked at before.
+    worths: &'s mut HashMap<usize, Worths>,
 }
 
 /// An open container on the way to a node.
@@ -60,9 +64,9 @@ struct Step {
 }
 
 /// What is left out at a width.
-pub(super) fn cuts(tree: &Tree<'_>, width: Width, asked: &Asked) -> Cuts {
+pub(super) fn cuts(tree: &Tree<'_>, width: Width, asked: &Asked, worths: &mut HashMap<usize, Worths>) -> Cuts {
     let left = LOOKS * tree.nodes.len();
-    let mut folder = Folder { tree, width, cuts: Cuts::default(), asked, left };
+    let mut folder = Folder { tree, width, cuts: Cuts::default(), asked, left, worths };
     folder.walk();
     folder.cuts
 }
@@ -103,7 +107,10 @@ impl Folder<'_, '_> {
         if tree.kind(at) == Type::Object && !self.is_map(&items) {
             return;
         }
-        let worths = worth::worths(tree, &items, self.asked, &mut self.left);
+        let worths = match self.worths.remove(&at) {
+            Some(known) => known,
+            None => worth::worths(tree, &items, self.asked, &mut self.left),
+        };
         let kept = self.choose(&items, &worths);
         let mut from = 0;
         while from < items.len() {
@@ -114,6 +121,7 @@ impl Folder<'_, '_> {
             }
             from += run;
         }
+        self.worths.insert(at, worths);
     }
 
     /// Whether the members of an object are alike, so that the object is rather a list.
@@ -144,7 +152,8 @@ impl Folder<'_, '_> {
     fn choose(&self, items: &[usize], worths: &Worths) -> Vec<bool> {
         let examples = worths.examples.min(self.width.examples);
         let last = if self.width.examples > 1 { 2 } else { 1 };
-        let mut rare = self.width.rare.max(if self.width.more == 0 { self.width.rare } else { items.len() });
+        let all = worths.items.iter().filter(|worth| **worth == Worth::Rare).count();
+        let mut rare = self.width.rare + all.saturating_sub(self.width.rare) * self.width.more / 1_000;
         let from_end = items.len().saturating_sub(last);
         let mut kept: Vec<bool> = worths
             .items

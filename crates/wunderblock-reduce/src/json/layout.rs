@@ -3,6 +3,7 @@
 //! A container is either broken (each member on a line of its own, one indent deeper) or on one line. Which of the two
 //! it is follows from a rule; what the rule has wrong is listed.
 
+use super::cut::Cuts;
 use super::tree::{SPACE, Tree, Type};
 
 /// Which containers stand on one line.
@@ -104,10 +105,40 @@ impl Layout {
         Some(layout)
     }
 
-    /// Whether leaving something out leaves the place of all else as it is.
-    pub(super) fn is_local(&self) -> bool {
-        let local = |fit| matches!(fit, Fit::Never | Fit::Always);
-        self.but.is_empty() && local(self.objects) && local(self.arrays)
+    /// The same, its exceptions counted over what the cuts leave.
+    pub(super) fn around(&self, tree: &Tree<'_>, cuts: &Cuts) -> Self {
+        let mut layout = self.clone();
+        if self.but.is_empty() || cuts.is_empty() {
+            return layout;
+        }
+        layout.but.clear();
+        let sizes = Sizes::of(tree, self);
+        let mut open: Vec<(usize, bool)> = Vec::new();
+        let (mut decided, mut left, mut gone) = (0u32, 0u32, 0);
+        let mut but = self.but.iter().copied().peekable();
+        for at in 0..tree.nodes.len() {
+            while open.pop_if(|(end, _)| *end <= at).is_some() {}
+            if let Some(run) = cuts.items(at) {
+                gone = gone.max(run.next);
+            }
+            if !tree.is_container(at) || tree.is_empty(at) {
+                continue;
+            }
+            let within_flat = open.last().is_some_and(|(_, flat)| *flat);
+            let mut flat = within_flat;
+            if !within_flat && !(at == 0 && self.root.is_some()) {
+                flat = self.is_one_line(tree, Some(&sizes), at);
+                let wrong = but.next_if_eq(&decided).is_some();
+                flat ^= wrong;
+                decided += 1;
+                if at >= gone {
+                    layout.but.extend(wrong.then_some(left));
+                    left += 1;
+                }
+            }
+            open.push((tree.node(at).next as usize, flat));
+        }
+        layout
     }
 
     /// Takes each parameter from the first place that shows it.
@@ -309,8 +340,12 @@ impl Sizes {
         for at in (0..count).rev() {
             let mut flat = u32::try_from(tree.span(at).len()).unwrap_or(u32::MAX);
             let mut height = 0;
+            // What is left out was too long for one line, or else the rule is not used.
+            if tree.has_mark(at) {
+                (flat, height) = (u32::MAX, u16::MAX);
+            }
             if tree.is_container(at) {
-                flat = 2;
+                flat = if flat == u32::MAX { flat } else { 2 };
                 let mut before = None;
                 for child in tree.children(at) {
                     let own = sizes.flat.get(child).copied().unwrap_or(0);
@@ -325,7 +360,8 @@ impl Sizes {
                         2 * layout.pad(tree.kind(at)).len()
                     };
                     flat = flat.saturating_add(own).saturating_add(u32::try_from(around + sep).unwrap_or(u32::MAX));
-                    if tree.is_container(child) && !tree.is_empty(child) {
+                    let marked = sizes.height.get(child) == Some(&u16::MAX);
+                    if marked || (tree.is_container(child) && !tree.is_empty(child)) {
                         height = height.max(sizes.height.get(child).map_or(0, |height| height.saturating_add(1)));
                     }
                     before = Some(child);

@@ -16,13 +16,16 @@ pub(crate) use undo::undo_code;
 
 use crate::ask::Asked;
 use crate::detect::Sample;
-use crate::mark::{Gap, Measure, Told};
+use crate::mark::{self, Gap, Measure, Told};
 use crate::piece::Piece;
 use crate::reduce::Goal;
+use std::collections::HashMap;
+
 use cut::Cuts;
 use fold::Width;
 use layout::Layout;
 use tree::Tree;
+use write::Tables;
 
 /// Whether a text is one document, or one per line.
 pub(crate) fn is_document(text: &str) -> bool {
@@ -65,27 +68,63 @@ pub(crate) fn pieces(text: &str, goal: Goal, asked: &Asked) -> Option<Vec<Piece>
 
 fn document(tree: &Tree<'_>, goal: Goal, asked: &Asked, pieces: &mut Vec<Piece>) {
     let layout = Layout::of(tree);
+    let mut tables = Tables::of(tree);
     let written = match goal {
-        Goal::Exact => layout.and_then(|layout| written(tree, &Cuts::default(), Some(&layout))),
-        Goal::Fold => written(tree, &fold::cuts(tree, Width::STEPS[0], asked), layout.as_ref()),
+        Goal::Exact => layout.and_then(|layout| written(tree, &Cuts::default(), Some(&layout), &mut tables)),
+        Goal::Fold => {
+            let cuts = fold::cuts(tree, Width::STEPS[0], asked, &mut HashMap::new());
+            written(tree, &cuts, layout.as_ref(), &mut tables)
+        }
         Goal::Bytes(bytes) => within(tree, bytes, layout.as_ref(), asked),
     };
     pieces.extend(written.unwrap_or_else(|| vec![Piece::Keep(tree.span(0))]));
 }
 
 /// The document in fewer words, or none where they would not be fewer.
-fn written(tree: &Tree<'_>, cuts: &Cuts, layout: Option<&Layout>) -> Option<Vec<Piece>> {
+fn written(tree: &Tree<'_>, cuts: &Cuts, layout: Option<&Layout>, tables: &mut Tables) -> Option<Vec<Piece>> {
     let span = tree.span(0);
-    let mut pieces = Vec::new();
-    let dropped = Layout::compact_as(tree);
-    let layout = layout.filter(|layout| cuts.is_empty() || layout.is_local()).unwrap_or_else(|| {
-        pieces.push(Piece::Gap { gap: white_space(tree), shown: None });
-        &dropped
-    });
+    if let Some(layout) = layout {
+        let pieces = coded(tree, cuts, &layout.around(tree, cuts), tables);
+        if cuts.is_empty() || stands_for(&pieces, tree.text) {
+            return (size(&pieces) < span.len()).then_some(pieces);
+        }
+    }
+    let mut pieces = vec![Piece::Gap { gap: white_space(tree), shown: None }];
+    pieces.extend(coded(tree, cuts, &Layout::compact_as(tree), tables));
+    (size(&pieces) < span.len()).then_some(pieces)
+}
+
+fn coded(tree: &Tree<'_>, cuts: &Cuts, layout: &Layout, tables: &mut Tables) -> Vec<Piece> {
     let args = layout.args();
     let head = if args.is_empty() { "⟨=json⟩".to_owned() } else { format!("⟨=json {args}⟩") };
-    pieces.extend(write::pieces(tree, cuts, span.clone(), (&head, "⟨=⟩")));
-    (size(&pieces) < span.len()).then_some(pieces)
+    write::pieces(tree, cuts, tables, (&head, "⟨=⟩"))
+}
+
+/// Whether pieces with gaps say exactly what the source says around the gaps.
+fn stands_for(pieces: &[Piece], source: &str) -> bool {
+    let (mut said, mut meant) = (String::new(), String::new());
+    for piece in pieces {
+        match piece {
+            Piece::Coded { span, text } => {
+                said.push_str(text);
+                mark::escape(source.get(span.clone()).unwrap_or(""), &mut meant);
+            }
+            Piece::Gap { gap, .. } => {
+                let mark = gap.mark(None);
+                said.push_str(&mark);
+                meant.push_str(&mark);
+            }
+            Piece::Keep(_) | Piece::Note(_) => return false,
+        }
+    }
+    undone(&said).is_some_and(|undone| undone == meant)
+}
+
+/// The text a code as a whole stands for.
+fn undone(code: &str) -> Option<String> {
+    let (head, body) = code.strip_prefix("⟨=")?.strip_suffix("⟨=⟩")?.split_once('⟩')?;
+    let (name, args) = head.split_once(' ').unwrap_or((head, ""));
+    undo_code(name, args, body)
 }
 
 /// A mark with its path and handle, about.
@@ -103,8 +142,13 @@ fn size(pieces: &[Piece]) -> usize {
 
 /// The widest choice that fits.
 fn within(tree: &Tree<'_>, room: usize, layout: Option<&Layout>, asked: &Asked) -> Option<Vec<Piece>> {
-    let at = |width: Width| written(tree, &fold::cuts(tree, width, asked), layout);
-    let whole = written(tree, &Cuts::default(), layout);
+    let mut tables = Tables::of(tree);
+    let mut worths = HashMap::new();
+    let whole = written(tree, &Cuts::default(), layout, &mut tables);
+    let mut at = |width: Width| {
+        let cuts = fold::cuts(tree, width, asked, &mut worths);
+        written(tree, &cuts, layout, &mut tables)
+    };
     let full = whole.as_ref().map_or(tree.span(0).len(), |pieces| size(pieces));
     if full <= room {
         return whole;
@@ -117,11 +161,12 @@ fn within(tree: &Tree<'_>, room: usize, layout: Option<&Layout>, asked: &Asked) 
         }
         // What is still free goes to what would be left out, everywhere the same share.
         let (mut low, mut high, mut at_low, mut at_high) = (0, 1_000, least, full);
-        for _ in 0..4 {
+        for turn in 0..6 {
             if (size(&best) * 100 >= room * 96) || high <= low + 1 {
                 break;
             }
-            let share = (room.saturating_sub(at_low)) * (high - low) / at_high.saturating_sub(at_low).max(1);
+            let even = (room.saturating_sub(at_low)) * (high - low) / at_high.saturating_sub(at_low).max(1);
+            let share = if turn % 2 == 0 { even } else { even.midpoint((high - low) / 2) };
             let more = low + share.clamp(1, high - low - 1);
             let Some(tried) = at(Width { more, ..step }) else { break };
             let tried_size = size(&tried);

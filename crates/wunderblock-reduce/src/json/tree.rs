@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::cell;
 use crate::mark::OPEN;
 
 /// What a value is, told by its first byte.
@@ -38,6 +39,8 @@ pub(super) struct Tree<'t> {
     pub(super) nodes: Vec<Node>,
     /// The root is no value of the source but its lines, a document each.
     pub(super) lines: bool,
+    /// Marks may stand in it: it is a written text.
+    marks: bool,
 }
 
 /// How far a text is JSON.
@@ -49,7 +52,7 @@ const NONE: Node = Node { start: 0, end: 0, key: 0, next: u32::MAX };
 impl<'t> Tree<'t> {
     /// The one value that begins at a byte; it ends where `node(0)` ends.
     pub(super) fn value(text: &'t str, at: usize, marks: bool) -> Result<Self, Stop> {
-        let mut tree = Self { text, nodes: Vec::new(), lines: false };
+        let mut tree = Self { text, nodes: Vec::new(), lines: false, marks };
         Reader { bytes: text.as_bytes(), at, marks }.value(&mut tree.nodes)?;
         Ok(tree)
     }
@@ -78,7 +81,7 @@ impl<'t> Tree<'t> {
         if let Some(root) = nodes.first_mut() {
             *root = Node { start, end, key: start, next };
         }
-        if count < 2 { Err(Stop(end as usize)) } else { Ok(Self { text, nodes, lines: true }) }
+        if count < 2 { Err(Stop(end as usize)) } else { Ok(Self { text, nodes, lines: true, marks: false }) }
     }
 
     pub(super) fn node(&self, at: usize) -> &Node {
@@ -142,6 +145,18 @@ impl<'t> Tree<'t> {
                 found
             })
         })
+    }
+
+    /// Whether a mark stands here, or in the string that does.
+    pub(super) fn has_mark(&self, at: usize) -> bool {
+        match self.kind(at) {
+            Type::Mark => true,
+            Type::Text if self.marks => {
+                let bytes = self.source(at).as_bytes();
+                memchr::memchr_iter(0xe2, bytes).any(|found| cell::mark(bytes, found).is_some())
+            }
+            _ => false,
+        }
     }
 
     pub(super) fn is_empty(&self, at: usize) -> bool {

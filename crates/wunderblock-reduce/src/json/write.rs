@@ -11,6 +11,8 @@
 //! }
 //! ```
 
+use std::collections::HashMap;
+
 use super::cell;
 use super::cut::Cuts;
 use super::schema::{self, Cells, Schema};
@@ -35,12 +37,26 @@ pub(super) struct Writer<'t, 's> {
     escapes: bool,
     /// How many tables the place is in.
     level: usize,
+    tables: &'s mut Tables,
+}
+
+/// Which containers are tables, once that is known: the same document is written more than once.
+#[derive(Debug)]
+pub(super) struct Tables {
+    known: HashMap<usize, Option<Schema>>,
     /// Bytes that may still be spent on tables that are written for trial.
     trials: usize,
 }
 
+impl Tables {
+    pub(super) fn of(tree: &Tree<'_>) -> Self {
+        Self { known: HashMap::new(), trials: 8 * tree.text.len() }
+    }
+}
+
 /// The value in fewer words, as pieces that tile `from..to` of the source; the text given stands around it.
-pub(super) fn pieces(tree: &Tree<'_>, cuts: &Cuts, within: std::ops::Range<usize>, around: (&str, &str)) -> Vec<Piece> {
+pub(super) fn pieces(tree: &Tree<'_>, cuts: &Cuts, tables: &mut Tables, around: (&str, &str)) -> Vec<Piece> {
+    let within = tree.span(0);
     let mut writer = Writer {
         tree,
         cuts: (!cuts.is_empty()).then_some(cuts),
@@ -49,7 +65,7 @@ pub(super) fn pieces(tree: &Tree<'_>, cuts: &Cuts, within: std::ops::Range<usize
         from: within.start,
         escapes: tree.text.contains(OPEN),
         level: 0,
-        trials: 8 * tree.text.len(),
+        tables,
     };
     writer.value(0);
     writer.out.push_str(around.1);
@@ -154,46 +170,62 @@ impl<'t> Writer<'t, '_> {
     /// The container as a table, where that is shorter.
     fn table(&mut self, at: usize) -> bool {
         let tree = self.tree;
-        let rows: Vec<usize> = tree.children(at).collect();
-        let span = tree.span(at).len();
-        if rows.len() < ROWS_MIN || self.level >= LEVELS || self.trials < span {
+        if self.level >= LEVELS || tree.children(at).nth(ROWS_MIN - 1).is_none() {
             return false;
         }
-        let by_key = tree.kind(at) == Type::Object;
-        let objects = rows.iter().take(64).filter(|row| tree.kind(**row) == Type::Object).count();
-        if objects * 5 < rows.len().min(64) * 4 {
+        // It is taken out while it is written: tables in its cells are looked up too.
+        match self.tables.known.remove(&at) {
+            Some(None) => {
+                self.tables.known.insert(at, None);
+                return false;
+            }
+            Some(Some(schema)) => {
+                self.rows(at, &schema);
+                self.tables.known.insert(at, Some(schema));
+                return true;
+            }
+            None => {}
+        }
+        let Some((schema, written)) = self.trial(at) else {
+            self.tables.known.insert(at, None);
             return false;
-        }
-        self.trials -= span;
-        let Some(schema) = schema::learn(tree, &rows, by_key) else { return false };
-        if schema.columns.is_empty() {
-            return false;
-        }
-        let plain = plain_len(tree, at);
-        let (cuts, out) = (self.cuts.take(), std::mem::take(&mut self.out));
-        self.rows(at, &rows, &schema);
-        let written = std::mem::replace(&mut self.out, out);
-        self.cuts = cuts;
-        if written.len() * 100 > plain * (100 - GAIN_PERCENT) {
-            return false;
-        }
-        if cuts.is_some() {
-            self.rows(at, &rows, &schema);
-        } else {
-            self.out.push_str(&written);
-        }
+        };
+        if self.cuts.is_some() { self.rows(at, &schema) } else { self.out.push_str(&written) }
+        self.tables.known.insert(at, Some(schema));
         true
     }
 
-    fn rows(&mut self, at: usize, rows: &[usize], schema: &Schema) {
+    /// The container as a table with nothing left out, if that is shorter.
+    fn trial(&mut self, at: usize) -> Option<(Schema, String)> {
+        let tree = self.tree;
+        let span = tree.span(at).len();
+        self.tables.trials = self.tables.trials.checked_sub(span)?;
+        let by_key = tree.kind(at) == Type::Object;
+        let objects = tree.children(at).take(64).filter(|row| tree.kind(*row) == Type::Object).count();
+        if objects * 5 < tree.children(at).take(64).count() * 4 {
+            return None;
+        }
+        let rows: Vec<usize> = tree.children(at).collect();
+        let schema = schema::learn(tree, &rows, by_key)?;
+        if schema.columns.is_empty() {
+            return None;
+        }
+        let (cuts, out) = (self.cuts.take(), std::mem::take(&mut self.out));
+        self.rows(at, &schema);
+        let written = std::mem::replace(&mut self.out, out);
+        self.cuts = cuts;
+        (written.len() * 100 <= plain_len(tree, at) * (100 - GAIN_PERCENT)).then_some((schema, written))
+    }
+
+    fn rows(&mut self, at: usize, schema: &Schema) {
         let by_key = self.tree.kind(at) == Type::Object;
         let sep = if self.level == 0 { '\n' } else { ';' };
         let (bracket, close, unit) = if by_key { ('{', '}', "keys") } else { ('[', ']', "items") };
         self.out.push(bracket);
-        self.out.push_str(&format!("{} {unit}: ", rows.len()));
+        self.out.push_str(&format!("{} {unit}: ", self.tree.children(at).count()));
         self.header(schema);
         self.level += 1;
-        let mut rest = rows.iter().copied().peekable();
+        let mut rest = self.tree.children(at).peekable();
         while let Some(row) = rest.next() {
             self.out.push(sep);
             if let Some(cut) = self.cuts.and_then(|cuts| cuts.items(row)) {
