@@ -127,14 +127,15 @@ fn undone(code: &str) -> Option<String> {
     undo_code(name, args, body)
 }
 
-/// A mark with its path and handle, about.
+/// What a handle adds to a mark, and the mark of a stretch of bytes, about.
+const HANDLE_BYTES: usize = 24;
 const MARK_BYTES: usize = 88;
 
 fn size(pieces: &[Piece]) -> usize {
     let of = |piece: &Piece| match piece {
         Piece::Coded { text, .. } => text.len(),
         Piece::Keep(span) => span.len(),
-        Piece::Gap { .. } => MARK_BYTES,
+        Piece::Gap { gap, .. } => gap.mark(None).len() + HANDLE_BYTES,
         Piece::Note(note) => note.len(),
     };
     pieces.iter().map(of).sum()

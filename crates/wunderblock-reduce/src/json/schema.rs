@@ -277,7 +277,7 @@ impl<'t> Survey<'t, '_> {
             }
         }
         // A column pays where its cells are there often enough; the most frequent come first to be chosen.
-        let mut ranked: Vec<usize> = order.iter().copied().filter(|leaf| self.leaves_of(*leaf) * 2 >= rows).collect();
+        let mut ranked: Vec<usize> = order.iter().copied().filter(|leaf| self.leaves_of(*leaf) * 3 >= rows).collect();
         ranked.sort_by_key(|leaf| std::cmp::Reverse(self.leaves_of(*leaf)));
         ranked.truncate(COLUMNS);
         let chosen: std::collections::HashSet<usize> = ranked.into_iter().collect();

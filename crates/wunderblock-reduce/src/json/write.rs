@@ -24,6 +24,8 @@ use crate::piece::Piece;
 const ROWS_MIN: usize = 3;
 /// A table must save at least this share of its bytes.
 const GAIN_PERCENT: usize = 8;
+/// A table that saves so much is not compared with tables of its parts.
+const CLEAR_PERCENT: usize = 35;
 /// Tables in tables in tables.
 const LEVELS: usize = 3;
 
@@ -106,6 +108,11 @@ impl<'t> Writer<'t, '_> {
 
     /// A value and all in it.
     fn value(&mut self, root: usize) {
+        self.container(root, true);
+    }
+
+    /// A value and all in it, as a table itself or not.
+    fn container(&mut self, root: usize, as_table: bool) {
         let end = self.tree.node(root).next as usize;
         let mut open: Vec<(usize, char)> = Vec::new();
         let (mut at, mut first) = (root, true);
@@ -133,7 +140,7 @@ impl<'t> Writer<'t, '_> {
             let kind = self.tree.kind(at);
             if !matches!(kind, Type::Object | Type::Array) || self.tree.is_empty(at) {
                 self.scalar(at);
-            } else if !self.table(at) {
+            } else if (at == root && !as_table) || !self.table(at) {
                 let (bracket, close) = if kind == Type::Object { ('{', '}') } else { ('[', ']') };
                 self.out.push(bracket);
                 open.push((self.tree.node(at).next as usize, close));
@@ -212,9 +219,18 @@ impl<'t> Writer<'t, '_> {
         }
         let (cuts, out) = (self.cuts.take(), std::mem::take(&mut self.out));
         self.rows(at, &schema);
-        let written = std::mem::replace(&mut self.out, out);
+        let written = std::mem::take(&mut self.out);
+        let plain = plain_len(tree, at);
+        let mut pays = written.len() * 100 <= plain * (100 - GAIN_PERCENT);
+        // Tables of what is in it may be shorter than one of all.
+        if pays && written.len() * 100 > plain * (100 - CLEAR_PERCENT) && self.tables.trials > span {
+            self.tables.trials -= span;
+            self.container(at, false);
+            pays = written.len() < self.out.len();
+        }
+        self.out = out;
         self.cuts = cuts;
-        (written.len() * 100 <= plain_len(tree, at) * (100 - GAIN_PERCENT)).then_some((schema, written))
+        pays.then_some((schema, written))
     }
 
     fn rows(&mut self, at: usize, schema: &Schema) {
