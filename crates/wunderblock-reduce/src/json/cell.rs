@@ -4,7 +4,7 @@
 //! reads as a number, `true`, `false` or `null`, save in a column of strings; a `~` before a value says that it is JSON
 //! whatever the column is. Nothing at all is a value that is missing.
 
-use super::tree::{Tree, Type};
+use super::tree::Tree;
 
 /// Whether the content of a string can stand without quotes in a column of strings.
 pub(super) fn is_plain_text(raw: &str) -> bool {
@@ -114,33 +114,6 @@ pub(super) fn mark(bytes: &[u8], at: usize) -> Option<usize> {
     memchr::memmem::find(rest, "⟩".as_bytes()).map(|end| at + end + "⟩".len())
 }
 
-/// Where the JSON that begins at a byte ends. Only brackets and strings are looked at: whether it is JSON is asked of
-/// the whole later.
-pub(super) fn json(bytes: &[u8], at: usize) -> Option<usize> {
-    let mut depth = 0usize;
-    let mut at = at;
-    loop {
-        match bytes.get(at) {
-            Some(b'"') => at = string(bytes, at)?,
-            Some(b'[' | b'{') => {
-                depth += 1;
-                at += 1;
-            }
-            Some(b']' | b'}') if depth > 0 => {
-                depth -= 1;
-                at += 1;
-            }
-            Some(b',' | b';' | b']' | b'}' | b'\n') if depth == 0 => return Some(at),
-            Some(0xe2) => at = bracket(bytes, at)?,
-            Some(_) => at += 1,
-            None => return (depth == 0).then_some(at),
-        }
-        if depth == 0 && matches!(bytes.get(at.wrapping_sub(1)), Some(b']' | b'}' | b'"')) {
-            return Some(at);
-        }
-    }
-}
-
 /// Whether a key can stand without quotes before its row.
 pub(super) fn is_plain_key(name: &str) -> bool {
     is_plain_text(name) && !name.contains(':')
@@ -162,9 +135,4 @@ pub(super) fn keys(path: &str) -> Vec<std::borrow::Cow<'_, str>> {
         at = end + 1;
     }
     keys
-}
-
-/// Whether a value can be a cell without more ado.
-pub(super) fn is_text(tree: &Tree<'_>, at: usize) -> bool {
-    tree.kind(at) == Type::Text
 }

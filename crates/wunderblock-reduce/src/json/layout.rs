@@ -338,7 +338,7 @@ impl Sizes {
         let mut sizes =
             Self { flat: vec![0; count], height: vec![0; count], depth: vec![0; count], last: vec![true; count] };
         for at in (0..count).rev() {
-            let mut flat = u32::try_from(tree.span(at).len()).unwrap_or(u32::MAX);
+            let mut flat = u32::try_from(tree.width(tree.source(at))).unwrap_or(u32::MAX);
             let mut height = 0;
             // What is left out was too long for one line, or else the rule is not used.
             if tree.has_mark(at) {
@@ -349,7 +349,7 @@ impl Sizes {
                 let mut before = None;
                 for child in tree.children(at) {
                     let own = sizes.flat.get(child).copied().unwrap_or(0);
-                    let key = tree.key(child).len();
+                    let key = tree.width(tree.key(child));
                     let around = if key > 0 { key + layout.colon.len() } else { 0 };
                     let sep = if let Some(before) = before {
                         if let Some(last) = sizes.last.get_mut(before) {
@@ -387,7 +387,7 @@ impl Sizes {
     fn line(&self, tree: &Tree<'_>, layout: &Layout, at: usize) -> u32 {
         let unit = layout.indent.as_ref().map_or(0, String::len);
         let depth = self.depth.get(at).copied().unwrap_or(0);
-        let key = tree.key(at).len();
+        let key = tree.width(tree.key(at));
         let key = if key > 0 { key + layout.colon.len() } else { 0 };
         let before = usize::from(depth) * unit + key + usize::from(self.last.get(at) == Some(&false));
         let flat = self.flat.get(at).copied().unwrap_or(0);

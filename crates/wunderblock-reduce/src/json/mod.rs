@@ -10,6 +10,9 @@ mod schema;
 mod tree;
 mod undo;
 mod worth;
+
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub(crate) use undo::undo_code;

@@ -147,6 +147,12 @@ impl<'t> Tree<'t> {
         })
     }
 
+    /// The bytes of a stretch as the source has it, where a bracket stands once.
+    pub(super) fn width(&self, text: &str) -> usize {
+        let escapes = if self.marks { memchr::memmem::find_iter(text.as_bytes(), "⟨⟨".as_bytes()).count() } else { 0 };
+        text.len() - escapes * OPEN.len()
+    }
+
     /// Whether a mark stands here, or in the string that does.
     pub(super) fn has_mark(&self, at: usize) -> bool {
         match self.kind(at) {

@@ -18,7 +18,8 @@ pub(crate) fn undo(text: &str) -> Option<String> {
         if let Some(code) = mark.strip_prefix("⟨=") {
             let (head, body) = code.split_once('⟩')?;
             let (name, args) = head.split_once(' ').unwrap_or((head, ""));
-            let (body, after) = body.split_once("⟨=⟩")?;
+            let (body, after) = body.split_at_checked(end(body)?)?;
+            let after = after.strip_prefix("⟨=⟩")?;
             out.push_str(&crate::json::undo_code(name, args, body)?);
             rest = after;
         } else {
@@ -30,6 +31,19 @@ pub(crate) fn undo(text: &str) -> Option<String> {
     }
     out.push_str(rest);
     Some(out)
+}
+
+/// Where the body of a code ends: at the first `⟨=⟩` whose bracket is not an escape.
+fn end(body: &str) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let found = at + body.get(at..)?.find('⟨')?;
+        let mark = body.get(found..)?;
+        if mark.starts_with("⟨=⟩") {
+            return Some(found);
+        }
+        at = found + if mark.starts_with("⟨⟨") { "⟨⟨".len() } else { "⟨".len() };
+    }
 }
 
 /// The source of a text that was reduced losslessly, byte for byte. None for a text that was not written by
