@@ -105,6 +105,19 @@ fn bracket(bytes: &[u8], at: usize) -> Option<usize> {
     mark(bytes, at).or(Some(at + 1))
 }
 
+/// Whether a mark stands in a text.
+pub(super) fn holds_mark(bytes: &[u8]) -> bool {
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(0xe2, bytes.get(at..).unwrap_or_default()) {
+        at += found;
+        if mark(bytes, at).is_some() {
+            return true;
+        }
+        at = bracket(bytes, at).unwrap_or(bytes.len());
+    }
+    false
+}
+
 /// Where the mark that begins at a byte ends.
 pub(super) fn mark(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;

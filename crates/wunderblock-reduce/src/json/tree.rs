@@ -157,10 +157,7 @@ impl<'t> Tree<'t> {
     pub(super) fn has_mark(&self, at: usize) -> bool {
         match self.kind(at) {
             Type::Mark => true,
-            Type::Text if self.marks => {
-                let bytes = self.source(at).as_bytes();
-                memchr::memchr_iter(0xe2, bytes).any(|found| cell::mark(bytes, found).is_some())
-            }
+            Type::Text if self.marks => cell::holds_mark(self.source(at).as_bytes()),
             _ => false,
         }
     }
