@@ -91,14 +91,9 @@ fn decode(code: Code<'_>) -> Option<String> {
         "ansi" => terminal::undo_colours(code),
         "crlf" => Some(code.body.replace('\n', "\r\n")),
         "cr" => terminal::undo_states(code),
-        "json" | "rows" => undo_document(code.name, code.args, code.body),
+        "json" | "rows" => crate::json::undo_code(code.name, code.args, code.body),
         _ => None,
     }
-}
-
-/// The codes of documents are undone where they are made.
-fn undo_document(_name: &str, _args: &str, _body: &str) -> Option<String> {
-    None
 }
 
 /// The source of a text that was reduced losslessly, byte for byte. None for a text that was not written by
