@@ -162,8 +162,14 @@ fn told(run: &[Unit]) -> Vec<Told> {
         }
     }
     let counted = counts.into_iter().map(|(what, count)| Told { count: Some(count), what: what.into() });
-    let described = run.iter().filter_map(|unit| unit.told.clone()).take(TOLD_MAX);
-    counted.chain(described.map(|what| Told { count: None, what })).collect()
+    // Parts of one thing say what it is once.
+    let mut described: Vec<&Box<str>> = Vec::new();
+    for what in run.iter().filter_map(|unit| unit.told.as_ref()) {
+        if described.len() < TOLD_MAX && !described.contains(&what) {
+            described.push(what);
+        }
+    }
+    counted.chain(described.into_iter().map(|what| Told { count: None, what: what.clone() })).collect()
 }
 
 #[cfg(test)]
