@@ -40,3 +40,6 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     words::paint(bare, &mut painted);
     painted.units(lines)
 }
+
+#[cfg(test)]
+mod tests;

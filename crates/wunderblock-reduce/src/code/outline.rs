@@ -29,7 +29,7 @@ mod parsed {
     /// Lists of values above this size are data, and left out but for their first and last lines.
     const DATA_LINES: usize = 30;
     /// Headers and members show so many lines at most.
-    const HEADER_LINES: usize = 12;
+    const HEADER_LINES: usize = 16;
     /// Functions without names are opened up to this depth.
     const OPENED_MAX: u16 = 8;
     /// What a parse may cost: the parser reports its progress at even steps of work, and one report stands for at least

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::entity;
 use super::region::Page;
-use super::token::{Token, Tokens, attribute};
+use super::token::{Lower, Token, Tokens, attribute};
 
 /// What a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,6 +199,7 @@ impl<'t> Writer<'t> {
             "a" => self.links.push((self.line.len(), attribute(attributes, "href").unwrap_or(""))),
             "img" => self.image(attributes, at),
             "code" | "kbd" | "samp" | "tt" => self.line.push('`'),
+            "time" => self.space(),
             "br" => self.line_break(),
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
                 self.boundary();
@@ -517,26 +518,4 @@ fn is_block(name: &str) -> bool {
             | "center" | "caption" | "thead" | "tbody" | "tfoot" | "legend" | "noscript" | "option" | "title" | "dialog"
             | "label" | "button" | "textarea" | "video" | "audio" | "search" | "hgroup"
     )
-}
-
-/// The name of an element in lower case, without memory of its own.
-struct Lower {
-    bytes: [u8; 12],
-    length: usize,
-}
-
-impl Lower {
-    /// Names that are too long are none that matters here.
-    fn of(name: &str) -> Self {
-        let mut bytes = [0; 12];
-        let length = if name.len() <= bytes.len() { name.len() } else { 0 };
-        for (lower, byte) in bytes.iter_mut().zip(name.bytes()) {
-            *lower = byte.to_ascii_lowercase();
-        }
-        Self { bytes, length }
-    }
-
-    fn as_str(&self) -> &str {
-        self.bytes.get(..self.length).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or("")
-    }
 }

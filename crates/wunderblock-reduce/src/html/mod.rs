@@ -9,6 +9,8 @@ mod markdown;
 mod region;
 mod token;
 
+use std::ops::Range;
+
 use crate::ask::Asked;
 use crate::detect::Sample;
 use crate::lines::Lines;
@@ -22,6 +24,8 @@ use region::Page;
 /// A page with less text than this for its size has its content elsewhere.
 const SHELL_TEXT: usize = 200;
 const SHELL_SHARE: usize = 100;
+/// What is shown between two marks is at least this long.
+const MARKED_BYTES: usize = 100;
 
 /// How sure it is that a text is a page of markup, or a part of one. Other markup (feeds, build files) is none.
 pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
@@ -149,17 +153,19 @@ fn omissions(page: &Page, blocks: &[Block], chosen: &[Piece], length: usize) -> 
 }
 
 /// The pieces: one for each stretch that is shown after something that is not.
-fn assemble(page: &Page, omissions: &[Omission], shown: &str, blocks: &[Block], length: usize) -> Vec<Piece> {
+fn assemble(page: &Page, omissions: &[Omission], text: &str, blocks: &[Block], length: usize) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut told = head(page, blocks, length);
+    let mut shown = String::new();
     let (mut start, mut from) = (0, 0);
     for omission in omissions {
-        let said = shown.get(from..omission.until).unwrap_or("");
-        if !said.trim().is_empty() && omission.at > start {
-            pieces.push(piece(start..omission.at, std::mem::take(&mut told), said));
+        mark::escape(text.get(from..omission.until).unwrap_or(""), &mut shown);
+        from = from.max(omission.until).max(omission.resume);
+        // A mark for each few words would say less than one mark for all.
+        if shown.len() > MARKED_BYTES && omission.at > start {
+            pieces.push(piece(start..omission.at, std::mem::take(&mut told), std::mem::take(&mut shown)));
             start = omission.at;
         }
-        from = from.max(omission.resume);
         for fact in &omission.told {
             match told.iter_mut().find(|known| known.what == fact.what) {
                 Some(known) => known.count = known.count.zip(fact.count).map(|(known, fact)| known + fact),
@@ -167,7 +173,8 @@ fn assemble(page: &Page, omissions: &[Omission], shown: &str, blocks: &[Block], 
             }
         }
     }
-    pieces.push(piece(start..length, told, shown.get(from..).unwrap_or("")));
+    mark::escape(text.get(from..).unwrap_or(""), &mut shown);
+    pieces.push(piece(start..length, told, shown));
     pieces
 }
 
@@ -186,12 +193,14 @@ fn head(page: &Page, blocks: &[Block], length: usize) -> Vec<Told> {
     told
 }
 
-fn piece(span: std::ops::Range<usize>, told: Vec<Told>, said: &str) -> Piece {
-    let mut shown = String::with_capacity(said.len() + 1);
-    mark::escape(said.trim_start_matches('\n'), &mut shown);
+fn piece(span: Range<usize>, told: Vec<Told>, shown: String) -> Piece {
+    let mut shown = shown.trim_start_matches('\n').to_owned();
     if !shown.is_empty() && !shown.ends_with('\n') {
         shown.push('\n');
     }
     let (first, last) = (span.start as u64 + 1, span.end as u64);
     Piece::Gap { gap: Gap { span, measure: Measure::Bytes, first, last, within: None, told }, shown: Some(shown) }
 }
+
+#[cfg(test)]
+mod tests;

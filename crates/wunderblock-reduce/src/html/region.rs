@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::token::{Token, Tokens, attribute};
+use super::token::{Lower, Token, Tokens, attribute};
 
 /// What a part of a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,16 +58,16 @@ pub(super) struct Page {
     pub(super) text: usize,
 }
 
-/// Elements that never have content.
-const VOID: [&str; 14] = [
-    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
-];
-
-/// Elements within a line, and those whose end is often left out: they open nothing that must be closed.
-const LOOSE: [&str; 24] = [
-    "a", "abbr", "b", "big", "cite", "code", "em", "font", "i", "kbd", "mark", "p", "q", "s", "samp", "small", "strike",
-    "strong", "sub", "sup", "time", "tt", "u", "var",
-];
+/// Whether an element never has content, is within a line, or has an end that is often left out: such elements open
+/// nothing that must be closed.
+fn is_loose(name: &str) -> bool {
+    matches!(
+        name,
+        "area" | "base" | "br" | "col" | "embed" | "hr" | "img" | "input" | "link" | "meta" | "param" | "source" | "track"
+            | "wbr" | "a" | "abbr" | "b" | "big" | "cite" | "code" | "em" | "font" | "i" | "kbd" | "mark" | "p" | "q" | "s"
+            | "samp" | "small" | "strike" | "strong" | "sub" | "sup" | "time" | "tt" | "u" | "var" | "script" | "style"
+    )
+}
 
 struct Open<'t> {
     name: &'t str,
@@ -89,7 +89,6 @@ struct Reading<'t> {
     linked: usize,
     headings: u32,
     links: u32,
-    raw: Option<&'t str>,
 }
 
 /// Reads a page once.
@@ -103,7 +102,6 @@ pub(super) fn page(text: &str) -> Page {
         linked: 0,
         headings: 0,
         links: 0,
-        raw: None,
     };
     for (span, token) in Tokens::of(text) {
         match token {
@@ -118,9 +116,6 @@ pub(super) fn page(text: &str) -> Page {
 
 impl<'t> Reading<'t> {
     fn said(&mut self, said: &str) {
-        if matches!(self.raw, Some("title")) {
-            return;
-        }
         let length = said.trim().len();
         self.text += length;
         if self.links > 0 {
@@ -129,20 +124,20 @@ impl<'t> Reading<'t> {
     }
 
     fn opened(&mut self, start: usize, name: &'t str, attributes: &'t str, closed: bool) {
-        let is = |such: &[&str]| such.iter().any(|known| name.eq_ignore_ascii_case(known));
-        match name.as_bytes() {
-            [b'h' | b'H', b'1'..=b'6'] => self.headings += 1,
-            [b'a' | b'A'] => self.links += 1,
-            _ if is(&["script"]) => self.page.scripts += 1,
-            _ if is(&["style"]) => self.page.styles += 1,
-            _ if is(&["svg"]) => self.page.pictures += 1,
+        let lower = Lower::of(name);
+        match lower.as_str() {
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.headings += 1,
+            "a" => self.links += 1,
+            "script" => self.page.scripts += 1,
+            "style" => self.page.styles += 1,
+            "svg" => self.page.pictures += 1,
             _ => {}
         }
-        if closed || is(&VOID) || is(&LOOSE) || is(&["script", "style"]) {
+        if closed || is_loose(lower.as_str()) {
             return;
         }
         *self.counts.entry(name).or_default() += 1;
-        let part = part(name, attributes);
+        let part = part(lower.as_str(), attributes);
         self.open.push(Open { name, part, start, text: self.text, linked: self.linked, headings: self.headings });
     }
 
@@ -187,10 +182,20 @@ impl<'t> Reading<'t> {
         let lost: usize = skipped.iter().map(|region| region.text).sum();
         let said = self.text.saturating_sub(lost);
         let main = self.main(said);
-        self.page.main = main.map_or(0..length, |region| region.span.clone());
+        self.page.main = main.map_or(0..length, |region| self.with_header(region));
         self.page.skipped = skipped;
         self.page.text = said;
         self.page
+    }
+
+    /// A region, and the page's header before it if that has a heading.
+    fn with_header(&self, region: &Region) -> Range<usize> {
+        let before = |header: &&Region| {
+            let heads = header.part == Part::Header && header.headings > 0 && header.linked * 2 < header.text;
+            heads && header.span.end <= region.span.start
+        };
+        let start = self.found.iter().rfind(before).map_or(region.span.start, |header| header.span.start);
+        start..region.span.end
     }
 
     /// The region that holds most of what is said, if its author marked one.
@@ -234,32 +239,18 @@ fn outermost(found: &[Region]) -> Vec<Region> {
 
 /// What part of a page an element is, by its name, its role, or what its author calls it.
 fn part(name: &str, attributes: &str) -> Option<Part> {
-    let is = |known: &str| name.eq_ignore_ascii_case(known);
-    if is("main") {
-        return Some(Part::Main);
+    match name {
+        "main" => Some(Part::Main),
+        "article" => Some(Part::Article),
+        "nav" => Some(Part::Navigation),
+        "aside" => Some(Part::Sidebar),
+        "footer" => Some(Part::Footer),
+        "header" => Some(Part::Header),
+        "svg" | "select" | "iframe" | "canvas" | "object" => Some(Part::Hidden),
+        "body" | "html" => None,
+        _ if attributes.len() < 5 => None,
+        _ => called(attributes),
     }
-    if is("article") {
-        return Some(Part::Article);
-    }
-    if is("nav") {
-        return Some(Part::Navigation);
-    }
-    if is("aside") {
-        return Some(Part::Sidebar);
-    }
-    if is("footer") {
-        return Some(Part::Footer);
-    }
-    if is("header") {
-        return Some(Part::Header);
-    }
-    if is("svg") || is("template") || is("select") || is("iframe") || is("canvas") || is("object") {
-        return Some(Part::Hidden);
-    }
-    if attributes.len() < 5 || is("body") || is("html") {
-        return None;
-    }
-    called(attributes)
 }
 
 fn called(attributes: &str) -> Option<Part> {
