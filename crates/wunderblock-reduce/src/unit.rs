@@ -65,9 +65,7 @@ pub(crate) fn choose(lines: &Lines<'_>, units: &[Unit], room: Room) -> Vec<Piece
         Room::Fold => units.iter().map(|unit| unit.rank > Rank::Filler).collect(),
         Room::Bytes(bytes) => within(units, bytes),
     };
-    if room == Room::Fold {
-        close_small_gaps(units, &mut kept);
-    }
+    close_small_gaps(units, &mut kept);
     cut(lines, units, &kept)
 }
 
@@ -183,7 +181,8 @@ mod tests {
 
     #[test]
     fn folding_leaves_out_filler_and_says_where_it_was() {
-        let text: String = (1..=9).map(|line| format!("line {line} of a text long enough for a mark\n")).collect();
+        let text: String =
+            (1..=9).map(|line| format!("line {line} of a text long enough for a mark\n")).collect();
         let lines = Lines::of(&text);
         let mut ranks = vec![Rank::Filler; 9];
         ranks[0] = Rank::Frame;

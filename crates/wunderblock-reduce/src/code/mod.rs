@@ -10,6 +10,8 @@ mod listing;
 mod outline;
 mod painted;
 mod roles;
+mod signs;
+mod votes;
 mod words;
 
 use crate::detect::Sample;
@@ -20,7 +22,7 @@ use crate::unit::Unit;
 const PARSED_MAX: usize = 1 << 20;
 
 pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
-    language::vote(&sample.lines)
+    votes::vote(&sample.lines)
 }
 
 /// What the lines of a source are worth.

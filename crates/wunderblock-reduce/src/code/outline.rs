@@ -59,7 +59,7 @@ mod parsed {
 
     fn parse(text: &str, language: Language) -> Option<Tree> {
         let mut parser = Parser::new();
-        parser.set_language(&language.grammar()?).ok()?;
+        parser.set_language(&language.grammar(text)?).ok()?;
         let most = text.len() / BYTES_PER_STEP + STEPS_AT_LEAST;
         let mut steps = 0;
         let mut progress = |_: &ParseState| {
@@ -138,7 +138,8 @@ mod parsed {
             while self.scopes.last().is_some_and(|scope| scope.end <= start) {
                 self.scopes.pop();
             }
-            let (depth, inside) = self.scopes.last().map_or((0, Inside::Top), |scope| (scope.depth, scope.inside));
+            let (depth, inside) =
+                self.scopes.last().map_or((0, Inside::Top), |scope| (scope.depth, scope.inside));
             let rows = rows(node);
             let deep = 10 * depth.min(20);
             match role {
@@ -182,7 +183,8 @@ mod parsed {
         fn header(&self, node: Node<'_>, rows: &Range<usize>) -> Range<usize> {
             let Some(body) = node.child_by_field_name("body") else { return rows.start..rows.start + 1 };
             let opens = body.start_position().row;
-            let braced = self.lines.text().as_bytes().get(body.start_byte()).is_some_and(|byte| b"{=".contains(byte));
+            let braced =
+                self.lines.text().as_bytes().get(body.start_byte()).is_some_and(|byte| b"{=".contains(byte));
             let end = if braced || opens == rows.start { opens + 1 } else { opens };
             rows.start..end.min(rows.start + HEADER_LINES).min(rows.end).max(rows.start + 1)
         }
@@ -225,6 +227,9 @@ mod parsed {
             let first = self.lines.get(rows.start).trim_start();
             let public = self.is_public(first, name);
             let deep = 5 * depth.min(20);
+            if let Some(name) = name {
+                self.painted.tell(header.clone(), format!("head of {name}"));
+            }
             self.painted.raise(header.clone(), Worth::frame(if public { 850 } else { 700 } - deep));
             self.body(header.end..rows.end, name);
             if let Some(body) = node.child_by_field_name("body") {
@@ -253,7 +258,11 @@ mod parsed {
             let named = node.parent().filter(|parent| {
                 matches!(
                     parent.kind(),
-                    "variable_declarator" | "pair" | "assignment_expression" | "field_definition" | "public_field_definition"
+                    "variable_declarator"
+                        | "pair"
+                        | "assignment_expression"
+                        | "field_definition"
+                        | "public_field_definition"
                 )
             });
             let deep = 20 * depth.min(15);
@@ -289,8 +298,13 @@ mod parsed {
             if self.language != Language::Python {
                 return;
             }
-            let Some(first) = body.named_child(0).filter(|first| first.kind() == "expression_statement") else { return };
-            let Some(string) = first.named_child(0).filter(|string| string.kind() == "string") else { return };
+            let Some(first) = body.named_child(0).filter(|first| first.kind() == "expression_statement")
+            else {
+                return;
+            };
+            let Some(string) = first.named_child(0).filter(|string| string.kind() == "string") else {
+                return;
+            };
             let rows = rows(string);
             self.painted.paint(rows.clone(), Worth::context(120));
             let says = rows.clone().find(|row| self.lines.get(*row).contains(char::is_alphabetic));
@@ -327,7 +341,8 @@ mod parsed {
             // The name of a C declaration is wrapped in what is said about its type.
             for _ in 0..8 {
                 let next = FIELDS.iter().find_map(|field| at.child_by_field_name(field));
-                let Some(next) = next.or_else(|| at.named_child(0).filter(|child| child.kind().ends_with("declarator")))
+                let Some(next) =
+                    next.or_else(|| at.named_child(0).filter(|child| child.kind().ends_with("declarator")))
                 else {
                     break;
                 };

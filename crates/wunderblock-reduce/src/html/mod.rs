@@ -30,17 +30,16 @@ const MARKED_BYTES: usize = 100;
 /// How sure it is that a text is a page of markup, or a part of one. Other markup (feeds, build files) is none.
 pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     let head = sample.lines.iter().take(60).map(|line| line.trim_start().trim_start_matches('\u{feff}'));
-    let starts = |line: &str, with: &str| line.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
-    let mut said = 0;
-    for line in head.filter(|line| !line.is_empty()) {
+    let starts =
+        |line: &str, with: &str| line.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
+    for (said, line) in head.filter(|line| !line.is_empty()).enumerate() {
         if starts(line, "<!doctype html") || starts(line, "<html") {
             // The head of a response may stand before a page, but not much else.
             return if said < 40 { 96 } else { 60 };
         }
-        if starts(line, "<?xml") && !memchr::memmem::find(head_of(sample.text), b"<html").is_some() {
+        if starts(line, "<?xml") && memchr::memmem::find(head_of(sample.text), b"<html").is_none() {
             return 0;
         }
-        said += 1;
     }
     let first = sample.text.trim_start();
     if !first.starts_with('<') || first.starts_with("<?") {
@@ -52,7 +51,8 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     });
     let foreign = sample.share(|line| {
         let line = line.trim_start();
-        line.starts_with('<') && !line.strip_prefix("</").or_else(|| line.strip_prefix('<')).is_some_and(is_known)
+        line.starts_with('<')
+            && !line.strip_prefix("</").or_else(|| line.strip_prefix('<')).is_some_and(is_known)
     });
     if tagged < 25 || foreign > tagged / 2 { 0 } else { (40 + tagged / 2).min(85) }
 }
@@ -64,8 +64,9 @@ fn head_of(text: &str) -> &[u8] {
 /// Whether a tag's name is one of markup for pages, and hardly of anything else.
 fn is_known(tag: &str) -> bool {
     const KNOWN: [&str; 30] = [
-        "div", "p", "span", "a", "ul", "ol", "li", "table", "tr", "td", "th", "h1", "h2", "h3", "h4", "section", "article",
-        "body", "head", "script", "style", "link", "meta", "img", "br", "nav", "main", "pre", "!--", "form",
+        "div", "p", "span", "a", "ul", "ol", "li", "table", "tr", "td", "th", "h1", "h2", "h3", "h4",
+        "section", "article", "body", "head", "script", "style", "link", "meta", "img", "br", "nav", "main",
+        "pre", "!--", "form",
     ];
     let end = tag.find(|c: char| !c.is_ascii_alphanumeric() && c != '!' && c != '-').unwrap_or(tag.len());
     tag.get(..end).is_some_and(|name| KNOWN.iter().any(|known| name.eq_ignore_ascii_case(known)))
@@ -127,7 +128,9 @@ fn omissions(page: &Page, blocks: &[Block], chosen: &[Piece], length: usize) -> 
     let mut omissions = Vec::new();
     let before = |at: usize| {
         let next = blocks.partition_point(|block| block.start < at);
-        blocks.get(next).map_or_else(|| blocks.last().map_or(0, |block| block.shown.end), |block| block.shown.start)
+        blocks
+            .get(next)
+            .map_or_else(|| blocks.last().map_or(0, |block| block.shown.end), |block| block.shown.start)
     };
     for region in &page.skipped {
         // Small decoration is a part of the markup.
@@ -145,7 +148,12 @@ fn omissions(page: &Page, blocks: &[Block], chosen: &[Piece], length: usize) -> 
         if let Piece::Gap { gap, .. } = piece {
             let first = blocks.partition_point(|block| block.shown.start < gap.span.start);
             let at = blocks.get(first).map_or(0, |block| block.start);
-            omissions.push(Omission { at, told: gap.told.clone(), until: gap.span.start, resume: gap.span.end });
+            omissions.push(Omission {
+                at,
+                told: gap.told.clone(),
+                until: gap.span.start,
+                resume: gap.span.end,
+            });
         }
     }
     omissions.sort_by_key(|omission| (omission.until, omission.at));
@@ -199,7 +207,10 @@ fn piece(span: Range<usize>, told: Vec<Told>, shown: String) -> Piece {
         shown.push('\n');
     }
     let (first, last) = (span.start as u64 + 1, span.end as u64);
-    Piece::Gap { gap: Gap { span, measure: Measure::Bytes, first, last, within: None, told }, shown: Some(shown) }
+    Piece::Gap {
+        gap: Gap { span, measure: Measure::Bytes, first, last, within: None, told },
+        shown: Some(shown),
+    }
 }
 
 #[cfg(test)]

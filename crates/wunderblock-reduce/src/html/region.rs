@@ -63,9 +63,46 @@ pub(super) struct Page {
 fn is_loose(name: &str) -> bool {
     matches!(
         name,
-        "area" | "base" | "br" | "col" | "embed" | "hr" | "img" | "input" | "link" | "meta" | "param" | "source" | "track"
-            | "wbr" | "a" | "abbr" | "b" | "big" | "cite" | "code" | "em" | "font" | "i" | "kbd" | "mark" | "p" | "q" | "s"
-            | "samp" | "small" | "strike" | "strong" | "sub" | "sup" | "time" | "tt" | "u" | "var" | "script" | "style"
+        "area"
+            | "base"
+            | "br"
+            | "col"
+            | "embed"
+            | "hr"
+            | "img"
+            | "input"
+            | "link"
+            | "meta"
+            | "param"
+            | "source"
+            | "track"
+            | "wbr"
+            | "a"
+            | "abbr"
+            | "b"
+            | "big"
+            | "cite"
+            | "code"
+            | "em"
+            | "font"
+            | "i"
+            | "kbd"
+            | "mark"
+            | "p"
+            | "q"
+            | "s"
+            | "samp"
+            | "small"
+            | "strike"
+            | "strong"
+            | "sub"
+            | "sup"
+            | "time"
+            | "tt"
+            | "u"
+            | "var"
+            | "script"
+            | "style"
     )
 }
 
@@ -138,7 +175,14 @@ impl<'t> Reading<'t> {
         }
         *self.counts.entry(name).or_default() += 1;
         let part = part(lower.as_str(), attributes);
-        self.open.push(Open { name, part, start, text: self.text, linked: self.linked, headings: self.headings });
+        self.open.push(Open {
+            name,
+            part,
+            start,
+            text: self.text,
+            linked: self.linked,
+            headings: self.headings,
+        });
     }
 
     fn closed(&mut self, end: usize, name: &str) {
@@ -207,7 +251,10 @@ impl<'t> Reading<'t> {
             let articles = self.found.iter().filter(|region| region.part == Part::Article).count();
             most(Part::Article).filter(|region| articles == 1 || region.text * 10 >= said * 8)
         };
-        most(Part::Main).filter(|region| region.text * 10 >= said * 4).or_else(article).filter(|region| region.text * 10 >= said * 4)
+        most(Part::Main)
+            .filter(|region| region.text * 10 >= said * 4)
+            .or_else(article)
+            .filter(|region| region.text * 10 >= said * 4)
     }
 }
 
@@ -269,14 +316,26 @@ fn called(attributes: &str) -> Option<Part> {
         return Some(Part::Hidden);
     }
     let id = attribute(attributes, "id").unwrap_or("");
-    if ["content", "main", "main-content", "maincontent", "mw-content-text", "bodyContent", "readme"].contains(&id) {
+    if ["content", "main", "main-content", "maincontent", "mw-content-text", "bodyContent", "readme"]
+        .contains(&id)
+    {
         return Some(Part::Main);
     }
     let classes = attribute(attributes, "class").unwrap_or("");
     let words = || classes.split_ascii_whitespace().chain([id]);
     const NAVIGATION: [&str; 12] = [
-        "nav", "navbar", "navigation", "menu", "breadcrumb", "breadcrumbs", "toc", "skip-link", "pagination", "navbox",
-        "topnav", "table-of-contents",
+        "nav",
+        "navbar",
+        "navigation",
+        "menu",
+        "breadcrumb",
+        "breadcrumbs",
+        "toc",
+        "skip-link",
+        "pagination",
+        "navbox",
+        "topnav",
+        "table-of-contents",
     ];
     const SIDEBAR: [&str; 6] = ["sidebar", "side-bar", "sidenav", "cookie-banner", "share", "related"];
     if words().any(|word| NAVIGATION.contains(&word)) {

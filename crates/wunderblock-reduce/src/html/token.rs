@@ -7,7 +7,11 @@ use std::ops::Range;
 pub(super) enum Token<'t> {
     Text(&'t str),
     /// A tag that opens an element: its name as written, and its attributes.
-    Open { name: &'t str, attributes: &'t str, closed: bool },
+    Open {
+        name: &'t str,
+        attributes: &'t str,
+        closed: bool,
+    },
     Close(&'t str),
     /// A comment, a declaration, an instruction.
     Aside,
@@ -149,7 +153,8 @@ impl<'t> Iterator for Tokens<'t> {
                 return (!text.is_empty()).then_some((start..self.at, Token::Text(text)));
             };
             let open = from + found;
-            let is_tag = bytes.get(open + 1).is_some_and(|next| next.is_ascii_alphabetic() || b"/!?".contains(next));
+            let is_tag =
+                bytes.get(open + 1).is_some_and(|next| next.is_ascii_alphabetic() || b"/!?".contains(next));
             if !is_tag {
                 from = open + 1;
                 continue;
@@ -174,7 +179,8 @@ pub(super) fn attribute<'t>(attributes: &'t str, wanted: &str) -> Option<&'t str
         if rest.is_empty() {
             return None;
         }
-        let end = rest.find(|c: char| c.is_ascii_whitespace() || c == '=' || c == '/').unwrap_or(rest.len()).max(1);
+        let end =
+            rest.find(|c: char| c.is_ascii_whitespace() || c == '=' || c == '/').unwrap_or(rest.len()).max(1);
         let (name, after) = rest.split_at_checked(end)?;
         let after = after.trim_start();
         let Some(after) = after.strip_prefix('=') else {

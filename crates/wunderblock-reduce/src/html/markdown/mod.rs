@@ -1,10 +1,15 @@
 //! The text of a page as Markdown, block by block, each with its place in the source.
 
+mod tables;
+mod title;
+
 use std::ops::Range;
 
 use super::entity;
 use super::region::Page;
 use super::token::{Lower, Token, Tokens, attribute};
+use tables::Table;
+use title::Title;
 
 /// What a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,43 +69,6 @@ pub(super) fn write(text: &str, page: &Page) -> (String, Vec<Block>) {
     }
     writer.flush(Sort::Paragraph);
     (writer.out, writer.blocks)
-}
-
-/// The title of a page stands at its head, wherever the page is read from.
-#[derive(Default)]
-struct Title {
-    open: bool,
-    seen: bool,
-}
-
-impl Title {
-    fn takes(&mut self, token: &Token<'_>, writer: &mut Writer<'_>, at: usize) -> bool {
-        match token {
-            Token::Open { name, .. } if !self.seen && name.eq_ignore_ascii_case("title") => {
-                (self.open, self.seen) = (true, true);
-            }
-            Token::Text(said) if self.open => writer.text(said, at),
-            Token::Close(name) if self.open && name.eq_ignore_ascii_case("title") => {
-                self.open = false;
-                writer.flush(Sort::Title);
-            }
-            // A title that is not closed ends with the first thing that cannot be in it.
-            _ if self.open => {
-                self.open = false;
-                writer.flush(Sort::Title);
-                return false;
-            }
-            _ => return false,
-        }
-        true
-    }
-}
-
-#[derive(Default)]
-struct Table {
-    rows: usize,
-    cells: usize,
-    in_cell: bool,
 }
 
 #[derive(Default)]
@@ -208,7 +176,8 @@ impl<'t> Writer<'t> {
                 }
             }
             "ul" | "menu" => self.list(None),
-            "ol" => self.list(Some(attribute(attributes, "start").and_then(|start| start.parse().ok()).unwrap_or(1))),
+            "ol" => self
+                .list(Some(attribute(attributes, "start").and_then(|start| start.parse().ok()).unwrap_or(1))),
             "li" => {
                 self.boundary();
                 self.in_item = true;
@@ -330,71 +299,6 @@ impl<'t> Writer<'t> {
         self.line.push_str(if spaced { ") " } else { ")" });
     }
 
-    /// What a cell holds before another table begins in it is a paragraph.
-    fn leave_cell(&mut self) {
-        if let Some(table) = self.tables.last_mut()
-            && table.in_cell
-        {
-            table.in_cell = false;
-            table.cells = 0;
-            let said = self.line.trim_matches([' ', '|']).to_owned();
-            self.line = said;
-            self.links.clear();
-        }
-    }
-
-    /// The end of a row, or the start of one.
-    fn row(&mut self) {
-        let Some(table) = self.tables.last_mut() else {
-            self.boundary();
-            return;
-        };
-        let (cells, rows) = (table.cells, table.rows);
-        table.cells = 0;
-        table.in_cell = false;
-        let blank = self.line.bytes().all(|byte| byte == b' ' || byte == b'|');
-        if cells == 0 {
-            self.flush(Sort::Paragraph);
-        } else if blank {
-            self.line.clear();
-            self.links.clear();
-            self.start = None;
-        } else if cells == 1 {
-            // One cell to a row is a way to lay a page out, not a table.
-            let said = self.line.trim_start_matches(['|', ' ']).to_owned();
-            self.line = said;
-            self.links.clear();
-            self.flush(Sort::Paragraph);
-        } else {
-            self.space();
-            self.line.push('|');
-            if rows == 0 {
-                self.line.push_str("\n|");
-                self.line.extend(std::iter::repeat_n("---|", cells));
-            }
-            if let Some(table) = self.tables.last_mut() {
-                table.rows += 1;
-            }
-            self.flush(if rows == 0 { Sort::TableHead } else { Sort::Row });
-        }
-    }
-
-    fn cell(&mut self, at: usize) {
-        let Some(table) = self.tables.last_mut() else {
-            self.boundary();
-            return;
-        };
-        if table.cells == 0 && !self.line.trim().is_empty() {
-            self.flush(Sort::Paragraph);
-        }
-        let Some(table) = self.tables.last_mut() else { return };
-        table.cells += 1;
-        table.in_cell = true;
-        self.start.get_or_insert(at);
-        self.space();
-        self.line.push_str("| ");
-    }
-
     /// The block that was read is written.
     fn flush(&mut self, sort: Sort) {
         let sort = match self.heading {
@@ -484,7 +388,8 @@ impl<'t> Writer<'t> {
         self.out.push_str("```");
         self.out.push_str(language);
         self.out.push('\n');
-        let mut chunks: Vec<(usize, usize)> = lines.chunks(CODE_LINES).filter_map(|lines| lines.first().copied()).collect();
+        let mut chunks: Vec<(usize, usize)> =
+            lines.chunks(CODE_LINES).filter_map(|lines| lines.first().copied()).collect();
         chunks.retain(|(at, _)| *at < body.len());
         let (mut sort, mut from, mut start) = (Sort::Code, from, start);
         for (nth, (at, _)) in chunks.iter().enumerate() {
@@ -506,16 +411,55 @@ fn language_of(attributes: &str) -> &str {
     classes
         .split_ascii_whitespace()
         .find_map(|class| class.strip_prefix("language-").or_else(|| class.strip_prefix("lang-")))
-        .or_else(|| classes.split_ascii_whitespace().find(|class| matches!(*class, "rust" | "python" | "bash" | "json")))
+        .or_else(|| {
+            classes
+                .split_ascii_whitespace()
+                .find(|class| matches!(*class, "rust" | "python" | "bash" | "json"))
+        })
         .unwrap_or("")
 }
 
 fn is_block(name: &str) -> bool {
     matches!(
         name,
-        "p" | "div" | "section" | "article" | "main" | "header" | "footer" | "aside" | "nav" | "hr" | "form" | "fieldset"
-            | "figure" | "figcaption" | "details" | "summary" | "dl" | "dt" | "dd" | "address" | "body" | "html" | "head"
-            | "center" | "caption" | "thead" | "tbody" | "tfoot" | "legend" | "noscript" | "option" | "title" | "dialog"
-            | "label" | "button" | "textarea" | "video" | "audio" | "search" | "hgroup"
+        "p" | "div"
+            | "section"
+            | "article"
+            | "main"
+            | "header"
+            | "footer"
+            | "aside"
+            | "nav"
+            | "hr"
+            | "form"
+            | "fieldset"
+            | "figure"
+            | "figcaption"
+            | "details"
+            | "summary"
+            | "dl"
+            | "dt"
+            | "dd"
+            | "address"
+            | "body"
+            | "html"
+            | "head"
+            | "center"
+            | "caption"
+            | "thead"
+            | "tbody"
+            | "tfoot"
+            | "legend"
+            | "noscript"
+            | "option"
+            | "title"
+            | "dialog"
+            | "label"
+            | "button"
+            | "textarea"
+            | "video"
+            | "audio"
+            | "search"
+            | "hgroup"
     )
 }
