@@ -9,6 +9,7 @@ mod language;
 mod listing;
 mod outline;
 mod painted;
+#[cfg(feature = "syntax")]
 mod roles;
 mod signs;
 mod votes;

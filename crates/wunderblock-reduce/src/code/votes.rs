@@ -35,14 +35,22 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
     }
     // A fence is Markdown's, wherever it stands at the head of a line.
     let markdown = fences >= 2 || (fences == 1 && headings > 0);
-    if said < 3 || foreign * 6 > said || markdown {
+    let tagged = bare.iter().find(|line| !line.trim().is_empty()).is_some_and(|line| {
+        let line = line.trim_start();
+        line.starts_with('<') && !line.starts_with("<?php") && !line.starts_with("<?=")
+    });
+    if tagged || said < 3 || foreign * 6 > said || markdown {
         return 0;
     }
     let coded = said - remarks;
     let Some((_, speaking)) = guess(bare.iter().copied()) else {
-        // A language we do not know: blocks in braces are code of some kind.
+        // A language we do not know: blocks in braces are code of some kind, unless they are data.
         let braces = bare.iter().filter(|line| line.trim_end().ends_with(['{', '}'])).count();
-        let braced = braces * 5 >= bare.len() && shaped * 4 >= coded * 3 && coded * 2 > said;
+        let quoted = bare.iter().filter(|line| line.trim_start().starts_with('"')).count();
+        let braced = braces * 5 >= bare.len()
+            && quoted * 4 < bare.len()
+            && shaped * 4 >= coded * 3
+            && coded * 2 > said;
         return if braced { 40 } else { 0 };
     };
     let shape = shaped * 100 / coded.max(1);
@@ -54,6 +62,10 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
     // Half of what code consists of has a shape of its own: brackets, calls, assignments, keywords.
     let sure = (shape.min(80) * 6 + speaking.min(60) * 4) / 8;
     let sure = if interpreted { sure.max(80) } else { sure };
+    // Comments with a sign that prose has not are code, whatever else there is.
+    if slashed * 10 >= said * 6 {
+        return sure.clamp(50, 92);
+    }
     if shape < 35 && !interpreted { 0 } else { sure.min(92) }
 }
 
@@ -65,13 +77,14 @@ fn is_foreign(line: &str) -> bool {
     let diff = ["@@ -", "diff --git", "+++ ", "--- a/", "index ", "- ", "* ", "## ", "### "]
         .iter()
         .any(|start| line.starts_with(start));
+    let tested = line.starts_with("test ") && line.contains(" ... ");
     let diagnosed = ["error[", "error:", "warning:", "  --> ", "   |", "    at ", "Traceback "]
         .iter()
         .any(|start| line.starts_with(start));
     // A line of a diff: a sign, and no space that would make it an operator.
     let signed = matches!(bytes.first(), Some(b'+' | b'-'))
         && bytes.get(1).is_some_and(|byte| *byte != b'-' && *byte != b'+');
-    dated || diff || diagnosed || signed || is_found(line)
+    dated || tested || diff || diagnosed || signed || is_found(line)
 }
 
 /// `path:12:` at the start, as searches and compilers print places.
