@@ -197,12 +197,21 @@ fn within(bytes: &[u8], kind: Kind, (budget, before): (u64, u64), options: &Opti
     let mut room = scale(budget, bytes.len(), before);
     let mut best: Option<Short> = None;
     let mut too_much = usize::MAX;
-    for _ in 0..STEPS {
+    let mut last: Option<(usize, u64)> = None;
+    for step in 0..2 * STEPS {
+        if step >= STEPS && best.is_some() {
+            break;
+        }
         let Some(short) = at(bytes, kind, Goal::Bytes(room), options) else { break };
-        let next = scale(budget, room, short.tokens);
-        if short.tokens <= budget {
-            let full = short.tokens * 100 >= budget * 96;
-            if best.as_ref().is_none_or(|best| best.tokens < short.tokens) {
+        let tokens = short.tokens;
+        // Marks have more tokens to a byte than text, so two points tell more than one.
+        let next = last
+            .and_then(|last| on_line(last, (room, tokens), budget))
+            .unwrap_or(scale(budget, room, tokens));
+        last = Some((room, tokens));
+        if tokens <= budget {
+            let full = tokens * 100 >= budget * 96;
+            if best.as_ref().is_none_or(|best| best.tokens < tokens) {
                 best = Some(short);
             }
             if full {
@@ -211,14 +220,24 @@ fn within(bytes: &[u8], kind: Kind, (budget, before): (u64, u64), options: &Opti
         } else {
             too_much = too_much.min(room);
         }
-        // Never back to what was too much, and always some way below it.
-        let ceiling = too_much.saturating_sub(too_much / 50 + 1);
+        // Never back to what was too much, and always some way below it, the further the longer it takes.
+        let ceiling = too_much.saturating_sub(too_much / if step + 1 < STEPS { 50 } else { 8 } + 1);
         if next.min(ceiling) == room {
             break;
         }
         room = next.min(ceiling);
     }
     best
+}
+
+/// Where the line through two measured points (bytes of room, tokens) meets the budget.
+fn on_line((room, tokens): (usize, u64), (room_now, tokens_now): (usize, u64), budget: u64) -> Option<usize> {
+    let rise = i128::from(tokens_now) - i128::from(tokens);
+    let run = room_now as i128 - room as i128;
+    if rise == 0 || (rise > 0) != (run > 0) {
+        return None;
+    }
+    usize::try_from(room_now as i128 + (i128::from(budget) - i128::from(tokens_now)) * run / rise).ok()
 }
 
 /// The text cut into pieces by the reader of its kind.

@@ -65,9 +65,7 @@ pub(crate) fn choose(lines: &Lines<'_>, units: &[Unit], room: Room) -> Vec<Piece
         Room::Fold => units.iter().map(|unit| unit.rank > Rank::Filler).collect(),
         Room::Bytes(bytes) => within(units, bytes),
     };
-    if room == Room::Fold {
-        close_small_gaps(units, &mut kept);
-    }
+    close_small_gaps(units, &mut kept);
     cut(lines, units, &kept)
 }
 
@@ -162,8 +160,14 @@ fn told(run: &[Unit]) -> Vec<Told> {
         }
     }
     let counted = counts.into_iter().map(|(what, count)| Told { count: Some(count), what: what.into() });
-    let described = run.iter().filter_map(|unit| unit.told.clone()).take(TOLD_MAX);
-    counted.chain(described.map(|what| Told { count: None, what })).collect()
+    // Parts of one thing say what it is once.
+    let mut described: Vec<&Box<str>> = Vec::new();
+    for what in run.iter().filter_map(|unit| unit.told.as_ref()) {
+        if described.len() < TOLD_MAX && !described.contains(&what) {
+            described.push(what);
+        }
+    }
+    counted.chain(described.into_iter().map(|what| Told { count: None, what: what.clone() })).collect()
 }
 
 #[cfg(test)]
