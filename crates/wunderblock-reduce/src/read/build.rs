@@ -19,22 +19,34 @@ const RUN: usize = 4;
 const COMMON: u32 = 6;
 
 pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
-    let mut strong = 0;
-    let of_build = sample.share(|line| {
+    let of_build = |line: &str| {
         let undated = line.get(stamp::prefix(line)..).unwrap_or(line);
         let line = within_step(undated);
         line.len() < undated.len() || diagnostic::part(line).is_some() || is_progress(line)
-    });
-    strong += sample.count(|line| {
+    };
+    let strong = |line: &str| {
         let line = bare(line);
+        let said = [Part::Place, Part::Total, Part::Step];
         is_progress(line)
-            || matches!(diagnostic::part(line), Some(Part::Head(_) | Part::Place | Part::Total | Part::Step))
-    });
-    if strong < 2 {
+            || diagnostic::part(line)
+                .is_some_and(|part| matches!(part, Part::Head(_)) || said.contains(&part))
+    };
+    let count = sample.count(strong);
+    if count < 2 {
         return 0;
     }
-    // Lines that only quote one: most of the text must be of this kind.
-    (of_build * 95 / 100).min(93).min(40 + strong * 10)
+    let share = sample.share(of_build);
+    // What a page of words quotes is not its kind.
+    let first = sample.lines.iter().position(|line| strong(line)).unwrap_or(0);
+    if sample.lines.iter().take(first).any(|line| is_page(line)) {
+        return share / 3;
+    }
+    (share * 95 / 100).min(93).min(40 + count * 10)
+}
+
+/// Whether a line is of a page of words: a heading or a fence. (`# shop.test/cart` is Go's heading of a package.)
+pub(super) fn is_page(line: &str) -> bool {
+    line.starts_with("```") || line.starts_with("## ") || line.starts_with("# ") && !line.contains('/')
 }
 
 /// A line without the time, the step or the job that stands before it.

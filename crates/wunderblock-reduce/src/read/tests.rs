@@ -9,7 +9,7 @@ use crate::severity::{self, Severity};
 use crate::template::{self, Templates};
 use crate::unit::{Rank, Unit};
 
-use super::build::bare;
+use super::build::{bare, is_page};
 use super::case::{self, Case};
 use super::diagnostic::{self, Part};
 use super::frame;
@@ -37,8 +37,7 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     let share = (some * 100 / said.max(1)) as u32;
     // A report within a page of words is quoted: the page begins before it.
     let first = cases.iter().position(Option::is_some).unwrap_or(0);
-    let page = |line: &&str| line.starts_with("```") || line.starts_with("# ") || line.starts_with("## ");
-    if sample.lines.iter().take(first).any(page) {
+    if sample.lines.iter().take(first).any(|line| is_page(line)) {
         return share / 3;
     }
     // A run begins like one and ends with its totals; what lies between may be anything a test printed.
