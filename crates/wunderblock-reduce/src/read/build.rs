@@ -1,6 +1,6 @@
 //! Compilers, build tools and package managers: each diagnostic with its place, totals; progress is left out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::detect::Sample;
@@ -73,7 +73,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     fold_repeats(lines, &read, &mut units);
     fold_others(lines, &read, &mut units);
     last_words(lines, &mut units);
-    units
+    join_places(lines, &read, units)
 }
 
 fn read(line: &str) -> Is {
@@ -90,7 +90,7 @@ fn judge(unit: &mut Unit, is: Is, line: &str) {
             unit.label = severity.label();
             (Rank::Must, 300 + 100 * severity as u16)
         }
-        Is::Part(Part::Place) => (Rank::Must, 400),
+        Is::Part(Part::Place) => (Rank::Must, 450),
         Is::Part(Part::Total) => (Rank::Must, 900),
         Is::Part(Part::Step) => (Rank::Frame, 40),
         Is::Part(Part::Help) => (Rank::Context, 30),
@@ -194,6 +194,30 @@ fn fold_others(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
             unit.label = said(at).label();
         }
     }
+}
+
+/// A message and the place on its next line are one thing. Where the same message came before, the place alone says it.
+fn join_places(lines: &Lines<'_>, read: &[Is], units: Vec<Unit>) -> Vec<Unit> {
+    let mut said = HashSet::new();
+    let mut joined: Vec<Unit> = Vec::with_capacity(units.len());
+    let mut open = false;
+    for (at, (mut unit, is)) in units.into_iter().zip(read).enumerate() {
+        let place = open && *is == Is::Part(Part::Place) && unit.rank == Rank::Must;
+        open = false;
+        if let (true, Some(head)) = (place, joined.last_mut()) {
+            head.span.end = unit.span.end;
+            continue;
+        }
+        if let Is::Part(Part::Head(_)) = is
+            && unit.rank == Rank::Must
+        {
+            open = said.insert(template::hash(bare(lines.get(at)).as_bytes()));
+            let placed = read.get(at + 1) == Some(&Is::Part(Part::Place));
+            unit.score -= if !open && placed { 250 } else { 0 };
+        }
+        joined.push(unit);
+    }
+    joined
 }
 
 /// The last line that says anything is the tool's last word.
