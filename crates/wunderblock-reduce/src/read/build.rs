@@ -1,6 +1,6 @@
 //! Compilers, build tools and package managers: each diagnostic with its place, totals; progress is left out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::detect::Sample;
@@ -19,22 +19,34 @@ const RUN: usize = 4;
 const COMMON: u32 = 6;
 
 pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
-    let mut strong = 0;
-    let of_build = sample.share(|line| {
+    let of_build = |line: &str| {
         let undated = line.get(stamp::prefix(line)..).unwrap_or(line);
         let line = within_step(undated);
         line.len() < undated.len() || diagnostic::part(line).is_some() || is_progress(line)
-    });
-    strong += sample.count(|line| {
+    };
+    let strong = |line: &str| {
         let line = bare(line);
+        let said = [Part::Place, Part::Total, Part::Step];
         is_progress(line)
-            || matches!(diagnostic::part(line), Some(Part::Head(_) | Part::Place | Part::Total | Part::Step))
-    });
-    if strong < 2 {
+            || diagnostic::part(line)
+                .is_some_and(|part| matches!(part, Part::Head(_)) || said.contains(&part))
+    };
+    let count = sample.count(strong);
+    if count < 2 {
         return 0;
     }
-    // Lines that only quote one: most of the text must be of this kind.
-    (of_build * 95 / 100).min(93).min(40 + strong * 10)
+    let share = sample.share(of_build);
+    // What a page of words quotes is not its kind.
+    let first = sample.lines.iter().position(|line| strong(line)).unwrap_or(0);
+    if sample.lines.iter().take(first).any(|line| is_page(line)) {
+        return share / 3;
+    }
+    (share * 95 / 100).min(93).min(40 + count * 10)
+}
+
+/// Whether a line is of a page of words: a heading or a fence. (`# shop.test/cart` is Go's heading of a package.)
+pub(super) fn is_page(line: &str) -> bool {
+    line.starts_with("```") || line.starts_with("## ") || line.starts_with("# ") && !line.contains('/')
 }
 
 /// A line without the time, the step or the job that stands before it.
@@ -61,7 +73,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     fold_repeats(lines, &read, &mut units);
     fold_others(lines, &read, &mut units);
     last_words(lines, &mut units);
-    units
+    join_places(lines, &read, units)
 }
 
 fn read(line: &str) -> Is {
@@ -78,7 +90,7 @@ fn judge(unit: &mut Unit, is: Is, line: &str) {
             unit.label = severity.label();
             (Rank::Must, 300 + 100 * severity as u16)
         }
-        Is::Part(Part::Place) => (Rank::Must, 400),
+        Is::Part(Part::Place) => (Rank::Must, 450),
         Is::Part(Part::Total) => (Rank::Must, 900),
         Is::Part(Part::Step) => (Rank::Frame, 40),
         Is::Part(Part::Help) => (Rank::Context, 30),
@@ -182,6 +194,30 @@ fn fold_others(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
             unit.label = said(at).label();
         }
     }
+}
+
+/// A message and the place on its next line are one thing. Where the same message came before, the place alone says it.
+fn join_places(lines: &Lines<'_>, read: &[Is], units: Vec<Unit>) -> Vec<Unit> {
+    let mut said = HashSet::new();
+    let mut joined: Vec<Unit> = Vec::with_capacity(units.len());
+    let mut open = false;
+    for (at, (mut unit, is)) in units.into_iter().zip(read).enumerate() {
+        let place = open && *is == Is::Part(Part::Place) && unit.rank == Rank::Must;
+        open = false;
+        if let (true, Some(head)) = (place, joined.last_mut()) {
+            head.span.end = unit.span.end;
+            continue;
+        }
+        if let Is::Part(Part::Head(_)) = is
+            && unit.rank == Rank::Must
+        {
+            open = said.insert(template::hash(bare(lines.get(at)).as_bytes()));
+            let placed = read.get(at + 1) == Some(&Is::Part(Part::Place));
+            unit.score -= if !open && placed { 250 } else { 0 };
+        }
+        joined.push(unit);
+    }
+    joined
 }
 
 /// The last line that says anything is the tool's last word.

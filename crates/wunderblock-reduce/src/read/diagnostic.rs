@@ -73,6 +73,7 @@ fn opening(text: &str, indent: usize) -> Option<Part> {
     let said = rest.starts_with(':') || rest.starts_with('[') || rest.starts_with('(');
     match word {
         "error" | "Error" | "ERROR" | "fatal" | "FATAL" if said => Some(Part::Head(Severity::Error)),
+        "warning" if rest.starts_with(": build failed, waiting") => Some(Part::Help),
         "warning" | "Warning" | "WARNING" | "WARN" if said => Some(Part::Head(Severity::Warning)),
         "note" | "help" | "hint" | "info" if said => Some(Part::Help),
         "=" if rest.starts_with(" note") || rest.starts_with(" help") => Some(Part::Help),
@@ -186,12 +187,10 @@ fn listed(line: &str) -> Option<Part> {
 }
 
 fn is_total(text: &str) -> bool {
-    const OPENINGS: [&str; 30] = [
+    const OPENINGS: [&str; 28] = [
         "Finished ",
         "error: could not compile",
         "error: aborting due to",
-        "Some errors have detailed",
-        "warning: build failed",
         "BUILD SUCCESS",
         "BUILD FAIL",
         "[INFO] BUILD",

@@ -181,9 +181,8 @@ pub(crate) fn is_head(line: &str) -> bool {
     }
     let text = text.trim_start_matches(['|', '+', '-', ' ']);
     let name = text.split([':', ' ', '(']).next().unwrap_or("");
-    is_type(name)
-        && (name.len() == text.len()
-            || text.get(name.len()..).is_some_and(|rest| rest.starts_with([':', ' ', '('])))
+    let rest = text.get(name.len()..).unwrap_or("");
+    is_type(name) && (rest.is_empty() || rest.starts_with([':', '(']) || rest.starts_with(" ["))
 }
 
 /// The name of an exception's type, with its packages.
@@ -272,7 +271,8 @@ mod tests {
         ] {
             assert!(is_head(line), "{line}");
         }
-        for line in ["an Error here", "error: no", "    return x", "Errors: 3"] {
+        for line in ["an Error here", "error: no", "    return x", "Errors: 3", "ImportError while importing"]
+        {
             assert!(!is_head(line), "{line}");
         }
     }

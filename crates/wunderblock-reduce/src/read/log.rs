@@ -8,6 +8,8 @@ use crate::unit::{Rank, Unit};
 
 use super::stamp;
 
+/// A level that makes a line a record's first stands within this many bytes.
+const LEVEL_REACH: usize = 100;
 /// A template with so few lines stays whole.
 const RARE: u32 = 3;
 /// What follows a record's first line stays with it, unless its own template is more common than this.
@@ -36,7 +38,7 @@ fn is_head(line: &str) -> bool {
 }
 
 fn is_levelled(line: &str) -> bool {
-    let mut end = line.len().min(100);
+    let mut end = line.len().min(LEVEL_REACH);
     while !line.is_char_boundary(end) {
         end -= 1;
     }

@@ -302,11 +302,18 @@ fn what_took_far_too_long_stays() {
 
 #[test]
 fn what_follows_a_record_stays_with_it() {
-    let mut log = service_log(300);
-    let at = log.find("shop.Disk").and_then(|at| log[at..].find('\n').map(|end| at + end + 1)).unwrap();
-    log.insert_str(at, "shop.DiskException: 0 blocks left on the volume\n\tat shop.Disk.write(Disk.java:9)\n\tat shop.Desk.lend(Desk.java:3)\n");
+    // The same lines follow many plain records, so that none of them is the first, the last or rare.
+    let trail = "\tat shop.Disk.write(Disk.java:9)\n\tat shop.Desk.lend(Desk.java:3)\n";
+    let log: String = service_log(300)
+        .lines()
+        .enumerate()
+        .map(|(at, line)| {
+            let trail = if at % 20 == 3 || line.contains("shop.Disk") { trail } else { "" };
+            format!("{line}\n{trail}")
+        })
+        .collect();
     let short = fold(&log);
-    assert!(short.contains("stopped now\nshop.DiskException: 0 blocks left on the volume\n\tat shop.Disk.write(Disk.java:9)\n\tat shop.Desk"), "{short}");
+    assert!(short.contains(&format!("stopped now\n{trail}")), "{short}");
 }
 
 /// The share of atoms that a text shows, in per cent.
@@ -384,6 +391,11 @@ fn a_quarter_of_the_tokens_shows_what_one_reads_a_text_for() {
 fn quoted_reports_are_not_reports() {
     let quoted = "# Notes on the shelf\n\nWe saw this yesterday, when the row was full and nobody had returned a book for days:\n\n```\nrunning 2 tests\ntest a ... ok\ntest b ... FAILED\n\ntest result: FAILED. 1 passed; 1 failed\n```\n\n## What to do\n\nNothing, says the librarian. Rows fill and rows empty.\nThe report is kept for those who come after us.\n";
     assert_eq!(detect::kind(quoted), Kind::Prose);
+    let history = quoted.replace(
+        "running 2 tests\ntest a ... ok\n",
+        "error[E0308]: no\n  --> src/a.rs:3:7\n   |\n 3 | a\n   | ^\n",
+    );
+    assert_eq!(detect::kind(&history), Kind::Prose);
     let log: String = (0..50)
         .map(|n| format!("nova.log_07:11:{:02} 2031-05-04 07:11:{:02}.120 77 INFO shelf.api [req-{n}] src/shelf.py:{n}: test_{n} PASSED\n", n % 60, n % 60))
         .collect();

@@ -19,7 +19,15 @@ fn clock(bytes: &[u8]) -> Option<usize> {
 
 /// Whether a line has a time near its beginning.
 pub(crate) fn dated(line: &str) -> bool {
-    clock(line.as_bytes()).is_some() || prefix(line) > 0
+    clock(line.as_bytes()).is_some() || epoch(line.as_bytes()) || prefix(line) > 0
+}
+
+/// Whether seconds since 1970 stand alone in the line's head: ten digits, in this century or near it.
+fn epoch(bytes: &[u8]) -> bool {
+    let head = bytes.get(..REACH).unwrap_or(bytes);
+    let alone =
+        |word: &[u8]| word.len() == 10 && word.first() == Some(&b'1') && word.iter().all(u8::is_ascii_digit);
+    head.split(|byte| *byte == b' ').skip(1).any(alone)
 }
 
 /// How long the time is that a line begins with, brackets and the space after it included. 0 where there is none.
@@ -126,6 +134,7 @@ mod tests {
             assert_eq!(&line[prefix(line)..], rest, "{line}");
         }
         assert!(dated("x.log_13:53:08 step"));
+        assert!(dated("- 1117838570 2005.06.03 rack step"));
         assert!(!dated("src/a.rs:12:34: step"));
     }
 }

@@ -9,7 +9,7 @@ use crate::severity::{self, Severity};
 use crate::template::{self, Templates};
 use crate::unit::{Rank, Unit};
 
-use super::build::bare;
+use super::build::{bare, is_page};
 use super::case::{self, Case};
 use super::diagnostic::{self, Part};
 use super::frame;
@@ -37,8 +37,7 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     let share = (some * 100 / said.max(1)) as u32;
     // A report within a page of words is quoted: the page begins before it.
     let first = cases.iter().position(Option::is_some).unwrap_or(0);
-    let page = |line: &&str| line.starts_with("```") || line.starts_with("# ") || line.starts_with("## ");
-    if sample.lines.iter().take(first).any(page) {
+    if sample.lines.iter().take(first).any(|line| is_page(line)) {
         return share / 3;
     }
     // A run begins like one and ends with its totals; what lies between may be anything a test printed.
@@ -103,6 +102,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     for at in 0..lines.len() {
         reader.read(at);
     }
+    reader.names();
     reader.few_skipped();
     reader.many_suites();
     reader.headings();
@@ -221,6 +221,10 @@ impl Reader<'_> {
     /// What a line of a failure is worth: its message and its place most.
     fn said(&mut self, line: &str) -> (Rank, u16) {
         let text = line.trim_start();
+        // A frame as pytest writes it, not a message after its place.
+        if line.contains(": in ") && is_place(line) {
+            return (Rank::Must, 610);
+        }
         let part = diagnostic::part(line);
         let opens = is_message(text, line)
             || matches!(part, Some(Part::Head(_)))
@@ -235,14 +239,16 @@ impl Reader<'_> {
                 return (Rank::Context, 10);
             }
             self.message += 1;
-            return if self.message <= MESSAGE {
-                (Rank::Must, 620 - self.message as u16)
-            } else {
-                (Rank::Context, 40)
+            return match self.message {
+                // pytest marks what was raised; what else looks like a message there is of lesser weight.
+                0..=2 => (Rank::Must, if line.starts_with("E ") { 745 } else { 740 }),
+                3..=6 => (Rank::Must, 690),
+                7..=MESSAGE => (Rank::Must, 620),
+                _ => (Rank::Context, 40),
             };
         }
         if is_place(line) || part == Some(Part::Place) {
-            return (Rank::Must, 610);
+            return (Rank::Must, 735);
         }
         match part {
             Some(Part::Total) => (Rank::Must, 650),
@@ -252,6 +258,32 @@ impl Reader<'_> {
                 _ => (Rank::Context, 25),
             },
             None => (Rank::Context, 10),
+        }
+    }
+
+    /// Where a failing test is named elsewhere as well, its details' heading comes after its message; where not, before.
+    /// A row of letters names a file only.
+    fn names(&mut self) {
+        let is = |at: usize, case: Case| self.cases.get(at) == Some(&Some(case));
+        let row = |at: usize| {
+            self.lines.get(at).trim_end().ends_with(['.', 'F', 'E', ']'])
+                && !self.lines.get(at).contains("::")
+        };
+        let all = 0..self.lines.len();
+        let rows: Vec<usize> = all.clone().filter(|at| is(*at, Case::Failed) && row(*at)).collect();
+        let named = all.clone().filter(|at| is(*at, Case::Failed)).count() - rows.len();
+        let details: Vec<usize> = all.filter(|at| is(*at, Case::Details)).collect();
+        let twice = named >= details.len();
+        let heading = if twice { 700 } else { 800 };
+        for at in details.iter().filter(|_| twice) {
+            self.set(*at, (Rank::Must, heading), None);
+        }
+        for (at, score) in
+            details.into_iter().map(|at| (at, heading)).chain(rows.into_iter().map(|at| (at, 660)))
+        {
+            if let Some(unit) = self.units.get_mut(at) {
+                unit.score = score;
+            }
         }
     }
 
