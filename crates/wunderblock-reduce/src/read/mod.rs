@@ -10,6 +10,7 @@ mod log;
 mod markdown;
 mod prose;
 mod search;
+mod shape;
 mod table;
 pub(crate) mod terminal;
 mod tests;
