@@ -44,8 +44,7 @@ impl<'t> Sample<'t> {
     /// How many of the lines that say anything are such, in per cent.
     pub(crate) fn share(&self, such: impl Fn(&str) -> bool) -> u32 {
         let said = self.lines.iter().filter(|line| !line.trim().is_empty());
-        let (all, some) =
-            said.fold((0u32, 0u32), |(all, some), line| (all + 1, some + u32::from(such(line))));
+        let (all, some) = said.fold((0u32, 0u32), |(all, some), line| (all + 1, some + u32::from(such(line))));
         some * 100 / all.max(1)
     }
 

@@ -16,9 +16,7 @@ impl<'t> Lines<'t> {
         if !text.is_empty() {
             starts.push(0);
         }
-        starts.extend(
-            memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).filter(|at| *at < text.len()),
-        );
+        starts.extend(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).filter(|at| *at < text.len()));
         Self { text, starts }
     }
 

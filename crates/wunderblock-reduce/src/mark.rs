@@ -215,9 +215,7 @@ mod tests {
 
     #[test]
     fn what_only_looks_like_a_mark_is_none() {
-        for text in
-            ["⟨… lines⟩", "⟨… lines 1–2: two⟩", "⟨… lines 1–2:\n 2⟩", "⟨…", "⟨… wishes 1–2: 2 wishes⟩"]
-        {
+        for text in ["⟨… lines⟩", "⟨… lines 1–2: two⟩", "⟨… lines 1–2:\n 2⟩", "⟨…", "⟨… wishes 1–2: 2 wishes⟩"] {
             assert_eq!(gaps(text).count(), 0, "{text}");
         }
     }

@@ -54,8 +54,7 @@ pub(crate) fn write(pieces: &[Piece], source: &str, handle: Option<&str>) -> Str
             Piece::Note(note) => note_at_the_end(&mut out, note),
             Piece::Gap { gap, shown } => {
                 out.push_str(&gap.mark(handle));
-                let whole_lines =
-                    source.get(gap.span.clone()).is_some_and(|left_out| left_out.ends_with('\n'));
+                let whole_lines = source.get(gap.span.clone()).is_some_and(|left_out| left_out.ends_with('\n'));
                 if whole_lines || shown.is_some() {
                     out.push('\n');
                 }

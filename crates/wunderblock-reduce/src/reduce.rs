@@ -69,8 +69,7 @@ impl Untouched {
 pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     let source = source::decode(bytes);
     let before = (options.count)(&source.text);
-    let level =
-        if options.command.is_some_and(command::is_selection) { Level::Lossless } else { options.level };
+    let level = if options.command.is_some_and(command::is_selection) { Level::Lossless } else { options.level };
     if mark::is_reduced(&source.text, options.ours) {
         return untouched(source, before, level, Untouched::Reduced);
     }
@@ -95,11 +94,7 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     };
     // What loses nothing is preferred wherever it is as short, and wherever it fits a budget.
     let best = match (exact, tried) {
-        (Some(exact), Some(tried))
-            if !fits(&exact) || (tried.tokens < exact.tokens && level == Level::Fold) =>
-        {
-            Some(tried)
-        }
+        (Some(exact), Some(tried)) if !fits(&exact) || (tried.tokens < exact.tokens && level == Level::Fold) => Some(tried),
         (Some(exact), _) => Some(exact),
         (None, tried) => tried,
     };

@@ -177,8 +177,7 @@ mod tests {
 
     #[test]
     fn folding_leaves_out_filler_and_says_where_it_was() {
-        let text: String =
-            (1..=9).map(|line| format!("line {line} of a text long enough for a mark\n")).collect();
+        let text: String = (1..=9).map(|line| format!("line {line} of a text long enough for a mark\n")).collect();
         let lines = Lines::of(&text);
         let mut ranks = vec![Rank::Filler; 9];
         ranks[0] = Rank::Frame;

@@ -8,6 +8,8 @@ mod infra;
 mod listing;
 mod log;
 mod markdown;
+#[cfg(test)]
+mod property;
 mod prose;
 mod search;
 mod shape;
