@@ -142,12 +142,9 @@ fn changed_line(lines: &Lines<'_>, at: usize, unit: Unit, units: &mut Vec<Unit>)
     }
     let (start, end) = (unit.span.start, unit.span.end);
     let cut = start + shape::head(text, HEAD).len();
-    let told = Some(format!("rest of line {}, {}", at + 1, shape::size(text.len())).into());
+    let told = Some(format!("rest of a line, {}", shape::size(text.len())).into());
     units.push(Unit { span: start..cut, ..unit });
-    units.push(Unit { told, ..Unit::new(cut..start + text.len(), Rank::Filler) });
-    if start + text.len() < end {
-        units.push(Unit::new(start + text.len()..end, Rank::Frame));
-    }
+    units.push(Unit { told, ..Unit::new(cut..end, Rank::Filler) });
 }
 
 /// How far each is from the next that is such, on either side.

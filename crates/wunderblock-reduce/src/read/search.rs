@@ -144,12 +144,8 @@ fn push(units: &mut Vec<Unit>, lines: &Lines<'_>, at: usize, unit: Unit) {
     }
     let text = lines.text().get(span.clone()).unwrap_or("");
     let cut = span.start + shape::head(text, LINE).len();
-    let mut end = span.end - (text.len() - text.trim_end_matches(['\n', '\r']).len());
-    end = end.max(cut);
-    let told = Some(format!("rest of line {}", at + 1).into());
     units.push(Unit { span: span.start..cut, ..unit });
-    units.push(Unit { told, ..Unit::new(cut..end, Rank::Filler) });
-    units.push(Unit::new(end..span.end, Rank::Frame));
+    units.push(Unit::new(cut..span.end, Rank::Filler));
 }
 
 /// The rows of each file, in the order of the text: rows of one path that stand together.
