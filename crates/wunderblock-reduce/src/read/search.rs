@@ -130,13 +130,13 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
             None => (Rank::Context, 1),
             _ => (rank, score),
         };
-        push(&mut units, lines, at, Unit { rank, score, label, ..Unit::new(lines.span(at), rank) });
+        push(&mut units, lines, Unit { rank, score, label, ..Unit::new(lines.span(at), rank) });
     }
     units
 }
 
 /// The unit of a line; of a long one its head alone is worth that much.
-fn push(units: &mut Vec<Unit>, lines: &Lines<'_>, at: usize, unit: Unit) {
+fn push(units: &mut Vec<Unit>, lines: &Lines<'_>, unit: Unit) {
     let span = unit.span.clone();
     if span.len() <= 2 * LINE || unit.rank == Rank::Filler {
         units.push(unit);

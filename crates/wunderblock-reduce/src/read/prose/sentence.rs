@@ -8,13 +8,11 @@ pub(super) fn ends(line: &str) -> Vec<usize> {
     let (mut start, mut ticks) = (0, false);
     for (at, c) in line.char_indices() {
         // Closing quotes and spaces belong to the sentence they follow.
-        if ended
-            && !(c.is_whitespace()
-                || matches!(c, '"' | '\'' | ')' | '”' | '’' | '」' | '』' | '）' | '.' | '!' | '?'))
-        {
-            let dense = line
-                .get(..at)
-                .is_some_and(|before| before.ends_with(['。', '！', '？', '｡', '」', '』', '”', '）']));
+        let before = line.get(..at).unwrap_or("");
+        let after_space = before.ends_with(char::is_whitespace);
+        let closes = matches!(c, '"' | '\'' | ')' | '”' | '’' | '」' | '』' | '）' | '.' | '!' | '?');
+        if ended && !c.is_whitespace() && (after_space || !closes) {
+            let dense = before.ends_with(['。', '！', '？', '｡', '」', '』', '”', '）']);
             // A small letter after a full stop goes on with an abbreviation.
             if (after_space && !c.is_lowercase() || dense) && at > start {
                 ends.push(at);
