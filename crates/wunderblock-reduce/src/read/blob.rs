@@ -16,7 +16,7 @@ const TAIL: usize = 24;
 /// A line of code this long was not written by hand.
 const MINIFIED: usize = 1_000;
 /// Of wrapped lines of a blob so many stay at its start, and one at its end.
-const WRAPPED: usize = 2;
+const WRAPPED: usize = 4;
 
 pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     let said = sample.count(|line| !line.trim().is_empty());
@@ -25,7 +25,8 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     }
     let dumped = sample.share(is_dump);
     let wrapped = sample.share(is_wrapped);
-    if said >= 4 && (dumped >= 90 || wrapped >= 90) {
+    let digits = sample.share(|line| line.bytes().any(|byte| byte.is_ascii_digit()));
+    if said >= 4 && (dumped >= 90 || (wrapped >= 90 && digits >= 50)) {
         return 92;
     }
     let head = shape::head(sample.text, 64 * 1024);
@@ -39,7 +40,8 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
 
 /// Code without line breaks: long, few spaces, many signs.
 fn is_minified(line: &str) -> bool {
-    if line.len() < MINIFIED {
+    // Data has its own reader, which knows what to keep of it.
+    if line.len() < MINIFIED || line.trim_start().starts_with(['{', '[']) {
         return false;
     }
     let head = shape::head(line, 4_096);
@@ -66,8 +68,7 @@ fn is_dump(line: &str) -> bool {
 fn is_wrapped(line: &str) -> bool {
     let line = line.trim();
     let fenced = line.starts_with("-----BEGIN ") || line.starts_with("-----END ");
-    fenced
-        || (line.len() >= 56 && line.bytes().all(is_coded) && line.bytes().any(|byte| byte.is_ascii_digit()))
+    fenced || (line.len() >= 56 && line.bytes().all(is_coded))
 }
 
 fn is_coded(byte: u8) -> bool {

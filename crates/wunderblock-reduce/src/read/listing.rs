@@ -9,7 +9,7 @@ use crate::detect::Sample;
 use crate::lines::Lines;
 use crate::unit::{Rank, Unit};
 
-use super::shape;
+use super::{gaps, shape};
 use row::{Form, Row};
 
 /// A group with no more things than this is shown whole.
@@ -21,6 +21,8 @@ const TAIL: usize = 2;
 const SERIES: u32 = 4;
 /// So many of a group's largest, and of its newest, stay.
 const EXTREMES: usize = 2;
+/// A name in so many folders tells nothing of one.
+const OFTEN: u32 = 8;
 /// Process tables show so many of those that use most.
 const BUSY: usize = 8;
 
@@ -37,6 +39,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
         (0..lines.len()).map(|line| Unit::new(lines.span(line), Rank::Context)).collect();
     if form == Form::Processes {
         processes(&rows, &mut units);
+        gaps::close_short(&mut units);
         return units;
     }
     let nested = Nested::of(&rows);
@@ -44,10 +47,14 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     for group in groups(&rows, form) {
         judge.group(&group);
     }
+    if matches!(form, Form::Paths | Form::Sizes) {
+        judge.names();
+    }
     judge.vendored(&nested);
     if form == Form::Tree {
         judge.repeated();
     }
+    gaps::close_short(&mut units);
     units
 }
 
@@ -166,6 +173,28 @@ impl Judge<'_, '_> {
         found
     }
 
+    /// Names that stand in many folders, such as `Cargo.toml`, are shown in the first of them.
+    fn names(&mut self) {
+        let mut all: HashMap<&str, u32> = HashMap::new();
+        for row in self.rows {
+            *all.entry(row.name).or_default() += 1;
+        }
+        let mut seen: HashMap<&str, u32> = HashMap::new();
+        let mut folder = "";
+        for (row, unit) in self.rows.iter().zip(self.units.iter_mut()) {
+            let first = row.folder != folder;
+            folder = row.folder;
+            if all.get(row.name).is_none_or(|count| *count < OFTEN) {
+                continue;
+            }
+            let seen = seen.entry(row.name).or_default();
+            *seen += 1;
+            if *seen > HEAD as u32 && !first && unit.rank <= Rank::Context && self.folds {
+                (unit.rank, unit.score, unit.label) = (Rank::Filler, 1, Some("named as in other folders"));
+            }
+        }
+    }
+
     /// Folds what tools put into a project: of each such folder its first line stays.
     fn vendored(&mut self, nested: &Nested) {
         for folder in &nested.folders {
@@ -250,7 +279,7 @@ fn processes(rows: &[Row<'_>], units: &mut [Unit]) {
             (Rank::Must, 2_000)
         } else if many && kernel {
             (Rank::Filler, 0)
-        } else if many && *command > 2 {
+        } else if many && *command > HEAD as u32 {
             (Rank::Filler, 1)
         } else {
             (Rank::Context, if row.size > 0 { 500 } else { 100 })

@@ -4,6 +4,7 @@
 mod blob;
 mod build;
 mod diff;
+mod gaps;
 mod infra;
 mod listing;
 mod log;

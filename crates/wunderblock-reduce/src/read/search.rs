@@ -9,13 +9,13 @@ use crate::detect::Sample;
 use crate::lines::Lines;
 use crate::unit::{Rank, Unit};
 
-use super::shape;
+use super::{gaps, shape};
 use line::{Found, Role, parse};
 
 /// A file with no more matches than this is shown whole.
 const FEW: usize = 10;
 /// Of a file with more, so many from its start stay, then those that say something new, and the last.
-const FIRST: usize = 5;
+const FIRST: usize = 4;
 /// A match that says what so many before it said is left out wherever it stands.
 const SAID: u32 = 3;
 /// The part of a long line that stays: minified files have matches of a megabyte.
@@ -132,6 +132,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
         };
         push(&mut units, lines, Unit { rank, score, label, ..Unit::new(lines.span(at), rank) });
     }
+    gaps::close_short(&mut units);
     units
 }
 
@@ -190,7 +191,7 @@ impl Judge {
         let last = matches.len().saturating_sub(1);
         let mut novel = HashSet::new();
         // What says something new stays, up to a share that falls as the file grows.
-        let mut spare = FEW - FIRST - 1 + matches.len() / 10;
+        let mut spare = 2 + matches.len() / 10;
         for (nth, at) in matches.iter().enumerate() {
             let text = rows.get(*at).map_or("", |row| row.text);
             let said = self.said.entry(shape::exact(text)).or_default();

@@ -10,7 +10,7 @@ use crate::detect::Sample;
 use crate::lines::Lines;
 use crate::unit::{Rank, Unit};
 
-use super::shape;
+use super::{gaps, shape};
 use columns::Columns;
 use rows::{Form, Row};
 
@@ -80,12 +80,14 @@ fn judge(lines: &Lines<'_>, form: Form, rows: &[Row], units: &mut [Unit]) {
     }
     let rows = rows.get(from..).unwrap_or_default();
     let units = units.get_mut(from..).unwrap_or_default();
-    let many = rows.len() > FEW;
     let mut columns = Columns::new(&header);
     for row in rows {
         columns.count(&form.fields(text(row)));
     }
     columns.settle(rows.len());
+    // A table drawn for readers, with sentences in it, is a text.
+    let many = rows.len() > FEW && !(form == Form::Drawn && columns.has_sentences());
+    let most = EXAMPLES.max((rows.len() / 16).min(40));
     let wrong: Vec<bool> = rows.iter().map(|row| shape::is_wrong(text(row))).collect();
     let all_wrong = wrong.iter().filter(|wrong| **wrong).count();
     let wrong_is_rare = all_wrong * 10 <= rows.len();
@@ -99,7 +101,7 @@ fn judge(lines: &Lines<'_>, form: Form, rows: &[Row], units: &mut [Unit]) {
         let Some(unit) = units.get_mut(at) else { continue };
         unit.label = is_wrong.then_some("with errors");
         let frame = at < HEAD || at + TAIL >= rows.len();
-        let example = new && examples < EXAMPLES && dull < DULL;
+        let example = new && examples < most && dull < DULL;
         (unit.rank, unit.score) = match notable {
             _ if is_wrong && wrong_is_rare => (Rank::Must, 30_000),
             Some(columns::Notable::Rare) => (Rank::Must, 20_000),
@@ -115,6 +117,7 @@ fn judge(lines: &Lines<'_>, form: Form, rows: &[Row], units: &mut [Unit]) {
         }
     }
     if many {
+        gaps::close_short(units);
         tell(&columns, units);
     }
 }

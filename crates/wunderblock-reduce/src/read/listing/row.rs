@@ -37,14 +37,29 @@ pub(super) struct Row<'t> {
     /// A number that grows with time.
     pub(super) time: u64,
     pub(super) depth: usize,
-    /// Packages are sorted by the first part of their name, processes by their command.
+    /// Packages are sorted by the first part of their name.
     by_prefix: bool,
+    /// Processes are sorted by their command.
+    by_command: bool,
 }
 
 impl<'t> Row<'t> {
     /// What sort of thing it is: by the end of a file's name, the first part of a package's.
     pub(super) fn sort(&self) -> u64 {
+        if self.by_command {
+            // The program and what it runs: `python3 serve.py` is not `python3 test.py`.
+            let mut words = self.name.split(' ').filter(|word| !word.is_empty());
+            let program = words.next().unwrap_or("").split(['/', ':']).filter(|part| !part.is_empty());
+            let runs = words.find(|word| !word.starts_with('-')).unwrap_or("");
+            let kernel = self.name.starts_with('[');
+            let program = if kernel { program.take(1).next() } else { program.last() };
+            return shape::counted(program.unwrap_or("")).rotate_left(1) ^ shape::counted(runs);
+        }
         if self.by_prefix {
+            // Libraries are one sort: there are hundreds of them, and few ask for one.
+            if self.name.starts_with("lib") {
+                return 0;
+            }
             let prefix = self.name.split(['-', '_', '.', ':', ' ']).next().unwrap_or("");
             return shape::counted(prefix.trim_end_matches(|c: char| c.is_ascii_digit()));
         }
@@ -372,13 +387,6 @@ impl Columns {
             is_odd |= self.state == Some(at) && word.starts_with(['Z', 'D']);
         }
         let name = words.rest.trim_start();
-        // The same program with other arguments is the same sort of process.
-        Row { name, size, is_odd, by_prefix: false, ..Row::default() }.with_command()
-    }
-}
-
-impl Row<'_> {
-    fn with_command(self) -> Self {
-        Self { by_prefix: true, ..self }
+        Row { name, size, is_odd, by_command: true, ..Row::default() }
     }
 }

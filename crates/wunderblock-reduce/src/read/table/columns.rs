@@ -36,6 +36,7 @@ pub(super) struct Columns {
 struct Column {
     name: Box<str>,
     filled: u64,
+    sentences: u64,
     numbers: u64,
     mean: f64,
     /// The sum of squared distances from the mean (Welford 1962).
@@ -77,6 +78,12 @@ fn number(field: &str) -> Option<f64> {
     let number =
         if plain.contains(',') { plain.replace(',', "").parse::<f64>() } else { plain.parse::<f64>() };
     number.ok().filter(|number| number.is_finite())
+}
+
+/// A number with at most three digits after its point.
+fn short(number: f64) -> String {
+    let text = format!("{number:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 impl Columns {
@@ -140,12 +147,18 @@ impl Columns {
         (notable, combination)
     }
 
+    /// Whether a column holds different sentences, most of the time.
+    pub(super) fn has_sentences(&self) -> bool {
+        self.columns.iter().any(|column| column.many && column.sentences * 2 > column.filled)
+    }
+
     /// What the columns hold, a few words each: first those of few values, then numbers.
     pub(super) fn told(&self) -> Vec<String> {
         let classes = self.columns.iter().filter(|column| column.is_class).map(Column::told_values);
         let numbers = self.columns.iter().filter(|column| column.is_number && !column.is_class);
         let numbers = numbers.filter(|column| column.high.is_finite());
-        let numbers = numbers.map(|column| format!("{} {}–{}", column.name, column.least, column.most));
+        let numbers =
+            numbers.map(|column| format!("{} {}–{}", column.name, short(column.least), short(column.most)));
         classes.take(TOLD - 1).chain(numbers).take(TOLD).collect()
     }
 }
@@ -154,6 +167,7 @@ impl Column {
     fn count(&mut self, field: &str) {
         let field = field.trim();
         self.filled += u64::from(!field.is_empty());
+        self.sentences += u64::from(field.len() > 12 && field.split(' ').nth(3).is_some());
         if let Some(number) = number(field) {
             self.numbers += 1;
             let delta = number - self.mean;
@@ -178,7 +192,7 @@ impl Column {
         if let Some(value) = self.values.get_mut(&hash) {
             value.count += 1;
         } else if self.values.len() < VALUES {
-            self.values.insert(hash, Value { text: shape::head(field, 24).into(), count: 1, shown: 0 });
+            self.values.insert(hash, Value { text: shape::head(field, 16).into(), count: 1, shown: 0 });
         } else {
             self.many = true;
             self.values = HashMap::new();
