@@ -26,10 +26,10 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     let dumped = sample.share(is_dump);
     let wrapped = sample.share(is_wrapped);
     let digits = sample.share(|line| line.bytes().any(|byte| byte.is_ascii_digit()));
-    if said >= 4 && (dumped >= 90 || (wrapped >= 90 && digits >= 50)) {
+    if said >= 4 && (dumped >= 90 || (wrapped >= 90 && digits >= 10)) {
         return 92;
     }
-    let head = shape::head(sample.text, 64 * 1024);
+    let head = shape::head(sample.text, 16 * 1024);
     let long: usize = runs(head).iter().map(ExactSizeIterator::len).sum();
     if long * 10 >= head.len() * 8 {
         return 85;

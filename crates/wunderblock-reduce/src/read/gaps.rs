@@ -5,7 +5,7 @@ use crate::unit::{Rank, Unit};
 /// A gap of fewer units than this between units that stay breaks the text up for little.
 const FEW: usize = 3;
 /// Unless it saves so many bytes.
-const WORTH: usize = 400;
+const WORTH: usize = 160;
 
 /// Lets stay what would leave a gap of a unit or two.
 pub(crate) fn close_short(units: &mut [Unit]) {

@@ -23,6 +23,8 @@ const SERIES: u32 = 4;
 const EXTREMES: usize = 2;
 /// A name in so many folders tells nothing of one.
 const OFTEN: u32 = 8;
+/// Of sizes so many stay, or a fifth of them.
+const LARGEST: usize = 30;
 /// Process tables show so many of those that use most.
 const BUSY: usize = 8;
 
@@ -49,6 +51,9 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     }
     if matches!(form, Form::Paths | Form::Sizes) {
         judge.names();
+    }
+    if form == Form::Sizes {
+        judge.sizes();
     }
     judge.vendored(&nested);
     if form == Form::Tree {
@@ -191,6 +196,25 @@ impl Judge<'_, '_> {
             *seen += 1;
             if *seen > HEAD as u32 && !first && unit.rank <= Rank::Context && self.folds {
                 (unit.rank, unit.score, unit.label) = (Rank::Filler, 1, Some("named as in other folders"));
+            }
+        }
+    }
+
+    /// Who asks for sizes asks for the largest.
+    fn sizes(&mut self) {
+        let mut order: Vec<(u64, usize)> =
+            self.rows.iter().enumerate().map(|(at, row)| (row.size, at)).collect();
+        order.sort_by_key(|(size, at)| (std::cmp::Reverse(*size), *at));
+        let stay = LARGEST.max(order.len() / 5);
+        for (nth, (size, at)) in order.into_iter().enumerate() {
+            let Some(unit) = self.units.get_mut(at) else { continue };
+            let score = 5_000 - u16::try_from(nth).unwrap_or(u16::MAX).min(4_000);
+            if nth < LARGEST / 3 && size > 0 {
+                (unit.rank, unit.score) = (Rank::Must, score);
+            } else if nth < stay {
+                (unit.rank, unit.score) = (unit.rank.max(Rank::Context), score);
+            } else if self.folds {
+                (unit.rank, unit.score, unit.label, unit.told) = (Rank::Filler, 1, Some("smaller"), None);
             }
         }
     }

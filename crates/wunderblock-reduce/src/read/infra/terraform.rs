@@ -163,10 +163,11 @@ fn block(
     units: &mut [Unit],
 ) {
     let key = address.split_once('[').map_or("", |(_, key)| key.trim_end_matches(']').trim_matches('"'));
+    let named = key.len() > 1 && !key.bytes().all(|byte| byte.is_ascii_digit());
     let mut signature = 0u64;
     for at in rows.clone().skip(1) {
         let line = lines.get(at);
-        let said = if key.len() > 1 && line.contains(key) {
+        let said = if named && line.contains(key) {
             shape::counted(&line.replace(key, ""))
         } else {
             shape::counted(line)

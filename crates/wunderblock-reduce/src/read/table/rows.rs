@@ -25,6 +25,8 @@ pub(super) struct Row {
 
 /// A quoted field goes on for at most so many bytes: a quote that never ends must not swallow the table.
 const QUOTED_BYTES: usize = 64 * 1024;
+/// So much of a text is looked at to tell how its fields are separated.
+const SAMPLED: usize = 16 * 1024;
 /// A field is looked at up to so many columns.
 const COLUMNS: usize = 64;
 
@@ -44,13 +46,19 @@ pub(super) fn form(text: &str, lines: &[&str]) -> Option<(Form, u32)> {
     if spaced {
         return Some((Form::Spaced, 72));
     }
-    let best = [b'\t', b',', b';', b'|'].into_iter().filter_map(|by| separated(text, by));
+    let best = [b'\t', b',', b';', b'|'].into_iter().filter(|by| {
+        // Most texts are told to be no table by a glance at their first lines.
+        let has = |line: &&&str| line.as_bytes().contains(by);
+        said.first().is_some_and(|line| has(&line))
+            && said.iter().take(20).filter(has).count() * 5 >= said.len().min(20) * 2
+    });
+    let best = best.filter_map(|by| separated(text, by));
     best.max_by_key(|(_, vote)| *vote)
 }
 
 /// How sure it is that a text is separated by that character: records have as many fields as the first one.
 fn separated(text: &str, by: u8) -> Option<(Form, u32)> {
-    let head = super::shape::head(text, 64 * 1024);
+    let head = super::shape::head(text, SAMPLED);
     let head = if head.len() < text.len() { head.rsplit_once('\n')?.0 } else { head };
     let lines = Lines::of(head);
     let form = Form::Separated(by);
