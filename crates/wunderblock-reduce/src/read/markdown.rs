@@ -15,17 +15,19 @@ const CONTENTS: usize = 6;
 pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     let lines = &sample.lines;
     let fences = sample.count(|line| line.trim_start().starts_with("```"));
-    let headings = lines.windows(2).filter(|pair| {
-        let after = pair.get(1).is_some_and(|line| {
-            line.trim().is_empty()
-                || line.starts_with(['-', '*', '>', '[', '|', '`', '!'])
-                || block::heading(line) > 0
-        });
-        after && pair.first().is_some_and(|line| block::heading(line) > 0)
+    // A heading stands alone; lines of comments stand together, or above what they explain.
+    let empty = |at: Option<usize>| at.and_then(|at| lines.get(at)).is_none_or(|line| line.trim().is_empty());
+    let headings = (0..lines.len()).filter(|at| {
+        lines.get(*at).is_some_and(|line| block::heading(line) > 0)
+            && empty(at.checked_sub(1))
+            && empty(Some(at + 1))
     });
     let headings = headings.count() as u32;
+    if code_share(lines) > 30 {
+        return 0;
+    }
     let items = sample.count(block::is_item);
-    let links = sample.count(|line| line.contains("](") || line.contains("]:"));
+    let links = sample.count(|line| line.contains("]("));
     let marks = sample.count(|line| line.matches('`').count() >= 2 || line.contains("**"));
     let said = sample.count(|line| !line.trim().is_empty()).max(1);
     let signs = items + links + marks + 2 * fences.min(10);
@@ -38,6 +40,29 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
         (_, signs) if signs >= 3 => 72,
         _ => 45,
     }
+}
+
+/// How many of the lines outside of fences look like code or settings, in per cent.
+fn code_share(lines: &[&str]) -> u32 {
+    let (mut fenced, mut code, mut said) = (false, 0u32, 0u32);
+    for line in lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty()) {
+        if line.starts_with("```") || line.starts_with("~~~") {
+            fenced = !fenced;
+            continue;
+        }
+        let assigns = line.split_once('=').is_some_and(|(name, _)| !name.trim().contains(' '));
+        let section = line.starts_with('[') && line.ends_with(']');
+        said += u32::from(!fenced);
+        code += u32::from(
+            !fenced
+                && (line.ends_with(['{', '}', ';', '\\', ')', '(']) && !line.contains("](")
+                    || assigns
+                    || section
+                    || line.ends_with("do")
+                    || line == "fi"),
+        );
+    }
+    code * 100 / said.max(1)
 }
 
 pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
