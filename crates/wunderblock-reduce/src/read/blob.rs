@@ -184,20 +184,30 @@ fn name(run: &str) -> &'static str {
 /// The runs of at least 300 bytes without a space or a quote. Scripts without spaces have sentences that long: a run is
 /// ASCII.
 pub(crate) fn runs(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let ends = |byte: &u8| {
+        *byte <= b' ' || *byte >= 0x7f || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\')
+    };
     let mut found = Vec::new();
     let mut start = 0;
-    let mut signs = 0usize;
-    for (at, byte) in text.bytes().chain([b' ']).enumerate() {
-        let ends = byte <= b' ' || byte >= 0x7f || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\');
-        if !ends {
-            signs += usize::from(matches!(byte, b'(' | b')' | b'{' | b'}' | b'[' | b']' | b',' | b';'));
+    // From back to front: in a text with words the next space is near, and what lies before it need not be looked at.
+    while let Some(window) = bytes.get(start..start + RUN) {
+        if let Some(at) = window.iter().rposition(ends) {
+            start += at + 1;
             continue;
         }
+        let more = bytes.get(start + RUN..).unwrap_or_default();
+        let end = start + RUN + more.iter().position(ends).unwrap_or(more.len());
+        let run = bytes.get(start..end).unwrap_or_default();
+        let signs = run
+            .iter()
+            .filter(|byte| matches!(byte, b'(' | b')' | b'{' | b'}' | b'[' | b']' | b',' | b';'))
+            .count();
         // Minified code and data have signs that one may search for: they are no blob.
-        if at - start >= RUN && signs * 20 < at - start {
-            found.push(start..at);
+        if signs * 20 < run.len() {
+            found.push(start..end);
         }
-        (start, signs) = (at + 1, 0);
+        start = end + 1;
     }
     found
 }
