@@ -82,6 +82,9 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
         return untouched((source, before), options, level, Untouched::Small);
     }
     let kind = options.kind.unwrap_or_else(|| detect::kind(&source.text));
+    // A file that is read is a file that may be edited next: its text must stand there as it is.
+    let read = options.command.is_some_and(command::reads_file);
+    let level = if read && is_written(kind) { Level::Lossless } else { level };
     let tried = match level {
         Level::Lossless => None,
         Level::Fold => at(bytes, kind, Goal::Fold, options),
@@ -116,6 +119,11 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
         },
         _ => untouched((source, before), options, level, Untouched::NoGain),
     }
+}
+
+/// Whether texts of a kind are what people and agents edit, rather than what programs print.
+const fn is_written(kind: Kind) -> bool {
+    matches!(kind, Kind::Code | Kind::Markdown | Kind::Html | Kind::Prose)
 }
 
 /// The text as it is. What is no text in it is still said to be left out.

@@ -13,6 +13,8 @@ const RUN: usize = 300;
 /// The parts of a run that stay.
 const HEAD: usize = 64;
 const TAIL: usize = 24;
+/// The rest of a run is cut into so many parts.
+const PARTS: usize = 64;
 /// A line of code this long was not written by hand.
 const MINIFIED: usize = 1_000;
 /// Of wrapped lines of a blob so many stay at its start, and one at its end.
@@ -50,7 +52,7 @@ fn is_minified(line: &str) -> bool {
         .bytes()
         .filter(|byte| matches!(byte, b'(' | b')' | b'{' | b'}' | b';' | b',' | b'=' | b':'))
         .count();
-    spaces * 12 < head.len() && signs * 12 > head.len()
+    spaces * 16 < head.len() && signs * 12 > head.len()
 }
 
 /// A line of `xxd` or `hexdump -C`: an address and bytes.
@@ -147,13 +149,22 @@ fn cut(text: &str, span: Range<usize>, what: &str, rank: Rank, units: &mut Vec<U
         tail += 1;
     }
     let what = if what.is_empty() { name(run) } else { what };
-    let told = Some(format!("{what}, {}", shape::size(run.len())).into());
-    let at = |from: usize, to: usize| span.start + from..span.start + to;
-    let parts =
-        [(at(0, head), rank, None), (at(head, tail), Rank::Filler, told), (at(tail, run.len()), rank, None)];
-    for (span, rank, told) in parts.into_iter().filter(|(span, ..)| !span.is_empty()) {
-        units.push(Unit { told, ..Unit::new(span, rank) });
+    let told: Option<Box<str>> = Some(format!("{what}, {}", shape::size(run.len())).into());
+    let mut push = |from: usize, to: usize, rank: Rank, told: Option<Box<str>>| {
+        if from < to {
+            units.push(Unit { told, ..Unit::new(span.start + from..span.start + to, rank) });
+        }
+    };
+    push(0, head, rank, None);
+    // In parts, so that a budget can be filled with some of them.
+    let middle = run.get(head..tail).unwrap_or("");
+    let mut start = 0;
+    for end in shape::cuts(middle, (middle.len() / PARTS).max(RUN)) {
+        let told = if start == 0 { told.clone() } else { None };
+        push(head + start, head + end, Rank::Filler, told);
+        start = end;
     }
+    push(tail, run.len(), rank, None);
 }
 
 /// What a run without spaces is.
@@ -172,21 +183,31 @@ fn name(run: &str) -> &'static str {
 
 /// The runs of at least 300 bytes without a space or a quote. Scripts without spaces have sentences that long: a run is
 /// ASCII.
-fn runs(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn runs(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let ends = |byte: &u8| {
+        *byte <= b' ' || *byte >= 0x7f || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\')
+    };
     let mut found = Vec::new();
     let mut start = 0;
-    let mut signs = 0usize;
-    for (at, byte) in text.bytes().chain([b' ']).enumerate() {
-        let ends = byte <= b' ' || byte >= 0x7f || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\');
-        if !ends {
-            signs += usize::from(matches!(byte, b'(' | b')' | b'{' | b'}' | b'[' | b']' | b',' | b';'));
+    // From back to front: in a text with words the next space is near, and what lies before it need not be looked at.
+    while let Some(window) = bytes.get(start..start + RUN) {
+        if let Some(at) = window.iter().rposition(ends) {
+            start += at + 1;
             continue;
         }
+        let more = bytes.get(start + RUN..).unwrap_or_default();
+        let end = start + RUN + more.iter().position(ends).unwrap_or(more.len());
+        let run = bytes.get(start..end).unwrap_or_default();
+        let signs = run
+            .iter()
+            .filter(|byte| matches!(byte, b'(' | b')' | b'{' | b'}' | b'[' | b']' | b',' | b';'))
+            .count();
         // Minified code and data have signs that one may search for: they are no blob.
-        if at - start >= RUN && signs * 20 < at - start {
-            found.push(start..at);
+        if signs * 20 < run.len() {
+            found.push(start..end);
         }
-        (start, signs) = (at + 1, 0);
+        start = end + 1;
     }
     found
 }
@@ -206,7 +227,7 @@ mod tests {
         let fenced = format!("-----BEGIN CERTIFICATE-----\n{wrapped}-----END CERTIFICATE-----\n");
         let dump: String =
             (0..90).map(|n| format!("{:08x}: 7f45 4c46 0201 0100 0000  .ELF....\n", n * 16)).collect();
-        let minified = "function a(b,c){return b.d(c)};var e=a(f,g);".repeat(60);
+        let minified = "!function(a,b){a.c=b.d(e),f=g(h);return i}(j,k);".repeat(60);
         for text in [wrapped.as_str(), &fenced, &dump, &base64(9_000), &minified] {
             assert!(vote(&Sample::of(text)) >= 58, "{text}");
             let folded = property::fold(text, units);

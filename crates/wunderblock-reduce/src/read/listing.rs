@@ -185,10 +185,9 @@ impl Judge<'_, '_> {
             *all.entry(row.name).or_default() += 1;
         }
         let mut seen: HashMap<&str, u32> = HashMap::new();
-        let mut folder = "";
+        let mut folders: HashSet<&str> = HashSet::new();
         for (row, unit) in self.rows.iter().zip(self.units.iter_mut()) {
-            let first = row.folder != folder;
-            folder = row.folder;
+            let first = folders.insert(row.folder);
             if all.get(row.name).is_none_or(|count| *count < OFTEN) {
                 continue;
             }

@@ -78,14 +78,10 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
                 continue;
             }
             Block::Text(_) => {
-                for (nth, at) in rows.enumerate() {
-                    prose::sentences(lines, at, nth == 0, &mut units);
-                    if nth == 0
-                        && after_heading
-                        && let Some(unit) = units.last_mut()
-                    {
-                        unit.score += 1_000;
-                    }
+                let from = units.len();
+                prose::sentences(lines, rows, &mut units);
+                if after_heading && let Some(unit) = units.get_mut(from) {
+                    unit.score += 1_000;
                 }
             }
             // A fence is of use as a whole only.

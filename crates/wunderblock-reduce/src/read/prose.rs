@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::lines::Lines;
 use crate::unit::{Rank, Unit};
 
-use super::shape;
+use super::{blob, shape};
 use rarity::Rarity;
 
 /// A paragraph that says what one before it said is left out if it has so many bytes: shorter ones may repeat for a
@@ -19,18 +19,20 @@ const AGAIN: usize = 80;
 const RUN: usize = 4;
 /// A line longer than this is cut into sentences.
 const LINE: usize = 200;
+/// No sentence is longer: what is, is no sentence, and cut into parts.
+const LONGEST: usize = 1_000;
+/// A line that a writer wrapped has about this many bytes at least, and so many are taken together.
+const WRAPPED: usize = 50;
+const TOGETHER: usize = 400;
 
 pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     let mut units = Vec::with_capacity(lines.len());
     for paragraph in paragraphs(lines) {
-        for (nth, at) in paragraph.enumerate() {
-            let first = nth == 0;
-            sentences(lines, at, first, &mut units);
-        }
+        sentences(lines, paragraph, &mut units);
     }
     weigh(lines.text(), &mut units);
     again(lines, &mut units);
-    super::blob::within(lines.text(), units)
+    blob::within(lines.text(), units)
 }
 
 /// The stretches between empty lines, each with the empty lines after it.
@@ -52,24 +54,63 @@ pub(super) fn paragraphs(lines: &Lines<'_>) -> Vec<Range<usize>> {
     found
 }
 
-/// The sentences of a line; a short line is one. The first of a paragraph says what it is about.
-pub(super) fn sentences(lines: &Lines<'_>, at: usize, first: bool, units: &mut Vec<Unit>) {
-    let span = lines.span(at);
-    let text = lines.text().get(span.clone()).unwrap_or("");
+/// The sentences of a paragraph: short lines that a writer wrapped are taken together, long ones are cut. The first says
+/// what the paragraph is about.
+pub(super) fn sentences(lines: &Lines<'_>, paragraph: Range<usize>, units: &mut Vec<Unit>) {
     let score = |first: bool| if first { 3_000 } else { 1_000 };
-    if text.len() <= LINE {
-        units.push(Unit { score: score(first), ..Unit::new(span, Rank::Context) });
-        return;
+    let mut at = paragraph.start;
+    while at < paragraph.end {
+        let mut end = at + 1;
+        while end < paragraph.end
+            && is_wrapped(lines.get(end - 1), lines.get(end))
+            && lines.spans(at..end).len() < TOGETHER
+        {
+            end += 1;
+        }
+        let first = at == paragraph.start;
+        let span = lines.spans(at..end);
+        let text = lines.text().get(span.clone()).unwrap_or("");
+        let long = end == at + 1 && text.len() > LINE;
+        at = end;
+        if !long {
+            units.push(Unit { score: score(first), ..Unit::new(span, Rank::Context) });
+            continue;
+        }
+        let (mut start, mut first) = (0, first);
+        for end in sentence::ends(text) {
+            let sentence = text.get(start..end).unwrap_or("");
+            // What is a blob is cut as one, later.
+            let is_blob = !blob::runs(sentence).is_empty();
+            for cut in shape::cuts(sentence, if is_blob { sentence.len() } else { LONGEST }) {
+                let part = span.start + start..span.start + end.min(start + cut);
+                let from = units.last().map_or(0, |unit: &Unit| unit.span.end).max(part.start);
+                if from < part.end {
+                    units.push(Unit { score: score(first), ..Unit::new(from..part.end, Rank::Context) });
+                }
+                first = false;
+            }
+            start = end;
+        }
     }
-    let mut start = 0;
-    for (nth, end) in sentence::ends(text).into_iter().enumerate() {
-        let first = first && nth == 0;
-        units.push(Unit {
-            score: score(first),
-            ..Unit::new(span.start + start..span.start + end, Rank::Context)
-        });
-        start = end;
-    }
+}
+
+/// Whether a sentence goes on from a line to the next, as far as their ends tell.
+fn is_wrapped(line: &str, next: &str) -> bool {
+    let ends_open = line
+        .chars()
+        .next_back()
+        .is_some_and(|c| c.is_alphanumeric() || matches!(c, ',' | ')' | '`' | '_' | '*'));
+    let begins = next
+        .trim_start()
+        .chars()
+        .next()
+        .is_some_and(|c| c.is_alphanumeric() || matches!(c, '(' | '`' | '_' | '*' | '[' | '"'));
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    (WRAPPED..=LINE).contains(&line.len())
+        && ends_open
+        && begins
+        && indent(line) == indent(next)
+        && line != next
 }
 
 /// Adds to the score of each unit what its words are worth: rare words, numbers, names.

@@ -22,7 +22,7 @@ const SAID: u32 = 3;
 const LINE: usize = 320;
 
 pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
-    let records = sample.count(|line| line::is_record(line));
+    let records = sample.count(line::is_record);
     let said = sample.count(|line| !line.trim().is_empty());
     if records >= 3 && records * 10 >= said * 9 {
         return 96;

@@ -95,6 +95,22 @@ pub(crate) fn head(text: &str, bytes: usize) -> &str {
     text.get(..end).unwrap_or("")
 }
 
+/// Where to cut a text so that no part is longer than about `bytes`: after a space if there is one near, and never
+/// within a character. The last is the end of the text.
+pub(crate) fn cuts(text: &str, bytes: usize) -> Vec<usize> {
+    let mut cuts = Vec::with_capacity(text.len() / bytes.max(1) + 1);
+    let mut start = 0;
+    while text.len() - start > bytes.max(4) {
+        let rest = text.get(start..).unwrap_or("");
+        let part = head(rest, bytes.max(4));
+        let space = part.as_bytes().get(part.len() / 2..).and_then(|tail| memchr::memrchr(b' ', tail));
+        start += space.map_or(part.len(), |at| part.len() / 2 + at + 1);
+        cuts.push(start);
+    }
+    cuts.push(text.len());
+    cuts
+}
+
 /// A number of bytes as people say it: `48 KB`.
 pub(crate) fn size(bytes: usize) -> String {
     match bytes {
@@ -132,6 +148,18 @@ mod tests {
         }
         for text in ["terror", "default", "ok", "", "information"] {
             assert!(!is_wrong(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn cuts_lie_between_characters_and_reach_the_end() {
+        for text in ["", "abc", &"words of a line ".repeat(40), &"日本語".repeat(99), &"x".repeat(999)] {
+            let cuts = cuts(text, 100);
+            assert_eq!(cuts.last(), Some(&text.len()));
+            assert!(
+                cuts.iter().all(|at| text.is_char_boundary(*at))
+                    && cuts.windows(2).all(|pair| pair[0] < pair[1])
+            );
         }
     }
 

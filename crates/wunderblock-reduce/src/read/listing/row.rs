@@ -49,10 +49,10 @@ impl<'t> Row<'t> {
         if self.by_command {
             // The program and what it runs: `python3 serve.py` is not `python3 test.py`.
             let mut words = self.name.split(' ').filter(|word| !word.is_empty());
-            let program = words.next().unwrap_or("").split(['/', ':']).filter(|part| !part.is_empty());
+            let mut program = words.next().unwrap_or("").split(['/', ':']).filter(|part| !part.is_empty());
             let runs = words.find(|word| !word.starts_with('-')).unwrap_or("");
             let kernel = self.name.starts_with('[');
-            let program = if kernel { program.take(1).next() } else { program.last() };
+            let program = if kernel { program.next() } else { program.next_back() };
             return shape::counted(program.unwrap_or("")).rotate_left(1) ^ shape::counted(runs);
         }
         if self.by_prefix {

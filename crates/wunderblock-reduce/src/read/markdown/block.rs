@@ -29,14 +29,29 @@ impl Block {
     }
 }
 
+/// A heading as a tag ends within so many lines.
+const TAG_LINES: usize = 4;
 /// A fence longer than this is not kept as a whole: it would not fit where anything is short.
 const FENCE_LINES: usize = 40;
 
 /// The level of a heading; 0 for another line.
+///
+/// It is that of `## words`; a tag (`<h2>`) heads a section too.
 pub(super) fn heading(line: &str) -> u8 {
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
     if (1..=6).contains(&level) && line.as_bytes().get(level) == Some(&b' ') {
         u8::try_from(level).unwrap_or(6)
+    } else {
+        0
+    }
+}
+
+/// The level of `<h2>`; 0 for another line.
+fn tag(line: &str) -> u8 {
+    let level = line.strip_prefix("<h").and_then(|rest| rest.bytes().next()).unwrap_or(0);
+    if matches!(level, b'1'..=b'6') && line.as_bytes().get(3).is_some_and(|byte| matches!(byte, b'>' | b' '))
+    {
+        level - b'0'
     } else {
         0
     }
@@ -75,7 +90,7 @@ fn fence(line: &str) -> Option<&'static str> {
 
 fn kind(line: &str) -> u8 {
     match line {
-        _ if heading(line) > 0 => 1,
+        _ if heading(line) > 0 || tag(line) > 0 => 1,
         _ if is_row(line) => 2,
         _ if is_badges(line) => 3,
         _ if is_item(line) => 4,
@@ -106,6 +121,12 @@ pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
         }
         let kind_here = kind(line);
         at += 1;
+        if tag(line) > 0 {
+            let close = (start..lines.len().min(start + TAG_LINES)).find(|at| lines.get(*at).contains("</h"));
+            at = empty_after(lines, close.map_or(at, |close| close + 1));
+            blocks.push(Block::Heading(start..at, tag(line)));
+            continue;
+        }
         if kind_here > 1 {
             while at < lines.len()
                 && !lines.get(at).trim().is_empty()
@@ -132,7 +153,8 @@ pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
 fn goes_on(kind_here: u8, line: &str) -> bool {
     let next = kind(line);
     match kind_here {
-        4 => next == 4 || (next == 5 && line.starts_with([' ', '\t'])) || next == 5,
+        // What stands below an item without an empty line belongs to it.
+        4 => next >= 4,
         _ => next == kind_here,
     }
 }

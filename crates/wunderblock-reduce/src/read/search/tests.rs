@@ -59,5 +59,11 @@ fn few_matches_stay_whole() {
 
 #[test]
 fn any_text_is_tiled() {
-    property::tiles(&[&results(2, 14), "src/a.rs\n3:x\n\nsrc/b.rs\n4:y\n", "a/b-3-x\n--\na/b:4:z\n"], units);
+    let long = format!("{}dist/a.min.js:1:{}\n", results(1, 3), "var é=1;".repeat(200));
+    let folded = property::fold(&long, units);
+    assert!(folded.contains("dist/a.min.js:1:var") && folded.len() < 700, "{folded}");
+    property::tiles(
+        &[&long, &results(2, 14), "src/a.rs\n3:x\n\nsrc/b.rs\n4:y\n", "a/b-3-x\n--\na/b:4:z\n"],
+        units,
+    );
 }

@@ -135,11 +135,10 @@ impl Columns {
         for (column, field) in self.columns.iter_mut().zip(fields) {
             let (found, class) = column.judge(field);
             combination = combination.rotate_left(7) ^ class;
-            let better = match (found, notable) {
-                (Some(Notable::Rare), _) | (_, None) => true,
-                (Some(Notable::Extreme), Some(Notable::Change)) => true,
-                _ => false,
-            };
+            let better = matches!(
+                (found, notable),
+                (Some(Notable::Rare), _) | (_, None) | (Some(Notable::Extreme), Some(Notable::Change))
+            );
             if better {
                 notable = found;
             }
