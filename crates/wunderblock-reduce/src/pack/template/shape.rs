@@ -159,23 +159,21 @@ fn is_severe(line: &str) -> bool {
     })
 }
 
-/// Gives the shapes that are not `kept` to heads in common: a new shape for each head that begins enough of them.
-pub(super) fn by_head(lines: &[&str], sorted: &mut Shapes, kept: &[bool]) {
+/// Gives the `free` lines to heads in common: a new shape for each head that begins enough of them.
+pub(super) fn by_head(lines: &[&str], sorted: &mut Shapes, free: &[bool]) {
     let mut words = Vec::with_capacity(MAX_WORDS);
     let mut begin: Table<u32> = Table::default();
-    let left = |sorted: &Shapes, line: usize| match sorted.of.get(line).copied().flatten() {
-        Some(shape) => !kept.get(shape as usize).copied().unwrap_or(false),
-        None => true,
+    let free = || {
+        (0..)
+            .zip(lines.iter().zip(free))
+            .filter(|(_, (_, free))| **free)
+            .map(|(line, (text, _))| (line, text))
     };
-    for (line, text) in lines.iter().enumerate().filter(|(line, _)| left(sorted, *line)) {
-        let _ = line;
+    for (_, text) in free() {
         heads(text, &mut words, |_, hash| *begin.entry(hash).or_insert(0) += 1);
     }
     let mut known: Table<u32> = Table::default();
-    for (line, text) in lines.iter().enumerate() {
-        if !left(sorted, line) {
-            continue;
-        }
+    for (line, text) in free() {
         let mut best = (0, 0, 0, 0);
         heads(text, &mut words, |count, hash| {
             let lines = begin.get(&hash).copied().unwrap_or(0);
