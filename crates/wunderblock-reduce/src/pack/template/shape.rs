@@ -13,6 +13,9 @@ const JOIN: u32 = 4;
 const JOIN_SEVERE: u32 = 10;
 /// A shape of so many lines stands for itself.
 const SETTLED: u32 = 64;
+/// Shapes beyond that are joined by what the first of them have shown: where each line has its own, more would show the
+/// same.
+const SHOWN: usize = 20_000;
 /// The longest head in common, in words.
 const HEAD_WORDS: usize = 12;
 /// A head must begin so many lines.
@@ -84,7 +87,11 @@ pub(super) fn sort(lines: &[&str]) -> Shapes {
 fn join(lines: &[&str], sorted: &mut Shapes, hashes: &mut Vec<u64>) -> bool {
     let mut words = Vec::with_capacity(MAX_WORDS);
     let mut with: Table<u32> = Table::default();
-    each_wider(lines, sorted, hashes, &mut words, |_, _, wider| *with.entry(wider).or_insert(0) += 1);
+    let shown = hashes.get(..SHOWN).unwrap_or(hashes);
+    each_wider(lines, sorted, shown, &mut words, |_, _, wider| *with.entry(wider).or_insert(0) += 1);
+    if with.values().all(|alike| *alike < JOIN) {
+        return false;
+    }
     let mut best: Vec<(u32, usize, u64)> = vec![(JOIN - 1, 0, 0); sorted.shapes.len()];
     each_wider(lines, sorted, hashes, &mut words, |(shape, severe), word, wider| {
         let alike = with.get(&wider).copied().unwrap_or(0);

@@ -212,10 +212,13 @@ struct Body {
     raw: usize,
 }
 
+/// A line of a record, and where the values above are kept for its fields.
+type Part<'a, 't> = (&'a Template<'t>, Vec<usize>);
+
 /// What rows are written by: of each record its key, and its lines' templates, each with where the values above are
 /// kept for its fields.
 struct Rows<'a, 't> {
-    records: Vec<(u8, Vec<(&'a Template<'t>, Vec<usize>)>)>,
+    records: Vec<(u8, Vec<Part<'a, 't>>)>,
     slots: usize,
 }
 
