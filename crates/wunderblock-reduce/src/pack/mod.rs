@@ -7,6 +7,7 @@ mod block;
 mod code;
 mod heading;
 mod repeat;
+mod severe;
 mod template;
 mod terminal;
 mod weigh;
@@ -154,7 +155,7 @@ mod tests {
         }
 
         #[test]
-        fn a_broken_code_is_refused_without_harm(text in text(), cut in 0..4000usize, put in prop::sample::select(vec!["", "⟨=⟩", "⟨=t 2⟩\n", "⟨=×9⟩", "\"", " ", "⟨=↑ 1–4⟩", "{99}", "{>4000}"])) {
+        fn a_broken_code_is_refused_without_harm(text in text(), cut in 0..4000usize, put in prop::sample::select(vec!["", "⟨=⟩", "⟨=t 2⟩\n", "⟨=×9⟩", "\"", " ", "⟨=↑ 1–4: x⟩", "{99}", "{>4000}"])) {
             let mut packed = layers(&text, Kind::Log).unwrap_or(text);
             let mut at = cut.min(packed.len());
             while !packed.is_char_boundary(at) { at -= 1; }

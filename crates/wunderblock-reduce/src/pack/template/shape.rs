@@ -4,6 +4,7 @@
 //! value (in a few rounds, so in a few words). What is left over is tried as a head in common and a rest.
 
 use super::words::{self, MAX_WORDS, Table, Word};
+use crate::pack::severe::is_severe;
 
 /// Rounds in which shapes are joined, so words by which they may differ.
 const ROUNDS: usize = 3;
@@ -151,19 +152,6 @@ fn each_wider(
             }
         }
     }
-}
-
-fn is_severe(line: &str) -> bool {
-    const SIGNS: [&[u8]; 9] =
-        [b"error", b"warn", b"fail", b"fatal", b"crit", b"panic", b"exception", b"denied", b"refused"];
-    let bytes = line.as_bytes();
-    let mut rest = bytes.iter().enumerate();
-    rest.any(|(at, first)| {
-        matches!(first | 0x20, b'e' | b'w' | b'f' | b'c' | b'p' | b'd' | b'r')
-            && SIGNS.iter().any(|sign| {
-                bytes.get(at..at + sign.len()).is_some_and(|word| word.eq_ignore_ascii_case(sign))
-            })
-    })
 }
 
 /// Gives the `free` lines to heads in common: a new shape for each head that begins enough of them.
