@@ -4,6 +4,7 @@
 //! gap      ⟨… lines 120–181: 62 lines, 3 WARN · wb:3f9c1a7be2d04c58⟩      something is left out here
 //! note     ⟨×47⟩                                                          a fact about the text before it
 //! coded    ⟨=name arguments⟩ … ⟨=⟩                                        said in fewer words; can be undone exactly
+//! point    ⟨=×47⟩   ⟨=↑ 12–30: how they begin⟩                            lines said already: how often, which of the text
 //! escape   ⟨⟨                                                             the source had a ⟨ here
 //! ```
 //!

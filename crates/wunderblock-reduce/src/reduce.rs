@@ -71,7 +71,7 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     let before = (options.count)(&source.text);
     let level =
         if options.command.is_some_and(command::is_selection) { Level::Lossless } else { options.level };
-    if mark::is_reduced(&source.text, options.ours) {
+    if mark::is_reduced(&source.text, options.ours) || pack::is_packed(&source.text) {
         return untouched((source, before), options, level, Untouched::Reduced);
     }
     let wanted = match level {

@@ -1,4 +1,6 @@
-//! Lines that were there before: where, instead of the lines: `⟨=↑ 12–30⟩`.
+//! Lines that were there before: where, instead of the lines, and how they begin: `⟨=↑ 12–30: first of them⟩`.
+//!
+//! Lines that tell of an error are not pointed at: they stand wherever they stood.
 //!
 //! Numbers are those of the text's own lines, from 1, so this is only for texts from which no line was left out.
 
@@ -7,12 +9,15 @@ use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
 
 use super::code::{Index, Room};
+use super::severe::is_severe;
 use super::weigh;
 use crate::lines::Lines;
 use crate::mark::OPEN;
 
 /// Fewer lines than that are not worth looking up.
 const FEWEST: usize = 3;
+/// So many characters tell how a block begins.
+const HINT: usize = 32;
 /// What a block must weigh: the mark costs ten, and whoever reads it has to look up.
 const LEAST_TOKENS: usize = 40;
 
@@ -35,7 +40,7 @@ pub(super) fn pack(text: &str) -> Option<String> {
         let block = text.get(span).unwrap_or("");
         if let (Some(first), true) = (found, run >= FEWEST && block.ends_with('\n') && is_worth_it(block)) {
             out.push_str(text.get(lines.spans(kept..at)).unwrap_or(""));
-            let _ = writeln!(out, "⟨=↑ {}–{}⟩", first + 1, first + run);
+            let _ = writeln!(out, "⟨=↑ {}–{}: {}⟩", first + 1, first + run, hint(block));
             at += run;
             kept = at;
             packed = true;
@@ -71,7 +76,17 @@ fn whole<'t>(lines: &Lines<'t>, line: usize) -> &'t str {
 /// How many lines from `second` on are those from `first` on. The two never overlap.
 fn common(lines: &Lines<'_>, first: usize, second: usize) -> usize {
     let reach = (second - first).min(lines.len() - second);
-    (0..reach).take_while(|step| whole(lines, first + step) == whole(lines, second + step)).count()
+    let alike = |step: &usize| {
+        let line = whole(lines, second + step);
+        line == whole(lines, first + step) && !is_severe(line)
+    };
+    (0..reach).take_while(alike).count()
+}
+
+/// The first words of a block, by which it is found again.
+fn hint(block: &str) -> String {
+    let line = block.lines().map(str::trim).find(|line| line.contains(char::is_alphanumeric)).unwrap_or("");
+    line.chars().filter(|c| !c.is_control() && !matches!(c, '⟨' | '⟩')).take(HINT).collect()
 }
 
 fn is_worth_it(block: &str) -> bool {
@@ -85,7 +100,7 @@ fn is_worth_it(block: &str) -> bool {
 
 /// Writes the lines of `out` that are named once more.
 pub(super) fn undo(named: &str, out: &mut String, index: &mut Index, room: &mut Room) -> Option<()> {
-    let (first, last) = named.split_once('–')?;
+    let (first, last) = named.split_once(": ")?.0.split_once('–')?;
     let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
     if first == 0 || last < first {
         return None;
@@ -107,7 +122,7 @@ mod tests {
             (0..6).map(|n| format!("    at com.example.Service{n}.call(Service.java:{n}7)\n")).collect();
         let text = format!("one\n{block}two\n{block}three");
         let packed = pack(&text).unwrap();
-        assert_eq!(packed, format!("one\n{block}two\n⟨=↑ 2–7⟩\nthree"));
+        assert_eq!(packed, format!("one\n{block}two\n⟨=↑ 2–7: at com.example.Service0.call(Ser⟩\nthree"));
         assert_eq!(crate::pack::undo(&packed), Some(text.clone()));
         // With lines missing, numbers would not be those of the source.
         assert_eq!(pack(&(text + "\n⟨… lines 20–30: 11 lines⟩\n")), None);
@@ -115,8 +130,14 @@ mod tests {
 
     #[test]
     fn what_points_nowhere_is_broken() {
-        for text in ["⟨=↑ 1–2⟩", "a\n⟨=↑ 1–2⟩", "a\nb\n⟨=↑ 2–1⟩", "a\nb\n⟨=↑ 0–1⟩", "a\nb\n⟨=↑ 1-2⟩"]
-        {
+        for text in [
+            "⟨=↑ 1–2: a⟩",
+            "a\n⟨=↑ 1–2: a⟩",
+            "a\nb\n⟨=↑ 2–1: a⟩",
+            "a\nb\n⟨=↑ 0–1: a⟩",
+            "a\nb\n⟨=↑ 1-2: a⟩",
+            "a\nb\n⟨=↑ 1–2⟩",
+        ] {
             assert_eq!(crate::pack::undo(text), None, "{text}");
         }
     }

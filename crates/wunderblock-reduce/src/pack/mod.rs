@@ -7,6 +7,7 @@ mod block;
 mod code;
 mod heading;
 mod repeat;
+mod severe;
 mod template;
 mod terminal;
 mod weigh;
@@ -82,6 +83,11 @@ pub(crate) fn undo(text: &str) -> Option<String> {
     code::undo(text, &decode)
 }
 
+/// Whether a text holds codes of ours: then it was packed before.
+pub(crate) fn is_packed(text: &str) -> bool {
+    text.contains(OPEN_CODE) && undo(text).is_some_and(|written| written != text)
+}
+
 fn decode(code: Code<'_>) -> Option<String> {
     match code.name {
         "t" => template::undo(code),
@@ -149,7 +155,7 @@ mod tests {
         }
 
         #[test]
-        fn a_broken_code_is_refused_without_harm(text in text(), cut in 0..4000usize, put in prop::sample::select(vec!["", "⟨=⟩", "⟨=t 2⟩\n", "⟨=×9⟩", "\"", " ", "⟨=↑ 1–4⟩", "{99}", "{>4000}"])) {
+        fn a_broken_code_is_refused_without_harm(text in text(), cut in 0..4000usize, put in prop::sample::select(vec!["", "⟨=⟩", "⟨=t 2⟩\n", "⟨=×9⟩", "\"", " ", "⟨=↑ 1–4: x⟩", "{99}", "{>4000}"])) {
             let mut packed = layers(&text, Kind::Log).unwrap_or(text);
             let mut at = cut.min(packed.len());
             while !packed.is_char_boundary(at) { at -= 1; }
@@ -166,6 +172,23 @@ mod tests {
             prop_assert_eq!(undo(&written), Some(written.clone()));
             prop_assert_eq!(invert(&written), Some(text));
         }
+    }
+
+    #[test]
+    fn what_is_packed_is_not_packed_again() {
+        let log: String =
+            (0..60).map(|n| format!("12:00:{n:02} INFO served request {n} to client\n")).collect();
+        let options = crate::Options {
+            level: crate::Level::Lossless,
+            kind: Some(Kind::Log),
+            ..crate::Options::default()
+        };
+        let once = crate::reduce(log.as_bytes(), &options);
+        assert!(once.lossless && once.untouched.is_none());
+        assert_eq!(invert(&once.text), Some(log));
+        let again = crate::reduce(once.text.as_bytes(), &options);
+        assert_eq!((again.text, again.untouched), (once.text, Some(crate::Untouched::Reduced)));
+        assert!(!is_packed("⟨⟨=t⟩") && !is_packed("⟨=unknown⟩"));
     }
 
     #[test]

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use super::code::{self, CLOSE, Code};
-use super::{template, weigh};
+use super::{repeat, template, weigh};
 use crate::mark::OPEN;
 
 /// What may stand for escape sequences, the clearest first. A text's own signs are not used.
@@ -115,7 +115,7 @@ pub(super) fn pack_states(text: &str) -> Option<String> {
         let states = memchr::memchr_iter(b'\r', line.as_bytes()).count();
         let code = Some(line).filter(|line| states >= 3 && !line.contains(OPEN)).map(|line| {
             let states = line.replace('\r', "\n");
-            let states = template::pack(&states).unwrap_or(states);
+            let states = template::pack(&states).or_else(|| repeat::pack(&states)).unwrap_or(states);
             format!("⟨=cr⟩\n{states}\n{CLOSE}")
         });
         match code.filter(|code| weigh::pays(weigh::tokens(line), weigh::tokens(code))) {

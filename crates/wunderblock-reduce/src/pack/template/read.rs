@@ -13,31 +13,40 @@ pub(in crate::pack) fn undo(code: Code<'_>) -> Option<String> {
     let (count, shared) = code.args.split_once(' ').unwrap_or((code.args, "0"));
     let shared: usize = shared.parse().ok()?;
     let keyless = count.is_empty();
-    let keys = KEYS.get(..if keyless { 1 } else { count.parse().ok()? })?.as_bytes();
-    let mut templates = Vec::with_capacity(keys.len());
+    let legends: usize = if keyless { 1 } else { count.parse().ok()? };
+    let mut records: Vec<Vec<Template>> = Vec::new();
     let mut slots = 0;
-    for key in keys {
+    for _ in 0..legends {
         let line = lines.next()?;
-        let text = if keyless { line } else { line.strip_prefix(char::from(*key))?.strip_prefix(' ')? };
+        let text = if keyless { line } else { line.get(1..)?.strip_prefix(' ')? };
+        let key = |at: Option<usize>| at.and_then(|at| KEYS.as_bytes().get(at).copied());
+        let first = line.bytes().next().filter(|_| !keyless);
+        if first.is_none() || key(records.len().checked_sub(1)) != first {
+            if !keyless && key(Some(records.len())) != first {
+                return None;
+            }
+            records.push(Vec::new());
+        }
         let legend = Legend::read(text)?;
         if legend.fields.len() < shared {
             return None;
         }
         let first = slots;
         slots += legend.fields.len();
-        templates.push(Template { legend, first, shared });
+        records.last_mut()?.push(Template { legend, first, shared });
     }
+    let keys = KEYS.as_bytes().get(..records.len())?;
     let mut rows =
         Rows { out: String::with_capacity(code.body.len() * 2), above: vec![0..0; slots], room: code.room };
     for row in lines {
         if keyless {
-            rows.write(templates.first()?, row)?;
+            rows.write(records.first()?, row)?;
         } else {
             let bytes = row.as_bytes();
             let key = bytes.first().and_then(|first| keys.iter().position(|key| key == first));
             match (key, bytes.get(1)) {
-                (Some(key), None) => rows.write(templates.get(key)?, "")?,
-                (Some(key), Some(b' ')) => rows.write(templates.get(key)?, row.get(2..)?)?,
+                (Some(key), None) => rows.write(records.get(key)?, "")?,
+                (Some(key), Some(b' ')) => rows.write(records.get(key)?, row.get(2..)?)?,
                 _ => rows.out.push_str(row.strip_prefix('\\').unwrap_or(row)),
             }
         }
@@ -72,33 +81,31 @@ struct Rows {
 }
 
 impl Rows {
-    fn write(&mut self, template: &Template, row: &str) -> Option<()> {
+    fn write(&mut self, record: &[Template], row: &str) -> Option<()> {
         let mut rest = Some(row).filter(|row| !row.is_empty());
+        for (at, template) in record.iter().enumerate() {
+            if at > 0 {
+                self.out.push('\n');
+            }
+            self.line(template, &mut rest)?;
+        }
+        rest.is_none().then_some(())
+    }
+
+    /// Writes a line of a record, and takes its values off the row.
+    fn line(&mut self, template: &Template, rest: &mut Option<&str>) -> Option<()> {
         let mut texts = template.legend.texts.iter();
         for (at, field) in template.legend.fields.iter().enumerate() {
             self.out.push_str(texts.next()?);
             let slot = if at < template.shared { at } else { template.first + at };
-            let value = match (field, rest) {
-                (_, None) => None,
-                (Field::Rest, Some(row)) => {
-                    rest = None;
-                    Some(row)
-                }
-                (Field::Value(form), Some(row)) => match value_end(*form, row) {
-                    Some(end) => {
-                        rest = row.get(end + 1..);
-                        row.get(..end)
-                    }
-                    None => {
-                        rest = None;
-                        Some(row)
-                    }
-                },
+            let value = *rest;
+            let end = match (field, *rest) {
+                (Field::Value(form), Some(row)) => value_end(*form, row),
+                (Field::Rest, _) | (_, None) => None,
             };
+            *rest = end.and_then(|end| value?.get(end + 1..));
+            let value = end.map_or(value, |end| value?.get(..end));
             self.value(*field, slot, value.filter(|value| *value != SAME))?;
-        }
-        if rest.is_some() {
-            return None;
         }
         self.out.push_str(texts.next().map_or("", String::as_str));
         Some(())

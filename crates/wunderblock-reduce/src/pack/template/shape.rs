@@ -4,6 +4,7 @@
 //! value (in a few rounds, so in a few words). What is left over is tried as a head in common and a rest.
 
 use super::words::{self, MAX_WORDS, Table, Word};
+use crate::pack::severe::is_severe;
 
 /// Rounds in which shapes are joined, so words by which they may differ.
 const ROUNDS: usize = 3;
@@ -13,6 +14,9 @@ const JOIN: u32 = 4;
 const JOIN_SEVERE: u32 = 10;
 /// A shape of so many lines stands for itself.
 const SETTLED: u32 = 64;
+/// Shapes beyond that are joined by what the first of them have shown: where each line has its own, more would show the
+/// same.
+const SHOWN: usize = 20_000;
 /// The longest head in common, in words.
 const HEAD_WORDS: usize = 12;
 /// A head must begin so many lines.
@@ -84,7 +88,11 @@ pub(super) fn sort(lines: &[&str]) -> Shapes {
 fn join(lines: &[&str], sorted: &mut Shapes, hashes: &mut Vec<u64>) -> bool {
     let mut words = Vec::with_capacity(MAX_WORDS);
     let mut with: Table<u32> = Table::default();
-    each_wider(lines, sorted, hashes, &mut words, |_, _, wider| *with.entry(wider).or_insert(0) += 1);
+    let shown = hashes.get(..SHOWN).unwrap_or(hashes);
+    each_wider(lines, sorted, shown, &mut words, |_, _, wider| *with.entry(wider).or_insert(0) += 1);
+    if with.values().all(|alike| *alike < JOIN) {
+        return false;
+    }
     let mut best: Vec<(u32, usize, u64)> = vec![(JOIN - 1, 0, 0); sorted.shapes.len()];
     each_wider(lines, sorted, hashes, &mut words, |(shape, severe), word, wider| {
         let alike = with.get(&wider).copied().unwrap_or(0);
@@ -146,36 +154,21 @@ fn each_wider(
     }
 }
 
-fn is_severe(line: &str) -> bool {
-    const SIGNS: [&[u8]; 9] =
-        [b"error", b"warn", b"fail", b"fatal", b"crit", b"panic", b"exception", b"denied", b"refused"];
-    let bytes = line.as_bytes();
-    let mut rest = bytes.iter().enumerate();
-    rest.any(|(at, first)| {
-        matches!(first | 0x20, b'e' | b'w' | b'f' | b'c' | b'p' | b'd' | b'r')
-            && SIGNS.iter().any(|sign| {
-                bytes.get(at..at + sign.len()).is_some_and(|word| word.eq_ignore_ascii_case(sign))
-            })
-    })
-}
-
-/// Gives the shapes that are not `kept` to heads in common: a new shape for each head that begins enough of them.
-pub(super) fn by_head(lines: &[&str], sorted: &mut Shapes, kept: &[bool]) {
+/// Gives the `free` lines to heads in common: a new shape for each head that begins enough of them.
+pub(super) fn by_head(lines: &[&str], sorted: &mut Shapes, free: &[bool]) {
     let mut words = Vec::with_capacity(MAX_WORDS);
     let mut begin: Table<u32> = Table::default();
-    let left = |sorted: &Shapes, line: usize| match sorted.of.get(line).copied().flatten() {
-        Some(shape) => !kept.get(shape as usize).copied().unwrap_or(false),
-        None => true,
+    let free = || {
+        (0..)
+            .zip(lines.iter().zip(free))
+            .filter(|(_, (_, free))| **free)
+            .map(|(line, (text, _))| (line, text))
     };
-    for (line, text) in lines.iter().enumerate().filter(|(line, _)| left(sorted, *line)) {
-        let _ = line;
+    for (_, text) in free() {
         heads(text, &mut words, |_, hash| *begin.entry(hash).or_insert(0) += 1);
     }
     let mut known: Table<u32> = Table::default();
-    for (line, text) in lines.iter().enumerate() {
-        if !left(sorted, line) {
-            continue;
-        }
+    for (line, text) in free() {
         let mut best = (0, 0, 0, 0);
         heads(text, &mut words, |count, hash| {
             let lines = begin.get(&hash).copied().unwrap_or(0);

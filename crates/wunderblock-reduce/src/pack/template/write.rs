@@ -2,16 +2,13 @@
 
 use super::form::{self, Column, Form};
 use super::legend::{Field, Legend};
-use super::shape::{self, Shapes};
+use super::record::{self, Records};
+use super::shape::{self, Shape, Shapes};
 use super::words::{self, MAX_WORDS, Word};
 use crate::pack::weigh;
 
 /// What names the templates. A row begins with such a letter.
 pub(super) const KEYS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-/// So many templates at most are of lines alike in full; the other keys are for heads in common.
-const WHOLE: usize = 40;
-/// What a template without values must save of each line, in tokens.
-const BARE: usize = 5;
 /// What stands for the value above.
 pub(super) const SAME: &str = "\"";
 
@@ -24,42 +21,46 @@ struct Template<'t> {
     head: bool,
     /// Whether the rest of every line begins with a space.
     spaced_rest: bool,
-    /// Where the values above are kept, for each field.
-    slots: Vec<usize>,
 }
 
 /// A code for whole lines, without the newline after the last of them. None where it does not pay.
 pub(in crate::pack) fn pack(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.split('\n').collect();
     let mut shapes = shape::sort(&lines);
-    choose(&lines, &mut shapes);
-    let (mut templates, of) = learn(&lines, &shapes)?;
+    let chosen = record::choose(&lines, &mut shapes);
+    let (mut templates, records) = learn(&lines, &shapes, &chosen)?;
     let shared = settle(&mut templates);
-    let legends = legends(&mut templates, shared);
-    let first = of.iter().position(Option::is_some)?;
-    let last = of.iter().rposition(Option::is_some)? + 1;
-    let body = rows(lines.get(first..last)?, of.get(first..last)?, &templates)?;
+    let legends: Vec<Legend> = templates.iter().map(legend).collect();
+    let starts = &chosen.starts;
+    let first = starts.iter().position(Option::is_some)?;
+    let last = starts.iter().rposition(Option::is_some)?;
+    let last = last + records.get(usize::from((*starts.get(last)?)?))?.len();
+    let rows = Rows::new(&templates, &records, &legends, shared);
+    let body = rows.write(lines.get(first..last)?, starts.get(first..last)?)?;
     let mut out = String::with_capacity(text.len() / 2);
     for line in lines.get(..first)? {
         out.push_str(line);
         out.push('\n');
     }
     let before = out.len();
-    let keyless = templates.len() == 1 && body.raw == 0;
+    let named = || {
+        records.iter().zip(KEYS.chars()).flat_map(|(record, key)| record.iter().map(move |part| (*part, key)))
+    };
+    let keyless = named().count() == 1 && body.raw == 0;
     out.push_str("⟨=t");
     if !keyless {
-        out.push_str(&format!(" {}", templates.len()));
+        out.push_str(&format!(" {}", named().count()));
         if shared > 0 {
             out.push_str(&format!(" {shared}"));
         }
     }
     out.push_str("⟩\n");
-    for (legend, key) in legends.iter().zip(KEYS.chars()) {
+    for (part, key) in named() {
         if !keyless {
             out.push(key);
             out.push(' ');
         }
-        legend.write(&mut out);
+        legends.get(part)?.write(&mut out);
         out.push('\n');
     }
     if keyless {
@@ -83,98 +84,59 @@ pub(in crate::pack) fn pack(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// Keeps the shapes that pay for their template; the lines of the others go to heads in common, the best of which stay.
-fn choose(lines: &[&str], shapes: &mut Shapes) {
-    let mut kept = best(lines, shapes, 0, WHOLE);
-    let whole = kept.len();
-    shape::by_head(lines, shapes, &kept);
-    kept.extend(best(lines, shapes, whole, KEYS.len() - kept.iter().filter(|kept| **kept).count()));
-    for of in &mut shapes.of {
-        *of = of.filter(|shape| kept.get(*shape as usize).copied().unwrap_or(false));
-    }
-}
-
-/// Which of the shapes from `from` on are the `most` that save most.
-fn best(lines: &[&str], shapes: &Shapes, from: usize, most: usize) -> Vec<bool> {
-    let mut words = Vec::with_capacity(MAX_WORDS);
-    let mut last_words = Vec::with_capacity(MAX_WORDS);
-    let new = shapes.shapes.get(from..).unwrap_or_default();
-    let mut gains: Vec<(usize, usize)> = Vec::new();
-    for (index, shape) in new.iter().enumerate().filter(|(_, shape)| shape.lines >= 3) {
-        let line = lines.get(shape.example).copied().unwrap_or("");
-        words::cut(line, &mut words);
-        let head = shape.head.unwrap_or(words.len());
-        let said = line.get(..words.get(head).map_or(line.len(), |word| word.start)).unwrap_or("");
-        let own = weigh::tokens(said);
-        let last = lines.get(shape.last).copied().unwrap_or("");
-        words::cut(last, &mut last_words);
-        let values = words.iter().zip(&last_words).enumerate().take(head);
-        let values = values.filter(|(at, (word, _))| word.value || shape.values >> at & 1 == 1);
-        let values: usize = values.map(|(_, (word, other))| differs(word.of(line), other.of(last))).sum();
-        // A line that is no more than a letter afterwards, or a head of a word or two, is easier to read as it was.
-        let bare = values == 0 || shape.head.is_some_and(|head| head < 3);
-        let each = own.saturating_sub(values + 1);
-        if each < if bare { BARE } else { 1 } {
-            continue;
-        }
-        let saved = each * (shape.lines as usize - 1);
-        if let Some(gain) = saved.checked_sub(own + 4).filter(|gain| *gain > 0) {
-            gains.push((gain, index));
-        }
-    }
-    gains.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    let mut kept = vec![false; new.len()];
-    for (_, index) in gains.into_iter().take(most) {
-        if let Some(kept) = kept.get_mut(index) {
-            *kept = true;
-        }
-    }
-    kept
-}
-
-/// About what a value costs in a row, given another of the same column.
-fn differs(value: &str, other: &str) -> usize {
-    if value == other {
-        return 0;
-    }
-    1 + weigh::tokens(form::shortened(value, other))
-}
-
-/// The templates of the chosen shapes, in the order of their first lines, and of each line its template.
-fn learn<'t>(lines: &[&'t str], shapes: &Shapes) -> Option<(Vec<Template<'t>>, Vec<Option<u8>>)> {
+/// The templates of the chosen records, and of each record its templates.
+fn learn<'t>(
+    lines: &[&'t str],
+    shapes: &Shapes,
+    chosen: &Records,
+) -> Option<(Vec<Template<'t>>, Vec<Vec<usize>>)> {
     let mut words: Vec<Word> = Vec::with_capacity(MAX_WORDS);
     let mut templates: Vec<Template<'t>> = Vec::new();
-    let mut number: Vec<Option<u8>> = vec![None; shapes.shapes.len()];
-    let mut of = Vec::with_capacity(lines.len());
-    for (line, shape_of) in lines.iter().zip(&shapes.of) {
-        let shape = shape_of.and_then(|index| shapes.shapes.get(index as usize).map(|shape| (index, shape)));
-        let Some((index, shape)) = shape else {
-            of.push(None);
-            continue;
-        };
-        words::cut(line, &mut words);
-        let number = number.get_mut(index as usize)?;
-        let chosen = *number.get_or_insert_with(|| {
-            let head = shape.head.unwrap_or(words.len());
-            let is_value = |at: usize, word: &Word| word.value || shape.values >> at & 1 == 1;
-            let columns = words.iter().take(head).enumerate();
-            let columns = columns.map(|(at, word)| Column::new(line, word, is_value(at, word))).collect();
-            let (head, tail) = (shape.head.is_some(), words::tail(line, &words));
-            templates.push(Template { columns, tail, head, spaced_rest: true, slots: Vec::new() });
-            u8::try_from(templates.len() - 1).unwrap_or(u8::MAX)
-        });
-        of.push(Some(chosen));
-        let template = templates.get_mut(usize::from(chosen))?;
-        let columns = template.columns.len();
-        for (at, (column, word)) in template.columns.iter_mut().zip(&words).enumerate() {
+    let mut number: Vec<Option<usize>> = vec![None; shapes.shapes.len()];
+    let mut records = Vec::with_capacity(chosen.records.len());
+    for record in &chosen.records {
+        let mut parts = Vec::with_capacity(record.len());
+        for shape in record {
+            let new = || {
+                templates.push(Template::new(lines, shapes.shapes.get(*shape)?, &mut words)?);
+                Some(templates.len() - 1)
+            };
+            let number = number.get_mut(*shape)?;
+            *number = number.or_else(new);
+            parts.push((*number)?);
+        }
+        records.push(parts);
+    }
+    for (line, start) in chosen.starts.iter().enumerate() {
+        let record = start.and_then(|start| records.get(usize::from(start)));
+        for (text, template) in lines.iter().skip(line).zip(record.into_iter().flatten()) {
+            templates.get_mut(*template)?.learn(text, &mut words);
+        }
+    }
+    (!templates.is_empty()).then_some((templates, records))
+}
+
+impl<'t> Template<'t> {
+    fn new(lines: &[&'t str], shape: &Shape, words: &mut Vec<Word>) -> Option<Self> {
+        let line = *lines.get(shape.example)?;
+        words::cut(line, words);
+        let is_value = |at: usize, word: &Word| word.value || shape.values >> at & 1 == 1;
+        let columns = words.iter().take(shape.head.unwrap_or(words.len())).enumerate();
+        let columns = columns.map(|(at, word)| Column::new(line, word, is_value(at, word))).collect();
+        Some(Self { columns, tail: words::tail(line, words), head: shape.head.is_some(), spaced_rest: true })
+    }
+
+    fn learn(&mut self, line: &'t str, words: &mut Vec<Word>) {
+        words::cut(line, words);
+        let columns = self.columns.len();
+        for (at, (column, word)) in self.columns.iter_mut().zip(words.iter()).enumerate() {
             let after = words.get(at + 1).filter(|_| at + 1 < columns).map(|word| word.before(line));
             column.learn(word.before(line), word.of(line), after);
         }
-        if template.head {
-            template.spaced_rest &= rest(line, &words, columns).starts_with(' ');
+        if self.head {
+            self.spaced_rest &= rest(line, words, columns).starts_with(' ');
         }
     }
-    (!templates.is_empty()).then_some((templates, of))
 }
 
 /// What follows after so many words.
@@ -212,45 +174,36 @@ fn settle(templates: &mut [Template<'_>]) -> usize {
     common.iter().filter(|column| column.form != Form::Said).count()
 }
 
-/// The templates as they are shown; each field is given its slot.
-fn legends(templates: &mut [Template<'_>], shared: usize) -> Vec<Legend> {
-    let mut slots = shared;
-    let mut legends = Vec::with_capacity(templates.len());
-    for template in templates {
-        let mut legend = Legend::default();
-        let mut padded = false;
-        for column in &template.columns {
-            match (column.form, column.gap()) {
-                (Form::Right(_), _) => {}
-                (_, Some(_)) if padded => {}
-                (Form::Loose, _) => legend.say(" "),
-                (_, Some(gap)) => legend.say(&" ".repeat(gap)),
-                (_, None) => legend.say(column.sep),
-            }
-            padded = matches!(column.form, Form::Left(_));
-            match column.form {
-                Form::Said => legend.say(column.first),
-                Form::Plain | Form::Fixed(_) => {
-                    legend.say(column.first.get(..column.prefix).unwrap_or(""));
-                    legend.field(Field::Value(column.form));
-                    legend.say(column.first.get(column.first.len() - column.suffix..).unwrap_or(""));
-                }
-                Form::Right(_) | Form::Left(_) | Form::Loose => legend.field(Field::Value(column.form)),
-            }
+/// A template as it is shown.
+fn legend(template: &Template<'_>) -> Legend {
+    let mut legend = Legend::default();
+    let mut padded = false;
+    for column in &template.columns {
+        match (column.form, column.gap()) {
+            (Form::Right(_), _) => {}
+            (_, Some(_)) if padded => {}
+            (Form::Loose, _) => legend.say(" "),
+            (_, Some(gap)) => legend.say(&" ".repeat(gap)),
+            (_, None) => legend.say(column.sep),
         }
-        if template.head {
-            legend.say(if template.spaced_rest { " " } else { "" });
-            legend.field(Field::Rest);
-        } else {
-            legend.say(template.tail);
+        padded = matches!(column.form, Form::Left(_));
+        match column.form {
+            Form::Said => legend.say(column.first),
+            Form::Plain | Form::Fixed(_) => {
+                legend.say(column.first.get(..column.prefix).unwrap_or(""));
+                legend.field(Field::Value(column.form));
+                legend.say(column.first.get(column.first.len() - column.suffix..).unwrap_or(""));
+            }
+            Form::Right(_) | Form::Left(_) | Form::Loose => legend.field(Field::Value(column.form)),
         }
-        template.slots = (0..legend.fields.len())
-            .map(|field| if field < shared { field } else { slots + field })
-            .collect();
-        slots += legend.fields.len();
-        legends.push(legend);
     }
-    legends
+    if template.head {
+        legend.say(if template.spaced_rest { " " } else { "" });
+        legend.field(Field::Rest);
+    } else {
+        legend.say(template.tail);
+    }
+    legend
 }
 
 struct Body {
@@ -259,54 +212,102 @@ struct Body {
     raw: usize,
 }
 
-/// The rows. Each ends with a newline.
-fn rows<'t>(lines: &[&'t str], of: &[Option<u8>], templates: &[Template<'t>]) -> Option<Body> {
-    let slots = templates.iter().flat_map(|template| &template.slots).max().map_or(0, |slot| slot + 1);
-    let mut above: Vec<&str> = vec![""; slots];
-    let mut body = Body { text: String::new(), raw: 0 };
-    let mut words = Vec::with_capacity(MAX_WORDS);
-    let mut values: Vec<(&'t str, bool)> = Vec::with_capacity(MAX_WORDS);
-    let keys = KEYS.get(..templates.len())?.as_bytes();
-    for (line, of) in lines.iter().zip(of) {
-        let template = of.and_then(|of| Some((*keys.get(usize::from(of))?, templates.get(usize::from(of))?)));
-        let Some((key, template)) =
-            template.filter(|(_, template)| template.values(line, &mut words, &mut values))
-        else {
-            body.raw += 1;
-            let bytes = line.as_bytes();
-            let like_a_row = bytes.first().is_some_and(|first| keys.contains(first))
-                && matches!(bytes.get(1), None | Some(b' '));
-            if like_a_row || line.starts_with('\\') {
-                body.text.push('\\');
-            }
-            body.text.push_str(line);
-            body.text.push('\n');
-            continue;
+/// A line of a record, and where the values above are kept for its fields.
+type Part<'a, 't> = (&'a Template<'t>, Vec<usize>);
+
+/// What rows are written by: of each record its key, and its lines' templates, each with where the values above are
+/// kept for its fields.
+struct Rows<'a, 't> {
+    records: Vec<(u8, Vec<Part<'a, 't>>)>,
+    slots: usize,
+}
+
+impl<'a, 't> Rows<'a, 't> {
+    fn new(templates: &'a [Template<'t>], records: &[Vec<usize>], legends: &[Legend], shared: usize) -> Self {
+        let mut slots = 0;
+        let part = |part: &usize| {
+            let first = slots;
+            let fields = legends.get(*part)?.fields.len();
+            slots += fields;
+            let own = (0..fields).map(|field| if field < shared { field } else { first + field }).collect();
+            Some((templates.get(*part)?, own))
         };
-        body.text.push(char::from(key));
-        let mut end = body.text.len();
-        for ((value, fixed), slot) in values.iter().zip(&template.slots) {
-            let above = above.get_mut(*slot)?;
-            body.text.push(' ');
-            if above == value {
-                body.text.push_str(SAME);
-            } else {
-                body.text.push_str(if *fixed { form::shortened(value, above) } else { value });
-                *above = value;
-                end = body.text.len();
+        let mut part = part;
+        let records = records
+            .iter()
+            .zip(KEYS.bytes())
+            .map(|(record, key)| (key, record.iter().filter_map(&mut part).collect()));
+        let records = records.collect();
+        Self { records, slots }
+    }
+
+    /// The rows. Each ends with a newline.
+    fn write(&self, lines: &[&'t str], starts: &[Option<u8>]) -> Option<Body> {
+        let mut above: Vec<&str> = vec![""; self.slots];
+        let mut body = Body { text: String::new(), raw: 0 };
+        let mut words = Vec::with_capacity(MAX_WORDS);
+        let mut values: Vec<(&'t str, bool, usize)> = Vec::with_capacity(MAX_WORDS);
+        let mut at = 0;
+        while let Some((line, start)) = lines.get(at).zip(starts.get(at)) {
+            values.clear();
+            let record = start.and_then(|start| self.records.get(usize::from(start)));
+            let record = record.filter(|(_, parts)| {
+                let mut lines = lines.iter().skip(at);
+                parts.iter().all(|(template, slots)| {
+                    lines.next().is_some_and(|line| template.values(line, &mut words, &mut values, slots))
+                })
+            });
+            let Some((key, parts)) = record else {
+                self.raw(line, &mut body);
+                at += 1;
+                continue;
+            };
+            at += parts.len();
+            body.text.push(char::from(*key));
+            let mut end = body.text.len();
+            for (value, fixed, slot) in &values {
+                let above = above.get_mut(*slot)?;
+                body.text.push(' ');
+                if above == value {
+                    body.text.push_str(SAME);
+                } else {
+                    body.text.push_str(if *fixed { form::shortened(value, above) } else { value });
+                    *above = value;
+                    end = body.text.len();
+                }
             }
+            body.text.truncate(end);
+            body.text.push('\n');
         }
-        body.text.truncate(end);
+        Some(body)
+    }
+
+    /// A line that is no row.
+    fn raw(&self, line: &str, body: &mut Body) {
+        body.raw += 1;
+        let mut bytes = line.bytes();
+        let like_a_row = bytes.next().is_some_and(|first| self.records.iter().any(|(key, _)| *key == first))
+            && matches!(bytes.next(), None | Some(b' '));
+        if like_a_row || line.starts_with('\\') {
+            body.text.push('\\');
+        }
+        body.text.push_str(line);
         body.text.push('\n');
     }
-    Some(body)
 }
 
 impl<'t> Template<'t> {
     /// The values of a line, each with whether it may be written shorter. False where the line is not of this template
     /// after all: a word too long for its column, a separator of another width.
-    fn values(&self, line: &'t str, words: &mut Vec<Word>, values: &mut Vec<(&'t str, bool)>) -> bool {
-        values.clear();
+    fn values(
+        &self,
+        line: &'t str,
+        words: &mut Vec<Word>,
+        values: &mut Vec<(&'t str, bool, usize)>,
+        slots: &[usize],
+    ) -> bool {
+        let mut slots = slots.iter().copied();
+        let mut give = |value: &'t str, fixed: bool| values.push((value, fixed, slots.next().unwrap_or(0)));
         let whole = words::cut(line, words);
         if (!whole && !self.head)
             || words.len() < self.columns.len()
@@ -333,24 +334,24 @@ impl<'t> Template<'t> {
                 Form::Plain | Form::Fixed(_) => match column.cut(said) {
                     Some(value) => {
                         let fixed = matches!(column.form, Form::Fixed(width) if value.len() == width);
-                        values.push((value, fixed));
+                        give(value, fixed);
                         fixed || column.form == Form::Plain
                     }
                     None => false,
                 },
                 Form::Right(_) => {
-                    values.push((said, false));
+                    give(said, false);
                     true
                 }
                 Form::Loose => match line.get(word.sep + 1..word.end) {
                     Some(value) => {
-                        values.push((value, false));
+                        give(value, false);
                         true
                     }
                     None => false,
                 },
                 Form::Left(width) => {
-                    values.push((said, false));
+                    give(said, false);
                     filled = width.checked_sub(said.len());
                     filled.is_some()
                 }
@@ -362,7 +363,7 @@ impl<'t> Template<'t> {
         if self.head {
             let rest = rest(line, words, self.columns.len());
             let rest = if self.spaced_rest { rest.strip_prefix(' ').unwrap_or("") } else { rest };
-            values.push((rest, false));
+            give(rest, false);
             return !rest.is_empty() && rest != SAME && !words::is_closed(line);
         }
         words::tail(line, words) == self.tail
