@@ -189,7 +189,7 @@ fn within(bytes: &[u8], kind: Kind, (budget, before): (u64, u64), options: &Opti
     let mut too_much = usize::MAX;
     for _ in 0..STEPS {
         let Some(short) = at(bytes, kind, Goal::Bytes(room), options) else { break };
-        let next = scale(budget, room, short.tokens);
+        let next = scale(budget, room.min(short.text.len()), short.tokens);
         if short.tokens <= budget {
             let full = short.tokens * 100 >= budget * 96;
             if best.as_ref().is_none_or(|best| best.tokens < short.tokens) {

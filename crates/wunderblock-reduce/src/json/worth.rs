@@ -37,6 +37,8 @@ pub(super) enum Worth {
 #[derive(Debug, Default)]
 pub(super) struct Worths {
     pub(super) items: Vec<Worth>,
+    /// How much of what is rare each item has.
+    pub(super) rarity: Vec<u16>,
     /// How many examples show most of what there is.
     pub(super) examples: usize,
     /// The value of each item in the column that tells most, if one does.
@@ -141,10 +143,14 @@ pub(super) fn worths(tree: &Tree<'_>, items: &[usize], asked: &Asked, left: &mut
     mark_asked(tree, items, asked, &mut worth);
     mark_wrong(&mut worth, &wrong_items, &wrongs);
     let all = u32::try_from(items.len()).unwrap_or(u32::MAX);
+    let mut rarity = vec![0u16; items.len()];
     for path in paths.values() {
-        mark_rare(path, all, &mut worth);
+        mark_rare(path, all, &mut rarity);
     }
-    let mut worths = Worths { items: worth, examples: knee(&fresh), ..Worths::default() };
+    for (worth, _) in worth.iter_mut().zip(&rarity).filter(|(_, rarity)| **rarity > 0) {
+        *worth = (*worth).max(Worth::Rare);
+    }
+    let mut worths = Worths { items: worth, rarity, examples: knee(&fresh), ..Worths::default() };
     tell(tree, items, &paths, left, &mut worths);
     worths
 }
@@ -291,10 +297,10 @@ fn mark_wrong(worth: &mut [Worth], wrong: &[(usize, u64)], kinds: &Map<u64, u32>
     }
 }
 
-fn mark_rare(path: &Path<'_>, all: u32, worth: &mut [Worth]) {
+fn mark_rare(path: &Path<'_>, all: u32, rarity: &mut [u16]) {
     let mut rare = |at: u32| {
-        if let Some(worth) = worth.get_mut(at as usize) {
-            *worth = (*worth).max(Worth::Rare);
+        if let Some(rarity) = rarity.get_mut(at as usize) {
+            *rarity = rarity.saturating_add(1);
         }
     };
     if path.items * 5 < all {

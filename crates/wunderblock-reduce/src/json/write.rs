@@ -5,9 +5,9 @@
 //! 1,Ann,Paris,75001,[a1,9.5;a2,3]
 //! 2,Bob,Rome,00100,status=failed,[]
 //! ]
-//! {2 keys: price,currency=EUR
-//! apples: 1.10
-//! pears: 2.40
+//! {2 keys: price,currency=EUR,url:https://shop.example/*.html
+//! apples: 1.10,a7
+//! pears: 2.40,p1
 //! }
 //! ```
 
@@ -268,6 +268,12 @@ impl<'t> Writer<'t, '_> {
                 Cells::Any => {}
                 Cells::Text => self.out.push_str(":str"),
                 Cells::Key => self.out.push_str("=@key"),
+                Cells::Pattern { head, tail } => {
+                    self.out.push(':');
+                    let whole = format!("{head}*{tail}");
+                    let plain = cell::is_plain_text(&whole) && whole != "str";
+                    self.text(&if plain { whole } else { format!("\"{whole}\"") });
+                }
                 Cells::Usual(value) => {
                     self.out.push('=');
                     self.text(value);
@@ -459,6 +465,19 @@ impl<'t> Writer<'t, '_> {
             return;
         }
         let cut = self.cuts.and_then(|cuts| cuts.bytes(at)).is_some();
+        if let Cells::Pattern { head, tail } = cells {
+            let source = self.tree.source(at);
+            let middle = source.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+            let middle = middle.and_then(|raw| raw.strip_prefix(head.as_str())?.strip_suffix(tail.as_str()));
+            match middle.filter(|middle| !cut && cell::is_plain_text(middle)) {
+                Some(middle) => self.text(middle),
+                None => {
+                    self.out.push('~');
+                    self.value(at);
+                }
+            }
+            return;
+        }
         if kind == Type::Text && !cut {
             let source = self.tree.source(at);
             let raw = source.get(1..source.len() - 1).unwrap_or("");
