@@ -68,7 +68,11 @@ impl Layout {
         }
         if let Some(indent) = &self.indent {
             let spaces = indent.bytes().all(|byte| byte == b' ');
-            words.push(if spaces { format!("indent={}", indent.len()) } else { format!("indent={}", spell(indent)) });
+            words.push(if spaces {
+                format!("indent={}", indent.len())
+            } else {
+                format!("indent={}", spell(indent))
+            });
         }
         let mut spelled = |name: &str, is: &str, usual: &str| {
             if is != usual {

@@ -17,7 +17,11 @@ pub(super) fn document(text: &str) -> Option<Tree<'_>> {
     match Tree::value(text, at, false) {
         Ok(tree) => {
             let after = text.get(tree.node(0).end as usize..)?;
-            if after.trim_start_matches(SPACE).is_empty() { Some(tree) } else { Tree::lines(text, at..text.len()).ok() }
+            if after.trim_start_matches(SPACE).is_empty() {
+                Some(tree)
+            } else {
+                Tree::lines(text, at..text.len()).ok()
+            }
         }
         Err(_) => None,
     }
@@ -33,7 +37,8 @@ pub(super) fn within(text: &str) -> Vec<Tree<'_>> {
     while line < text.len() && patience > 0 {
         let rest = text.get(line..).unwrap_or("");
         let at = line + (rest.len() - rest.trim_start_matches([' ', '\t']).len());
-        let mut next = memchr::memchr(b'\n', bytes.get(at..).unwrap_or_default()).map_or(text.len(), |end| at + end + 1);
+        let mut next =
+            memchr::memchr(b'\n', bytes.get(at..).unwrap_or_default()).map_or(text.len(), |end| at + end + 1);
         if matches!(bytes.get(at), Some(b'{' | b'[')) {
             match Tree::value(text, at, false) {
                 Ok(tree) => {

@@ -81,7 +81,12 @@ struct Step {
 }
 
 /// What is left out at a width.
-pub(super) fn cuts(tree: &Tree<'_>, width: Width, asked: &Asked, worths: &mut HashMap<usize, Worths>) -> Cuts {
+pub(super) fn cuts(
+    tree: &Tree<'_>,
+    width: Width,
+    asked: &Asked,
+    worths: &mut HashMap<usize, Worths>,
+) -> Cuts {
     let left = LOOKS * tree.nodes.len();
     let mut folder = Folder { tree, width, cuts: Cuts::default(), asked, left, worths };
     folder.walk();
@@ -136,9 +141,18 @@ impl Folder<'_, '_> {
         self.worths.insert(at, worths);
     }
 
-    /// Of an object that is no list, the first members.
+    /// Of an object that is no list, the first members; links come last.
     fn record(&mut self, at: usize, items: &[usize], way: &[Step]) {
-        let mut kept: Vec<bool> = (0..items.len()).map(|item| item < self.width.keys).collect();
+        let mut kept = vec![false; items.len()];
+        let is_link =
+            |item: &usize| items.get(*item).is_some_and(|at| self.tree.source(*at).starts_with("\"http"));
+        let mut order: Vec<usize> = (0..items.len()).collect();
+        order.sort_by_key(is_link);
+        for item in order.into_iter().take(self.width.keys) {
+            if let Some(kept) = kept.get_mut(item) {
+                *kept = true;
+            }
+        }
         self.widen(items, &mut kept);
         self.leave_out_all(at, items, &kept, (&Worths::default(), way));
     }
@@ -159,7 +173,8 @@ impl Folder<'_, '_> {
     fn is_map(&self, items: &[usize]) -> bool {
         let tree = self.tree;
         let sample: Vec<usize> = items.iter().take(64).copied().collect();
-        let objects: Vec<usize> = sample.iter().copied().filter(|at| tree.kind(*at) == Type::Object).collect();
+        let objects: Vec<usize> =
+            sample.iter().copied().filter(|at| tree.kind(*at) == Type::Object).collect();
         if objects.len() * 5 >= sample.len() * 4 {
             let mut names: std::collections::HashSet<&str> = std::collections::HashSet::new();
             let mut members = 0;
@@ -175,7 +190,8 @@ impl Folder<'_, '_> {
             return false;
         }
         let kinds = |kind: Type| sample.iter().filter(|at| tree.kind(**at) == kind).count();
-        let alike = [Type::Text, Type::Number, Type::Array, Type::Word].into_iter().map(kinds).max().unwrap_or(0);
+        let alike =
+            [Type::Text, Type::Number, Type::Array, Type::Word].into_iter().map(kinds).max().unwrap_or(0);
         alike * 10 >= sample.len() * 9 || items.len() > 8 * PLAIN_MAP
     }
 
@@ -227,8 +243,12 @@ impl Folder<'_, '_> {
     /// About the bytes of an item without white space and keys.
     fn weight(&self, at: usize) -> usize {
         let nodes = (self.tree.node(at).next as usize).saturating_sub(at);
-        if nodes > self.width.run { return self.width.run }
-        (at..at + nodes).map(|at| if self.tree.is_container(at) { 2 } else { self.tree.span(at).len() + 1 }).sum()
+        if nodes > self.width.run {
+            return self.width.run;
+        }
+        (at..at + nodes)
+            .map(|at| if self.tree.is_container(at) { 2 } else { self.tree.span(at).len() + 1 })
+            .sum()
     }
 
     fn leave_out(
@@ -239,7 +259,8 @@ impl Folder<'_, '_> {
         (worths, way): (&Worths, &[Step]),
     ) {
         let tree = self.tree;
-        let (Some(first), Some(last)) = (items.get(gone.start).copied(), items.get(gone.end - 1).copied()) else {
+        let (Some(first), Some(last)) = (items.get(gone.start).copied(), items.get(gone.end - 1).copied())
+        else {
             return;
         };
         let mut counts: Vec<u64> = vec![0; worths.values.len()];
@@ -248,10 +269,12 @@ impl Folder<'_, '_> {
                 *count += 1;
             }
         }
-        let mut counts: Vec<(u64, &String)> = counts.into_iter().zip(&worths.values).filter(|(count, _)| *count > 0).collect();
+        let mut counts: Vec<(u64, &String)> =
+            counts.into_iter().zip(&worths.values).filter(|(count, _)| *count > 0).collect();
         counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
         let told = counts.into_iter().take(3);
-        let told = told.map(|(count, what)| Told { count: Some(count), what: what.as_str().into() }).collect();
+        let told =
+            told.map(|(count, what)| Told { count: Some(count), what: what.as_str().into() }).collect();
         let measure = if tree.kind(at) == Type::Object { Measure::Keys } else { Measure::Items };
         let gap = Gap {
             span: tree.member(first)..tree.span(last).end,
@@ -293,7 +316,14 @@ impl Folder<'_, '_> {
         }
         let within = Some(self.path(at, way).into());
         let (first, last) = ((from) as u64, to as u64 - 1);
-        let gap = Gap { span: span.start + from..span.start + to, measure: Measure::Bytes, first, last, within, told: Vec::new() };
+        let gap = Gap {
+            span: span.start + from..span.start + to,
+            measure: Measure::Bytes,
+            first,
+            last,
+            within,
+            told: Vec::new(),
+        };
         self.cuts.cut(at, gap);
     }
 
@@ -309,7 +339,9 @@ impl Folder<'_, '_> {
             let name = self.tree.name(node);
             if self.tree.kind(step.node) == Type::Array {
                 path.push_str(&format!("[{}]", step.index.saturating_sub(1)));
-            } else if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !name.is_empty() {
+            } else if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+                && !name.is_empty()
+            {
                 path.push('.');
                 path.push_str(name);
             } else {

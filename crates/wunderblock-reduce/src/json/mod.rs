@@ -6,6 +6,8 @@ mod cut;
 mod find;
 mod fold;
 mod layout;
+mod print;
+mod row;
 mod schema;
 mod tree;
 mod undo;
@@ -58,7 +60,9 @@ pub(crate) fn pieces(text: &str, goal: Goal, asked: &Asked) -> Option<Vec<Piece>
         let goal = match goal {
             Goal::Bytes(bytes) => {
                 let bytes = bytes.saturating_sub(text.len() - all);
-                Goal::Bytes(usize::try_from(bytes as u128 * span.len() as u128 / all.max(1) as u128).unwrap_or(bytes))
+                Goal::Bytes(
+                    usize::try_from(bytes as u128 * span.len() as u128 / all.max(1) as u128).unwrap_or(bytes),
+                )
             }
             goal => goal,
         };
@@ -195,7 +199,8 @@ fn cut_off(tree: &Tree<'_>, room: usize) -> Vec<Piece> {
         at -= 1;
     }
     let (first, last) = (at as u64 + 1, span.end as u64);
-    let gap = Gap { span: at..span.end, measure: Measure::Bytes, first, last, within: None, told: Vec::new() };
+    let gap =
+        Gap { span: at..span.end, measure: Measure::Bytes, first, last, within: None, told: Vec::new() };
     vec![Piece::Keep(span.start..at), Piece::Gap { gap, shown: None }]
 }
 

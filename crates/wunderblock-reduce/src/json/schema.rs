@@ -25,6 +25,7 @@ const PATHS: usize = 512;
 /// What all strings of a column share is said once if it is this long, and this many rows have it.
 const SHARED_BYTES: usize = 10;
 const SHARED_ROWS: usize = 3;
+const TAIL_BYTES: usize = 6;
 
 /// What a column's cells are, where not any value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +34,10 @@ pub(super) enum Cells {
     /// Strings, so that what looks like a number needs no quotes.
     Text,
     /// Of strings, what stands between a beginning and an end that all share. The first `*` stands for it.
-    Pattern { head: String, tail: String },
+    Pattern {
+        head: String,
+        tail: String,
+    },
     /// Nothing, where it is this; else the row says so. As it is written in the header.
     Usual(String),
     /// Nothing, where it is the row's own key.
@@ -286,7 +290,8 @@ impl<'t> Survey<'t, '_> {
             }
         }
         // A column pays where its cells are there often enough; the most frequent come first to be chosen.
-        let mut ranked: Vec<usize> = order.iter().copied().filter(|leaf| self.leaves_of(*leaf) * 3 >= rows).collect();
+        let mut ranked: Vec<usize> =
+            order.iter().copied().filter(|leaf| self.leaves_of(*leaf) * 3 >= rows).collect();
         ranked.sort_by_key(|leaf| std::cmp::Reverse(self.leaves_of(*leaf)));
         ranked.truncate(COLUMNS);
         let chosen: std::collections::HashSet<usize> = ranked.into_iter().collect();
@@ -330,12 +335,15 @@ impl<'t> Survey<'t, '_> {
             return Cells::Usual(cell::usual(value));
         }
         if !seen.containers.is_empty() && levels > 0 {
-            for (kind, of) in [(Type::Array, Cells::Rows as fn(Box<Schema>) -> Cells), (Type::Object, Cells::Map)] {
+            for (kind, of) in
+                [(Type::Array, Cells::Rows as fn(Box<Schema>) -> Cells), (Type::Object, Cells::Map)]
+            {
                 let such = || seen.containers.iter().copied().filter(|at| self.tree.kind(*at) == kind);
                 if such().count() * 2 <= seen.containers.len() {
                     continue;
                 }
-                let items: Vec<usize> = such().flat_map(|at| self.tree.children(at)).take(4 * SAMPLED).collect();
+                let items: Vec<usize> =
+                    such().flat_map(|at| self.tree.children(at)).take(4 * SAMPLED).collect();
                 if let Some(schema) = nested(self.tree, &items, kind == Type::Object, levels - 1)
                     && !schema.columns.is_empty()
                 {
@@ -349,7 +357,11 @@ impl<'t> Survey<'t, '_> {
         {
             return pattern;
         }
-        if seen.like * 4 > seen.leaves && seen.texts * 10 >= seen.leaves * 9 { Cells::Text } else { Cells::Any }
+        if seen.like * 4 > seen.leaves && seen.texts * 10 >= seen.leaves * 9 {
+            Cells::Text
+        } else {
+            Cells::Any
+        }
     }
 }
 
@@ -361,7 +373,8 @@ fn common_head<'t>(one: &'t str, other: &str) -> &'t str {
 
 fn common_tail<'t>(one: &'t str, other: &str) -> &'t str {
     let same = one.bytes().rev().zip(other.bytes().rev()).take_while(|(one, other)| one == other).count();
-    let start = (one.len() - same..=one.len()).find(|start| one.is_char_boundary(*start)).unwrap_or(one.len());
+    let start =
+        (one.len() - same..=one.len()).find(|start| one.is_char_boundary(*start)).unwrap_or(one.len());
     one.get(start..).unwrap_or("")
 }
 
@@ -372,6 +385,10 @@ fn pattern(head: &str, tail: &str) -> Option<Cells> {
     let tail = tail.find(between).and_then(|at| tail.get(at..)).unwrap_or("");
     // An escape is not torn apart either, and a star is ours.
     let is_plain = |text: &str| !text.contains(['\\', '*']);
+    // Names are searched for with their endings.
+    let is_short = tail.len() < TAIL_BYTES && tail.contains(|c: char| !between(c) && !c.is_ascii_digit());
+    let tail = if is_short { "" } else { tail };
     let pays = head.len() + tail.len() >= SHARED_BYTES;
-    (pays && is_plain(head) && !tail.contains('\\')).then(|| Cells::Pattern { head: head.into(), tail: tail.into() })
+    (pays && is_plain(head) && !tail.contains('\\'))
+        .then(|| Cells::Pattern { head: head.into(), tail: tail.into() })
 }

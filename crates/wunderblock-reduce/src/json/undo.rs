@@ -100,7 +100,8 @@ impl<'t> Reader<'t> {
                 _ => match cell::mark(self.bytes(), self.at) {
                     Some(end) => self.copy(end)?,
                     None => {
-                        let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+                        let word =
+                            |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
                         let run = self.rest().bytes().take_while(word).count();
                         if run == 0 {
                             return None;

@@ -74,6 +74,8 @@ struct Path<'t> {
     rising: u32,
     previous: f64,
     texts: u32,
+    /// How often it stands in all: more often than in items, it is a list's.
+    leaves: u32,
 }
 
 struct Leaf<'t> {
@@ -191,9 +193,11 @@ fn count<'t>(paths: &mut Map<u64, Path<'t>>, leaf: &Leaf<'t>, at: u32, scalar: b
         path.first = at;
     }
     path.items += u32::from(new_item);
+    path.leaves += 1;
     path.latest = Some(at);
     // Of a list of bare strings the form is looked at: the strings themselves are all different.
-    let value = if scalar && leaf.kind == Type::Text { hash(shape(leaf.value)) } else { hash(head(leaf.value)) };
+    let value =
+        if scalar && leaf.kind == Type::Text { hash(shape(leaf.value)) } else { hash(head(leaf.value)) };
     path.texts += u32::from(leaf.kind == Type::Text);
     if new_item {
         path.changes += u32::from(path.items > 1 && path.before != value);
@@ -258,8 +262,20 @@ fn shape(value: &str) -> ([u8; 40], usize) {
 }
 
 const WRONG: [&str; 14] = [
-    "error", "exception", "fail", "fatal", "critical", "panic", "crash", "abort", "timeout", "timed out", "denied",
-    "rejected", "unauthorized", "refused",
+    "error",
+    "exception",
+    "fail",
+    "fatal",
+    "critical",
+    "panic",
+    "crash",
+    "abort",
+    "timeout",
+    "timed out",
+    "denied",
+    "rejected",
+    "unauthorized",
+    "refused",
 ];
 
 /// Whether a string has a word that says something went wrong.
@@ -274,7 +290,9 @@ fn says_wrong(value: &str) -> bool {
         (first || byte.is_ascii_uppercase())
             && matches!(byte | 0x20, b'a' | b'c' | b'd' | b'e' | b'f' | b'p' | b'r' | b't' | b'u')
             && WRONG.iter().any(|word| {
-                bytes.get(at..at + word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word.as_bytes()))
+                bytes
+                    .get(at..at + word.len())
+                    .is_some_and(|found| found.eq_ignore_ascii_case(word.as_bytes()))
             })
     })
 }
@@ -351,7 +369,17 @@ fn knee(fresh: &[u32]) -> usize {
 }
 
 const TELLING: [&str; 12] = [
-    "status", "state", "level", "severity", "result", "outcome", "type", "kind", "mode", "conclusion", "action",
+    "status",
+    "state",
+    "level",
+    "severity",
+    "result",
+    "outcome",
+    "type",
+    "kind",
+    "mode",
+    "conclusion",
+    "action",
     "category",
 ];
 
@@ -362,18 +390,20 @@ fn tell(tree: &Tree<'_>, items: &[usize], paths: &Map<u64, Path<'_>>, left: &mut
     let rank = |path: &Path<'_>| (telling(path.name).unwrap_or(TELLING.len()), path.values.len(), path.first);
     let best = paths
         .iter()
-        .filter(|(_, path)| !path.name.is_empty() && !path.many && path.items * 2 > all && path.texts * 2 > path.items)
+        .filter(|(_, path)| !path.name.is_empty() && !path.many && path.items * 2 > all)
+        .filter(|(_, path)| path.leaves == path.items && path.texts * 10 >= path.items * 9)
         .filter(|(_, path)| path.values.len() > 1 && path.values.len() <= FEW)
         .min_by_key(|(hash, path)| (rank(path), **hash));
-    let Some((best, _)) = best else { return };
+    let Some((best, path)) = best else { return };
+    let named = if telling(path.name).is_some() { String::new() } else { format!("{}=", path.name) };
     let mut index: Map<&str, u32> = Map::default();
     for item in items {
         let mut found = None;
         leaves(tree, *item, left, |leaf| {
-            if leaf.path == *best && found.is_none() {
+            if leaf.path == *best && leaf.kind == Type::Text {
                 let next = u32::try_from(index.len()).unwrap_or(u32::MAX);
                 found = Some(*index.entry(leaf.value).or_insert_with(|| {
-                    into.values.push(leaf.value.trim_matches('"').to_owned());
+                    into.values.push(format!("{named}{}", leaf.value.trim_matches('"')));
                     next
                 }));
             }
