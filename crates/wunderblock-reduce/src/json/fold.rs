@@ -16,6 +16,9 @@ const PLAIN_MAP: usize = 24;
 /// Of each item of a list, and each node of the document, about so many looks are had.
 const LOOKS: usize = 6;
 
+/// Characters of a path in a mark.
+const PATH_CHARS: usize = 80;
+
 /// How much is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Width {
@@ -347,6 +350,11 @@ impl Folder<'_, '_> {
             } else {
                 path.push_str(&format!("[\"{name}\"]"));
             }
+        }
+        // A mark shows so much of a path; its end says more than its beginning.
+        let length = path.chars().count();
+        if length > PATH_CHARS {
+            return format!("$…{}", path.chars().skip(length + 2 - PATH_CHARS).collect::<String>());
         }
         path
     }
