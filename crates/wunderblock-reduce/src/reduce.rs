@@ -215,7 +215,7 @@ fn within(bytes: &[u8], kind: Kind, (budget, before): (u64, u64), options: &Opti
         // Marks have more tokens to a byte than text, so two points tell more than one.
         let next = last
             .and_then(|last| on_line(last, (room, tokens), budget))
-            .unwrap_or(scale(budget, room, tokens));
+            .unwrap_or(scale(budget, room.min(short.text.len()), tokens));
         last = Some((room, tokens));
         if tokens <= budget {
             let full = tokens * 100 >= budget * 96;

@@ -11,37 +11,57 @@ use super::worth::{self, Worth, Worths};
 use crate::ask::Asked;
 use crate::mark::{Gap, Measure, Told};
 
-/// Shorter lists stay whole.
-const SMALL: usize = 8;
-/// A run of fewer bytes (without white space) is not worth a mark.
-const RUN_BYTES: usize = 280;
 /// An object with so many plain values is a map if they are alike.
 const PLAIN_MAP: usize = 24;
 /// Of each item of a list, and each node of the document, about so many looks are had.
 const LOOKS: usize = 6;
 
+/// Characters of a path in a mark.
+const PATH_CHARS: usize = 80;
+
 /// How much is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Width {
     /// Strings longer than this are cut.
-    pub(super) string: usize,
-    /// At most so many examples from the head of a list, and half as many rare items, but for what must stay.
-    pub(super) examples: usize,
-    pub(super) rare: usize,
+    string: usize,
+    /// Of a list, at most so many examples from its head.
+    examples: usize,
+    /// At most so many items that are rare, and so many that must stay.
+    rare: usize,
+    must: usize,
+    /// Of an object that is no list, so many members.
+    keys: usize,
+    /// Lists of at most so many items stay whole.
+    small: usize,
+    /// A run of fewer bytes, about, is not worth a mark.
+    run: usize,
     /// Of what would be left out this share stays after all, in thousandths.
-    pub(super) more: usize,
-    pub(super) small: usize,
+    more: usize,
 }
+
+const ALL: usize = usize::MAX;
 
 impl Width {
     /// From what folding keeps to the least there is.
-    pub(super) const STEPS: [Self; 5] = [
-        Self { string: 2_048, examples: 12, rare: 32, more: 0, small: SMALL },
-        Self { string: 1_024, examples: 5, rare: 12, more: 0, small: SMALL },
-        Self { string: 512, examples: 2, rare: 6, more: 0, small: 4 },
-        Self { string: 200, examples: 1, rare: 2, more: 0, small: 2 },
-        Self { string: 96, examples: 1, rare: 0, more: 0, small: 1 },
+    #[rustfmt::skip]
+    pub(super) const STEPS: [Self; 6] = [
+        Self { string: 2_048, examples: 12, rare: 32, must: ALL, keys: ALL, small: 8, run: 280, more: 0 },
+        Self { string: 1_024, examples: 5, rare: 12, must: ALL, keys: 64, small: 8, run: 280, more: 0 },
+        Self { string: 512, examples: 2, rare: 6, must: 64, keys: 24, small: 4, run: 200, more: 0 },
+        Self { string: 200, examples: 1, rare: 2, must: 24, keys: 12, small: 2, run: 160, more: 0 },
+        Self { string: 150, examples: 1, rare: 1, must: 8, keys: 6, small: 2, run: 140, more: 0 },
+        Self { string: 150, examples: 1, rare: 0, must: 2, keys: 3, small: 1, run: 120, more: 0 },
     ];
+
+    /// The same, with so many thousandths of what it leaves out.
+    pub(super) fn with(self, more: usize) -> Self {
+        Self { more, ..self }
+    }
+
+    /// A limit, and the share of what is beyond it that stays.
+    fn of(self, limit: usize, all: usize) -> usize {
+        limit + all.saturating_sub(limit) * self.more / 1_000
+    }
 }
 
 struct Folder<'t, 's> {
@@ -110,6 +130,9 @@ impl Folder<'_, '_> {
         let tree = self.tree;
         let items: Vec<usize> = tree.children(at).collect();
         if tree.kind(at) == Type::Object && !self.is_map(&items) {
+            if items.len() > self.width.keys {
+                self.record(at, &items, way);
+            }
             return;
         }
         let worths = match self.worths.remove(&at) {
@@ -117,16 +140,36 @@ impl Folder<'_, '_> {
             None => worth::worths(tree, &items, self.asked, &mut self.left),
         };
         let kept = self.choose(&items, &worths);
+        self.leave_out_all(at, &items, &kept, (&worths, way));
+        self.worths.insert(at, worths);
+    }
+
+    /// Of an object that is no list, the first members; links come last.
+    fn record(&mut self, at: usize, items: &[usize], way: &[Step]) {
+        let mut kept = vec![false; items.len()];
+        let is_link =
+            |item: &usize| items.get(*item).is_some_and(|at| self.tree.source(*at).starts_with("\"http"));
+        let mut order: Vec<usize> = (0..items.len()).collect();
+        order.sort_by_key(is_link);
+        for item in order.into_iter().take(self.width.keys) {
+            if let Some(kept) = kept.get_mut(item) {
+                *kept = true;
+            }
+        }
+        self.widen(items, &mut kept);
+        self.leave_out_all(at, items, &kept, (&Worths::default(), way));
+    }
+
+    fn leave_out_all(&mut self, at: usize, items: &[usize], kept: &[bool], known: (&Worths, &[Step])) {
         let mut from = 0;
         while from < items.len() {
             let fate = kept.get(from).copied().unwrap_or(true);
             let run = kept.iter().skip(from).take_while(|kept| **kept == fate).count().max(1);
             if !fate {
-                self.leave_out(at, &items, from..from + run, (&worths, way));
+                self.leave_out(at, items, from..from + run, known);
             }
             from += run;
         }
-        self.worths.insert(at, worths);
     }
 
     /// Whether the members of an object are alike, so that the object is rather a list.
@@ -144,7 +187,7 @@ impl Folder<'_, '_> {
                     members += 1;
                 }
             }
-            return names.len() <= 2 * (members / objects.len().max(1)) + 8 || items.len() > 8 * SMALL;
+            return names.len() <= 2 * (members / objects.len().max(1)) + 8 || items.len() > 64;
         }
         if items.len() <= PLAIN_MAP {
             return false;
@@ -159,23 +202,19 @@ impl Folder<'_, '_> {
     fn choose(&self, items: &[usize], worths: &Worths) -> Vec<bool> {
         let examples = worths.examples.min(self.width.examples);
         let last = if self.width.examples > 1 { 2 } else { 1 };
-        let all = worths.items.iter().filter(|worth| **worth == Worth::Rare).count();
-        let mut rare = self.width.rare + all.saturating_sub(self.width.rare) * self.width.more / 1_000;
         let from_end = items.len().saturating_sub(last);
-        let mut kept: Vec<bool> = worths
-            .items
-            .iter()
-            .enumerate()
-            .map(|(at, worth)| match worth {
-                _ if at < examples || at >= from_end => true,
-                Worth::Must => true,
-                Worth::Rare if rare > 0 => {
-                    rare -= 1;
-                    true
+        let mut kept: Vec<bool> = (0..items.len()).map(|at| at < examples || at >= from_end).collect();
+        for (worth, limit) in [(Worth::Must, self.width.must), (Worth::Rare, self.width.rare)] {
+            let such = worths.items.iter().enumerate().filter(|(_, known)| **known == worth);
+            let mut such: Vec<usize> = such.map(|(at, _)| at).collect();
+            such.sort_by_key(|at| std::cmp::Reverse(worths.rarity.get(*at).copied()));
+            such.truncate(self.width.of(limit, such.len()));
+            for at in such {
+                if let Some(kept) = kept.get_mut(at) {
+                    *kept = true;
                 }
-                Worth::Rare | Worth::Alike => false,
-            })
-            .collect();
+            }
+        }
         self.widen(items, &mut kept);
         kept
     }
@@ -192,8 +231,8 @@ impl Folder<'_, '_> {
                 kept.iter_mut().skip(from).take(more).for_each(|kept| *kept = true);
                 let first = from + more;
                 let bytes = |at: &usize| items.get(*at).map_or(0, |at| self.weight(*at));
-                let weight: usize = (first..end).map(|at| bytes(&at)).take(RUN_BYTES).sum();
-                if weight < RUN_BYTES {
+                let weight: usize = (first..end).map(|at| bytes(&at)).take(self.width.run).sum();
+                if weight < self.width.run {
                     kept.iter_mut().take(end).skip(first).for_each(|kept| *kept = true);
                 }
                 end = end.max(from + 1);
@@ -207,8 +246,8 @@ impl Folder<'_, '_> {
     /// About the bytes of an item without white space and keys.
     fn weight(&self, at: usize) -> usize {
         let nodes = (self.tree.node(at).next as usize).saturating_sub(at);
-        if nodes > RUN_BYTES {
-            return RUN_BYTES;
+        if nodes > self.width.run {
+            return self.width.run;
         }
         (at..at + nodes)
             .map(|at| if self.tree.is_container(at) { 2 } else { self.tree.span(at).len() + 1 })
@@ -256,6 +295,7 @@ impl Folder<'_, '_> {
         let span = self.tree.span(at);
         let source = self.tree.source(at).as_bytes();
         let (head, tail) = (1 + self.width.string / 4, source.len() - 1 - self.width.string / 8);
+        let head = head + tail.saturating_sub(head) * self.width.more / 1_000;
         let (mut from, mut to, mut here) = (0, 0, 1);
         while here < source.len() - 1 {
             if from == 0 && here >= head {
@@ -310,6 +350,11 @@ impl Folder<'_, '_> {
             } else {
                 path.push_str(&format!("[\"{name}\"]"));
             }
+        }
+        // A mark shows so much of a path; its end says more than its beginning.
+        let length = path.chars().count();
+        if length > PATH_CHARS {
+            return format!("$…{}", path.chars().skip(length + 2 - PATH_CHARS).collect::<String>());
         }
         path
     }

@@ -6,6 +6,8 @@ mod cut;
 mod find;
 mod fold;
 mod layout;
+mod print;
+mod row;
 mod schema;
 mod tree;
 mod undo;
@@ -43,6 +45,8 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
 pub(crate) fn pieces(text: &str, goal: Goal, asked: &Asked) -> Option<Vec<Piece>> {
     let found = match find::document(text) {
         Some(tree) => vec![tree],
+        // What was written here before stays as it is.
+        None if text.contains("⟨=json") => Vec::new(),
         None => find::within(text),
     };
     let all: usize = found.iter().map(|tree| tree.span(0).len()).sum();
@@ -174,7 +178,7 @@ fn within(tree: &Tree<'_>, room: usize, layout: Option<&Layout>, asked: &Asked) 
             let even = (room.saturating_sub(at_low)) * (high - low) / at_high.saturating_sub(at_low).max(1);
             let share = if turn % 2 == 0 { even } else { even.midpoint((high - low) / 2) };
             let more = low + share.clamp(1, high - low - 1);
-            let Some(tried) = at(Width { more, ..step }) else { break };
+            let Some(tried) = at(step.with(more)) else { break };
             let tried_size = size(&tried);
             if tried_size <= room {
                 (low, at_low, best) = (more, tried_size, tried);

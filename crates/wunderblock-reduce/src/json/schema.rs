@@ -21,7 +21,11 @@ const COLUMNS: usize = 48;
 /// An object of at least so many objects is a map.
 const MAP: usize = 6;
 /// Paths followed in all.
-const PATHS: usize = 4_096;
+const PATHS: usize = 512;
+/// What all strings of a column share is said once if it is this long, and this many rows have it.
+const SHARED_BYTES: usize = 10;
+const SHARED_ROWS: usize = 3;
+const TAIL_BYTES: usize = 6;
 
 /// What a column's cells are, where not any value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +33,11 @@ pub(super) enum Cells {
     Any,
     /// Strings, so that what looks like a number needs no quotes.
     Text,
+    /// Of strings, what stands between a beginning and an end that all share. The first `*` stands for it.
+    Pattern {
+        head: String,
+        tail: String,
+    },
     /// Nothing, where it is this; else the row says so. As it is written in the header.
     Usual(String),
     /// Nothing, where it is the row's own key.
@@ -98,6 +107,8 @@ struct Seen<'t> {
     like: usize,
     keys: usize,
     values: HashMap<&'t str, usize>,
+    /// What all strings begin and end with.
+    shared: Option<(&'t str, &'t str)>,
 }
 
 struct Survey<'t, 's> {
@@ -256,6 +267,8 @@ impl<'t> Survey<'t, '_> {
             let raw = source.get(1..source.len() - 1).unwrap_or("");
             seen.like += usize::from(cell::is_plain_text(raw) && !cell::is_plain(raw));
             seen.keys += usize::from(source == key);
+            let (head, tail) = seen.shared.unwrap_or((raw, raw));
+            seen.shared = Some((common_head(head, raw), common_tail(tail, raw)));
         }
         if !container || source.len() <= 2 {
             if let Some(count) = seen.values.get_mut(source) {
@@ -338,10 +351,44 @@ impl<'t> Survey<'t, '_> {
                 }
             }
         }
+        if seen.texts * 10 >= seen.leaves * 9
+            && seen.texts >= SHARED_ROWS
+            && let Some(pattern) = seen.shared.and_then(|(head, tail)| pattern(head, tail))
+        {
+            return pattern;
+        }
         if seen.like * 4 > seen.leaves && seen.texts * 10 >= seen.leaves * 9 {
             Cells::Text
         } else {
             Cells::Any
         }
     }
+}
+
+fn common_head<'t>(one: &'t str, other: &str) -> &'t str {
+    let same = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    let end = (0..=same).rev().find(|end| one.is_char_boundary(*end)).unwrap_or(0);
+    one.get(..end).unwrap_or("")
+}
+
+fn common_tail<'t>(one: &'t str, other: &str) -> &'t str {
+    let same = one.bytes().rev().zip(other.bytes().rev()).take_while(|(one, other)| one == other).count();
+    let start =
+        (one.len() - same..=one.len()).find(|start| one.is_char_boundary(*start)).unwrap_or(one.len());
+    one.get(start..).unwrap_or("")
+}
+
+/// What is shared, from and to a sign between words: half a word or a number would be torn apart.
+fn pattern(head: &str, tail: &str) -> Option<Cells> {
+    let between = |c: char| c.is_ascii_punctuation() || c == ' ';
+    let head = head.rfind(between).and_then(|at| head.get(..=at)).unwrap_or("");
+    let tail = tail.find(between).and_then(|at| tail.get(at..)).unwrap_or("");
+    // An escape is not torn apart either, and a star is ours.
+    let is_plain = |text: &str| !text.contains(['\\', '*']);
+    // Names are searched for with their endings.
+    let is_short = tail.len() < TAIL_BYTES && tail.contains(|c: char| !between(c) && !c.is_ascii_digit());
+    let tail = if is_short { "" } else { tail };
+    let pays = head.len() + tail.len() >= SHARED_BYTES;
+    (pays && is_plain(head) && !tail.contains('\\'))
+        .then(|| Cells::Pattern { head: head.into(), tail: tail.into() })
 }

@@ -312,7 +312,7 @@ impl Reader<'_> {
         self.expect(b'"')?;
         loop {
             let rest = self.bytes.get(self.at..).unwrap_or_default();
-            let run = rest.iter().position(|byte| SPECIAL.get(usize::from(*byte)) == Some(&true));
+            let run = rest.iter().position(|byte| is_special(*byte));
             let Some(run) = run else { return Err(Stop(self.bytes.len())) };
             self.at += run;
             match self.peek() {
@@ -362,19 +362,10 @@ impl Reader<'_> {
     }
 }
 
-/// The bytes at which a run of plain characters of a string ends.
-const SPECIAL: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut at = 0;
-    while at < 32 {
-        table[at] = true;
-        at += 1;
-    }
-    table[b'"' as usize] = true;
-    table[b'\\' as usize] = true;
-    table[0xe2] = true;
-    table
-};
+/// Whether a run of plain characters of a string ends at a byte.
+fn is_special(byte: u8) -> bool {
+    byte < 0x20 || matches!(byte, b'"' | b'\\' | 0xe2)
+}
 
 fn close(nodes: &mut [Node], at: u32, end: usize) -> Result<(), Stop> {
     let next = narrow(nodes.len())?;

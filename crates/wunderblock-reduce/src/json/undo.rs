@@ -172,8 +172,8 @@ impl<'t> Reader<'t> {
                     self.usual()?
                 }
                 Some(b':') => {
-                    self.at += self.rest().starts_with(":str").then_some(4)?;
-                    Cells::Text
+                    self.at += 1;
+                    self.pattern()?
                 }
                 Some(bracket @ (b'[' | b'{')) => {
                     self.at += 1;
@@ -189,6 +189,19 @@ impl<'t> Reader<'t> {
             if !self.eat(b',') {
                 return Some(Schema { columns, places: Vec::new() });
             }
+        }
+    }
+
+    /// What all strings of a column are.
+    fn pattern(&mut self) -> Option<Cells> {
+        let from = self.out.len();
+        let quoted = self.peek() == Some(b'"');
+        self.any(&Cells::Any, 0)?;
+        let text = self.out.split_off(from);
+        let text = text.strip_prefix('"')?.strip_suffix('"')?;
+        match text.split_once('*') {
+            Some((head, tail)) => Some(Cells::Pattern { head: head.into(), tail: tail.into() }),
+            None => (text == "str" && !quoted).then_some(Cells::Text),
         }
     }
 
@@ -347,7 +360,11 @@ impl<'t> Reader<'t> {
                 let length = self.rest().bytes().position(stops).unwrap_or(self.rest().len());
                 let text = self.rest().get(..length)?;
                 self.at += length;
-                if *cells != Cells::Text && cell::is_literal(text) {
+                if let Cells::Pattern { head, tail } = cells {
+                    for part in ["\"", head, text, tail, "\""] {
+                        self.out.push_str(part);
+                    }
+                } else if *cells != Cells::Text && cell::is_literal(text) {
                     self.out.push_str(text);
                 } else {
                     self.out.push('"');

@@ -37,6 +37,8 @@ pub(super) enum Worth {
 #[derive(Debug, Default)]
 pub(super) struct Worths {
     pub(super) items: Vec<Worth>,
+    /// How much of what is rare each item has.
+    pub(super) rarity: Vec<u16>,
     /// How many examples show most of what there is.
     pub(super) examples: usize,
     /// The value of each item in the column that tells most, if one does.
@@ -72,6 +74,8 @@ struct Path<'t> {
     rising: u32,
     previous: f64,
     texts: u32,
+    /// How often it stands in all: more often than in items, it is a list's.
+    leaves: u32,
 }
 
 struct Leaf<'t> {
@@ -141,10 +145,14 @@ pub(super) fn worths(tree: &Tree<'_>, items: &[usize], asked: &Asked, left: &mut
     mark_asked(tree, items, asked, &mut worth);
     mark_wrong(&mut worth, &wrong_items, &wrongs);
     let all = u32::try_from(items.len()).unwrap_or(u32::MAX);
+    let mut rarity = vec![0u16; items.len()];
     for path in paths.values() {
-        mark_rare(path, all, &mut worth);
+        mark_rare(path, all, &mut rarity);
     }
-    let mut worths = Worths { items: worth, examples: knee(&fresh), ..Worths::default() };
+    for (worth, _) in worth.iter_mut().zip(&rarity).filter(|(_, rarity)| **rarity > 0) {
+        *worth = (*worth).max(Worth::Rare);
+    }
+    let mut worths = Worths { items: worth, rarity, examples: knee(&fresh), ..Worths::default() };
     tell(tree, items, &paths, left, &mut worths);
     worths
 }
@@ -185,6 +193,7 @@ fn count<'t>(paths: &mut Map<u64, Path<'t>>, leaf: &Leaf<'t>, at: u32, scalar: b
         path.first = at;
     }
     path.items += u32::from(new_item);
+    path.leaves += 1;
     path.latest = Some(at);
     // Of a list of bare strings the form is looked at: the strings themselves are all different.
     let value =
@@ -306,10 +315,10 @@ fn mark_wrong(worth: &mut [Worth], wrong: &[(usize, u64)], kinds: &Map<u64, u32>
     }
 }
 
-fn mark_rare(path: &Path<'_>, all: u32, worth: &mut [Worth]) {
+fn mark_rare(path: &Path<'_>, all: u32, rarity: &mut [u16]) {
     let mut rare = |at: u32| {
-        if let Some(worth) = worth.get_mut(at as usize) {
-            *worth = (*worth).max(Worth::Rare);
+        if let Some(rarity) = rarity.get_mut(at as usize) {
+            *rarity = rarity.saturating_add(1);
         }
     };
     if path.items * 5 < all {
@@ -381,20 +390,20 @@ fn tell(tree: &Tree<'_>, items: &[usize], paths: &Map<u64, Path<'_>>, left: &mut
     let rank = |path: &Path<'_>| (telling(path.name).unwrap_or(TELLING.len()), path.values.len(), path.first);
     let best = paths
         .iter()
-        .filter(|(_, path)| {
-            !path.name.is_empty() && !path.many && path.items * 2 > all && path.texts * 2 > path.items
-        })
+        .filter(|(_, path)| !path.name.is_empty() && !path.many && path.items * 2 > all)
+        .filter(|(_, path)| path.leaves == path.items && path.texts * 10 >= path.items * 9)
         .filter(|(_, path)| path.values.len() > 1 && path.values.len() <= FEW)
         .min_by_key(|(hash, path)| (rank(path), **hash));
-    let Some((best, _)) = best else { return };
+    let Some((best, path)) = best else { return };
+    let named = if telling(path.name).is_some() { String::new() } else { format!("{}=", path.name) };
     let mut index: Map<&str, u32> = Map::default();
     for item in items {
         let mut found = None;
         leaves(tree, *item, left, |leaf| {
-            if leaf.path == *best && found.is_none() {
+            if leaf.path == *best && leaf.kind == Type::Text {
                 let next = u32::try_from(index.len()).unwrap_or(u32::MAX);
                 found = Some(*index.entry(leaf.value).or_insert_with(|| {
-                    into.values.push(leaf.value.trim_matches('"').to_owned());
+                    into.values.push(format!("{named}{}", leaf.value.trim_matches('"')));
                     next
                 }));
             }
