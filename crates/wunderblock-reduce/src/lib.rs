@@ -46,7 +46,7 @@ mod unit;
 pub use kind::Kind;
 pub use mark::{Found, Gap, Measure, Told, gaps, is_reduced};
 pub use options::{Level, Options};
-pub use pack::invert;
+pub use pack::{invert, unpack};
 pub use reduce::{Reduced, Untouched, reduce};
 
 /// What a text is, as far as its structure tells.

@@ -5,6 +5,7 @@ use crate::kind::Kind;
 use crate::lines::Lines;
 use crate::mark::{self, Gap};
 use crate::options::{Level, Options};
+use crate::pack::Wording;
 use crate::piece::{self, Piece};
 use crate::source::{self, Source};
 use crate::unit::{self, Room};
@@ -186,7 +187,8 @@ fn at(bytes: &[u8], kind: Kind, goal: Goal, options: &Options<'_>) -> Option<Sho
         return None;
     }
     let written = piece::write(&pieces, text, options.handle);
-    let mut short = pack::pack(&written, kind).unwrap_or(written);
+    let wording = if goal == Goal::Exact { Wording::Shared } else { Wording::Verbatim };
+    let mut short = pack::pack(&written, kind, wording).unwrap_or(written);
     if goal == Goal::Exact && pack::invert(&short).as_deref() != Some(text) {
         return None;
     }

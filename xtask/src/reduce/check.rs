@@ -2,11 +2,11 @@
 
 use std::io::Write;
 use std::process::{Command, Stdio};
-use wunderblock::reduce::{Reduced, invert};
+use wunderblock::reduce::{Reduced, invert, unpack};
 
 /// The text as a reader understands it: what is packed is unpacked.
 pub(super) fn shown(text: &str) -> String {
-    let mut shown = invert(text).unwrap_or_default();
+    let mut shown = unpack(text).unwrap_or_default();
     shown.push('\n');
     shown.push_str(text);
     shown
@@ -23,7 +23,7 @@ pub(super) fn is_whole(source: &str, short: &Reduced) -> bool {
     if short.gaps.iter().any(|gap| gap.span == (0..source.len())) {
         return true;
     }
-    let Some(text) = invert(&short.text) else { return false };
+    let Some(text) = unpack(&short.text) else { return false };
     let mut kept = String::with_capacity(source.len());
     let mut at = 0;
     for gap in &short.gaps {
@@ -52,9 +52,10 @@ fn without_marks(text: &str) -> String {
         let end = inner.find('⟩').filter(|_| inner.starts_with('…') || inner.starts_with('×'));
         match end {
             Some(end) => rest = inner.get(end + '⟩'.len_utf8()..).unwrap_or(""),
+            // Doubled: the source has one.
             None => {
                 out.push('⟨');
-                rest = inner;
+                rest = inner.strip_prefix('⟨').unwrap_or(inner);
             }
         }
     }

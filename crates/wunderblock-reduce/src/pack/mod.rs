@@ -17,24 +17,33 @@ use code::Code;
 use crate::kind::Kind;
 use crate::mark;
 
+/// What may become of the lines of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wording {
+    /// Lines may be taken apart, into what they share and what they do not.
+    Shared,
+    /// Lines stay as they are: they were chosen because somebody looks for them.
+    Verbatim,
+}
+
 /// A shorter text that says the same, or none. What is returned was undone and compared.
-pub(crate) fn pack(text: &str, kind: Kind) -> Option<String> {
+pub(crate) fn pack(text: &str, kind: Kind, wording: Wording) -> Option<String> {
     // Codes of a document's own stay as they are.
     if text.contains(OPEN_CODE) {
         return None;
     }
-    let packed = layers(text, kind)?;
+    let packed = layers(text, kind, wording)?;
     (packed.len() < text.len() && undo(&packed).as_deref() == Some(text)).then_some(packed)
 }
 
 const OPEN_CODE: &str = "⟨=";
 
 /// One code around another. What comes later may only shorten what stands there by then: it is undone first.
-fn layers(text: &str, kind: Kind) -> Option<String> {
+fn layers(text: &str, kind: Kind, wording: Wording) -> Option<String> {
     let plain = terminal::pack_endings(text);
     let coloured = terminal::pack_colours(plain.as_deref().unwrap_or(text));
     let inner = coloured.as_ref().map(|(_, text)| text.as_str()).or(plain.as_deref());
-    let packed = lines(inner.unwrap_or(text), kind);
+    let packed = lines(inner.unwrap_or(text), kind, wording);
     let mut packed = packed.or_else(|| inner.map(str::to_owned))?;
     if let Some((tag, _)) = coloured {
         packed = format!("⟨={tag}⟩{packed}{}", code::CLOSE);
@@ -45,13 +54,13 @@ fn layers(text: &str, kind: Kind) -> Option<String> {
     Some(packed)
 }
 
-fn lines(text: &str, kind: Kind) -> Option<String> {
+fn lines(text: &str, kind: Kind, wording: Wording) -> Option<String> {
     let mut packed = match kind {
         Kind::Search => heading::pack_results(text),
         Kind::Listing => heading::pack_paths(text),
         _ => None,
     };
-    if packed.is_none() {
+    if packed.is_none() && wording == Wording::Shared {
         packed = bars::pack(text);
         if takes_templates(kind) {
             packed = shorter(packed, template::pack(text));
@@ -102,6 +111,13 @@ fn decode(code: Code<'_>) -> Option<String> {
     }
 }
 
+/// A reduced text with all that was said in fewer words said in full; the marks of gaps stay, and a `⟨` of the source stays
+/// doubled. None for a text whose codes are broken.
+#[must_use]
+pub fn unpack(text: &str) -> Option<String> {
+    undo(text)
+}
+
 /// The source of a text that was reduced losslessly, byte for byte. None for a text that was not written by
 /// [`crate::reduce`].
 #[must_use]
@@ -149,14 +165,14 @@ mod tests {
 
         #[test]
         fn what_is_packed_is_undone_exactly(text in text(), kind in prop::sample::select(Kind::ALL.to_vec())) {
-            if let Some(packed) = layers(&text, kind) {
+            if let Some(packed) = layers(&text, kind, Wording::Shared) {
                 prop_assert_eq!(undo(&packed), Some(text), "{}", packed);
             }
         }
 
         #[test]
         fn a_broken_code_is_refused_without_harm(text in text(), cut in 0..4000usize, put in prop::sample::select(vec!["", "⟨=⟩", "⟨=t 2⟩\n", "⟨=×9⟩", "\"", " ", "⟨=↑ 1–4: x⟩", "{99}", "{>4000}"])) {
-            let mut packed = layers(&text, Kind::Log).unwrap_or(text);
+            let mut packed = layers(&text, Kind::Log, Wording::Shared).unwrap_or(text);
             let mut at = cut.min(packed.len());
             while !packed.is_char_boundary(at) { at -= 1; }
             let mut end = (at + cut % 7).min(packed.len());
@@ -201,11 +217,11 @@ mod tests {
     fn what_is_searched_for_line_by_line_is_not_taken_apart() {
         let log: String =
             (0..60).map(|n| format!("12:00:{n:02} INFO served request {n} to client\n")).collect();
-        assert!(pack(&log, Kind::Log).is_some());
+        assert!(pack(&log, Kind::Log, Wording::Shared).is_some());
         for kind in
             [Kind::Build, Kind::Tests, Kind::Diff, Kind::Trace, Kind::Code, Kind::Markdown, Kind::Prose]
         {
-            assert_eq!(pack(&log, kind), None, "{kind}");
+            assert_eq!(pack(&log, kind, Wording::Shared), None, "{kind}");
         }
     }
 

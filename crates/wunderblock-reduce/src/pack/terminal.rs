@@ -143,7 +143,7 @@ mod tests {
     fn colours_are_signs() {
         let text: String =
             (0..8).map(|n| format!("\x1b[0m\x1b[1m\x1b[32m   Compiling\x1b[0m crate{n} v1.0\n")).collect();
-        let packed = layers(&text, Kind::Build).unwrap();
+        let packed = layers(&text, Kind::Build, crate::pack::Wording::Shared).unwrap();
         assert!(
             packed.starts_with("⟨=ansi ~0m1m32m ^0m⟩~   Compiling^ crate0 v1.0\n~   Compiling^ crate1"),
             "{packed}"
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn states_of_one_line_are_rows() {
         let text: String = (0..60).map(|n| format!("Receiving objects: {n:>3}% ({n}/60), done\r")).collect();
-        let packed = layers(&text, Kind::Build).unwrap();
+        let packed = layers(&text, Kind::Build, crate::pack::Wording::Shared).unwrap();
         assert!(
             packed.starts_with("⟨=cr⟩\n⟨=t⟩\nReceiving objects:{>5} ({}/60), done\n0% 0\n1% 1\n"),
             "{packed}"
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn line_endings_are_said_once() {
         let text = "waiting for the lock on the build directory\r\n".repeat(12);
-        let packed = layers(&text, Kind::Build).unwrap();
+        let packed = layers(&text, Kind::Build, crate::pack::Wording::Shared).unwrap();
         assert_eq!(packed, "⟨=crlf⟩waiting for the lock on the build directory ⟨=×12⟩\n⟨=⟩");
         assert_eq!(undo(&packed), Some(text));
     }

@@ -390,12 +390,12 @@ fn a_quarter_of_the_tokens_shows_what_one_reads_a_text_for() {
 #[test]
 fn quoted_reports_are_not_reports() {
     let quoted = "# Notes on the shelf\n\nWe saw this yesterday, when the row was full and nobody had returned a book for days:\n\n```\nrunning 2 tests\ntest a ... ok\ntest b ... FAILED\n\ntest result: FAILED. 1 passed; 1 failed\n```\n\n## What to do\n\nNothing, says the librarian. Rows fill and rows empty.\nThe report is kept for those who come after us.\n";
-    assert_eq!(detect::kind(quoted), Kind::Prose);
+    assert_eq!(detect::kind(quoted), Kind::Markdown);
     let history = quoted.replace(
         "running 2 tests\ntest a ... ok\n",
         "error[E0308]: no\n  --> src/a.rs:3:7\n   |\n 3 | a\n   | ^\n",
     );
-    assert_eq!(detect::kind(&history), Kind::Prose);
+    assert_eq!(detect::kind(&history), Kind::Markdown);
     let log: String = (0..50)
         .map(|n| format!("nova.log_07:11:{:02} 2031-05-04 07:11:{:02}.120 77 INFO shelf.api [req-{n}] src/shelf.py:{n}: test_{n} PASSED\n", n % 60, n % 60))
         .collect();
