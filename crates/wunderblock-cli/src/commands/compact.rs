@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use wunderblock::{CompactOptions, Compacted, ContextOptions, MadeNode, Outcome, Stage};
 use wunderblock_core::compact::{Task, TaskState};
+use wunderblock_core::compaction::Manner;
 use wunderblock_core::stub::grouped;
 
 pub(crate) async fn run(
@@ -123,8 +124,13 @@ const NODES: usize = 12;
 
 fn node_line(node: &MadeNode) -> String {
     let (before, after) = (grouped(node.before.0), grouped(node.after.0));
+    // As it was asked for, a summary need not say how it came about.
+    let manner = match node.manner {
+        Manner::Normal => String::new(),
+        manner => format!(", {}", manner.word()),
+    };
     let line = format!(
-        "  #{} summary of {}–{}, level {}: {before} → {after} tokens, {}",
+        "  #{} summary of {}–{}, level {}: {before} → {after} tokens, {}{manner}",
         node.at,
         node.from,
         node.to,
@@ -177,6 +183,7 @@ pub(crate) fn machine(session: &str, done: &Compacted) -> Value {
             "to_seq": node.to.0,
             "level": node.level,
             "producer": node.producer,
+            "manner": node.manner,
             "tokens_before": node.before.0,
             "tokens_after": node.after.0,
         })

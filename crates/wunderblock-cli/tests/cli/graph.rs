@@ -20,6 +20,7 @@ fn desk() -> Desk {
         made(
             "5",
             "\"from_seq\":2,\"to_seq\":3,\"lane\":\"main\",\"producer\":\"extractive\",\"policy\":\"balanced\",\
+             \"manner\":\"fallback\",\
              \"summary\":\"## Intent\\n- trailing comma (#2)\",\"tokens_before\":40,\"tokens_after\":9,\
              \"check\":{\"grounded\":0.985,\"kept\":2,\"demanded\":2,\"answered\":1.0}",
         ),

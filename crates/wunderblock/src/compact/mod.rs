@@ -35,7 +35,7 @@ use crate::summarize::Summarise;
 use std::fmt;
 use std::sync::Arc;
 use wunderblock_core::compact::{Due, Level, Task};
-use wunderblock_core::compaction::{CompactionRejected, Rejection, RungTaken, Spent};
+use wunderblock_core::compaction::{CompactionRejected, Manner, Rejection, RungTaken, Spent};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::policy::Policy;
@@ -206,6 +206,8 @@ pub struct MadeNode {
     pub level: u32,
     /// Who wrote it.
     pub producer: String,
+    /// How it came about.
+    pub manner: Manner,
     /// What it replaces took.
     pub before: Tokens,
     /// What it takes.
@@ -370,6 +372,7 @@ fn account(options: &CompactOptions, (lane, due): (&LaneId, Due), climbed: &Clim
             to: node.job.to,
             level: node.job.level,
             producer: draft.producer.to_string(),
+            manner: draft.manner,
             before: node.job.tokens,
             after: node.tokens,
             text: draft.text.clone(),

@@ -170,6 +170,7 @@ pub(crate) fn facts(proposal: &Proposal, drafts: &[Draft], by: &By<'_>) -> Vec<(
             policy: Some(by.policy.into()),
             prompt: draft.prompt.clone().or_else(|| Some(by.prompt.into())),
             focus: focus.clone(),
+            manner: Some(draft.manner),
             check: draft.check,
             rejected: draft.rejected.clone(),
             spent: draft.spent.clone(),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wunderblock::Outcome;
 use wunderblock::summarize::Failure;
+use wunderblock_core::compaction::Manner;
 use wunderblock_core::message::{MediaForm, Message, Part, Role};
 use wunderblock_core::units::{Seq, Tokens};
 
@@ -185,12 +186,49 @@ fn a_summary_that_is_no_shorter_is_tried_once_more_and_then_written_mechanically
     assert!(!done.nodes.is_empty());
     assert_eq!(calls.load(Ordering::SeqCst), 2 * done.nodes.len());
     for (_, made) in scene.made() {
-        assert_eq!(&*made.producer, "extractive");
+        assert_eq!((&*made.producer, made.manner), ("extractive", Some(Manner::Fallback)));
         assert_eq!(made.rejected.len(), 2, "{:?}", made.rejected);
         assert!(made.rejected.iter().all(|no| &*no.producer == "acts" && no.why.contains("tokens")));
         assert!(made.tokens_after < made.tokens_before);
     }
     scene.is_whole();
+}
+
+/// C-19: how a summary came about is in its record, in the account, and in what describes it.
+#[test]
+fn how_a_summary_came_about_is_recorded() {
+    let policy = policy("extends = \"balanced\"\n[[step]]\ndo = \"summarise\"\nall = true\n");
+    let dry = wunderblock::CompactOptions { dry_run: true, ..by_hand(&policy, 24_000) };
+    let plain = Scene::of(30).compact(&dry);
+    assert!(
+        plain.nodes.iter().all(|node| node.manner == Manner::Normal),
+        "as it was asked for: without a model"
+    );
+    let good = plain.nodes[0].text.clone();
+    // By the call: what is answered first, and after it.
+    type Answer = fn(&str, &str) -> String;
+    let (long, none, same): (Answer, Answer, Answer) =
+        (|_, prompt| prompt.to_owned(), |_, _| String::new(), |good, _| good.to_owned());
+    let table = [
+        (same, same, Manner::Normal, "acts"),
+        (long, same, Manner::Aggressive, "acts"),
+        (none, same, Manner::Fallback, "extractive"),
+        (long, long, Manner::Fallback, "extractive"),
+    ];
+    for (first, then, manner, producer) in table {
+        let (scene, calls, good) = (Scene::of(30), AtomicUsize::new(0), good.clone());
+        let compactor = with(&policy, move |task| {
+            let answer = if calls.fetch_add(1, Ordering::SeqCst) == 0 { first } else { then };
+            written(answer(&good, &task.prompt))
+        });
+        let done = scene.compact(&wunderblock::CompactOptions { compactor, ..by_hand(&policy, 24_000) });
+        assert_eq!(done.nodes.len(), 1);
+        assert_eq!((done.nodes[0].manner, done.nodes[0].producer.as_str()), (manner, producer));
+        assert_eq!(scene.made()[0].1.manner, Some(manner));
+        assert_eq!(scene.nodes()[0].manner, Some(manner));
+        let told = serde_json::to_value(&scene.nodes()[0]).unwrap();
+        assert_eq!(told["manner"], manner.word(), "the word is that of the record");
+    }
 }
 
 /// C-20: nothing in answer is no stall.
