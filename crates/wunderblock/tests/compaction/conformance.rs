@@ -206,20 +206,18 @@ fn how_a_summary_came_about_is_recorded() {
     );
     let good = plain.nodes[0].text.clone();
     // By the call: what is answered first, and after it.
-    type Answer = fn(&str, &str) -> String;
-    let (long, none, same): (Answer, Answer, Answer) =
-        (|_, prompt| prompt.to_owned(), |_, _| String::new(), |good, _| good.to_owned());
+    let (same, none, long) = (good.as_str(), "", "a word more ".repeat(20_000));
     let table = [
         (same, same, Manner::Normal, "acts"),
-        (long, same, Manner::Aggressive, "acts"),
+        (long.as_str(), same, Manner::Aggressive, "acts"),
         (none, same, Manner::Fallback, "extractive"),
-        (long, long, Manner::Fallback, "extractive"),
+        (long.as_str(), long.as_str(), Manner::Fallback, "extractive"),
     ];
     for (first, then, manner, producer) in table {
-        let (scene, calls, good) = (Scene::of(30), AtomicUsize::new(0), good.clone());
-        let compactor = with(&policy, move |task| {
-            let answer = if calls.fetch_add(1, Ordering::SeqCst) == 0 { first } else { then };
-            written(answer(&good, &task.prompt))
+        let (scene, calls) = (Scene::of(30), AtomicUsize::new(0));
+        let (first, then) = (first.to_owned(), then.to_owned());
+        let compactor = with(&policy, move |_| {
+            written(if calls.fetch_add(1, Ordering::SeqCst) == 0 { first.clone() } else { then.clone() })
         });
         let done = scene.compact(&wunderblock::CompactOptions { compactor, ..by_hand(&policy, 24_000) });
         assert_eq!(done.nodes.len(), 1);
