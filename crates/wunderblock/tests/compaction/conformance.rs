@@ -8,6 +8,7 @@ use wunderblock::Outcome;
 use wunderblock::summarize::Failure;
 use wunderblock_core::compaction::Manner;
 use wunderblock_core::message::{MediaForm, Message, Part, Role};
+use wunderblock_core::policy::Permille;
 use wunderblock_core::units::{Seq, Tokens};
 
 /// Everything is summarised, in small pieces.
@@ -226,6 +227,23 @@ fn how_a_summary_came_about_is_recorded() {
         assert_eq!(scene.nodes()[0].manner, Some(manner));
         let told = serde_json::to_value(&scene.nodes()[0]).unwrap();
         assert_eq!(told["manner"], manner.word(), "the word is that of the record");
+    }
+}
+
+/// What is written without a model names nothing that its range does not contain, under any policy, however often it is
+/// summarised again.
+#[test]
+fn what_is_written_mechanically_is_grounded() {
+    for policy in active() {
+        let scene = Scene::new();
+        for round in 0..3 {
+            scene.turns(round * 16..round * 16 + 16);
+            scene.compact(&by_hand(&policy, 16_000));
+        }
+        for (seq, made) in scene.made() {
+            let grounded = made.check.unwrap().grounded;
+            assert_eq!(grounded, Permille::ONE, "{}: position {seq}: {made:?}", policy.name);
+        }
     }
 }
 
