@@ -207,7 +207,7 @@ pub struct CompactionRejected {
     pub why: Box<str>,
     /// What the request takes.
     pub tokens: Tokens,
-    /// How many in a row there have been, this one included.
+    /// How many in a row came to nothing, this one included if it [counts](Self::counts).
     pub round: u32,
     /// What was tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -218,6 +218,15 @@ pub struct CompactionRejected {
     /// What was spent all the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spent>,
+}
+
+impl CompactionRejected {
+    /// Whether it says that compacting the lane comes to nothing. That somebody said no, or that another was first, says
+    /// nothing of it.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        !matches!(&*self.outcome, "vetoed" | "overtaken")
+    }
 }
 
 /// See [`crate::event::Fact::CompactionUndone`].

@@ -73,7 +73,9 @@ impl Session {
         let head = self.info().await?.head;
         let rejected = self.marked(Marked::Kind("compaction.rejected"), head).await?;
         let newest = rejected.into_iter().find_map(|event| match event.fact {
-            Some(Fact::CompactionRejected(rejected)) if rejected.lane == *lane => Some((event.seq, rejected)),
+            Some(Fact::CompactionRejected(rejected)) if rejected.lane == *lane && rejected.counts() => {
+                Some((event.seq, rejected))
+            }
             _ => None,
         });
         let Some((at, rejected)) = newest else { return Ok(None) };

@@ -319,26 +319,26 @@ impl Session {
         if options.dry_run {
             return Ok(account);
         }
-        let round = self.rounds(&account.lane).await?.map_or(0, |(round, _)| round).saturating_add(1);
         let why = match &account.outcome {
             Outcome::Vetoed(why) => why.clone(),
             Outcome::Overtaken => "what it was made from changed meanwhile".to_owned(),
             Outcome::Refused => "no summary could be taken".to_owned(),
             _ => "no step saves what it must".to_owned(),
         };
-        let fact = Fact::CompactionRejected(CompactionRejected {
+        let mut rejected = CompactionRejected {
             lane: account.lane.clone(),
             policy: account.policy.as_str().into(),
             trigger: account.due.why.as_str().into(),
             outcome: account.outcome.word().into(),
             why: why.into(),
             tokens,
-            round,
+            round: self.rounds(&account.lane).await?.map_or(0, |(round, _)| round),
             rungs: account.rungs.clone(),
             rejected: account.rejected.clone(),
             spent: together(&account.spent),
-        });
-        self.note(fact).await?;
+        };
+        rejected.round = rejected.round.saturating_add(u32::from(rejected.counts()));
+        self.note(Fact::CompactionRejected(rejected)).await?;
         Ok(account)
     }
 }

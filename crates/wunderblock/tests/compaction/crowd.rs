@@ -169,6 +169,22 @@ fn what_touches_the_range_makes_the_proposal_void() {
     }
 }
 
+/// That another was first says nothing against trying again.
+#[test]
+fn an_overtaken_compaction_is_no_round_for_nothing() {
+    let scene = Scene::of(30);
+    let options = by_itself(&small(), WINDOW);
+    for round in 0..4 {
+        let slow = Slow::start(scene.session.clone(), options.clone());
+        scene.add(vec![Fact::ContentPinned(ContentPinned { target: Seq(7 + round), pinned: true })]);
+        assert_eq!(slow.end().outcome, Outcome::Overtaken, "{round}");
+        assert_eq!(scene.rejected().last().unwrap().round, 0);
+        // The calls of this hour are used up.
+        scene.wait(3_600_001);
+    }
+    assert_eq!(scene.compact(&options).outcome, Outcome::Compacted);
+}
+
 /// A result that comes while its call is being summarised is not lost: the call waits in the tail, or the proposal is void.
 #[test]
 fn a_result_that_comes_late_finds_its_call() {
