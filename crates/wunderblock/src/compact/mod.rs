@@ -10,6 +10,7 @@
 mod climb;
 mod due;
 mod hook;
+mod lease;
 mod prepare;
 mod publish;
 mod ration;
@@ -29,7 +30,6 @@ pub use undo::Undone;
 
 use crate::build::ContextOptions;
 use crate::error::Error;
-use crate::limits;
 use crate::session::Session;
 use crate::summarize::Summarise;
 use std::fmt;
@@ -234,10 +234,12 @@ impl Session {
         {
             return Ok(empty(options, lane, due, Outcome::Busy(other)));
         }
-        let done = self.compact_held(options, &lane, due).await;
-        if !options.dry_run {
-            self.release(&lane, &holder).await?;
+        let work = self.compact_held(options, &lane, due);
+        if options.dry_run {
+            return work.await;
         }
+        let done = self.holding((&lane, &holder), work).await;
+        self.release(&lane, &holder).await?;
         done
     }
 
@@ -407,6 +409,3 @@ fn together(spent: &[Spent]) -> Option<Spent> {
     let (first, rest) = spent.split_first()?;
     Some(rest.iter().fold(first.clone(), add))
 }
-
-/// How long a worker holds a lane without renewing, in milliseconds.
-const LEASE: i64 = limits::COMPACTION_LEASE;
