@@ -166,15 +166,6 @@ impl<'a> Ranges<'a> {
     }
 }
 
-/// The length of range a policy's summaries cover, where it names one.
-pub(super) fn chunk(policy: &Policy) -> Tokens {
-    let named = policy.steps.iter().find_map(|act| match act {
-        Act::Summarise { chunk, .. } => Some(*chunk),
-        _ => None,
-    });
-    named.unwrap_or_default()
-}
-
 /// What a summary of so much should take.
 pub(super) fn target(summary: &Summary, tokens: Tokens) -> Tokens {
     summary.share.of(tokens).max(summary.at_least).min(summary.target.max(summary.at_least))

@@ -79,6 +79,26 @@ fn an_anchored_summary_takes_in_what_stands_before_it_and_no_gap() {
 }
 
 #[test]
+fn summaries_are_condensed_without_a_step_that_makes_some() {
+    let mut history = ledger(Vec::new());
+    let leaf = exchange(vec![plain_summarise(Tokens::ZERO)], 1);
+    for _ in 0..6 {
+        turns(&mut history, 4);
+        compact(&mut history, &leaf);
+    }
+    let view = view_of(&history.events);
+    let one = view.nodes().map(|node| wunderblock_core::cost::node(node, &history.wax).tokens).max().unwrap();
+    let made = |chunk: Tokens| {
+        let made = proposal(&history, &exchange(vec![plain_condense(2, chunk)], 1));
+        made.nodes[0].job.sources.len()
+    };
+    // As many as its own length of chunk holds; no fewer than it takes to make one.
+    assert_eq!(made(Tokens::ZERO), 6);
+    assert_eq!(made(Tokens(one.0 * 3)), 3);
+    assert_eq!(made(Tokens(1)), 2);
+}
+
+#[test]
 fn a_summary_that_was_erased_goes_into_no_other() {
     let mut history = ledger(Vec::new());
     let leaf = exchange(vec![plain_summarise(Tokens::ZERO)], 1);
@@ -90,7 +110,7 @@ fn a_summary_that_was_erased_goes_into_no_other() {
     let view = view_of(&history.events);
     let first = view.trim().nodes[0].at;
     assert!(first < view.trim().drop_before, "the frontier is behind its event");
-    let made = proposal(&history, &exchange(vec![plain_condense(3)], 1));
+    let made = proposal(&history, &exchange(vec![plain_condense(3, Tokens::ZERO)], 1));
     assert_eq!(made.nodes[0].job.sources[0], first);
     history.say(user("more"));
     assert!(rebase(&made, &view, &view_of(&history.events)).is_some());

@@ -165,7 +165,7 @@ fn summaries_become_one_of_the_next_level() {
     for turn in 1..=8 {
         history.say(user(&format!("turn {turn} {}", "w".repeat(1_500))));
     }
-    let steps = vec![plain_summarise(Tokens(1)), plain_condense(3)];
+    let steps = vec![plain_summarise(Tokens(1)), plain_condense(3, Tokens(1))];
     let lines = compacted(&mut history, steps, tail(1), window(100_000));
     let fence = |tag: &str, (from, to): (u64, u64), range: &str| {
         format!(
