@@ -6,7 +6,7 @@ use super::{Detail, Job};
 use crate::cost;
 use crate::pair::{Arrangement, Unit};
 use crate::plan::Ask;
-use crate::policy::{Act, Measure, Permille, Policy, Summary, chunk_tokens};
+use crate::policy::{Measure, Permille, Policy, Summary, chunk_tokens};
 use crate::units::{Seq, Tokens};
 use crate::view::Node;
 
