@@ -140,7 +140,8 @@ fn node_line(node: &MadeNode) -> String {
     format!("{}\n", fit(&line, width()))
 }
 
-fn verdict(session: &str, done: &Compacted) -> String {
+/// What came of it, and what to do next.
+pub(crate) fn verdict(session: &str, done: &Compacted) -> String {
     let (before, after) = (grouped(done.before.0), grouped(done.after.0));
     let session = clean(session);
     match &done.outcome {

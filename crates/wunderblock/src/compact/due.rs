@@ -35,6 +35,7 @@ impl Session {
             limit: sized.limit,
             window: sized.window,
             overflows: sized.overflows,
+            refused: sized.refused,
             messages: sized.messages,
             age: Millis(sized.now.0.saturating_sub(since.0)),
             cache_left: sized.cache_until.map(|until| Millis(until.0.saturating_sub(sized.now.0))),
