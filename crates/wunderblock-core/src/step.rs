@@ -90,8 +90,8 @@ impl Trim {
     #[must_use]
     pub fn mark_of(&self, seq: Seq) -> Option<usize> {
         let from = self.forms.partition_point(|((at, _), _)| *at < seq);
-        let own = self.forms.iter().skip(from).take_while(|((at, _), _)| *at == seq);
-        own.filter(|(_, form)| *form == Form::Placeholder).map(|((_, index), _)| *index).next()
+        let mut own = self.forms.iter().skip(from).take_while(|((at, _), _)| *at == seq);
+        own.find(|(_, form)| *form == Form::Placeholder).map(|((_, index), _)| *index)
     }
 
     /// The summary that stands for a position.

@@ -26,7 +26,7 @@ fn desk() -> Desk {
         ),
         made(
             "6",
-            "\"from_seq\":4,\"to_seq\":5,\"lane\":\"main\",\"producer\":\"claude-sonnet-4\",\
+            "\"from_seq\":4,\"to_seq\":5,\"lane\":\"main\",\"producer\":\"claude-sonnet-4\",\"manner\":\"aggressive\",\
              \"summary\":\"- the database did not answer \\u001b[2J\",\"tokens_before\":3900,\"tokens_after\":12,\
              \"focus\":\"the port\"",
         ),
