@@ -1,7 +1,7 @@
 //! Whether a summary may be taken: it is smaller, has its parts, names what it has to and nothing that is not there, and
 //! gives nobody orders.
 
-use super::extract::{Cue, Found, demands, glean, has, heading, stamp, text_of, without_colour};
+use super::extract::{Cue, Found, demands, glean, has, heading, restored, stamp, text_of, without_colour};
 use super::{Brief, Detail, Material};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -129,7 +129,8 @@ pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: A
     if !absent.is_empty() {
         faults.push(Fault::MissingLiteral(absent));
     }
-    let grounding = known(text, material, &found, brief).check(text);
+    let names = restored(text);
+    let grounding = known(&names, material, &found, brief).check(&names);
     let score = grounding.score();
     if score < against.grounded {
         faults.push(Fault::Ungrounded(grounding.unknown));
