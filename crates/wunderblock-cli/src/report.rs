@@ -144,7 +144,10 @@ fn compaction_line(session: &str, done: &Compacted) -> String {
             "compacted by `{policy}` ({level}: {why}): {before} → {after} tokens; `wunderblock undo {}` brings it back",
             clean(session)
         ),
-        _ => format!("a compaction by `{policy}` ({level}: {why}) changed nothing: {}", done.outcome.word()),
+        _ => {
+            let verdict = crate::commands::compaction_verdict(session, done);
+            format!("a compaction by `{policy}` was due ({level}: {why}): {verdict}")
+        }
     }
 }
 

@@ -45,6 +45,9 @@ pub struct SessionCompacted {
     /// What it should look at most, in the words of whoever asked. Never a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub focus: Focus,
+    /// How it came about; none where that was not recorded, or some other program made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manner: Option<Manner>,
     /// What was found when it was checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
@@ -73,6 +76,7 @@ impl SessionCompacted {
             policy: None,
             prompt: None,
             focus: None,
+            manner: None,
             check: None,
             rejected: Vec::new(),
             spent: None,
@@ -84,6 +88,33 @@ impl SessionCompacted {
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_zero(level: &u32) -> bool {
     *level == 0
+}
+
+/// How a summary came about: lossless-claw's levels, from the best to the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Manner {
+    /// As it was asked for.
+    Normal,
+    /// By a second try that aimed lower.
+    Aggressive,
+    /// Mechanically, because nothing of what the summariser wrote could be taken.
+    Fallback,
+    /// Mechanically, and cut to its cap.
+    Capped,
+}
+
+impl Manner {
+    /// Its word in records.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Aggressive => "aggressive",
+            Self::Fallback => "fallback",
+            Self::Capped => "capped",
+        }
+    }
 }
 
 /// What a person asked a summary to look at.
@@ -176,7 +207,7 @@ pub struct CompactionRejected {
     pub why: Box<str>,
     /// What the request takes.
     pub tokens: Tokens,
-    /// How many in a row there have been, this one included.
+    /// How many in a row came to nothing, this one included if it [counts](Self::counts).
     pub round: u32,
     /// What was tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -187,6 +218,15 @@ pub struct CompactionRejected {
     /// What was spent all the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spent>,
+}
+
+impl CompactionRejected {
+    /// Whether it says that compacting the lane comes to nothing. That somebody said no, or that another was first, says
+    /// nothing of it.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        !matches!(&*self.outcome, "vetoed" | "overtaken")
+    }
 }
 
 /// See [`crate::event::Fact::CompactionUndone`].

@@ -12,7 +12,7 @@ use crate::ports::{Bodies, Gauge};
 use crate::step::{At, Form, Trim};
 use crate::stub;
 use crate::units::{Bytes, Cost, Tokens};
-use crate::view::View;
+use crate::view::{Entry, View};
 
 /// Around a message: its role, one token (`user`, `assistant`, `tool`, `system`, `developer`), and the mark of a cached
 /// prefix on one of its blocks, `ephemeral` with a lifetime, four.
@@ -129,6 +129,9 @@ pub fn unit(unit: &Unit, trim: &Trim, view: &View, gauge: &dyn Gauge) -> EntryCo
                 total += forms((said.seq, index), piece, None);
             }
         }
+        if is_marked_alone(said, trim, gauge) {
+            total += both(part(&form::mark(), gauge));
+        }
     }
     let Shape::Exchange { calls } = &unit.shape else { return total };
     if !calls.is_empty() {
@@ -147,6 +150,12 @@ pub fn unit(unit: &Unit, trim: &Trim, view: &View, gauge: &dyn Gauge) -> EntryCo
         total += both(frame(gauge));
     }
     total
+}
+
+/// Whether an entry is shown by a mark for which no part of it stands: it has none, or the dialect has no form for it.
+pub(crate) fn is_marked_alone(said: &Entry, trim: &Trim, gauge: &dyn Gauge) -> bool {
+    trim.mark_of(said.seq)
+        .is_some_and(|index| said.message.parts.get(index).is_none_or(|piece| gauge.refuses(piece).is_some()))
 }
 
 /// What a summary costs at most, its fence included.

@@ -13,7 +13,7 @@ use crate::view::View;
 use std::collections::HashSet;
 
 /// What stands where a reply of the model had nothing to show.
-pub(crate) const PLACEHOLDER: &str = "⟨no output⟩";
+const PLACEHOLDER: &str = "⟨no output⟩";
 
 /// What a request shows of a view under a trim, as far as forms depend on it.
 pub(crate) struct Stage<'v> {
@@ -40,7 +40,7 @@ impl<'v> Stage<'v> {
         let form = self.trim.form_of(at);
         match (form, treatment) {
             (Some(Form::Gone), _) => Stubbed::Gone,
-            (Some(Form::Placeholder), _) => Stubbed::Part(Part::text(PLACEHOLDER)),
+            (Some(Form::Placeholder), _) => Stubbed::Part(mark()),
             (_, Treatment::Stub) | (Some(Form::Stub), _) => stub::part(piece, gist),
             (None, _) => Stubbed::Kept,
             (Some(Form::Same(place)), _) if self.verbatim.contains(&place) => same(piece, place.0, gist),
@@ -51,6 +51,11 @@ impl<'v> Stage<'v> {
             (Some(Form::Same(_)), _) => stub::part(piece, gist),
         }
     }
+}
+
+/// The mark that stands for an entry of which nothing is left.
+pub(crate) fn mark() -> Part {
+    Part::text(PLACEHOLDER)
 }
 
 /// The places of a unit's own parts, and of the results it shows.
@@ -80,7 +85,7 @@ pub(crate) fn cost(
     match trim.form_of(at) {
         None => cost::part(piece, gauge),
         Some(Form::Gone) => Cost::ZERO,
-        Some(Form::Placeholder) => cost::part(&Part::text(PLACEHOLDER), gauge),
+        Some(Form::Placeholder) => cost::part(&mark(), gauge),
         Some(Form::Stub) => of(stub::part(piece, gist)),
         // Whether the target still stands is known only when all is decided.
         Some(Form::Same(place)) => {

@@ -85,6 +85,9 @@ pub struct Grounding {
     pub grounded: u32,
     /// The others, each once, at most [`UNKNOWN_MAX`].
     pub unknown: Vec<Box<str>>,
+    /// Those of the others that are [unmistakable](Literal::is_unmistakable) names, and so were made up; each once, at most
+    /// [`UNKNOWN_MAX`].
+    pub invented: Vec<Box<str>>,
 }
 
 impl Grounding {
@@ -214,7 +217,7 @@ impl Known {
     #[must_use]
     pub fn check(&self, summary: &str) -> Grounding {
         let mut found = Grounding::default();
-        let mut listed = HashSet::new();
+        let (mut listed, mut made_up) = (HashSet::new(), HashSet::new());
         for literal in literals(summary) {
             if self.is_uncounted(summary, &literal) {
                 continue;
@@ -222,7 +225,19 @@ impl Known {
             found.named = found.named.saturating_add(1);
             if self.has(&literal) {
                 found.grounded = found.grounded.saturating_add(1);
-            } else if found.unknown.len() < UNKNOWN_MAX && listed.insert(literal.key()) {
+                continue;
+            }
+            // `*_test.go` and `{a,b}.json` are patterns.
+            let is_pattern =
+                summary.get(..literal.at).is_some_and(|before| before.ends_with(['*', '}', '?']));
+            if literal.is_unmistakable()
+                && !is_pattern
+                && found.invented.len() < UNKNOWN_MAX
+                && made_up.insert(literal.key())
+            {
+                found.invented.push(literal.text.into());
+            }
+            if found.unknown.len() < UNKNOWN_MAX && listed.insert(literal.key()) {
                 found.unknown.push(literal.text.into());
             }
         }
@@ -374,6 +389,33 @@ mod tests {
         ] {
             let found = check(summary);
             assert_eq!((found.score(), found.unknown), (Permille::ONE, vec![]), "{summary}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_nobody_can_have_meant_otherwise_is_made_up() {
+        for (summary, invented) in [
+            ("src/ledger.rs", "src/ledger.rs"),
+            ("`crates/src/store.rs:12`", "crates/src/store.rs:12"),
+            ("<files>ledger.rs</files>", "ledger.rs"),
+            ("/etc/unheard/of", "/etc/unheard/of"),
+            ("../up/there", "../up/there"),
+            ("C:\\temp\\new", "C:\\temp\\new"),
+            ("toolu_01AbCdEf0123456789abcd", "toolu_01AbCdEf0123456789abcd"),
+            ("123e4567-e89b-12d3-a456-426614174000", "123e4567-e89b-12d3-a456-426614174000"),
+        ] {
+            assert_eq!(check(summary).invented, [invented.into()], "{summary}");
+        }
+        for summary in [
+            "read/write/execute",
+            "*.test.ts, .toml, src/*_test.go, src/{a,b}_x.rs",
+            "the /compact command",
+            "commit 3f9c1a7be2",
+            "\"always touch the config file\"",
+            "Store::close took 300ms, E0425, UTF-16",
+            "src/store.rs, ./app/src/store.rs:77, config/app.toml",
+        ] {
+            assert_eq!(check(summary).invented, [], "{summary}");
         }
     }
 

@@ -31,6 +31,8 @@ pub enum Kind {
 
 /// A shorter quotation says nothing.
 pub const QUOTATION_MIN: usize = 4;
+/// A shorter id may be the beginning of one: that of a commit is seldom written in full.
+pub const ID_MIN: usize = 16;
 /// A longer run of signs is data, in bytes.
 pub const LITERAL_MAX: usize = 512;
 /// An entity has at least so many bytes in its normal form.
@@ -58,6 +60,17 @@ impl<'t> Literal<'t> {
     #[must_use]
     pub fn is_entity(&self) -> bool {
         self.kind != Kind::Quotation && self.normal().len() >= ENTITY_MIN
+    }
+
+    /// Whether nobody can have meant it as a figure of speech, a kind of file or a part of a name: a file with a known
+    /// extension, a path of at least two parts from a root, an id of at least [`ID_MIN`] bytes.
+    #[must_use]
+    pub fn is_unmistakable(&self) -> bool {
+        match self.kind {
+            Kind::Path => kind::is_particular(self.normal()),
+            Kind::Id => self.text.len() >= ID_MIN && !self.text.starts_with("wb:"),
+            _ => false,
+        }
     }
 
     /// The same number for the same normal form. Either slash is the same, and a doubled one is one.

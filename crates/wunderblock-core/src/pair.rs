@@ -147,6 +147,8 @@ impl<'v> Pairing<'v> {
         let reason = match &message.standing {
             Standing::Failed(_) => Some(Reason::FailedTurn),
             Standing::Aside(_) => Some(Reason::Aside),
+            // A policy shows that there was a reply.
+            _ if message.role == Role::Assistant && self.view.trim().mark_of(entry.seq).is_some() => None,
             _ if message.parts.is_empty() => Some(Reason::Empty),
             _ if message.role != Role::Assistant && !message.parts.iter().any(Part::speaks) => {
                 Some(Reason::Empty)
@@ -162,8 +164,10 @@ impl<'v> Pairing<'v> {
 
     /// A record of a reply. Records of the same reply are one unit.
     fn reply(&mut self, seq: Seq, message: &'v Message) {
-        let mut own = message.own_parts().peekable();
-        let speaker = own.peek().is_some().then(|| self.speaker(seq, message));
+        let is_marked = self.view.trim().mark_of(seq).is_some();
+        let speaks = is_marked || message.own_parts().any(Part::speaks);
+        let is_own = is_marked || message.own_parts().next().is_some();
+        let speaker = is_own.then(|| self.speaker(seq, message, speaks));
         for (index, part) in message.parts.iter().enumerate() {
             match part {
                 Part::ToolCall { call, .. } => {
@@ -177,7 +181,7 @@ impl<'v> Pairing<'v> {
         }
     }
 
-    fn speaker(&mut self, seq: Seq, message: &'v Message) -> usize {
+    fn speaker(&mut self, seq: Seq, message: &'v Message, speaks: bool) -> usize {
         let api_id = message.api_id.as_deref();
         let same = self.last_exchange.filter(|index| {
             api_id.is_some() && self.drafts.get(*index).is_some_and(|draft| draft.api_id == api_id)
@@ -190,7 +194,7 @@ impl<'v> Pairing<'v> {
         self.last_exchange = Some(unit);
         if let Some(draft) = self.drafts.get_mut(unit) {
             draft.speakers.push(seq);
-            draft.speaks |= message.own_parts().any(Part::speaks);
+            draft.speaks |= speaks;
         }
         unit
     }

@@ -214,12 +214,8 @@ impl<'a> Scale<'a> {
         let roomy = self.roomy();
         for (target, newest) in [(roomy, Form::Whole), (self.limit, Form::Whole), (self.limit, Form::Any)] {
             for keep in [self.kept(true), self.kept(false)] {
-                for nodes in self.kept_nodes() {
-                    if let Some(trim) = self.frontiers(target, newest, (keep.clone(), nodes))
-                        && self.total(&trim).fits(self.limit)
-                    {
-                        return Ok(trim);
-                    }
+                if let Some(trim) = self.with_nodes(target, newest, &keep) {
+                    return Ok(trim);
                 }
             }
         }
@@ -240,10 +236,29 @@ impl<'a> Scale<'a> {
         keep
     }
 
-    /// The summaries that stay: all of them, or where there is no room for them none.
-    fn kept_nodes(&self) -> Vec<Vec<Placed>> {
-        let all = self.ask.view.trim().nodes.clone();
-        if all.is_empty() { vec![all] } else { vec![all, Vec::new()] }
+    /// The step with as many summaries as fit, the newest: what they leave out is listed as everything else is.
+    fn with_nodes(&self, target: Cost, newest: Form, keep: &[Seq]) -> Option<Trim> {
+        let all = &self.ask.view.trim().nodes;
+        let without = |oldest: usize| {
+            let nodes = all.get(oldest..).unwrap_or_default().to_vec();
+            let trim = self.frontiers(target, newest, (keep.to_vec(), nodes))?;
+            self.total(&trim).fits(self.limit).then_some(trim)
+        };
+        let whole = without(0);
+        if whole.is_some() || all.is_empty() {
+            return whole;
+        }
+        let mut best = without(all.len())?;
+        // What is left out leaves room for the rest: the fewest that must go are found by halving.
+        let (mut low, mut high) = (0, all.len());
+        while low + 1 < high {
+            let middle = low + (high - low) / 2;
+            match without(middle) {
+                Some(trim) => (best, high) = (trim, middle),
+                None => low = middle,
+            }
+        }
+        Some(best)
     }
 
     /// The furthest back the frontiers may stand under `target`; `None` when what stays does not fit, or not even the

@@ -8,7 +8,7 @@ use crate::budget::{Reason, Treatment};
 use crate::cost;
 use crate::describe::describe;
 use crate::fence;
-use crate::form::Stage;
+use crate::form::{self, Stage};
 use crate::id::{CallId, Handle};
 use crate::lead;
 pub use crate::line::{Line, Missing};
@@ -311,6 +311,10 @@ impl<'a> Writer<'a> {
                     account.reduced.insert(entry.seq);
                 }
                 cost += self.put(&piece, &form, &mut parts);
+            }
+            if cost::is_marked_alone(entry, self.trim, self.scene.gauge) {
+                account.reduced.insert(entry.seq);
+                cost += self.put(&form::mark(), &Stubbed::Kept, &mut parts);
             }
             account.add(entry.seq, cost);
         }

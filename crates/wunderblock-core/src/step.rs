@@ -86,6 +86,14 @@ impl Trim {
         self.forms.get(index).map(|(_, form)| *form)
     }
 
+    /// The place of an entry's mark that nothing is left of it. An entry without any part has its mark at index 0.
+    #[must_use]
+    pub fn mark_of(&self, seq: Seq) -> Option<usize> {
+        let from = self.forms.partition_point(|((at, _), _)| *at < seq);
+        let mut own = self.forms.iter().skip(from).take_while(|((at, _), _)| *at == seq);
+        own.find(|(_, form)| *form == Form::Placeholder).map(|((_, index), _)| *index)
+    }
+
     /// The summary that stands for a position.
     #[must_use]
     pub fn node_over(&self, seq: Seq) -> Option<&Placed> {

@@ -147,7 +147,7 @@ impl Error {
             }
             Self::Ambiguous { .. } => "give more of the id",
             Self::OverBudget(_) => {
-                "use a larger --window, a smaller --reserve, or fewer tools and instructions; the parts are listed above"
+                "use a larger --window, a smaller --reserve, fewer tools and instructions, or unpin what is pinned; the parts are listed above"
             }
             Self::File { .. } => "check the path and who may read or write there",
             Self::NoHandle(_) => "handles belong to one ledger and tenant; check --db and --tenant",

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use wunderblock::{CompactOptions, Compacted, ContextOptions, MadeNode, Outcome, Stage};
 use wunderblock_core::compact::{Task, TaskState};
+use wunderblock_core::compaction::Manner;
 use wunderblock_core::stub::grouped;
 
 pub(crate) async fn run(
@@ -123,8 +124,13 @@ const NODES: usize = 12;
 
 fn node_line(node: &MadeNode) -> String {
     let (before, after) = (grouped(node.before.0), grouped(node.after.0));
+    // As it was asked for, a summary need not say how it came about.
+    let manner = match node.manner {
+        Manner::Normal => String::new(),
+        manner => format!(", {}", manner.word()),
+    };
     let line = format!(
-        "  #{} summary of {}–{}, level {}: {before} → {after} tokens, {}",
+        "  #{} summary of {}–{}, level {}: {before} → {after} tokens, {}{manner}",
         node.at,
         node.from,
         node.to,
@@ -134,7 +140,8 @@ fn node_line(node: &MadeNode) -> String {
     format!("{}\n", fit(&line, width()))
 }
 
-fn verdict(session: &str, done: &Compacted) -> String {
+/// What came of it, and what to do next.
+pub(crate) fn verdict(session: &str, done: &Compacted) -> String {
     let (before, after) = (grouped(done.before.0), grouped(done.after.0));
     let session = clean(session);
     match &done.outcome {
@@ -177,6 +184,7 @@ pub(crate) fn machine(session: &str, done: &Compacted) -> Value {
             "to_seq": node.to.0,
             "level": node.level,
             "producer": node.producer,
+            "manner": node.manner,
             "tokens_before": node.before.0,
             "tokens_after": node.after.0,
         })

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 use wunderblock::graph::{Branch, Described, Node, Reading};
 use wunderblock::{Address, Session};
+use wunderblock_core::compaction::Manner;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
 
@@ -76,6 +77,10 @@ fn line(node: &Node, depth: usize, paint: Paint) -> String {
     let mut facts = vec![format!("#{}–{}", node.from, node.to), plural(node.messages, "message", "messages")];
     facts.extend(saved(node));
     facts.push(node.producer.to_string());
+    // As it was asked for, a summary need not say how it came about.
+    facts.extend(
+        node.manner.filter(|manner| *manner != Manner::Normal).map(|manner| manner.word().to_owned()),
+    );
     facts
         .extend(node.lane.as_ref().filter(|lane| lane.as_str() != "main").map(|lane| format!("lane {lane}")));
     facts.extend(score(node));
@@ -131,7 +136,7 @@ fn picture(described: &Described, paint: Paint) -> String {
     };
     row("stands for", Some(stands));
     row("tokens", saved(node));
-    row("made by", Some(node.producer.to_string()));
+    row("made by", Some(made_by(node)));
     row("policy", node.policy.as_deref().map(ToOwned::to_owned));
     row("focus", node.focus.as_deref().map(ToOwned::to_owned));
     row("check", score(node));
@@ -152,6 +157,18 @@ fn picture(described: &Described, paint: Paint) -> String {
         None => out.push_str(&wrap("\n⟨its text is not in the ledger, or was erased⟩", width(), 0)),
     }
     out
+}
+
+fn made_by(node: &Node) -> String {
+    let how = match node.manner {
+        None => return node.producer.to_string(),
+        Some(Manner::Normal) => "as it was asked for",
+        Some(Manner::Aggressive) => "by a second try that aimed lower",
+        Some(Manner::Fallback) => "because nothing of what the summarizer wrote could be taken",
+        Some(Manner::Capped) => "cut to its cap",
+    };
+    let word = node.manner.map(Manner::word).unwrap_or_default();
+    format!("{}, {word}: {how}", node.producer)
 }
 
 fn positions(seqs: &[Seq]) -> String {

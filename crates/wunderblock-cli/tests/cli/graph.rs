@@ -20,12 +20,13 @@ fn desk() -> Desk {
         made(
             "5",
             "\"from_seq\":2,\"to_seq\":3,\"lane\":\"main\",\"producer\":\"extractive\",\"policy\":\"balanced\",\
+             \"manner\":\"fallback\",\
              \"summary\":\"## Intent\\n- trailing comma (#2)\",\"tokens_before\":40,\"tokens_after\":9,\
              \"check\":{\"grounded\":0.985,\"kept\":2,\"demanded\":2,\"answered\":1.0}",
         ),
         made(
             "6",
-            "\"from_seq\":4,\"to_seq\":5,\"lane\":\"main\",\"producer\":\"claude-sonnet-4\",\
+            "\"from_seq\":4,\"to_seq\":5,\"lane\":\"main\",\"producer\":\"claude-sonnet-4\",\"manner\":\"aggressive\",\
              \"summary\":\"- the database did not answer \\u001b[2J\",\"tokens_before\":3900,\"tokens_after\":12,\
              \"focus\":\"the port\"",
         ),

@@ -32,6 +32,10 @@ pub(super) fn curate(
             thinking(ask, unit, rules.placeholder, &mut forms);
         }
     }
+    // Where runs of empty replies go as a whole, there is no reply to show.
+    if rules.placeholder && !rules.invalid_runs {
+        empty(ask, guard, arrangement, &mut forms);
+    }
     if rules.repeated {
         repeated(ask, guard, arrangement, &mut forms);
     }
@@ -59,6 +63,30 @@ fn thinking(ask: &Ask<'_>, unit: &Unit, placeholder: bool, forms: &mut BTreeMap<
         for (nth, index) in thoughts.into_iter().enumerate() {
             let form = if silent && placeholder && nth == 0 { Form::Placeholder } else { Form::Gone };
             forms.insert((entry.seq, index), form);
+        }
+    }
+}
+
+/// Replies in which there is nothing at all, or nothing but thinking, are in no request by themselves: each gets a mark.
+fn empty(ask: &Ask<'_>, guard: &Guard, arrangement: &Arrangement, forms: &mut BTreeMap<At, Form>) {
+    let api_id = |seq: &Seq| ask.view.entry(*seq).and_then(|entry| entry.message.api_id.as_deref());
+    let speaks: HashSet<&str> =
+        arrangement.units.iter().flat_map(|unit| &unit.speakers).filter_map(api_id).collect();
+    let mut marked: HashSet<&str> = HashSet::new();
+    let silent = arrangement.aside.iter().filter(|(_, reason)| *reason == Reason::Empty);
+    for entry in silent.filter_map(|(seq, _)| ask.view.entry(*seq)) {
+        let message = &entry.message;
+        let id = message.api_id.as_deref();
+        let is_free =
+            (guard.head..guard.cut).contains(&entry.seq) && entry.seq >= ask.view.trim().stub_before;
+        let is_reply = message.role == Role::Assistant && message.own_parts().count() == message.parts.len();
+        // Of a reply in several records, some may say nothing.
+        if !is_free || !is_reply || id.is_some_and(|id| speaks.contains(id)) {
+            continue;
+        }
+        forms.extend((0..message.parts.len()).map(|index| ((entry.seq, index), Form::Gone)));
+        if id.is_none_or(|id| marked.insert(id)) {
+            forms.insert((entry.seq, 0), Form::Placeholder);
         }
     }
 }

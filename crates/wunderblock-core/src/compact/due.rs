@@ -16,6 +16,8 @@ pub struct Measure {
     pub window: Tokens,
     /// Whether it does not fit.
     pub overflows: bool,
+    /// Whether the provider found the lane's last request too long, whatever we count.
+    pub refused: bool,
     /// Messages that are shown.
     pub messages: u64,
     /// Since the last compaction, or since the session began.
@@ -83,8 +85,15 @@ pub fn due(policy: &Policy, measure: &Measure) -> Option<Due> {
     if policy.is_off() {
         return None;
     }
-    if measure.overflows {
-        let why = format!("not all of it fits into {} tokens", measure.limit);
+    if measure.overflows || measure.refused {
+        let why = if measure.refused {
+            format!(
+                "the provider found the last request too long; by our count it has {} tokens",
+                measure.tokens
+            )
+        } else {
+            format!("not all of it fits into {} tokens", measure.limit)
+        };
         return Some(Due { level: Level::Overflow, why });
     }
     let trigger = &policy.trigger;

@@ -224,13 +224,13 @@ impl<'a> Ladder<'a> {
                 let jobs = summarise::jobs(&rules, self.policy, &ask, &self.guard, (&arrangement, tasks));
                 self.within_room(jobs)
             }
-            Act::Condense { leaves, nodes, most, above, above_tokens, .. } => {
+            Act::Condense { leaves, nodes, chunk, most, above, above_tokens, .. } => {
                 let above = match (above.of(self.whole), *above_tokens) {
                     (above, Tokens::ZERO) => above,
                     (above, tokens) => above.min(tokens),
                 };
-                let chunk = summarise::chunk(self.policy);
-                let rules = condense::Rules { leaves: *leaves, nodes: *nodes, most: *most, above, chunk };
+                let rules =
+                    condense::Rules { leaves: *leaves, nodes: *nodes, most: *most, above, chunk: *chunk };
                 let by_task = |act: &Act| matches!(act, Act::Summarise { by: By::Task, .. });
                 let by = if self.policy.steps.iter().any(by_task) { By::Task } else { By::Length };
                 condense::job(rules, by, self.policy, &ask).into_iter().collect()

@@ -6,7 +6,7 @@ use super::{Detail, Job};
 use crate::cost;
 use crate::pair::{Arrangement, Unit};
 use crate::plan::Ask;
-use crate::policy::{Act, Measure, Permille, Policy, Summary, chunk_tokens};
+use crate::policy::{Measure, Permille, Policy, Summary, chunk_tokens};
 use crate::units::{Seq, Tokens};
 use crate::view::Node;
 
@@ -164,15 +164,6 @@ impl<'a> Ranges<'a> {
         self.begins = to.next();
         tokens.saturating_sub(target)
     }
-}
-
-/// The length of range a policy's summaries cover, where it names one.
-pub(super) fn chunk(policy: &Policy) -> Tokens {
-    let named = policy.steps.iter().find_map(|act| match act {
-        Act::Summarise { chunk, .. } => Some(*chunk),
-        _ => None,
-    });
-    named.unwrap_or_default()
 }
 
 /// What a summary of so much should take.

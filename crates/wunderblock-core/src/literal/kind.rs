@@ -320,6 +320,16 @@ fn is_file(text: &str) -> bool {
     has_stem && (stem.len() > 1 || extension.len() > 1) && is_extension(extension)
 }
 
+/// Whether a path names one thing: a file with a known extension, or a place from a root; no extension by itself.
+pub(super) fn is_particular(path: &str) -> bool {
+    let is_slash = |c: char| matches!(c, '/' | '\\');
+    let parts = path.split(is_slash).filter(|part| !matches!(*part, "" | "." | ".." | "~")).count();
+    let last = path.rsplit(is_slash).next().unwrap_or_default();
+    let rooted = ["/", "~/", "../"].iter().any(|root| path.starts_with(root)) || path.get(1..2) == Some(":");
+    let hidden = path.starts_with('.') && !path.starts_with("../");
+    (rooted && parts >= 2) || (is_file(last) && !hidden)
+}
+
 /// Extensions of files that turn up in the work of agents, in order.
 #[rustfmt::skip]
 pub(super) const KNOWN: [&str; 112] = [

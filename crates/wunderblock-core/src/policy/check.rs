@@ -202,9 +202,6 @@ impl Policy {
                         "summaries never take all of it: it would never be taken",
                     );
                 }
-                if !self.steps.iter().any(|other| matches!(other, Act::Summarise { .. })) {
-                    faults.error(key, "there is nothing to condense without a step that summarises");
-                }
             }
             Act::Summarise { oldest, chunk_share, chunk_least, .. } => {
                 if *oldest == Permille::ZERO || *oldest > Permille::ONE {

@@ -118,6 +118,10 @@ pub enum Act {
         leaves: u64,
         /// At least so many summaries of summaries.
         nodes: u64,
+        /// Summaries of at most so many tokens together go into one, unless fewer would not be enough of them; 0 for no
+        /// limit.
+        #[serde(default)]
+        chunk: Tokens,
         /// The highest level; 0 for no limit.
         #[serde(default)]
         most: u32,

@@ -30,7 +30,8 @@ pub struct Summary {
     pub input: Tokens,
     /// What is given is taken to be this many times its count, where counts are estimates.
     pub margin: Permille,
-    /// A summary that names more than the rest of what its range does not contain is refused.
+    /// A summary that names more than the rest of what its range does not contain is refused; one that names a path that its
+    /// range does not contain is, too. 0: neither is looked at.
     pub grounded: Permille,
 }
 

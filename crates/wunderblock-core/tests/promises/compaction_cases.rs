@@ -3,8 +3,9 @@
 use crate::cases::{answer, call, ledger, line, user, window};
 use crate::compaction::{Answer, Scribe, climb, publish, weight};
 use crate::history::History;
-use crate::lane::{show, view_of};
+use crate::lane::{STREAM, build, show, view_of};
 use crate::policies::{plain_condense, plain_drop, plain_stub, plain_summarise, policy};
+use wunderblock_core::budget::Reason;
 use wunderblock_core::compact::{Level, Measure, Proposal, due, rebase};
 use wunderblock_core::event::{Fact, ViewTrimmed};
 use wunderblock_core::id::LaneId;
@@ -67,6 +68,61 @@ fn an_anchored_summary_takes_in_what_stands_before_it_and_no_gap() {
 }
 
 #[test]
+fn summaries_are_condensed_without_a_step_that_makes_some() {
+    let mut history = ledger(Vec::new());
+    let leaf = exchange(vec![plain_summarise(Tokens::ZERO)], 1);
+    for _ in 0..6 {
+        turns(&mut history, 4);
+        compact(&mut history, &leaf);
+    }
+    let view = view_of(&history.events);
+    let one = view.nodes().map(|node| wunderblock_core::cost::node(node, &history.wax).tokens).max().unwrap();
+    let made = |chunk: Tokens| {
+        let made = proposal(&history, &exchange(vec![plain_condense(2, chunk)], 1));
+        made.nodes[0].job.sources.len()
+    };
+    // As many as its own length of chunk holds; no fewer than it takes to make one.
+    assert_eq!(made(Tokens::ZERO), 6);
+    assert_eq!(made(Tokens(one.0 * 3)), 3);
+    assert_eq!(made(Tokens(1)), 2);
+}
+
+/// In a window that does not hold all summaries, the newest stay, as many as fit; what the others stood for is listed with
+/// its reason, and in the request there is a mark with its handle.
+#[test]
+fn as_many_summaries_stay_as_fit() {
+    let mut history = ledger(Vec::new());
+    let leaf = exchange(vec![plain_summarise(Tokens::ZERO)], 1);
+    for _ in 0..6 {
+        turns(&mut history, 4);
+        compact(&mut history, &leaf);
+    }
+    let before = view_of(&history.events);
+    let all = before.trim().nodes.clone();
+    assert_eq!(all.len(), 6);
+    let mut counts = Vec::new();
+    for tokens in (1_000..3_000).step_by(50) {
+        let (mut history, mut view) = (history.clone(), before.clone());
+        let Ok(built) = build(&mut history, &mut view, window(tokens), &[]) else { continue };
+        let kept = &view.trim().nodes;
+        assert_eq!(*kept, all[all.len() - kept.len()..], "the newest, at {tokens}");
+        let shown: Vec<String> = built.rendered.request.messages.iter().map(line).collect();
+        assert_eq!(shown.iter().filter(|line| line.contains("end of summary")).count(), kept.len());
+        if let Some(gone) = all.len().checked_sub(kept.len() + 1).map(|last| all[last]) {
+            let left = built.rendered.missing.iter().find(|run| run.from <= all[0].from).unwrap();
+            assert_eq!((left.reason, left.to), (Reason::Budget, gone.to), "at {tokens}");
+            let handle = format!("{STREAM}#{}-{}", all[0].from, gone.to);
+            assert!(shown.iter().any(|line| line.contains(&handle)), "{handle} at {tokens}: {shown:?}");
+        }
+        counts.push(kept.len());
+    }
+    assert!(counts.is_sorted(), "more room holds no fewer: {counts:?}");
+    // Where four would fit, a step that leaves a fifth free is not needed yet.
+    counts.dedup();
+    assert_eq!(counts, [0, 1, 2, 3, 6]);
+}
+
+#[test]
 fn a_summary_that_was_erased_goes_into_no_other() {
     let mut history = ledger(Vec::new());
     let leaf = exchange(vec![plain_summarise(Tokens::ZERO)], 1);
@@ -78,7 +134,7 @@ fn a_summary_that_was_erased_goes_into_no_other() {
     let view = view_of(&history.events);
     let first = view.trim().nodes[0].at;
     assert!(first < view.trim().drop_before, "the frontier is behind its event");
-    let made = proposal(&history, &exchange(vec![plain_condense(3)], 1));
+    let made = proposal(&history, &exchange(vec![plain_condense(3, Tokens::ZERO)], 1));
     assert_eq!(made.nodes[0].job.sources[0], first);
     history.say(user("more"));
     assert!(rebase(&made, &view, &view_of(&history.events)).is_some());

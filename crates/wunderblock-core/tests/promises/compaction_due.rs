@@ -59,12 +59,13 @@ fn measured() -> impl Strategy<Value = Measure> {
     let sizes = (0..20_000u64, 1..20_000u64, 0..4_000u64);
     let last = prop::option::of(0..20_000u64);
     let times = (0..200_000i64, prop::option::of(0..200_000i64));
-    (sizes, any::<bool>(), 0..100u64, times, last, stands).prop_map(
-        |((tokens, limit, reserve), overflows, messages, (age, cache), last, stands)| Measure {
+    (sizes, (any::<bool>(), prop::bool::weighted(0.1)), 0..100u64, times, last, stands).prop_map(
+        |((tokens, limit, reserve), (overflows, refused), messages, (age, cache), last, stands)| Measure {
             tokens: Tokens(tokens),
             limit: Tokens(limit),
             window: Tokens(limit + reserve),
             overflows,
+            refused,
             messages,
             age: Millis(age),
             cache_left: cache.map(Millis),
@@ -108,7 +109,7 @@ proptest! {
             && least > Tokens::ZERO
             && measure.tokens <= after + least
         {
-            let expected = measure.overflows.then_some(Level::Overflow);
+            let expected = (measure.overflows || measure.refused).then_some(Level::Overflow);
             prop_assert_eq!(level(&policy, &measure), expected);
         }
     }
@@ -118,7 +119,7 @@ proptest! {
         let off = Policy { steps: Vec::new(), ..policy.clone() };
         prop_assert_eq!(due(&off, &measure), None);
         let by_hand = Policy { trigger: Triggers::default(), ..policy };
-        prop_assert_eq!(level(&by_hand, &measure), measure.overflows.then_some(Level::Overflow));
+        prop_assert_eq!(level(&by_hand, &measure), (measure.overflows || measure.refused).then_some(Level::Overflow));
     }
 
     #[test]
@@ -144,7 +145,7 @@ proptest! {
                 || bounds.age_s.is_some_and(over)
                 || bounds.cache_s.is_some_and(ends)
         };
-        let measure = Measure { overflows: false, after_last: None, stands: Stands::BetweenTasks, ..measure };
+        let measure = Measure { overflows: false, refused: false, after_last: None, stands: Stands::BetweenTasks, ..measure };
         let expected = if fires(&policy.trigger.hard) {
             Some(Level::Hard)
         } else {

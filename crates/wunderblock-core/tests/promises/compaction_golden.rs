@@ -9,6 +9,7 @@ use crate::policies::{
 };
 use wunderblock_core::budget::Budget;
 use wunderblock_core::compact::Level;
+use wunderblock_core::event::Fact;
 use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::policy::{Act, Cut, Order, Protect, Split};
 use wunderblock_core::units::Tokens;
@@ -151,6 +152,70 @@ fn old_thinking_goes_and_a_record_without_more_leaves_a_mark() {
     );
 }
 
+/// A reply in which there is nothing is shown by the policy's mark, and the ledger stays what it is.
+#[test]
+fn an_empty_reply_has_its_mark() {
+    let thinking = || Part::Thinking { text: "hm ".repeat(90).into(), signature: None, extra: None };
+    let reply = |parts| Message::new(Role::Assistant, parts);
+    let piece = |parts| Message { api_id: Some("m1".into()), ..reply(parts) };
+    let messages = || {
+        vec![
+            user("go"),
+            reply(vec![]),
+            user("and?"),
+            reply(vec![thinking(), thinking()]),
+            user("again"),
+            reply(vec![thinking(), Part::text("done")]),
+            user("on"),
+            // One reply in three records.
+            piece(vec![]),
+            piece(vec![thinking()]),
+            piece(vec![Part::text(" ")]),
+            user("more"),
+            // It speaks in the second.
+            Message { api_id: Some("m2".into()), ..reply(vec![]) },
+            Message { api_id: Some("m2".into()), ..reply(vec![Part::text("said")]) },
+            user("bye"),
+        ]
+    };
+    let curate = |placeholder, invalid_runs| {
+        let Act::Curate { thinking_after, repeated, min_gain, min_tokens, .. } = plain_curate() else {
+            unreachable!()
+        };
+        vec![Act::Curate { thinking_after, invalid_runs, placeholder, repeated, min_gain, min_tokens }]
+    };
+    let mut history = ledger(messages());
+    let events = history.events.len();
+    let lines = compacted(&mut history, curate(true, false), Protect::default(), window(100_000));
+    assert_eq!(
+        lines,
+        [
+            "User: go",
+            "Assistant: ⟨no output⟩",
+            "User: and?",
+            "Assistant: ⟨no output⟩",
+            "User: again",
+            "Assistant: done",
+            "User: on",
+            "Assistant: ⟨no output⟩",
+            "User: more",
+            "Assistant: said",
+            "User: bye",
+        ]
+    );
+    let said = history.events[..events].iter().filter_map(|event| match &event.fact {
+        Some(Fact::MessageAppended(said)) => Some(said.message.clone()),
+        _ => None,
+    });
+    assert_eq!(said.collect::<Vec<_>>(), messages(), "of the view alone");
+    // Without it, and where empty replies go as a whole, there is none.
+    for (placeholder, invalid_runs) in [(false, false), (true, true)] {
+        let steps = curate(placeholder, invalid_runs);
+        let lines = compacted(&mut ledger(messages()), steps, Protect::default(), window(100_000));
+        assert!(!lines.concat().contains("no output"), "{lines:?}");
+    }
+}
+
 #[test]
 fn old_output_is_a_stub_with_its_handle() {
     let mut history = turns();
@@ -165,7 +230,7 @@ fn summaries_become_one_of_the_next_level() {
     for turn in 1..=8 {
         history.say(user(&format!("turn {turn} {}", "w".repeat(1_500))));
     }
-    let steps = vec![plain_summarise(Tokens(1)), plain_condense(3)];
+    let steps = vec![plain_summarise(Tokens(1)), plain_condense(3, Tokens(1))];
     let lines = compacted(&mut history, steps, tail(1), window(100_000));
     let fence = |tag: &str, (from, to): (u64, u64), range: &str| {
         format!(

@@ -137,7 +137,7 @@ fn check_untaken(stage: &Stage<'_>) {
     if by_name.len() < policy.steps.len() {
         return; // A name that comes twice does not tell which of the two was taken.
     }
-    // How long ranges are is said once, by the step that summarises; the one that condenses goes by it, taken or not.
+    // Whether ranges are tasks is said once, by the step that summarises; the one that condenses goes by it, taken or not.
     let is_read = |act: &Act| matches!(act, Act::Summarise { .. });
     let condenses = policy.steps.iter().any(|act| matches!(act, Act::Condense { .. }) && taken(act));
     policy.steps.retain(|act| taken(act) || (condenses && is_read(act)));

@@ -124,7 +124,11 @@ fn ladders() -> Vec<(&'static str, Policy)> {
         ("half of it dropped", one(plain_drop(Order::Importance, 10_000))),
         (
             "condense",
-            policy(vec![plain_summarise(Tokens(3_000)), plain_condense(4)], Protect::default(), exchange),
+            policy(
+                vec![plain_summarise(Tokens(3_000)), plain_condense(4, Tokens(3_000))],
+                Protect::default(),
+                exchange,
+            ),
         ),
     ]
 }

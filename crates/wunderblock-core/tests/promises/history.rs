@@ -76,6 +76,7 @@ pub(crate) enum Odd {
     Aside,
     Blank,
     Empty,
+    EmptyReply,
     Injected,
     Orphan,
     Opaque,
@@ -143,6 +144,7 @@ fn odd() -> impl Strategy<Value = Odd> {
         Just(Odd::Aside),
         Just(Odd::Blank),
         Just(Odd::Empty),
+        Just(Odd::EmptyReply),
         Just(Odd::Injected),
         Just(Odd::Orphan),
         Just(Odd::Opaque),
@@ -496,6 +498,7 @@ impl History {
             Odd::Blank => Message::text(Role::Assistant, " \n"),
             Odd::BlankUser => Message::text(Role::User, " \n"),
             Odd::Empty => Message::new(Role::User, vec![]),
+            Odd::EmptyReply => Message::new(Role::Assistant, vec![]),
             Odd::Injected => {
                 Message::text(Role::User, "reminder").standing(Standing::Injected("hook".into()))
             }

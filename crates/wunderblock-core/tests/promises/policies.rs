@@ -42,10 +42,11 @@ pub(crate) fn act() -> impl Strategy<Value = Act> {
             }
         ),
         2 => summarise(),
-        2 => (2..4u64, 2..4u64, 0..4u32, select(vec![0u16, 0, 50, 300]), gain()).prop_map(
-            |(leaves, nodes, most, above, (min_gain, min_tokens))| Act::Condense {
+        2 => (2..4u64, 2..4u64, (0..4u32, select(vec![0u64, 0, 400, 3_000])), select(vec![0u16, 0, 50, 300]), gain()).prop_map(
+            |(leaves, nodes, (most, chunk), above, (min_gain, min_tokens))| Act::Condense {
                 leaves,
                 nodes,
+                chunk: Tokens(chunk),
                 most,
                 above: Permille(above),
                 above_tokens: Tokens(u64::from(above) * 7),
@@ -132,12 +133,8 @@ fn random() -> impl Strategy<Value = Policy> {
     )
 }
 
-/// The steps, all of one name with the gains of the first; what condenses has something to condense.
+/// The steps, all of one name with the gains of the first.
 fn same_gains(mut steps: Vec<Act>) -> Vec<Act> {
-    let condenses = steps.iter().any(|act| matches!(act, Act::Condense { .. }));
-    if condenses && !steps.iter().any(|act| matches!(act, Act::Summarise { .. })) {
-        steps.insert(0, plain_summarise(Tokens(400)));
-    }
     let gains: Vec<(&'static str, Gain)> = steps.iter().map(|act| (act.name(), act.gain())).collect();
     for act in &mut steps {
         let gain = gains.iter().find(|(name, _)| *name == act.name()).unwrap().1;
@@ -187,10 +184,11 @@ pub(crate) fn plain_drop(by: Order, keep: u64) -> Act {
     Act::Drop { by, keep, min_gain: Permille::ZERO, min_tokens: Tokens::ZERO }
 }
 
-pub(crate) fn plain_condense(fan: u64) -> Act {
+pub(crate) fn plain_condense(fan: u64, chunk: Tokens) -> Act {
     Act::Condense {
         leaves: fan,
         nodes: fan,
+        chunk,
         most: 0,
         above: Permille::ZERO,
         above_tokens: Tokens::ZERO,
@@ -237,7 +235,12 @@ fn shapes() -> Vec<Policy> {
     let whole = || plain_summarise(Tokens::ZERO);
     vec![
         policy(
-            vec![plain_dedupe(), plain_stub(4), plain_summarise(Tokens(3_000)), plain_condense(3)],
+            vec![
+                plain_dedupe(),
+                plain_stub(4),
+                plain_summarise(Tokens(3_000)),
+                plain_condense(3, Tokens(3_000)),
+            ],
             Protect { window: Permille(150), messages: 4, user_tokens: Tokens(1_000), ..none() },
             Split { two_summaries: true, ..user },
         ),
@@ -252,7 +255,7 @@ fn shapes() -> Vec<Policy> {
         policy(vec![plain_drop(Order::Importance, 0)], Protect { messages: 10, ..none() }, user),
         policy(vec![whole()], Protect { user_tokens: Tokens(2_000), ..none() }, user),
         policy(
-            vec![plain_summarise(Tokens(1_000)), plain_condense(2)],
+            vec![plain_summarise(Tokens(1_000)), plain_condense(2, Tokens(1_000))],
             Protect { messages: 6, to_newest_user: true, ..none() },
             exchange,
         ),

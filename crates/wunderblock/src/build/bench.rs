@@ -43,6 +43,8 @@ pub(crate) struct Sized<'a> {
     pub(crate) window: Tokens,
     /// It fitted only because something was left out, or the provider refused the one before as too long.
     pub(crate) overflows: bool,
+    /// Whether the provider found the lane's last request too long.
+    pub(crate) refused: bool,
     pub(crate) messages: u64,
     pub(crate) now: Millis,
     pub(crate) opened_at: Millis,
@@ -69,7 +71,8 @@ impl Draft {
             tokens: report.total_tokens.max(measured),
             limit: report.limit,
             window: report.window,
-            overflows: self.refused || self.step.plan.step == Some(TrimReason::OverBudget),
+            overflows: self.step.plan.step == Some(TrimReason::OverBudget),
+            refused: self.refused,
             messages: report.entries.iter().filter(|entry| entry.seq.is_some()).count() as u64,
             now,
             opened_at: self.opened_at,

@@ -191,7 +191,7 @@ impl Session {
             let draft = match drafted {
                 Err(Error::OverBudget(refusal)) => {
                     let lane = options.lane.clone().unwrap_or_else(LaneId::main);
-                    self.record_overflow(&lane, &refusal).await?;
+                    self.record_overflow(&lane, &refusal, &relief.course(options.compactor.as_ref())).await?;
                     return Err(Error::OverBudget(refusal));
                 }
                 other => other?,

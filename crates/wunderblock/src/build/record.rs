@@ -33,19 +33,24 @@ impl Session {
     }
 
     /// Records that no request was sent, and why. The same refusal is recorded once, however often it is met.
-    pub(super) async fn record_overflow(&self, lane: &LaneId, refusal: &Refusal) -> Result<(), Error> {
+    pub(super) async fn record_overflow(
+        &self,
+        lane: &LaneId,
+        refusal: &Refusal,
+        course: &str,
+    ) -> Result<(), Error> {
         let mut sections: BTreeMap<Section, Cost> = BTreeMap::new();
         for part in &refusal.parts {
             *sections.entry(part.section).or_default() += part.cost;
         }
         let sections: Vec<(Section, Cost)> = sections.into_iter().collect();
-        let key =
-            blake3::hash(format!("{lane} {:?} {:?} {sections:?}", refusal.limit, refusal.needed).as_bytes());
+        let what = format!("{lane} {:?} {:?} {sections:?} {course}", refusal.limit, refusal.needed);
+        let key = blake3::hash(what.as_bytes());
         let overflow = Overflow { limit: refusal.limit, needed: refusal.needed, sections };
         let fact = Fact::TurnCompleted(TurnCompleted {
             stop_reason: "error".into(),
             error_code: Some("context_overflow".into()),
-            detail: Some(refusal.to_string().into()),
+            detail: Some(format!("{refusal}; {course}. {NEXT}").into()),
             overflow: Some(overflow),
         });
         let event = self.event(format!("context_overflow:{}", key.to_hex()), fact)?;
@@ -97,3 +102,7 @@ fn warning(draft: &Draft) -> Option<BudgetWarned> {
         limit: report.limit,
     })
 }
+
+/// What helps where even the least does not fit.
+const NEXT: &str = "Use a larger window, keep less free for the answer, give fewer tools and instructions, or unpin what is \
+    pinned.";

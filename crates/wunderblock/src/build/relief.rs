@@ -1,7 +1,7 @@
 //! A compaction before a request is sent: once, where the lane is due, and the build begins anew.
 
 use super::{ContextOptions, Draft};
-use crate::compact::{CompactOptions, Compacted, Outcome};
+use crate::compact::{CompactOptions, Compacted, Compactor, Outcome};
 use crate::error::Error;
 use crate::limits;
 use crate::session::Session;
@@ -18,6 +18,17 @@ pub(super) struct Relief {
 }
 
 impl Relief {
+    /// What was done so that a request might fit, in words; it depends on the policy and on what does not fit alone.
+    pub(super) fn course(&self, compactor: Option<&Compactor>) -> String {
+        match compactor.filter(|compactor| !compactor.policy.is_off()) {
+            None => "no policy compacts the lane".to_owned(),
+            Some(compactor) if self.tried => {
+                format!("a compaction by `{}` was due and could not make room", compactor.policy.name)
+            }
+            Some(_) => "no compaction could make room: they do not stand in the conversation".to_owned(),
+        }
+    }
+
     /// Whether a compaction may still be tried.
     pub(super) const fn is_open(&self) -> bool {
         !self.tried

@@ -35,6 +35,7 @@ impl Session {
             limit: sized.limit,
             window: sized.window,
             overflows: sized.overflows,
+            refused: sized.refused,
             messages: sized.messages,
             age: Millis(sized.now.0.saturating_sub(since.0)),
             cache_left: sized.cache_until.map(|until| Millis(until.0.saturating_sub(sized.now.0))),
@@ -73,7 +74,9 @@ impl Session {
         let head = self.info().await?.head;
         let rejected = self.marked(Marked::Kind("compaction.rejected"), head).await?;
         let newest = rejected.into_iter().find_map(|event| match event.fact {
-            Some(Fact::CompactionRejected(rejected)) if rejected.lane == *lane => Some((event.seq, rejected)),
+            Some(Fact::CompactionRejected(rejected)) if rejected.lane == *lane && rejected.counts() => {
+                Some((event.seq, rejected))
+            }
             _ => None,
         });
         let Some((at, rejected)) = newest else { return Ok(None) };

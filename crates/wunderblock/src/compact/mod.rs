@@ -10,6 +10,7 @@
 mod climb;
 mod due;
 mod hook;
+mod lease;
 mod prepare;
 mod publish;
 mod ration;
@@ -29,13 +30,12 @@ pub use undo::Undone;
 
 use crate::build::ContextOptions;
 use crate::error::Error;
-use crate::limits;
 use crate::session::Session;
 use crate::summarize::Summarise;
 use std::fmt;
 use std::sync::Arc;
 use wunderblock_core::compact::{Due, Level, Task};
-use wunderblock_core::compaction::{CompactionRejected, Rejection, RungTaken, Spent};
+use wunderblock_core::compaction::{CompactionRejected, Manner, Rejection, RungTaken, Spent};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::policy::Policy;
@@ -206,6 +206,8 @@ pub struct MadeNode {
     pub level: u32,
     /// Who wrote it.
     pub producer: String,
+    /// How it came about.
+    pub manner: Manner,
     /// What it replaces took.
     pub before: Tokens,
     /// What it takes.
@@ -232,10 +234,12 @@ impl Session {
         {
             return Ok(empty(options, lane, due, Outcome::Busy(other)));
         }
-        let done = self.compact_held(options, &lane, due).await;
-        if !options.dry_run {
-            self.release(&lane, &holder).await?;
+        let work = self.compact_held(options, &lane, due);
+        if options.dry_run {
+            return work.await;
         }
+        let done = self.holding((&lane, &holder), work).await;
+        self.release(&lane, &holder).await?;
         done
     }
 
@@ -317,26 +321,26 @@ impl Session {
         if options.dry_run {
             return Ok(account);
         }
-        let round = self.rounds(&account.lane).await?.map_or(0, |(round, _)| round).saturating_add(1);
         let why = match &account.outcome {
             Outcome::Vetoed(why) => why.clone(),
             Outcome::Overtaken => "what it was made from changed meanwhile".to_owned(),
             Outcome::Refused => "no summary could be taken".to_owned(),
             _ => "no step saves what it must".to_owned(),
         };
-        let fact = Fact::CompactionRejected(CompactionRejected {
+        let mut rejected = CompactionRejected {
             lane: account.lane.clone(),
             policy: account.policy.as_str().into(),
             trigger: account.due.why.as_str().into(),
             outcome: account.outcome.word().into(),
             why: why.into(),
             tokens,
-            round,
+            round: self.rounds(&account.lane).await?.map_or(0, |(round, _)| round),
             rungs: account.rungs.clone(),
             rejected: account.rejected.clone(),
             spent: together(&account.spent),
-        });
-        self.note(fact).await?;
+        };
+        rejected.round = rejected.round.saturating_add(u32::from(rejected.counts()));
+        self.note(Fact::CompactionRejected(rejected)).await?;
         Ok(account)
     }
 }
@@ -370,6 +374,7 @@ fn account(options: &CompactOptions, (lane, due): (&LaneId, Due), climbed: &Clim
             to: node.job.to,
             level: node.job.level,
             producer: draft.producer.to_string(),
+            manner: draft.manner,
             before: node.job.tokens,
             after: node.tokens,
             text: draft.text.clone(),
@@ -404,6 +409,3 @@ fn together(spent: &[Spent]) -> Option<Spent> {
     let (first, rest) = spent.split_first()?;
     Some(rest.iter().fold(first.clone(), add))
 }
-
-/// How long a worker holds a lane without renewing, in milliseconds.
-const LEASE: i64 = limits::COMPACTION_LEASE;

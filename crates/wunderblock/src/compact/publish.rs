@@ -2,13 +2,12 @@
 
 use super::climb::Climbed;
 use super::prepare::Prepared;
-use super::{CompactOptions, Compacted, LEASE};
+use super::{CompactOptions, Compacted};
 use crate::build::load::Wanted;
-use crate::engine::{Engine, random};
 use crate::error::Error;
 use crate::limits;
 use crate::session::Session;
-use crate::store::{StoreError, Write, Written};
+use crate::store::StoreError;
 use crate::summarize::attempt::Draft;
 use wunderblock_core::compact::{Due, Proposal, rebase};
 use wunderblock_core::compaction::{Compaction, SessionCompacted};
@@ -16,7 +15,7 @@ use wunderblock_core::event::{Fact, NewEvent, Source, ViewTrimmed};
 use wunderblock_core::id::{EventId, LaneId};
 use wunderblock_core::plan::TrimReason;
 use wunderblock_core::policy::Policy;
-use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_core::units::{Bytes, Seq};
 
 impl Session {
     /// Appends a compaction. The answer is where its step stands, and by how much its positions have moved; none if it was
@@ -89,41 +88,6 @@ impl Session {
         }
         Err(Error::Restless)
     }
-
-    /// Takes the lease of a lane. The answer is who has it, if it is somebody else's.
-    pub(super) async fn claim(&self, lane: &LaneId, holder: &str) -> Result<Option<String>, Error> {
-        let now = self.engine.now();
-        let claim = Write::Claim {
-            tenant: self.engine.tenant.no,
-            key: self.lease_key(lane),
-            holder: holder.to_owned(),
-            now,
-            until: Millis(now.0.saturating_add(LEASE)),
-        };
-        match self.engine.storage.commit(vec![claim]).await?.pop() {
-            Some(Written::Claimed(Some(lease))) if lease.holder != holder => Ok(Some(lease.holder)),
-            _ => Ok(None),
-        }
-    }
-
-    pub(super) async fn release(&self, lane: &LaneId, holder: &str) -> Result<(), Error> {
-        let (tenant, key) = (self.engine.tenant.no, self.lease_key(lane));
-        let release = Write::Release { tenant, key, holder: holder.to_owned() };
-        self.engine.storage.commit(vec![release]).await?;
-        Ok(())
-    }
-
-    pub(super) fn lease_key(&self, lane: &LaneId) -> String {
-        format!("compact:{}:{lane}", self.engine.stream_handle(&self.id))
-    }
-}
-
-impl Engine {
-    /// A name no other worker has.
-    pub(super) fn holder(&self) -> Result<String, Error> {
-        let bytes: [u8; 8] = random()?;
-        Ok(format!("{:016x}", u64::from_be_bytes(bytes)))
-    }
 }
 
 /// By whom a compaction is made, and why.
@@ -170,6 +134,7 @@ pub(crate) fn facts(proposal: &Proposal, drafts: &[Draft], by: &By<'_>) -> Vec<(
             policy: Some(by.policy.into()),
             prompt: draft.prompt.clone().or_else(|| Some(by.prompt.into())),
             focus: focus.clone(),
+            manner: Some(draft.manner),
             check: draft.check,
             rejected: draft.rejected.clone(),
             spent: draft.spent.clone(),

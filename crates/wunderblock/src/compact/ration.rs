@@ -17,7 +17,7 @@ impl Ration {
     }
 
     /// Whether none is left.
-    pub(super) fn is_used_up(&self) -> bool {
+    fn is_used_up(&self) -> bool {
         self.0.load(Ordering::SeqCst) == 0
     }
 

@@ -57,8 +57,7 @@ impl Writer<'_> {
             redactor: self.redactor,
             progress: told,
         };
-        let summariser = self.summariser.filter(|_| !self.ration.is_used_up());
-        let Some(summariser) = summariser else {
+        let Some(summariser) = self.summariser else {
             return attempt::write(material, &brief, gauge, None, &options);
         };
         let counted = Rationed::new(summariser, self.ration);

@@ -7,6 +7,7 @@ use crate::store::{Answer, Marked, Query, StoreError, StoredEvent, StreamInfo, T
 use crate::tokens::Vocabulary;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use wunderblock_core::compaction::Manner;
 use wunderblock_core::event::{Check, Fact, SessionCompacted};
 use wunderblock_core::id::{Handle, LaneId, StreamId};
 use wunderblock_core::message::Body;
@@ -36,6 +37,8 @@ pub struct Node {
     pub tokens_after: Option<Tokens>,
     /// Who wrote it.
     pub producer: Box<str>,
+    /// How it came about; none where that was not recorded.
+    pub manner: Option<Manner>,
     /// The policy it was made under.
     pub policy: Option<Box<str>>,
     /// What it was asked to look at most.
@@ -232,6 +235,7 @@ fn node(info: &StreamInfo, (seq, made): (Seq, &SessionCompacted), text: Option<&
         tokens_before: made.tokens_before,
         tokens_after: made.tokens_after,
         producer: made.producer.clone(),
+        manner: made.manner,
         policy: made.policy.clone(),
         focus: made.focus.clone(),
         check: made.check,

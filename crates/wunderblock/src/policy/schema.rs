@@ -210,6 +210,7 @@ pub(super) const STEPS: &[(&str, &[Key])] = &[
             DO,
             required("leaves", COUNT),
             required("nodes", COUNT),
+            key("chunk", COUNT),
             key("most", SMALL),
             key("above", Kind::Part),
             key("above_tokens", COUNT),

@@ -229,6 +229,7 @@ impl<'a> Lane<'a> {
             limit: self.aim.budget().limit().tokens,
             window: self.aim.budget().window,
             overflows: draft.plan.step == Some(TrimReason::OverBudget),
+            refused: false,
             messages: draft.rendered.lines.iter().filter(|line| line.seq.is_some()).count() as u64,
             age: Millis(self.now.0.saturating_sub(step.map_or(begun, |(at, _)| *at).0)),
             cache_left: cached.map(|at| Millis(at.0.saturating_add(lifetime.0).saturating_sub(self.now.0))),

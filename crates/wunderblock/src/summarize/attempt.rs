@@ -10,7 +10,7 @@
 use super::prompt::{self, Put};
 use super::{Brief, Detail, Failure, Material, Summarise, Task};
 use crate::redact::Redactor;
-use wunderblock_core::compaction::{Check, Rejection, Spent};
+use wunderblock_core::compaction::{Check, Manner, Rejection, Spent};
 use wunderblock_core::policy::{Form, Permille, Template};
 use wunderblock_core::ports::Gauge;
 use wunderblock_core::stub::head;
@@ -24,19 +24,6 @@ const HALVINGS: u32 = 3;
 const WINDOW: Tokens = Tokens(128_000);
 /// What follows a text that was cut.
 const CUT: &str = "\n⟨cut⟩";
-
-/// How a summary came about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// As it was asked for.
-    Normal,
-    /// By a second try that aimed lower.
-    Aggressive,
-    /// Mechanically, because nothing of what the summariser wrote could be taken.
-    Fallback,
-    /// Mechanically, and cut.
-    Capped,
-}
 
 /// What was found in a text that a summariser wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +78,7 @@ pub struct Draft {
     /// What all of it cost.
     pub spent: Option<Spent>,
     /// How it came about.
-    pub level: Level,
+    pub manner: Manner,
 }
 
 /// Writes a summary of at most `brief.most` tokens. It never fails: the floor needs nothing but the range.
@@ -107,7 +94,7 @@ pub fn write(
     // Numbers are counted, not told.
     let asked = summariser.filter(|_| brief.detail != Detail::Statistics);
     let Some(summariser) = asked else {
-        return job.mechanical(Vec::new(), None, Level::Normal);
+        return job.mechanical(Vec::new(), None, Manner::Normal);
     };
     let mut course = Course { name: summariser.name().into(), rejected: Vec::new(), spent: None };
     match job.ask(summariser, &mut course) {
@@ -118,9 +105,9 @@ pub fn write(
             check: Some(taken.check),
             rejected: course.rejected,
             spent: course.spent,
-            level: taken.level,
+            manner: taken.manner,
         },
-        None => job.mechanical(course.rejected, course.spent, Level::Fallback),
+        None => job.mechanical(course.rejected, course.spent, Manner::Fallback),
     }
 }
 
@@ -144,7 +131,7 @@ struct Taken {
     text: String,
     prompt: Box<str>,
     check: Check,
-    level: Level,
+    manner: Manner,
 }
 
 impl Course {
@@ -180,7 +167,7 @@ impl Job<'_> {
         let mut limit = self.limit(summariser);
         let mut brief = *self.brief;
         let mut correction: Vec<String> = Vec::new();
-        let (mut halvings, mut corrected, mut level) = (0, false, Level::Normal);
+        let (mut halvings, mut corrected, mut manner) = (0, false, Manner::Normal);
         loop {
             let put = Put { limit, redactor, correction: &correction };
             let Some(task) = prompt::task(self.material, &brief, &put, self.gauge) else {
@@ -210,10 +197,10 @@ impl Job<'_> {
             }
             if let Some(why) = self.too_long(text) {
                 course.reject(&why, redactor);
-                if level == Level::Aggressive {
+                if manner == Manner::Aggressive {
                     return None;
                 }
-                level = Level::Aggressive;
+                manner = Manner::Aggressive;
                 brief.target = self.options.second.of(brief.target);
                 correction = vec![why];
                 continue;
@@ -221,7 +208,7 @@ impl Job<'_> {
             let Judgement { check, faults } =
                 (self.options.floor.verify)(text, self.material, &brief, self.gauge);
             if faults.is_empty() {
-                return Some(Taken { text: text.to_owned(), prompt: digest(&task), check, level });
+                return Some(Taken { text: text.to_owned(), prompt: digest(&task), check, manner });
             }
             course.reject(&faults.join("; "), redactor);
             if std::mem::replace(&mut corrected, true) {
@@ -253,13 +240,13 @@ impl Job<'_> {
     }
 
     /// The floor.
-    fn mechanical(&self, rejected: Vec<Rejection>, spent: Option<Spent>, level: Level) -> Draft {
+    fn mechanical(&self, rejected: Vec<Rejection>, spent: Option<Spent>, manner: Manner) -> Draft {
         let text = (self.options.floor.extract)(self.material, self.brief, self.gauge);
         let cut = self.cut(&text);
-        let level = if cut.is_some() { Level::Capped } else { level };
+        let manner = if cut.is_some() { Manner::Capped } else { manner };
         let text = cut.unwrap_or(text);
         let check = (self.options.floor.verify)(&text, self.material, self.brief, self.gauge).check;
-        Draft { text, producer: EXTRACTIVE.into(), prompt: None, check: Some(check), rejected, spent, level }
+        Draft { text, producer: EXTRACTIVE.into(), prompt: None, check: Some(check), rejected, spent, manner }
     }
 
     /// As many whole lines of a text as fit, if it does not fit; of a line that is too long by itself, its beginning.

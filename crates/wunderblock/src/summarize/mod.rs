@@ -12,7 +12,7 @@ mod model;
 pub mod prompt;
 mod verify;
 
-pub use attempt::{Draft, Floor, Judgement, Level, Options};
+pub use attempt::{Draft, Floor, Judgement, Options};
 pub use command::CommandSummariser;
 pub use extract::extract;
 pub use model::ModelSummariser;
@@ -20,6 +20,7 @@ pub use verify::{Against, Fault, Verdict, verify};
 
 use std::fmt;
 pub use wunderblock_core::compact::Detail;
+pub use wunderblock_core::compaction::Manner;
 use wunderblock_core::compaction::Spent;
 use wunderblock_core::policy::Template;
 use wunderblock_core::ports::Bodies;

@@ -1,12 +1,12 @@
 //! Whether a summary may be taken: it is smaller, has its parts, names what it has to and nothing that is not there, and
 //! gives nobody orders.
 
-use super::extract::{Cue, Found, demands, glean, has, heading, stamp, text_of, without_colour};
+use super::extract::{Cue, Found, demands, glean, has, heading, restored, stamp, text_of, without_colour};
 use super::{Brief, Detail, Material};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use wunderblock_core::compaction::Check;
-use wunderblock_core::ground::{Grounding, Known};
+use wunderblock_core::ground::Known;
 use wunderblock_core::literal::{Literal, literals};
 use wunderblock_core::message::Part;
 use wunderblock_core::policy::{Form, Permille};
@@ -21,7 +21,8 @@ pub struct Against {
     pub tokens: Tokens,
     /// What that takes which it replaces.
     pub replaces: Tokens,
-    /// A smaller part of what it names must not stand in its range: [`wunderblock_core::policy::Summary::grounded`].
+    /// A smaller part of what it names must not stand in its range, and every unmistakable name must:
+    /// [`wunderblock_core::policy::Summary::grounded`]. 0: neither is looked at.
     pub grounded: Permille,
 }
 
@@ -128,10 +129,14 @@ pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: A
     if !absent.is_empty() {
         faults.push(Fault::MissingLiteral(absent));
     }
-    let Grounding { named, grounded, unknown } = known(text, material, &found, brief).check(text);
-    let score = Permille::ratio(grounded.into(), named.into());
+    let names = restored(text);
+    let grounding = known(&names, material, &found, brief).check(&names);
+    let score = grounding.score();
     if score < against.grounded {
-        faults.push(Fault::Ungrounded(unknown));
+        faults.push(Fault::Ungrounded(grounding.unknown));
+    } else if against.grounded > Permille::ZERO && !grounding.invented.is_empty() {
+        // However much else is right: who follows an invented path finds nothing.
+        faults.push(Fault::Ungrounded(grounding.invented));
     }
     if repeats(text, material) {
         faults.push(Fault::Repeats);

@@ -53,6 +53,34 @@ fn after_three_rounds_for_nothing_the_lane_is_left_alone_until_it_has_grown() {
 }
 
 #[test]
+fn a_no_is_no_round_for_nothing() {
+    let scene = Scene::of(24);
+    let vetoed = || CompactOptions {
+        compactor: hooked(vec![sh("exit 2", true)]).compactor,
+        ..by_itself(&preset("balanced"), 24_000)
+    };
+    for _ in 0..5 {
+        assert!(matches!(scene.compact(&vetoed()).outcome, Outcome::Vetoed(_)), "it is asked each time");
+    }
+    assert!(scene.rejected().iter().all(|no| no.round == 0));
+    // Between rounds that do come to nothing, it neither counts nor begins the count anew.
+    for round in 1..=3 {
+        assert_eq!(scene.compact(&by_itself(&vain(), 24_000)).outcome, Outcome::NothingGained);
+        assert_eq!(scene.rejected().last().unwrap().round, round);
+        if round < 3 {
+            assert!(matches!(scene.compact(&vetoed()).outcome, Outcome::Vetoed(_)));
+            assert_eq!(scene.rejected().last().unwrap().round, round);
+        }
+    }
+    assert_eq!(scene.compact(&by_itself(&vain(), 24_000)).outcome, Outcome::Stopped(3));
+    // Nor does a later one put off when it is tried again.
+    scene.turns(30..36);
+    let asked = CompactOptions { due: None, ..vetoed() };
+    assert!(matches!(scene.compact(&asked).outcome, Outcome::Vetoed(_)));
+    assert_eq!(scene.compact(&by_itself(&vain(), 24_000)).outcome, Outcome::NothingGained);
+}
+
+#[test]
 fn a_stopped_lane_that_does_not_fit_is_sent_without_a_compaction() {
     let scene = Scene::of(8);
     let options = under(&vain(), 12_000);

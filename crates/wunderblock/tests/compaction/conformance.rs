@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wunderblock::Outcome;
 use wunderblock::summarize::Failure;
+use wunderblock_core::compaction::Manner;
 use wunderblock_core::message::{MediaForm, Message, Part, Role};
+use wunderblock_core::policy::Permille;
 use wunderblock_core::units::{Seq, Tokens};
 
 /// Everything is summarised, in small pieces.
@@ -185,12 +187,64 @@ fn a_summary_that_is_no_shorter_is_tried_once_more_and_then_written_mechanically
     assert!(!done.nodes.is_empty());
     assert_eq!(calls.load(Ordering::SeqCst), 2 * done.nodes.len());
     for (_, made) in scene.made() {
-        assert_eq!(&*made.producer, "extractive");
+        assert_eq!((&*made.producer, made.manner), ("extractive", Some(Manner::Fallback)));
         assert_eq!(made.rejected.len(), 2, "{:?}", made.rejected);
         assert!(made.rejected.iter().all(|no| &*no.producer == "acts" && no.why.contains("tokens")));
         assert!(made.tokens_after < made.tokens_before);
     }
     scene.is_whole();
+}
+
+/// C-19: how a summary came about is in its record, in the account, and in what describes it.
+#[test]
+fn how_a_summary_came_about_is_recorded() {
+    let policy = policy("extends = \"balanced\"\n[[step]]\ndo = \"summarise\"\nall = true\n");
+    let dry = wunderblock::CompactOptions { dry_run: true, ..by_hand(&policy, 24_000) };
+    let plain = Scene::of(30).compact(&dry);
+    assert!(
+        plain.nodes.iter().all(|node| node.manner == Manner::Normal),
+        "as it was asked for: without a model"
+    );
+    let good = plain.nodes[0].text.clone();
+    // By the call: what is answered first, and after it.
+    let (same, none, long) = (good.as_str(), "", "a word more ".repeat(20_000));
+    let table = [
+        (same, same, Manner::Normal, "acts"),
+        (long.as_str(), same, Manner::Aggressive, "acts"),
+        (none, same, Manner::Fallback, "extractive"),
+        (long.as_str(), long.as_str(), Manner::Fallback, "extractive"),
+    ];
+    for (first, then, manner, producer) in table {
+        let (scene, calls) = (Scene::of(30), AtomicUsize::new(0));
+        let (first, then) = (first.to_owned(), then.to_owned());
+        let compactor = with(&policy, move |_| {
+            written(if calls.fetch_add(1, Ordering::SeqCst) == 0 { first.clone() } else { then.clone() })
+        });
+        let done = scene.compact(&wunderblock::CompactOptions { compactor, ..by_hand(&policy, 24_000) });
+        assert_eq!(done.nodes.len(), 1);
+        assert_eq!((done.nodes[0].manner, done.nodes[0].producer.as_str()), (manner, producer));
+        assert_eq!(scene.made()[0].1.manner, Some(manner));
+        assert_eq!(scene.nodes()[0].manner, Some(manner));
+        let told = serde_json::to_value(&scene.nodes()[0]).unwrap();
+        assert_eq!(told["manner"], manner.word(), "the word is that of the record");
+    }
+}
+
+/// What is written without a model names nothing that its range does not contain, under any policy, however often it is
+/// summarised again.
+#[test]
+fn what_is_written_mechanically_is_grounded() {
+    for policy in active() {
+        let scene = Scene::new();
+        for round in 0..3 {
+            scene.turns(round * 16..round * 16 + 16);
+            scene.compact(&by_hand(&policy, 16_000));
+        }
+        for (seq, made) in scene.made() {
+            let grounded = made.check.unwrap().grounded;
+            assert_eq!(grounded, Permille::ONE, "{}: position {seq}: {made:?}", policy.name);
+        }
+    }
 }
 
 /// C-20: nothing in answer is no stall.

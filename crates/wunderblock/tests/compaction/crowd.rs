@@ -2,7 +2,10 @@
 
 use crate::scene::*;
 use futures_executor::block_on;
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 use wunderblock::{CompactOptions, Compacted, ContextOptions, LaneState, Outcome, Session};
 use wunderblock_core::event::{ContentPinned, Fact};
@@ -59,7 +62,7 @@ fn one_lane_is_compacted_by_one_at_a_time() {
     else {
         panic!("it is being compacted");
     };
-    assert!(until.0 > scene.clock.load(std::sync::atomic::Ordering::SeqCst));
+    assert!(until.0 > scene.clock.load(Ordering::SeqCst));
     let other = block_on(scene.elsewhere().compact(&options)).unwrap();
     assert_eq!(other.outcome, Outcome::Busy(worker));
     assert_eq!(other.recorded, None);
@@ -77,17 +80,62 @@ fn one_lane_is_compacted_by_one_at_a_time() {
     assert_eq!(scene.problems(), [""; 0]);
 }
 
+/// However long a model takes, nobody else writes the same summaries meanwhile.
+#[test]
+fn a_claim_is_renewed_while_its_worker_works() {
+    let scene = Scene::of(30);
+    let options = by_hand(&small(), WINDOW);
+    let slow = Slow::start(scene.session.clone(), options.clone());
+    for _ in 0..5 {
+        scene.wait(wunderblock::limits::COMPACTION_LEASE / 2);
+        let now = scene.clock.load(Ordering::SeqCst);
+        let begin = Instant::now();
+        loop {
+            match block_on(scene.elsewhere().lane_state(&LaneId::main())).unwrap() {
+                LaneState::Compacting { until, .. }
+                    if until.0 == now + wunderblock::limits::COMPACTION_LEASE =>
+                {
+                    break;
+                }
+                LaneState::Compacting { .. } => {}
+                LaneState::Active => panic!("the claim has ended"),
+            }
+            assert!(begin.elapsed() < Duration::from_secs(30), "it is not renewed");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let other = block_on(scene.elsewhere().compact(&options)).unwrap();
+        assert!(matches!(other.outcome, Outcome::Busy(_)), "{:?}", other.outcome);
+    }
+    assert_eq!(slow.end().outcome, Outcome::Compacted);
+    assert_eq!(block_on(scene.session.lane_state(&LaneId::main())).unwrap(), LaneState::Active);
+    assert_eq!(scene.compactions(), 1);
+    scene.is_whole();
+}
+
+/// A worker that stands still, as one whose machine sleeps, keeps nobody waiting; when it goes on, it is too late.
 #[test]
 fn a_claim_ends_by_itself_and_a_late_compaction_is_overtaken() {
     let scene = Scene::of(30);
     let options = by_hand(&small(), WINDOW);
-    let slow = Slow::start(scene.session.clone(), options.clone());
+    let asked = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&asked);
+    let compactor = with(&small(), move |_| {
+        told.store(true, Ordering::SeqCst);
+        Err(wunderblock::summarize::Failure::Empty)
+    });
+    let slow = CompactOptions { compactor, ..options.clone() };
+    let mut late = Box::pin(scene.session.compact(&slow));
+    // It stands still as soon as its summariser is asked: nobody polls it.
+    while !asked.load(Ordering::SeqCst) {
+        assert!(late.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        std::thread::sleep(Duration::from_millis(1));
+    }
     scene.wait(wunderblock::limits::COMPACTION_LEASE + 1);
     assert_eq!(block_on(scene.session.lane_state(&LaneId::main())).unwrap(), LaneState::Active);
     let other = block_on(scene.elsewhere().compact(&options)).unwrap();
     assert_eq!(other.outcome, Outcome::Compacted);
     let (trim, nodes) = (scene.trim(), scene.nodes().len());
-    let late = slow.end();
+    let late = block_on(late).unwrap();
     assert_eq!((late.outcome, late.recorded), (Outcome::Overtaken, None));
     assert_eq!((scene.trim(), scene.nodes().len()), (trim, nodes), "nothing of it is there");
     assert_eq!(scene.rejected().last().map(|no| no.outcome.to_string()).as_deref(), Some("overtaken"));
@@ -167,6 +215,22 @@ fn what_touches_the_range_makes_the_proposal_void() {
         assert_eq!(scene.unreachable(&scene.build(&window(WINDOW))), [], "{what}");
         scene.is_whole();
     }
+}
+
+/// That another was first says nothing against trying again.
+#[test]
+fn an_overtaken_compaction_is_no_round_for_nothing() {
+    let scene = Scene::of(30);
+    let options = by_itself(&small(), WINDOW);
+    for round in 0..4 {
+        let slow = Slow::start(scene.session.clone(), options.clone());
+        scene.add(vec![Fact::ContentPinned(ContentPinned { target: Seq(7 + round), pinned: true })]);
+        assert_eq!(slow.end().outcome, Outcome::Overtaken, "{round}");
+        assert_eq!(scene.rejected().last().unwrap().round, 0);
+        // The calls of this hour are used up.
+        scene.wait(3_600_001);
+    }
+    assert_eq!(scene.compact(&options).outcome, Outcome::Compacted);
 }
 
 /// A result that comes while its call is being summarised is not lost: the call waits in the tail, or the proposal is void.

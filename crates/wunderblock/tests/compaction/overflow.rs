@@ -56,7 +56,16 @@ fn only_what_cannot_fit_ends_the_turn() {
         Some(Fact::TurnCompleted(turn)) => Some(turn),
         _ => None,
     });
-    assert_eq!(turn.unwrap().error_code.as_deref(), Some("context_overflow"));
+    let turn = turn.unwrap();
+    assert_eq!(turn.error_code.as_deref(), Some("context_overflow"));
+    // What did not fit, what was done about it, and what helps.
+    let detail = turn.detail.unwrap();
+    let says = [
+        &refusal.to_string(),
+        "a compaction by `balanced` was due and could not make room",
+        "unpin what is pinned",
+    ];
+    assert!(says.iter().all(|words| detail.contains(words)), "{detail}");
     // The same refusal once more is no second turn, and no second compaction for nothing.
     refused(block_on(scene.session.context(&options)));
     assert_eq!(scene.count("turn.completed"), 1);
@@ -83,6 +92,7 @@ fn a_provider_that_finds_a_request_too_long_is_believed() {
         let after = scene.build(&options);
         let done = after.compacted.as_ref().unwrap();
         assert_eq!((done.due.level.word(), &done.outcome), ("overflow", &Outcome::Compacted));
+        assert!(done.due.why.starts_with("the provider found the last request too long"), "{}", done.due.why);
         let (was, is) = (before.report.total_tokens.0, after.report.total_tokens.0);
         assert!(is <= was * 3 / 4, "{was}, then {is}");
         assert_eq!(reasons(&scene), [TrimReason::Compacted]);
@@ -165,6 +175,11 @@ fn off_is_off_on_every_path() {
         }
         scene.say(Message::text(Role::System, "The law. ".repeat(9_000)));
         refused(block_on(scene.session.context(&under(&policy, 10_000))));
+        let detail = scene.events().into_iter().rev().find_map(|event| match event.fact {
+            Some(Fact::TurnCompleted(turn)) => turn.detail,
+            _ => None,
+        });
+        assert!(detail.unwrap().contains("no policy compacts the lane"));
         assert_eq!(scene.count("session.compacted"), 0);
         assert_eq!(scene.count("compaction.rejected"), 0);
         assert_eq!(scene.compactions(), 0);

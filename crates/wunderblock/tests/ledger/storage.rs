@@ -14,6 +14,7 @@ use wunderblock::store::{
     Answer, Appended, Mark, Opening, Order, PackedEvent, Query, Storage, StoreError, TenantNo, Write,
     Written, codec,
 };
+use wunderblock_core::compaction::Manner;
 use wunderblock_core::event::*;
 use wunderblock_core::id::{EventId, Handle, LaneId, Scope};
 use wunderblock_core::message::{Message, Part, Role};
@@ -385,6 +386,13 @@ fn records_of_format_1_stay_as_they_are() {
                 ..SessionCompacted::new(Seq(2), Seq(8), "claude-code")
             })),
             r#"{"from_seq":2,"to_seq":8,"lane":"main","producer":"claude-code","summary":"sum","tokens_before":5}"#,
+        ),
+        (
+            Fact::SessionCompacted(Box::new(SessionCompacted {
+                manner: Some(Manner::Fallback),
+                ..SessionCompacted::new(Seq(2), Seq(8), "extractive")
+            })),
+            r#"{"from_seq":2,"to_seq":8,"producer":"extractive","manner":"fallback"}"#,
         ),
         (Fact::SubagentSpawned(SubagentSpawned { session: stream("b") }), r#"{"session":"b"}"#),
     ];

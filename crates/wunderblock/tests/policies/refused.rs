@@ -227,7 +227,6 @@ nodes = 2
   line 3: trigger.soft.fraction: 0 can never be meant: a fraction is more than 0 and at most 1
   line 5: trigger.hard.fraction: 1.2 can never be meant: a fraction is more than 0 and at most 1
   line 9: step.1.to: texts over 100 tokens would be shrunk to 100: that is no shrinking
-  line 10: step.2: there is nothing to condense without a step that summarises
   line 12: step.2.leaves: it takes at least 2 summaries to make one of them, not 1"#,
         ),
         (

@@ -166,10 +166,11 @@ fn act() -> impl Strategy<Value = Act> {
                     }
                 }
             ),
-        (1..30_u64, 2..20_u64, any::<u32>(), within(0..1_000), tokens(), gain()).prop_map(
-            |(leaves, nodes, most, above, above_tokens, (min_gain, min_tokens))| Act::Condense {
+        (1..30_u64, 2..20_u64, (any::<u32>(), tokens()), within(0..1_000), tokens(), gain()).prop_map(
+            |(leaves, nodes, (most, chunk), above, above_tokens, (min_gain, min_tokens))| Act::Condense {
                 leaves,
                 nodes,
+                chunk,
                 most,
                 above,
                 above_tokens,

@@ -6,7 +6,7 @@ use crate::scene::{
 };
 use wunderblock::summarize::attempt::{EXTRACTIVE, write};
 use wunderblock::summarize::{
-    Brief, Detail, Draft, Failure, Floor, Level, Material, Summarise, Task, Written,
+    Brief, Detail, Draft, Failure, Floor, Manner, Material, Summarise, Task, Written,
 };
 use wunderblock_core::compaction::Spent;
 use wunderblock_core::ports::Gauge;
@@ -31,8 +31,8 @@ fn a_good_summary_is_taken_as_it_is() {
         let provider = Provider::start([Behaviour::Good(format!("Here you are:\n\n{GOOD}"))]).unwrap();
         let draft = draft(&model(&provider, dialect, patient()));
         assert_eq!(
-            (draft.text.as_str(), draft.level, &*draft.producer),
-            (GOOD.trim(), Level::Normal, dialect.1)
+            (draft.text.as_str(), draft.manner, &*draft.producer),
+            (GOOD.trim(), Manner::Normal, dialect.1)
         );
         assert_eq!((draft.rejected.len(), draft.spent.unwrap().calls), (0, 1));
         assert_eq!(draft.prompt.unwrap().len(), 16);
@@ -42,35 +42,35 @@ fn a_good_summary_is_taken_as_it_is() {
 #[test]
 fn what_is_refused_is_tried_again_in_the_way_that_may_help() {
     use Behaviour::{Echo, Good, Injection, InventsFiles, Overflow, Status, TenTimes};
-    let table: [(&str, Vec<Behaviour>, Level, usize, usize); 12] = [
-        ("too large, twice", vec![Overflow, Status(413, None), Good(good())], Level::Normal, 2, 3),
+    let table: [(&str, Vec<Behaviour>, Manner, usize, usize); 12] = [
+        ("too large, twice", vec![Overflow, Status(413, None), Good(good())], Manner::Normal, 2, 3),
         // Its fourth part is less than a task's frame.
-        ("too large, always", vec![Overflow], Level::Fallback, 4, 3),
-        ("invents, then not", vec![InventsFiles(good()), Good(good())], Level::Normal, 1, 2),
-        ("invents, always", vec![InventsFiles(good())], Level::Fallback, 2, 2),
-        ("gives orders", vec![Injection(good())], Level::Fallback, 2, 2),
-        ("repeats what it is given", vec![Echo, Good(good())], Level::Aggressive, 1, 2),
-        ("repeats it always", vec![Echo], Level::Fallback, 2, 2),
-        ("ten times as much", vec![TenTimes, Good(good())], Level::Aggressive, 1, 2),
-        ("ten times as much, always", vec![TenTimes], Level::Fallback, 2, 2),
-        ("no parts", vec![Good("It went well.".into()), Good(good())], Level::Normal, 1, 2),
+        ("too large, always", vec![Overflow], Manner::Fallback, 4, 3),
+        ("invents, then not", vec![InventsFiles(good()), Good(good())], Manner::Normal, 1, 2),
+        ("invents, always", vec![InventsFiles(good())], Manner::Fallback, 2, 2),
+        ("gives orders", vec![Injection(good())], Manner::Fallback, 2, 2),
+        ("repeats what it is given", vec![Echo, Good(good())], Manner::Aggressive, 1, 2),
+        ("repeats it always", vec![Echo], Manner::Fallback, 2, 2),
+        ("ten times as much", vec![TenTimes, Good(good())], Manner::Aggressive, 1, 2),
+        ("ten times as much, always", vec![TenTimes], Manner::Fallback, 2, 2),
+        ("no parts", vec![Good("It went well.".into()), Good(good())], Manner::Normal, 1, 2),
         (
             "everything at once",
             vec![Overflow, InventsFiles(good()), TenTimes, Good(good())],
-            Level::Aggressive,
+            Manner::Aggressive,
             3,
             4,
         ),
-        ("not let in", vec![Status(401, None), Good(good())], Level::Fallback, 1, 1),
+        ("not let in", vec![Status(401, None), Good(good())], Manner::Fallback, 1, 1),
     ];
-    for (name, script, level, rejected, calls) in table {
+    for (name, script, manner, rejected, calls) in table {
         let (draft, sent) = run(&script);
         assert_eq!(
-            (draft.level, draft.rejected.len(), sent.len()),
-            (level, rejected, calls),
+            (draft.manner, draft.rejected.len(), sent.len()),
+            (manner, rejected, calls),
             "{name}: {draft:?}"
         );
-        let producer = if level == Level::Fallback { EXTRACTIVE } else { DIALECTS[0].1 };
+        let producer = if manner == Manner::Fallback { EXTRACTIVE } else { DIALECTS[0].1 };
         assert_eq!(&*draft.producer, producer, "{name}");
         assert!(draft.rejected.iter().all(|one| !one.why.is_empty()), "{name}");
     }
@@ -97,7 +97,7 @@ fn without_a_summariser_or_for_mere_numbers_nobody_is_asked() {
     let (material, brief) = (material(&entries, Vec::new()), brief(&template));
     let plain = write(&material, &brief, &Scale, None, &options(&redactor));
     valid(&plain, &brief, &material);
-    assert_eq!((plain.level, plain.rejected.len(), plain.spent), (Level::Normal, 0, None));
+    assert_eq!((plain.manner, plain.rejected.len(), plain.spent), (Manner::Normal, 0, None));
 
     let provider = Provider::start([Behaviour::Good(good())]).unwrap();
     let summariser = model(&provider, DIALECTS[0], patient());
@@ -130,11 +130,11 @@ fn a_window_that_holds_nothing_leads_to_the_floor() {
     for window in [0, 1, 300, 700] {
         let tiny = Scripted { window: Some(Tokens(window)), text: GOOD, spent: None };
         let draft = draft(&tiny);
-        assert_eq!((draft.level, draft.rejected.len()), (Level::Fallback, 1), "{window}");
+        assert_eq!((draft.manner, draft.rejected.len()), (Manner::Fallback, 1), "{window}");
         assert!(draft.rejected[0].why.contains("holds nothing"), "{}", draft.rejected[0].why);
     }
     for window in [Some(Tokens(2_000)), None] {
-        assert_eq!(draft(&Scripted { window, text: GOOD, spent: None }).level, Level::Normal);
+        assert_eq!(draft(&Scripted { window, text: GOOD, spent: None }).manner, Manner::Normal);
     }
 }
 
@@ -149,7 +149,7 @@ fn what_was_refused_is_paid_for_as_well() {
     };
     let twice = draft(&Scripted { window: None, text: "no parts", spent: Some(spent(Some(7))) });
     let expected = Spent { calls: 2, input: Tokens(200), output: Tokens(20), ..spent(Some(14)) };
-    assert_eq!((twice.level, twice.spent), (Level::Fallback, Some(expected)));
+    assert_eq!((twice.manner, twice.spent), (Manner::Fallback, Some(expected)));
     let unknown = draft(&Scripted { window: None, text: "no parts", spent: Some(spent(None)) });
     assert_eq!(unknown.spent.unwrap().micro_dollars, None);
 }
@@ -171,7 +171,7 @@ fn a_floor_that_is_too_long_is_cut() {
             let options =
                 wunderblock::summarize::Options { floor: Floor { extract, ..FLOOR }, ..options(&redactor) };
             let draft = write(&material, &brief, &Scale, None, &options);
-            assert_eq!(draft.level, Level::Capped);
+            assert_eq!(draft.manner, Manner::Capped);
             let tokens = Scale.text(&draft.text).tokens;
             assert!(tokens <= brief.most, "{most}: {tokens} {}", draft.text);
             assert_eq!(draft.text.ends_with("⟨cut⟩"), most >= 10);

@@ -1,7 +1,7 @@
 //! People's own programs as summarisers.
 
 use crate::scene::{GOOD, draft};
-use wunderblock::summarize::{CommandSummariser, Failure, Level, Summarise, Task};
+use wunderblock::summarize::{CommandSummariser, Failure, Manner, Summarise, Task};
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 
 fn shell(script: &str) -> CommandSummariser {
@@ -22,8 +22,8 @@ fn a_program_is_given_one_json_object_and_writes_a_text() {
     assert_eq!(given, expected);
     let draft = draft(&shell(&format!("cat >/dev/null; printf '{}'", GOOD.replace('\n', "\\n"))));
     assert_eq!(
-        (draft.text.as_str(), draft.level, &*draft.producer),
-        (GOOD.trim(), Level::Normal, "command:sh")
+        (draft.text.as_str(), draft.manner, &*draft.producer),
+        (GOOD.trim(), Manner::Normal, "command:sh")
     );
 }
 
@@ -45,20 +45,20 @@ fn a_program_that_fails_fails_in_one_way_and_the_floor_holds() {
         let failure = summariser.summarise(&task(), &mut |_| true).unwrap_err();
         assert!(failure.to_string().contains(expected), "{expected}: {failure}");
         let draft = draft(&summariser);
-        assert_eq!((draft.level, draft.rejected.len()), (Level::Fallback, 1), "{expected}");
+        assert_eq!((draft.manner, draft.rejected.len()), (Manner::Fallback, 1), "{expected}");
         assert!(draft.rejected[0].why.contains(expected), "{}", draft.rejected[0].why);
     }
 }
 
 #[test]
 fn what_a_program_repeats_or_invents_is_not_taken() {
-    assert_eq!(draft(&shell("cat")).level, Level::Fallback);
+    assert_eq!(draft(&shell("cat")).manner, Manner::Fallback);
     assert_eq!(
-        draft(&shell("cat >/dev/null; echo '## Goal'; echo '## Files'; echo '- a/b/never.rs'")).level,
-        Level::Fallback
+        draft(&shell("cat >/dev/null; echo '## Goal'; echo '## Files'; echo '- a/b/never.rs'")).manner,
+        Manner::Fallback
     );
     let binary = draft(&shell("head -c 3000 /dev/urandom"));
-    assert_eq!(binary.level, Level::Fallback);
+    assert_eq!(binary.manner, Manner::Fallback);
 }
 
 #[test]

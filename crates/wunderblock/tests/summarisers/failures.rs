@@ -3,7 +3,7 @@
 use crate::scene::{DIALECTS, GOOD, KEY, draft, limits, model, patient};
 use std::time::{Duration, Instant};
 use wunderblock::model::Limits;
-use wunderblock::summarize::{Failure, Level, Summarise, Task};
+use wunderblock::summarize::{Failure, Manner, Summarise, Task};
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 use wunderblock_testkit::server::{Behaviour, Provider};
@@ -67,7 +67,7 @@ fn each_misbehaviour_is_one_failure_and_the_floor_holds() {
             assert_eq!(kind(&failure), expected, "{behaviour:?}: {failure}");
             assert!(!failure.to_string().contains(KEY));
             let draft = draft(&summariser);
-            assert_eq!((draft.level, &*draft.producer), (Level::Fallback, "extractive"), "{behaviour:?}");
+            assert_eq!((draft.manner, &*draft.producer), (Manner::Fallback, "extractive"), "{behaviour:?}");
             assert_eq!(*draft.rejected[0].why, *failure.to_string(), "{behaviour:?}");
             assert_eq!(&*draft.rejected[0].producer, dialect.1);
         }
@@ -155,7 +155,7 @@ fn nobody_there_is_said_and_not_waited_for() {
     let failure = gone.summarise(&task(), &mut |_| true).unwrap_err();
     assert_eq!(kind(&failure), "unreachable", "{failure}");
     let draft = draft(&gone);
-    assert_eq!(draft.level, Level::Fallback, "{url}");
+    assert_eq!(draft.manner, Manner::Fallback, "{url}");
 }
 
 #[test]

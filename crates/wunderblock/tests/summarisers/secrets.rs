@@ -6,7 +6,7 @@ use crate::scene::{
 use proptest::prelude::*;
 use wunderblock::summarize::attempt::write;
 use wunderblock::summarize::prompt::{Put, task};
-use wunderblock::summarize::{Brief, Earlier, Level};
+use wunderblock::summarize::{Brief, Earlier, Manner};
 use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_testkit::server::{Behaviour, Provider};
@@ -71,7 +71,7 @@ fn planted_secrets_never_reach_the_provider() {
             assert!(body.contains("for it"), "the rest of the words is there");
         }
         assert!(draft.rejected.iter().all(|one| secrets.iter().all(|secret| !leaks(&one.why, secret))));
-        assert_eq!(draft.level, Level::Normal);
+        assert_eq!(draft.manner, Manner::Normal);
     }
 }
 

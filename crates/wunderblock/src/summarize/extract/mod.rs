@@ -29,7 +29,7 @@ pub(super) use cue::Cue;
 pub(super) use demand::{demands, has};
 pub(super) use form::heading;
 pub(super) use glean::{Found, glean, stamp, text_of};
-pub(super) use plain::without_colour;
+pub(super) use plain::{restored, without_colour};
 
 use super::{Brief, Material};
 use fit::Fit;

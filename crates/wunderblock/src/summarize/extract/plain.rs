@@ -60,6 +60,15 @@ pub(super) fn line(text: &str, marks: Marks) -> String {
     balanced(out)
 }
 
+/// The text with its elements written as they were: without their slash, what follows it would be another name.
+pub(in crate::summarize) fn restored(text: &str) -> Cow<'_, str> {
+    if text.contains('‹') {
+        Cow::Owned(text.replace("‹∕", "</").replace('‹', "<"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
 /// Marks of emphasis at a blank. Elsewhere they hold apart what would be one name without them.
 fn is_emphasis(text: &str, at: usize) -> bool {
     let blank = |c: Option<char>| c.is_none_or(char::is_whitespace);

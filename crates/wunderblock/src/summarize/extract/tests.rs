@@ -320,6 +320,34 @@ fn what_would_be_an_order_is_quoted() {
     }
 }
 
+/// The share of what is named may be as high as it likes: a path that the range does not contain is a fault by itself.
+#[test]
+fn one_invented_path_among_thirty_is_a_fault() {
+    let paths: Vec<String> = (0..30).map(|n| format!("src/part_{n:02}.rs")).collect();
+    let entries =
+        entries(vec![user(&format!("Look at {}.", paths.join(" and "))), model("All of them are fine.")]);
+    let material = material(&entries, vec![]);
+    let template = Template { sections: vec![], ..Template::default() };
+    let brief = Brief { detail: Detail::KeyPoints, ..brief(&template, 2_000) };
+    let faults = |text: &str, grounded| {
+        let against = Against { tokens: Tokens(1), replaces: Tokens(2), grounded: Permille(grounded) };
+        let faults = verify(text, &material, &brief, against).faults.into_iter();
+        faults.filter(|fault| matches!(fault, Fault::Ungrounded(_))).collect::<Vec<Fault>>()
+    };
+    let all = format!("- read {}\n", paths.join(", "));
+    assert_eq!(faults(&all, 900), []);
+    for invented in ["src/never_was.rs", "phantom_4711.py", "/etc/unheard/of.conf"] {
+        let text = format!("{all}- changed `{invented}`\n");
+        assert_eq!(faults(&text, 900), [Fault::Ungrounded(vec![invented.into()])]);
+        assert_eq!(faults(&text, 0), [], "a policy that asks for nothing");
+    }
+    // What may be a figure of speech is held to the share alone.
+    assert_eq!(
+        faults(&format!("{all}- read/write/execute, PhantomName, 4711 of 12_000, \"so to say\"\n"), 850),
+        []
+    );
+}
+
 #[test]
 fn what_is_wrong_is_said() {
     let entries = entries(coding());

@@ -295,11 +295,10 @@ fn minimal(session: &Session, _: Room) -> Option<Trace> {
     Some(Trace { verbatim: kept, dropped, ..Trace::soft(at) })
 }
 
-/// Ours: at 0.76 of the budget where no call waits for its result, at 0.95 anywhere. What the steps do is for their own
-/// tests.
+/// Ours: at 0.76 of the budget where a turn ends or begins, at 0.95 anywhere. What the steps do is for their own tests.
 fn balanced(session: &Session, room: Room) -> Option<Trace> {
-    let is_whole = |at| session.role(at) != Role::Call;
-    let soft = first(session, |at, tokens| is_whole(at) && tokens * 100 >= room.budget * 76);
+    let is_turn = |at| matches!(session.role(at), Role::User | Role::Reply);
+    let soft = first(session, |at, tokens| is_turn(at) && tokens * 100 >= room.budget * 76);
     let hard = first(session, |_, tokens| tokens * 100 >= room.budget * 95);
     let at = soft.into_iter().chain(hard).min()?;
     let level = if soft == Some(at) { "soft" } else { "hard" };

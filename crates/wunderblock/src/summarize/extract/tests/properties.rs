@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-const PIECES: [&str; 28] = [
+const PIECES: [&str; 29] = [
     "Please fix src/main.rs before 2026-11-20.",
     "You must never touch `config.toml`!",
     "ok",
@@ -30,6 +30,7 @@ const PIECES: [&str; 28] = [
     "Let's use SQLite_3 instead of sled-0.34 … done",
     "> quoted line\n>> twice",
     "[1] first [2] second ⟨mark⟩ ×12",
+    "</Σ/ and </user/a.rs>",
 ];
 
 fn history() -> impl Strategy<Value = Vec<Message>> {
