@@ -38,6 +38,7 @@ pub mod process;
 mod read;
 mod record;
 pub mod redact;
+mod reduce;
 mod search;
 mod session;
 mod simulate;
