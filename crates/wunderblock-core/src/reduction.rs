@@ -57,6 +57,18 @@ pub struct Reduction {
     pub gaps: u64,
 }
 
+impl Reduction {
+    /// What was lost, in words.
+    #[must_use]
+    pub fn loss(&self) -> String {
+        match self.gaps {
+            _ if self.lossless => "exact".to_owned(),
+            1 => "1 gap".to_owned(),
+            gaps => format!("{gaps} gaps"),
+        }
+    }
+}
+
 /// A part of a request that is shown shorter, for the account of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShownShorter {

@@ -86,6 +86,8 @@ pub struct View {
     built: Option<(Seq, Seq)>,
     /// The newest position any request of the lane considered, or the last before its frontier. Steps do not reset it.
     shown: Seq,
+    /// Where the lane's newest step is recorded.
+    stepped: Seq,
 }
 
 impl View {
@@ -108,6 +110,7 @@ impl View {
             said: BTreeMap::new(),
             built: None,
             shown: Seq::START,
+            stepped: Seq::START,
         }
     }
 
@@ -147,7 +150,11 @@ impl View {
                 }
             }
             Fact::ContentErased(erased) => self.erase(erased.from_seq, erased.to_seq, erased.events),
-            Fact::ViewTrimmed(trimmed) if trimmed.lane == self.lane => self.trim_to(trimmed.trim.clone()),
+            // A view that is resumed meets steps that were taken before the one it began with.
+            Fact::ViewTrimmed(trimmed) if trimmed.lane == self.lane && event.seq >= self.stepped => {
+                self.stepped = event.seq;
+                self.trim_to(trimmed.trim.clone());
+            }
             Fact::ContextBuilt(built) if built.lane == self.lane => {
                 self.built = Some((event.seq, built.plan.through));
                 self.shown = self.shown.max(built.plan.through);
@@ -369,15 +376,20 @@ impl View {
         self.reduced.texts()
     }
 
-    /// Where the reduction is recorded that stands for a part. A form that the trim gives the part goes before it.
+    /// Where the reduction is recorded that stands for a part. A form that the trim gives the part goes before it. Only
+    /// results of tools become shorter by themselves: nobody's words do.
     #[must_use]
     pub fn standing(&self, at: At) -> Option<Seq> {
-        self.reduced.of(at)
+        self.reduced.of(at).filter(|_| self.is_result(at))
+    }
+
+    fn is_result(&self, at: At) -> bool {
+        matches!(self.part(at), Some(Part::ToolResult { .. }))
     }
 
     /// The parts for which a reduction stands, with the position where it is recorded, ascending.
     pub fn standings(&self) -> impl Iterator<Item = (At, Seq)> {
-        self.reduced.standing()
+        self.reduced.standing().filter(|(at, _)| self.is_result(*at))
     }
 
     /// The newest position any request of the lane has considered: what came later nobody has shown yet.

@@ -58,7 +58,7 @@ pub use compact::{
     CompactOptions, Compacted, Compactor, Hook, LaneState, MadeNode, OnProgress, Outcome, Stage, Undone,
 };
 pub use doctor::{Diagnosis, Problem};
-pub use engine::{Clock, Config, Engine};
+pub use engine::{Clock, Config, Engine, Reducer};
 pub use erase::Erased;
 pub use error::{Error, ErrorKind};
 pub use fate::Fate;

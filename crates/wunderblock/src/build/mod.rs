@@ -39,6 +39,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::gauge::Scales;
 use crate::limits;
+use crate::reduce::Means;
 use crate::session::Session;
 use crate::store::{BodyCount, StoreError, TallyRow};
 use crate::tokens::Counter;
@@ -239,7 +240,8 @@ impl Session {
         let off = Reduce::default();
         let rules = options.compactor.as_ref().map_or(&off, |compactor| &compactor.policy.reduce);
         let room = target.budget.limit().tokens;
-        let looked = engine.reduce((&self.id, &lane), &mut loaded, (rules, &gauge), room).await?;
+        let means = Means { rules, gauge: &gauge, reducer: engine.config.reducer };
+        let looked = engine.reduce((&self.id, &lane), &mut loaded, &means, room).await?;
         *reduced = loaded.reduced.clone();
         let anchor = engine.anchor(&loaded, &target.model, &gauge);
         let Recalled { hits, mut texts, counts } =

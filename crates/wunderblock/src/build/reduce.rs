@@ -8,13 +8,11 @@ use super::offer::Shelf;
 use super::step::Step;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
-use crate::gauge::Scales;
-use crate::reduce::{Choice, in_order, named, shorten};
+use crate::reduce::{Choice, Means, in_order, named, shorten};
 use crate::store::{Answer, Query};
 use std::collections::HashSet;
 use wunderblock_core::event::{ContentReduced, Fact, NewEvent};
 use wunderblock_core::id::{Handle, LaneId, StreamId};
-use wunderblock_core::policy::Reduce;
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::units::{Seq, Tokens};
 
@@ -34,12 +32,12 @@ impl Engine {
         &self,
         (stream, lane): (&StreamId, &LaneId),
         loaded: &mut Loaded,
-        (rules, gauge): (&Reduce, &Scales),
+        means: &Means<'_>,
         room: Tokens,
     ) -> Result<Texts, Error> {
         let mut texts = Texts::default();
         let shelf = Shelf::new(&self.tenant.key);
-        let facts = self.shorter(loaded, (rules, gauge), room, (&mut texts, &shelf)).await?;
+        let facts = self.shorter(loaded, means, room, (&mut texts, &shelf)).await?;
         if facts.is_empty() {
             return Ok(texts);
         }
@@ -49,7 +47,7 @@ impl Engine {
         });
         let replaced: HashSet<Handle> = replaced.collect();
         texts.0.retain(|handle, _| !replaced.contains(handle));
-        super::decide::take_in(&shelf, gauge, &mut texts);
+        super::decide::take_in(&shelf, means.gauge, &mut texts);
         let mut step = Step::begin(self, stream, (lane, &loaded.view));
         for fact in facts {
             step.take(Fact::ContentReduced(Box::new(fact)), &texts)?;
@@ -62,11 +60,11 @@ impl Engine {
     async fn shorter(
         &self,
         loaded: &Loaded,
-        (rules, gauge): (&Reduce, &Scales),
+        means: &Means<'_>,
         room: Tokens,
         (texts, shelf): (&mut Texts, &Shelf<'_>),
     ) -> Result<Vec<ContentReduced>, Error> {
-        let mut choice = Choice::new(&loaded.view, rules, gauge, room);
+        let mut choice = Choice::new(&loaded.view, means, room);
         let mut facts = Vec::new();
         loop {
             let candidates = choice.more();
@@ -77,7 +75,7 @@ impl Engine {
             let own = candidates.iter().filter_map(|candidate| texts.text(candidate.handle));
             let ours = self.ours(named(own)).await?;
             let pack = |text: String| shelf.pack(text);
-            let more = shorten(&candidates, &*texts, (rules, gauge), &ours, &pack)?;
+            let more = shorten(&candidates, &*texts, means, &ours, &pack)?;
             choice.gained(&more);
             facts.extend(more);
         }

@@ -9,6 +9,7 @@
 
 mod reads;
 
+use crate::engine::Reducer;
 use crate::error::Error;
 use crate::gauge::Scales;
 use crate::parallel;
@@ -23,7 +24,7 @@ use wunderblock_core::ports::{Bodies, Gauge as _};
 use wunderblock_core::step::At;
 use wunderblock_core::units::{Bytes, Tokens};
 use wunderblock_core::view::{Entry, View};
-use wunderblock_reduce::{Level, Options, detect, gaps, reduce};
+use wunderblock_reduce::{Level, Options, detect, gaps};
 
 /// A failure is what the next step is about. Shorter ones stay as they are.
 const FAILURE_CHARS: usize = 8_000;
@@ -47,6 +48,14 @@ pub(crate) struct Candidate {
     command: Option<Box<str>>,
 }
 
+/// With what texts are made shorter.
+#[derive(Clone, Copy)]
+pub(crate) struct Means<'a> {
+    pub(crate) rules: &'a Reduce,
+    pub(crate) gauge: &'a Scales,
+    pub(crate) reducer: Reducer,
+}
+
 /// The choice of candidates, under way.
 pub(crate) struct Choice<'a> {
     view: &'a View,
@@ -62,7 +71,8 @@ pub(crate) struct Choice<'a> {
 
 impl<'a> Choice<'a> {
     /// Begins; `room` is what a request can hold.
-    pub(crate) fn new(view: &'a View, rules: &'a Reduce, gauge: &'a Scales, room: Tokens) -> Self {
+    pub(crate) fn new(view: &'a View, means: &Means<'a>, room: Tokens) -> Self {
+        let Means { rules, gauge, .. } = *means;
         let fresh = view.shown_through().next().max(view.trim().stub_before);
         let entries: Vec<&Entry> = match rules.is_off() {
             true => Vec::new(),
@@ -169,7 +179,7 @@ struct Short {
 pub(crate) fn shorten(
     candidates: &[Candidate],
     texts: &dyn Bodies,
-    (rules, gauge): (&Reduce, &Scales),
+    means: &Means<'_>,
     ours: &HashSet<Handle>,
     pack: &dyn Fn(String) -> Body,
 ) -> Result<Vec<ContentReduced>, Error> {
@@ -180,7 +190,7 @@ pub(crate) fn shorten(
         if candidate.failed && text.chars().take(FAILURE_CHARS).count() < FAILURE_CHARS {
             continue;
         }
-        let tokens = gauge.blob(candidate.handle).tokens;
+        let tokens = means.gauge.blob(candidate.handle).tokens;
         work.entry(candidate.handle).or_insert((candidate, text, tokens));
     }
     let bytes: usize = work.values().map(|(_, text, _)| text.len()).sum();
@@ -188,10 +198,11 @@ pub(crate) fn shorten(
         .into_iter()
         .map(|(handle, (candidate, text, tokens))| {
             let command = candidate.command.as_deref();
-            (handle, Item { text, tokens, command, gauge: gauge.alike() })
+            (handle, Item { text, tokens, command, gauge: means.gauge.alike() })
         })
         .collect();
-    let one = |(handle, item): (Handle, Item<'_>)| Ok((handle, item.short(handle, rules, ours)));
+    let (rules, reducer) = (means.rules, means.reducer);
+    let one = |(handle, item): (Handle, Item<'_>)| Ok((handle, item.short(handle, (rules, reducer), ours)));
     let short: Vec<(Handle, Option<Short>)> = if bytes < SHARED {
         items.into_iter().map(one).collect::<Result<_, Error>>()?
     } else {
@@ -231,7 +242,12 @@ struct Item<'t> {
 }
 
 impl Item<'_> {
-    fn short(&self, handle: Handle, rules: &Reduce, ours: &HashSet<Handle>) -> Option<Short> {
+    fn short(
+        &self,
+        handle: Handle,
+        (rules, reducer): (&Reduce, Reducer),
+        ours: &HashSet<Handle>,
+    ) -> Option<Short> {
         let kind = detect(self.text);
         if rules.except.iter().any(|except| except.name() == kind.name()) {
             return None;
@@ -255,7 +271,7 @@ impl Item<'_> {
             count: &count,
             ours: &ours,
         };
-        let reduced = reduce(self.text.as_bytes(), &options);
+        let reduced = reducer(self.text.as_bytes(), &options);
         // Neither in tokens nor in bytes of the request may it be more than what it stands for.
         let is_shorter = reduced.untouched.is_none()
             && reduced.tokens_after < self.tokens.0

@@ -11,7 +11,7 @@ use crate::build::{Aim, Shelf};
 use crate::compact::{self, Climb, Climbed, Ration};
 use crate::gauge::Scales;
 use crate::redact::Redactor;
-use crate::reduce::{Choice, in_order, named, shorten};
+use crate::reduce::{Choice, Means, in_order, named, shorten};
 use crate::summarize::Summarise;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -197,15 +197,16 @@ impl<'a> Lane<'a> {
     /// Shortens what no request has shown yet, as a build would before it is recorded.
     fn reduce(&mut self) {
         let rules = &self.policy.reduce;
+        let means = Means { rules, gauge: &self.gauge, reducer: self.history.reducer };
         let room = self.aim.budget().limit().tokens;
-        let (mut choice, mut facts) = (Choice::new(&self.view, rules, &self.gauge, room), Vec::new());
+        let (mut choice, mut facts) = (Choice::new(&self.view, &means, room), Vec::new());
         let pack = |text: String| self.shelf.pack(text);
         loop {
             let candidates = choice.more();
             let texts = &self.history.texts;
             let own = candidates.iter().filter_map(|candidate| texts.text(candidate.handle));
             let ours = named(own).into_iter().filter(|handle| texts.text(*handle).is_some()).collect();
-            let more = shorten(&candidates, texts, (rules, &self.gauge), &ours, &pack).unwrap_or_default();
+            let more = shorten(&candidates, texts, &means, &ours, &pack).unwrap_or_default();
             if candidates.is_empty() {
                 break;
             }
