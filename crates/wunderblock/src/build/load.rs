@@ -73,6 +73,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) at: Option<Seq>,
     /// How much text the window can hold at most.
     pub(crate) text: Bytes,
+    /// What is known to be part of it: from here on everything is loaded, however much that is.
+    pub(crate) reach: Option<Seq>,
     /// Whether to take no account of what the lane has left out so far.
     pub(crate) anew: bool,
 }
@@ -93,6 +95,8 @@ impl Engine {
         // that has built and left nothing out has shown everything.
         let shows_all = first.trim.is_none() && first.before.is_some() && !wanted.anew;
         let from = if shows_all { Seq::START.next() } else { frontier };
+        let from =
+            wanted.reach.map_or(from, |reach| from.max(Seq::START.next()).min(reach.max(Seq::START.next())));
         let missing = (first.floor > from && from > Seq::START).then(|| (from, first.floor.prev()));
         let mut singles: BTreeSet<Seq> =
             first.trim.iter().flat_map(|(_, trim)| trim.hold.iter().chain(&trim.keep)).copied().collect();

@@ -274,6 +274,7 @@ impl Session {
             lane,
             at: options.at,
             text: Bytes(window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN)),
+            reach: None,
             anew,
         };
         let loaded = engine.load(&look(guess, false)).await?;

@@ -97,7 +97,7 @@ fn what_was_reduced_here_is_not_reduced_again() {
     scene.ran(("Bash", "make"), &output(0, 400), false);
     scene.build(&under(&fold()));
     let (_, _, text) = scene.standing().remove(0);
-    let padded: String = (0..40).map(|_| text.as_str()).collect();
+    let padded = format!("{text}{}", output(1, 200));
     let has_marks = wunderblock_reduce::gaps(&padded).next().is_some();
     // By a tool that shows what the agent was shown before.
     scene.ran(("Bash", "history"), &padded, false);

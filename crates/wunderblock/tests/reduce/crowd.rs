@@ -23,11 +23,12 @@ fn each_lane_goes_on_as_it_began() {
     scene.turn(4);
     let (main, reviewer) = (scene.build(&under(&fold())), scene.build(&of("reviewer", under(&fold()))));
     assert_eq!(results(&main)[4], results(&reviewer)[4]);
-    assert_eq!(scene.standing().len(), 5);
+    let targets: Vec<Seq> = scene.standing().iter().map(|(_, reduced, _)| reduced.target).collect();
+    assert_eq!(targets.len(), 5, "{targets:?}");
     // A lane that comes late, and does not reduce, shows what stands.
     let late = scene.build(&of("late", under(&off())));
     assert_eq!(results(&late), results(&reviewer));
-    assert_eq!(scene.replay_all(), 5);
+    assert_eq!(scene.replay_all(), 6);
 }
 
 #[test]
@@ -70,7 +71,8 @@ fn of_two_that_do_the_same_one_counts() {
     targets.sort_unstable();
     targets.dedup();
     assert_eq!((targets.len(), standing.len()), (6, 6));
-    assert_eq!(scene.replay_all(), 4);
+    // Two that build the same request of one lane at once have built one.
+    assert!((2..=4).contains(&scene.replay_all()));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::scene::*;
 use futures_executor::block_on;
 use wunderblock_core::budget::Treatment;
+use wunderblock_core::event::ContentReduced;
 
 #[test]
 fn a_report_says_what_became_shorter_and_how_to_read_the_whole() {
@@ -42,4 +43,12 @@ fn finding_a_text_says_that_it_is_shown_shorter() {
         assert!(fate.why.starts_with("shown shorter, as "), "{}", fate.why);
         assert!(fate.gives.as_ref().unwrap().contains(&handle.to_string()), "{fate:?}");
     }
+}
+
+#[test]
+fn a_record_from_before_reads_as_it_did_and_is_written_as_it_was() {
+    let old = r#"{"target":7,"part":0,"text":"head ⟨9 bytes left out⟩ tail","reducer":"head-tail","bytes_before":900}"#;
+    let reduced: ContentReduced = serde_json::from_str(old).unwrap();
+    assert!(!reduced.standing && reduced.how.is_none());
+    assert_eq!(serde_json::to_string(&reduced).unwrap(), old);
 }
