@@ -300,7 +300,6 @@ pub(crate) fn in_order(mut facts: Vec<ContentReduced>) -> Vec<ContentReduced> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
-    use super::*;
     use wunderblock_core::policy::TextKind;
     use wunderblock_reduce::Kind;
 

@@ -52,9 +52,9 @@ leasst = 100
 except = ["code", "logs"]
 "#,
             r#"mine.toml cannot be used as a policy:
-  line 3: reduce.level: there is no `folds`; did you mean `fold`?
+  line 3: reduce.level: `folds` is not a word it knows; did you mean `fold`? There are: `off`, `lossless`, `fold`
   line 4: reduce.leasst: there is no such key; did you mean `least`? There are: `level`, `least`, `except`
-  line 5: reduce.except: there is no `logs`; did you mean `log`?"#,
+  line 5: reduce.except: `logs` is not a word it knows; did you mean `log`? There are: `json`, `diff`, `html`, `tests`, `build`, `infra`, `trace`, `search`, `log`, `table`, `listing`, `blob`, `code`, `markdown`, `prose`"#,
         ),
         (
             r#"name = "mine"
