@@ -215,9 +215,11 @@ fn within(bytes: &[u8], kind: Kind, (budget, before): (u64, u64), options: &Opti
         let Some(short) = at(bytes, kind, Goal::Bytes(room), options) else { break };
         let tokens = short.tokens;
         // Marks have more tokens to a byte than text, so two points tell more than one.
-        let next = last
-            .and_then(|last| on_line(last, (room, tokens), budget))
-            .unwrap_or(scale(budget, room.min(short.text.len()), tokens));
+        let next = last.and_then(|last| on_line(last, (room, tokens), budget)).unwrap_or(scale(
+            budget,
+            room.min(short.text.len()),
+            tokens,
+        ));
         last = Some((room, tokens));
         if tokens <= budget {
             let full = tokens * 100 >= budget * 96;

@@ -39,6 +39,7 @@ pub mod process;
 mod read;
 mod record;
 pub mod redact;
+mod reduce;
 mod search;
 mod session;
 mod simulate;
@@ -58,7 +59,7 @@ pub use compact::{
     CompactOptions, Compacted, Compactor, Hook, LaneState, MadeNode, OnProgress, Outcome, Stage, Undone,
 };
 pub use doctor::{Diagnosis, Problem};
-pub use engine::{Clock, Config, Engine};
+pub use engine::{Clock, Config, Engine, Reducer};
 pub use erase::Erased;
 pub use error::{Error, ErrorKind};
 pub use fate::Fate;
@@ -70,4 +71,3 @@ pub use search::{Found, SearchOptions, SearchOrder, SearchResult};
 pub use session::Session;
 pub use simulate::{OnSimulated, PolicyResult, SimulateOptions, Simulation};
 pub use usage::Usage;
-pub use wunderblock_reduce as reduce;

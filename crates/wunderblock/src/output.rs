@@ -66,7 +66,7 @@ impl Engine {
     ///
     /// # Errors
     /// When the ledger cannot be written. Then nothing was shortened.
-    pub async fn reduce(
+    pub async fn shorten(
         &self,
         (session, keep): (&StreamId, Keep),
         output: &Output<'_>,

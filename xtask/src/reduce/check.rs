@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::process::{Command, Stdio};
-use wunderblock::reduce::{Reduced, invert, unpack};
+use wunderblock_reduce::{Reduced, invert, unpack};
 
 /// The text as a reader understands it: what is packed is unpacked.
 pub(super) fn shown(text: &str) -> String {

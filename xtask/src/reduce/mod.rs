@@ -11,8 +11,8 @@ mod table;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use wunderblock::reduce::{Kind, Level, Options, Reduced, reduce};
 use wunderblock::tokens::Counted;
+use wunderblock_reduce::{Kind, Level, Options, Reduced, reduce};
 
 /// What was measured of one file.
 pub(crate) struct Row {

@@ -6,7 +6,7 @@
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
-use wunderblock::reduce::Kind;
+use wunderblock_reduce::Kind;
 
 /// Something that must be visible.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -51,7 +51,7 @@ pub(crate) enum LevelArg {
 }
 
 fn kinds() -> clap::builder::PossibleValuesParser {
-    let names = wunderblock::reduce::Kind::ALL.into_iter().map(wunderblock::reduce::Kind::name);
+    let names = wunderblock_reduce::Kind::ALL.into_iter().map(wunderblock_reduce::Kind::name);
     clap::builder::PossibleValuesParser::new(std::iter::once("auto").chain(names))
 }
 

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
-use wunderblock::reduce::{Gap, Kind, Level};
 use wunderblock::tokens::Counted;
 use wunderblock::{Error, Keep, Kept, Output, Wanted};
 use wunderblock_core::id::StreamId;
+use wunderblock_reduce::{Gap, Kind, Level};
 
 /// The largest text that is read: it is held in memory, and so are its lines.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
@@ -29,7 +29,7 @@ pub(crate) async fn run(
     let output = Output { bytes: &bytes, tool: "reduce", input: &input, failed: false };
     let engine = settings.write().await?;
     let wish = how.wanted(wanted.command.as_deref(), &exact);
-    let kept = engine.reduce((&how.session, Keep::IfReduced), &output, &wish).await?;
+    let kept = engine.shorten((&how.session, Keep::IfReduced), &output, &wish).await?;
     if global.json {
         print_json(&report(&kept))?;
     } else {
@@ -102,7 +102,7 @@ pub(super) fn report(kept: &Kept) -> Value {
         "tokens_after": short.tokens_after,
         "lossless": short.lossless,
         "gaps": short.gaps.iter().map(gap).collect::<Vec<_>>(),
-        "untouched": short.untouched.map(wunderblock::reduce::Untouched::name),
+        "untouched": short.untouched.map(wunderblock_reduce::Untouched::name),
     })
 }
 

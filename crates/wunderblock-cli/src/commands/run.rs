@@ -15,8 +15,8 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
-use wunderblock::reduce::Level;
 use wunderblock::{Keep, Kept, Output};
+use wunderblock_reduce::Level;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &RunArgs) -> Result<ExitCode, Failure> {
     let how = How::of(&wanted.how)?;
@@ -70,7 +70,7 @@ async fn shorten(
     if code != 0 && bytes.len() < SHORT_ERROR {
         wish.level = Level::Lossless;
     }
-    Ok(engine.reduce((&how.session, Keep::Always), &output, &wish).await?)
+    Ok(engine.shorten((&how.session, Keep::Always), &output, &wish).await?)
 }
 
 /// The exit code of shells for a command that cannot be started.
