@@ -256,7 +256,7 @@ mod tests {
             "cat Cargo.lock | head -40",
             "cargo test 2>&1 | tail -n 50",
             "grep -c fn src/a.rs",
-            "grep -rno 'TODO.*' src",
+            "grep -rno 'unsafe.*' src",
             "rg --count foo",
             "rg foo | wc -l",
             "jq '.items[].name' pods.json",

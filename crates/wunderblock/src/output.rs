@@ -8,6 +8,7 @@ use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
 use crate::limits::{MAX_DOCUMENT, SOURCE_CHUNK};
 use crate::record::pack_all;
+use crate::session::Session;
 use crate::store::{Answer, Query, SourceBy, Write, Written, codec};
 use std::collections::HashSet;
 use wunderblock_core::event::{Fact, MessageAppended, NewEvent, SessionOpened, Source};
@@ -61,20 +62,16 @@ pub enum Keep {
     IfReduced,
 }
 
-impl Engine {
-    /// Shortens an output and keeps its bytes in a session, durable when this returns.
+impl Output<'_> {
+    /// Shortens it and keeps its bytes in a session, durable when this returns.
     ///
     /// # Errors
     /// When the ledger cannot be written. Then nothing was shortened.
-    pub async fn shorten(
-        &self,
-        (session, keep): (&StreamId, Keep),
-        output: &Output<'_>,
-        wanted: &Wanted<'_>,
-    ) -> Result<Kept, Error> {
-        let handle = codec::handle(&codec::body_hash(&self.tenant.key, output.bytes));
+    pub async fn shorten(&self, session: &Session, keep: Keep, wanted: &Wanted<'_>) -> Result<Kept, Error> {
+        let engine = &session.engine;
+        let handle = codec::handle(&codec::body_hash(&engine.tenant.key, self.bytes));
         let written = handle.to_string();
-        let known = self.known_handles(output.bytes).await?;
+        let known = engine.known_handles(self.bytes).await?;
         let ours = |handle: &str| known.contains(handle);
         let options = wunderblock_reduce::Options {
             level: wanted.level,
@@ -85,20 +82,22 @@ impl Engine {
             count: wanted.count,
             ours: &ours,
         };
-        let reduced = wunderblock_reduce::reduce(output.bytes, &options);
+        let reduced = wunderblock_reduce::reduce(self.bytes, &options);
         let changed = reduced.untouched.is_none() || !reduced.gaps.is_empty();
         if !changed && keep == Keep::IfReduced {
             return Ok(Kept { reduced, handle: None });
         }
-        match std::str::from_utf8(output.bytes) {
-            Ok(text) if output.bytes.len() as u64 <= MAX_DOCUMENT => {
-                self.keep_text(session, output, text).await?
+        match std::str::from_utf8(self.bytes) {
+            Ok(text) if self.bytes.len() as u64 <= MAX_DOCUMENT => {
+                engine.keep_text(&session.id, self, text).await?
             }
-            _ => self.keep_bytes(session, output, handle).await?,
+            _ => engine.keep_bytes(&session.id, self, handle).await?,
         }
         Ok(Kept { reduced, handle: changed.then_some(handle) })
     }
+}
 
+impl Engine {
     /// The handles of this ledger among those in the marks of a text: whoever writes a text can write a mark.
     async fn known_handles(&self, bytes: &[u8]) -> Result<HashSet<String>, Error> {
         let text = String::from_utf8_lossy(bytes);

@@ -10,8 +10,9 @@ use std::path::PathBuf;
   wunderblock reduce data.json --level lossless
   wunderblock reduce server.log --level budget --budget 2000 --json
 
-Each gap is marked in place, `⟨… lines 120–181: 62 lines, 3 WARN · wb:3f9c1a7be2d04c58⟩`, and `wunderblock read` with the
-handle gives the exact bytes back. They are kept before the text is shown. What would hardly get shorter stays as it is.")]
+Each gap is marked in place, `⟨… lines 120–181: 62 lines, 3 WARN · wb:3f9c1a7be2d04c58⟩`, and
+`wunderblock read` with the handle gives the exact bytes back. They are kept before the text is
+shown. What would hardly get shorter stays as it is. Levels and kinds: docs/reduce.md.")]
 pub(crate) struct ReduceArgs {
     /// The text; `-`: stdin
     #[arg(value_name = "FILE", default_value = "-")]
@@ -26,7 +27,7 @@ pub(crate) struct ReduceArgs {
 /// How far a text is shortened, and where it is kept.
 #[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct HowArgs {
-    /// What the text is [default: found out]
+    /// What the text is; auto: it is found out
     #[arg(long, value_name = "KIND", default_value = "auto", value_parser = kinds())]
     pub(crate) kind: String,
     /// lossless: it can be undone from the short text alone; fold: repeats become marks; budget: the best that fits
@@ -59,11 +60,11 @@ fn kinds() -> clap::builder::PossibleValuesParser {
 #[command(after_help = "Examples:
   wunderblock run -- cargo test --workspace
   wunderblock run --query \"timeout\" -- ./deploy.sh staging
-  wunderblock run -- sh -c 'grep -rn TODO . | sort'
+  wunderblock run -- sh -c 'grep -rn unsafe . | sort'
 
-The exit code is the command's own, stdout and stderr stay apart (or together, where both go to one pipe), and everything
-it wrote is kept in the session `outputs`. Only what goes into a pipe is shortened: on a terminal or into a file the
-command writes by itself, untouched.")]
+The exit code is the command's own, stdout and stderr stay apart (or together, where both go to one
+pipe), and everything it wrote is kept in the session `outputs`. Only what goes into a pipe is
+shortened: on a terminal or into a file the command writes by itself, untouched.")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) how: HowArgs,

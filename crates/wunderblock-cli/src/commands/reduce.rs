@@ -2,7 +2,7 @@
 
 use super::print_json;
 use crate::args::{Global, HowArgs, LevelArg, ReduceArgs};
-use crate::exit::{FAILED, Failure, wrong};
+use crate::exit::{Failure, wrong};
 use crate::input::refused;
 use crate::settings::Settings;
 use crate::terminal::write_bytes;
@@ -29,7 +29,7 @@ pub(crate) async fn run(
     let output = Output { bytes: &bytes, tool: "reduce", input: &input, failed: false };
     let engine = settings.write().await?;
     let wish = how.wanted(wanted.command.as_deref(), &exact);
-    let kept = engine.shorten((&how.session, Keep::IfReduced), &output, &wish).await?;
+    let kept = output.shorten(&engine.session(how.session.clone()), Keep::IfReduced, &wish).await?;
     if global.json {
         print_json(&report(&kept))?;
     } else {
@@ -82,7 +82,8 @@ fn text(file: &Path) -> Result<Vec<u8>, Failure> {
         std::fs::File::open(file).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
     };
     if let Err(error) = read {
-        return Err(Failure::Door(FAILED, format!("{} cannot be read: {error}", file.display())));
+        let next = if error.kind() == std::io::ErrorKind::NotFound { "; check the path" } else { "" };
+        return Err(refused(file, &format!("cannot be read: {error}{next}")));
     }
     if bytes.len() as u64 > MAX_BYTES {
         return Err(refused(file, "has more than 1 GiB; split it, or name the part you need"));

@@ -70,7 +70,7 @@ async fn shorten(
     if code != 0 && bytes.len() < SHORT_ERROR {
         wish.level = Level::Lossless;
     }
-    Ok(engine.shorten((&how.session, Keep::Always), &output, &wish).await?)
+    Ok(output.shorten(&engine.session(how.session.clone()), Keep::Always, &wish).await?)
 }
 
 /// The exit code of shells for a command that cannot be started.

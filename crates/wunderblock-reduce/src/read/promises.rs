@@ -13,8 +13,9 @@ use crate::unit::Unit;
 
 const KINDS: [Kind; 4] = [Kind::Log, Kind::Build, Kind::Tests, Kind::Trace];
 
+/// What is packed is unpacked: these promises are about what is chosen.
 fn fold(text: &str) -> String {
-    reduce(text.as_bytes(), &Options::default()).text
+    crate::unpack(&reduce(text.as_bytes(), &Options::default()).text).unwrap()
 }
 
 /// The text at a share of its tokens, in per cent.
@@ -22,7 +23,7 @@ fn within(text: &str, percent: u64) -> String {
     let tokens = text.len().div_ceil(4) as u64 * percent / 100;
     let short = reduce(text.as_bytes(), &Options { level: Level::Budget(tokens), ..Options::default() });
     assert!(short.tokens_after <= tokens, "{} of {tokens}", short.tokens_after);
-    short.text
+    crate::unpack(&short.text).unwrap()
 }
 
 /// A service's log: a few templates, two of them errors, in a fixed mixture.
