@@ -4,6 +4,7 @@ mod bench;
 mod formats;
 mod picture;
 mod record;
+mod reduce;
 mod usage;
 
 use std::io::{Read, Write};
@@ -18,6 +19,8 @@ usage: cargo run -p xtask -- COMMAND
                                   and write its transcript to FILE
   formats                         write the guide to transcript formats to stdout
   usage FILE...                   compare our counts with the usage that transcripts report
+  reduce [--json] PATH...         reduce every file there; print what is saved, per kind and per file, beside
+                                  what stays visible (build with --release)
   picture                         draw the report on stdin as an SVG picture on stdout
 ";
 
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
         },
         ("formats", []) => Ok(Some(formats::guide())),
         ("usage", files @ [_, ..]) => usage::table(files).map(Some),
+        ("reduce", paths @ [_, ..]) => reduce::run(paths).map(Some),
         ("picture", []) => report().map(|text| Some(picture::draw(&text))),
         _ => return misused(),
     };

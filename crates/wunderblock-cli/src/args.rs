@@ -2,11 +2,13 @@
 
 mod compaction;
 mod graph;
+mod reduce;
 mod simulate;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 pub(crate) use compaction::{CompactArgs, PolicyArgs, UndoArgs};
 pub(crate) use graph::{Describe, Expand};
+pub(crate) use reduce::{HowArgs, LevelArg, ReduceArgs, RunArgs};
 pub(crate) use simulate::SimulateArgs;
 use std::path::PathBuf;
 
@@ -87,6 +89,10 @@ pub(crate) enum Command {
     Describe(Describe),
     /// Read what a summary or a gap stands for, verbatim, page by page
     Expand(Expand),
+    /// Shorten one text by its structure: every gap marked, the original kept
+    Reduce(ReduceArgs),
+    /// Run a command, shorten what it writes into a pipe, keep all of it and its exit code
+    Run(RunArgs),
     /// Check every invariant of the ledger; repair what is derived
     Doctor(Doctor),
     /// Copy the ledger, as of one moment, into a new file
@@ -360,6 +366,7 @@ pub(crate) struct Diff {
 #[command(after_help = "Examples:
   wunderblock read wb:3f9c1a7be2d04c58                    the exact bytes
   wunderblock read wb:3f9c1a7be2d04c58 --lines 120-181
+  wunderblock read wb:3f9c1a7be2d04c58 --grep timeout      lines that have it, with their numbers
   wunderblock read wb:3f9c1a7be2d04c58 --page 2           a page sized for a model
   wunderblock read wb:3f9c1a7be2d04c58#12-80              events 12 to 80 of a session
 
@@ -369,14 +376,20 @@ pub(crate) struct Read {
     #[arg(value_name = "HANDLE")]
     pub(crate) handle: String,
     /// Lines, counted from 1: 120-181
-    #[arg(long, value_name = "A-B", conflicts_with_all = ["bytes", "json_path", "page"])]
+    #[arg(long, value_name = "A-B", conflicts_with_all = ["bytes", "json_path", "grep", "page"])]
     pub(crate) lines: Option<String>,
     /// Bytes, counted from 0, the end excluded: 0-4096
-    #[arg(long, value_name = "A-B", conflicts_with_all = ["json_path", "page"])]
+    #[arg(long, value_name = "A-B", conflicts_with_all = ["json_path", "grep", "page"])]
     pub(crate) bytes: Option<String>,
     /// A value in a JSON text, such as /items/0/name or `items[0].name`
-    #[arg(long, value_name = "PATH", conflicts_with = "page")]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["grep", "page"])]
     pub(crate) json_path: Option<String>,
+    /// Lines that have this text, each after its number
+    #[arg(long, value_name = "TEXT", conflicts_with = "page")]
+    pub(crate) grep: Option<String>,
+    /// What --grep looks for is a regular expression
+    #[arg(long, requires = "grep")]
+    pub(crate) regex: bool,
     /// A page sized for a model, counted from 1
     #[arg(long, value_name = "N")]
     pub(crate) page: Option<u64>,

@@ -49,6 +49,17 @@ impl From<serde_json::Error> for Failure {
     }
 }
 
+impl Failure {
+    /// What went wrong, in one line.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Engine(error) => clean(&error.to_string()),
+            Self::Door(_, text) => clean(text),
+            Self::BrokenPipe => "whoever read the output has gone".to_owned(),
+        }
+    }
+}
+
 /// Wrong usage, found after parsing.
 pub(crate) fn wrong(text: impl Into<String>) -> Failure {
     Failure::Door(USAGE, text.into())

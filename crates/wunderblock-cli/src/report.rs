@@ -9,6 +9,7 @@ use wunderblock::{Built, Compacted, Outcome};
 use wunderblock_core::budget::{
     BudgetReport, Certainty, EntryLine, LeftOut, Reason, Treatment, WindowSource,
 };
+use wunderblock_core::reduction::ShownShorter;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Tokens;
 
@@ -236,13 +237,26 @@ fn entry_line(entry: &EntryLine, paint: Paint) -> String {
         Treatment::LeftOut => "left out ",
     };
     let what = fit(&clean(&entry.what), width().saturating_sub(34 + form.len()));
-    format!(
+    let mut line = format!(
         "  {:>6}  {} {:>8}  {}{what}\n",
         seq,
         paint.section(entry.section, &format!("{:<13}", entry.section.name())),
         grouped(entry.tokens.0),
         paint.dim(form)
-    )
+    );
+    for shorter in &entry.reduced {
+        line.push_str(&format!("{:34}{}\n", "", paint.dim(&shorter_line(shorter))));
+    }
+    line
+}
+
+/// As what a text became shorter, by how much, what was lost, and what reads the whole.
+fn shorter_line(shorter: &ShownShorter) -> String {
+    let how = &shorter.how;
+    let part = percent(how.tokens_after.0, how.tokens_before.0);
+    let read = shorter.handle.map(|handle| format!(" · read {handle}")).unwrap_or_default();
+    let (before, after) = (grouped(how.tokens_before.0), grouped(how.tokens_after.0));
+    format!("{}: {before} → {after} tokens ({part}), {}{read}", clean(&how.kind), how.loss())
 }
 
 fn percent(part: u64, whole: u64) -> String {
@@ -291,6 +305,38 @@ pub(crate) fn machine(session: &str, built: &Built) -> Result<Value, serde_json:
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_entry_says_what_became_shorter() {
+        let how = wunderblock_core::event::Reduction {
+            kind: "log".into(),
+            level: "fold".into(),
+            tokens_before: Tokens(12_713),
+            tokens_after: Tokens(412),
+            lossless: false,
+            gaps: 3,
+        };
+        let handle = "wb:3f9c1a7be2d04c58".parse().ok();
+        let exact = wunderblock_core::event::Reduction { lossless: true, gaps: 0, ..how.clone() };
+        let entry = EntryLine {
+            seq: Some(wunderblock_core::units::Seq(118)),
+            section: wunderblock_core::section::Section::Transcript,
+            treatment: Treatment::Reduced,
+            tokens: Tokens(430),
+            what: "→ cargo test".to_owned(),
+            handle,
+            reduced: vec![
+                ShownShorter { part: 0, how, handle },
+                ShownShorter { part: 1, how: exact, handle: None },
+            ],
+        };
+        assert_eq!(
+            entry_line(&entry, Paint::none()),
+            "     118  transcript         430  shortened → cargo test\n                                  \
+             log: 12,713 → 412 tokens (3.2 %), 3 gaps · read wb:3f9c1a7be2d04c58\n                                  \
+             log: 12,713 → 412 tokens (3.2 %), exact\n"
+        );
+    }
 
     #[test]
     fn bars_are_never_longer_than_full_and_never_invisible() {

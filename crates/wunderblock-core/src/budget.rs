@@ -1,6 +1,7 @@
 //! How much fits, and the account of what was used.
 
 use crate::id::Handle;
+use crate::reduction::ShownShorter;
 use crate::section::Section;
 use crate::units::{Bytes, Cost, Seq, Tokens};
 use serde::{Deserialize, Serialize};
@@ -175,6 +176,9 @@ pub struct EntryLine {
     /// The handle of its largest body, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handle: Option<Handle>,
+    /// The parts of it that are shown shorter: as what, how much shorter, what was lost, and what reads the whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reduced: Vec<ShownShorter>,
 }
 
 /// The account of one request: every token belongs to a section and a source, and what is missing is listed.

@@ -9,6 +9,7 @@ pub use crate::compaction::{
 use crate::id::{EventId, Handle, LaneId, Scope, StreamId, TenantId};
 use crate::message::{Body, Dialect, Message};
 use crate::preamble::PreambleChanged;
+pub use crate::reduction::{ContentReduced, Reduction};
 use crate::request::CachePoint;
 use crate::section::Section;
 use crate::step::{Injection, Plan, Trim, TrimReason};
@@ -104,7 +105,7 @@ pub enum Fact {
     /// Something came back, at the tail.
     #[serde(rename = "context.injected")]
     ContextInjected(ContextInjected),
-    /// A text was given a shorter form, which a lane can show in its place.
+    /// A text was given a shorter form, which a lane can show in its place, or shall if it has not shown the text yet.
     #[serde(rename = "content.reduced")]
     ContentReduced(Box<ContentReduced>),
     /// An entry shall stay in every request, or no longer.
@@ -381,21 +382,6 @@ pub struct ContextInjected {
     pub lane: LaneId,
     /// What came back, in order.
     pub items: Vec<Injection>,
-}
-
-/// See [`Fact::ContentReduced`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ContentReduced {
-    /// The entry.
-    pub target: Seq,
-    /// Which part of it.
-    pub part: u32,
-    /// What stands in place of the part's texts. It says itself what it left out, and how to read that.
-    pub text: Body,
-    /// What made it: `head-tail`, or a reducer's name.
-    pub reducer: Box<str>,
-    /// The part's size.
-    pub bytes_before: Bytes,
 }
 
 /// See [`Fact::ContentPinned`].

@@ -2,14 +2,16 @@
 
 use crate::budget::Treatment;
 use crate::cost;
-use crate::message::{Body, Part};
+use crate::message::{Body, Message, Part};
 use crate::pair::{Arrangement, Unit};
 use crate::ports::Gauge;
+use crate::reduction::ShownShorter;
 use crate::step::{At, Form, Trim};
 use crate::stub::{self, Stubbed};
 use crate::trim::treatment;
 use crate::units::{Cost, Seq};
-use crate::view::View;
+use crate::view::{Entry, View};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// What stands where a reply of the model had nothing to show.
@@ -29,7 +31,7 @@ impl<'v> Stage<'v> {
         if trim.forms.iter().any(|(_, form)| matches!(form, Form::Same(_))) {
             let whole = |unit: &&Unit| treatment(unit, trim, view) == Treatment::Verbatim;
             for unit in arrangement.units.iter().filter(whole) {
-                verbatim.extend(parts(unit, view).filter(|at| trim.form_of(*at).is_none()));
+                verbatim.extend(parts(unit, view).filter(|at| shown(*at, trim, view).is_none()));
             }
         }
         Self { view, trim, verbatim }
@@ -37,8 +39,7 @@ impl<'v> Stage<'v> {
 
     /// The form of a part. `gist` is that of the call, where the part is a result.
     pub(crate) fn of(&self, at: At, piece: &Part, treatment: Treatment, gist: Option<&str>) -> Stubbed {
-        let form = self.trim.form_of(at);
-        match (form, treatment) {
+        match (shown(at, self.trim, self.view), treatment) {
             (Some(Form::Gone), _) => Stubbed::Gone,
             (Some(Form::Placeholder), _) => Stubbed::Part(mark()),
             (_, Treatment::Stub) | (Some(Form::Stub), _) => stub::part(piece, gist),
@@ -51,6 +52,20 @@ impl<'v> Stage<'v> {
             (Some(Form::Same(_)), _) => stub::part(piece, gist),
         }
     }
+
+    /// What is known of the shorter text that is shown in place of a part.
+    pub(crate) fn shorter(&self, at: At, piece: &Part, treatment: Treatment) -> Option<ShownShorter> {
+        let Some(Form::Reduced(event)) = shown(at, self.trim, self.view) else { return None };
+        let how = self.view.reduction(event).filter(|_| treatment != Treatment::Stub)?.clone();
+        let whole = piece.bodies().into_iter().max_by_key(|body| body.bytes());
+        let part = u32::try_from(at.1).unwrap_or(u32::MAX);
+        Some(ShownShorter { part, how, handle: whole.and_then(Body::handle) })
+    }
+}
+
+/// In which form a part is shown where its unit is shown word for word: as the trim says, else as a reduction that stands.
+pub(crate) fn shown(at: At, trim: &Trim, view: &View) -> Option<Form> {
+    trim.form_of(at).or_else(|| view.standing(at).map(Form::Reduced))
 }
 
 /// The mark that stands for an entry of which nothing is left.
@@ -82,7 +97,7 @@ pub(crate) fn cost(
         Stubbed::Gone => Cost::ZERO,
         Stubbed::Part(short) => cost::part(&short, gauge),
     };
-    match trim.form_of(at) {
+    match shown(at, trim, view) {
         None => cost::part(piece, gauge),
         Some(Form::Gone) => Cost::ZERO,
         Some(Form::Placeholder) => cost::part(&mark(), gauge),
@@ -97,6 +112,24 @@ pub(crate) fn cost(
             None => of(stub::part(piece, gist)),
         },
     }
+}
+
+/// A message as it was first sent: shorter where a reduction stood before a reply followed. A request that somebody else
+/// made before that held the whole.
+pub(crate) fn sent<'v>(entry: &'v Entry, view: &View) -> Cow<'v, Message> {
+    let reply = view.next_reply(entry.seq);
+    let stands =
+        |index: usize| view.standing((entry.seq, index)).filter(|at| reply.is_none_or(|reply| *at < reply));
+    let text = |index: usize| stands(index).and_then(|event| view.reduced(event)).cloned();
+    let mut message = Cow::Borrowed(&entry.message);
+    for (index, piece) in entry.message.parts.iter().enumerate() {
+        if let Some(Stubbed::Part(short)) = text(index).map(|text| replaced(piece, text))
+            && let Some(part) = message.to_mut().parts.get_mut(index)
+        {
+            *part = short;
+        }
+    }
+    message
 }
 
 /// A reference to the same text, in place of it.

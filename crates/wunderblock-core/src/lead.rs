@@ -43,7 +43,7 @@ pub fn lead<'p>(preamble: &'p Preamble, gauge: &dyn Gauge) -> Lead<'p> {
     }
     for tool in preamble.tools.iter().filter(|tool| tool.deferred.is_none()) {
         let cost = cost::tool_block(tool, gauge);
-        lead.lines.push(own(Section::Tools, format!("tool {}", tool.name), cost));
+        lead.lines.push(Line::outside(Section::Tools, format!("tool {}", tool.name), cost));
         lead.tools.push(tool);
     }
     let fenced: Vec<&Block> = shown().filter(|block| !block.authority.commands()).collect();
@@ -146,12 +146,8 @@ fn line(block: &Block, cost: Cost) -> Line {
     Line {
         treatment: if block.shown == Shown::Cut { Treatment::Clipped } else { Treatment::Verbatim },
         handle: block.body.as_ref().unwrap_or(&block.text).handle(),
-        ..own(block.section, block.name.to_string(), cost)
+        ..Line::outside(block.section, block.name.to_string(), cost)
     }
-}
-
-fn own(section: Section, what: String, cost: Cost) -> Line {
-    Line { seq: None, section, treatment: Treatment::Verbatim, cost, what, handle: None }
 }
 
 /// Tools that are named and not declared, as one text.

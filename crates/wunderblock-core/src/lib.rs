@@ -34,6 +34,7 @@ pub mod plan;
 pub mod policy;
 pub mod ports;
 pub mod preamble;
+pub mod reduction;
 pub mod render;
 pub mod report;
 pub mod request;

@@ -2,6 +2,7 @@
 
 use crate::budget::{Reason, Treatment};
 use crate::id::Handle;
+use crate::reduction::ShownShorter;
 use crate::section::Section;
 use crate::units::{Cost, Seq};
 
@@ -20,6 +21,23 @@ pub struct Line {
     pub what: String,
     /// Its largest body.
     pub handle: Option<Handle>,
+    /// The parts of it that are shown shorter, where it is known what that came to.
+    pub reduced: Vec<ShownShorter>,
+}
+
+impl Line {
+    /// What no entry put there, word for word.
+    #[must_use]
+    pub fn outside(section: Section, what: String, cost: Cost) -> Self {
+        let treatment = Treatment::Verbatim;
+        Self { seq: None, section, treatment, cost, what, handle: None, reduced: Vec::new() }
+    }
+
+    /// What stands where something is missing.
+    #[must_use]
+    pub fn mark(section: Section, what: String, cost: Cost) -> Self {
+        Self { treatment: Treatment::Stub, ..Self::outside(section, what, cost) }
+    }
 }
 
 /// A run of positions that is not in the request.

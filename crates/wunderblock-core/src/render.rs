@@ -16,6 +16,7 @@ use crate::message::{Body, Message, Part, Role, Standing};
 use crate::pair::{Arrangement, Call, Shape, Unit, arrange};
 use crate::ports::{Bodies, Gauge};
 use crate::preamble::Preamble;
+use crate::reduction::ShownShorter;
 use crate::request::{Request, Tool};
 use crate::section::Section;
 use crate::step::Trim;
@@ -161,6 +162,8 @@ struct Account {
     places: HashMap<Seq, usize>,
     /// Those of which something is shown in another form.
     reduced: HashSet<Seq>,
+    /// What of that has become shorter.
+    shorter: Vec<(Seq, ShownShorter)>,
 }
 
 impl Account {
@@ -175,14 +178,8 @@ impl Account {
 
 impl<'a> Writer<'a> {
     fn tool(&mut self, tool: &Tool) {
-        self.out.lines.push(Line {
-            seq: None,
-            section: Section::Tools,
-            treatment: Treatment::Verbatim,
-            cost: cost::tool(tool, self.scene.gauge),
-            what: format!("tool {}", tool.name),
-            handle: None,
-        });
+        let (what, cost) = (format!("tool {}", tool.name), cost::tool(tool, self.scene.gauge));
+        self.out.lines.push(Line::outside(Section::Tools, what, cost));
         self.out.request.tools.push(tool.clone());
     }
 
@@ -213,28 +210,17 @@ impl<'a> Writer<'a> {
         let cost = cost::message(&message, self.scene.gauge);
         let parts: Option<Vec<Part>> =
             message.parts.iter().map(|part| stub::resolve(part, self.scene.bodies)).collect();
-        self.out.lines.push(Line {
-            seq: Some(node.at),
-            section: Section::Summaries,
-            treatment: Treatment::Verbatim,
-            cost,
-            what: format!("summary of positions {}–{}, level {}", node.from, node.to, node.level),
-            handle: node.text.handle(),
-        });
+        let what = format!("summary of positions {}–{}, level {}", node.from, node.to, node.level);
+        let line = Line::outside(Section::Summaries, what, cost);
+        self.out.lines.push(Line { seq: Some(node.at), handle: node.text.handle(), ..line });
         self.say(Message { parts: parts.unwrap_or_default(), ..message });
     }
 
     fn mark(&mut self, from: Seq, to: Seq) {
         let handle = self.scene.stream.range(from, to);
         let message = Message::text(Role::User, format!("⟨left out: positions {from}–{to} · read {handle}⟩"));
-        self.out.lines.push(Line {
-            seq: None,
-            section: Section::Summaries,
-            treatment: Treatment::Stub,
-            cost: cost::message(&message, self.scene.gauge),
-            what: format!("mark of positions {from}–{to}"),
-            handle: None,
-        });
+        let cost = cost::message(&message, self.scene.gauge);
+        self.out.lines.push(Line::mark(Section::Summaries, format!("mark of positions {from}–{to}"), cost));
         self.say(message);
     }
 
@@ -278,7 +264,7 @@ impl<'a> Writer<'a> {
                 self.say(Message::new(role, parts));
             }
             let section = self.section(entry, leading);
-            self.line(entry, section, treatment, cost);
+            self.line(entry, section, (treatment, Vec::new()), cost);
         }
     }
 
@@ -332,16 +318,14 @@ impl<'a> Writer<'a> {
                 Some(entry) => {
                     let reduced = treatment != Treatment::Stub && account.reduced.contains(&entry.seq);
                     let treatment = if reduced { Treatment::Reduced } else { treatment };
-                    self.line(entry, Section::Transcript, treatment, cost);
+                    let shorter = account.shorter.iter().filter(|(seq, _)| *seq == entry.seq);
+                    let shorter = shorter.map(|(_, shorter)| shorter.clone()).collect();
+                    self.line(entry, Section::Transcript, (treatment, shorter), cost);
                 }
-                None => self.out.lines.push(Line {
-                    seq: None,
-                    section: Section::Transcript,
-                    treatment: Treatment::Stub,
-                    cost,
-                    what: "mark of a missing result".to_owned(),
-                    handle: None,
-                }),
+                None => {
+                    let what = "mark of a missing result".to_owned();
+                    self.out.lines.push(Line::mark(Section::Transcript, what, cost));
+                }
             }
         }
     }
@@ -359,6 +343,8 @@ impl<'a> Writer<'a> {
                     let form = self.stage.of(place, &piece, treatment, gist);
                     if form != Stubbed::Kept {
                         account.reduced.insert(seq);
+                        let shorter = self.stage.shorter(place, &piece, treatment);
+                        account.shorter.extend(shorter.map(|shorter| (seq, shorter)));
                     }
                     account.add(seq, cost + self.put(&piece, &form, &mut parts));
                 }
@@ -406,7 +392,13 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn line(&mut self, entry: &Entry, section: Section, treatment: Treatment, cost: Cost) {
+    fn line(
+        &mut self,
+        entry: &Entry,
+        section: Section,
+        (treatment, reduced): (Treatment, Vec<ShownShorter>),
+        cost: Cost,
+    ) {
         let bodies = entry.message.parts.iter().flat_map(Part::bodies);
         let largest = bodies.filter(|body| body.handle().is_some()).max_by_key(|body| body.bytes());
         self.out.lines.push(Line {
@@ -416,6 +408,7 @@ impl<'a> Writer<'a> {
             cost,
             what: describe(entry.seq, &entry.message, self.view, self.scene.bodies),
             handle: largest.and_then(Body::handle),
+            reduced,
         });
     }
 

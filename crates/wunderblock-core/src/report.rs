@@ -44,6 +44,7 @@ pub fn report(
         tokens: line.cost.tokens,
         what: line.what.clone(),
         handle: line.handle,
+        reduced: line.reduced.clone(),
     });
     BudgetReport {
         window: budget.window,

@@ -2,7 +2,7 @@
 
 use crate::budget::{Reason, Treatment};
 use crate::pair::{Arrangement, Shape, Unit};
-use crate::step::Trim;
+use crate::step::{At, Form, Trim};
 use crate::units::Seq;
 use crate::view::{Node, View};
 use std::collections::HashSet;
@@ -63,6 +63,12 @@ pub(crate) fn settle(trim: &mut Trim, arrangement: &Arrangement, view: &View) {
     let shown =
         |seq: Seq| seq >= trim.stub_before || whole.contains(&seq) || trim.hold.binary_search(&seq).is_ok();
     let mut forms = std::mem::take(&mut trim.forms);
+    // What stands behind the frontier stands by itself. Before it, nobody would look for its event.
+    let before = view.standings().filter(|((seq, _), _)| *seq < trim.drop_before);
+    let unnamed = before.filter(|(at, _)| forms.binary_search_by_key(at, |(place, _)| *place).is_err());
+    let unnamed: Vec<(At, Form)> = unnamed.map(|(at, event)| (at, Form::Reduced(event))).collect();
+    forms.extend(unnamed);
+    forms.sort_unstable_by_key(|(at, _)| *at);
     forms.retain(|((seq, _), _)| trim.needs(*seq) && shown(*seq));
     trim.forms = forms;
 }

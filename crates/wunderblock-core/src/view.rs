@@ -9,6 +9,7 @@ use crate::fence;
 use crate::id::{CallId, LaneId};
 use crate::message::{Body, Message, Part, Role, Standing};
 use crate::preamble::Preamble;
+use crate::reduction::{ContentReduced, Reduction, Reductions};
 use crate::section::Section;
 use crate::step::{At, Trim};
 use crate::units::{Millis, Seq};
@@ -54,6 +55,8 @@ pub struct Node {
 /// 3. the events at the positions of its `hold`, of its `nodes`, and those its `forms` name, in order;
 /// 4. every event from `drop_before` on, in order (the trim comes by again; that changes nothing).
 ///
+/// What of them a view shall not apply it [passes](View::pass) over: what the lane has shown stays shown.
+///
 /// Without a trim that is every event. More than that does no harm: [`View::apply`] drops what the trim does not
 /// [need](Trim::needs). Erasure takes the content of messages, injections and summaries; events that steer a view
 /// (trims, pins, builds, receipts of erasure) hold none, and must keep what they say.
@@ -73,14 +76,18 @@ pub struct View {
     named: HashSet<Seq>,
     /// The summaries the trim names, by the positions of their events.
     nodes: BTreeMap<Seq, Node>,
-    /// The shorter texts the trim names, by the positions of their events.
-    reduced: BTreeMap<Seq, Body>,
+    /// The shorter texts the trim names, and those that stand.
+    reduced: Reductions,
     /// The entries that came in at the tail by this lane: anybody may put in messages, and call them what they like.
     ours: BTreeSet<Seq>,
     /// What has come in at the tail from outside, by what it is called: where it was said last, and as what.
     said: BTreeMap<(Section, Box<str>), (Seq, Body)>,
     /// Where the lane's last request is recorded, and the newest position it considered.
     built: Option<(Seq, Seq)>,
+    /// The newest position any request of the lane considered, or the last before its frontier. Steps do not reset it.
+    shown: Seq,
+    /// Where the lane's newest step is recorded.
+    stepped: Seq,
 }
 
 impl View {
@@ -98,10 +105,12 @@ impl View {
             preamble: None,
             named: HashSet::new(),
             nodes: BTreeMap::new(),
-            reduced: BTreeMap::new(),
+            reduced: Reductions::default(),
             ours: BTreeSet::new(),
             said: BTreeMap::new(),
             built: None,
+            shown: Seq::START,
+            stepped: Seq::START,
         }
     }
 
@@ -132,9 +141,7 @@ impl View {
                 self.absorb(event.seq, &changed.takes_in);
             }
             Fact::SessionCompacted(made) if made.lane.as_ref() == Some(&self.lane) => self.place(event, made),
-            Fact::ContentReduced(reduced) if self.named.contains(&event.seq) => {
-                self.reduced.insert(event.seq, reduced.text.clone());
-            }
+            Fact::ContentReduced(reduced) => self.shorten(event.seq, reduced),
             Fact::ContentPinned(pin) => {
                 if pin.pinned {
                     self.pinned.insert(pin.target);
@@ -143,11 +150,26 @@ impl View {
                 }
             }
             Fact::ContentErased(erased) => self.erase(erased.from_seq, erased.to_seq, erased.events),
-            Fact::ViewTrimmed(trimmed) if trimmed.lane == self.lane => self.trim_to(trimmed.trim.clone()),
+            // A view that is resumed meets steps that were taken before the one it began with.
+            Fact::ViewTrimmed(trimmed) if trimmed.lane == self.lane && event.seq >= self.stepped => {
+                self.stepped = event.seq;
+                self.trim_to(trimmed.trim.clone());
+            }
             Fact::ContextBuilt(built) if built.lane == self.lane => {
                 self.built = Some((event.seq, built.plan.through));
+                self.shown = self.shown.max(built.plan.through);
             }
             _ => {}
+        }
+    }
+
+    /// A shorter text counts if the trim names it, or if it stands and the lane has not shown the part.
+    fn shorten(&mut self, event: Seq, reduced: &ContentReduced) {
+        let unseen = reduced.target > self.shown && reduced.target < event;
+        if reduced.standing && unseen && reduced.target >= self.trim.drop_before {
+            self.reduced.stand(event, reduced);
+        } else if self.named.contains(&event) {
+            self.reduced.name(event, reduced);
         }
     }
 
@@ -171,9 +193,14 @@ impl View {
         gone.into_iter().for_each(|seq| self.forget(seq));
     }
 
-    /// Passes over an event that this view shall take no account of.
+    /// Passes over an event that this view shall take no account of, but for what it says the lane has shown.
     pub fn pass(&mut self, event: &Event) {
         self.head = self.head.max(event.seq);
+        if let Some(Fact::ContextBuilt(built)) = &event.fact
+            && built.lane == self.lane
+        {
+            self.shown = self.shown.max(built.plan.through);
+        }
     }
 
     fn say(&mut self, event: &Event, message: impl FnOnce() -> Message) {
@@ -199,7 +226,7 @@ impl View {
             self.forget(seq);
         }
         self.nodes.retain(|at, _| *at < from || *at > to);
-        self.reduced.retain(|at, _| *at < from || *at > to);
+        self.reduced.erase(from, to);
         if self.preamble_at().is_some_and(|at| from <= at && at <= to) {
             self.preamble = None;
         }
@@ -259,7 +286,8 @@ impl View {
         self.erased.retain(|_, (to, _)| *to >= trim.drop_before);
         self.named = trim.named().collect();
         self.nodes.retain(|at, _| self.named.contains(at));
-        self.reduced.retain(|at, _| self.named.contains(at));
+        self.reduced.trim(&self.named, trim.drop_before);
+        self.shown = self.shown.max(trim.drop_before.prev());
         self.trim = trim;
     }
 
@@ -270,7 +298,8 @@ impl View {
         view.trim_to(trim.clone());
         let named = nodes.iter().filter(|node| view.named.contains(&node.at));
         view.nodes.extend(named.map(|node| (node.at, node.clone())));
-        view.reduced.extend(reduced.iter().filter(|(at, _)| view.named.contains(at)).cloned());
+        let View { reduced: texts, named, .. } = &mut view;
+        texts.extend(reduced.iter().filter(|(at, _)| named.contains(at)));
         view
     }
 
@@ -303,6 +332,16 @@ impl View {
         self.entries.get(&seq)?.message.parts.get(index)
     }
 
+    /// The position of the model's first reply after another.
+    #[must_use]
+    pub fn next_reply(&self, after: Seq) -> Option<Seq> {
+        let replies = self.entries.range(after.next()..);
+        replies
+            .map(|(seq, entry)| (*seq, &entry.message))
+            .find(|(_, said)| said.role == Role::Assistant)
+            .map(|(seq, _)| seq)
+    }
+
     /// What the lane leaves out.
     #[must_use]
     pub fn trim(&self) -> &Trim {
@@ -323,7 +362,40 @@ impl View {
     /// The shorter text recorded at a position, if this view shows it.
     #[must_use]
     pub fn reduced(&self, at: Seq) -> Option<&Body> {
-        self.reduced.get(&at)
+        self.reduced.text(at)
+    }
+
+    /// What is known of how it was made.
+    #[must_use]
+    pub fn reduction(&self, at: Seq) -> Option<&Reduction> {
+        self.reduced.how(at)
+    }
+
+    /// Every shorter text this view may show.
+    pub fn shorter(&self) -> impl Iterator<Item = &Body> {
+        self.reduced.texts()
+    }
+
+    /// Where the reduction is recorded that stands for a part. A form that the trim gives the part goes before it. Only
+    /// results of tools become shorter by themselves: nobody's words do.
+    #[must_use]
+    pub fn standing(&self, at: At) -> Option<Seq> {
+        self.reduced.of(at).filter(|_| self.is_result(at))
+    }
+
+    fn is_result(&self, at: At) -> bool {
+        matches!(self.part(at), Some(Part::ToolResult { .. }))
+    }
+
+    /// The parts for which a reduction stands, with the position where it is recorded, ascending.
+    pub fn standings(&self) -> impl Iterator<Item = (At, Seq)> {
+        self.reduced.standing().filter(|(at, _)| self.is_result(*at))
+    }
+
+    /// The newest position any request of the lane has considered: what came later nobody has shown yet.
+    #[must_use]
+    pub fn shown_through(&self) -> Seq {
+        self.shown
     }
 
     /// What stands before the conversation; none until the lane has recorded something.

@@ -27,7 +27,12 @@ pub struct Config {
     pub redactor: Arc<Redactor>,
     /// Tells the time.
     pub clock: Clock,
+    /// Makes texts shorter: [`wunderblock_reduce::reduce`], unless a test says otherwise.
+    pub reducer: Reducer,
 }
+
+/// What makes a text shorter. It must answer the same for the same, and its marks must name the handle it is given.
+pub type Reducer = fn(&[u8], &wunderblock_reduce::Options<'_>) -> wunderblock_reduce::Reduced;
 
 impl Default for Config {
     fn default() -> Self {
@@ -36,6 +41,7 @@ impl Default for Config {
             catalog: Catalog::embedded(),
             redactor: Arc::new(Redactor::embedded()),
             clock: Arc::new(system_time),
+            reducer: wunderblock_reduce::reduce,
         }
     }
 }

@@ -336,6 +336,7 @@ fn said(
                     Some(needs(more, built, seq)),
                 )
             }
+            Treatment::Reduced if !entry.reduced.is_empty() => shorter(entry),
             Treatment::Reduced => {
                 let how = "`read` of its handle gives it back word for word; `undo` the whole view";
                 (Treatment::Reduced, "a policy shows it in a shorter form".to_owned(), Some(how.to_owned()))
@@ -366,6 +367,20 @@ fn said(
         handle,
         line,
     }
+}
+
+/// What is said of an entry that was shortened when it was first shown.
+fn shorter(entry: &EntryLine) -> (Treatment, String, Option<String>) {
+    let told = entry.reduced.iter().map(|shorter| {
+        let how = &shorter.how;
+        let (before, after) = (grouped(how.tokens_before.0), grouped(how.tokens_after.0));
+        format!("{}: {before} → {after} tokens, {}", how.kind, how.loss())
+    });
+    let why = format!("shown shorter, as {}", told.collect::<Vec<_>>().join("; "));
+    let handles: Vec<String> =
+        entry.reduced.iter().filter_map(|shorter| Some(format!("`read {}`", shorter.handle?))).collect();
+    let how = format!("{} gives the whole back word for word", handles.join(" or "));
+    (Treatment::Reduced, why, Some(how))
 }
 
 fn reason_in(entry: &EntryLine) -> String {

@@ -58,6 +58,12 @@ impl Scales {
         Self { memo: RefCell::new(memo), ..self }
     }
 
+    /// A gauge that counts as this one does and knows no bodies: for a thread of its own.
+    #[must_use]
+    pub(crate) fn alike(&self) -> Self {
+        Self { calibration: self.calibration, ..Self::new(self.counter, self.dialect) }
+    }
+
     /// What it has counted of short texts.
     #[must_use]
     pub(crate) fn memory(&self) -> Memo {

@@ -50,6 +50,13 @@ pub enum Slice {
     Bytes(u64, u64),
     /// A value in a JSON text: `/a/0/b` or `a[0].b`.
     JsonPath(String),
+    /// Lines that hold a text, each after its number and a colon.
+    Grep {
+        /// The text.
+        pattern: String,
+        /// Whether it is a regular expression.
+        regex: bool,
+    },
     /// A page sized for a model, counted from 1.
     Page(u64),
 }
@@ -278,9 +285,28 @@ fn cut(bytes: &[u8], slice: &Slice) -> Result<Content, Error> {
             }
             Ok(whole(&part))
         }
+        Slice::Grep { pattern, regex } => matching(bytes, pattern, *regex).map(|part| whole(&part)),
         Slice::JsonPath(path) => json_path(bytes, path).map(|part| whole(part.as_bytes())),
         Slice::Page(number) => page(bytes, *number),
     }
+}
+
+/// The lines that match, each after its number.
+fn matching(bytes: &[u8], pattern: &str, regex: bool) -> Result<Vec<u8>, Error> {
+    let escaped = if regex { pattern.to_owned() } else { regex::escape(pattern) };
+    let wrong = |error: regex::Error| Error::Address(format!("`{pattern}` cannot be looked for: {error}"));
+    let finder = regex::bytes::RegexBuilder::new(&escaped).build().map_err(wrong)?;
+    let mut found = Vec::new();
+    for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        if finder.is_match(line) {
+            found.extend_from_slice(format!("{}:", index + 1).as_bytes());
+            found.extend_from_slice(line);
+        }
+    }
+    if found.is_empty() {
+        return Err(Error::Address(format!("no line has `{pattern}`")));
+    }
+    Ok(found)
 }
 
 fn index(number: u64) -> usize {

@@ -16,7 +16,7 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Part, Role, Standing};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::usage::{self, Anchor, Calibration, Mark, Measured, NEWEST, Weight};
-use wunderblock_core::view::Entry;
+use wunderblock_core::view::{Entry, View};
 
 /// The measurements that are looked at first for a good one. Weighing a session's entries is what an answer costs.
 const RECENT: usize = 8;
@@ -110,7 +110,7 @@ impl Session {
         let window = window.unwrap_or(limits::USUAL_WINDOW);
         let lane = options.lane.clone().unwrap_or_else(LaneId::main);
         let text = Bytes(window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN));
-        let wanted = Wanted { stream: &self.id, lane: &lane, at: options.at, text, anew: false };
+        let wanted = Wanted { stream: &self.id, lane: &lane, at: options.at, text, reach: None, anew: false };
         let loaded = engine.load(&wanted).await?;
         let named = options.model.clone().or_else(|| loaded.view.model().map(ToOwned::to_owned));
         let Some(model) = named else { return Ok(None) };
@@ -169,6 +169,7 @@ impl<'c> Sought<'c> {
 /// A session's marks, oldest first.
 struct Marks<'a> {
     sought: &'a Sought<'a>,
+    view: &'a View,
     gauge: &'a Scales,
     entries: Peekable<Box<dyn Iterator<Item = &'a Entry> + 'a>>,
     notes: Peekable<std::slice::Iter<'a, Note>>,
@@ -193,6 +194,7 @@ impl<'a> Marks<'a> {
             Box::new(loaded.view.entries().skip_while(move |entry| entry.seq < from));
         Self {
             sought,
+            view: &loaded.view,
             gauge,
             entries: entries.peekable(),
             notes: loaded.notes.get(start..).unwrap_or_default().iter().peekable(),
@@ -210,7 +212,7 @@ impl<'a> Marks<'a> {
         let dropped = self.thought && said.is_user_turn();
         self.blur = sent && (dropped || said.parts.iter().any(has_media));
         self.thought = (self.thought && !dropped) || (sent && thinks);
-        let weight = Weight::of(said, self.gauge);
+        let weight = Weight::as_sent(entry, self.view, self.gauge);
         if said.role == Role::Assistant {
             self.speaker = said.model.as_deref().or(self.speaker);
             let failed = matches!(said.standing, Standing::Failed(_));

@@ -13,8 +13,10 @@ mod export;
 mod grep;
 mod import;
 mod read;
+mod reduce;
 mod replay;
 mod restore;
+mod run;
 mod search;
 mod sessions;
 mod show;
@@ -75,6 +77,8 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Failure> {
         Command::Search(wanted) => search::run(global, &settings, &wanted).await,
         Command::Describe(wanted) => describe::run(global, &settings, &wanted).await,
         Command::Expand(wanted) => expand::run(global, &settings, &wanted).await,
+        Command::Reduce(wanted) => reduce::run(global, &settings, &wanted).await,
+        Command::Run(wanted) => run::run(global, &settings, &wanted).await,
         Command::Doctor(wanted) => doctor::run(global, &settings, &wanted).await,
         Command::Backup(wanted) => backup::run(global, &settings, &wanted).await,
         Command::Restore(wanted) => restore::run(global, &settings, &wanted).await,

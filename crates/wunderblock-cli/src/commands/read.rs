@@ -19,6 +19,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Read) -> 
         Slice::Bytes(from, to)
     } else if let Some(path) = &wanted.json_path {
         Slice::JsonPath(path.clone())
+    } else if let Some(pattern) = &wanted.grep {
+        Slice::Grep { pattern: pattern.clone(), regex: wanted.regex }
     } else {
         wanted.page.map_or(Slice::All, Slice::Page)
     };

@@ -2,7 +2,7 @@
 
 use crate::desk::Desk;
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 23] = [
     "import",
     "append",
     "sessions",
@@ -18,6 +18,8 @@ const COMMANDS: [&str; 21] = [
     "search",
     "describe",
     "expand",
+    "reduce",
+    "run",
     "doctor",
     "backup",
     "restore",

@@ -27,7 +27,7 @@ pub(super) fn dedupe(
     for unit in units {
         let mut places: Vec<At> = crate::form::parts(unit, view).collect();
         places.sort_unstable();
-        for at in places.into_iter().rev().filter(|at| trim.form_of(*at).is_none()) {
+        for at in places.into_iter().rev().filter(|at| crate::form::shown(*at, trim, view).is_none()) {
             let Some(part) = view.part(at) else { continue };
             let bodies = part.bodies();
             if !is_plain(part) || bodies.iter().map(|body| body.bytes()).sum::<Bytes>() < min {

@@ -2,7 +2,7 @@
 
 use super::ladder::Proposal;
 use crate::pair::{Unit, arrange};
-use crate::step::Form;
+use crate::step::{At, Form};
 use crate::units::Seq;
 use crate::view::View;
 use std::collections::{HashMap, HashSet};
@@ -20,6 +20,13 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
         || !old.erased().eq(new.erased())
         || stand(old) != stand(new)
     {
+        return None;
+    }
+    // What stands before the new frontier must be named by its trim, which was made without it.
+    let unnamed = |(at, event): (At, Seq)| {
+        at.0 < trim.drop_before && trim.needs(at.0) && old.standing(at) != Some(event)
+    };
+    if new.standings().any(unnamed) {
         return None;
     }
     let (before, after) = (arrange(old), arrange(new));

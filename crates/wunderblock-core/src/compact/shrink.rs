@@ -33,14 +33,24 @@ pub(super) fn shrink(
         for at in crate::form::parts(unit, ask.view) {
             let is_result = |part: &&Part| matches!(part, Part::ToolResult { .. });
             let Some(part) = ask.view.part(at).filter(is_result) else { continue };
-            if ask.view.trim().form_of(at).is_some() || at >= newest {
+            if crate::form::shown(at, ask.view.trim(), ask.view).is_some() || at >= newest {
                 continue;
             }
             if let Some(short) = shortened(rules, ask, part) {
                 let bytes_before = texts(part).unwrap_or_default().iter().map(|body| body.bytes()).sum();
                 let part = u32::try_from(at.1).unwrap_or(u32::MAX);
                 let reducer = "head-tail".into();
-                reduced.push((at, ContentReduced { target: at.0, part, text: short, reducer, bytes_before }));
+                let target = at.0;
+                let short = ContentReduced {
+                    target,
+                    part,
+                    text: short,
+                    reducer,
+                    bytes_before,
+                    standing: false,
+                    how: None,
+                };
+                reduced.push((at, short));
             }
         }
     }

@@ -1,12 +1,12 @@
 //! The rung that leaves handles where old output of tools stood.
 
 use super::guard::Guard;
-use crate::cost;
 use crate::pair::Arrangement;
 use crate::plan::Ask;
 use crate::step::{At, Form};
 use crate::stub::{self, Stubbed};
 use crate::units::Tokens;
+use crate::{cost, form};
 use std::collections::BTreeMap;
 
 /// Which results become stubs.
@@ -34,7 +34,7 @@ pub(super) fn stub(
             let arguments = rules.arguments.then_some(call.place);
             for at in result.into_iter().chain(arguments).filter(|at| view.trim().form_of(*at).is_none()) {
                 let Some(part) = view.part(at) else { continue };
-                let whole = cost::part(part, ask.gauge).tokens;
+                let whole = form::cost(at, part, (view.trim(), view), ask.gauge, gist).tokens;
                 let short = match stub::part(part, gist) {
                     Stubbed::Part(short) => cost::part(&short, ask.gauge).tokens,
                     Stubbed::Kept | Stubbed::Gone => continue,
@@ -56,7 +56,8 @@ pub(super) fn newest_results(keep: u64, tokens: Tokens, ask: &Ask<'_>, arrangeme
     let (mut count, mut sum) = (0, Tokens::ZERO);
     let mut from = (ask.view.head().next(), 0);
     for at in results.into_iter().rev() {
-        sum += ask.view.part(at).map(|part| cost::part(part, ask.gauge).tokens).unwrap_or_default();
+        let shown = |part| form::cost(at, part, (ask.view.trim(), ask.view), ask.gauge, None).tokens;
+        sum += ask.view.part(at).map(shown).unwrap_or_default();
         count += 1;
         if count > keep && sum > tokens {
             break;

@@ -1,6 +1,6 @@
 //! What is wrong with a policy, beyond what its schema says.
 
-use super::{Act, Form, Level, Permille, Policy};
+use super::{Act, Form, Level, Permille, Policy, REDUCE_FLOOR, TextKind};
 use crate::units::Tokens;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -42,6 +42,7 @@ impl Policy {
         self.check_levels(&mut faults);
         self.check_target(&mut faults);
         self.check_protection(&mut faults);
+        self.check_reduction(&mut faults);
         for (index, act) in self.steps.iter().enumerate() {
             self.check_step(&format!("step.{}", index + 1), act, &mut faults);
         }
@@ -85,6 +86,26 @@ impl Policy {
         }
         if self.steps.is_empty() && !never {
             faults.error("step", "there is a trigger and no step: it could never do anything");
+        }
+    }
+
+    fn check_reduction(&self, faults: &mut Faults) {
+        let reduce = &self.reduce;
+        let kinds: BTreeSet<TextKind> = reduce.except.iter().copied().collect();
+        if reduce.is_off() {
+            if !kinds.is_empty() {
+                faults.warn("reduce.except", "nothing is reduced anyway: `level` is \"off\"");
+            }
+            return;
+        }
+        if kinds.len() == TextKind::ALL.len() {
+            faults.error("reduce.except", "no kind of text is left to reduce: say level = \"off\"");
+        } else if kinds.len() < reduce.except.len() {
+            faults.warn("reduce.except", "a kind is named twice");
+        }
+        if reduce.least < REDUCE_FLOOR {
+            let what = format!("texts below {REDUCE_FLOOR} bytes stay as they are, whatever this says");
+            faults.warn("reduce.least", what);
         }
     }
 

@@ -4,12 +4,14 @@
 
 mod check;
 mod protect;
+mod reduce;
 mod step;
 mod template;
 mod trigger;
 
 pub use check::{Fault, Severity};
 pub use protect::{Cut, Protect, Split};
+pub use reduce::{FLOOR as REDUCE_FLOOR, LEAST as REDUCE_LEAST, Reach, Reduce, TextKind};
 pub use step::{Act, Measure, Order, chunk_tokens};
 pub use template::{Fill, Form, Section, Summary, Template};
 pub use trigger::{Boundary, Level, Triggers, Whole};
@@ -36,6 +38,9 @@ pub struct Policy {
     /// Where what is kept may begin.
     #[serde(default)]
     pub split: Split,
+    /// Which output of tools enters shorter in the first place.
+    #[serde(default)]
+    pub reduce: Reduce,
     /// What it does, cheapest first. The deterministic last resort follows by itself.
     #[serde(default, rename = "step", skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Act>,
@@ -142,6 +147,7 @@ impl Policy {
             trigger: Triggers::default(),
             protect: Protect::default(),
             split: Split::default(),
+            reduce: Reduce::default(),
             steps: Vec::new(),
             summary: Summary::default(),
             limits: Limits::default(),

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 use wunderblock_core::budget::{Budget, WindowSource};
 use wunderblock_core::event::{
-    ContentErased, ContentPinned, ContextBuilt, ContextInjected, Event, Fact, MessageAppended, SessionOpened,
-    Source, TurnCompleted, ViewTrimmed,
+    ContentErased, ContentPinned, ContentReduced, ContextBuilt, ContextInjected, Event, Fact,
+    MessageAppended, Reduction, SessionOpened, Source, TurnCompleted, ViewTrimmed,
 };
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId, TenantId};
 use wunderblock_core::message::{Body, Dialect, MediaForm, Message, Part, Role, Standing, count_lines};
@@ -47,6 +47,9 @@ pub(crate) enum Step {
     Erase(u8, u8),
     /// A source says something else.
     Outside(Change),
+    /// Another lane makes a reduction of an earlier result, as a share of the history, and shows it; of which length, and
+    /// whether it stands.
+    Shorten(u8, Text, bool),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -166,6 +169,8 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
         1 => (any::<u8>(), any::<bool>()).prop_map(|(at, pinned)| Step::Pin(at, pinned)),
         1 => (any::<u8>(), 0..3u8).prop_map(|(at, more)| Step::Erase(at, more)),
         4 => change().prop_map(Step::Outside),
+        3 => (prop_oneof![any::<u8>(), 200..=255u8], text(700), prop::bool::weighted(0.9))
+            .prop_map(|(at, text, standing)| Step::Shorten(at, text, standing)),
     ]
 }
 
@@ -339,6 +344,10 @@ impl History {
                 self.erase(*share, *more);
                 return false;
             }
+            Step::Shorten(share, text, standing) => {
+                self.shorten(*share, text, *standing);
+                return false;
+            }
             Step::Outside(change) => {
                 let salt = self.events.len() as u64;
                 self.desk.play(change, (&mut self.wax, salt));
@@ -350,6 +359,59 @@ impl History {
 
     fn at(&self, share: u8) -> Seq {
         Seq(1 + self.head().0 * u64::from(share) / 256)
+    }
+
+    /// The first result from a share of the history on becomes shorter, or one that is none: nothing comes of that.
+    fn shorten(&mut self, share: u8, text: &Text, standing: bool) {
+        let from = self.at(share);
+        let is_result = |event: &&Event| {
+            event.seq >= from
+                && matches!(&event.fact, Some(Fact::MessageAppended(said)) if said.message.results().next().is_some())
+        };
+        let target = self.events.iter().find(is_result).map_or(from, |event| event.seq);
+        let part = match &self.events[target.0 as usize - 1].fact {
+            Some(Fact::MessageAppended(said)) => said
+                .message
+                .parts
+                .iter()
+                .position(|part| matches!(part, Part::ToolResult { .. }))
+                .unwrap_or(0),
+            _ => 0,
+        };
+        let short = format!("shorter: {}", text.content(self.events.len() as u64));
+        self.append(Fact::ContentReduced(Box::new(ContentReduced {
+            target,
+            part: part as u32,
+            text: short.clone().into(),
+            reducer: "test".into(),
+            bytes_before: Bytes(0),
+            standing,
+            how: standing.then(|| Reduction {
+                kind: "prose".into(),
+                level: "fold".into(),
+                tokens_before: Tokens(1),
+                tokens_after: Tokens(1),
+                lossless: false,
+                gaps: 1,
+            }),
+        })));
+        if text.blob {
+            let body = self.wax.keep(short, true);
+            if let Some(Fact::ContentReduced(reduced)) =
+                self.events.last_mut().and_then(|event| event.fact.as_mut())
+            {
+                reduced.text = body;
+            }
+        }
+        let plan = Plan { through: self.head(), ..Plan::default() };
+        let budget = Budget {
+            window: Tokens(100_000),
+            window_source: WindowSource::Declared,
+            reserve: Tokens(0),
+            margin: Tokens(0),
+            max_bytes: Bytes(1_000_000),
+        };
+        self.built_for(LaneId::new("other").unwrap(), plan, budget);
     }
 
     fn erase(&mut self, share: u8, more: u8) {
@@ -546,8 +608,12 @@ impl History {
     }
 
     pub(crate) fn built(&mut self, plan: Plan, budget: Budget) -> Event {
+        self.built_for(LaneId::main(), plan, budget)
+    }
+
+    fn built_for(&mut self, lane: LaneId, plan: Plan, budget: Budget) -> Event {
         self.append(Fact::ContextBuilt(Box::new(ContextBuilt {
-            lane: LaneId::main(),
+            lane,
             model: "model-a".into(),
             dialect: Dialect::Neutral,
             render: wunderblock_core::render::VERSION,

@@ -60,7 +60,8 @@ impl Session {
             composed = desk.compose(offer, &loaded.view, (texts, anew));
         }
         take_in(desk.shelf, desk.gauge, texts);
-        let mut step = Step::begin(&self.engine, &self.id, (desk.lane, &loaded.view));
+        let step = Step::begin(&self.engine, &self.id, (desk.lane, &loaded.view));
+        let mut step = step.after(&loaded.reduced);
         step.preamble(&composed, texts)?;
         let must: Vec<Injection> = composed.tail.iter().chain(state).cloned().collect();
         let planned = desk.plan(&step.view, (loaded.floor, &must, hits), texts);

@@ -1,5 +1,6 @@
 //! Loads what a request could show: the lane's state, and the newest events as far back as the window reaches.
 
+use super::reduce::Reduced;
 use crate::catch_up::{is_data, leaves};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
@@ -50,6 +51,8 @@ pub(crate) struct Loaded {
     pub(crate) step: Option<(Millis, ViewTrimmed)>,
     /// Whether the provider refused the lane's last request as too long.
     pub(crate) refused: bool,
+    /// What is shown shorter from the next request on: applied to the view, not recorded yet.
+    pub(super) reduced: Reduced,
 }
 
 /// The texts of blobs, for rendering.
@@ -70,8 +73,17 @@ pub(crate) struct Wanted<'a> {
     pub(crate) at: Option<Seq>,
     /// How much text the window can hold at most.
     pub(crate) text: Bytes,
+    /// What is known to be part of it: from here on everything is loaded, however much that is.
+    pub(crate) reach: Option<Seq>,
     /// Whether to take no account of what the lane has left out so far.
     pub(crate) anew: bool,
+}
+
+impl Loaded {
+    /// The newest position of the ledger that went into it.
+    pub(super) fn head(&self) -> Seq {
+        if self.reduced.events.is_empty() { self.view.head() } else { self.reduced.through }
+    }
 }
 
 impl Engine {
@@ -83,6 +95,8 @@ impl Engine {
         // that has built and left nothing out has shown everything.
         let shows_all = first.trim.is_none() && first.before.is_some() && !wanted.anew;
         let from = if shows_all { Seq::START.next() } else { frontier };
+        let from =
+            wanted.reach.map_or(from, |reach| from.max(Seq::START.next()).min(reach.max(Seq::START.next())));
         let missing = (first.floor > from && from > Seq::START).then(|| (from, first.floor.prev()));
         let mut singles: BTreeSet<Seq> =
             first.trim.iter().flat_map(|(_, trim)| trim.hold.iter().chain(&trim.keep)).copied().collect();
@@ -148,6 +162,7 @@ impl Engine {
                 _ => None,
             }),
             refused,
+            reduced: Reduced::default(),
         })
     }
 
@@ -413,8 +428,7 @@ pub(crate) fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {
     let said = leaves.filter(|(part, _)| !is_data(part)).filter_map(|(_, body)| body.handle());
     let shown = view.preamble().into_iter().flat_map(|preamble| preamble.shown());
     let made = view.nodes().map(|node| &node.text);
-    let reduced = view.trim().named().filter_map(|at| view.reduced(at));
-    said.chain(shown.chain(made).chain(reduced).filter_map(Body::handle))
+    said.chain(shown.chain(made).chain(view.shorter()).filter_map(Body::handle))
 }
 
 /// The first position from a floor on that is no result of a call below it: such results are left out with their calls.

@@ -1,7 +1,7 @@
-//! Building a request: load, read the sources, count, recall, compose, plan, render, encode, record.
+//! Building a request: load, count, reduce, recall, read the sources, compose, plan, render, encode, record.
 //!
 //! ```text
-//! ledger ─ load ─► View ──────────────► plan ─► (trim, injections) ─ render ─► Request ─ encode ─► bytes
+//! ledger ─ load ─► View ─ reduce ─────► plan ─► (trim, injections) ─ render ─► Request ─ encode ─► bytes
 //! sources ─ offer ─► Offer ─ compose ─► Preamble, tail ─┘                                └─► report
 //!                  └────────── recorded before it is used: preamble.changed … context.built ──────┘
 //! ```
@@ -17,6 +17,7 @@ mod prefix;
 mod provider;
 mod recall;
 mod record;
+mod reduce;
 mod relief;
 mod replay;
 mod sources;
@@ -38,19 +39,21 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::gauge::Scales;
 use crate::limits;
+use crate::reduce::Means;
 use crate::session::Session;
 use crate::store::{BodyCount, StoreError, TallyRow};
 use crate::tokens::Counter;
 use decide::{Workbench, take_in};
 use load::{Loaded, Texts, Wanted};
 use recall::Recalled;
+use reduce::Reduced;
 use relief::Relief;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use step::Step;
 use target::Target;
 use wunderblock_core::allocate::Shares;
-use wunderblock_core::budget::{BudgetReport, Certainty, Treatment};
+use wunderblock_core::budget::{BudgetReport, Certainty};
 use wunderblock_core::compact::Due;
 use wunderblock_core::compose::Composed;
 use wunderblock_core::event::{Stem, ViewTrimmed};
@@ -58,6 +61,7 @@ use wunderblock_core::id::{Handle, LaneId};
 use wunderblock_core::instruction::Finding;
 use wunderblock_core::message::{Dialect, Message};
 use wunderblock_core::plan::TrimReason;
+use wunderblock_core::policy::Reduce;
 use wunderblock_core::ports::Gauge;
 use wunderblock_core::preamble::{Block, Change, Preamble, Shown};
 use wunderblock_core::render::{Line, Rendered, Scene, render};
@@ -184,8 +188,9 @@ impl Session {
             self.settled(&compactor.policy, &lane).await?;
         }
         for _ in 0..limits::BUILD_RETRIES {
-            let drafted = self.draft(options).await;
-            if relief.is_open() && self.relieve(options, &drafted, &mut relief).await? {
+            let mut reduced = Reduced::default();
+            let drafted = self.draft(options, &mut reduced).await;
+            if relief.is_open() && self.relieve(options, (&drafted, reduced), &mut relief).await? {
                 continue;
             }
             let draft = match drafted {
@@ -213,7 +218,7 @@ impl Session {
     /// # Errors
     /// As [`Session::context`].
     pub async fn explain(&self, options: &ContextOptions) -> Result<Built, Error> {
-        let draft = self.draft(options).await?;
+        let draft = self.draft(options, &mut Reduced::default()).await?;
         let due = match &options.compactor {
             Some(compactor) if options.at.is_none() => {
                 self.is_due(compactor, &draft.sized(self.engine.now())).await?
@@ -223,19 +228,26 @@ impl Session {
         Ok(Built { due, ..draft.built })
     }
 
-    async fn draft(&self, options: &ContextOptions) -> Result<Draft, Error> {
+    /// Builds a request. What enters it shorter is told even where no request fits.
+    async fn draft(&self, options: &ContextOptions, reduced: &mut Reduced) -> Result<Draft, Error> {
         let engine = &self.engine;
         let lane = options.lane.clone().unwrap_or_else(LaneId::main);
-        let (loaded, target) = self.fitting(&lane, options).await?;
+        let (mut loaded, target) = self.fitting(&lane, options).await?;
         let scales = Scales::new(target.row.counter(), target.dialect).remembering(engine.known.counts());
         let (gauge, fresh) = engine.gauge(&loaded.view, &loaded.counts, scales).await?;
         let calibration = engine.calibration(&loaded, &target.model, &gauge);
         let gauge = gauge.calibrated(calibration);
+        let off = Reduce::default();
+        let rules = options.compactor.as_ref().map_or(&off, |compactor| &compactor.policy.reduce);
+        let room = target.budget.limit().tokens;
+        let means = Means { rules, gauge: &gauge, reducer: engine.config.reducer };
+        let looked = engine.reduce((&self.id, &lane), &mut loaded, &means, room).await?;
+        *reduced = loaded.reduced.clone();
         let anchor = engine.anchor(&loaded, &target.model, &gauge);
         let Recalled { hits, mut texts, counts } =
             engine.recall(&self.id, &loaded, (options.query.as_deref(), &gauge)).await?;
         counts.iter().for_each(|(handle, count)| gauge.learn(*handle, *count));
-        texts.0.extend(loaded.texts.0.clone());
+        texts.0.extend(loaded.texts.0.clone().into_iter().chain(looked.0));
         let shelf = Shelf::new(&engine.tenant.key);
         let (offer, state) = offer::offer(&options.sources, &loaded.view, (&texts, &shelf));
         take_in(&shelf, &gauge, &mut texts);
@@ -262,6 +274,7 @@ impl Session {
             lane,
             at: options.at,
             text: Bytes(window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN)),
+            reach: None,
             anew,
         };
         let loaded = engine.load(&look(guess, false)).await?;
@@ -357,7 +370,7 @@ impl Engine {
             report,
             dropped: encoded.dropped,
             recorded: None,
-            through: loaded.view.head(),
+            through: loaded.head(),
             step: step.plan.step,
             preamble,
             changes: composed.changes,
@@ -421,14 +434,8 @@ fn is_silent(messages: &[Message], preamble: Option<&Arc<Preamble>>) -> bool {
 fn model_line(target: &Target, gauge: &Scales) -> Line {
     let model = &target.model;
     let is_told = target.row.cache.mode == CacheMode::Explicit;
-    Line {
-        seq: None,
-        section: Section::System,
-        treatment: Treatment::Verbatim,
-        cost: gauge.text(model) + REQUEST_FRAME + if is_told { CACHE_FRAME } else { Cost::ZERO },
-        what: format!("the model's name, {model}"),
-        handle: None,
-    }
+    let cost = gauge.text(model) + REQUEST_FRAME + if is_told { CACHE_FRAME } else { Cost::ZERO };
+    Line::outside(Section::System, format!("the model's name, {model}"), cost)
 }
 
 /// Around everything: the names of the fields, the most the model may answer.

@@ -1,10 +1,12 @@
 //! A compaction before a request is sent: once, where the lane is due, and the build begins anew.
 
+use super::reduce::Reduced;
 use super::{ContextOptions, Draft};
 use crate::compact::{CompactOptions, Compacted, Compactor, Outcome};
 use crate::error::Error;
 use crate::limits;
 use crate::session::Session;
+use crate::store::StoreError;
 use wunderblock_core::compact::{Due, Level};
 use wunderblock_core::section::Section;
 use wunderblock_core::units::Tokens;
@@ -40,7 +42,7 @@ impl Session {
     pub(super) async fn relieve(
         &self,
         options: &ContextOptions,
-        drafted: &Result<Draft, Error>,
+        (drafted, reduced): (&Result<Draft, Error>, Reduced),
         relief: &mut Relief,
     ) -> Result<bool, Error> {
         let Some(compactor) = &options.compactor else { return Ok(false) };
@@ -67,6 +69,15 @@ impl Session {
             // Nobody waits for a model here.
             compactor.summariser = None;
         }
+        // The compaction is to find the lane as the request would: what enters it shorter goes on record first.
+        let shortens = !reduced.events.is_empty();
+        if shortens {
+            match self.engine.append(&self.id, Some(reduced.through), reduced.events).await {
+                // Somebody else was faster, with the same or something newer.
+                Ok(_) | Err(Error::Store(StoreError::HeadMoved { .. })) => {}
+                Err(error) => return Err(error),
+            }
+        }
         let compactor_is_free = compactor.summariser.is_none();
         let sweeps = self.info().await?.text <= limits::SWEEP_AT_ONCE;
         let wanted = CompactOptions {
@@ -80,7 +91,7 @@ impl Session {
             progress: None,
         };
         let compacted = self.compact(&wanted).await?;
-        let again = compacted.outcome == Outcome::Compacted;
+        let again = shortens || compacted.outcome == Outcome::Compacted;
         relief.compacted = Some(Box::new(compacted));
         Ok(again)
     }

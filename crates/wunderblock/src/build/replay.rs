@@ -102,7 +102,10 @@ impl Session {
     async fn rebuild(&self, seq: Seq, built: &ContextBuilt) -> Result<(Encoded, bool), Error> {
         let engine = &self.engine;
         let text = Bytes(built.budget.window.0.saturating_mul(crate::limits::VIEW_BYTES_PER_TOKEN));
-        let wanted = Wanted { stream: &self.id, lane: &built.lane, at: Some(seq.prev()), text, anew: false };
+        // What has been recorded since it was loaded for that build takes up none of its reach.
+        let reach = Some(built.plan.trim.drop_before);
+        let at = Some(seq.prev());
+        let wanted = Wanted { stream: &self.id, lane: &built.lane, at, text, reach, anew: false };
         let loaded = engine.load(&wanted).await?;
         let mut texts = engine.texts(render::handles(&loaded.view, &built.plan.trim)).await?;
         let tools = engine.tools(built, &mut texts).await?;

@@ -1,6 +1,7 @@
 //! What a build decides, as the events it means and the view after them.
 
 use super::load::Texts;
+use super::reduce::Reduced;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::store::{Answer, Query, TallyRow, codec};
@@ -42,6 +43,11 @@ impl Step {
         }
     }
 
+    /// Goes on from what is shown shorter, which the view has been told already.
+    pub(super) fn after(self, reduced: &Reduced) -> Self {
+        Self { events: reduced.events.clone(), ..self }
+    }
+
     /// The lane's preamble, if it is not what is on record.
     pub(super) fn preamble(&mut self, composed: &Composed, texts: &Texts) -> Result<(), Error> {
         let Some(preamble) = &composed.preamble else { return Ok(()) };
@@ -73,7 +79,7 @@ impl Step {
     }
 
     /// Takes in a fact as the ledger will hold it; it is appended with its texts in full.
-    fn take(&mut self, fact: Fact, texts: &Texts) -> Result<(), Error> {
+    pub(super) fn take(&mut self, fact: Fact, texts: &Texts) -> Result<(), Error> {
         let seq = self.view.head().next();
         let id = EventId::new(match &fact {
             Fact::PreambleChanged(_) => format!("{}{seq}", preamble_id(&self.lane)),

@@ -248,7 +248,14 @@ impl Session {
                 }
                 Err(Error::Store(StoreError::HeadMoved { actual, .. })) => {
                     let text = Bytes(limits::USUAL_WINDOW.0);
-                    let wanted = Wanted { stream: &self.id, lane: sweep.lane, at: None, text, anew: false };
+                    let wanted = Wanted {
+                        stream: &self.id,
+                        lane: sweep.lane,
+                        at: None,
+                        text,
+                        reach: None,
+                        anew: false,
+                    };
                     let now: Loaded = self.engine.load(&wanted).await?;
                     if *now.view.trim() != sweep.trim {
                         return Err(Error::Overtaken(sweep.lane.clone()));

@@ -52,6 +52,7 @@ pub(super) const POLICY: &[Key] = &[
     key("trigger", Kind::Table(TRIGGER)),
     key("protect", Kind::Table(PROTECT)),
     key("split", Kind::Table(SPLIT)),
+    key("reduce", Kind::Table(REDUCE)),
     key("step", Kind::Steps),
     key("summary", Kind::Table(SUMMARY)),
     key("limits", Kind::Table(LIMITS)),
@@ -92,6 +93,18 @@ const SPLIT: &[Key] = &[
     key("at", Kind::Word(&["user", "exchange"])),
     key("forward", Kind::Flag),
     key("two_summaries", Kind::Flag),
+];
+
+const REDUCE: &[Key] = &[
+    key("level", Kind::Word(&["off", "lossless", "fold"])),
+    key("least", COUNT),
+    key("except", Kind::Words(TEXTS)),
+];
+
+/// The reducers' kinds of text.
+const TEXTS: &[&str] = &[
+    "json", "diff", "html", "tests", "build", "infra", "trace", "search", "log", "table", "listing", "blob",
+    "code", "markdown", "prose",
 ];
 
 const SUMMARY: &[Key] = &[

@@ -3,7 +3,7 @@
 use crate::build::Aim;
 use crate::build::load::Texts;
 use crate::catch_up::{is_data, leaves};
-use crate::engine::{Engine, unexpected};
+use crate::engine::{Engine, Reducer, unexpected};
 use crate::error::Error;
 use crate::gauge::Scales;
 use crate::limits::{CATCH_UP_BYTES, VIEW_EVENTS};
@@ -29,6 +29,7 @@ pub(super) struct History {
     pub(super) handle: Handle,
     /// What handles of new bodies are made with.
     pub(super) key: [u8; 32],
+    pub(super) reducer: Reducer,
     /// The lane that is played.
     pub(super) lane: LaneId,
     pub(super) events: Vec<Event>,
@@ -54,7 +55,7 @@ impl Engine {
         let (tenant, key) = (self.config.tenant.clone(), self.tenant.key);
         let Some(first) = sessions.first() else { return Err(Error::NoSession(String::new())) };
         let (stream, handle) = (first.id.clone(), self.stream_handle(&first.id));
-        Ok(History { tenant, stream, handle, key, lane, events, texts, counts })
+        Ok(History { tenant, stream, handle, key, reducer: self.config.reducer, lane, events, texts, counts })
     }
 
     /// What is known of bodies; what nobody has counted yet is counted now.

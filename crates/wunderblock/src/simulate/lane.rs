@@ -11,6 +11,7 @@ use crate::build::{Aim, Shelf};
 use crate::compact::{self, Climb, Climbed, Ration};
 use crate::gauge::Scales;
 use crate::redact::Redactor;
+use crate::reduce::{Choice, Means, in_order, named, shorten};
 use crate::summarize::Summarise;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -175,6 +176,7 @@ impl<'a> Lane<'a> {
     /// Builds a request, compacts if it says that the lane is due, builds it again, and sends it.
     fn request(&mut self, moment: &Moment, summariser: Option<&dyn Summarise>, redactor: &Redactor) {
         let begun = Instant::now();
+        self.reduce();
         let drafted = self.draft();
         let due = self.is_due(&drafted);
         let kept = drafted.map(Draft::into_owned);
@@ -190,6 +192,42 @@ impl<'a> Lane<'a> {
             }
         }
         self.account.look(&self.sheet, moment, self.index);
+    }
+
+    /// Shortens what no request has shown yet, as a build would before it is recorded.
+    fn reduce(&mut self) {
+        let rules = &self.policy.reduce;
+        let means = Means { rules, gauge: &self.gauge, reducer: self.history.reducer };
+        let room = self.aim.budget().limit().tokens;
+        let (mut choice, mut facts) = (Choice::new(&self.view, &means, room), Vec::new());
+        let pack = |text: String| self.shelf.pack(text);
+        loop {
+            let candidates = choice.more();
+            let texts = &self.history.texts;
+            let own = candidates.iter().filter_map(|candidate| texts.text(candidate.handle));
+            let ours = named(own).into_iter().filter(|handle| texts.text(*handle).is_some()).collect();
+            let more = shorten(&candidates, texts, &means, &ours, &pack).unwrap_or_default();
+            if candidates.is_empty() {
+                break;
+            }
+            choice.gained(&more);
+            facts.extend(more);
+        }
+        for fact in in_order(facts) {
+            self.shelve();
+            let seq = self.view.head().next();
+            if let Some(event) = self.event(seq, Fact::ContentReduced(Box::new(fact))) {
+                self.apply(&event, None);
+            }
+        }
+    }
+
+    /// Takes what was packed from the shelf to where it is found, and counts it.
+    fn shelve(&mut self) {
+        for (handle, text) in self.shelf.drain() {
+            self.gauge.learn(handle, self.gauge.measure(&text));
+            self.made.0.insert(handle, text);
+        }
     }
 
     fn draft(&self) -> Result<Draft<'_>, Box<Refusal>> {
@@ -320,10 +358,7 @@ impl<'a> Lane<'a> {
                     *body = self.shelf.pack(std::mem::take(text));
                 }
             }
-            for (handle, text) in self.shelf.drain() {
-                self.gauge.learn(handle, self.gauge.measure(&text));
-                self.made.0.insert(handle, text);
-            }
+            self.shelve();
             if let Fact::ViewTrimmed(step) = &fact {
                 self.step = Some((self.now, step.clone()));
             }

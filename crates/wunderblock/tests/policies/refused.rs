@@ -21,7 +21,7 @@ fn a_file_is_refused_in_words_that_say_what_to_mend() {
             r#"name = "mine"
 extend = "balanced"
 "#,
-            "mine.toml: line 2: extend: there is no such key; did you mean `extends`? There are: `name`, `about`, `extends`, `trigger`, `protect`, `split`, `step`, `summary`, `limits`",
+            "mine.toml: line 2: extend: there is no such key; did you mean `extends`? There are: `name`, `about`, `extends`, `trigger`, `protect`, `split`, `reduce`, `step`, `summary`, `limits`",
         ),
         (
             r#"name = "mine"
@@ -43,6 +43,26 @@ template = 1
   line 3: trigger.fraction: there is no such key here; it stands in `trigger.soft`
   line 4: trigger.leaves: there is no such key; there are: `soft`, `hard`, `of`, `boundary`, `down_to`, `regrow`
   line 6: trigger.soft.template: there is no such key here; it stands in `summary`"#,
+        ),
+        (
+            r#"name = "mine"
+[reduce]
+level = "folds"
+leasst = 100
+except = ["code", "logs"]
+"#,
+            r#"mine.toml cannot be used as a policy:
+  line 3: reduce.level: `folds` is not a word it knows; did you mean `fold`? There are: `off`, `lossless`, `fold`
+  line 4: reduce.leasst: there is no such key; did you mean `least`? There are: `level`, `least`, `except`
+  line 5: reduce.except: `logs` is not a word it knows; did you mean `log`? There are: `json`, `diff`, `html`, `tests`, `build`, `infra`, `trace`, `search`, `log`, `table`, `listing`, `blob`, `code`, `markdown`, `prose`"#,
+        ),
+        (
+            r#"name = "mine"
+[reduce]
+level = "fold"
+except = ["json", "diff", "html", "tests", "build", "infra", "trace", "search", "log", "table", "listing", "blob", "code", "markdown", "prose"]
+"#,
+            r#"mine.toml: line 4: reduce.except: no kind of text is left to reduce: say level = "off""#,
         ),
         (
             r#"name = "mine"

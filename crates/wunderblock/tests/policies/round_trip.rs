@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use wunderblock::policy::Policies;
 use wunderblock_core::policy::{
     Act, Boundary, Cut, Fill, Form, Level, Limits, Meanwhile, Measure, Order, Permille, Policy, Protect,
-    Section, Severity, Split, Summary, Template, Triggers, Whole,
+    Reach, Reduce, Section, Severity, Split, Summary, Template, TextKind, Triggers, Whole,
 };
 use wunderblock_core::units::{Bytes, Tokens};
 
@@ -251,18 +251,26 @@ fn limits() -> impl Strategy<Value = Limits> {
     )
 }
 
+fn reduce() -> impl Strategy<Value = Reduce> {
+    let level = prop_oneof![1 => Just(Reach::Off), 1 => Just(Reach::Lossless), 2 => Just(Reach::Fold)];
+    let some = prop::sample::subsequence(TextKind::ALL.to_vec(), 0..4);
+    let except = prop_oneof![9 => some, 1 => Just(TextKind::ALL.to_vec())];
+    (level, count(), except).prop_map(|(level, least, except)| Reduce { level, least: Bytes(least), except })
+}
+
 fn policy() -> impl Strategy<Value = Policy> {
     let plain = prop_oneof![2 => Just(Summary::default()), 1 => summary()];
     let calm = prop_oneof![1 => Just(Protect::default()), 1 => protect()];
     let quiet = prop_oneof![1 => Just(Triggers::default()), 1 => triggers()];
     let steps = prop::collection::vec(act(), 0..4);
-    (name(), text(), quiet, calm, split(), steps, plain, limits()).prop_map(
-        |(name, about, trigger, protect, split, steps, summary, limits)| Policy {
+    (name(), text(), quiet, calm, (split(), reduce()), steps, plain, limits()).prop_map(
+        |(name, about, trigger, protect, (split, reduce), steps, summary, limits)| Policy {
             name,
             about,
             trigger,
             protect,
             split,
+            reduce,
             steps,
             summary,
             limits,

@@ -1,0 +1,74 @@
+//! What was typed to shorten a text, or the output of a command.
+
+use clap::{Args as ClapArgs, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  cargo test 2>&1 | wunderblock reduce
+  wunderblock reduce build.log --query \"undefined reference\"
+  wunderblock reduce data.json --level lossless
+  wunderblock reduce server.log --level budget --budget 2000 --json
+
+Each gap is marked in place, `⟨… lines 120–181: 62 lines, 3 WARN · wb:3f9c1a7be2d04c58⟩`, and
+`wunderblock read` with the handle gives the exact bytes back. They are kept before the text is
+shown. What would hardly get shorter stays as it is. Levels and kinds: docs/reduce.md.")]
+pub(crate) struct ReduceArgs {
+    /// The text; `-`: stdin
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) how: HowArgs,
+    /// The command that wrote the text: what was selected by hand (`sed -n`, `jq`) is reduced losslessly only
+    #[arg(long, value_name = "CMD")]
+    pub(crate) command: Option<String>,
+}
+
+/// How far a text is shortened, and where it is kept.
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct HowArgs {
+    /// What the text is; auto: it is found out
+    #[arg(long, value_name = "KIND", default_value = "auto", value_parser = kinds())]
+    pub(crate) kind: String,
+    /// lossless: it can be undone from the short text alone; fold: repeats become marks; budget: the best that fits
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t = LevelArg::Fold)]
+    pub(crate) level: LevelArg,
+    /// Tokens the text may have, with --level budget
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) budget: Option<u64>,
+    /// What you look for: what is relevant to it stays
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) query: Option<String>,
+    /// The session in which the original is kept
+    #[arg(long, value_name = "SESSION", default_value = "outputs")]
+    pub(crate) session: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LevelArg {
+    Lossless,
+    Fold,
+    Budget,
+}
+
+fn kinds() -> clap::builder::PossibleValuesParser {
+    let names = wunderblock_reduce::Kind::ALL.into_iter().map(wunderblock_reduce::Kind::name);
+    clap::builder::PossibleValuesParser::new(std::iter::once("auto").chain(names))
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  wunderblock run -- cargo test --workspace
+  wunderblock run --query \"timeout\" -- ./deploy.sh staging
+  wunderblock run -- sh -c 'grep -rn unsafe . | sort'
+
+The exit code is the command's own, stdout and stderr stay apart (or together, where both go to one
+pipe), and everything it wrote is kept in the session `outputs`. Only what goes into a pipe is
+shortened: on a terminal or into a file the command writes by itself, untouched.")]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) how: HowArgs,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
+    pub(crate) command: Vec<std::ffi::OsString>,
+}

@@ -1,0 +1,122 @@
+//! `reduce`: one text, shortened by its structure, its bytes kept.
+
+use super::print_json;
+use crate::args::{Global, HowArgs, LevelArg, ReduceArgs};
+use crate::exit::{Failure, wrong};
+use crate::input::refused;
+use crate::settings::Settings;
+use crate::terminal::write_bytes;
+use serde_json::{Value, json};
+use std::io::Read;
+use std::path::Path;
+use std::process::ExitCode;
+use wunderblock::tokens::Counted;
+use wunderblock::{Error, Keep, Kept, Output, Wanted};
+use wunderblock_core::id::StreamId;
+use wunderblock_reduce::{Gap, Kind, Level};
+
+/// The largest text that is read: it is held in memory, and so are its lines.
+pub(super) const MAX_BYTES: u64 = 1 << 30;
+
+pub(crate) async fn run(
+    global: &Global,
+    settings: &Settings,
+    wanted: &ReduceArgs,
+) -> Result<ExitCode, Failure> {
+    let how = How::of(&wanted.how)?;
+    let bytes = text(&wanted.file)?;
+    let input = json!({ "file": wanted.file.to_string_lossy() }).to_string();
+    let output = Output { bytes: &bytes, tool: "reduce", input: &input, failed: false };
+    let engine = settings.write().await?;
+    let wish = how.wanted(wanted.command.as_deref(), &exact);
+    let kept = output.shorten(&engine.session(how.session.clone()), Keep::IfReduced, &wish).await?;
+    if global.json {
+        print_json(&report(&kept))?;
+    } else {
+        write_bytes(kept.reduced.text.as_bytes())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Exact tokens of the o200k vocabulary.
+fn exact(text: &str) -> u64 {
+    u64::from(Counted::of(text).o200k)
+}
+
+/// What was typed, understood.
+pub(super) struct How<'a> {
+    pub(super) session: StreamId,
+    level: Level,
+    kind: Option<Kind>,
+    query: Option<&'a str>,
+}
+
+impl<'a> How<'a> {
+    pub(super) fn of(typed: &'a HowArgs) -> Result<Self, Failure> {
+        let level = match (typed.level, typed.budget) {
+            (LevelArg::Lossless, None) => Level::Lossless,
+            (LevelArg::Fold, None) => Level::Fold,
+            (LevelArg::Budget, Some(tokens)) => Level::Budget(tokens),
+            (LevelArg::Budget, None) => {
+                return Err(wrong("--level budget needs --budget TOKENS: how many the text may have"));
+            }
+            (_, Some(_)) => return Err(wrong("--budget is of --level budget; add that, or leave it out")),
+        };
+        let session = StreamId::new(typed.session.clone()).map_err(Error::from)?;
+        Ok(Self { session, level, kind: Kind::named(&typed.kind), query: typed.query.as_deref() })
+    }
+
+    pub(super) fn wanted<'w>(&self, command: Option<&'w str>, count: &'w dyn Fn(&str) -> u64) -> Wanted<'w>
+    where
+        'a: 'w,
+    {
+        Wanted { level: self.level, kind: self.kind, command, query: self.query, count }
+    }
+}
+
+fn text(file: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = if file == Path::new("-") {
+        std::io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(file).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+    };
+    if let Err(error) = read {
+        let next = if error.kind() == std::io::ErrorKind::NotFound { "; check the path" } else { "" };
+        return Err(refused(file, &format!("cannot be read: {error}{next}")));
+    }
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(refused(file, "has more than 1 GiB; split it, or name the part you need"));
+    }
+    Ok(bytes)
+}
+
+/// What is said of a reduction with `--json`.
+pub(super) fn report(kept: &Kept) -> Value {
+    let short = &kept.reduced;
+    json!({
+        "text": short.text,
+        "handle": kept.handle.map(|handle| handle.to_string()),
+        "kind": short.kind.name(),
+        "level": short.level.name(),
+        "tokens_before": short.tokens_before,
+        "tokens_after": short.tokens_after,
+        "lossless": short.lossless,
+        "gaps": short.gaps.iter().map(gap).collect::<Vec<_>>(),
+        "untouched": short.untouched.map(wunderblock_reduce::Untouched::name),
+    })
+}
+
+fn gap(gap: &Gap) -> Value {
+    let told = gap.told.iter().map(|told| json!({ "count": told.count, "what": told.what }));
+    json!({
+        "measure": gap.measure.name(),
+        "first": gap.first,
+        "last": gap.last,
+        "count": gap.count(),
+        "within": gap.within,
+        "from_byte": gap.span.start,
+        "to_byte": gap.span.end,
+        "told": told.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,153 @@
+//! `reduce` and `run`: what is shown is marked where it has gaps, and every byte is there again.
+
+use crate::desk::Desk;
+use std::fmt::Write as _;
+
+/// A service's log: two kinds of lines many times, one that stands alone.
+fn log() -> String {
+    let mut log = String::new();
+    for n in 0..400 {
+        let (minute, second) = (n / 60, n % 60);
+        let _ = match n {
+            217 => writeln!(
+                log,
+                "2031-05-04 07:{minute:02}:{second:02} ERROR books.disk volume /srv/books is full"
+            ),
+            n if n % 9 == 4 => {
+                writeln!(
+                    log,
+                    "2031-05-04 07:{minute:02}:{second:02} WARN books.loan reader {n} is late by {} days",
+                    n % 7
+                )
+            }
+            n => writeln!(
+                log,
+                "2031-05-04 07:{minute:02}:{second:02} INFO books.loan reader {n} took book {}",
+                n * 3
+            ),
+        };
+    }
+    log
+}
+
+/// The handle and the first and last line of the first gap of lines.
+fn first_gap(text: &str) -> (String, String) {
+    let mark = text.lines().find(|line| line.starts_with("⟨… lines")).expect("a gap");
+    let handle = mark.rsplit("· ").next().expect("a handle").trim_end_matches('⟩').to_owned();
+    let lines = mark["⟨… lines ".len()..].split(':').next().expect("lines").replace('–', "-");
+    (handle, lines)
+}
+
+#[test]
+fn what_is_left_out_is_marked_and_read_again() {
+    let desk = Desk::new();
+    desk.write("books.log", log());
+    let short = desk.run(&["reduce", "books.log"]).exits(0).out;
+    assert!(short.len() * 4 < log().len(), "{short}");
+    assert!(short.contains("ERROR books.disk volume /srv/books is full"), "{short}");
+    let (handle, lines) = first_gap(&short);
+    assert_eq!(desk.run_bytes(&["read", &handle]).stdout, log().into_bytes());
+    let (from, to) = lines.split_once('-').unwrap();
+    let gone: Vec<String> = log()
+        .lines()
+        .skip(from.parse::<usize>().unwrap() - 1)
+        .take(to.parse::<usize>().unwrap() + 1 - from.parse::<usize>().unwrap())
+        .map(str::to_owned)
+        .collect();
+    let read = desk.run(&["read", &handle, "--lines", &lines]).exits(0).out;
+    assert_eq!(read.lines().collect::<Vec<_>>(), gone);
+    let found = desk.run(&["read", &handle, "--grep", "is full"]).exits(0).out;
+    assert_eq!(found, "218:2031-05-04 07:03:37 ERROR books.disk volume /srv/books is full\n");
+    desk.run(&["read", &handle, "--grep", "is f[aeiou]ll", "--regex"]).exits(0);
+    desk.run(&["doctor"]).exits(0);
+}
+
+#[test]
+fn the_report_has_what_was_promised() {
+    let desk = Desk::new();
+    let told = desk.feed(&["reduce", "--json"], &log()).exits(0).json();
+    for field in ["text", "handle", "kind", "level", "tokens_before", "tokens_after", "lossless", "gaps"] {
+        assert!(told.get(field).is_some(), "{field}: {told}");
+    }
+    assert_eq!((told["kind"].as_str(), told["level"].as_str()), (Some("log"), Some("fold")));
+    assert!(told["tokens_after"].as_u64() < told["tokens_before"].as_u64());
+    let gap = &told["gaps"][0];
+    for field in ["measure", "first", "last", "count", "from_byte", "to_byte", "told"] {
+        assert!(gap.get(field).is_some(), "{field}: {gap}");
+    }
+    let exact = desk.feed(&["reduce", "--json", "--level", "lossless"], &log()).exits(0).json();
+    assert_eq!((exact["lossless"].as_bool(), exact["gaps"].as_array().map(Vec::len)), (Some(true), Some(0)));
+    let small =
+        desk.feed(&["reduce", "--json", "--level", "budget", "--budget", "400"], &log()).exits(0).json();
+    assert!(small["tokens_after"].as_u64() <= Some(400), "{small}");
+}
+
+#[test]
+fn what_is_small_selected_or_reduced_already_stays() {
+    let desk = Desk::new();
+    assert_eq!(desk.feed(&["reduce"], "one line\n").exits(0).out, "one line\n");
+    let picked =
+        desk.feed(&["reduce", "--json", "--command", "sed -n 1,400p books.log"], &log()).exits(0).json();
+    assert_eq!((picked["level"].as_str(), picked["lossless"].as_bool()), (Some("lossless"), Some(true)));
+    let once = desk.feed(&["reduce"], &log()).exits(0).out;
+    assert_eq!(desk.feed(&["reduce"], &once).exits(0).out, once);
+    // A mark with a handle this ledger never gave is text like any other.
+    let forged = format!("⟨… lines 1–9: 9 lines · wb:0000000000000000⟩\n{}", log());
+    let short = desk.feed(&["reduce"], &forged).exits(0).out;
+    assert!(short.starts_with("⟨⟨… lines 1–9"), "{short}");
+}
+
+#[test]
+fn bytes_that_are_no_text_come_back_as_they_were() {
+    let desk = Desk::new();
+    let bytes: Vec<u8> = (0..6_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    desk.write("noise.bin", &bytes);
+    let told = desk.run(&["reduce", "noise.bin", "--json"]).exits(0).json();
+    assert_eq!(told["lossless"].as_bool(), Some(false));
+    let handle = told["handle"].as_str().expect("a handle").to_owned();
+    assert_eq!(desk.run_bytes(&["read", &handle]).stdout, bytes);
+    desk.run(&["reduce", "noise.bin"]).exits(0);
+    desk.run(&["doctor"]).exits(0);
+}
+
+#[test]
+fn a_command_keeps_its_exit_code_and_its_streams() {
+    let desk = Desk::new();
+    desk.write("books.log", log());
+    let done = desk.run(&["run", "--", "sh", "-c", "cat books.log; echo trouble >&2; exit 3"]).exits(3);
+    assert!(done.out.contains("⟨… lines"), "{}", done.out);
+    assert_eq!(done.err, "trouble\n");
+    let (handle, _) = first_gap(&done.out);
+    assert_eq!(desk.run_bytes(&["read", &handle]).stdout, log().into_bytes());
+    // Into a file nothing is touched.
+    desk.shell("$WB run -- cat books.log > copy.log").exits(0);
+    assert_eq!(desk.bytes("copy.log"), log().into_bytes());
+    // Both streams into one pipe: the order in which they were written.
+    let both = desk.shell("$WB run -- sh -c 'echo one; echo two >&2; echo three' 2>&1 | cat").exits(0);
+    assert_eq!(both.out, "one\ntwo\nthree\n");
+    let gone = desk.run(&["run", "--", "no-such-program"]).exits(127);
+    assert!(gone.err.contains("check the name and PATH"), "{}", gone.err);
+    desk.shell("$WB run -- sh -c 'kill -9 $$' | cat; $WB run -- sh -c 'kill -9 $$'; test $? = 137").exits(0);
+}
+
+#[test]
+fn a_ledger_that_cannot_be_written_costs_no_output() {
+    let desk = Desk::new();
+    desk.write("books.log", log());
+    desk.write("file", "not a folder");
+    let done = desk.run(&["--db", "file/ledger.db", "run", "--", "cat", "books.log"]).exits(0);
+    assert_eq!(done.out, log());
+    assert!(done.err.contains("not kept"), "{}", done.err);
+}
+
+#[test]
+fn what_is_asked_wrongly_is_said() {
+    let desk = Desk::new();
+    let wrong = desk.run(&["reduce", "--level", "budget", "x"]).exits(2);
+    assert!(wrong.err.contains("--budget TOKENS"), "{}", wrong.err);
+    desk.run(&["reduce", "--budget", "5", "x"]).exits(2);
+    desk.run(&["reduce", "--kind", "poem", "x"]).exits(2);
+    let missing = desk.run(&["reduce", "no-such-file"]).exits(2);
+    assert!(missing.err.contains("cannot be read"), "{}", missing.err);
+    desk.run(&["run"]).exits(2);
+}

@@ -1,0 +1,40 @@
+//! An outline by indentation, for sources whose grammar is unknown or broken.
+
+use super::painted::{Painted, Worth};
+use crate::lines::Lines;
+
+/// Deeper than this, lines are all the same.
+const DEPTHS: u16 = 6;
+
+pub(crate) fn paint(lines: &Lines<'_>, painted: &mut Painted) {
+    // The indentations that are open around a line, from the outermost.
+    let mut open: Vec<usize> = Vec::new();
+    let mut depth_before = 0;
+    for (at, line) in lines.iter().enumerate() {
+        let bare = line.trim_start();
+        if bare.is_empty() {
+            painted.paint(at..at + 1, Worth::context(90));
+            continue;
+        }
+        let indent = line.len() - bare.len();
+        while open.last().is_some_and(|outer| *outer > indent) {
+            open.pop();
+        }
+        if open.last() != Some(&indent) {
+            open.push(indent);
+        }
+        let depth = u16::try_from(open.len() - 1).unwrap_or(DEPTHS).min(DEPTHS);
+        let opens = bare.ends_with(['{', ':', '(', '[']) || bare.ends_with(" do");
+        let closes = !bare.contains(char::is_alphanumeric);
+        let worth = match depth {
+            _ if closes => Worth::context(95),
+            0 => Worth::frame(if opens { 800 } else { 600 }),
+            1 if opens => Worth::frame(500),
+            _ if opens => Worth::context(200 - 10 * depth),
+            _ if depth > depth_before => Worth::context(180 - 10 * depth),
+            _ => Worth::context(100 - depth),
+        };
+        painted.paint(at..at + 1, worth);
+        depth_before = depth;
+    }
+}

@@ -1,0 +1,406 @@
+//! An outline by syntax: signatures, types, imports and constants frame a source; bodies are its context.
+
+use super::language::Language;
+use super::painted::Painted;
+use crate::lines::Lines;
+
+/// Paints lines by the syntax tree of their text. False where there is no grammar, or the tree makes no sense.
+#[cfg(not(feature = "syntax"))]
+pub(super) fn paint(_lines: &Lines<'_>, _language: Language, _painted: &mut Painted) -> bool {
+    false
+}
+
+#[cfg(feature = "syntax")]
+pub(super) use parsed::paint;
+
+#[cfg(feature = "syntax")]
+mod parsed {
+    use std::ops::{ControlFlow, Range};
+
+    use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
+
+    use super::super::painted::Worth;
+    use super::super::roles::{self, Role};
+    use super::*;
+    use crate::unit::Rank;
+
+    /// Bodies up to so many lines stay before longer ones.
+    const SHORT_LINES: usize = 6;
+    /// Lists of values above this size are data, and left out but for their first and last lines.
+    const DATA_LINES: usize = 30;
+    /// Headers and members show so many lines at most.
+    const HEADER_LINES: usize = 16;
+    /// Functions without names are opened up to this depth.
+    const OPENED_MAX: u16 = 8;
+    /// What a parse may cost: the parser reports its progress at even steps of work, and one report stands for at least
+    /// so many bytes in any source that is what it seems to be.
+    const BYTES_PER_STEP: usize = 4;
+    const STEPS_AT_LEAST: usize = 10_000;
+
+    /// Paints lines by the syntax tree of their text. False where there is no grammar, or the tree makes no sense.
+    pub(in super::super) fn paint(lines: &Lines<'_>, language: Language, painted: &mut Painted) -> bool {
+        let Some(tree) = parse(lines.text(), language) else { return false };
+        let grammar = tree.language();
+        let count = u16::try_from(grammar.node_kind_count()).unwrap_or(u16::MAX);
+        let role = |id| match grammar.node_kind_for_id(id) {
+            Some(kind) if grammar.node_kind_is_named(id) => roles::of(kind),
+            _ => Role::None,
+        };
+        let roles = (0..count).map(role).collect();
+        let scope = Scope { end: usize::MAX, depth: 0, inside: Inside::Top };
+        let remarks = vec![false; lines.len()];
+        let mut walk = Walk { lines, language, roles, painted, scopes: vec![scope], remarks, checked: 0 };
+        if !walk.all(&tree) {
+            return false;
+        }
+        walk.docs();
+        true
+    }
+
+    fn parse(text: &str, language: Language) -> Option<Tree> {
+        let mut parser = Parser::new();
+        parser.set_language(&language.grammar(text)?).ok()?;
+        let most = text.len() / BYTES_PER_STEP + STEPS_AT_LEAST;
+        let mut steps = 0;
+        let mut progress = |_: &ParseState| {
+            steps += 1;
+            if steps > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let options = ParseOptions::new().progress_callback(&mut progress);
+        let bytes = text.as_bytes();
+        parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
+    }
+
+    /// Where in the nesting of definitions a node stands.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Inside {
+        Top,
+        Opened,
+        Function,
+    }
+
+    struct Scope {
+        end: usize,
+        depth: u16,
+        inside: Inside,
+    }
+
+    struct Walk<'w, 't> {
+        lines: &'w Lines<'t>,
+        language: Language,
+        roles: Vec<Role>,
+        painted: &'w mut Painted,
+        scopes: Vec<Scope>,
+        /// Which lines are comments and nothing else.
+        remarks: Vec<bool>,
+        /// Up to where lists were looked at: each byte once.
+        checked: usize,
+    }
+
+    impl<'t> Walk<'_, 't> {
+        /// Visits every node, parents first, without recursion. False where too much of the tree is broken.
+        fn all(&mut self, tree: &Tree) -> bool {
+            let root = tree.root_node();
+            if root.is_error() {
+                return false;
+            }
+            self.docstring(root);
+            let mut cursor = root.walk();
+            let (mut nodes, mut errors) = (1u32, 0u32);
+            if !cursor.goto_first_child() {
+                return false;
+            }
+            loop {
+                let node = cursor.node();
+                nodes += 1;
+                errors += u32::from(node.is_error() || node.is_missing());
+                self.visit(node);
+                if cursor.goto_first_child() {
+                    continue;
+                }
+                while !cursor.goto_next_sibling() {
+                    if !cursor.goto_parent() {
+                        return u64::from(errors) * 5 <= u64::from(nodes);
+                    }
+                }
+            }
+        }
+
+        fn visit(&mut self, node: Node<'_>) {
+            if !node.is_named() {
+                return;
+            }
+            let role = self.roles.get(usize::from(node.kind_id())).copied().unwrap_or(Role::None);
+            if role == Role::None {
+                return;
+            }
+            let start = node.start_byte();
+            while self.scopes.last().is_some_and(|scope| scope.end <= start) {
+                self.scopes.pop();
+            }
+            let (depth, inside) =
+                self.scopes.last().map_or((0, Inside::Top), |scope| (scope.depth, scope.inside));
+            let rows = rows(node);
+            let deep = 10 * depth.min(20);
+            match role {
+                Role::None => {}
+                Role::Comment => self.comment(node, rows),
+                Role::Literal => self.literal(node, rows),
+                _ if inside == Inside::Function => match role {
+                    Role::Function | Role::Container => {
+                        self.painted.raise(rows.start..rows.start + 1, Worth::context(245));
+                    }
+                    _ => {}
+                },
+                Role::Import => self.painted.raise(rows, Worth::frame(500)),
+                Role::Annotation => self.painted.raise(rows.start..rows.start + 1, Worth::frame(300)),
+                Role::Container => self.container(node, rows, depth),
+                Role::Type => {
+                    self.painted.raise(rows.clone(), Worth::frame(640));
+                    self.painted.raise(rows.start..rows.start + 1, Worth::frame(850 - deep));
+                }
+                Role::Field => {
+                    let shown = rows.start..rows.end.min(rows.start + 4);
+                    self.painted.raise(shown, Worth::frame(650 - deep));
+                }
+                Role::Constant => self.constant(node, rows, inside),
+                Role::Function => self.function(node, rows, depth),
+                Role::Macro => self.function(node, rows, depth),
+                Role::Anonymous => self.anonymous(node, rows, depth),
+            }
+        }
+
+        fn comment(&mut self, node: Node<'_>, rows: Range<usize>) {
+            let before = self.lines.get(rows.start).get(..node.start_position().column);
+            if before.is_some_and(|before| before.trim().is_empty())
+                && let Some(remarks) = self.remarks.get_mut(rows.start..rows.end.min(self.lines.len()))
+            {
+                remarks.fill(true);
+            }
+        }
+
+        /// The lines of a definition up to where its body opens.
+        fn header(&self, node: Node<'_>, rows: &Range<usize>) -> Range<usize> {
+            let Some(body) = node.child_by_field_name("body") else { return rows.start..rows.start + 1 };
+            let opens = body.start_position().row;
+            let braced =
+                self.lines.text().as_bytes().get(body.start_byte()).is_some_and(|byte| b"{=".contains(byte));
+            let end = if braced || opens == rows.start { opens + 1 } else { opens };
+            rows.start..end.min(rows.start + HEADER_LINES).min(rows.end).max(rows.start + 1)
+        }
+
+        fn container(&mut self, node: Node<'_>, rows: Range<usize>, depth: u16) {
+            let Some(body) = node.child_by_field_name("body") else {
+                if !node.kind().ends_with("specifier") {
+                    self.painted.raise(rows.start..rows.end.min(rows.start + 4), Worth::frame(700));
+                }
+                return;
+            };
+            let header = self.header(node, &rows);
+            let deep = 10 * depth.min(20);
+            self.painted.raise(header, Worth::frame(950 - deep));
+            self.docstring(body);
+            let inside = self.scopes.last().map_or(Inside::Top, |scope| scope.inside);
+            self.scopes.push(Scope { end: node.end_byte(), depth: depth + 1, inside });
+        }
+
+        fn constant(&mut self, node: Node<'_>, rows: Range<usize>, inside: Inside) {
+            if inside == Inside::Opened {
+                self.painted.raise(rows.start..rows.start + 1, Worth::context(230));
+                return;
+            }
+            let whole = rows.len() <= 4;
+            let shown = if whole { rows.clone() } else { rows.start..rows.start + 1 };
+            self.painted.raise(shown, Worth::frame(600));
+            if !whole {
+                let rest = rows.start + 1..rows.end;
+                self.painted.paint(rest.clone(), Worth::context(150));
+                if let Some(name) = self.name(node) {
+                    self.painted.tell(rest, format!("value of {name}"));
+                }
+            }
+        }
+
+        fn function(&mut self, node: Node<'_>, rows: Range<usize>, depth: u16) {
+            let name = self.name(node);
+            let header = self.header(node, &rows);
+            let first = self.lines.get(rows.start).trim_start();
+            let public = self.is_public(first, name);
+            let deep = 5 * depth.min(20);
+            if let Some(name) = name {
+                self.painted.tell(header.clone(), format!("head of {name}"));
+            }
+            self.painted.raise(header.clone(), Worth::frame(if public { 850 } else { 700 } - deep));
+            self.body(header.end..rows.end, name);
+            if let Some(body) = node.child_by_field_name("body") {
+                self.docstring(body);
+            }
+            self.scopes.push(Scope { end: node.end_byte(), depth: depth + 1, inside: Inside::Function });
+        }
+
+        fn body(&mut self, rows: Range<usize>, name: Option<&str>) {
+            if rows.is_empty() {
+                return;
+            }
+            if rows.len() <= SHORT_LINES {
+                self.painted.paint(rows.clone(), Worth::context(400));
+            } else {
+                self.painted.paint(rows.start..rows.start + 2, Worth::context(300));
+                self.painted.paint(rows.start + 2..rows.end, Worth::context(100));
+            }
+            self.painted.tell(rows, format!("body of {}", name.unwrap_or("a function")));
+        }
+
+        fn anonymous(&mut self, node: Node<'_>, rows: Range<usize>, depth: u16) {
+            if rows.len() <= 3 {
+                return;
+            }
+            let named = node.parent().filter(|parent| {
+                matches!(
+                    parent.kind(),
+                    "variable_declarator"
+                        | "pair"
+                        | "assignment_expression"
+                        | "field_definition"
+                        | "public_field_definition"
+                )
+            });
+            let deep = 20 * depth.min(15);
+            if let Some(named) = named {
+                let name = self.name(named);
+                let header = self.header(node, &rows);
+                self.painted.raise(header.clone(), Worth::frame(800 - deep));
+                self.body(header.end..rows.end, name);
+                self.scopes.push(Scope { end: node.end_byte(), depth: depth + 1, inside: Inside::Function });
+                return;
+            }
+            let inside = if depth < OPENED_MAX { Inside::Opened } else { Inside::Function };
+            self.painted.raise(rows.start..rows.start + 1, Worth::frame(460 - deep));
+            self.painted.paint(rows.start + 1..rows.end, Worth::context(110));
+            self.scopes.push(Scope { end: node.end_byte(), depth: depth + 1, inside });
+        }
+
+        /// A long list of values: its first and last lines say what it is.
+        fn literal(&mut self, node: Node<'_>, rows: Range<usize>) {
+            if rows.len() <= DATA_LINES || node.start_byte() < self.checked {
+                return;
+            }
+            self.checked = node.end_byte();
+            if is_data(node, self.lines.text()) {
+                let within = rows.start + 3..rows.end - 2;
+                self.painted.paint(within.clone(), Worth::FILLER);
+                self.painted.tell(within, "literal data".to_owned());
+            }
+        }
+
+        /// The string at the head of a Python body is its documentation.
+        fn docstring(&mut self, body: Node<'_>) {
+            if self.language != Language::Python {
+                return;
+            }
+            let Some(first) = body.named_child(0).filter(|first| first.kind() == "expression_statement")
+            else {
+                return;
+            };
+            let Some(string) = first.named_child(0).filter(|string| string.kind() == "string") else {
+                return;
+            };
+            let rows = rows(string);
+            self.painted.paint(rows.clone(), Worth::context(120));
+            let says = rows.clone().find(|row| self.lines.get(*row).contains(char::is_alphabetic));
+            if let Some(row) = says {
+                self.painted.paint(row..row + 1, Worth::frame(420));
+            }
+        }
+
+        /// Comments are worth less than what they are about, but for the first line of what documents a definition.
+        fn docs(&mut self) {
+            let mut run: Option<usize> = None;
+            for row in 0..self.lines.len() {
+                if self.remarks.get(row).copied().unwrap_or(false) {
+                    run.get_or_insert(row);
+                    let worth = self.painted.worth(row);
+                    if worth.rank == Rank::Frame || worth.score == 200 {
+                        self.painted.paint(row..row + 1, Worth::context(120));
+                    }
+                } else if self.painted.worth(row).rank != Rank::Frame {
+                    run = None;
+                } else if let Some(start) = run.take() {
+                    let says = (start..row).find(|at| self.lines.get(*at).contains(char::is_alphanumeric));
+                    if let Some(says) = says {
+                        self.painted.raise(says..says + 1, Worth::frame(420));
+                    }
+                }
+            }
+        }
+
+        /// The name of what a node defines.
+        fn name(&self, node: Node<'_>) -> Option<&'t str> {
+            const FIELDS: [&str; 5] = ["name", "declarator", "left", "key", "property"];
+            let mut at = node;
+            // The name of a C declaration is wrapped in what is said about its type.
+            for _ in 0..8 {
+                let next = FIELDS.iter().find_map(|field| at.child_by_field_name(field));
+                let Some(next) =
+                    next.or_else(|| at.named_child(0).filter(|child| child.kind().ends_with("declarator")))
+                else {
+                    break;
+                };
+                at = next;
+            }
+            let name = self.lines.text().get(at.byte_range())?.lines().next()?;
+            (at.id() != node.id() && name.len() <= 60).then_some(name)
+        }
+
+        fn is_public(&self, first: &str, name: Option<&str>) -> bool {
+            let name = name.unwrap_or("");
+            match self.language {
+                Language::Rust => first.starts_with("pub"),
+                Language::Go => name.starts_with(char::is_uppercase),
+                Language::C => !first.starts_with("static"),
+                Language::Python | Language::JavaScript => !name.starts_with(['_', '#']),
+                _ => !first.contains("private ") && !first.contains("protected "),
+            }
+        }
+    }
+
+    /// The lines a node stands on. Some grammars count the end of a line to a comment.
+    fn rows(node: Node<'_>) -> Range<usize> {
+        let (start, end) = (node.start_position(), node.end_position());
+        let last = if end.column == 0 && end.row > start.row { end.row - 1 } else { end.row };
+        start.row..last + 1
+    }
+
+    /// Whether all but a few of the leaves are values, and a string has no words to read.
+    fn is_data(node: Node<'_>, text: &str) -> bool {
+        if node.kind().contains("string") || node.kind().contains("heredoc") {
+            let said = text.get(node.byte_range()).unwrap_or("");
+            let spaces = said.bytes().filter(|byte| *byte == b' ').count();
+            return spaces * 25 < said.len();
+        }
+        let (mut values, mut others) = (0u64, 0u64);
+        let mut cursor = node.walk();
+        loop {
+            if cursor.goto_first_child() {
+                continue;
+            }
+            let leaf = cursor.node();
+            if roles::is_value(leaf.kind(), leaf.is_named()) {
+                values += u64::from(leaf.is_named());
+            } else {
+                others += 1;
+            }
+            loop {
+                if cursor.node().id() == node.id() {
+                    return values > 0 && others * 20 <= values;
+                }
+                if cursor.goto_next_sibling() {
+                    break;
+                }
+                if !cursor.goto_parent() {
+                    return values > 0 && others * 20 <= values;
+                }
+            }
+        }
+    }
+}

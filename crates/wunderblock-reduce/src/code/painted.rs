@@ -1,0 +1,100 @@
+//! What each line of a source is worth, before lines of one worth become units.
+
+use std::ops::Range;
+
+use crate::lines::Lines;
+use crate::unit::{Rank, Unit};
+
+/// At most so many lines of a body make one unit, so that a budget can keep a part.
+const CHUNK_LINES: usize = 8;
+
+/// The worth of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Worth {
+    pub(crate) rank: Rank,
+    pub(crate) score: u16,
+}
+
+impl Worth {
+    pub(crate) const fn frame(score: u16) -> Self {
+        Self { rank: Rank::Frame, score }
+    }
+
+    pub(crate) const fn context(score: u16) -> Self {
+        Self { rank: Rank::Context, score }
+    }
+
+    pub(crate) const FILLER: Self = Self { rank: Rank::Filler, score: 0 };
+}
+
+/// The lines of a source and their worth.
+#[derive(Debug)]
+pub(crate) struct Painted {
+    worth: Vec<Worth>,
+    /// Of what a line is a part, as an index into `told` from 1; 0 for nothing in particular.
+    part: Vec<u32>,
+    told: Vec<Box<str>>,
+}
+
+impl Painted {
+    pub(crate) fn new(lines: usize) -> Self {
+        Self { worth: vec![Worth::context(200); lines], part: vec![0; lines], told: Vec::new() }
+    }
+
+    pub(crate) fn worth(&self, line: usize) -> Worth {
+        self.worth.get(line).copied().unwrap_or(Worth::FILLER)
+    }
+
+    /// Says of lines what they are worth, whatever was said before.
+    pub(crate) fn paint(&mut self, lines: Range<usize>, worth: Worth) {
+        let end = lines.end.min(self.worth.len());
+        if let Some(lines) = self.worth.get_mut(lines.start..end) {
+            lines.fill(worth);
+        }
+    }
+
+    /// Says so only where it raises a line.
+    pub(crate) fn raise(&mut self, lines: Range<usize>, worth: Worth) {
+        let end = lines.end.min(self.worth.len());
+        for line in self.worth.get_mut(lines.start..end).unwrap_or_default() {
+            if (line.rank, line.score) < (worth.rank, worth.score) {
+                *line = worth;
+            }
+        }
+    }
+
+    /// Says of what lines are a part.
+    pub(crate) fn tell(&mut self, lines: Range<usize>, what: String) {
+        self.told.push(what.into_boxed_str());
+        let part = u32::try_from(self.told.len()).unwrap_or(0);
+        let end = lines.end.min(self.part.len());
+        if let Some(lines) = self.part.get_mut(lines.start..end) {
+            lines.fill(part);
+        }
+    }
+
+    /// The units. Lines of the same worth and part stand together, bodies in chunks.
+    pub(crate) fn units(&self, lines: &Lines<'_>) -> Vec<Unit> {
+        let mut units = Vec::new();
+        let mut at = 0;
+        while at < lines.len() {
+            let (worth, part) = (self.worth(at), self.part.get(at).copied().unwrap_or(0));
+            let most = if worth.rank == Rank::Context { CHUNK_LINES } else { usize::MAX };
+            let mut end = at + 1;
+            while end < lines.len()
+                && end - at < most
+                && worth.rank != Rank::Frame
+                && self.worth(end) == worth
+                && self.part.get(end).copied().unwrap_or(0) == part
+            {
+                end += 1;
+            }
+            let mut unit = Unit::new(lines.spans(at..end), worth.rank);
+            unit.score = worth.score;
+            unit.told = self.told.get((part as usize).wrapping_sub(1)).cloned();
+            units.push(unit);
+            at = end;
+        }
+        units
+    }
+}

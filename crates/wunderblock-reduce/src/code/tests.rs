@@ -1,0 +1,257 @@
+use proptest::prelude::*;
+
+use super::language::{Language, of};
+use super::*;
+use crate::piece;
+use crate::unit::{Room, choose};
+
+/// A source in each language, with a constant, a type, an exported and a hidden function whose bodies are long.
+fn samples() -> Vec<(Language, String)> {
+    let body = |line: &str| (0..12).map(|n| line.replace('#', &n.to_string())).collect::<String>();
+    vec![
+        (
+            Language::Rust,
+            format!(
+                "use std::fmt;\n\n/// The limit.\nconst LIMIT: usize = 5;\n\n/// A pump.\npub struct Pump {{\n    litres: u32,\n}}\n\n\
+                 impl Pump {{\n    /// Fills it.\n    pub fn fill(&mut self) -> u32 {{\n{}        self.litres\n    }}\n}}\n\n\
+                 fn hidden(a: u32) -> u32 {{\n{}    a\n}}\n",
+                body("        self.litres += #;\n"),
+                body("    let a = a + #;\n")
+            ),
+        ),
+        (
+            Language::Python,
+            format!(
+                "import os\n\nLIMIT = 5\n\nclass Pump:\n    \"\"\"A pump.\"\"\"\n\n    def fill(self, by):\n        \"\"\"Fills it.\"\"\"\n{}\n\
+                 def hidden(a):\n{}    return a\n",
+                body("        self.litres += #\n"),
+                body("    a = a + #\n")
+            ),
+        ),
+        (
+            Language::JavaScript,
+            format!(
+                "import fs from 'fs';\n\nconst LIMIT = 5;\n\nexport class Pump {{\n  fill(by) {{\n{}  }}\n}}\n\n\
+                 export function hidden(a) {{\n{}  return a;\n}}\n\nconst later = (a) => {{\n{}  return a === 5;\n}};\n",
+                body("    this.litres += #;\n"),
+                body("  a = a + #;\n"),
+                body("  a = a - #;\n")
+            ),
+        ),
+        (
+            Language::TypeScript,
+            format!(
+                "import {{ a }} from './a';\n\nconst LIMIT: number = 5;\n\nexport interface Tank {{\n  litres: number;\n  name?: string;\n}}\n\n\
+                 export class Pump implements Tank {{\n  private readonly name: string;\n  fill(by: number): number {{\n{}    return by;\n  }}\n}}\n\n\
+                 function hidden(a: number): number {{\n{}  return a;\n}}\n",
+                body("    this.litres += #;\n"),
+                body("  a = a + #;\n")
+            ),
+        ),
+        (
+            Language::Go,
+            format!(
+                "package pump\n\nimport \"fmt\"\n\nconst Limit = 5\n\ntype Pump struct {{\n\tLitres int\n}}\n\n\
+                 func (p *Pump) Fill(by int) error {{\n{}\treturn nil\n}}\n\nfunc hidden(a int) int {{\n{}\treturn a\n}}\n",
+                body("\tp.Litres += #\n"),
+                body("\ta = a + #\n")
+            ),
+        ),
+        (
+            Language::Java,
+            format!(
+                "package org.example.pump;\n\nimport java.util.List;\n\npublic class Pump extends Tank {{\n    private static final int LIMIT = 5;\n\n\
+                 \x20   @Override\n    public int fill(int by) {{\n{}        return by;\n    }}\n\n    private int hidden(int a) {{\n{}        return a;\n    }}\n}}\n",
+                body("        this.litres += #;\n"),
+                body("        a = a + #;\n")
+            ),
+        ),
+        (
+            Language::C,
+            format!(
+                "#include <stdio.h>\n\n#define LIMIT 5\n\nstruct pump {{\n\tint litres;\n}};\n\nint fill(struct pump *p)\n{{\n{}\treturn 0;\n}}\n\n\
+                 static int hidden(int a)\n{{\n{}\treturn a;\n}}\n",
+                body("\tp->litres += #;\n"),
+                body("\ta = a + #;\n")
+            ),
+        ),
+        (
+            Language::Cpp,
+            format!(
+                "#include <vector>\n\nnamespace pump {{\n\nconstexpr int limit = 5;\n\nclass Pump {{\npublic:\n  int fill(std::vector<int> by) {{\n{}    return 0;\n  }}\n\
+                 private:\n  int litres;\n}};\n\ntemplate <typename T>\nT hidden(T a) {{\n{}  return a;\n}}\n\n}}\n",
+                body("    litres += #;\n"),
+                body("  a = a + #;\n")
+            ),
+        ),
+        (
+            Language::CSharp,
+            format!(
+                "using System;\nusing System.Linq;\n\nnamespace Pumps\n{{\n    public class Pump\n    {{\n        private readonly string name;\n        public int Litres {{ get; set; }}\n\n\
+                 \x20       public int Fill(int by)\n        {{\n{}            return by;\n        }}\n\n        private int Hidden(int a)\n        {{\n{}            return a;\n        }}\n    }}\n}}\n",
+                body("            Litres += #;\n"),
+                body("            a = a + #;\n")
+            ),
+        ),
+        (
+            Language::Ruby,
+            format!(
+                "require 'set'\n\nmodule Pumps\n  LIMIT = 5\n\n  class Pump\n    attr_reader :litres\n\n    # Fills it.\n    def fill(by)\n{}      by\n    end\n\n    def hidden(a)\n{}      a\n    end\n  end\nend\n",
+                body("      @litres += #\n"),
+                body("      a = a + #\n")
+            ),
+        ),
+        (
+            Language::Php,
+            format!(
+                "<?php\n\nnamespace Pumps;\n\nuse Pumps\\Tank;\n\nclass Pump extends Tank\n{{\n    const LIMIT = 5;\n\n    public function fill(int $by): int\n    {{\n{}        return $by;\n    }}\n\n\
+                 \x20   private function hidden($a)\n    {{\n{}        return $a;\n    }}\n}}\n",
+                body("        $this->litres += #;\n"),
+                body("        $a = $a + #;\n")
+            ),
+        ),
+        (
+            Language::Bash,
+            format!(
+                "#!/usr/bin/env bash\nset -eu\n\nLIMIT=5\n\nfill() {{\n{}  echo \"$litres\"\n}}\n\nhidden() {{\n{}  echo \"$a\"\n}}\n\nfill \"$1\"\n",
+                body("  litres=$((litres + #))\n"),
+                body("  a=$((a + #))\n")
+            ),
+        ),
+    ]
+}
+
+fn short(text: &str, room: Room) -> String {
+    let lines = Lines::of(text);
+    let units = units(&lines);
+    let tiled: String = units.iter().map(|unit| &text[unit.span.clone()]).collect();
+    assert_eq!(tiled, text, "units tile the text");
+    let pieces = choose(&lines, &units, room);
+    assert!(piece::tiles(&pieces, text.len()));
+    piece::write(&pieces, text, None)
+}
+
+#[test]
+fn each_language_is_known_by_its_lines() {
+    for (language, text) in samples() {
+        assert_eq!(of(&Lines::of(&text)), Some(language), "{text}");
+        assert!(vote(&Sample::of(&text)) >= 50, "{language:?}: {}\n{text}", vote(&Sample::of(&text)));
+    }
+    let component = "import React from 'react';\n\ninterface Props {\n  name: string;\n}\n\nexport function Pump({ name }: Props) {\n  return (\n    <div className=\"pump\">\n      <b>{name}</b>\n    </div>\n  );\n}\n";
+    assert_eq!(of(&Lines::of(component)), Some(Language::Tsx));
+}
+
+#[test]
+#[cfg(feature = "default")]
+fn an_outline_has_signatures_and_not_bodies() {
+    for (language, text) in samples() {
+        let outline = short(&text, Room::Bytes(text.len() * 8 / 10));
+        let lower = outline.to_lowercase();
+        for wanted in ["fill(", "hidden(", "limit"] {
+            // A language that has no such constant in its sample has none to show.
+            assert!(
+                lower.contains(wanted) || !text.to_lowercase().contains(wanted),
+                "{language:?} {wanted}\n{outline}"
+            );
+        }
+        assert!(
+            lower.contains("body of hidden") || lower.contains("body of fill"),
+            "{language:?}\n{outline}"
+        );
+        assert!(outline.len() < text.len(), "{language:?}");
+    }
+}
+
+#[test]
+fn folding_leaves_code_as_it_is_but_for_data_and_licences() {
+    for (language, text) in samples() {
+        assert_eq!(short(&text, Room::Fold), text, "{language:?}");
+    }
+    let numbers: String = (0..80).map(|n| format!("    {n}, {}, {},\n", n * 7, n * 31)).collect();
+    let table = format!(
+        "use std::fmt;\n\npub const TABLE: &[u32] = &[\n{numbers}];\n\npub fn at(n: usize) -> u32 {{\n    TABLE[n]\n}}\n"
+    );
+    let folded = short(&table, Room::Fold);
+    if cfg!(feature = "rust") {
+        assert!(folded.contains("77 lines, literal data⟩"), "{folded}");
+        assert!(folded.contains("    79, 553, 2449,\n];\n"), "{folded}");
+    }
+    let terms = "# You may do with this what you want, and so may others.\n".repeat(8);
+    let licensed = format!(
+        "# Copyright A. Nobody\n#\n# Licensed to all under these terms:\n{terms}# No warranty is given.\n#\n# What this file is for.\nimport os\n\ndef main():\n    print(os.name)\n"
+    );
+    let folded = short(&licensed, Room::Fold);
+    assert!(
+        folded.contains("licence⟩") && folded.contains("A. Nobody") && folded.contains("is for"),
+        "{folded}"
+    );
+}
+
+#[test]
+fn a_numbered_listing_is_read_by_what_it_lists() {
+    let (_, text) = samples().swap_remove(1);
+    for sign in ["\t", "→"] {
+        let listing: String =
+            text.lines().enumerate().map(|(at, line)| format!("{:>6}{sign}{line}\n", at + 41)).collect();
+        assert!(vote(&Sample::of(&listing)) >= 50);
+        let outline = short(&listing, Room::Bytes(listing.len() / 2));
+        if cfg!(feature = "python") {
+            assert!(
+                outline.contains("48")
+                    && outline.contains("def fill(self, by):")
+                    && outline.contains("body of fill"),
+                "{outline}"
+            );
+        }
+    }
+}
+
+#[test]
+fn other_texts_are_no_code() {
+    for text in [
+        "The quick brown fox jumps over the lazy dog. It did so for years.\nThen it returned home (late).\nWith no regrets; none at all.\n",
+        "2024-05-01 12:00:00 INFO starting\n2024-05-01 12:00:01 INFO fn main() { started }\n2024-05-01 12:00:02 ERROR let x = 5;\n",
+        "diff --git a/x.rs b/x.rs\n--- a/x.rs\n+++ b/x.rs\n@@ -1,3 +1,3 @@\n fn main() {\n-    let a = 1;\n+    let a = 2;\n }\n",
+        "src/a.rs:12:    let a = 1;\nsrc/a.rs:19:    let b = a.unwrap();\nsrc/b.rs:4:use std::fmt;\n",
+        "- one\n- two\n- three\n\nSee https://example.org for more.\n",
+        "name: build\non:\n  push:\n    branches: [main]\njobs:\n  test:\n    runs-on: ubuntu\n",
+        "error[E0308]: mismatched types\n  --> src/a.rs:3:5\n   |\n3  |     let a: u32 = \"\";\n   |                  ^^ expected\n",
+        "",
+        "\n\n\n",
+    ] {
+        assert_eq!(vote(&Sample::of(text)), 0, "{text}");
+    }
+}
+
+#[test]
+fn depth_and_size_overflow_nothing() {
+    let n = 10_000;
+    for text in [
+        format!("fn main() {{\n{}{}\n}}\n", "let a = (\n".repeat(n), ")".repeat(n)),
+        format!("const a = {}5;\n", "() => {\nreturn ".repeat(n / 4)),
+        "mod a {\nimpl B {\n".repeat(n / 4),
+        "def f(a):\n    return [".repeat(n / 4),
+        format!("let x = {}{};\n", "[".repeat(n), "]".repeat(n)),
+        (0..n).map(|n| " ".repeat(n % 300) + "a:\n").collect(),
+    ] {
+        let folded = short(&text, Room::Fold);
+        assert!(!folded.is_empty());
+    }
+}
+
+proptest! {
+    #[test]
+    fn broken_sources_tile(which in 0usize..12, from in 0usize..700, to in 0usize..700, with in "[{}()\"'/*#:;a-z\n⟨ ]{0,6}", room in 100usize..600) {
+        let (_, text) = samples().swap_remove(which);
+        let (from, to) = (from.min(text.len()), to.min(text.len()));
+        let broken = format!("{}{with}{}", &text[..from], &text[to..]);
+        short(&broken, Room::Fold);
+        short(&broken, Room::Bytes(room));
+    }
+
+    #[test]
+    fn any_text_tiles(text in "\\PC{0,60}|[{}()\"'/*#:;a-z \t\n]{0,200}") {
+        short(&text, Room::Fold);
+        vote(&Sample::of(&text));
+    }
+}

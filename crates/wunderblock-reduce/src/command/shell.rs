@@ -1,0 +1,220 @@
+//! A command line cut into pipelines, stages and words.
+
+/// One program of a pipeline, and its words.
+#[derive(Debug, Default)]
+pub(crate) struct Stage {
+    pub(crate) words: Vec<String>,
+    /// Whether it reads what another stage prints.
+    pub(crate) piped: bool,
+    /// Whether what it prints goes to a file.
+    pub(crate) to_file: bool,
+}
+
+impl Stage {
+    /// The program's name, without the folder it lies in.
+    pub(crate) fn program(&self) -> &str {
+        let word = self.words.first().map_or("", String::as_str);
+        word.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(word)
+    }
+
+    /// Whether it has one of these options, alone, or with `=` and a value.
+    pub(crate) fn has(&self, options: &[&str]) -> bool {
+        self.words.iter().skip(1).any(|word| {
+            let name = word.split('=').next().unwrap_or(word);
+            options.contains(&name)
+        })
+    }
+
+    /// Whether one of its one-letter options is among these, alone or in a cluster: `-rno`.
+    pub(crate) fn has_letter(&self, letters: &[char]) -> bool {
+        self.words.iter().skip(1).any(|word| {
+            let cluster = word.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
+            cluster.is_some_and(|cluster| {
+                cluster.chars().take_while(char::is_ascii_alphabetic).any(|letter| letters.contains(&letter))
+            })
+        })
+    }
+}
+
+/// The pipelines of a command line, in order. What stands in `$( )` or backquotes belongs to its word; the text of a
+/// here-document is not looked at.
+pub(crate) fn pipelines(command: &str) -> Vec<Vec<Stage>> {
+    let command = without_documents(command);
+    let mut reader = Reader { rest: &command, ..Reader::default() };
+    while reader.step() {}
+    reader.end_pipeline();
+    reader.pipelines
+}
+
+/// The command without the texts of its here-documents: the lines after one with `<<WORD`, up to one that is `WORD`.
+fn without_documents(command: &str) -> String {
+    let mut kept = String::with_capacity(command.len());
+    let mut until: Option<&str> = None;
+    for line in command.split_inclusive('\n') {
+        if let Some(word) = until {
+            if line.trim() == word {
+                until = None;
+            }
+            continue;
+        }
+        kept.push_str(line);
+        let opened = line.split_once("<<").filter(|(_, after)| !after.starts_with('<'));
+        until = opened.and_then(|(_, after)| {
+            let after = after.trim_start_matches(['-', ' ']).trim_start_matches(['\'', '"', '\\']);
+            let word = after.split(|c: char| !(c.is_alphanumeric() || c == '_')).next();
+            word.filter(|word| !word.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit()))
+        });
+    }
+    kept
+}
+
+#[derive(Default)]
+struct Reader<'c> {
+    rest: &'c str,
+    pipelines: Vec<Vec<Stage>>,
+    stages: Vec<Stage>,
+    stage: Stage,
+    word: Option<String>,
+    /// The next word is the target of a redirection: None, into the stage, out of it.
+    target: Option<bool>,
+}
+
+impl Reader<'_> {
+    fn step(&mut self) -> bool {
+        let mut chars = self.rest.chars();
+        let Some(c) = chars.next() else { return false };
+        self.rest = chars.as_str();
+        match c {
+            '\'' => self.quoted('\''),
+            '"' => self.quoted('"'),
+            '\\' => match self.rest.chars().next() {
+                Some('\n') => self.rest = self.rest.get(1..).unwrap_or(""),
+                Some(next) => {
+                    self.push(next);
+                    self.rest = self.rest.get(next.len_utf8()..).unwrap_or("");
+                }
+                None => {}
+            },
+            '$' if self.rest.starts_with('(') => self.substitution(),
+            '`' => self.quoted('`'),
+            '#' if self.word.is_none() => {
+                self.rest = self.rest.find('\n').and_then(|at| self.rest.get(at..)).unwrap_or("");
+            }
+            '|' if self.eat('|') => self.end_pipeline(),
+            '|' => {
+                self.eat('&');
+                self.end_stage();
+                self.stage.piped = true;
+            }
+            '&' if self.rest.starts_with('>') => self.redirect(true),
+            '&' => {
+                self.eat('&');
+                self.end_pipeline();
+            }
+            ';' | '\n' => self.end_pipeline(),
+            '>' => self.redirect(true),
+            '<' => self.redirect(false),
+            '(' | ')' if self.word.is_none() => self.end_pipeline(),
+            c if c.is_whitespace() => self.end_word(),
+            c => self.push(c),
+        }
+        true
+    }
+
+    fn eat(&mut self, c: char) -> bool {
+        let rest = self.rest.strip_prefix(c);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    fn push(&mut self, c: char) {
+        self.word.get_or_insert_default().push(c);
+    }
+
+    fn quoted(&mut self, quote: char) {
+        let word = self.word.get_or_insert_default();
+        let mut escaped = false;
+        for (at, c) in self.rest.char_indices() {
+            if escaped {
+                if !matches!(c, '"' | '\\' | '$' | '`') {
+                    word.push('\\');
+                }
+                word.push(c);
+                escaped = false;
+            } else if c == quote {
+                self.rest = self.rest.get(at + 1..).unwrap_or("");
+                return;
+            } else if c == '\\' && quote == '"' {
+                escaped = true;
+            } else {
+                word.push(c);
+            }
+        }
+        self.rest = "";
+    }
+
+    /// Passes over `$( … )`, whatever stands in it.
+    fn substitution(&mut self) {
+        self.push('$');
+        let mut depth = 0usize;
+        let mut end = self.rest.len();
+        for (at, c) in self.rest.char_indices() {
+            depth = match c {
+                '(' => depth + 1,
+                ')' => depth.saturating_sub(1),
+                _ => depth,
+            };
+            if depth == 0 {
+                end = at + 1;
+                break;
+            }
+        }
+        self.rest = self.rest.get(end..).unwrap_or("");
+    }
+
+    fn redirect(&mut self, out: bool) {
+        // The number before it is a descriptor, not a word; only 1 is what is printed.
+        let descriptor = self.word.take_if(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+        self.end_word();
+        let errors = descriptor.is_some_and(|descriptor| descriptor != "1");
+        while self.eat('>') || self.eat('<') || self.eat('|') || (!out && self.eat('-')) {}
+        if self.eat('&') {
+            let number = self.rest.len()
+                - self.rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-').len();
+            self.rest = self.rest.get(number..).unwrap_or("");
+            return;
+        }
+        if self.rest.starts_with('(') && self.word.is_none() {
+            self.substitution();
+            self.end_word();
+            return;
+        }
+        self.target = Some(out && !errors);
+    }
+
+    fn end_word(&mut self) {
+        if let Some(word) = self.word.take() {
+            match self.target.take() {
+                Some(out) => self.stage.to_file |= out && word != "/dev/stdout" && word != "/dev/stderr",
+                None => self.stage.words.push(word),
+            }
+        }
+    }
+
+    fn end_stage(&mut self) {
+        self.end_word();
+        self.target = None;
+        if !self.stage.words.is_empty() {
+            self.stages.push(std::mem::take(&mut self.stage));
+        } else {
+            self.stage = Stage::default();
+        }
+    }
+
+    fn end_pipeline(&mut self) {
+        self.end_stage();
+        if !self.stages.is_empty() {
+            self.pipelines.push(std::mem::take(&mut self.stages));
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Characters that markup writes by name or number.
+
+/// Names seen in pages, with what they stand for. Others stay as they are written.
+const NAMED: [(&str, &str); 62] = [
+    ("amp", "&"),
+    ("lt", "<"),
+    ("gt", ">"),
+    ("quot", "\""),
+    ("apos", "'"),
+    ("nbsp", " "),
+    ("copy", "©"),
+    ("reg", "®"),
+    ("trade", "™"),
+    ("hellip", "…"),
+    ("mdash", "—"),
+    ("ndash", "–"),
+    ("lsquo", "‘"),
+    ("rsquo", "’"),
+    ("ldquo", "“"),
+    ("rdquo", "”"),
+    ("laquo", "«"),
+    ("raquo", "»"),
+    ("bull", "•"),
+    ("middot", "·"),
+    ("times", "×"),
+    ("larr", "←"),
+    ("rarr", "→"),
+    ("uarr", "↑"),
+    ("darr", "↓"),
+    ("harr", "↔"),
+    ("deg", "°"),
+    ("plusmn", "±"),
+    ("para", "¶"),
+    ("sect", "§"),
+    ("euro", "€"),
+    ("pound", "£"),
+    ("yen", "¥"),
+    ("cent", "¢"),
+    ("shy", ""),
+    ("zwj", ""),
+    ("zwnj", ""),
+    ("ensp", " "),
+    ("emsp", " "),
+    ("thinsp", " "),
+    ("minus", "−"),
+    ("le", "≤"),
+    ("ge", "≥"),
+    ("ne", "≠"),
+    ("infin", "∞"),
+    ("auml", "ä"),
+    ("ouml", "ö"),
+    ("uuml", "ü"),
+    ("Auml", "Ä"),
+    ("Ouml", "Ö"),
+    ("Uuml", "Ü"),
+    ("szlig", "ß"),
+    ("eacute", "é"),
+    ("egrave", "è"),
+    ("agrave", "à"),
+    ("ccedil", "ç"),
+    ("ntilde", "ñ"),
+    ("aacute", "á"),
+    ("oacute", "ó"),
+    ("iacute", "í"),
+    ("check", "✓"),
+    ("lbrace", "{"),
+];
+
+/// The text with its entities resolved.
+pub(super) fn decode(text: &str, into: &mut String) {
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'&', rest.as_bytes()) {
+        let (before, after) = rest.split_at(at);
+        into.push_str(before);
+        match one(after) {
+            Some((length, resolved)) => {
+                match resolved {
+                    Resolved::Name(name) => into.push_str(name),
+                    Resolved::Char(c) => into.push(c),
+                }
+                rest = after.get(length..).unwrap_or("");
+            }
+            None => {
+                into.push('&');
+                rest = after.get(1..).unwrap_or("");
+            }
+        }
+    }
+    into.push_str(rest);
+}
+
+enum Resolved {
+    Name(&'static str),
+    Char(char),
+}
+
+/// The entity a text starts with: how long it is, and what it stands for.
+fn one(text: &str) -> Option<(usize, Resolved)> {
+    let end = text.bytes().take(12).position(|byte| byte == b';')?;
+    let name = text.get(1..end)?;
+    let number = name.strip_prefix('#').map(|number| match number.strip_prefix(['x', 'X']) {
+        Some(hex) => u32::from_str_radix(hex, 16),
+        None => number.parse(),
+    });
+    if let Some(number) = number {
+        let c = char::from_u32(number.ok()?)?;
+        let c = if c == '\u{a0}' { ' ' } else { c };
+        return (!c.is_control() || c == '\n' || c == '\t').then_some((end + 1, Resolved::Char(c)));
+    }
+    NAMED.iter().find(|(known, _)| *known == name).map(|(_, stands)| (end + 1, Resolved::Name(stands)))
+}

@@ -1,0 +1,78 @@
+//! Tables, row by row. One cell to a row is layout, and a table in a cell ends what was before it.
+
+use super::{Sort, Writer};
+
+/// A table that is open.
+#[derive(Default)]
+pub(super) struct Table {
+    pub(super) rows: usize,
+    pub(super) cells: usize,
+    pub(super) in_cell: bool,
+}
+
+impl Writer<'_> {
+    /// What a cell holds before another table begins in it is a paragraph.
+    pub(super) fn leave_cell(&mut self) {
+        if let Some(table) = self.tables.last_mut()
+            && table.in_cell
+        {
+            table.in_cell = false;
+            table.cells = 0;
+            let said = self.line.trim_matches([' ', '|']).to_owned();
+            self.line = said;
+            self.links.clear();
+        }
+    }
+
+    /// The end of a row, or the start of one.
+    pub(super) fn row(&mut self) {
+        let Some(table) = self.tables.last_mut() else {
+            self.boundary();
+            return;
+        };
+        let (cells, rows) = (table.cells, table.rows);
+        table.cells = 0;
+        table.in_cell = false;
+        let blank = self.line.bytes().all(|byte| byte == b' ' || byte == b'|');
+        if cells == 0 {
+            self.flush(Sort::Paragraph);
+        } else if blank {
+            self.line.clear();
+            self.links.clear();
+            self.start = None;
+        } else if cells == 1 {
+            // One cell to a row is a way to lay a page out, not a table.
+            let said = self.line.trim_start_matches(['|', ' ']).to_owned();
+            self.line = said;
+            self.links.clear();
+            self.flush(Sort::Paragraph);
+        } else {
+            self.space();
+            self.line.push('|');
+            if rows == 0 {
+                self.line.push_str("\n|");
+                self.line.extend(std::iter::repeat_n("---|", cells));
+            }
+            if let Some(table) = self.tables.last_mut() {
+                table.rows += 1;
+            }
+            self.flush(if rows == 0 { Sort::TableHead } else { Sort::Row });
+        }
+    }
+
+    pub(super) fn cell(&mut self, at: usize) {
+        let Some(table) = self.tables.last_mut() else {
+            self.boundary();
+            return;
+        };
+        if table.cells == 0 && !self.line.trim().is_empty() {
+            self.flush(Sort::Paragraph);
+        }
+        let Some(table) = self.tables.last_mut() else { return };
+        table.cells += 1;
+        table.in_cell = true;
+        self.start.get_or_insert(at);
+        self.space();
+        self.line.push_str("| ");
+    }
+}

@@ -1,0 +1,217 @@
+//! Markup pages: what they say, as Markdown, and what they only hold.
+//!
+//! A page is read twice, each time in one pass and without a tree: first for its parts ([`region`]), so that navigation
+//! and scripts are known before anything is written, then for its text ([`markdown`]). The text is cut to a budget as
+//! any other: its blocks are units, and what is left out is marked in bytes of the page.
+
+mod entity;
+mod markdown;
+mod region;
+mod token;
+
+use std::ops::Range;
+
+use crate::ask::Asked;
+use crate::detect::Sample;
+use crate::lines::Lines;
+use crate::mark::{self, Gap, Measure, Told};
+use crate::piece::Piece;
+use crate::reduce::Goal;
+use crate::unit::{self, Rank, Room, Unit};
+use markdown::{Block, Sort};
+use region::Page;
+
+/// A page with less text than this for its size has its content elsewhere.
+const SHELL_TEXT: usize = 200;
+const SHELL_SHARE: usize = 100;
+/// What is shown between two marks is at least this long.
+const MARKED_BYTES: usize = 100;
+
+/// How sure it is that a text is a page of markup, or a part of one. Other markup (feeds, build files) is none.
+pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+    let head = sample.lines.iter().take(60).map(|line| line.trim_start().trim_start_matches('\u{feff}'));
+    let starts =
+        |line: &str, with: &str| line.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
+    for (said, line) in head.filter(|line| !line.is_empty()).enumerate() {
+        if starts(line, "<!doctype html") || starts(line, "<html") {
+            // The head of a response may stand before a page, but not much else.
+            return if said < 40 { 96 } else { 60 };
+        }
+        if starts(line, "<?xml") && memchr::memmem::find(head_of(sample.text), b"<html").is_none() {
+            return 0;
+        }
+    }
+    let first = sample.text.trim_start();
+    if !first.starts_with('<') || first.starts_with("<?") {
+        return 0;
+    }
+    let tagged = sample.share(|line| {
+        let line = line.trim_start();
+        line.strip_prefix("</").or_else(|| line.strip_prefix('<')).is_some_and(is_known)
+    });
+    let foreign = sample.share(|line| {
+        let line = line.trim_start();
+        line.starts_with('<')
+            && !line.strip_prefix("</").or_else(|| line.strip_prefix('<')).is_some_and(is_known)
+    });
+    if tagged < 25 || foreign > tagged / 2 { 0 } else { (40 + tagged / 2).min(85) }
+}
+
+fn head_of(text: &str) -> &[u8] {
+    text.as_bytes().get(..2_000).unwrap_or(text.as_bytes())
+}
+
+/// Whether a tag's name is one of markup for pages, and hardly of anything else.
+fn is_known(tag: &str) -> bool {
+    const KNOWN: [&str; 30] = [
+        "div", "p", "span", "a", "ul", "ol", "li", "table", "tr", "td", "th", "h1", "h2", "h3", "h4",
+        "section", "article", "body", "head", "script", "style", "link", "meta", "img", "br", "nav", "main",
+        "pre", "!--", "form",
+    ];
+    let end = tag.find(|c: char| !c.is_ascii_alphanumeric() && c != '!' && c != '-').unwrap_or(tag.len());
+    tag.get(..end).is_some_and(|name| KNOWN.iter().any(|known| name.eq_ignore_ascii_case(known)))
+}
+
+/// A page cut into pieces: each says what it leaves out, and shows what follows as Markdown.
+pub(crate) fn pieces(text: &str, goal: Goal, asked: &Asked) -> Option<Vec<Piece>> {
+    let page = region::page(text);
+    let (shown, blocks) = markdown::write(text, &page);
+    let mut units = units(&blocks);
+    asked.promote(&shown, &mut units);
+    let room = match goal {
+        Goal::Bytes(bytes) => Room::Bytes(bytes),
+        Goal::Exact | Goal::Fold => Room::Fold,
+    };
+    let lines = Lines::of(&shown);
+    let chosen = unit::choose(&lines, &units, room);
+    let omissions = omissions(&page, &blocks, &chosen, text.len());
+    Some(assemble(&page, &omissions, &shown, &blocks, text.len()))
+}
+
+/// What the blocks of a page are worth.
+fn units(blocks: &[Block]) -> Vec<Unit> {
+    let mut after: Option<(Sort, u16)> = None;
+    let mut units = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        // How many of its sort stand before it in a row.
+        let nth = after.filter(|(sort, _)| *sort == block.sort).map_or(0, |(_, nth)| nth.saturating_add(1));
+        let (rank, score, label) = match block.sort {
+            Sort::Title => (Rank::Frame, 990, "title"),
+            Sort::Heading(level) => (Rank::Frame, 950 - 50 * u16::from(level.min(9)), "headings"),
+            Sort::TableHead => (Rank::Frame, 500, "table rows"),
+            Sort::Paragraph => (Rank::Context, if nth == 0 { 500 } else { 300 }, "paragraphs"),
+            Sort::Item => (Rank::Context, if nth < 3 { 400 } else { 200 }, "list items"),
+            Sort::Row => (Rank::Context, if nth < 3 { 380 } else { 190 }, "table rows"),
+            Sort::Code => (Rank::Context, 350, "code blocks"),
+            Sort::MoreCode => (Rank::Context, 150, "parts of code"),
+        };
+        let mut unit = Unit::new(block.shown.clone(), rank);
+        unit.score = score;
+        unit.label = Some(label);
+        units.push(unit);
+        after = Some((block.sort, nth));
+    }
+    units
+}
+
+/// Something that is left out, from a place in the source on.
+struct Omission {
+    at: usize,
+    told: Vec<Told>,
+    /// How much of the Markdown is written, or left out, before it; and where it goes on after it.
+    until: usize,
+    resume: usize,
+}
+
+/// What is left out, in the order of the source: parts of the page, and blocks for which there is no room.
+fn omissions(page: &Page, blocks: &[Block], chosen: &[Piece], length: usize) -> Vec<Omission> {
+    let mut omissions = Vec::new();
+    let before = |at: usize| {
+        let next = blocks.partition_point(|block| block.start < at);
+        blocks
+            .get(next)
+            .map_or_else(|| blocks.last().map_or(0, |block| block.shown.end), |block| block.shown.start)
+    };
+    for region in &page.skipped {
+        // Small decoration is a part of the markup.
+        if region.text > 20 {
+            let at = region.span.start;
+            let told = vec![Told { count: None, what: region.part.name().into() }];
+            omissions.push(Omission { at, told, until: before(at), resume: before(at) });
+        }
+    }
+    if page.main.end < length {
+        let at = page.main.end;
+        omissions.push(Omission { at, told: Vec::new(), until: before(at), resume: before(at) });
+    }
+    for piece in chosen {
+        if let Piece::Gap { gap, .. } = piece {
+            let first = blocks.partition_point(|block| block.shown.start < gap.span.start);
+            let at = blocks.get(first).map_or(0, |block| block.start);
+            omissions.push(Omission {
+                at,
+                told: gap.told.clone(),
+                until: gap.span.start,
+                resume: gap.span.end,
+            });
+        }
+    }
+    omissions.sort_by_key(|omission| (omission.until, omission.at));
+    omissions
+}
+
+/// The pieces: one for each stretch that is shown after something that is not.
+fn assemble(page: &Page, omissions: &[Omission], text: &str, blocks: &[Block], length: usize) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut told = head(page, blocks, length);
+    let mut shown = String::new();
+    let (mut start, mut from) = (0, 0);
+    for omission in omissions {
+        mark::escape(text.get(from..omission.until).unwrap_or(""), &mut shown);
+        from = from.max(omission.until).max(omission.resume);
+        // A mark for each few words would say less than one mark for all.
+        if shown.len() > MARKED_BYTES && omission.at > start {
+            pieces.push(piece(start..omission.at, std::mem::take(&mut told), std::mem::take(&mut shown)));
+            start = omission.at;
+        }
+        for fact in &omission.told {
+            match told.iter_mut().find(|known| known.what == fact.what) {
+                Some(known) => known.count = known.count.zip(fact.count).map(|(known, fact)| known + fact),
+                None => told.push(fact.clone()),
+            }
+        }
+    }
+    mark::escape(text.get(from..).unwrap_or(""), &mut shown);
+    pieces.push(piece(start..length, told, shown));
+    pieces
+}
+
+/// What the first mark says of the whole page.
+fn head(page: &Page, blocks: &[Block], length: usize) -> Vec<Told> {
+    let mut told = vec![Told { count: None, what: "markup (its text follows)".into() }];
+    let counted = [(page.scripts, "script"), (page.styles, "style sheet"), (page.pictures, "drawing")];
+    for (count, what) in counted.into_iter().filter(|(count, _)| *count > 0) {
+        let plural = if count == 1 { "" } else { "s" };
+        told.push(Told { count: Some(count), what: format!("{what}{plural}").into() });
+    }
+    let bodied = blocks.iter().any(|block| block.sort != Sort::Title);
+    if !bodied || (page.scripts > 0 && page.text < SHELL_TEXT && page.text * SHELL_SHARE < length) {
+        told.push(Told { count: None, what: "hardly any text: a shell that scripts fill".into() });
+    }
+    told
+}
+
+fn piece(span: Range<usize>, told: Vec<Told>, shown: String) -> Piece {
+    let mut shown = shown.trim_start_matches('\n').to_owned();
+    if !shown.is_empty() && !shown.ends_with('\n') {
+        shown.push('\n');
+    }
+    let (first, last) = (span.start as u64 + 1, span.end as u64);
+    Piece::Gap {
+        gap: Gap { span, measure: Measure::Bytes, first, last, within: None, told },
+        shown: Some(shown),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,348 @@
+//! The parts of a page that are not what one reads it for, and the part that is.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::token::{Lower, Token, Tokens, attribute};
+
+/// What a part of a page is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// What the page is about, as its author marked it.
+    Main,
+    Article,
+    Navigation,
+    Sidebar,
+    Header,
+    Footer,
+    /// Not shown by a browser, or drawn.
+    Hidden,
+}
+
+impl Part {
+    /// Its name in a mark.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Main | Self::Article => "main content",
+            Self::Navigation => "navigation",
+            Self::Sidebar => "sidebar",
+            Self::Header => "page header",
+            Self::Footer => "footer",
+            Self::Hidden => "hidden or drawn",
+        }
+    }
+}
+
+/// A part of a page, and how much text is in it.
+#[derive(Clone, Debug)]
+pub(super) struct Region {
+    pub(super) span: Range<usize>,
+    pub(super) part: Part,
+    pub(super) text: usize,
+    /// How much of the text is in links.
+    linked: usize,
+    headings: u32,
+}
+
+/// What is known of a page after one pass over it.
+#[derive(Debug, Default)]
+pub(super) struct Page {
+    /// What is left out, in order, apart from each other.
+    pub(super) skipped: Vec<Region>,
+    /// Where what one reads the page for stands. Everything, if nothing says so.
+    pub(super) main: Range<usize>,
+    pub(super) scripts: u64,
+    pub(super) styles: u64,
+    pub(super) pictures: u64,
+    /// How much text a reader would see.
+    pub(super) text: usize,
+}
+
+/// Whether an element never has content, is within a line, or has an end that is often left out: such elements open
+/// nothing that must be closed.
+fn is_loose(name: &str) -> bool {
+    matches!(
+        name,
+        "area"
+            | "base"
+            | "br"
+            | "col"
+            | "embed"
+            | "hr"
+            | "img"
+            | "input"
+            | "link"
+            | "meta"
+            | "param"
+            | "source"
+            | "track"
+            | "wbr"
+            | "a"
+            | "abbr"
+            | "b"
+            | "big"
+            | "cite"
+            | "code"
+            | "em"
+            | "font"
+            | "i"
+            | "kbd"
+            | "mark"
+            | "p"
+            | "q"
+            | "s"
+            | "samp"
+            | "small"
+            | "strike"
+            | "strong"
+            | "sub"
+            | "sup"
+            | "time"
+            | "tt"
+            | "u"
+            | "var"
+            | "script"
+            | "style"
+    )
+}
+
+struct Open<'t> {
+    name: &'t str,
+    part: Option<Part>,
+    start: usize,
+    text: usize,
+    linked: usize,
+    headings: u32,
+}
+
+/// One pass over a page.
+struct Reading<'t> {
+    open: Vec<Open<'t>>,
+    /// How many elements of each name are open, so that a stray end tag costs nothing.
+    counts: HashMap<&'t str, u32>,
+    found: Vec<Region>,
+    page: Page,
+    text: usize,
+    linked: usize,
+    headings: u32,
+    links: u32,
+}
+
+/// Reads a page once.
+pub(super) fn page(text: &str) -> Page {
+    let mut reading = Reading {
+        open: Vec::new(),
+        counts: HashMap::new(),
+        found: Vec::new(),
+        page: Page::default(),
+        text: 0,
+        linked: 0,
+        headings: 0,
+        links: 0,
+    };
+    for (span, token) in Tokens::of(text) {
+        match token {
+            Token::Text(said) => reading.said(said),
+            Token::Open { name, attributes, closed } => reading.opened(span.start, name, attributes, closed),
+            Token::Close(name) => reading.closed(span.end, name),
+            Token::Aside | Token::Raw => {}
+        }
+    }
+    reading.finish(text.len())
+}
+
+impl<'t> Reading<'t> {
+    fn said(&mut self, said: &str) {
+        let length = said.trim().len();
+        self.text += length;
+        if self.links > 0 {
+            self.linked += length;
+        }
+    }
+
+    fn opened(&mut self, start: usize, name: &'t str, attributes: &'t str, closed: bool) {
+        let lower = Lower::of(name);
+        match lower.as_str() {
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.headings += 1,
+            "a" => self.links += 1,
+            "script" => self.page.scripts += 1,
+            "style" => self.page.styles += 1,
+            "svg" => self.page.pictures += 1,
+            _ => {}
+        }
+        if closed || is_loose(lower.as_str()) {
+            return;
+        }
+        *self.counts.entry(name).or_default() += 1;
+        let part = part(lower.as_str(), attributes);
+        self.open.push(Open {
+            name,
+            part,
+            start,
+            text: self.text,
+            linked: self.linked,
+            headings: self.headings,
+        });
+    }
+
+    fn closed(&mut self, end: usize, name: &str) {
+        if name.eq_ignore_ascii_case("a") {
+            self.links = self.links.saturating_sub(1);
+            return;
+        }
+        if self.counts.get(name).copied().unwrap_or(0) == 0 {
+            return;
+        }
+        while let Some(open) = self.open.pop() {
+            if let Some(count) = self.counts.get_mut(open.name) {
+                *count -= 1;
+            }
+            if open.name != name {
+                // Never closed by its own tag: not believed to be what it says, or it would swallow what follows.
+                continue;
+            }
+            if let Some(part) = open.part {
+                self.found.push(Region {
+                    span: open.start..end,
+                    part,
+                    text: self.text - open.text,
+                    linked: self.linked - open.linked,
+                    headings: self.headings - open.headings,
+                });
+            }
+            return;
+        }
+    }
+
+    fn finish(mut self, length: usize) -> Page {
+        // A page cut off in the middle still has its main part.
+        let cut = self.open.iter().find(|open| open.part == Some(Part::Main)).map(|open| open.start);
+        if let Some(start) = cut {
+            let text = self.text;
+            self.found.push(Region { span: start..length, part: Part::Main, text, linked: 0, headings: 0 });
+        }
+        self.found.sort_by_key(|region| (region.span.start, std::cmp::Reverse(region.span.end)));
+        let skipped = outermost(&self.found);
+        let lost: usize = skipped.iter().map(|region| region.text).sum();
+        let said = self.text.saturating_sub(lost);
+        let main = self.main(said);
+        self.page.main = main.map_or(0..length, |region| self.with_header(region));
+        self.page.skipped = skipped;
+        self.page.text = said;
+        self.page
+    }
+
+    /// A region, and the page's header before it if that has a heading.
+    fn with_header(&self, region: &Region) -> Range<usize> {
+        let before = |header: &&Region| {
+            let heads = header.part == Part::Header && header.headings > 0 && header.linked * 2 < header.text;
+            heads && header.span.end <= region.span.start
+        };
+        let start = self.found.iter().rfind(before).map_or(region.span.start, |header| header.span.start);
+        start..region.span.end
+    }
+
+    /// The region that holds most of what is said, if its author marked one.
+    fn main(&self, said: usize) -> Option<&Region> {
+        let most = |part: Part| {
+            self.found.iter().filter(|region| region.part == part).max_by_key(|region| region.text)
+        };
+        let article = || {
+            let articles = self.found.iter().filter(|region| region.part == Part::Article).count();
+            most(Part::Article).filter(|region| articles == 1 || region.text * 10 >= said * 8)
+        };
+        most(Part::Main)
+            .filter(|region| region.text * 10 >= said * 4)
+            .or_else(article)
+            .filter(|region| region.text * 10 >= said * 4)
+    }
+}
+
+/// The regions that are left out, without those inside others.
+fn outermost(found: &[Region]) -> Vec<Region> {
+    let mut skipped: Vec<Region> = Vec::new();
+    let mut main_until = 0;
+    for region in found {
+        let within = skipped.last().is_some_and(|outer| region.span.start < outer.span.end);
+        let leaves = match region.part {
+            Part::Main | Part::Article => {
+                if !within {
+                    main_until = main_until.max(region.span.end);
+                }
+                false
+            }
+            Part::Hidden | Part::Navigation => true,
+            Part::Sidebar => region.linked * 2 >= region.text || region.span.start >= main_until,
+            // The head and foot of an article are a part of it.
+            Part::Header => region.span.start >= main_until && region.headings == 0,
+            Part::Footer => region.span.start >= main_until,
+        };
+        if leaves && !within {
+            skipped.push(region.clone());
+        }
+    }
+    skipped
+}
+
+/// What part of a page an element is, by its name, its role, or what its author calls it.
+fn part(name: &str, attributes: &str) -> Option<Part> {
+    match name {
+        "main" => Some(Part::Main),
+        "article" => Some(Part::Article),
+        "nav" => Some(Part::Navigation),
+        "aside" => Some(Part::Sidebar),
+        "footer" => Some(Part::Footer),
+        "header" => Some(Part::Header),
+        "svg" | "select" | "iframe" | "canvas" | "object" => Some(Part::Hidden),
+        "body" | "html" => None,
+        _ if attributes.len() < 5 => None,
+        _ => called(attributes),
+    }
+}
+
+fn called(attributes: &str) -> Option<Part> {
+    match attribute(attributes, "role").unwrap_or("") {
+        "main" => return Some(Part::Main),
+        "navigation" | "menu" | "menubar" | "search" => return Some(Part::Navigation),
+        "contentinfo" => return Some(Part::Footer),
+        "banner" => return Some(Part::Header),
+        "complementary" => return Some(Part::Sidebar),
+        _ => {}
+    }
+    if attribute(attributes, "aria-hidden") == Some("true") {
+        return Some(Part::Hidden);
+    }
+    if attribute(attributes, "style").is_some_and(|style| style.replace(' ', "").contains("display:none")) {
+        return Some(Part::Hidden);
+    }
+    let id = attribute(attributes, "id").unwrap_or("");
+    if ["content", "main", "main-content", "maincontent", "mw-content-text", "bodyContent", "readme"]
+        .contains(&id)
+    {
+        return Some(Part::Main);
+    }
+    let classes = attribute(attributes, "class").unwrap_or("");
+    let words = || classes.split_ascii_whitespace().chain([id]);
+    const NAVIGATION: [&str; 12] = [
+        "nav",
+        "navbar",
+        "navigation",
+        "menu",
+        "breadcrumb",
+        "breadcrumbs",
+        "toc",
+        "skip-link",
+        "pagination",
+        "navbox",
+        "topnav",
+        "table-of-contents",
+    ];
+    const SIDEBAR: [&str; 6] = ["sidebar", "side-bar", "sidenav", "cookie-banner", "share", "related"];
+    if words().any(|word| NAVIGATION.contains(&word)) {
+        return Some(Part::Navigation);
+    }
+    if words().any(|word| SIDEBAR.contains(&word)) {
+        return Some(Part::Sidebar);
+    }
+    words().any(|word| ["footer", "site-footer", "page-footer"].contains(&word)).then_some(Part::Footer)
+}

@@ -1,0 +1,46 @@
+//! What is left out of a tree: runs of members, and the middles of long strings.
+
+use std::collections::HashMap;
+
+use crate::mark::Gap;
+
+/// A run of members of one container.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub(super) gap: Gap,
+    /// The node of the first of them.
+    pub(super) first: usize,
+    /// The node after the last of them.
+    pub(super) next: usize,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Cuts {
+    /// By the node of the first member.
+    runs: HashMap<usize, Run>,
+    /// By the node of the string.
+    middles: HashMap<usize, Gap>,
+}
+
+impl Cuts {
+    pub(super) fn is_empty(&self) -> bool {
+        self.runs.is_empty() && self.middles.is_empty()
+    }
+
+    /// The run that begins with a node.
+    pub(super) fn items(&self, at: usize) -> Option<&Run> {
+        self.runs.get(&at)
+    }
+
+    pub(super) fn bytes(&self, at: usize) -> Option<&Gap> {
+        self.middles.get(&at)
+    }
+
+    pub(super) fn leave_out(&mut self, run: Run) {
+        self.runs.insert(run.first, run);
+    }
+
+    pub(super) fn cut(&mut self, at: usize, gap: Gap) {
+        self.middles.insert(at, gap);
+    }
+}

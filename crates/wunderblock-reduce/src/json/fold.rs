@@ -1,0 +1,361 @@
+//! What of a document is left out.
+//!
+//! A list keeps its first and last, what is rare, extreme or wrong among its items, and as many examples as show
+//! something new. Lists in what is kept are folded in turn. A budget makes the choice wider or narrower.
+
+use std::collections::HashMap;
+
+use super::cut::{Cuts, Run};
+use super::tree::{Tree, Type};
+use super::worth::{self, Worth, Worths};
+use crate::ask::Asked;
+use crate::mark::{Gap, Measure, Told};
+
+/// An object with so many plain values is a map if they are alike.
+const PLAIN_MAP: usize = 24;
+/// Of each item of a list, and each node of the document, about so many looks are had.
+const LOOKS: usize = 6;
+
+/// Characters of a path in a mark.
+const PATH_CHARS: usize = 80;
+
+/// How much is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Width {
+    /// Strings longer than this are cut.
+    string: usize,
+    /// Of a list, at most so many examples from its head.
+    examples: usize,
+    /// At most so many items that are rare, and so many that must stay.
+    rare: usize,
+    must: usize,
+    /// Of an object that is no list, so many members.
+    keys: usize,
+    /// Lists of at most so many items stay whole.
+    small: usize,
+    /// A run of fewer bytes, about, is not worth a mark.
+    run: usize,
+    /// Of what would be left out this share stays after all, in thousandths.
+    more: usize,
+}
+
+const ALL: usize = usize::MAX;
+
+impl Width {
+    /// From what folding keeps to the least there is.
+    #[rustfmt::skip]
+    pub(super) const STEPS: [Self; 6] = [
+        Self { string: 2_048, examples: 12, rare: 32, must: ALL, keys: ALL, small: 8, run: 280, more: 0 },
+        Self { string: 1_024, examples: 5, rare: 12, must: ALL, keys: 64, small: 8, run: 280, more: 0 },
+        Self { string: 512, examples: 2, rare: 6, must: 64, keys: 24, small: 4, run: 200, more: 0 },
+        Self { string: 200, examples: 1, rare: 2, must: 24, keys: 12, small: 2, run: 160, more: 0 },
+        Self { string: 150, examples: 1, rare: 1, must: 8, keys: 6, small: 2, run: 140, more: 0 },
+        Self { string: 150, examples: 1, rare: 0, must: 2, keys: 3, small: 1, run: 120, more: 0 },
+    ];
+
+    /// The same, with so many thousandths of what it leaves out.
+    pub(super) fn with(self, more: usize) -> Self {
+        Self { more, ..self }
+    }
+
+    /// A limit, and the share of what is beyond it that stays.
+    fn of(self, limit: usize, all: usize) -> usize {
+        limit + all.saturating_sub(limit) * self.more / 1_000
+    }
+}
+
+struct Folder<'t, 's> {
+    tree: &'s Tree<'t>,
+    width: Width,
+    cuts: Cuts,
+    asked: &'s Asked,
+    /// Looks that are left.
+    left: usize,
+    /// The lists that were looked at before.
+    worths: &'s mut HashMap<usize, Worths>,
+}
+
+/// An open container on the way to a node.
+struct Step {
+    end: usize,
+    /// The number of the member that comes next, from 0.
+    index: usize,
+    node: usize,
+}
+
+/// What is left out at a width.
+pub(super) fn cuts(
+    tree: &Tree<'_>,
+    width: Width,
+    asked: &Asked,
+    worths: &mut HashMap<usize, Worths>,
+) -> Cuts {
+    let left = LOOKS * tree.nodes.len();
+    let mut folder = Folder { tree, width, cuts: Cuts::default(), asked, left, worths };
+    folder.walk();
+    folder.cuts
+}
+
+impl Folder<'_, '_> {
+    fn walk(&mut self) {
+        let tree = self.tree;
+        let mut way: Vec<Step> = Vec::new();
+        let mut at = 0;
+        while at < tree.nodes.len() {
+            while way.pop_if(|step| step.end <= at).is_some() {}
+            if let Some(run) = self.cuts.items(at) {
+                let (next, count) = (run.next, run.gap.count());
+                if let Some(step) = way.last_mut() {
+                    step.index += usize::try_from(count).unwrap_or(usize::MAX);
+                }
+                at = next.max(at + 1);
+                continue;
+            }
+            if let Some(step) = way.last_mut() {
+                step.index += 1;
+            }
+            if tree.is_container(at) {
+                if tree.children(at).nth(self.width.small).is_some() {
+                    self.list(at, &way);
+                }
+                way.push(Step { end: tree.node(at).next as usize, index: 0, node: at });
+            } else if tree.kind(at) == Type::Text && tree.span(at).len() > self.width.string {
+                self.string(at, &way);
+            }
+            at += 1;
+        }
+    }
+
+    fn list(&mut self, at: usize, way: &[Step]) {
+        let tree = self.tree;
+        let items: Vec<usize> = tree.children(at).collect();
+        if tree.kind(at) == Type::Object && !self.is_map(&items) {
+            if items.len() > self.width.keys {
+                self.record(at, &items, way);
+            }
+            return;
+        }
+        let worths = match self.worths.remove(&at) {
+            Some(known) => known,
+            None => worth::worths(tree, &items, self.asked, &mut self.left),
+        };
+        let kept = self.choose(&items, &worths);
+        self.leave_out_all(at, &items, &kept, (&worths, way));
+        self.worths.insert(at, worths);
+    }
+
+    /// Of an object that is no list, the first members; links come last.
+    fn record(&mut self, at: usize, items: &[usize], way: &[Step]) {
+        let mut kept = vec![false; items.len()];
+        let is_link =
+            |item: &usize| items.get(*item).is_some_and(|at| self.tree.source(*at).starts_with("\"http"));
+        let mut order: Vec<usize> = (0..items.len()).collect();
+        order.sort_by_key(is_link);
+        for item in order.into_iter().take(self.width.keys) {
+            if let Some(kept) = kept.get_mut(item) {
+                *kept = true;
+            }
+        }
+        self.widen(items, &mut kept);
+        self.leave_out_all(at, items, &kept, (&Worths::default(), way));
+    }
+
+    fn leave_out_all(&mut self, at: usize, items: &[usize], kept: &[bool], known: (&Worths, &[Step])) {
+        let mut from = 0;
+        while from < items.len() {
+            let fate = kept.get(from).copied().unwrap_or(true);
+            let run = kept.iter().skip(from).take_while(|kept| **kept == fate).count().max(1);
+            if !fate {
+                self.leave_out(at, items, from..from + run, known);
+            }
+            from += run;
+        }
+    }
+
+    /// Whether the members of an object are alike, so that the object is rather a list.
+    fn is_map(&self, items: &[usize]) -> bool {
+        let tree = self.tree;
+        let sample: Vec<usize> = items.iter().take(64).copied().collect();
+        let objects: Vec<usize> =
+            sample.iter().copied().filter(|at| tree.kind(*at) == Type::Object).collect();
+        if objects.len() * 5 >= sample.len() * 4 {
+            let mut names: std::collections::HashSet<&str> = std::collections::HashSet::new();
+            let mut members = 0;
+            for object in &objects {
+                for child in tree.children(*object).take(64) {
+                    names.insert(tree.name(child));
+                    members += 1;
+                }
+            }
+            return names.len() <= 2 * (members / objects.len().max(1)) + 8 || items.len() > 64;
+        }
+        if items.len() <= PLAIN_MAP {
+            return false;
+        }
+        let kinds = |kind: Type| sample.iter().filter(|at| tree.kind(**at) == kind).count();
+        let alike =
+            [Type::Text, Type::Number, Type::Array, Type::Word].into_iter().map(kinds).max().unwrap_or(0);
+        alike * 10 >= sample.len() * 9 || items.len() > 8 * PLAIN_MAP
+    }
+
+    /// Which items stay.
+    fn choose(&self, items: &[usize], worths: &Worths) -> Vec<bool> {
+        let examples = worths.examples.min(self.width.examples);
+        let last = if self.width.examples > 1 { 2 } else { 1 };
+        let from_end = items.len().saturating_sub(last);
+        let mut kept: Vec<bool> = (0..items.len()).map(|at| at < examples || at >= from_end).collect();
+        for (worth, limit) in [(Worth::Must, self.width.must), (Worth::Rare, self.width.rare)] {
+            let such = worths.items.iter().enumerate().filter(|(_, known)| **known == worth);
+            let mut such: Vec<usize> = such.map(|(at, _)| at).collect();
+            such.sort_by_key(|at| std::cmp::Reverse(worths.rarity.get(*at).copied()));
+            such.truncate(self.width.of(limit, such.len()));
+            for at in such {
+                if let Some(kept) = kept.get_mut(at) {
+                    *kept = true;
+                }
+            }
+        }
+        self.widen(items, &mut kept);
+        kept
+    }
+
+    /// Gives back a share of each run that would be left out, and the runs that are not worth a mark.
+    fn widen(&self, items: &[usize], kept: &mut [bool]) {
+        let mut from = 0;
+        while from < kept.len() {
+            let fate = kept.get(from).copied().unwrap_or(true);
+            let run = kept.iter().skip(from).take_while(|kept| **kept == fate).count().max(1);
+            if !fate {
+                let mut end = from + run;
+                let more = run * self.width.more / 1_000;
+                kept.iter_mut().skip(from).take(more).for_each(|kept| *kept = true);
+                let first = from + more;
+                let bytes = |at: &usize| items.get(*at).map_or(0, |at| self.weight(*at));
+                let weight: usize = (first..end).map(|at| bytes(&at)).take(self.width.run).sum();
+                if weight < self.width.run {
+                    kept.iter_mut().take(end).skip(first).for_each(|kept| *kept = true);
+                }
+                end = end.max(from + 1);
+                from = end;
+                continue;
+            }
+            from += run;
+        }
+    }
+
+    /// About the bytes of an item without white space and keys.
+    fn weight(&self, at: usize) -> usize {
+        let nodes = (self.tree.node(at).next as usize).saturating_sub(at);
+        if nodes > self.width.run {
+            return self.width.run;
+        }
+        (at..at + nodes)
+            .map(|at| if self.tree.is_container(at) { 2 } else { self.tree.span(at).len() + 1 })
+            .sum()
+    }
+
+    fn leave_out(
+        &mut self,
+        at: usize,
+        items: &[usize],
+        gone: std::ops::Range<usize>,
+        (worths, way): (&Worths, &[Step]),
+    ) {
+        let tree = self.tree;
+        let (Some(first), Some(last)) = (items.get(gone.start).copied(), items.get(gone.end - 1).copied())
+        else {
+            return;
+        };
+        let mut counts: Vec<u64> = vec![0; worths.values.len()];
+        for value in worths.told.get(gone.clone()).unwrap_or_default().iter().flatten() {
+            if let Some(count) = counts.get_mut(*value as usize) {
+                *count += 1;
+            }
+        }
+        let mut counts: Vec<(u64, &String)> =
+            counts.into_iter().zip(&worths.values).filter(|(count, _)| *count > 0).collect();
+        counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+        let told = counts.into_iter().take(3);
+        let told =
+            told.map(|(count, what)| Told { count: Some(count), what: what.as_str().into() }).collect();
+        let measure = if tree.kind(at) == Type::Object { Measure::Keys } else { Measure::Items };
+        let gap = Gap {
+            span: tree.member(first)..tree.span(last).end,
+            measure,
+            first: gone.start as u64 + 1,
+            last: gone.end as u64,
+            within: Some(self.path(at, way).into()),
+            told,
+        };
+        self.cuts.leave_out(Run { gap, first, next: tree.node(last).next as usize });
+    }
+
+    /// The middle of a string, neither in a character nor in an escape.
+    fn string(&mut self, at: usize, way: &[Step]) {
+        let span = self.tree.span(at);
+        let source = self.tree.source(at).as_bytes();
+        let (head, tail) = (1 + self.width.string / 4, source.len() - 1 - self.width.string / 8);
+        let head = head + tail.saturating_sub(head) * self.width.more / 1_000;
+        let (mut from, mut to, mut here) = (0, 0, 1);
+        while here < source.len() - 1 {
+            if from == 0 && here >= head {
+                from = here;
+            }
+            if here >= tail {
+                to = here;
+                break;
+            }
+            here += match (source.get(here), source.get(here + 1)) {
+                (Some(b'\\'), Some(b'u')) => 6,
+                (Some(b'\\'), _) => 2,
+                (Some(0xf0..), _) => 4,
+                (Some(0xe0..), _) => 3,
+                (Some(0xc0..), _) => 2,
+                _ => 1,
+            };
+        }
+        if from == 0 || to < from + 100 {
+            return;
+        }
+        let within = Some(self.path(at, way).into());
+        let (first, last) = ((from) as u64, to as u64 - 1);
+        let gap = Gap {
+            span: span.start + from..span.start + to,
+            measure: Measure::Bytes,
+            first,
+            last,
+            within,
+            told: Vec::new(),
+        };
+        self.cuts.cut(at, gap);
+    }
+
+    /// The path of a node, its last steps if it is deep.
+    fn path(&self, at: usize, way: &[Step]) -> String {
+        let mut path = String::from("$");
+        let deep = way.len().saturating_sub(6);
+        if deep > 0 {
+            path.push('…');
+        }
+        let nodes = way.iter().map(|step| step.node).skip(1).chain((!way.is_empty()).then_some(at));
+        for (node, step) in nodes.zip(way).skip(deep) {
+            let name = self.tree.name(node);
+            if self.tree.kind(step.node) == Type::Array {
+                path.push_str(&format!("[{}]", step.index.saturating_sub(1)));
+            } else if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+                && !name.is_empty()
+            {
+                path.push('.');
+                path.push_str(name);
+            } else {
+                path.push_str(&format!("[\"{name}\"]"));
+            }
+        }
+        // A mark shows so much of a path; its end says more than its beginning.
+        let length = path.chars().count();
+        if length > PATH_CHARS {
+            return format!("$…{}", path.chars().skip(length + 2 - PATH_CHARS).collect::<String>());
+        }
+        path
+    }
+}

@@ -1,0 +1,415 @@
+//! Where the white space of a document stands, as a rule short enough to be written beside it.
+//!
+//! A container is either broken (each member on a line of its own, one indent deeper) or on one line. Which of the two
+//! it is follows from a rule; what the rule has wrong is listed.
+
+use super::cut::Cuts;
+use super::tree::{SPACE, Tree, Type};
+
+/// Which containers stand on one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fit {
+    Never,
+    Always,
+    /// Those whose line is at most so long.
+    Width(u32),
+    /// Those that nest at most so deep: 0 holds no container.
+    Height(u32),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    /// What one level is indented by. None: nothing is broken.
+    pub(super) indent: Option<String>,
+    pub(super) newline: String,
+    pub(super) colon: String,
+    /// After the comma, on one line.
+    pub(super) sep: String,
+    pub(super) object_pad: String,
+    pub(super) array_pad: String,
+    /// The outermost container's own: after its bracket, after each comma, before the closing bracket.
+    pub(super) root: Option<[String; 3]>,
+    pub(super) objects: Fit,
+    pub(super) arrays: Fit,
+    /// Which containers the rule has wrong, counted from 0 over all it decides.
+    pub(super) but: Vec<u32>,
+    /// A document per line: no brackets, no commas.
+    pub(super) lines: bool,
+}
+
+/// The white space of one container.
+struct Style<'t> {
+    open: &'t str,
+    /// None with one member only.
+    sep: Option<&'t str>,
+    close: &'t str,
+}
+
+fn style<'t>(tree: &Tree<'t>, at: usize) -> Option<Style<'t>> {
+    let span = tree.span(at);
+    let bracket = usize::from(!(tree.lines && at == 0));
+    let mut from = span.start + bracket;
+    let mut open = None;
+    let mut sep = None;
+    for child in tree.children(at) {
+        let between = tree.text.get(from..tree.member(child))?;
+        if open.is_none() {
+            open = Some(between);
+        } else {
+            let after = if bracket == 1 { between.strip_prefix(',')? } else { between };
+            if *sep.get_or_insert(after) != after {
+                return None;
+            }
+        }
+        from = tree.span(child).end;
+    }
+    let close = tree.text.get(from..span.end - bracket)?;
+    Some(Style { open: open?, sep, close })
+}
+
+fn colon<'t>(tree: &Tree<'t>, at: usize) -> Option<&'t str> {
+    let (start, key) = (tree.member(at), tree.key(at));
+    if key.is_empty() { None } else { tree.text.get(start + key.len()..tree.span(at).start) }
+}
+
+impl Layout {
+    pub(super) fn compact() -> Self {
+        Self {
+            indent: None,
+            newline: "\n".into(),
+            colon: ":".into(),
+            sep: String::new(),
+            object_pad: String::new(),
+            array_pad: String::new(),
+            root: None,
+            objects: Fit::Always,
+            arrays: Fit::Always,
+            but: Vec::new(),
+            lines: false,
+        }
+    }
+
+    /// That of a document whose own is dropped.
+    pub(super) fn compact_as(tree: &Tree<'_>) -> Self {
+        let root = tree.lines.then(|| ["", "\n", ""].map(str::to_owned));
+        Self { root, lines: tree.lines, ..Self::compact() }
+    }
+
+    /// The layout of a document, if there is a rule for it.
+    pub(super) fn of(tree: &Tree<'_>) -> Option<Self> {
+        let mut layout = Self::compact();
+        layout.lines = tree.lines;
+        layout.learn(tree)?;
+        let decided = layout.check(tree)?;
+        layout.decide(tree, &decided)?;
+        Some(layout)
+    }
+
+    /// The same, its exceptions counted over what the cuts leave.
+    pub(super) fn around(&self, tree: &Tree<'_>, cuts: &Cuts) -> Self {
+        let mut layout = self.clone();
+        if self.but.is_empty() || cuts.is_empty() {
+            return layout;
+        }
+        layout.but.clear();
+        let sizes = Sizes::of(tree, self);
+        let mut open: Vec<(usize, bool)> = Vec::new();
+        let (mut decided, mut left, mut gone) = (0u32, 0u32, 0);
+        let mut but = self.but.iter().copied().peekable();
+        for at in 0..tree.nodes.len() {
+            while open.pop_if(|(end, _)| *end <= at).is_some() {}
+            if let Some(run) = cuts.items(at) {
+                gone = gone.max(run.next);
+            }
+            if !tree.is_container(at) || tree.is_empty(at) {
+                continue;
+            }
+            let within_flat = open.last().is_some_and(|(_, flat)| *flat);
+            let mut flat = within_flat;
+            let own = at == 0 && self.root.is_some();
+            if !within_flat && !own {
+                flat = self.is_one_line(tree, Some(&sizes), at);
+                let wrong = but.next_if_eq(&decided).is_some();
+                flat ^= wrong;
+                decided += 1;
+                if at >= gone {
+                    layout.but.extend(wrong.then_some(left));
+                    left += 1;
+                }
+            }
+            open.push((tree.node(at).next as usize, flat));
+        }
+        layout
+    }
+
+    /// Takes each parameter from the first place that shows it.
+    fn learn(&mut self, tree: &Tree<'_>) -> Option<()> {
+        let (mut spaced, mut object, mut array, mut coloned) = (false, false, false, false);
+        let mut open: Vec<usize> = Vec::new();
+        for at in 0..tree.nodes.len() {
+            while open.last().is_some_and(|end| *end <= at) {
+                open.pop();
+            }
+            if !coloned && let Some(found) = colon(tree, at) {
+                self.colon = found.to_owned();
+                coloned = true;
+            }
+            if !tree.is_container(at) || tree.is_empty(at) {
+                continue;
+            }
+            let depth = open.len();
+            open.push(tree.node(at).next as usize);
+            if spaced && object && array && coloned && self.indent.is_some() {
+                break;
+            }
+            let style = style(tree, at)?;
+            if style.open.contains('\n') {
+                self.learn_indent(style.open, depth);
+                continue;
+            }
+            if at == 0 && (style.sep.is_some_and(|sep| sep.contains('\n')) || tree.lines) {
+                continue;
+            }
+            let (pad, known) = if tree.kind(at) == Type::Object {
+                (&mut self.object_pad, &mut object)
+            } else {
+                (&mut self.array_pad, &mut array)
+            };
+            if !*known {
+                *pad = style.open.to_owned();
+                *known = true;
+            }
+            if let (false, Some(sep)) = (spaced, style.sep) {
+                self.sep = sep.to_owned();
+                spaced = true;
+            }
+        }
+        if !spaced && self.indent.is_some() {
+            self.sep = " ".into();
+        }
+        Some(())
+    }
+
+    fn learn_indent(&mut self, open: &str, depth: usize) {
+        if self.indent.is_some() {
+            return;
+        }
+        let newline = if open.starts_with("\r\n") { "\r\n" } else { "\n" };
+        let Some(indent) = open.strip_prefix(newline) else { return };
+        let unit = indent.get(..indent.len() / (depth + 1)).unwrap_or("");
+        self.newline = newline.to_owned();
+        self.indent = Some(unit.to_owned());
+    }
+
+    pub(super) fn pad(&self, kind: Type) -> &str {
+        if kind == Type::Object { &self.object_pad } else { &self.array_pad }
+    }
+
+    /// Whether the white space of a broken container at a depth is as it would be written.
+    fn is_broken(&self, style: &Style<'_>, depth: usize) -> bool {
+        let Some(unit) = &self.indent else { return false };
+        let is = |text: &str, depth: usize| {
+            text.strip_prefix(self.newline.as_str()).is_some_and(|indent| {
+                indent.len() == unit.len() * depth && (unit.is_empty() || repeats(indent, unit))
+            })
+        };
+        is(style.open, depth + 1) && style.sep.is_none_or(|sep| is(sep, depth + 1)) && is(style.close, depth)
+    }
+
+    fn is_flat(&self, style: &Style<'_>, kind: Type) -> bool {
+        let pad = self.pad(kind);
+        style.open == pad && style.close == pad && style.sep.is_none_or(|sep| sep == self.sep)
+    }
+
+    /// Checks every container, and gives those the rule must decide, with what they are: on one line or not.
+    fn check(&mut self, tree: &Tree<'_>) -> Option<Vec<(u32, bool)>> {
+        let mut decided = Vec::new();
+        let mut open: Vec<(usize, bool)> = Vec::new();
+        for at in 0..tree.nodes.len() {
+            while open.last().is_some_and(|(end, _)| *end <= at) {
+                open.pop();
+            }
+            if colon(tree, at).is_some_and(|found| found != self.colon) {
+                return None;
+            }
+            if !tree.is_container(at) {
+                continue;
+            }
+            if tree.is_empty(at) {
+                if tree.span(at).len() != 2 {
+                    return None;
+                }
+                continue;
+            }
+            let style = style(tree, at)?;
+            let within_flat = open.last().is_some_and(|(_, flat)| *flat);
+            let flat = self.is_flat(&style, tree.kind(at)) && !(at == 0 && tree.lines);
+            if !flat && (within_flat || !self.is_broken(&style, open.len())) {
+                if at != 0 {
+                    return None;
+                }
+                let own = [style.open, style.sep.unwrap_or(""), style.close];
+                if !own.iter().all(|space| space.chars().all(|c| SPACE.contains(&c))) {
+                    return None;
+                }
+                self.root = Some(own.map(str::to_owned));
+            } else if !within_flat && self.indent.is_some() {
+                decided.push((u32::try_from(at).ok()?, flat));
+            }
+            open.push((tree.node(at).next as usize, flat));
+        }
+        Some(decided)
+    }
+
+    /// Finds the rule that has the fewest containers wrong.
+    fn decide(&mut self, tree: &Tree<'_>, decided: &[(u32, bool)]) -> Option<()> {
+        let of = |kind: Type| decided.iter().filter(move |(at, _)| tree.kind(*at as usize) == kind);
+        let uniform = |kind: Type| {
+            let flat = of(kind).filter(|(_, flat)| *flat).count();
+            if flat == 0 { Some(Fit::Never) } else { (flat == of(kind).count()).then_some(Fit::Always) }
+        };
+        if self.indent.is_none() {
+            return Some(());
+        }
+        let (objects, arrays) = (uniform(Type::Object), uniform(Type::Array));
+        self.objects = objects.unwrap_or(Fit::Never);
+        self.arrays = arrays.unwrap_or(Fit::Never);
+        if objects.is_some() && arrays.is_some() {
+            return Some(());
+        }
+        let sizes = Sizes::of(tree, self);
+        for (kind, known) in [(Type::Object, objects), (Type::Array, arrays)] {
+            if known.is_none() {
+                let found: Vec<(u32, u32, bool)> = of(kind)
+                    .map(|(at, flat)| {
+                        (sizes.line(tree, self, *at as usize), sizes.height(*at as usize), *flat)
+                    })
+                    .collect();
+                let fit = best(&found);
+                *(if kind == Type::Object { &mut self.objects } else { &mut self.arrays }) = fit;
+            }
+        }
+        for (count, (at, flat)) in decided.iter().enumerate() {
+            if self.is_one_line(tree, Some(&sizes), *at as usize) != *flat {
+                self.but.push(u32::try_from(count).ok()?);
+            }
+        }
+        // A rule with too many exceptions is none.
+        (self.but.len() * 3 * 20 <= tree.text.len()).then_some(())
+    }
+
+    pub(super) fn is_one_line(&self, tree: &Tree<'_>, sizes: Option<&Sizes>, at: usize) -> bool {
+        let fit = if tree.kind(at) == Type::Object { self.objects } else { self.arrays };
+        match (fit, sizes) {
+            (Fit::Never, _) => false,
+            (Fit::Always, _) => true,
+            (Fit::Width(most), Some(sizes)) => sizes.line(tree, self, at) <= most,
+            (Fit::Height(most), Some(sizes)) => sizes.height(at) <= most,
+            (_, None) => false,
+        }
+    }
+}
+
+fn repeats(indent: &str, unit: &str) -> bool {
+    indent.as_bytes().chunks(unit.len()).all(|chunk| chunk == unit.as_bytes())
+}
+
+fn best(found: &[(u32, u32, bool)]) -> Fit {
+    let widest = found.iter().filter(|(_, _, flat)| *flat).map(|(width, _, _)| *width).max().unwrap_or(0);
+    let widths = [80, 100, 120, 60, 88, 72, widest].into_iter().map(Fit::Width);
+    let candidates = (0..3).map(Fit::Height).chain(widths);
+    let wrong = |fit: &Fit| {
+        let says = |width: u32, height: u32| match fit {
+            Fit::Width(most) => width <= *most,
+            Fit::Height(most) => height <= *most,
+            Fit::Always => true,
+            Fit::Never => false,
+        };
+        found.iter().filter(|(width, height, flat)| says(*width, *height) != *flat).count()
+    };
+    candidates.chain([Fit::Never, Fit::Always]).min_by_key(wrong).unwrap_or(Fit::Never)
+}
+
+/// How long each value is on one line, how deep it nests, and at what depth it stands.
+pub(super) struct Sizes {
+    flat: Vec<u32>,
+    height: Vec<u16>,
+    depth: Vec<u16>,
+    last: Vec<bool>,
+}
+
+impl Sizes {
+    pub(super) fn of(tree: &Tree<'_>, layout: &Layout) -> Self {
+        let count = tree.nodes.len();
+        let mut sizes = Self {
+            flat: vec![0; count],
+            height: vec![0; count],
+            depth: vec![0; count],
+            last: vec![true; count],
+        };
+        for at in (0..count).rev() {
+            let mut flat = u32::try_from(tree.width(tree.source(at))).unwrap_or(u32::MAX);
+            let mut height = 0;
+            // What is left out was too long for one line, or else the rule is not used.
+            if tree.has_mark(at) {
+                (flat, height) = (u32::MAX, u16::MAX);
+            }
+            if tree.is_container(at) {
+                flat = if flat == u32::MAX { flat } else { 2 };
+                let mut before = None;
+                for child in tree.children(at) {
+                    let own = sizes.flat.get(child).copied().unwrap_or(0);
+                    let key = tree.width(tree.key(child));
+                    let around = if key > 0 { key + layout.colon.len() } else { 0 };
+                    let sep = if let Some(before) = before {
+                        if let Some(last) = sizes.last.get_mut(before) {
+                            *last = false;
+                        }
+                        1 + layout.sep.len()
+                    } else {
+                        2 * layout.pad(tree.kind(at)).len()
+                    };
+                    flat = flat
+                        .saturating_add(own)
+                        .saturating_add(u32::try_from(around + sep).unwrap_or(u32::MAX));
+                    let marked = sizes.height.get(child) == Some(&u16::MAX);
+                    if marked || (tree.is_container(child) && !tree.is_empty(child)) {
+                        height =
+                            height.max(sizes.height.get(child).map_or(0, |height| height.saturating_add(1)));
+                    }
+                    before = Some(child);
+                }
+            }
+            set(&mut sizes.flat, at, flat);
+            set(&mut sizes.height, at, height);
+        }
+        for at in 0..count {
+            let depth = sizes.depth.get(at).copied().unwrap_or(0).saturating_add(1);
+            for child in tree.children(at) {
+                set(&mut sizes.depth, child, depth);
+            }
+        }
+        sizes
+    }
+
+    fn height(&self, at: usize) -> u32 {
+        self.height.get(at).copied().unwrap_or(0).into()
+    }
+
+    /// How long the line would be if a container stood on one.
+    fn line(&self, tree: &Tree<'_>, layout: &Layout, at: usize) -> u32 {
+        let unit = layout.indent.as_ref().map_or(0, String::len);
+        let depth = self.depth.get(at).copied().unwrap_or(0);
+        let key = tree.width(tree.key(at));
+        let key = if key > 0 { key + layout.colon.len() } else { 0 };
+        let before = usize::from(depth) * unit + key + usize::from(self.last.get(at) == Some(&false));
+        let flat = self.flat.get(at).copied().unwrap_or(0);
+        flat.saturating_add(u32::try_from(before).unwrap_or(u32::MAX))
+    }
+}
+
+fn set<T>(all: &mut [T], at: usize, value: T) {
+    if let Some(slot) = all.get_mut(at) {
+        *slot = value;
+    }
+}

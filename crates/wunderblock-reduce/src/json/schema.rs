@@ -1,0 +1,394 @@
+//! What the items of an array, or the values of an object used as a map, have in common: the columns of a table.
+//!
+//! It is learned from a sample of the rows. That costs nothing but savings where the sample misleads: a row can always
+//! name what it has beyond the columns, out of their order or instead of their usual value.
+
+use std::collections::HashMap;
+
+use super::cell;
+use super::tree::{Tree, Type};
+
+/// Rows looked at: from the head, and at even steps after it.
+const SAMPLED: usize = 384;
+/// Objects in objects become columns so deep.
+const DEPTH: usize = 5;
+/// Tables in cells nest so deep.
+const NESTED: usize = 3;
+/// An object with more different keys than this over all rows is a map, not a record.
+const WIDE: usize = 48;
+/// A table has at most so many columns: one cannot count commas beyond.
+const COLUMNS: usize = 48;
+/// An object of at least so many objects is a map.
+const MAP: usize = 6;
+/// Paths followed in all.
+const PATHS: usize = 512;
+/// What all strings of a column share is said once if it is this long, and this many rows have it.
+const SHARED_BYTES: usize = 10;
+const SHARED_ROWS: usize = 3;
+const TAIL_BYTES: usize = 6;
+
+/// What a column's cells are, where not any value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Cells {
+    Any,
+    /// Strings, so that what looks like a number needs no quotes.
+    Text,
+    /// Of strings, what stands between a beginning and an end that all share. The first `*` stands for it.
+    Pattern {
+        head: String,
+        tail: String,
+    },
+    /// Nothing, where it is this; else the row says so. As it is written in the header.
+    Usual(String),
+    /// Nothing, where it is the row's own key.
+    Key,
+    /// Arrays of rows, or objects of rows by key.
+    Rows(Box<Schema>),
+    Map(Box<Schema>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Column {
+    /// As it is written: `address.city`.
+    pub(super) path: String,
+    pub(super) cells: Cells,
+}
+
+/// A place in a row, and how to go on from it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The places in it, by name without quotes.
+    pub(super) within: Vec<(String, usize)>,
+    /// Its members are columns, not itself.
+    pub(super) flattened: bool,
+    pub(super) column: Option<usize>,
+}
+
+/// The columns of a table, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Schema {
+    pub(super) columns: Vec<Column>,
+    /// The first is the row itself.
+    pub(super) places: Vec<Place>,
+}
+
+impl Schema {
+    /// The place of a member, tried first where the one before it was found.
+    pub(super) fn place(&self, within: usize, name: &str, hint: &mut usize) -> Option<usize> {
+        let within = &self.places.get(within)?.within;
+        if let Some((known, place)) = within.get(*hint)
+            && known == name
+        {
+            *hint += 1;
+            return Some(*place);
+        }
+        let at = within.iter().position(|(known, _)| known == name)?;
+        *hint = at + 1;
+        within.get(at).map(|(_, place)| *place)
+    }
+}
+
+/// A path seen in the sample.
+#[derive(Default)]
+struct Seen<'t> {
+    within: Vec<usize>,
+    /// Rows that have it; of these, those with an object that is not empty.
+    count: usize,
+    objects: usize,
+    members: usize,
+    /// Some of the values, where they are containers.
+    containers: Vec<usize>,
+    name: &'t str,
+    parent: usize,
+    // As a leaf:
+    leaves: usize,
+    texts: usize,
+    /// Strings that would need quotes only because they look like something else.
+    like: usize,
+    keys: usize,
+    values: HashMap<&'t str, usize>,
+    /// What all strings begin and end with.
+    shared: Option<(&'t str, &'t str)>,
+}
+
+struct Survey<'t, 's> {
+    tree: &'s Tree<'t>,
+    seen: Vec<Seen<'t>>,
+    index: HashMap<(usize, &'t str), usize>,
+}
+
+/// The columns for these rows, the keys of their objects included where they are a map's values.
+pub(super) fn learn(tree: &Tree<'_>, rows: &[usize], by_key: bool) -> Option<Schema> {
+    nested(tree, rows, by_key, NESTED)
+}
+
+fn nested(tree: &Tree<'_>, rows: &[usize], by_key: bool, levels: usize) -> Option<Schema> {
+    let step = (rows.len() / (SAMPLED / 2)).max(1);
+    let head = rows.iter().take(SAMPLED / 2);
+    let rest = rows.iter().skip(SAMPLED / 2).step_by(step);
+    let sample: Vec<usize> = head.chain(rest).copied().collect();
+    let objects = sample.iter().filter(|row| is_record(tree, **row)).count();
+    if objects < 2 || objects * 5 < sample.len() * 4 {
+        return None;
+    }
+    let mut survey = Survey { tree, seen: vec![Seen::default()], index: HashMap::new() };
+    let sample: Vec<usize> = sample.into_iter().filter(|row| is_record(tree, *row)).collect();
+    for row in &sample {
+        survey.look(*row, 0, 0);
+    }
+    if survey.is_wide(0) {
+        return None;
+    }
+    let order = survey.order(&sample);
+    Some(survey.schema(&order, sample.len(), by_key, levels))
+}
+
+fn is_record(tree: &Tree<'_>, at: usize) -> bool {
+    tree.kind(at) == Type::Object && !tree.is_empty(at)
+}
+
+impl<'t> Survey<'t, '_> {
+    fn is_wide(&self, at: usize) -> bool {
+        self.seen.get(at).is_none_or(|seen| seen.within.len() > WIDE * if at == 0 { 8 } else { 1 })
+    }
+
+    fn look(&mut self, object: usize, place: usize, depth: usize) {
+        let tree = self.tree;
+        for child in tree.children(object) {
+            if tree.kind(child) == Type::Mark || self.is_wide(place) {
+                return;
+            }
+            let at = self.find(place, tree.name(child));
+            let Some(seen) = self.seen.get_mut(at) else { return };
+            seen.count += 1;
+            if tree.is_container(child) && seen.containers.len() < 64 {
+                seen.containers.push(child);
+            }
+            if is_record(tree, child) {
+                seen.objects += 1;
+                seen.members += tree.children(child).take(WIDE).count();
+                if depth + 1 < DEPTH && self.seen.len() < PATHS {
+                    self.look(child, at, depth + 1);
+                }
+            }
+        }
+    }
+
+    fn find(&mut self, parent: usize, name: &'t str) -> usize {
+        let next = self.seen.len();
+        let at = *self.index.entry((parent, name)).or_insert(next);
+        if at == next {
+            self.seen.push(Seen { name, parent, ..Seen::default() });
+            if let Some(seen) = self.seen.get_mut(parent) {
+                seen.within.push(at);
+            }
+        }
+        at
+    }
+
+    /// Whether the members of a place are columns: they are the same few in most rows.
+    fn flattened(&self, at: usize) -> bool {
+        let Some(seen) = self.seen.get(at) else { return false };
+        let mean = seen.members / seen.objects.max(1);
+        seen.objects * 2 > seen.count
+            && !seen.within.is_empty()
+            && seen.within.len() <= mean * 2 + 2
+            && !self.is_wide(at)
+            && !self.is_map(at)
+            && self.depth(at) < DEPTH
+    }
+
+    /// Whether the members of a place are so many objects that their keys are rather values.
+    fn is_map(&self, at: usize) -> bool {
+        let Some(seen) = self.seen.get(at) else { return false };
+        let objects = |at: &&usize| self.seen.get(**at).is_some_and(|seen| seen.objects * 2 > seen.count);
+        seen.within.len() >= MAP && seen.within.iter().filter(objects).count() * 5 >= seen.within.len() * 4
+    }
+
+    fn depth(&self, mut at: usize) -> usize {
+        let mut depth = 0;
+        while at != 0 && depth < 2 * DEPTH {
+            at = self.seen.get(at).map_or(0, |seen| seen.parent);
+            depth += 1;
+        }
+        depth
+    }
+
+    /// The leaves of the rows, in an order that most rows have.
+    fn order(&mut self, sample: &[usize]) -> Vec<usize> {
+        let flat: Vec<bool> = (0..self.seen.len()).map(|at| self.flattened(at)).collect();
+        let mut order: Vec<usize> = Vec::new();
+        let mut leaves: Vec<(usize, usize)> = Vec::new();
+        let mut placed: Vec<usize> = vec![usize::MAX; self.seen.len()];
+        for row in sample {
+            leaves.clear();
+            self.leaves(*row, 0, &flat, &mut leaves);
+            let key = self.tree.key(*row);
+            let mut after = 0;
+            for (leaf, value) in &leaves {
+                self.count(*leaf, *value, key);
+                match placed.get(*leaf).copied() {
+                    Some(usize::MAX) => {
+                        order.insert(after, *leaf);
+                        for (position, leaf) in order.iter().enumerate().skip(after) {
+                            if let Some(slot) = placed.get_mut(*leaf) {
+                                *slot = position;
+                            }
+                        }
+                        after += 1;
+                    }
+                    Some(position) => after = after.max(position + 1),
+                    None => {}
+                }
+            }
+        }
+        order
+    }
+
+    fn leaves(&self, object: usize, place: usize, flat: &[bool], into: &mut Vec<(usize, usize)>) {
+        for child in self.tree.children(object) {
+            let Some(at) = self.index.get(&(place, self.tree.name(child))).copied() else { continue };
+            if flat.get(at) == Some(&true) && is_record(self.tree, child) {
+                self.leaves(child, at, flat, into);
+            } else {
+                into.push((at, child));
+            }
+        }
+    }
+
+    fn count(&mut self, leaf: usize, value: usize, key: &str) {
+        let source = self.tree.source(value);
+        let text = self.tree.kind(value) == Type::Text;
+        let container = self.tree.is_container(value);
+        let Some(seen) = self.seen.get_mut(leaf) else { return };
+        seen.leaves += 1;
+        if text {
+            seen.texts += 1;
+            let raw = source.get(1..source.len() - 1).unwrap_or("");
+            seen.like += usize::from(cell::is_plain_text(raw) && !cell::is_plain(raw));
+            seen.keys += usize::from(source == key);
+            let (head, tail) = seen.shared.unwrap_or((raw, raw));
+            seen.shared = Some((common_head(head, raw), common_tail(tail, raw)));
+        }
+        if !container || source.len() <= 2 {
+            if let Some(count) = seen.values.get_mut(source) {
+                *count += 1;
+            } else if seen.values.len() < 24 {
+                seen.values.insert(source, 1);
+            }
+        }
+    }
+
+    fn schema(&self, order: &[usize], rows: usize, by_key: bool, levels: usize) -> Schema {
+        let mut places: Vec<Place> = vec![Place::default(); self.seen.len()];
+        for (at, seen) in self.seen.iter().enumerate().skip(1) {
+            if let Some(place) = places.get_mut(at) {
+                place.flattened = self.flattened(at);
+            }
+            if let Some(parent) = places.get_mut(seen.parent) {
+                parent.within.push((seen.name.to_owned(), at));
+            }
+        }
+        // A column pays where its cells are there often enough; the most frequent come first to be chosen.
+        let mut ranked: Vec<usize> =
+            order.iter().copied().filter(|leaf| self.leaves_of(*leaf) * 3 >= rows).collect();
+        ranked.sort_by_key(|leaf| std::cmp::Reverse(self.leaves_of(*leaf)));
+        ranked.truncate(COLUMNS);
+        let chosen: std::collections::HashSet<usize> = ranked.into_iter().collect();
+        let mut columns = Vec::new();
+        for leaf in order.iter().filter(|leaf| chosen.contains(leaf)) {
+            if let Some(place) = places.get_mut(*leaf) {
+                place.column = Some(columns.len());
+            }
+            columns.push(Column { path: self.path(*leaf), cells: self.cells(*leaf, rows, by_key, levels) });
+        }
+        Schema { columns, places }
+    }
+
+    fn leaves_of(&self, at: usize) -> usize {
+        self.seen.get(at).map_or(0, |seen| seen.leaves)
+    }
+
+    fn path(&self, at: usize) -> String {
+        let mut names = Vec::new();
+        let mut at = at;
+        while at != 0
+            && let Some(seen) = self.seen.get(at)
+        {
+            names.push(cell::part(seen.name));
+            at = seen.parent;
+        }
+        names.reverse();
+        names.join(".")
+    }
+
+    fn cells(&self, at: usize, rows: usize, by_key: bool, levels: usize) -> Cells {
+        let Some(seen) = self.seen.get(at) else { return Cells::Any };
+        if by_key && seen.keys * 10 >= rows * 9 {
+            return Cells::Key;
+        }
+        let most = seen.values.iter().max_by_key(|(value, count)| (**count, std::cmp::Reverse(**value)));
+        if let Some((value, count)) = most
+            && *count * 5 >= rows * 4
+            && value.len() <= 200
+        {
+            return Cells::Usual(cell::usual(value));
+        }
+        if !seen.containers.is_empty() && levels > 0 {
+            for (kind, of) in
+                [(Type::Array, Cells::Rows as fn(Box<Schema>) -> Cells), (Type::Object, Cells::Map)]
+            {
+                let such = || seen.containers.iter().copied().filter(|at| self.tree.kind(*at) == kind);
+                if such().count() * 2 <= seen.containers.len() {
+                    continue;
+                }
+                let items: Vec<usize> =
+                    such().flat_map(|at| self.tree.children(at)).take(4 * SAMPLED).collect();
+                if let Some(schema) = nested(self.tree, &items, kind == Type::Object, levels - 1)
+                    && !schema.columns.is_empty()
+                {
+                    return of(Box::new(schema));
+                }
+            }
+        }
+        if seen.texts * 10 >= seen.leaves * 9
+            && seen.texts >= SHARED_ROWS
+            && let Some(pattern) = seen.shared.and_then(|(head, tail)| pattern(head, tail))
+        {
+            return pattern;
+        }
+        if seen.like * 4 > seen.leaves && seen.texts * 10 >= seen.leaves * 9 {
+            Cells::Text
+        } else {
+            Cells::Any
+        }
+    }
+}
+
+fn common_head<'t>(one: &'t str, other: &str) -> &'t str {
+    let same = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    let end = (0..=same).rev().find(|end| one.is_char_boundary(*end)).unwrap_or(0);
+    one.get(..end).unwrap_or("")
+}
+
+fn common_tail<'t>(one: &'t str, other: &str) -> &'t str {
+    let same = one.bytes().rev().zip(other.bytes().rev()).take_while(|(one, other)| one == other).count();
+    let start =
+        (one.len() - same..=one.len()).find(|start| one.is_char_boundary(*start)).unwrap_or(one.len());
+    one.get(start..).unwrap_or("")
+}
+
+/// What is shared, from and to a sign between words: half a word or a number would be torn apart.
+fn pattern(head: &str, tail: &str) -> Option<Cells> {
+    let between = |c: char| c.is_ascii_punctuation() || c == ' ';
+    let head = head.rfind(between).and_then(|at| head.get(..=at)).unwrap_or("");
+    let tail = tail.find(between).and_then(|at| tail.get(at..)).unwrap_or("");
+    // An escape is not torn apart either, and a star is ours.
+    let is_plain = |text: &str| !text.contains(['\\', '*']);
+    // Names are searched for with their endings.
+    let is_short = tail.len() < TAIL_BYTES && tail.contains(|c: char| !between(c) && !c.is_ascii_digit());
+    let tail = if is_short { "" } else { tail };
+    let pays = head.len() + tail.len() >= SHARED_BYTES;
+    (pays && is_plain(head) && !tail.contains('\\'))
+        .then(|| Cells::Pattern { head: head.into(), tail: tail.into() })
+}

@@ -1,0 +1,366 @@
+//! What holds for any text: pieces tile, fewer words mean the same bytes, gaps are where they say.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::pack;
+use crate::piece;
+
+#[derive(Clone, Debug)]
+enum Value {
+    Plain(String),
+    Array(Vec<Value>),
+    Object(Vec<(String, Value)>),
+}
+
+/// Content of strings, as JSON has it between its quotes.
+fn content() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => "[a-z]{1,8}",
+        1 => "[0-9]{1,4}",
+        2 => "https://host[.]example/[a-c]{1,2}/[0-9]{1,2}(/x\\{y\\})?",
+        1 => Just(String::new()),
+        1 => prop::sample::select(vec![
+            "true", "null", "-1", "1e9", "a,b", "a;b", "k=v", "a.b=c", "~x", "~~", " led", "trail ", "[x]", "{x}",
+            "x]", "⟨", "⟨⟨", "⟨… lines 1–2: 2 lines⟩", "⟨=⟩", "⟨=json⟩", "@key", "#7", "a: b", ":str", "\\\"", "\\\\",
+            "\\ud800", "\\n", "\\u00e9", "é", "日本", "4 items: x", "k:", "-", "01", "1.", "…", "–",
+        ]).prop_map(str::to_owned),
+    ]
+}
+
+fn plain() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        3 => content().prop_map(|text| format!("\"{text}\"")),
+        3 => (0u32..50).prop_map(|number| number.to_string()),
+        1 => prop::sample::select(vec!["true", "false", "null", "1.10", "1e400", "18446744073709551616", "-0", "[]", "{}"])
+            .prop_map(str::to_owned),
+    ]
+    .prop_map(Value::Plain)
+}
+
+/// Objects with much the same keys, some missing, some out of order, some twice.
+fn record(keys: Vec<String>) -> impl Strategy<Value = Value> {
+    let count = keys.len();
+    (prop::collection::vec(0..count, 1..=count + 1), any::<bool>(), prop::collection::vec(plain(), count + 2))
+        .prop_map(move |(picked, regular, values)| {
+            let keys: Vec<&String> = if regular {
+                keys.iter().collect()
+            } else {
+                picked.iter().filter_map(|at| keys.get(*at)).collect()
+            };
+            Value::Object(keys.into_iter().cloned().zip(values).collect())
+        })
+}
+
+fn table() -> impl Strategy<Value = Value> {
+    prop::collection::vec(content(), 2..6).prop_flat_map(|keys| {
+        let inner = keys.clone();
+        let rows = prop::collection::vec(
+            (record(keys), prop::option::of(record(inner)), content()).prop_map(|(row, nested, key)| match (
+                row, nested,
+            ) {
+                (Value::Object(mut members), Some(nested)) => {
+                    members.push(("in".into(), nested.clone()));
+                    members.push(("list".into(), Value::Array(vec![nested.clone(), nested])));
+                    (key, Value::Object(members))
+                }
+                (row, _) => (key, row),
+            }),
+            3..24,
+        );
+        (rows, any::<bool>()).prop_map(|(rows, map)| {
+            if map {
+                Value::Object(rows)
+            } else {
+                Value::Array(rows.into_iter().map(|(_, row)| row).collect())
+            }
+        })
+    })
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    prop_oneof![1 => plain(), 3 => table()].prop_recursive(3, 60, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::Array),
+            prop::collection::vec((content(), inner), 0..5).prop_map(Value::Object),
+        ]
+    })
+}
+
+/// How white space is written.
+#[derive(Clone, Debug)]
+struct Style {
+    indent: Option<&'static str>,
+    newline: &'static str,
+    colon: &'static str,
+    sep: &'static str,
+    pad: &'static str,
+    /// Containers with a line this short stand on one.
+    inline: usize,
+}
+
+fn print(value: &Value, style: &Style, depth: usize, flat: bool) -> String {
+    let (open, close, members): (_, _, Vec<String>) = match value {
+        Value::Plain(text) => return text.clone(),
+        Value::Array(items) if items.is_empty() => return "[]".into(),
+        Value::Object(members) if members.is_empty() => return "{}".into(),
+        Value::Array(items) => {
+            ("[", "]", items.iter().map(|item| print(item, style, depth + 1, flat)).collect())
+        }
+        Value::Object(members) => {
+            let member = |(key, value): &(String, Value)| {
+                format!("\"{key}\"{}{}", style.colon, print(value, style, depth + 1, flat))
+            };
+            ("{", "}", members.iter().map(member).collect())
+        }
+    };
+    if !flat && style.indent.is_some() && style.inline > 0 {
+        let line = print(value, style, depth, true);
+        if line.len() < style.inline {
+            return line;
+        }
+    }
+    match (flat, style.indent) {
+        (false, Some(indent)) => {
+            let line = format!("{}{}", style.newline, indent.repeat(depth + 1));
+            let end = format!("{}{}", style.newline, indent.repeat(depth));
+            format!("{open}{line}{}{end}{close}", members.join(&format!(",{line}")))
+        }
+        _ => format!("{open}{}{}{}{close}", style.pad, members.join(&format!(",{}", style.sep)), style.pad),
+    }
+}
+
+fn style() -> impl Strategy<Value = Style> {
+    let indent = prop::sample::select(vec![None, Some("  "), Some("    "), Some("\t"), Some("")]);
+    let newline = prop::sample::select(vec!["\n", "\r\n"]);
+    let colon = prop::sample::select(vec![":", ": ", " : "]);
+    let sep = prop::sample::select(vec!["", " "]);
+    (indent, newline, colon, sep, prop::sample::select(vec!["", " "]), prop::sample::select(vec![0usize, 40]))
+        .prop_map(|(indent, newline, colon, sep, pad, inline)| Style {
+            indent,
+            newline,
+            colon,
+            sep,
+            pad,
+            inline,
+        })
+}
+
+fn document() -> impl Strategy<Value = String> {
+    (prop_oneof![3 => table(), 1 => value()], style(), prop::sample::select(vec!["", "\n", "\n\n"]))
+        .prop_map(|(value, style, end)| print(&value, &style, 0, false) + end)
+}
+
+fn lines() -> impl Strategy<Value = String> {
+    (
+        prop::collection::vec(content(), 2..5)
+            .prop_flat_map(|keys| prop::collection::vec(record(keys), 2..30)),
+        style(),
+    )
+        .prop_map(|(rows, style)| {
+            let rows: Vec<String> = rows.iter().map(|row| print(row, &style, 0, true)).collect();
+            rows.join("\n") + "\n"
+        })
+}
+
+fn inside() -> impl Strategy<Value = String> {
+    ("(\\PC{0,30}\n){0,3}", document(), "(\n\\PC{0,30}){0,3}")
+        .prop_map(|(head, json, tail)| head + &json + &tail)
+}
+
+/// A document with something wrong in it.
+fn broken() -> impl Strategy<Value = String> {
+    (document(), any::<prop::sample::Index>(), "\\PC{0,3}", any::<bool>()).prop_map(|(text, at, new, cut)| {
+        let mut at = at.index(text.len().max(1));
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let rest = if cut { "" } else { text.get(at + 1..).unwrap_or("") };
+        format!("{}{new}{rest}", &text[..at])
+    })
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    prop_oneof![4 => document(), 2 => lines(), 1 => inside(), 1 => broken(), 1 => "\\PC{0,60}"]
+}
+
+/// What the pieces mean: the source, with marks for gaps.
+fn meant(pieces: &[Piece], text: &str) -> String {
+    let mut out = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Keep(span) | Piece::Coded { span, .. } => mark::escape(&text[span.clone()], &mut out),
+            Piece::Gap { gap, .. } => out.push_str(&gap.mark(None)),
+            Piece::Note(_) => {}
+        }
+    }
+    out
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 160, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_is_lost_in_fewer_words(text in any_text()) {
+        let pieces = pieces(&text, Goal::Exact, &Asked::default()).unwrap();
+        prop_assert!(piece::tiles(&pieces, text.len()));
+        let written = piece::write(&pieces, &text, None);
+        prop_assert_eq!(pack::invert(&written), Some(text.clone()), "{}", written);
+        prop_assert!(size(&pieces) <= text.len());
+    }
+
+    #[test]
+    fn what_is_left_says_what_the_source_said(text in any_text(), room in 1usize..3_000, query in "[a-z]{0,3}") {
+        for goal in [Goal::Fold, Goal::Bytes(room)] {
+            let pieces = pieces(&text, goal, &Asked::of(Some(&query))).unwrap();
+            prop_assert!(piece::tiles(&pieces, text.len()), "{:?}", pieces);
+            let dropped = pieces.iter().any(|piece| matches!(piece, Piece::Gap { gap, .. } if gap.span.is_empty()));
+            let written = piece::write(&pieces, &text, None);
+            if !dropped {
+                prop_assert_eq!(pack::undo(&written), Some(meant(&pieces, &text)), "{}", written);
+            } else {
+                prop_assert!(pack::undo(&written).is_some(), "{}", written);
+            }
+        }
+    }
+
+    #[test]
+    fn a_document_is_known_whatever_its_white_space(text in document()) {
+        prop_assert_eq!(is_document(&text), text.trim_start().starts_with(['{', '[']));
+        prop_assert!(find::document(&text).is_none_or(|tree| Layout::of(&tree).is_some() || text.contains('\n')));
+    }
+}
+
+fn shown(text: &str, goal: Goal) -> String {
+    let pieces = pieces(text, goal, &Asked::default()).unwrap();
+    assert!(piece::tiles(&pieces, text.len()));
+    piece::write(&pieces, text, Some("wb:0123456789abcdef"))
+}
+
+#[test]
+fn alike_objects_become_a_table() {
+    let text = r#"{
+  "orders": [
+    {"id": 7, "name": "Ann", "address": {"city": "Paris", "zip": "75001"}, "status": "ok", "note": null},
+    {"id": 8, "name": "Bob, Jr.", "address": {"city": "Rome", "zip": "00100"}, "status": "ok", "note": ""},
+    {"id": 9, "name": "Cem", "address": null, "status": "ok"},
+    {"id": 9, "name": "Dan", "address": {"city": "Oslo", "zip": "12"}, "status": "failed", "note": "x"},
+    {"id": 10, "name": "Eva", "address": {"city": "Bonn", "zip": "53111"}, "status": "ok", "note": null},
+    {"id": 11, "name": "Fay", "address": {"city": "Graz", "zip": "8010"}, "status": "ok", "note": null}
+  ]
+}
+"#;
+    let short = shown(text, Goal::Exact);
+    assert_eq!(
+        short,
+        "⟨=json indent=2 objects=height1⟩{\"orders\":[6 items: id,name,address.city,address.zip:str,status=ok,note\n\
+         7,Ann,Paris,75001,null\n\
+         8,\"Bob, Jr.\",Rome,00100,\"\"\n\
+         9,Cem,address=null\n\
+         9,Dan,Oslo,12,status=failed,x\n\
+         10,Eva,Bonn,53111,null\n\
+         11,Fay,Graz,8010,null\n\
+         ]}⟨=⟩\n"
+    );
+    assert_eq!(pack::invert(&short).as_deref(), Some(text));
+}
+
+#[test]
+fn what_is_rare_wrong_or_extreme_stays() {
+    let row = |n: u32| {
+        let status = if n == 120 { "failed" } else { "ok" };
+        let extra = if n == 77 { ",\"retries\":3" } else { "" };
+        let took = if n == 150 { 9_000 } else { 20 + n % 7 };
+        let note = if n == 33 { "connection refused by peer" } else { "served from the cache" };
+        format!("{{\"id\":{n},\"status\":\"{status}\",\"took\":{took},\"note\":\"{note}\"{extra}}}")
+    };
+    let rows: Vec<String> = (0..200).map(row).collect();
+    let text = format!("[{}]", rows.join(","));
+    let short = shown(&text, Goal::Fold);
+    for kept in ["0,20", "199,", "failed", "retries=3", "9000", "refused"] {
+        assert!(short.contains(kept), "{kept} in {short}");
+    }
+    assert!(short.len() * 5 < text.len(), "{short}");
+    assert!(short.contains(" ok · wb:0123456789abcdef⟩"), "{short}");
+}
+
+#[test]
+fn a_budget_is_filled() {
+    let rows: Vec<String> = (0..2_000)
+        .map(|n| format!("{{\"id\":{n},\"name\":\"user {}\",\"on\":{}}}", n * 7, n % 3 == 0))
+        .collect();
+    let text = format!("{{\"users\":[{}]}}", rows.join(","));
+    for room in [600, 2_000, 8_000, 20_000] {
+        let short = shown(&text, Goal::Bytes(room));
+        assert!(short.len() <= room && short.len() * 100 >= room * 90, "{} of {room}", short.len());
+    }
+}
+
+#[test]
+fn long_strings_lose_their_middle_and_small_lists_nothing() {
+    let blob = "QUJD".repeat(2_000);
+    let text = format!("{{\"name\":\"a\",\"tags\":[1,2,3,4,5,6,7,8],\"data\":\"{blob}\\n\"}}");
+    let short = shown(&text, Goal::Fold);
+    assert!(
+        short.starts_with("⟨=json⟩{\"name\":\"a\",\"tags\":[1,2,3,4,5,6,7,8],\"data\":\"QUJDQUJD"),
+        "{short}"
+    );
+    assert!(short.contains("⟨… bytes of $.data "), "{short}");
+    assert!(short.len() < 1_500);
+}
+
+#[test]
+fn json_is_found_in_other_text() {
+    let rows: Vec<String> = (0..40).map(|n| format!("{{\"id\":{n},\"name\":\"n{n}\"}}")).collect();
+    let text = format!("Warning: no settings\n\n{{\"a\":[{}]}}\ndone\n", rows.join(","));
+    assert!(!is_document(&text));
+    let short = shown(&text, Goal::Exact);
+    assert!(short.starts_with("Warning: no settings\n\n⟨=json⟩{\"a\":[40 items: id,name\n0,n0\n"), "{short}");
+    assert!(short.ends_with("]}⟨=⟩\ndone\n"));
+    assert_eq!(pack::invert(&short), Some(text));
+}
+
+#[test]
+fn depth_is_the_inputs_to_choose() {
+    for (open, close, deep) in [("[", "]", 100_000), ("{\"a\":", "}", 20_000), ("[1,[2],", "]", 20_000)] {
+        let text = format!("{}1{}", open.repeat(deep), close.repeat(deep));
+        for goal in [Goal::Exact, Goal::Fold, Goal::Bytes(5_000)] {
+            let pieces = pieces(&text, goal, &Asked::default()).unwrap();
+            assert!(piece::tiles(&pieces, text.len()));
+        }
+        let cut = &text[..text.len() / 2];
+        assert!(!is_document(cut));
+        assert!(pieces(cut, Goal::Fold, &Asked::default()).is_some());
+    }
+}
+
+#[test]
+fn what_is_not_json_is_refused_where_it_stops() {
+    for (text, stop) in [
+        ("[1,]", 3),
+        ("{\"a\" 1}", 5),
+        ("[01]", 2),
+        ("[1.]", 3),
+        ("[\"\\x\"]", 2),
+        ("[\"\u{1}\"]", 2),
+        ("[nul]", 1),
+        ("{a:1}", 1),
+        ("[\"\\u12g4\"]", 2),
+        ("[1", 2),
+        ("", 0),
+        ("[+1]", 1),
+        ("{\"a\":1,}", 7),
+        ("[\"a", 3),
+    ] {
+        assert_eq!(Tree::value(text, 0, false).map(|_| ()), Err(tree::Stop(stop)), "{text}");
+    }
+    for text in
+        ["{\"a\":1,\"a\":2}", "[1e400,18446744073709551616,-0.0E-1]", "[\"\\ud800\"]", " \n[]", "\u{feff}{}"]
+    {
+        assert!(is_document(text), "{text}");
+    }
+    for text in ["{}}", "[1] x", "plain", "12", "\"a\"", "{\"a\":1}\n{\"b\""] {
+        assert!(!is_document(text), "{text}");
+    }
+    assert!(is_document("{\"a\":1}\n{\"b\":2}\n"));
+}

@@ -1,0 +1,402 @@
+//! Back from fewer words: a text written by `write` as the JSON it stands for, in the layout it had.
+//!
+//! Marks of gaps are taken for what stands in their place, so that a text with gaps can be undone around them.
+
+use super::cell;
+use super::layout::Layout;
+use super::schema::{Cells, Column, Schema};
+use super::tree::Tree;
+
+/// Tables in tables are written less deep than this.
+const DEEPEST: usize = 12;
+
+/// What a code of this module stands for. None for one of another module's, or one that is broken.
+pub(crate) fn undo_code(name: &str, args: &str, body: &str) -> Option<String> {
+    if name != "json" {
+        return None;
+    }
+    let layout = Layout::read(args)?;
+    let mut reader = Reader { text: body, at: 0, out: String::with_capacity(body.len() * 2) };
+    reader.value(0)?;
+    if reader.at != body.len() {
+        return None;
+    }
+    let plain = reader.out;
+    if layout == Layout::compact() {
+        return Some(plain);
+    }
+    let tree = Tree::value(&plain, 0, true).ok()?;
+    if tree.node(0).end as usize != plain.len() {
+        return None;
+    }
+    let mut out = String::with_capacity(plain.len() * 2);
+    layout.print(&tree, &mut out);
+    Some(out)
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    out: String,
+}
+
+/// An object that is put together from its leaves.
+#[derive(Default)]
+struct Object<'t> {
+    /// The keys of the objects that are open in it.
+    open: Vec<std::borrow::Cow<'t, str>>,
+    begun: bool,
+}
+
+impl<'t> Reader<'t> {
+    fn bytes(&self) -> &'t [u8] {
+        self.text.as_bytes()
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes().get(self.at).copied()
+    }
+
+    fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or("")
+    }
+
+    fn eat(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn copy(&mut self, to: usize) -> Option<()> {
+        self.out.push_str(self.text.get(self.at..to)?);
+        self.at = to;
+        Some(())
+    }
+
+    /// Whether a cell or a row ends here.
+    fn at_end(&self) -> bool {
+        matches!(self.peek(), None | Some(b',' | b';' | b']' | b'}' | b'\n'))
+    }
+
+    /// One value of JSON, in which tables stand.
+    fn value(&mut self, level: usize) -> Option<()> {
+        let mut depth = 0usize;
+        loop {
+            match self.peek()? {
+                b'"' => self.copy(cell::string(self.bytes(), self.at)?)?,
+                b'[' | b'{' => {
+                    if let Some(by_key) = self.table_begins() {
+                        self.table(by_key, level)?;
+                    } else {
+                        depth += 1;
+                        self.copy(self.at + 1)?;
+                    }
+                }
+                b']' | b'}' => {
+                    depth = depth.checked_sub(1)?;
+                    self.copy(self.at + 1)?;
+                }
+                b',' | b':' if depth > 0 => self.copy(self.at + 1)?,
+                _ => match cell::mark(self.bytes(), self.at) {
+                    Some(end) => self.copy(end)?,
+                    None => {
+                        let word =
+                            |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+                        let run = self.rest().bytes().take_while(word).count();
+                        if run == 0 {
+                            return None;
+                        }
+                        self.copy(self.at + run)?;
+                    }
+                },
+            }
+            if depth == 0 {
+                return Some(());
+            }
+        }
+    }
+
+    /// Whether a table stands here, and if so of what. The reader then stands at its header.
+    fn table_begins(&mut self) -> Option<bool> {
+        let inner = self.rest().get(1..)?;
+        let digits = inner.bytes().take_while(u8::is_ascii_digit).count();
+        let unit = inner.get(digits..)?;
+        let (by_key, name) = if self.peek() == Some(b'{') { (true, " keys: ") } else { (false, " items: ") };
+        if digits == 0 || !unit.starts_with(name) {
+            return None;
+        }
+        self.at += 1 + digits + name.len();
+        Some(by_key)
+    }
+
+    fn table(&mut self, by_key: bool, level: usize) -> Option<()> {
+        if level > DEEPEST {
+            return None;
+        }
+        let schema = self.header(0)?;
+        let (open, close) = if by_key { ('{', '}') } else { ('[', ']') };
+        self.out.push(open);
+        let mut first = true;
+        while self.peek()? != close as u8 {
+            let broken = self.peek() == Some(b'\n');
+            if !broken && self.peek() != Some(b';') {
+                return None;
+            }
+            self.at += 1;
+            if broken && self.peek() == Some(close as u8) {
+                break;
+            }
+            if !std::mem::take(&mut first) {
+                self.out.push(',');
+            }
+            self.row(&schema, by_key, level + 1)?;
+        }
+        self.at += 1;
+        self.out.push(close);
+        Some(())
+    }
+
+    /// The columns, up to what ends them.
+    fn header(&mut self, level: usize) -> Option<Schema> {
+        if level > DEEPEST {
+            return None;
+        }
+        let mut columns = Vec::new();
+        loop {
+            let end = self.at + cell::path(self.rest())?;
+            let path = self.text.get(self.at..end)?.to_owned();
+            self.at = end;
+            let cells = match self.peek() {
+                Some(b'=') => {
+                    self.at += 1;
+                    self.usual()?
+                }
+                Some(b':') => {
+                    self.at += 1;
+                    self.pattern()?
+                }
+                Some(bracket @ (b'[' | b'{')) => {
+                    self.at += 1;
+                    let schema = Box::new(self.header(level + 1)?);
+                    if !self.eat(bracket + 2) {
+                        return None;
+                    }
+                    if bracket == b'[' { Cells::Rows(schema) } else { Cells::Map(schema) }
+                }
+                _ => Cells::Any,
+            };
+            columns.push(Column { path, cells });
+            if !self.eat(b',') {
+                return Some(Schema { columns, places: Vec::new() });
+            }
+        }
+    }
+
+    /// What all strings of a column are.
+    fn pattern(&mut self) -> Option<Cells> {
+        let from = self.out.len();
+        let quoted = self.peek() == Some(b'"');
+        self.any(&Cells::Any, 0)?;
+        let text = self.out.split_off(from);
+        let text = text.strip_prefix('"')?.strip_suffix('"')?;
+        match text.split_once('*') {
+            Some((head, tail)) => Some(Cells::Pattern { head: head.into(), tail: tail.into() }),
+            None => (text == "str" && !quoted).then_some(Cells::Text),
+        }
+    }
+
+    fn usual(&mut self) -> Option<Cells> {
+        if self.rest().starts_with("@key") {
+            self.at += "@key".len();
+            return Some(Cells::Key);
+        }
+        let from = self.out.len();
+        self.any(&Cells::Any, 0)?;
+        let value = self.out.split_off(from);
+        Some(Cells::Usual(value))
+    }
+
+    /// A row: what the columns and the cells say, as an object.
+    fn row(&mut self, schema: &Schema, by_key: bool, level: usize) -> Option<()> {
+        if let Some(end) = cell::mark(self.bytes(), self.at) {
+            return self.copy(end);
+        }
+        let mut key = None;
+        if by_key {
+            let from = self.out.len();
+            if self.peek() == Some(b'"') {
+                self.copy(cell::string(self.bytes(), self.at)?)?;
+            } else {
+                let end = memchr::memchr(b':', self.rest().as_bytes())?;
+                self.out.push('"');
+                self.copy(self.at + end)?;
+                self.out.push('"');
+            }
+            key = self.out.get(from..).map(str::to_owned);
+            if !(self.eat(b':') && self.eat(b' ')) {
+                return None;
+            }
+            self.out.push(':');
+        }
+        if self.rest().starts_with("~~") {
+            self.at += 2;
+            return self.value(level);
+        }
+        self.out.push('{');
+        let mut object = Object::default();
+        let mut cursor = 0;
+        while !self.at_end() || self.peek() == Some(b',') {
+            self.member(schema, &mut cursor, &mut object, (key.as_deref(), level))?;
+            if !self.eat(b',') {
+                break;
+            }
+            // A comma at the very end has an empty cell after it.
+        }
+        self.usuals(schema, cursor..schema.columns.len(), &mut object, key.as_deref());
+        self.out.extend(object.open.iter().map(|_| '}'));
+        self.out.push('}');
+        Some(())
+    }
+
+    /// One cell.
+    fn member(
+        &mut self,
+        schema: &Schema,
+        cursor: &mut usize,
+        object: &mut Object<'t>,
+        (key, level): (Option<&str>, usize),
+    ) -> Option<()> {
+        if let Some(end) = cell::mark(self.bytes(), self.at) {
+            self.comma(object);
+            return self.copy(end);
+        }
+        if let Some(length) = cell::named(self.rest()) {
+            let path = self.rest().get(..length)?;
+            self.at += length + 1;
+            let column = schema.columns.iter().position(|column| column.path == path);
+            if let Some(column) = column.filter(|column| *column >= *cursor) {
+                self.usuals(schema, *cursor..column, object, key);
+                *cursor = column + 1;
+            }
+            if !self.at_end() {
+                self.leaf(path, object);
+                self.any(&Cells::Any, level)?;
+            }
+            return Some(());
+        }
+        let is_usual = |column: &Column| matches!(column.cells, Cells::Usual(_) | Cells::Key);
+        let to = (*cursor..).find(|at| !schema.columns.get(*at).is_some_and(is_usual))?;
+        self.usuals(schema, *cursor..to, object, key);
+        let column = schema.columns.get(to)?;
+        *cursor = to + 1;
+        if !self.at_end() {
+            let keys = cell::keys(&column.path);
+            self.path(keys.into_iter().map(|key| key.into_owned().into()).collect(), object);
+            self.any(&column.cells, level)?;
+        }
+        Some(())
+    }
+
+    /// The columns that go without saying.
+    fn usuals(
+        &mut self,
+        schema: &Schema,
+        columns: std::ops::Range<usize>,
+        object: &mut Object<'t>,
+        key: Option<&str>,
+    ) {
+        for column in schema.columns.get(columns).unwrap_or_default() {
+            let value = match (&column.cells, key) {
+                (Cells::Usual(value), _) => value.as_str(),
+                (Cells::Key, Some(key)) => key,
+                _ => continue,
+            };
+            let keys = cell::keys(&column.path);
+            self.path(keys.into_iter().map(|key| key.into_owned().into()).collect(), object);
+            self.out.push_str(value);
+        }
+    }
+
+    fn leaf(&mut self, path: &'t str, object: &mut Object<'t>) {
+        self.path(cell::keys(path), object);
+    }
+
+    fn comma(&mut self, object: &mut Object<'t>) {
+        if std::mem::replace(&mut object.begun, true) {
+            self.out.push(',');
+        }
+    }
+
+    /// The key of a leaf, with the objects before it closed and those it is in opened.
+    fn path(&mut self, mut keys: Vec<std::borrow::Cow<'t, str>>, object: &mut Object<'t>) {
+        let Some(own) = keys.pop() else { return };
+        let same = keys.iter().zip(&object.open).take_while(|(key, open)| key == open).count();
+        while object.open.len() > same {
+            object.open.pop();
+            self.out.push('}');
+        }
+        self.comma(object);
+        for key in keys.into_iter().skip(same) {
+            self.out.push_str(&key);
+            self.out.push_str(":{");
+            object.open.push(key);
+        }
+        self.out.push_str(&own);
+        self.out.push(':');
+    }
+
+    /// What stands in a cell, as JSON.
+    fn any(&mut self, cells: &Cells, level: usize) -> Option<()> {
+        match (self.peek()?, cells) {
+            (b'[', Cells::Rows(schema)) => self.inner(schema, false, level),
+            (b'{', Cells::Map(schema)) => self.inner(schema, true, level),
+            (b'~', _) => {
+                self.at += 1;
+                self.value(level)
+            }
+            (b'"' | b'[' | b'{', _) => self.value(level),
+            _ => {
+                let stops = |byte: u8| matches!(byte, b',' | b';' | b']' | b'}' | b'\n');
+                let length = self.rest().bytes().position(stops).unwrap_or(self.rest().len());
+                let text = self.rest().get(..length)?;
+                self.at += length;
+                if let Cells::Pattern { head, tail } = cells {
+                    for part in ["\"", head, text, tail, "\""] {
+                        self.out.push_str(part);
+                    }
+                } else if *cells != Cells::Text && cell::is_literal(text) {
+                    self.out.push_str(text);
+                } else {
+                    self.out.push('"');
+                    self.out.push_str(text);
+                    self.out.push('"');
+                }
+                Some(())
+            }
+        }
+    }
+
+    /// The rows in one cell.
+    fn inner(&mut self, schema: &Schema, by_key: bool, level: usize) -> Option<()> {
+        if level > DEEPEST {
+            return None;
+        }
+        let (open, close) = if by_key { ('{', '}') } else { ('[', ']') };
+        self.at += 1;
+        self.out.push(open);
+        if !self.eat(close as u8) {
+            loop {
+                self.row(schema, by_key, level + 1)?;
+                if self.eat(close as u8) {
+                    break;
+                }
+                if !self.eat(b';') {
+                    return None;
+                }
+                self.out.push(',');
+            }
+        }
+        self.out.push(close);
+        Some(())
+    }
+}

@@ -1,0 +1,413 @@
+//! What each item of an array, or each value of a map, is worth beside the others.
+//!
+//! Two passes over the items: the first counts what there is at each path, the second finds the items that have what is
+//! rare, extreme, changed or new. Both are linear, and together they look at no more nodes than the caller allows.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
+
+use super::tree::{Tree, Type};
+use crate::ask::Asked;
+
+type Map<K, V> = HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
+
+/// Paths are followed so deep.
+const DEPTH: usize = 8;
+/// Nodes looked at in one item.
+const NODES: usize = 400;
+/// Paths told apart in one container.
+const PATHS: usize = 512;
+/// A column with at most so many values has few.
+const FEW: usize = 24;
+/// At the knee of the curve of what is new, it must stand so far above the diagonal (in thousandths).
+const KNEE: u64 = 50;
+
+/// What an item is worth. The order is that of the choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Worth {
+    /// Like others.
+    Alike,
+    /// Has a field, a value or a size that few have; or what comes after it is different.
+    Rare,
+    /// Says that something went wrong, or is what was asked for.
+    Must,
+}
+
+/// The worth of the items of one container.
+#[derive(Debug, Default)]
+pub(super) struct Worths {
+    pub(super) items: Vec<Worth>,
+    /// How much of what is rare each item has.
+    pub(super) rarity: Vec<u16>,
+    /// How many examples show most of what there is.
+    pub(super) examples: usize,
+    /// The value of each item in the column that tells most, if one does.
+    pub(super) told: Vec<Option<u32>>,
+    /// The values `told` points to.
+    pub(super) values: Vec<String>,
+}
+
+#[derive(Default)]
+struct Values {
+    count: u32,
+    first: u32,
+    last: u32,
+}
+
+#[derive(Default)]
+struct Path<'t> {
+    name: &'t str,
+    /// Items that have it.
+    items: u32,
+    first: u32,
+    latest: Option<u32>,
+    values: Map<u64, Values>,
+    many: bool,
+    /// How often the value is not that of the item before.
+    changes: u32,
+    before: u64,
+    numbers: u32,
+    mean: f64,
+    squares: f64,
+    least: Option<(f64, u32)>,
+    most: Option<(f64, u32)>,
+    rising: u32,
+    previous: f64,
+    texts: u32,
+    /// How often it stands in all: more often than in items, it is a list's.
+    leaves: u32,
+}
+
+struct Leaf<'t> {
+    path: u64,
+    name: &'t str,
+    value: &'t str,
+    kind: Type,
+}
+
+fn hash(of: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The leaves of an item with their paths, indices left out.
+fn leaves<'t>(tree: &Tree<'t>, item: usize, left: &mut usize, mut each: impl FnMut(Leaf<'t>)) {
+    let end = (tree.node(item).next as usize).min(item + NODES);
+    let mut open: Vec<(usize, u64)> = Vec::new();
+    let mut at = item;
+    while at < end && *left > 0 {
+        *left -= 1;
+        while open.pop_if(|(end, _)| *end <= at).is_some() {}
+        let outer = open.last().map_or(0, |(_, path)| *path);
+        let name = if at == item { "" } else { tree.name(at) };
+        let path = if name.is_empty() { outer } else { hash((outer, name)) };
+        let kind = tree.kind(at);
+        let next = tree.node(at).next as usize;
+        if matches!(kind, Type::Object | Type::Array) && next > at + 1 {
+            if open.len() < DEPTH {
+                open.push((next, path));
+                at += 1;
+            } else {
+                at = next;
+            }
+            continue;
+        }
+        each(Leaf { path, name, value: tree.source(at), kind });
+        at = next.max(at + 1);
+    }
+}
+
+/// The worth of each item, as far as `left` nodes may be looked at.
+pub(super) fn worths(tree: &Tree<'_>, items: &[usize], asked: &Asked, left: &mut usize) -> Worths {
+    let mut paths: Map<u64, Path<'_>> = Map::default();
+    let mut worth = vec![Worth::Alike; items.len()];
+    let mut wrongs: Map<u64, u32> = Map::default();
+    let mut wrong_items: Vec<(usize, u64)> = Vec::new();
+    let mut fresh: Vec<u32> = Vec::with_capacity(items.len());
+    for (number, item) in items.iter().enumerate() {
+        let at = u32::try_from(number).unwrap_or(u32::MAX);
+        let mut new = 0;
+        let mut wrong = None;
+        leaves(tree, *item, left, |leaf| {
+            let scalar = leaf.name.is_empty();
+            new += u32::from(count(&mut paths, &leaf, at, scalar));
+            if leaf.kind == Type::Text && wrong.is_none() && says_wrong(leaf.value) {
+                wrong = Some(hash((leaf.path, shape(leaf.value))));
+            }
+        });
+        fresh.push(new);
+        if let Some(wrong) = wrong {
+            *wrongs.entry(wrong).or_default() += 1;
+            wrong_items.push((number, wrong));
+        }
+    }
+    mark_asked(tree, items, asked, &mut worth);
+    mark_wrong(&mut worth, &wrong_items, &wrongs);
+    let all = u32::try_from(items.len()).unwrap_or(u32::MAX);
+    let mut rarity = vec![0u16; items.len()];
+    for path in paths.values() {
+        mark_rare(path, all, &mut rarity);
+    }
+    for (worth, _) in worth.iter_mut().zip(&rarity).filter(|(_, rarity)| **rarity > 0) {
+        *worth = (*worth).max(Worth::Rare);
+    }
+    let mut worths = Worths { items: worth, rarity, examples: knee(&fresh), ..Worths::default() };
+    tell(tree, items, &paths, left, &mut worths);
+    worths
+}
+
+/// Of an item so many bytes are compared with what is asked for, and at most so many items stay for it.
+const ASKED_BYTES: usize = 4_096;
+const ASKED_ITEMS: usize = 16;
+
+/// The items that have the most of what is asked for stay.
+fn mark_asked(tree: &Tree<'_>, items: &[usize], asked: &Asked, worth: &mut [Worth]) {
+    if asked.is_empty() {
+        return;
+    }
+    let score = |item: &usize| {
+        let span = tree.member(*item)..tree.span(*item).end;
+        let mut end = span.end.min(span.start + ASKED_BYTES);
+        while !tree.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        asked.score(tree.text.get(span.start..end).unwrap_or(""))
+    };
+    let scores: Vec<u16> = items.iter().map(score).collect();
+    let best = scores.iter().copied().max().unwrap_or(0);
+    let relevant = scores.iter().zip(worth).filter(|(score, _)| best > 0 && **score == best);
+    for (_, worth) in relevant.take(ASKED_ITEMS) {
+        *worth = Worth::Must;
+    }
+}
+
+fn count<'t>(paths: &mut Map<u64, Path<'t>>, leaf: &Leaf<'t>, at: u32, scalar: bool) -> bool {
+    if paths.len() >= PATHS && !paths.contains_key(&leaf.path) {
+        return false;
+    }
+    let path = paths.entry(leaf.path).or_default();
+    let new_item = path.latest != Some(at);
+    if path.items == 0 {
+        path.name = leaf.name;
+        path.first = at;
+    }
+    path.items += u32::from(new_item);
+    path.leaves += 1;
+    path.latest = Some(at);
+    // Of a list of bare strings the form is looked at: the strings themselves are all different.
+    let value =
+        if scalar && leaf.kind == Type::Text { hash(shape(leaf.value)) } else { hash(head(leaf.value)) };
+    path.texts += u32::from(leaf.kind == Type::Text);
+    if new_item {
+        path.changes += u32::from(path.items > 1 && path.before != value);
+        path.before = value;
+    }
+    if leaf.kind == Type::Number
+        && let Ok(number) = leaf.value.parse::<f64>()
+        && number.is_finite()
+    {
+        path.numbers += 1;
+        let off = number - path.mean;
+        path.mean += off / f64::from(path.numbers);
+        path.squares += off * (number - path.mean);
+        if path.least.is_none_or(|(least, _)| number < least) {
+            path.least = Some((number, at));
+        }
+        if path.most.is_none_or(|(most, _)| number > most) {
+            path.most = Some((number, at));
+        }
+        path.rising += u32::from(path.numbers > 1 && number > path.previous);
+        path.previous = number;
+    }
+    let known = path.values.len();
+    if path.many {
+        return false;
+    }
+    let values = path.values.entry(value).or_insert(Values { count: 0, first: at, last: at });
+    values.count += u32::from(values.count == 0 || values.last != at);
+    values.last = at;
+    let new = path.values.len() > known;
+    if path.values.len() > 2 * FEW {
+        path.many = true;
+        path.values = Map::default();
+    }
+    new
+}
+
+/// What is left of a long value to tell it by.
+fn head(value: &str) -> &[u8] {
+    value.as_bytes().get(..value.len().min(96)).unwrap_or_default()
+}
+
+/// The form of a string: digits and runs of letters, 40 bytes at most.
+fn shape(value: &str) -> ([u8; 40], usize) {
+    let mut form = [0u8; 40];
+    let (mut length, mut before) = (0, 0u8);
+    for byte in value.bytes() {
+        let class = match byte {
+            b'0'..=b'9' => b'0',
+            b'a'..=b'z' | b'A'..=b'Z' | 0x80.. => b'a',
+            other => other,
+        };
+        if class == before && matches!(class, b'0' | b'a') {
+            continue;
+        }
+        before = class;
+        let Some(slot) = form.get_mut(length) else { break };
+        *slot = class;
+        length += 1;
+    }
+    (form, length)
+}
+
+const WRONG: [&str; 14] = [
+    "error",
+    "exception",
+    "fail",
+    "fatal",
+    "critical",
+    "panic",
+    "crash",
+    "abort",
+    "timeout",
+    "timed out",
+    "denied",
+    "rejected",
+    "unauthorized",
+    "refused",
+];
+
+/// Whether a string has a word that says something went wrong.
+fn says_wrong(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    let bytes = bytes.get(..bytes.len().min(400)).unwrap_or_default();
+    let mut word_begins = true;
+    bytes.iter().enumerate().any(|(at, byte)| {
+        let letter = byte.is_ascii_alphabetic();
+        let first = letter && word_begins;
+        word_begins = !letter || byte.is_ascii_uppercase();
+        (first || byte.is_ascii_uppercase())
+            && matches!(byte | 0x20, b'a' | b'c' | b'd' | b'e' | b'f' | b'p' | b'r' | b't' | b'u')
+            && WRONG.iter().any(|word| {
+                bytes
+                    .get(at..at + word.len())
+                    .is_some_and(|found| found.eq_ignore_ascii_case(word.as_bytes()))
+            })
+    })
+}
+
+/// At most so many items of one kind of failure are kept whole; of more, the first and the last.
+const SAME_WRONG: u32 = 6;
+
+/// What says that something went wrong stays where it tells items apart: not where most say so.
+fn mark_wrong(worth: &mut [Worth], wrong: &[(usize, u64)], kinds: &Map<u64, u32>) {
+    let common = wrong.len() * 2 > worth.len();
+    let mut seen: Map<u64, u32> = Map::default();
+    for (item, kind) in wrong {
+        let all = kinds.get(kind).copied().unwrap_or(0);
+        let seen = seen.entry(*kind).or_default();
+        *seen += 1;
+        let shown = if common { *seen == 1 } else { all <= SAME_WRONG || *seen == 1 || *seen == all };
+        if shown && let Some(worth) = worth.get_mut(*item) {
+            *worth = Worth::Must;
+        }
+    }
+}
+
+fn mark_rare(path: &Path<'_>, all: u32, rarity: &mut [u16]) {
+    let mut rare = |at: u32| {
+        if let Some(rarity) = rarity.get_mut(at as usize) {
+            *rarity = rarity.saturating_add(1);
+        }
+    };
+    if path.items * 5 < all {
+        rare(path.first);
+    }
+    let few = !path.many && path.values.len() > 1 && path.values.len() <= FEW;
+    if few && path.values.len() * 3 <= path.items as usize {
+        let mut counts: Vec<&Values> = path.values.values().collect();
+        counts.sort_unstable_by_key(|values| (std::cmp::Reverse(values.count), values.first));
+        let mut covered = 0;
+        for values in counts {
+            if covered * 5 >= path.items * 4 {
+                rare(values.first);
+            }
+            covered += values.count;
+        }
+    }
+    let deviation = (path.squares / f64::from(path.numbers.max(1))).sqrt();
+    let counts_up = path.rising + 1 >= path.numbers;
+    if path.numbers * 2 > all && !counts_up && deviation > 0.0 {
+        for (number, at) in [path.least, path.most].into_iter().flatten() {
+            if (number - path.mean).abs() > 2.0 * deviation {
+                rare(at);
+            }
+        }
+    }
+    // In a column that stays the same for long, the items where it changes.
+    if few && path.changes > 0 && path.changes <= 4 {
+        for values in path.values.values() {
+            rare(values.first);
+        }
+    }
+}
+
+/// How many items, from the first, show most of what is new.
+fn knee(fresh: &[u32]) -> usize {
+    let total: u64 = fresh.iter().map(|new| u64::from(*new)).sum();
+    let all = fresh.len() as u64;
+    let (mut sum, mut best) = (0u64, (0u64, 0usize));
+    for (at, new) in fresh.iter().enumerate() {
+        sum += u64::from(*new);
+        let above = (sum * 1000 / total.max(1)).saturating_sub((at as u64 + 1) * 1000 / all.max(1));
+        if above > best.0 {
+            best = (above, at + 1);
+        }
+    }
+    if best.0 < KNEE { 8 } else { best.1.clamp(3, 12) }
+}
+
+const TELLING: [&str; 12] = [
+    "status",
+    "state",
+    "level",
+    "severity",
+    "result",
+    "outcome",
+    "type",
+    "kind",
+    "mode",
+    "conclusion",
+    "action",
+    "category",
+];
+
+/// The column by which a gap says what was in it: one that is known for that, or else the one with the fewest values.
+fn tell(tree: &Tree<'_>, items: &[usize], paths: &Map<u64, Path<'_>>, left: &mut usize, into: &mut Worths) {
+    let all = u32::try_from(items.len()).unwrap_or(u32::MAX);
+    let telling = |name: &str| TELLING.iter().position(|known| name.eq_ignore_ascii_case(known));
+    let rank = |path: &Path<'_>| (telling(path.name).unwrap_or(TELLING.len()), path.values.len(), path.first);
+    let best = paths
+        .iter()
+        .filter(|(_, path)| !path.name.is_empty() && !path.many && path.items * 2 > all)
+        .filter(|(_, path)| path.leaves == path.items && path.texts * 10 >= path.items * 9)
+        .filter(|(_, path)| path.values.len() > 1 && path.values.len() <= FEW)
+        .min_by_key(|(hash, path)| (rank(path), **hash));
+    let Some((best, path)) = best else { return };
+    let named = if telling(path.name).is_some() { String::new() } else { format!("{}=", path.name) };
+    let mut index: Map<&str, u32> = Map::default();
+    for item in items {
+        let mut found = None;
+        leaves(tree, *item, left, |leaf| {
+            if leaf.path == *best && leaf.kind == Type::Text {
+                let next = u32::try_from(index.len()).unwrap_or(u32::MAX);
+                found = Some(*index.entry(leaf.value).or_insert_with(|| {
+                    into.values.push(format!("{named}{}", leaf.value.trim_matches('"')));
+                    next
+                }));
+            }
+        });
+        into.told.push(found);
+    }
+}

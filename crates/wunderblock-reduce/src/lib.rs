@@ -1,0 +1,56 @@
+//! Shorten one text by its structure, without lying about it.
+//!
+//! A tool's output is long because it repeats itself. [`reduce`] finds out what a text is, keeps what one reads such a
+//! text for, says the rest in fewer words, and marks every gap with its place and a handle by which the bytes can be read
+//! again. It needs no model, does no I/O, and is the same for the same input.
+//!
+//! ```text
+//!  bytes ─► source ─► detect ─► read ─────► choose ────► write ─► pack ─► check ─► Reduced
+//!           controls  kind      what each   what fits    marks    fewer   inverse
+//!           set aside           unit is     the level             words   run, bytes
+//!                               worth                                     compared
+//! ```
+//!
+//! Three things hold by construction. The pieces of a text tile it, so nothing leaves it without a mark. What is said in
+//! fewer words is undone and compared before it is shown. And a reader judges but never writes, so a wrong guess of the
+//! kind costs savings, never content.
+//!
+//! ```
+//! use wunderblock_reduce::{reduce, Options};
+//!
+//! let log: String = (0..200).map(|n| format!("12:00:{:02} INFO served request {n}\n", n % 60)).collect();
+//! let short = reduce(log.as_bytes(), &Options::default());
+//! assert!(short.text.len() < log.len() / 4);
+//! assert!(!short.gaps.is_empty());
+//! ```
+
+mod ask;
+mod code;
+mod command;
+mod detect;
+mod html;
+mod json;
+mod kind;
+mod lines;
+mod mark;
+mod options;
+mod pack;
+mod piece;
+mod read;
+mod reduce;
+mod severity;
+mod source;
+mod template;
+mod unit;
+
+pub use kind::Kind;
+pub use mark::{Found, Gap, Measure, Told, gaps, is_reduced};
+pub use options::{Level, Options};
+pub use pack::{invert, unpack};
+pub use reduce::{Reduced, Untouched, reduce};
+
+/// What a text is, as far as its structure tells.
+#[must_use]
+pub fn detect(text: &str) -> Kind {
+    detect::kind(text)
+}

@@ -1,0 +1,238 @@
+//! The one grammar of marks: what stands in a reduced text that did not stand in its source.
+//!
+//! ```text
+//! gap      ⟨… lines 120–181: 62 lines, 3 WARN · wb:3f9c1a7be2d04c58⟩      something is left out here
+//! note     ⟨×47⟩                                                          a fact about the text before it
+//! coded    ⟨=name arguments⟩ … ⟨=⟩                                        said in fewer words; can be undone exactly
+//! point    ⟨=×47⟩   ⟨=↑ 12–30: how they begin⟩                            lines said already: how often, which of the text
+//! escape   ⟨⟨                                                             the source had a ⟨ here
+//! ```
+//!
+//! A gap is in the source's own units (lines, items of an array, keys of an object, bytes), counted from 1, both ends
+//! included. Its handle reads the source; it is absent only where the caller gave none.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+/// What a gap is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Measure {
+    /// Lines of the source.
+    Lines,
+    /// Elements of an array.
+    Items,
+    /// Members of an object.
+    Keys,
+    /// Bytes of the source.
+    Bytes,
+}
+
+impl Measure {
+    /// Its name in a mark.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lines => "lines",
+            Self::Items => "items",
+            Self::Keys => "keys",
+            Self::Bytes => "bytes",
+        }
+    }
+
+    const ALL: [Self; 4] = [Self::Lines, Self::Items, Self::Keys, Self::Bytes];
+}
+
+/// One stretch of the source that a reduced text leaves out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// Its bytes in the source.
+    pub span: Range<usize>,
+    /// What `first`, `last` and the count are counted in.
+    pub measure: Measure,
+    /// The first of what is left out, from 1.
+    pub first: u64,
+    /// The last of what is left out.
+    pub last: u64,
+    /// Where the counting takes place if not in the whole text: the path of an array or object.
+    pub within: Option<Box<str>>,
+    /// What is known of the stretch: how many of what, or a description (with no count).
+    pub told: Vec<Told>,
+}
+
+/// A fact in a mark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// How many; none where the fact is not a count.
+    pub count: Option<u64>,
+    /// Of what: `WARN`, `passed`, `body of fn parse`.
+    pub what: Box<str>,
+}
+
+impl Gap {
+    /// How many are left out, in its measure.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        (self.last + 1).saturating_sub(self.first)
+    }
+
+    /// The mark of this gap.
+    #[must_use]
+    pub fn mark(&self, handle: Option<&str>) -> String {
+        let mut mark = format!("⟨… {}", self.measure.name());
+        if let Some(within) = &self.within {
+            let _ = write!(mark, " of {}", plain(within));
+        }
+        let _ = write!(mark, " {}–{}", self.first, self.last);
+        let (count, unit) = (self.count(), self.measure.name());
+        let unit = if count == 1 { unit.trim_end_matches('s') } else { unit };
+        let _ = write!(mark, ": {count} {unit}");
+        for told in &self.told {
+            let _ = match told.count {
+                Some(count) => write!(mark, ", {count} {}", plain(&told.what)),
+                None => write!(mark, ", {}", plain(&told.what)),
+            };
+        }
+        if let Some(handle) = handle {
+            let _ = write!(mark, " · {handle}");
+        }
+        mark.push('⟩');
+        mark
+    }
+}
+
+/// Text that may stand inside a mark: on one line, without brackets, at most 80 characters.
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control() && !matches!(c, '⟨' | '⟩')).take(80).collect()
+}
+
+/// `text` as it is written where marks may stand: a `⟨` of the source is doubled.
+pub(crate) fn escape(text: &str, into: &mut String) {
+    let mut rest = text;
+    while let Some(at) = memchr::memmem::find(rest.as_bytes(), OPEN.as_bytes()) {
+        let (before, after) = rest.split_at(at + OPEN.len());
+        into.push_str(before);
+        into.push_str(OPEN);
+        rest = after;
+    }
+    into.push_str(rest);
+}
+
+/// The text that was written so. None where a mark stands: then it is not all of a text.
+pub(crate) fn unescape(written: &str) -> Option<String> {
+    let mut out = String::with_capacity(written.len());
+    let mut rest = written;
+    while let Some(at) = memchr::memmem::find(rest.as_bytes(), OPEN.as_bytes()) {
+        let (before, after) = rest.split_at(at + OPEN.len());
+        out.push_str(before);
+        rest = after.strip_prefix(OPEN)?;
+    }
+    out.push_str(rest);
+    Some(out)
+}
+
+/// What opens a mark.
+pub(crate) const OPEN: &str = "⟨";
+
+/// Whether `text` holds a gap's mark, one whose handle `ours` knows. Without a handle a mark counts as ours: nothing
+/// can be asked about it.
+#[must_use]
+pub fn is_reduced(text: &str, ours: &dyn Fn(&str) -> bool) -> bool {
+    gaps(text).any(|gap| gap.handle.is_none_or(ours))
+}
+
+/// A gap's mark, as found in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found<'t> {
+    /// The bytes of the mark.
+    pub span: Range<usize>,
+    /// Its handle, if it has one.
+    pub handle: Option<&'t str>,
+}
+
+/// The marks of gaps in a text. What is escaped is not a mark.
+pub fn gaps(text: &str) -> impl Iterator<Item = Found<'_>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let rest = text.get(at..)?;
+            let start = at + memchr::memmem::find(rest.as_bytes(), OPEN.as_bytes())?;
+            let inner = text.get(start + OPEN.len()..)?;
+            if inner.starts_with(OPEN) {
+                at = start + 2 * OPEN.len();
+                continue;
+            }
+            at = start + OPEN.len();
+            let Some((length, handle)) = read_gap(inner) else { continue };
+            at += length;
+            return Some(Found { span: start..at, handle });
+        }
+    })
+}
+
+/// The mark that `inner` goes on with after `⟨`: its length with the `⟩`, and its handle.
+fn read_gap(inner: &str) -> Option<(usize, Option<&str>)> {
+    let body = inner.strip_prefix("… ")?;
+    // A mark is short and on one line: what is longer was never written by us.
+    let reach = body.char_indices().nth(600).map_or(body.len(), |(at, _)| at);
+    let line = body.get(..reach)?;
+    let end = line.find(['⟩', '\n', '⟨'])?;
+    if !line.get(end..)?.starts_with('⟩') {
+        return None;
+    }
+    let said = line.get(..end)?;
+    let (range, rest) = said.split_once(": ")?;
+    let known = Measure::ALL.iter().any(|measure| range.starts_with(measure.name()));
+    let counted = rest.starts_with(|c: char| c.is_ascii_digit());
+    if !known || !counted {
+        return None;
+    }
+    let handle = rest.rsplit_once(" · ").map(|(_, handle)| handle);
+    let length = inner.len() - body.len() + end + "⟩".len();
+    Some((length, handle))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gap() -> Gap {
+        let told = vec![Told { count: Some(3), what: "WARN".into() }];
+        Gap { span: 0..9, measure: Measure::Lines, first: 120, last: 181, within: None, told }
+    }
+
+    #[test]
+    fn a_mark_is_written_as_documented_and_found_again() {
+        let mark = gap().mark(Some("wb:3f9c1a7be2d04c58"));
+        assert_eq!(mark, "⟨… lines 120–181: 62 lines, 3 WARN · wb:3f9c1a7be2d04c58⟩");
+        let text = format!("before\n{mark}\nafter");
+        let found: Vec<_> = gaps(&text).collect();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].handle, Some("wb:3f9c1a7be2d04c58"));
+        assert_eq!(&text[found[0].span.clone()], mark);
+    }
+
+    #[test]
+    fn what_is_escaped_is_no_mark() {
+        let mut escaped = String::new();
+        escape(&gap().mark(None), &mut escaped);
+        assert_eq!(gaps(&escaped).count(), 0);
+        assert!(!is_reduced(&escaped, &|_| true));
+    }
+
+    #[test]
+    fn a_mark_with_a_foreign_handle_is_text() {
+        let text = gap().mark(Some("wb:0000000000000000"));
+        assert!(is_reduced(&text, &|_| true));
+        assert!(!is_reduced(&text, &|_| false));
+        assert!(is_reduced(&gap().mark(None), &|_| false));
+    }
+
+    #[test]
+    fn what_only_looks_like_a_mark_is_none() {
+        for text in
+            ["⟨… lines⟩", "⟨… lines 1–2: two⟩", "⟨… lines 1–2:\n 2⟩", "⟨…", "⟨… wishes 1–2: 2 wishes⟩"]
+        {
+            assert_eq!(gaps(text).count(), 0, "{text}");
+        }
+    }
+}

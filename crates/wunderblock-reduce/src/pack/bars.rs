@@ -1,0 +1,135 @@
+//! Tables drawn with `|`, without the padding: `⟨=bars 6> 22 10⟩` tells how wide the cells were.
+//!
+//! A cell that is written shorter is filled up with spaces on its right, on its left where the width has a `>`.
+
+use super::code::{self, CLOSE, Code};
+use super::weigh;
+use crate::mark::OPEN;
+
+const FEWEST: usize = 4;
+const MOST_CELLS: usize = 64;
+const WIDEST: usize = 4096;
+
+/// Runs of lines whose cells are equally wide, without padding.
+pub(super) fn pack(text: &str) -> Option<String> {
+    memchr::memchr(b'|', text.as_bytes())?;
+    let lines: Vec<&str> = text.split('\n').collect();
+    let mut out = String::with_capacity(text.len());
+    let (mut at, mut packed) = (0, false);
+    while let Some(line) = lines.get(at) {
+        let widths = widths(line);
+        let alike = |line: &&&str| {
+            self::widths(line).is_some_and(|these| widths.as_ref().is_some_and(|w| fits(w, &these)))
+        };
+        let end = at + lines.get(at..)?.iter().take_while(alike).count().max(1);
+        let run = lines.get(at..end)?;
+        let source = run.join("\n");
+        let code = widths.filter(|_| run.len() >= FEWEST).map(|widths| write(run, &widths));
+        match code.filter(|code| weigh::pays(weigh::tokens(&source), weigh::tokens(code))) {
+            Some(code) => {
+                out.push_str(&code);
+                packed = true;
+            }
+            None => out.push_str(&source),
+        }
+        out.push('\n');
+        at = end;
+    }
+    out.pop();
+    packed.then_some(out)
+}
+
+/// How wide the cells are, in characters.
+fn widths(line: &str) -> Option<Vec<usize>> {
+    let bars = memchr::memchr_iter(b'|', line.as_bytes()).take(MOST_CELLS).count();
+    if !(1..MOST_CELLS).contains(&bars) || line.contains(OPEN) {
+        return None;
+    }
+    Some(line.split('|').map(|cell| cell.chars().count()).collect())
+}
+
+/// Whether all cells but the last are equally wide.
+fn fits(one: &[usize], other: &[usize]) -> bool {
+    one.len() == other.len()
+        && one.split_last().map(|(_, cells)| cells) == other.split_last().map(|(_, cells)| cells)
+}
+
+fn write(run: &[&str], widths: &[usize]) -> String {
+    let cells = widths.len();
+    let mut left = vec![0usize; cells];
+    for line in run {
+        for (cell, left) in line.split('|').zip(&mut left) {
+            *left += usize::from(cell.starts_with("  ") && !cell.ends_with("  "));
+        }
+    }
+    let left: Vec<bool> = left.iter().map(|left| left * 2 > run.len()).collect();
+    let mut code = "⟨=bars".to_owned();
+    for (width, left) in widths.iter().take(cells - 1).zip(&left) {
+        code.push_str(&format!(" {width}{}", if *left { ">" } else { "" }));
+    }
+    code.push_str("⟩\n");
+    for line in run {
+        for (at, (cell, left)) in line.split('|').zip(&left).enumerate() {
+            if at > 0 {
+                code.push('|');
+            }
+            code.push_str(match (at + 1 < cells, left) {
+                (true, true) => cell.trim_start_matches(' '),
+                (true, false) => cell.trim_end_matches(' '),
+                (false, _) => cell,
+            });
+        }
+        code.push('\n');
+    }
+    code + CLOSE
+}
+
+/// The table with its padding.
+pub(super) fn undo(code: Code<'_>) -> Option<String> {
+    let mut widths = Vec::new();
+    for width in code.args.split(' ') {
+        let left = width.strip_suffix('>');
+        let width = left.unwrap_or(width).parse().ok().filter(|width| *width <= WIDEST)?;
+        widths.push((width, left.is_some()));
+    }
+    let mut out = String::with_capacity(code.body.len() * 2);
+    for row in code::lines_of(code.body)? {
+        for (at, cell) in row.split('|').enumerate() {
+            if at > 0 {
+                out.push('|');
+            }
+            let (width, left) = widths.get(at).copied().unwrap_or((0, false));
+            let spaces = std::iter::repeat_n(' ', width.saturating_sub(cell.chars().count()));
+            if left {
+                out.extend(spaces);
+                out.push_str(cell);
+            } else {
+                out.push_str(cell);
+                out.extend(spaces);
+            }
+        }
+        out.push('\n');
+        if out.len() > code.room {
+            return None;
+        }
+    }
+    out.pop();
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_stand_without_padding() {
+        let row = |id: &str, name: &str, sum: &str| format!(" {id:<6} | {name:<22} | {sum:>10}\n");
+        let mut text = row("id", "name", "sum") + "--------+------------------------+-----------\n";
+        for n in 0..24 {
+            text += &row(&n.to_string(), "anna", &(n * 100).to_string());
+        }
+        let packed = pack(&text).unwrap();
+        assert!(packed.contains("⟨=bars 8 24⟩\n 0| anna|"), "{packed}");
+        assert_eq!(crate::pack::undo(&packed), Some(text));
+    }
+}

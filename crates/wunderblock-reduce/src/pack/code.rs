@@ -1,0 +1,148 @@
+//! How codes stand in a text: `⟨=name arguments⟩ body ⟨=⟩`, one inside another, and points, which have no body.
+//!
+//! Codes are undone from the inside out: what a code is given as its body holds no codes any more. What a point says is
+//! about the text before it at the same depth.
+
+use crate::mark::OPEN;
+
+/// What ends a body.
+pub(in crate::pack) const CLOSE: &str = "⟨=⟩";
+/// Codes are not nested deeper than that.
+const MAX_DEPTH: usize = 12;
+/// The longest tag: a longer one is none of ours.
+const MAX_TAG: usize = 64 << 10;
+
+/// The written text of a packed one. None where a code is broken, or would grow beyond all measure.
+pub(in crate::pack) fn undo(text: &str, decode: &dyn Fn(Code<'_>) -> Option<String>) -> Option<String> {
+    let finder = memchr::memmem::Finder::new(OPEN.as_bytes());
+    let mut room = Room::of(text.len());
+    let mut out = String::with_capacity(text.len());
+    let mut open: Vec<(&str, String, Index)> = Vec::new();
+    let mut index = Index::default();
+    let mut rest = text;
+    while let Some(at) = finder.find(rest.as_bytes()) {
+        out.push_str(rest.get(..at)?);
+        let inner = rest.get(at + OPEN.len()..)?;
+        if let Some(after) = inner.strip_prefix(OPEN) {
+            out.push_str(OPEN);
+            out.push_str(OPEN);
+            rest = after;
+            continue;
+        }
+        let Some(tag) = inner.strip_prefix('=') else {
+            out.push_str(OPEN);
+            rest = inner;
+            continue;
+        };
+        let end = tag
+            .char_indices()
+            .take_while(|(at, _)| *at < MAX_TAG)
+            .find(|(_, c)| matches!(c, '⟩' | '⟨' | '\n'))?
+            .0;
+        let (tag, after) = (tag.get(..end)?, tag.get(end..)?.strip_prefix('⟩')?);
+        rest = after;
+        if tag.is_empty() {
+            let (tag, outer, outer_index) = open.pop()?;
+            let (name, args) = tag.split_once(' ').unwrap_or((tag, ""));
+            let said = decode(Code { name, args, body: &out, room: room.0 })?;
+            room.take(said.len())?;
+            (out, index) = (outer, outer_index);
+            out.push_str(&said);
+        } else if let Some(times) = tag.strip_prefix('×') {
+            super::repeat::undo(times, &mut out, &mut room)?;
+        } else if let Some(lines) = tag.strip_prefix("↑ ") {
+            super::block::undo(lines, &mut out, &mut index, &mut room)?;
+        } else {
+            if open.len() >= MAX_DEPTH {
+                return None;
+            }
+            open.push((tag, std::mem::take(&mut out), std::mem::take(&mut index)));
+        }
+    }
+    if !open.is_empty() {
+        return None;
+    }
+    out.push_str(rest);
+    Some(out)
+}
+
+/// A code, the codes in its body undone.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::pack) struct Code<'t> {
+    pub(in crate::pack) name: &'t str,
+    pub(in crate::pack) args: &'t str,
+    pub(in crate::pack) body: &'t str,
+    /// How many bytes it may stand for at most.
+    pub(in crate::pack) room: usize,
+}
+
+/// How much undoing may still write: a few bytes can stand for any number, and a text we did not write may say so.
+#[derive(Debug)]
+pub(in crate::pack) struct Room(usize);
+
+impl Room {
+    fn of(bytes: usize) -> Self {
+        Self((256 << 20) + bytes.saturating_mul(16))
+    }
+
+    pub(in crate::pack) fn take(&mut self, bytes: usize) -> Option<()> {
+        self.0 = self.0.checked_sub(bytes)?;
+        Some(())
+    }
+}
+
+/// Where the lines of a growing text begin.
+#[derive(Debug, Default)]
+pub(in crate::pack) struct Index {
+    ends: Vec<usize>,
+    scanned: usize,
+}
+
+impl Index {
+    /// The bytes of the lines `first..=last`, from 1, without the last newline.
+    pub(in crate::pack) fn lines(
+        &mut self,
+        text: &str,
+        first: usize,
+        last: usize,
+    ) -> Option<std::ops::Range<usize>> {
+        let new = text.as_bytes().get(self.scanned..)?;
+        self.ends.extend(memchr::memchr_iter(b'\n', new).map(|at| self.scanned + at));
+        self.scanned = text.len();
+        let start = if first == 1 { 0 } else { self.ends.get(first.checked_sub(2)?)? + 1 };
+        Some(start..*self.ends.get(last.checked_sub(1)?)?)
+    }
+}
+
+/// A body as codes write it that are made of lines: each line ends with a newline, and a newline stands before the first.
+/// What closes the code stands where the last line's content would end, so the newline after it is the text's own.
+pub(in crate::pack) fn lines_of(body: &str) -> Option<std::str::Split<'_, char>> {
+    Some(body.strip_prefix('\n')?.strip_suffix('\n')?.split('\n'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shout(code: Code<'_>) -> Option<String> {
+        (code.name == "up").then(|| code.body.to_uppercase() + code.args)
+    }
+
+    #[test]
+    fn codes_are_undone_from_the_inside_out() {
+        for (text, expected) in [
+            ("plain", Some("plain")),
+            ("a⟨=up !⟩b⟨=up⟩c⟨=⟩d⟨=⟩e", Some("aBCD!e")),
+            ("⟨⟨=up⟩ ⟨×3⟩ ⟨… lines 1–2: 2 lines⟩", Some("⟨⟨=up⟩ ⟨×3⟩ ⟨… lines 1–2: 2 lines⟩")),
+            ("⟨⟨⟨=up⟩b⟨=⟩⟨⟨", Some("⟨⟨B⟨⟨")),
+            ("⟨=up⟩b", None),
+            ("b⟨=⟩", None),
+            ("⟨=down⟩b⟨=⟩", None),
+            ("⟨=up", None),
+            ("⟨=up⟨=⟩⟩", None),
+        ] {
+            assert_eq!(undo(text, &shout).as_deref(), expected, "{text}");
+        }
+        assert_eq!(undo(&"⟨=up⟩".repeat(100_000), &shout), None);
+    }
+}

@@ -1,0 +1,73 @@
+//! Equal lines in a row: one of them, and how many: `line ⟨=×47⟩`.
+
+use std::fmt::Write as _;
+
+use super::code::Room;
+use super::weigh;
+use crate::mark::OPEN;
+
+/// Runs of equal lines as one line and a count, where that is shorter.
+pub(super) fn pack(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut packed = false;
+    let mut lines = text.split_inclusive('\n').peekable();
+    while let Some(line) = lines.next() {
+        let mut times = 1usize;
+        while lines.peek() == Some(&line) {
+            lines.next();
+            times += 1;
+        }
+        if times > 1 && is_worth_it(line, times) {
+            packed = true;
+            out.push_str(line.strip_suffix('\n').unwrap_or(line));
+            let _ = write!(out, " ⟨=×{times}⟩");
+            out.push('\n');
+        } else {
+            for _ in 0..times {
+                out.push_str(line);
+            }
+        }
+    }
+    packed.then_some(out)
+}
+
+/// A count weighs about eight tokens. Blank lines weigh next to nothing: only a long run of them pays.
+fn is_worth_it(line: &str, times: usize) -> bool {
+    if line == "\n" {
+        return times >= 24;
+    }
+    line.ends_with('\n') && !line.contains(OPEN) && (times - 1) * weigh::tokens(line) > 9
+}
+
+/// Writes the last line of `out` as often as it is said to be there.
+pub(super) fn undo(times: &str, out: &mut String, room: &mut Room) -> Option<()> {
+    let times: usize = times.parse().ok()?;
+    if times < 2 || out.pop() != Some(' ') {
+        return None;
+    }
+    let start = out.rfind('\n').map_or(0, |at| at + 1);
+    let line = out.get(start..)?.to_owned();
+    room.take((line.len() + 1).checked_mul(times)?)?;
+    for _ in 1..times {
+        out.push('\n');
+        out.push_str(&line);
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_equal_lines_is_one_line_and_a_count() {
+        let line = "waiting for the database to accept connections\n";
+        let text = format!("start\n{}end\n", line.repeat(47));
+        let packed = pack(&text).unwrap();
+        assert_eq!(packed, "start\nwaiting for the database to accept connections ⟨=×47⟩\nend\n");
+        assert_eq!(crate::pack::undo(&packed), Some(text));
+        assert_eq!(pack("a\na\nb\n"), None);
+        assert_eq!(pack(&"\n".repeat(5)), None);
+        assert_eq!(pack(&"\n".repeat(50)).as_deref(), Some(" ⟨=×50⟩\n"));
+    }
+}

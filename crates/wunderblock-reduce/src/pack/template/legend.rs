@@ -1,0 +1,134 @@
+//! A template as it is shown: what lines say, with a field for each value: `Receiving block blk_{} src: /{}`.
+//!
+//! | field | its value in a row |
+//! |---|---|
+//! | `{}` | as it is |
+//! | `{8}` | 8 bytes; written shorter, it begins as the value above did |
+//! | `{>8}`, `{<8}` | filled up with spaces to 8 bytes, on the left, on the right |
+//! | `{ }` | with the spaces before it, all but one |
+//! | `{*}` | the rest of the row |
+//!
+//! A `{` of the text is doubled.
+
+use super::form::Form;
+
+/// A field of a template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    Value(Form),
+    Rest,
+}
+
+/// A template: text, and after each but the last of them a field.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Legend {
+    pub(super) texts: Vec<String>,
+    pub(super) fields: Vec<Field>,
+}
+
+/// The widest column: wider ones were never written.
+const MAX_WIDTH: usize = 4096;
+
+impl Legend {
+    /// Adds text.
+    pub(super) fn say(&mut self, text: &str) {
+        if self.texts.len() == self.fields.len() {
+            self.texts.push(String::new());
+        }
+        if let Some(last) = self.texts.last_mut() {
+            last.push_str(text);
+        }
+    }
+
+    /// Adds a field.
+    pub(super) fn field(&mut self, field: Field) {
+        self.say("");
+        self.fields.push(field);
+    }
+
+    pub(super) fn write(&self, out: &mut String) {
+        let mut fields = self.fields.iter();
+        for text in &self.texts {
+            for c in text.chars() {
+                out.push(c);
+                if c == '{' {
+                    out.push(c);
+                }
+            }
+            if let Some(field) = fields.next() {
+                write_field(*field, out);
+            }
+        }
+        for field in fields {
+            write_field(*field, out);
+        }
+    }
+
+    /// The template that was written so.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let mut legend = Self::default();
+        let mut rest = text;
+        while let Some(at) = rest.find('{') {
+            legend.say(rest.get(..at)?);
+            let inner = rest.get(at + 1..)?;
+            if let Some(after) = inner.strip_prefix('{') {
+                legend.say("{");
+                rest = after;
+                continue;
+            }
+            let (field, after) = inner.split_once('}')?;
+            legend.field(read_field(field)?);
+            rest = after;
+        }
+        legend.say(rest);
+        Some(legend)
+    }
+}
+
+fn write_field(field: Field, out: &mut String) {
+    let (sign, width) = match field {
+        Field::Value(Form::Loose) => (" ", None),
+        Field::Rest => ("*", None),
+        Field::Value(Form::Plain | Form::Said) => ("", None),
+        Field::Value(Form::Fixed(width)) => ("", Some(width)),
+        Field::Value(Form::Right(width)) => (">", Some(width)),
+        Field::Value(Form::Left(width)) => ("<", Some(width)),
+    };
+    out.push('{');
+    out.push_str(sign);
+    if let Some(width) = width {
+        out.push_str(&width.to_string());
+    }
+    out.push('}');
+}
+
+fn read_field(field: &str) -> Option<Field> {
+    let width = |text: &str| text.parse().ok().filter(|width| *width <= MAX_WIDTH);
+    Some(match field {
+        "" => Field::Value(Form::Plain),
+        "*" => Field::Rest,
+        " " => Field::Value(Form::Loose),
+        field => Field::Value(match (field.strip_prefix('>'), field.strip_prefix('<')) {
+            (Some(right), _) => Form::Right(width(right)?),
+            (_, Some(left)) => Form::Left(width(left)?),
+            (None, None) => Form::Fixed(width(field)?),
+        }),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_is_read_as_it_was_written() {
+        for text in ["", "a {} b", "{{x}} {8}{>3}{<12} {*}", "{ }", "}{{"] {
+            let mut again = String::new();
+            Legend::read(text).unwrap().write(&mut again);
+            assert_eq!(again, text);
+        }
+        for text in ["{", "{x}", "{-1}", "{>99999999999}"] {
+            assert_eq!(Legend::read(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Templates and rows as the lines they stand for.
+
+use std::ops::Range;
+
+use super::form::Form;
+use super::legend::{Field, Legend};
+use super::write::{KEYS, SAME};
+use crate::pack::code::{self, Code};
+
+/// The lines of a code, without the last newline.
+pub(in crate::pack) fn undo(code: Code<'_>) -> Option<String> {
+    let mut lines = code::lines_of(code.body)?;
+    let (count, shared) = code.args.split_once(' ').unwrap_or((code.args, "0"));
+    let shared: usize = shared.parse().ok()?;
+    let keyless = count.is_empty();
+    let legends: usize = if keyless { 1 } else { count.parse().ok()? };
+    let mut records: Vec<Vec<Template>> = Vec::new();
+    let mut slots = 0;
+    for _ in 0..legends {
+        let line = lines.next()?;
+        let text = if keyless { line } else { line.get(1..)?.strip_prefix(' ')? };
+        let key = |at: Option<usize>| at.and_then(|at| KEYS.as_bytes().get(at).copied());
+        let first = line.bytes().next().filter(|_| !keyless);
+        if first.is_none() || key(records.len().checked_sub(1)) != first {
+            if !keyless && key(Some(records.len())) != first {
+                return None;
+            }
+            records.push(Vec::new());
+        }
+        let legend = Legend::read(text)?;
+        if legend.fields.len() < shared {
+            return None;
+        }
+        let first = slots;
+        slots += legend.fields.len();
+        records.last_mut()?.push(Template { legend, first, shared });
+    }
+    let keys = KEYS.as_bytes().get(..records.len())?;
+    let mut rows =
+        Rows { out: String::with_capacity(code.body.len() * 2), above: vec![0..0; slots], room: code.room };
+    for row in lines {
+        if keyless {
+            rows.write(records.first()?, row)?;
+        } else {
+            let bytes = row.as_bytes();
+            let key = bytes.first().and_then(|first| keys.iter().position(|key| key == first));
+            match (key, bytes.get(1)) {
+                (Some(key), None) => rows.write(records.get(key)?, "")?,
+                (Some(key), Some(b' ')) => rows.write(records.get(key)?, row.get(2..)?)?,
+                _ => rows.out.push_str(row.strip_prefix('\\').unwrap_or(row)),
+            }
+        }
+        rows.out.push('\n');
+        if rows.out.len() > rows.room {
+            return None;
+        }
+    }
+    rows.out.pop();
+    Some(rows.out)
+}
+
+/// Where a value ends that is not the last of its row.
+fn value_end(form: Form, row: &str) -> Option<usize> {
+    let spaces = if form == Form::Loose { row.len() - row.trim_start_matches(' ').len() } else { 0 };
+    memchr::memchr(b' ', row.as_bytes().get(spaces..)?).map(|end| spaces + end)
+}
+
+struct Template {
+    legend: Legend,
+    /// Its first slot.
+    first: usize,
+    /// So many fields have the slots of the first template.
+    shared: usize,
+}
+
+struct Rows {
+    out: String,
+    /// Where in `out` the last value of each slot stands.
+    above: Vec<Range<usize>>,
+    room: usize,
+}
+
+impl Rows {
+    fn write(&mut self, record: &[Template], row: &str) -> Option<()> {
+        let mut rest = Some(row).filter(|row| !row.is_empty());
+        for (at, template) in record.iter().enumerate() {
+            if at > 0 {
+                self.out.push('\n');
+            }
+            self.line(template, &mut rest)?;
+        }
+        rest.is_none().then_some(())
+    }
+
+    /// Writes a line of a record, and takes its values off the row.
+    fn line(&mut self, template: &Template, rest: &mut Option<&str>) -> Option<()> {
+        let mut texts = template.legend.texts.iter();
+        for (at, field) in template.legend.fields.iter().enumerate() {
+            self.out.push_str(texts.next()?);
+            let slot = if at < template.shared { at } else { template.first + at };
+            let value = *rest;
+            let end = match (field, *rest) {
+                (Field::Value(form), Some(row)) => value_end(*form, row),
+                (Field::Rest, _) | (_, None) => None,
+            };
+            *rest = end.and_then(|end| value?.get(end + 1..));
+            let value = end.map_or(value, |end| value?.get(..end));
+            self.value(*field, slot, value.filter(|value| *value != SAME))?;
+        }
+        self.out.push_str(texts.next().map_or("", String::as_str));
+        Some(())
+    }
+
+    /// Writes a value: the one given, or the one above.
+    fn value(&mut self, field: Field, slot: usize, given: Option<&str>) -> Option<()> {
+        let above = self.above.get(slot)?.clone();
+        let width = given.map_or(above.len(), str::len);
+        if let Field::Value(Form::Right(wide)) = field {
+            self.fill(wide.checked_sub(width)?);
+        }
+        let start = self.out.len();
+        match (field, given) {
+            (_, None) => self.again(above)?,
+            (Field::Value(Form::Fixed(fixed)), Some(given)) if given.len() < fixed => {
+                let kept = fixed - given.len();
+                if above.len() != fixed {
+                    return None;
+                }
+                self.again(above.start..above.start + kept)?;
+                self.out.push_str(given);
+            }
+            (_, Some(given)) => self.out.push_str(given),
+        }
+        *self.above.get_mut(slot)? = start..self.out.len();
+        if let Field::Value(Form::Left(wide)) = field {
+            self.fill(wide.checked_sub(width)?);
+        }
+        Some(())
+    }
+
+    fn again(&mut self, span: Range<usize>) -> Option<()> {
+        if span.is_empty() {
+            return None;
+        }
+        self.out.get(span.clone())?;
+        self.out.extend_from_within(span);
+        Some(())
+    }
+
+    fn fill(&mut self, spaces: usize) {
+        self.out.extend(std::iter::repeat_n(' ', spaces));
+    }
+}

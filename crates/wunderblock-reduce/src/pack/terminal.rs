@@ -1,0 +1,172 @@
+//! What is written for a terminal: colours, lines written over and over, `\r\n`.
+//!
+//! ```text
+//! ⟨=ansi ~0m1m32m ^0m⟩ ~Compiling^ serde ⟨=⟩      each sign stands for escape sequences, here ESC[0m ESC[1m ESC[32m
+//! ⟨=crlf⟩ … ⟨=⟩                                    every line ends with \r\n
+//! ⟨=cr⟩ a line per state ⟨=⟩                       the states of one line, each written over the one before
+//! ```
+
+use std::collections::HashMap;
+
+use super::code::{self, CLOSE, Code};
+use super::{repeat, template, weigh};
+use crate::mark::OPEN;
+
+/// What may stand for escape sequences, the clearest first. A text's own signs are not used.
+const SIGNS: [char; 16] = ['~', '^', '@', '`', '$', '§', '¤', '¢', '£', '¥', '¬', 'µ', '¶', '%', '&', '!'];
+
+/// A text with a sign for each frequent run of escape sequences: the tag of its code, and the text.
+pub(super) fn pack_colours(text: &str) -> Option<(String, String)> {
+    memchr::memchr(0x1b, text.as_bytes())?;
+    let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
+    for (at, run) in runs(text) {
+        counts.entry(run).or_insert((0, at)).0 += 1;
+    }
+    let mut frequent: Vec<_> = counts.into_iter().filter(|(_, (count, _))| *count >= 2).collect();
+    frequent.sort_unstable_by_key(|(run, (count, at))| (usize::MAX - count * run.len(), *at));
+    let signs = SIGNS.into_iter().filter(|sign| !text.contains(*sign));
+    let mut tag = "ansi".to_owned();
+    let mut sign_of: HashMap<&str, char> = HashMap::new();
+    for ((run, _), sign) in frequent.into_iter().zip(signs) {
+        tag.push(' ');
+        tag.push(sign);
+        tag.push_str(&run.replace("\x1b[", ""));
+        sign_of.insert(run, sign);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut kept = 0;
+    for (at, run) in runs(text) {
+        if let Some(sign) = sign_of.get(run) {
+            out.push_str(text.get(kept..at)?);
+            out.push(*sign);
+            kept = at + run.len();
+        }
+    }
+    out.push_str(text.get(kept..)?);
+    (!sign_of.is_empty()).then_some((tag, out))
+}
+
+/// Escape sequences that set colours and the like, those that stand together as one, each with its place.
+fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let start = at + memchr::memchr(0x1b, text.as_bytes().get(at..)?)?;
+            let mut end = start;
+            while let Some(length) = sequence(text.get(end..)?) {
+                end += length;
+            }
+            at = end.max(start + 1);
+            if end > start {
+                return Some((start, text.get(start..end)?));
+            }
+        }
+    })
+}
+
+/// The length of the sequence `ESC [ digits and semicolons letter` a text begins with.
+fn sequence(text: &str) -> Option<usize> {
+    let rest = text.strip_prefix("\x1b[")?;
+    let letter = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+    letter.starts_with(|c: char| c.is_ascii_alphabetic()).then(|| text.len() - letter.len() + 1)
+}
+
+/// The text with its escape sequences.
+pub(super) fn undo_colours(code: Code<'_>) -> Option<String> {
+    let mut run_of: HashMap<char, String> = HashMap::new();
+    for meaning in code.args.split(' ') {
+        let sign = meaning.chars().next()?;
+        let run = meaning.get(sign.len_utf8()..)?.split_inclusive(|c: char| c.is_ascii_alphabetic());
+        run_of.insert(sign, run.flat_map(|sequence| ["\x1b[", sequence]).collect());
+    }
+    let mut out = String::with_capacity(code.body.len() * 2);
+    for c in code.body.chars() {
+        match run_of.get(&c) {
+            Some(run) => out.push_str(run),
+            None => out.push(c),
+        }
+        if out.len() > code.room {
+            return None;
+        }
+    }
+    Some(out)
+}
+
+/// A text all of whose lines end with `\r\n`, without the `\r`.
+pub(super) fn pack_endings(text: &str) -> Option<String> {
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes());
+    let (mut all, mut dos) = (0, 0);
+    for end in ends {
+        all += 1;
+        dos += usize::from(end.checked_sub(1).and_then(|before| text.as_bytes().get(before)) == Some(&b'\r'));
+    }
+    (all >= 8 && all == dos).then(|| text.replace("\r\n", "\n"))
+}
+
+/// The states of lines that were written over and over, a line for each.
+pub(super) fn pack_states(text: &str) -> Option<String> {
+    memchr::memchr(b'\r', text.as_bytes())?;
+    let mut out = String::with_capacity(text.len());
+    let mut packed = false;
+    for (at, line) in text.split('\n').enumerate() {
+        if at > 0 {
+            out.push('\n');
+        }
+        let states = memchr::memchr_iter(b'\r', line.as_bytes()).count();
+        let code = Some(line).filter(|line| states >= 3 && !line.contains(OPEN)).map(|line| {
+            let states = line.replace('\r', "\n");
+            let states = template::pack(&states).or_else(|| repeat::pack(&states)).unwrap_or(states);
+            format!("⟨=cr⟩\n{states}\n{CLOSE}")
+        });
+        match code.filter(|code| weigh::pays(weigh::tokens(line), weigh::tokens(code))) {
+            Some(code) => {
+                out.push_str(&code);
+                packed = true;
+            }
+            None => out.push_str(line),
+        }
+    }
+    packed.then_some(out)
+}
+
+/// The line whose states these were.
+pub(super) fn undo_states(code: Code<'_>) -> Option<String> {
+    Some(code::lines_of(code.body)?.collect::<Vec<_>>().join("\r"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::kind::Kind;
+    use crate::pack::{layers, undo};
+
+    #[test]
+    fn colours_are_signs() {
+        let text: String =
+            (0..8).map(|n| format!("\x1b[0m\x1b[1m\x1b[32m   Compiling\x1b[0m crate{n} v1.0\n")).collect();
+        let packed = layers(&text, Kind::Build, crate::pack::Wording::Shared).unwrap();
+        assert!(
+            packed.starts_with("⟨=ansi ~0m1m32m ^0m⟩~   Compiling^ crate0 v1.0\n~   Compiling^ crate1"),
+            "{packed}"
+        );
+        assert_eq!(undo(&packed), Some(text));
+    }
+
+    #[test]
+    fn states_of_one_line_are_rows() {
+        let text: String = (0..60).map(|n| format!("Receiving objects: {n:>3}% ({n}/60), done\r")).collect();
+        let packed = layers(&text, Kind::Build, crate::pack::Wording::Shared).unwrap();
+        assert!(
+            packed.starts_with("⟨=cr⟩\n⟨=t⟩\nReceiving objects:{>5} ({}/60), done\n0% 0\n1% 1\n"),
+            "{packed}"
+        );
+        assert_eq!(undo(&packed), Some(text));
+    }
+
+    #[test]
+    fn line_endings_are_said_once() {
+        let text = "waiting for the lock on the build directory\r\n".repeat(12);
+        let packed = layers(&text, Kind::Build, crate::pack::Wording::Shared).unwrap();
+        assert_eq!(packed, "⟨=crlf⟩waiting for the lock on the build directory ⟨=×12⟩\n⟨=⟩");
+        assert_eq!(undo(&packed), Some(text));
+    }
+}

@@ -1,0 +1,392 @@
+//! One line of a listing, and the forms of listings.
+
+use crate::lines::Lines;
+
+use super::shape;
+
+/// How a listing names its things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// `ls -l`, with or without `-R`.
+    Long,
+    /// A path per line: `find`, `fd`, `git ls-files`.
+    Paths,
+    /// A size and a path per line: `du`.
+    Sizes,
+    /// Lines drawn: `tree`, `cargo tree`, `npm ls`.
+    Tree,
+    /// `ps`, `top`: a header with `PID`.
+    Processes,
+    /// `dpkg -l`, `pip list`, `apt list`: a package per line.
+    Packages,
+    /// `df`.
+    Disks,
+}
+
+/// A thing, as far as its line tells.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Row<'t> {
+    /// A header, a folder's name, a total: what the lines below belong to.
+    pub(super) is_head: bool,
+    /// Something is not as it should be: a broken package, a full disk, a zombie.
+    pub(super) is_odd: bool,
+    pub(super) folder: &'t str,
+    pub(super) name: &'t str,
+    /// Bytes, or use in hundredths of per cent.
+    pub(super) size: u64,
+    /// A number that grows with time.
+    pub(super) time: u64,
+    pub(super) depth: usize,
+    /// Packages are sorted by the first part of their name.
+    by_prefix: bool,
+    /// Processes are sorted by their command.
+    by_command: bool,
+}
+
+impl<'t> Row<'t> {
+    /// What sort of thing it is: by the end of a file's name, the first part of a package's.
+    pub(super) fn sort(&self) -> u64 {
+        if self.by_command {
+            // The program and what it runs: `python3 serve.py` is not `python3 test.py`.
+            let mut words = self.name.split(' ').filter(|word| !word.is_empty());
+            let mut program = words.next().unwrap_or("").split(['/', ':']).filter(|part| !part.is_empty());
+            let runs = words.find(|word| !word.starts_with('-')).unwrap_or("");
+            let kernel = self.name.starts_with('[');
+            let program = if kernel { program.next() } else { program.next_back() };
+            return shape::counted(program.unwrap_or("")).rotate_left(1) ^ shape::counted(runs);
+        }
+        if self.by_prefix {
+            // Libraries are one sort: there are hundreds of them, and few ask for one.
+            if self.name.starts_with("lib") {
+                return 0;
+            }
+            let prefix = self.name.split(['-', '_', '.', ':', ' ']).next().unwrap_or("");
+            return shape::counted(prefix.trim_end_matches(|c: char| c.is_ascii_digit()));
+        }
+        let end = self
+            .name
+            .rsplit_once('.')
+            .map_or("", |(stem, end)| if stem.is_empty() { self.name } else { end });
+        let folder = self.name.ends_with('/');
+        shape::counted(if folder { "/" } else { end })
+    }
+
+    /// The folder that a tool filled and this lies in, up to its name.
+    pub(super) fn vendor(&self) -> Option<&'t str> {
+        const FOLDERS: [&str; 18] = [
+            "node_modules",
+            "target",
+            ".git",
+            "__pycache__",
+            ".venv",
+            "venv",
+            "site-packages",
+            ".tox",
+            ".mypy_cache",
+            ".pytest_cache",
+            ".next",
+            ".nuxt",
+            "Pods",
+            ".gradle",
+            ".terraform",
+            "bower_components",
+            ".cache",
+            ".idea",
+        ];
+        let mut end = 0;
+        for part in self.folder.split_inclusive('/') {
+            end += part.len();
+            if end > part.len() && FOLDERS.contains(&part.trim_end_matches('/')) {
+                return self.folder.get(..end);
+            }
+        }
+        None
+    }
+}
+
+/// The form of a listing, and how sure it is that it is one.
+pub(super) fn form(lines: &[&str]) -> Option<(Form, u32)> {
+    let said: Vec<&str> = lines.iter().copied().filter(|line| !line.trim().is_empty()).collect();
+    if said.len() < 4 {
+        return None;
+    }
+    let share =
+        |such: &dyn Fn(&str) -> bool| said.iter().filter(|line| such(line)).count() * 100 / said.len();
+    let head: Vec<&str> = said.iter().copied().take(12).collect();
+    let processes =
+        head.iter().any(|line| is_process_header(line)) && !head.iter().any(|line| line.contains(": "));
+    let top = head.first().is_some_and(|line| line.starts_with("top - "))
+        && head.iter().any(|line| is_process_header(line));
+    if processes || top {
+        return Some((Form::Processes, 92));
+    }
+    if head.first().is_some_and(|line| line.starts_with("Filesystem ")) {
+        return Some((Form::Disks, 90));
+    }
+    let packages = share(&|line| dpkg(line).is_some());
+    let pip = head.first().is_some_and(|line| line.starts_with("Package ") && line.contains(" Version"));
+    let apt = share(&|line| {
+        line.contains("/")
+            && (line.contains(" amd64") || line.contains(" all") || line.contains(" arm64"))
+            && line.split(' ').count() <= 6
+    });
+    if packages >= 80 || pip || apt >= 80 {
+        return Some((Form::Packages, 88));
+    }
+    let long = share(&|line| long(line).is_some() || is_long_head(line));
+    if long >= 85 && said.iter().any(|line| super::row::long(line).is_some()) {
+        return Some((Form::Long, if long >= 95 { 95 } else { 75 }));
+    }
+    let tree = share(&|line| depth(line).is_some());
+    if tree >= 80 {
+        return Some((Form::Tree, if tree >= 90 { 90 } else { 62 }));
+    }
+    if share(&|line| sized(line).is_some()) >= 95 {
+        return Some((Form::Sizes, 88));
+    }
+    let paths = share(&is_path);
+    let slashes = share(&|line| line.contains('/'));
+    if paths >= 95 && slashes >= 60 {
+        return Some((Form::Paths, 86));
+    }
+    None
+}
+
+fn is_process_header(line: &str) -> bool {
+    let words = || line.split_whitespace();
+    words().any(|word| word == "PID")
+        && words().any(|word| matches!(word, "COMMAND" | "CMD" | "TTY" | "USER"))
+}
+
+/// A line that is a path and nothing else.
+fn is_path(line: &str) -> bool {
+    !line.starts_with([' ', '\t', '#', '/']) | (line.starts_with('/') && !line.starts_with("//"))
+        && !line.contains(['\t', '"', ';', '(', '{', '<', '=', '|', '`', ','])
+        && !line.contains(": ")
+        && !line.contains("://")
+        && line.split(' ').count() <= 2
+        && !line.ends_with([':', '.', '!', '?'])
+        && line.len() < 400
+}
+
+fn is_long_head(line: &str) -> bool {
+    line.strip_prefix("total ")
+        .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.'))
+        || (line.ends_with(':') && !line.contains(": ") && (line.contains('/') || line.starts_with('.')))
+}
+
+/// The parts of a line of `ls -l`: mode, size, time, name.
+fn long(line: &str) -> Option<Row<'_>> {
+    let mode = line.get(..10)?.as_bytes();
+    let kind = mode.first()?;
+    let rights = mode
+        .get(1..)?
+        .iter()
+        .all(|byte| matches!(byte, b'r' | b'w' | b'x' | b'-' | b's' | b'S' | b't' | b'T' | b'?'));
+    if !matches!(kind, b'-' | b'd' | b'l' | b'c' | b'b' | b'p' | b's') || !rights {
+        return None;
+    }
+    let mut words = Words { rest: line.get(10..)?.trim_start_matches(['.', '+', '@']) };
+    let links = words.next()?;
+    links.parse::<u64>().ok()?;
+    let (_, _) = (words.next()?, words.next()?);
+    let mut size = words.next()?;
+    // Devices have two numbers in place of a size.
+    if size.ends_with(',') {
+        size = words.next()?;
+    }
+    let (first, second) = (words.next()?, words.next()?);
+    let iso = first.len() == 10 && first.as_bytes().get(4) == Some(&b'-');
+    let time = if iso {
+        // `2024-05-01 12:00:00.000 +0000 name` or `2024-05-01 12:00 name`.
+        if second.len() > 8 {
+            words.next()?;
+        }
+        digits(first) * 10_000 + digits(second.get(..5).unwrap_or(second))
+    } else {
+        let third = words.next()?;
+        let month = MONTHS.iter().position(|month| *month == first).unwrap_or(0) as u64;
+        // Without a year it is of the last months, and newer than any with one.
+        let recent = third.contains(':');
+        let year = if recent { 10_000 } else { digits(third) };
+        (year * 13 + month) * 100_000_000 + digits(second) * 10_000 + if recent { digits(third) } else { 0 }
+    };
+    let name = words.rest.trim_start_matches(' ');
+    let size = if *kind == b'-' { bytes(size) } else { 0 };
+    let is_head = matches!(name, "." | "..") && *kind == b'd';
+    Some(Row { name, size, time: if is_head { 0 } else { time }, is_head: false, ..Row::default() })
+        .filter(|_| !name.is_empty())
+}
+
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+fn digits(text: &str) -> u64 {
+    text.bytes()
+        .filter(u8::is_ascii_digit)
+        .take(16)
+        .fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
+}
+
+/// A size as people or programs write it: `123`, `4.0K`, `1,2M`.
+fn bytes(size: &str) -> u64 {
+    let end = size.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(size.len());
+    let (number, unit) = size.split_at(end);
+    let number: f64 = number.parse().unwrap_or(0.0);
+    let factor = match unit.bytes().next() {
+        Some(b'K' | b'k') => 1e3,
+        Some(b'M') => 1e6,
+        Some(b'G') => 1e9,
+        Some(b'T') => 1e12,
+        _ => 1.0,
+    };
+    (number * factor) as u64
+}
+
+/// Words between spaces; the rest of the line can be had at any time.
+struct Words<'t> {
+    rest: &'t str,
+}
+
+impl<'t> Iterator for Words<'t> {
+    type Item = &'t str;
+
+    fn next(&mut self) -> Option<&'t str> {
+        let rest = self.rest.trim_start_matches([' ', '\t']);
+        let end = rest.find([' ', '\t']).unwrap_or(rest.len());
+        let (word, rest) = rest.split_at(end);
+        self.rest = rest;
+        (!word.is_empty()).then_some(word)
+    }
+}
+
+/// How deep a line of a drawn tree stands; its root stands at 0.
+fn depth(line: &str) -> Option<usize> {
+    let name = line.find(|c: char| {
+        !matches!(c, ' ' | '\u{a0}' | '│' | '├' | '└' | '─' | '┬' | '|' | '`' | '+' | '-' | '\\')
+    })?;
+    let drawn = line.get(..name)?;
+    let is_drawn = drawn.contains(['├', '└', '│'])
+        || drawn.contains("|-- ")
+        || drawn.contains("`-- ")
+        || drawn.contains("+-- ")
+        || drawn.contains("+- ");
+    is_drawn.then(|| drawn.chars().count().div_ceil(4).max(1))
+}
+
+/// A size and a path: `4.0K\t./src`.
+fn sized(line: &str) -> Option<(&str, &str)> {
+    let (size, path) = line.split_once(['\t', ' '])?;
+    let size_only = size.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.')
+        && size.starts_with(|c: char| c.is_ascii_digit());
+    let path = path.trim_start();
+    let is_path = path.contains('/') || path == "." || path == "total";
+    (size_only && is_path && !path.contains("  ") && size.len() < 14).then_some((size, path))
+}
+
+/// The state and name of a line of `dpkg -l`.
+fn dpkg(line: &str) -> Option<(&str, &str)> {
+    let (state, rest) = line.split_once(' ')?;
+    let is_state = (2..=3).contains(&state.len())
+        && state.starts_with(['i', 'r', 'u', 'h', 'p'])
+        && state.bytes().skip(1).all(|byte| b"ncHUFWtiR".contains(&byte));
+    let rest = rest.trim_start();
+    is_state.then(|| (state, rest.split(' ').next().unwrap_or(rest))).filter(|_| rest.contains("  "))
+}
+
+/// The rows of a listing, one per line.
+pub(super) fn rows<'t>(lines: &Lines<'t>, form: Form) -> Vec<Row<'t>> {
+    let mut folder = "";
+    let mut columns = Columns::default();
+    let mut parents: Vec<usize> = Vec::new();
+    lines
+        .iter()
+        .map(|line| match form {
+            Form::Long => {
+                if line.ends_with(':') && is_long_head(line) {
+                    folder = line.trim_end_matches(':');
+                }
+                let mut row = long(line).unwrap_or(Row { is_head: true, ..Row::default() });
+                row.folder = folder;
+                row
+            }
+            Form::Paths => path(line),
+            Form::Sizes => sized(line).map_or(Row { is_head: true, ..Row::default() }, |(size, line)| {
+                let total = line == "." || line == "total";
+                Row { size: bytes(size), is_head: total, ..path(line) }
+            }),
+            Form::Tree => {
+                let depth = depth(line);
+                let name = line
+                    .trim_start_matches([' ', '\u{a0}', '│', '├', '└', '─', '┬', '|', '`', '+', '-', '\\']);
+                parents.push(depth.unwrap_or(0));
+                Row { is_head: depth.is_none(), depth: depth.unwrap_or(0), name, ..Row::default() }
+            }
+            Form::Processes => columns.process(line),
+            Form::Packages => package(line),
+            Form::Disks => disk(line),
+        })
+        .collect()
+}
+
+fn path(line: &str) -> Row<'_> {
+    let trimmed = line.trim_end_matches('/');
+    let (folder, _) = trimmed.rsplit_once('/').map_or(("", trimmed), |(folder, name)| (folder, name));
+    let folder = line.get(..folder.len() + usize::from(!folder.is_empty())).unwrap_or(folder);
+    let name = line.get(folder.len()..).unwrap_or(line);
+    Row { folder, name, is_head: line.is_empty(), ..Row::default() }
+}
+
+fn package(line: &str) -> Row<'_> {
+    if let Some((state, name)) = dpkg(line) {
+        return Row { name, is_odd: state.trim() != "ii", by_prefix: true, ..Row::default() };
+    }
+    let name = line.split([' ', '/']).next().unwrap_or("");
+    let is_head = line.starts_with(['|', '+', '-', '/', ' '])
+        || name == "Package"
+        || name.ends_with("...")
+        || name.is_empty();
+    Row { name, is_head, by_prefix: true, ..Row::default() }
+}
+
+fn disk(line: &str) -> Row<'_> {
+    let is_head = line.starts_with("Filesystem");
+    let full = line
+        .split_whitespace()
+        .filter_map(|word| word.strip_suffix('%'))
+        .any(|word| word.parse::<u32>().is_ok_and(|per_cent| per_cent >= 85));
+    let name = line.split(' ').next().unwrap_or("");
+    Row { is_head, is_odd: full, name, by_prefix: true, ..Row::default() }
+}
+
+/// Where the columns of a process table stand.
+#[derive(Debug, Default)]
+struct Columns {
+    use_: Vec<usize>,
+    command: Option<usize>,
+    state: Option<usize>,
+}
+
+impl Columns {
+    fn process<'t>(&mut self, line: &'t str) -> Row<'t> {
+        if is_process_header(line) {
+            let at = |names: &[&str]| line.split_whitespace().position(|word| names.contains(&word));
+            self.use_ = [at(&["%CPU", "PCPU", "C"]), at(&["%MEM", "PMEM"])].into_iter().flatten().collect();
+            self.command = at(&["COMMAND", "CMD"]);
+            self.state = at(&["STAT", "S"]);
+            return Row { is_head: true, ..Row::default() };
+        }
+        let Some(command) = self.command else { return Row { is_head: true, ..Row::default() } };
+        let mut words = Words { rest: line };
+        let (mut size, mut is_odd) = (0, false);
+        for at in 0..command {
+            let Some(word) = words.next() else { return Row { is_head: true, ..Row::default() } };
+            if self.use_.contains(&at) {
+                size += (word.parse::<f64>().unwrap_or(0.0).clamp(0.0, 1e6) * 100.0) as u64;
+            }
+            is_odd |= self.state == Some(at) && word.starts_with(['Z', 'D']);
+        }
+        let name = words.rest.trim_start();
+        Row { name, size, is_odd, by_command: true, ..Row::default() }
+    }
+}

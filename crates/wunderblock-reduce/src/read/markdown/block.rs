@@ -1,0 +1,167 @@
+//! The blocks of a Markdown text.
+
+use std::ops::Range;
+
+use crate::lines::Lines;
+
+/// Lines that belong together, with the empty ones after them.
+#[derive(Clone, Debug)]
+pub(super) enum Block {
+    /// A heading, and its level.
+    Heading(Range<usize>, u8),
+    Text(Range<usize>),
+    Code(Range<usize>),
+    List(Range<usize>),
+    Table(Range<usize>),
+    Badges(Range<usize>),
+}
+
+impl Block {
+    pub(super) fn rows(&self) -> Range<usize> {
+        match self {
+            Self::Heading(rows, _)
+            | Self::Text(rows)
+            | Self::Code(rows)
+            | Self::List(rows)
+            | Self::Table(rows)
+            | Self::Badges(rows) => rows.clone(),
+        }
+    }
+}
+
+/// A heading as a tag ends within so many lines.
+const TAG_LINES: usize = 4;
+/// A fence longer than this is not kept as a whole: it would not fit where anything is short.
+const FENCE_LINES: usize = 40;
+
+/// The level of a heading; 0 for another line.
+///
+/// It is that of `## words`; a tag (`<h2>`) heads a section too.
+pub(super) fn heading(line: &str) -> u8 {
+    let level = line.bytes().take_while(|byte| *byte == b'#').count();
+    if (1..=6).contains(&level) && line.as_bytes().get(level) == Some(&b' ') {
+        u8::try_from(level).unwrap_or(6)
+    } else {
+        0
+    }
+}
+
+/// The level of `<h2>`; 0 for another line.
+fn tag(line: &str) -> u8 {
+    let level = line.strip_prefix("<h").and_then(|rest| rest.bytes().next()).unwrap_or(0);
+    if matches!(level, b'1'..=b'6') && line.as_bytes().get(3).is_some_and(|byte| matches!(byte, b'>' | b' '))
+    {
+        level - b'0'
+    } else {
+        0
+    }
+}
+
+pub(super) fn is_item(line: &str) -> bool {
+    let line = line.trim_start();
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    line.starts_with("- ")
+        || line.starts_with("* ")
+        || line.starts_with("+ ")
+        || ((1..4).contains(&digits)
+            && line.get(digits..).is_some_and(|rest| rest.starts_with(". ") || rest.starts_with(") ")))
+}
+
+/// An item that is a link to a heading of the same text, and little else.
+pub(super) fn is_contents(line: &str) -> bool {
+    let line = line.trim();
+    is_item(line) && line.contains("](#") && line.ends_with(')')
+}
+
+fn is_badges(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with("[![") && line.ends_with(')')
+}
+
+fn is_row(line: &str) -> bool {
+    line.trim_start().starts_with('|') && line.matches('|').count() >= 2
+}
+
+/// The mark that opens a fence, if the line does.
+fn fence(line: &str) -> Option<&'static str> {
+    let line = line.trim_start();
+    ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark))
+}
+
+fn kind(line: &str) -> u8 {
+    match line {
+        _ if heading(line) > 0 || tag(line) > 0 => 1,
+        _ if is_row(line) => 2,
+        _ if is_badges(line) => 3,
+        _ if is_item(line) => 4,
+        _ => 5,
+    }
+}
+
+/// The blocks of a text. They tile its lines.
+pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut at = 0;
+    while at < lines.len() {
+        let start = at;
+        let line = lines.get(at);
+        if let Some(mark) = fence(line) {
+            at += 1;
+            while at < lines.len() && !lines.get(at).trim_start().starts_with(mark) {
+                at += 1;
+            }
+            at = empty_after(lines, (at + 1).min(lines.len()));
+            // A fence that never ends, or a long one, is taken line by line.
+            if at - start > FENCE_LINES {
+                blocks.extend((start..at).map(|at| Block::Code(at..at + 1)));
+            } else {
+                blocks.push(Block::Code(start..at));
+            }
+            continue;
+        }
+        let kind_here = kind(line);
+        at += 1;
+        if tag(line) > 0 {
+            let close = (start..lines.len().min(start + TAG_LINES)).find(|at| lines.get(*at).contains("</h"));
+            at = empty_after(lines, close.map_or(at, |close| close + 1));
+            blocks.push(Block::Heading(start..at, tag(line)));
+            continue;
+        }
+        if kind_here > 1 {
+            while at < lines.len()
+                && !lines.get(at).trim().is_empty()
+                && fence(lines.get(at)).is_none()
+                && goes_on(kind_here, lines.get(at))
+            {
+                at += 1;
+            }
+        }
+        at = empty_after(lines, at);
+        let rows = start..at;
+        blocks.push(match kind_here {
+            1 => Block::Heading(rows, heading(line)),
+            2 => Block::Table(rows),
+            3 => Block::Badges(rows),
+            4 => Block::List(rows),
+            _ => Block::Text(rows),
+        });
+    }
+    blocks
+}
+
+/// Whether a line goes on with a block of that kind.
+fn goes_on(kind_here: u8, line: &str) -> bool {
+    let next = kind(line);
+    match kind_here {
+        // What stands below an item without an empty line belongs to it.
+        4 => next >= 4,
+        _ => next == kind_here,
+    }
+}
+
+fn empty_after(lines: &Lines<'_>, mut at: usize) -> usize {
+    while at < lines.len() && lines.get(at).trim().is_empty() {
+        at += 1;
+    }
+    at
+}

@@ -1,0 +1,245 @@
+//! What the columns of a table hold, and which rows stand out in them.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::shape;
+
+/// Values of a column are counted one by one up to so many different ones.
+const VALUES: usize = 64;
+/// A column of so few different values tells rows apart by what they are, not by who.
+const CLASSES: usize = 12;
+/// So many rows of a rare value stay.
+const RARE: u32 = 3;
+/// So many rows per column and side are its extremes.
+const EXTREMES: u32 = 3;
+/// So many columns are summed up in a mark.
+const TOLD: usize = 3;
+
+/// Why a row stands out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Notable {
+    /// A value that few rows have, in a column of few values.
+    Rare,
+    /// A number more than two standard deviations from the mean.
+    Extreme,
+    /// The first row of a run of another value.
+    Change,
+}
+
+#[derive(Debug)]
+pub(super) struct Columns {
+    columns: Vec<Column>,
+}
+
+#[derive(Debug, Default)]
+struct Column {
+    name: Box<str>,
+    filled: u64,
+    sentences: u64,
+    numbers: u64,
+    mean: f64,
+    /// The sum of squared distances from the mean (Welford 1962).
+    squares: f64,
+    least: f64,
+    most: f64,
+    /// Every number followed the one before it by the same step: a counter, of no interest.
+    steps: u64,
+    before: f64,
+    step: f64,
+    values: HashMap<u64, Value>,
+    /// There were more values than are counted.
+    many: bool,
+    changes: u64,
+    last: u64,
+    is_number: bool,
+    is_class: bool,
+    has_runs: bool,
+    low: f64,
+    high: f64,
+    lows: u32,
+    highs: u32,
+}
+
+#[derive(Debug)]
+struct Value {
+    text: Box<str>,
+    count: u32,
+    shown: u32,
+}
+
+/// A number as tables write it: `1,234.5`, `12%`, `$3`.
+fn number(field: &str) -> Option<f64> {
+    let field = field.trim();
+    if !field.bytes().any(|byte| byte.is_ascii_digit()) || field.len() > 32 {
+        return None;
+    }
+    let plain = field.trim_start_matches('$').trim_end_matches('%');
+    let number =
+        if plain.contains(',') { plain.replace(',', "").parse::<f64>() } else { plain.parse::<f64>() };
+    number.ok().filter(|number| number.is_finite())
+}
+
+/// A number with at most three digits after its point.
+fn short(number: f64) -> String {
+    let text = format!("{number:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+impl Columns {
+    pub(super) fn new(header: &[Cow<'_, str>]) -> Self {
+        Self {
+            columns: header
+                .iter()
+                .map(|name| Column { name: shape::head(name.trim(), 24).into(), ..Column::default() })
+                .collect(),
+        }
+    }
+
+    /// Takes a row into account.
+    pub(super) fn count(&mut self, fields: &[Cow<'_, str>]) {
+        while self.columns.len() < fields.len() {
+            let name = format!("column {}", self.columns.len() + 1).into();
+            self.columns.push(Column { name, ..Column::default() });
+        }
+        for (column, field) in self.columns.iter_mut().zip(fields) {
+            column.count(field);
+        }
+    }
+
+    /// Decides what each column is, after all rows were counted.
+    pub(super) fn settle(&mut self, rows: usize) {
+        for column in &mut self.columns {
+            let distinct = column.values.len();
+            column.is_number = column.numbers * 10 >= column.filled.max(1) * 9 && column.numbers > 2;
+            let deviation = (column.squares / (column.numbers.max(1) as f64)).sqrt();
+            column.low = column.mean - 2.0 * deviation;
+            column.high = column.mean + 2.0 * deviation;
+            let counter = column.is_number && column.steps + 2 >= column.numbers;
+            if counter || deviation == 0.0 {
+                (column.low, column.high) = (f64::NEG_INFINITY, f64::INFINITY);
+            }
+            column.is_class = !column.many
+                && distinct >= 2
+                && distinct <= CLASSES.max(rows / 50)
+                && distinct * 3 <= rows
+                && !counter;
+            column.has_runs = column.is_class && column.changes * 20 <= rows as u64;
+        }
+    }
+
+    /// Why a row stands out, if it does, and the combination of its classes as a number.
+    pub(super) fn judge(&mut self, fields: &[Cow<'_, str>]) -> (Option<Notable>, u64) {
+        let mut notable = None;
+        let mut combination = 0u64;
+        for (column, field) in self.columns.iter_mut().zip(fields) {
+            let (found, class) = column.judge(field);
+            combination = combination.rotate_left(7) ^ class;
+            let better = matches!(
+                (found, notable),
+                (Some(Notable::Rare), _) | (_, None) | (Some(Notable::Extreme), Some(Notable::Change))
+            );
+            if better {
+                notable = found;
+            }
+        }
+        (notable, combination)
+    }
+
+    /// Whether a column holds different sentences, most of the time.
+    pub(super) fn has_sentences(&self) -> bool {
+        self.columns.iter().any(|column| column.many && column.sentences * 2 > column.filled)
+    }
+
+    /// What the columns hold, a few words each: first those of few values, then numbers.
+    pub(super) fn told(&self) -> Vec<String> {
+        let classes = self.columns.iter().filter(|column| column.is_class).map(Column::told_values);
+        let numbers = self.columns.iter().filter(|column| column.is_number && !column.is_class);
+        let numbers = numbers.filter(|column| column.high.is_finite());
+        let numbers =
+            numbers.map(|column| format!("{} {}–{}", column.name, short(column.least), short(column.most)));
+        classes.take(TOLD - 1).chain(numbers).take(TOLD).collect()
+    }
+}
+
+impl Column {
+    fn count(&mut self, field: &str) {
+        let field = field.trim();
+        self.filled += u64::from(!field.is_empty());
+        self.sentences += u64::from(field.len() > 12 && field.split(' ').nth(3).is_some());
+        if let Some(number) = number(field) {
+            self.numbers += 1;
+            let delta = number - self.mean;
+            self.mean += delta / self.numbers as f64;
+            self.squares += delta * (number - self.mean);
+            if self.numbers == 1 {
+                (self.least, self.most) = (number, number);
+            } else {
+                (self.least, self.most) = (self.least.min(number), self.most.max(number));
+                let step = number - self.before;
+                self.steps += u64::from(step == self.step);
+                self.step = step;
+            }
+            self.before = number;
+        }
+        if self.many {
+            return;
+        }
+        let hash = shape::exact(field);
+        self.changes += u64::from(hash != self.last);
+        self.last = hash;
+        if let Some(value) = self.values.get_mut(&hash) {
+            value.count += 1;
+        } else if self.values.len() < VALUES {
+            self.values.insert(hash, Value { text: shape::head(field, 16).into(), count: 1, shown: 0 });
+        } else {
+            self.many = true;
+            self.values = HashMap::new();
+        }
+    }
+
+    fn judge(&mut self, field: &str) -> (Option<Notable>, u64) {
+        let field = field.trim();
+        let hash = if self.is_class { shape::exact(field) } else { 0 };
+        if self.is_class {
+            let changed = self.has_runs && hash != self.last;
+            self.last = hash;
+            if let Some(value) = self.values.get_mut(&hash) {
+                value.shown += 1;
+                let rare = u64::from(value.count) * 50 <= self.filled.max(50) && value.shown <= RARE;
+                if rare {
+                    return (Some(Notable::Rare), hash);
+                }
+            }
+            if changed {
+                return (Some(Notable::Change), hash);
+            }
+        }
+        if self.is_number
+            && let Some(number) = number(field)
+        {
+            if number < self.low && (number == self.least || self.lows < EXTREMES) {
+                self.lows += 1;
+                return (Some(Notable::Extreme), hash);
+            }
+            if number > self.high && (number == self.most || self.highs < EXTREMES) {
+                self.highs += 1;
+                return (Some(Notable::Extreme), hash);
+            }
+        }
+        (None, hash)
+    }
+
+    fn told_values(&self) -> String {
+        let mut values: Vec<(&str, u32)> =
+            self.values.values().map(|value| (&*value.text, value.count)).collect();
+        values.sort_by_key(|(text, count)| (std::cmp::Reverse(*count), *text));
+        let shown: Vec<String> = values
+            .iter()
+            .take(4)
+            .map(|(text, count)| format!("{count} {}", if text.is_empty() { "empty" } else { text }))
+            .collect();
+        let more = if values.len() > 4 { " …" } else { "" };
+        format!("{}: {}{more}", self.name, shown.join(" / "))
+    }
+}

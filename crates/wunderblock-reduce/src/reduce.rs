@@ -1,0 +1,273 @@
+//! The one road from bytes to a shorter text.
+
+use crate::ask::Asked;
+use crate::kind::Kind;
+use crate::lines::Lines;
+use crate::mark::{self, Gap};
+use crate::options::{Level, Options};
+use crate::pack::Wording;
+use crate::piece::{self, Piece};
+use crate::source::{self, Source};
+use crate::unit::{self, Room};
+use crate::{code, command, detect, html, json, pack, read};
+
+/// Texts below this size are left alone: a mark and a second look cost more than they can save.
+pub(crate) const FLOOR_BYTES: usize = 512;
+/// A reduction must save at least this share of the tokens, or the text stays as it is.
+const MIN_GAIN_PERCENT: u64 = 5;
+/// A budget is approached in at most so many steps: bytes are a guess at tokens, and each step makes it better.
+const STEPS: usize = 4;
+
+/// A reduced text, and what it cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reduced {
+    /// What is shown.
+    pub text: String,
+    /// What the text was taken for.
+    pub kind: Kind,
+    /// The level that was applied: `fold` was asked for, but a selection is reduced losslessly only.
+    pub level: Level,
+    /// The tokens of the source.
+    pub tokens_before: u64,
+    /// The tokens of `text`.
+    pub tokens_after: u64,
+    /// Whether the source can be had again from `text` alone ([`crate::invert`]).
+    pub lossless: bool,
+    /// What is left out, in the order of the source.
+    pub gaps: Vec<Gap>,
+    /// Why the text is as it was, if it is.
+    pub untouched: Option<Untouched>,
+}
+
+/// Why a text was left as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untouched {
+    /// It is too small.
+    Small,
+    /// It holds marks of ours: it was reduced before.
+    Reduced,
+    /// Nothing was found that would have made it shorter by enough.
+    NoGain,
+}
+
+impl Untouched {
+    /// Its name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Small => "small",
+            Self::Reduced => "reduced before",
+            Self::NoGain => "no gain",
+        }
+    }
+}
+
+/// Shortens a text.
+///
+/// It is total: whatever the bytes are, there is an answer, and in the worst case it is the text itself. Time and memory
+/// are linear in the size of the input.
+#[must_use]
+pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
+    let source = source::decode(bytes);
+    let before = (options.count)(&source.text);
+    let level =
+        if options.command.is_some_and(command::is_selection) { Level::Lossless } else { options.level };
+    if mark::is_reduced(&source.text, options.ours) || pack::is_packed(&source.text) {
+        return untouched((source, before), options, level, Untouched::Reduced);
+    }
+    let wanted = match level {
+        Level::Budget(tokens) => before > tokens,
+        Level::Lossless | Level::Fold => true,
+    };
+    if bytes.len() < FLOOR_BYTES || !wanted {
+        return untouched((source, before), options, level, Untouched::Small);
+    }
+    let kind = options.kind.unwrap_or_else(|| detect::kind(&source.text));
+    // A file that is read is a file that may be edited next: its text must stand there as it is.
+    let read = options.command.is_some_and(command::reads_file);
+    let level = if read && is_written(kind) { Level::Lossless } else { level };
+    let tried = match level {
+        Level::Lossless => None,
+        Level::Fold => at(bytes, kind, Goal::Fold, options),
+        Level::Budget(tokens) => within(bytes, kind, (tokens, before), options),
+    };
+    let enough = before - before * MIN_GAIN_PERCENT / 100;
+    let exact = at(bytes, kind, Goal::Exact, options);
+    let fits = |short: &Short| match level {
+        Level::Budget(tokens) => short.tokens <= tokens,
+        Level::Lossless | Level::Fold => true,
+    };
+    // What loses nothing is preferred wherever it is as short, and wherever it fits a budget.
+    let best = match (exact, tried) {
+        (Some(exact), Some(tried))
+            if !fits(&exact) || (tried.tokens < exact.tokens && level == Level::Fold) =>
+        {
+            Some(tried)
+        }
+        (Some(exact), _) => Some(exact),
+        (None, tried) => tried,
+    };
+    match best {
+        Some(short) if short.tokens <= enough => Reduced {
+            text: short.text,
+            kind,
+            level,
+            tokens_before: before,
+            tokens_after: short.tokens,
+            lossless: short.gaps.is_empty(),
+            gaps: short.gaps,
+            untouched: None,
+        },
+        _ => untouched((source, before), options, level, Untouched::NoGain),
+    }
+}
+
+/// Whether texts of a kind are what people and agents edit, rather than what programs print.
+const fn is_written(kind: Kind) -> bool {
+    matches!(kind, Kind::Code | Kind::Markdown | Kind::Html | Kind::Prose)
+}
+
+/// The text as it is. What is no text in it is still said to be left out.
+fn untouched(
+    (source, tokens): (Source<'_>, u64),
+    options: &Options<'_>,
+    level: Level,
+    why: Untouched,
+) -> Reduced {
+    Reduced {
+        kind: options.kind.unwrap_or_else(|| detect::kind(&source.text)),
+        lossless: source.losses.is_empty(),
+        text: source.heads(options.handle) + &source.text,
+        level,
+        tokens_before: tokens,
+        tokens_after: tokens,
+        gaps: source.losses,
+        untouched: Some(why),
+    }
+}
+
+/// What a reader aims at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// Nothing is left out.
+    Exact,
+    /// Repetition is.
+    Fold,
+    /// So many bytes.
+    Bytes(usize),
+}
+
+struct Short {
+    text: String,
+    tokens: u64,
+    gaps: Vec<Gap>,
+}
+
+/// The text at one goal. None where the checks fail, or nothing would be shorter: the caller has the text itself.
+fn at(bytes: &[u8], kind: Kind, goal: Goal, options: &Options<'_>) -> Option<Short> {
+    let mut source = source::decode(bytes);
+    if goal == Goal::Exact {
+        if !source.losses.is_empty() {
+            return None;
+        }
+    } else {
+        source = source.plain();
+    }
+    let text: &str = &source.text;
+    let pieces = pieces(text, kind, goal, options)?;
+    if !piece::tiles(&pieces, text.len()) {
+        return None;
+    }
+    let mut gaps = source.losses.clone();
+    gaps.extend(pieces.iter().filter_map(|piece| match piece {
+        Piece::Gap { gap, .. } => Some(gap.clone()),
+        Piece::Keep(_) | Piece::Coded { .. } | Piece::Note(_) => None,
+    }));
+    if goal == Goal::Exact && !gaps.is_empty() {
+        return None;
+    }
+    let written = piece::write(&pieces, text, options.handle);
+    let wording = if goal == Goal::Exact { Wording::Shared } else { Wording::Verbatim };
+    let mut short = pack::pack(&written, kind, wording).unwrap_or(written);
+    if goal == Goal::Exact && pack::invert(&short).as_deref() != Some(text) {
+        return None;
+    }
+    if !source.losses.is_empty() {
+        short.insert_str(0, &source.heads(options.handle));
+    }
+    let tokens = (options.count)(&short);
+    Some(Short { text: short, tokens, gaps })
+}
+
+/// The fullest text found within a budget. Bytes stand for tokens, at the rate last seen.
+fn within(bytes: &[u8], kind: Kind, (budget, before): (u64, u64), options: &Options<'_>) -> Option<Short> {
+    let scale = |tokens: u64, bytes: usize, of: u64| {
+        usize::try_from(u128::from(tokens) * bytes as u128 / u128::from(of.max(1))).unwrap_or(usize::MAX)
+    };
+    let mut room = scale(budget, bytes.len(), before);
+    let mut best: Option<Short> = None;
+    let mut too_much = usize::MAX;
+    let mut last: Option<(usize, u64)> = None;
+    for step in 0..2 * STEPS {
+        if step >= STEPS && best.is_some() {
+            break;
+        }
+        let Some(short) = at(bytes, kind, Goal::Bytes(room), options) else { break };
+        let tokens = short.tokens;
+        // Marks have more tokens to a byte than text, so two points tell more than one.
+        let next = last.and_then(|last| on_line(last, (room, tokens), budget)).unwrap_or(scale(
+            budget,
+            room.min(short.text.len()),
+            tokens,
+        ));
+        last = Some((room, tokens));
+        if tokens <= budget {
+            let full = tokens * 100 >= budget * 96;
+            if best.as_ref().is_none_or(|best| best.tokens < tokens) {
+                best = Some(short);
+            }
+            if full {
+                break;
+            }
+        } else {
+            too_much = too_much.min(room);
+        }
+        // Never back to what was too much, and always some way below it, the further the longer it takes.
+        let ceiling = too_much.saturating_sub(too_much / if step + 1 < STEPS { 50 } else { 8 } + 1);
+        if next.min(ceiling) == room {
+            break;
+        }
+        room = next.min(ceiling);
+    }
+    best
+}
+
+/// Where the line through two measured points (bytes of room, tokens) meets the budget.
+fn on_line((room, tokens): (usize, u64), (room_now, tokens_now): (usize, u64), budget: u64) -> Option<usize> {
+    let rise = i128::from(tokens_now) - i128::from(tokens);
+    let run = room_now as i128 - room as i128;
+    if rise == 0 || (rise > 0) != (run > 0) {
+        return None;
+    }
+    usize::try_from(room_now as i128 + (i128::from(budget) - i128::from(tokens_now)) * run / rise).ok()
+}
+
+/// The text cut into pieces by the reader of its kind.
+fn pieces(text: &str, kind: Kind, goal: Goal, options: &Options<'_>) -> Option<Vec<Piece>> {
+    let asked = Asked::of(options.query);
+    match (kind, goal) {
+        (Kind::Json, goal) => json::pieces(text, goal, &asked),
+        (_, Goal::Exact) => Some(vec![Piece::Keep(0..text.len())]),
+        (Kind::Html, goal) => html::pieces(text, goal, &asked),
+        (kind, goal) => {
+            let lines = Lines::of(text);
+            let mut units = if kind == Kind::Code { code::units(&lines) } else { read::units(&lines, kind) };
+            asked.promote(text, &mut units);
+            let room = match goal {
+                Goal::Bytes(bytes) => Room::Bytes(bytes),
+                Goal::Exact | Goal::Fold => Room::Fold,
+            };
+            Some(unit::choose(&lines, &units, room))
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! How bad a line says it is.
+//!
+//! By structure, not by meaning: a level where loggers write one, and words that stand for trouble where they are not
+//! denied (`0 errors`) and not part of a name (`error_handler`, `errors.rs`).
+
+/// The levels of logs, from the mildest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Severity {
+    Info,
+    Warning,
+    Error,
+}
+
+impl Severity {
+    /// What such a line counts as in a mark.
+    pub(crate) const fn label(self) -> Option<&'static str> {
+        match self {
+            Self::Info => None,
+            Self::Warning => Some("WARN"),
+            Self::Error => Some("ERROR"),
+        }
+    }
+}
+
+/// What a line says of its weight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Said {
+    /// The level a logger gave it.
+    pub(crate) level: Option<Severity>,
+    /// Whether it has words for trouble, whatever its level.
+    pub(crate) trouble: bool,
+}
+
+impl Said {
+    /// What it counts as in a mark: its level; without one, that it speaks of trouble.
+    pub(crate) const fn label(self) -> Option<&'static str> {
+        match (self.level, self.trouble) {
+            (Some(Severity::Info), true) | (None, true) => Some("with error words"),
+            (Some(level), _) => level.label(),
+            (None, false) => None,
+        }
+    }
+
+    /// How it weighs among other lines: an error, a warning or trouble at a mild level, or neither.
+    pub(crate) const fn weight(self) -> Severity {
+        match (self.level, self.trouble) {
+            (Some(Severity::Error), _) | (None | Some(Severity::Warning), true) => Severity::Error,
+            (Some(Severity::Warning), false) | (Some(Severity::Info), true) => Severity::Warning,
+            (Some(Severity::Info) | None, false) => Severity::Info,
+        }
+    }
+}
+
+/// How bad a line is, if it says so: by its level, or by words for trouble.
+pub(crate) fn of(line: &str) -> Option<Severity> {
+    let said = said(line);
+    match (said.level, said.trouble) {
+        (Some(level), _) => Some(level),
+        (None, true) => Some(Severity::Error),
+        (None, false) => None,
+    }
+}
+
+/// Levels stand early in a line; a line's words are looked at up to here.
+const LOOKED_AT: usize = 1_000;
+
+/// All that a line says of its weight.
+pub(crate) fn said(line: &str) -> Said {
+    let bytes = line.as_bytes();
+    let bytes = bytes.get(..LOOKED_AT).unwrap_or(bytes);
+    let mut said = Said { level: letter(bytes).or_else(|| answered(bytes)), trouble: false };
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        if !byte.is_ascii_alphabetic() {
+            at += 1;
+            continue;
+        }
+        let end = at + bytes.iter().skip(at).take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let word = Word { bytes, at, end };
+        if end - at >= 3 {
+            if said.level.is_none() {
+                said.level = word.level();
+            }
+            said.trouble = said.trouble || word.is_trouble();
+        }
+        at = end;
+    }
+    said
+}
+
+/// One level per letter: glog (`E1120 10:00:00`), logcat (`E/Tag`, ` 1702  2395 E Tag:`).
+fn letter(bytes: &[u8]) -> Option<Severity> {
+    let level = |byte: u8| match byte {
+        b'E' | b'F' => Some(Severity::Error),
+        b'W' => Some(Severity::Warning),
+        b'I' | b'D' | b'V' => Some(Severity::Info),
+        _ => None,
+    };
+    let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let first = *bytes.first()?;
+    let glog = (1..5).all(digit)
+        && bytes.get(5) == Some(&b' ')
+        && digit(6)
+        && digit(7)
+        && bytes.get(8) == Some(&b':');
+    if glog || (bytes.get(1) == Some(&b'/') && bytes.get(2).is_some_and(u8::is_ascii_alphabetic)) {
+        return level(first);
+    }
+    if !first.is_ascii_digit() {
+        return None;
+    }
+    // After the numbers of a line's head, a letter alone.
+    let head = bytes.get(..48).unwrap_or(bytes);
+    let at = head.iter().position(u8::is_ascii_alphabetic)?;
+    let alone = at > 8 && head.get(at - 1) == Some(&b' ') && head.get(at + 1) == Some(&b' ');
+    if alone { head.get(at).copied().and_then(level) } else { None }
+}
+
+/// The status of an access log's line: `HTTP/1.1" 503 `.
+fn answered(bytes: &[u8]) -> Option<Severity> {
+    let at = memchr::memmem::find(bytes, b"HTTP/")?;
+    let rest = bytes.get(at..)?.get(..32).or_else(|| bytes.get(at..))?;
+    let quote = rest.iter().position(|byte| *byte == b'"')?;
+    let status = rest.get(quote + 1..)?.iter().skip_while(|byte| !byte.is_ascii_digit());
+    let status: Vec<u8> = status.take_while(|byte| byte.is_ascii_digit()).copied().collect();
+    match status.as_slice() {
+        [b'5', _, _] => Some(Severity::Error),
+        [b'4', _, _] => Some(Severity::Warning),
+        [b'1'..=b'3', _, _] => Some(Severity::Info),
+        _ => None,
+    }
+}
+
+/// A run of letters in a line.
+struct Word<'l> {
+    bytes: &'l [u8],
+    at: usize,
+    end: usize,
+}
+
+impl Word<'_> {
+    fn text(&self) -> &[u8] {
+        self.bytes.get(self.at..self.end).unwrap_or_default()
+    }
+
+    fn before(&self) -> Option<u8> {
+        self.at.checked_sub(1).and_then(|at| self.bytes.get(at)).copied()
+    }
+
+    fn after(&self, by: usize) -> Option<u8> {
+        self.bytes.get(self.end + by).copied()
+    }
+
+    /// The level this word is, where it stands as loggers write one: in capitals, in brackets, after `level=`, or first
+    /// with a colon.
+    fn level(&self) -> Option<Severity> {
+        let word = self.text();
+        if word.len() > 11
+            || !matches!(word.first()?.to_ascii_lowercase(), b'a' | b'c'..=b'f' | b'i' | b'n' | b'p' | b's'..=b'w')
+        {
+            return None;
+        }
+        let level = named(word)?;
+        let (before, after) = (self.before(), self.after(0));
+        let joins = |byte: Option<u8>| {
+            byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/'))
+        };
+        if joins(before)
+            || joins(after)
+            || (after == Some(b'.') && self.after(1).is_some_and(|byte| byte.is_ascii_alphabetic()))
+        {
+            return None;
+        }
+        let capitals = word.iter().all(u8::is_ascii_uppercase);
+        let held = matches!(
+            (before, after),
+            (Some(b'['), Some(b']')) | (Some(b'<'), Some(b'>')) | (Some(b'('), Some(b')'))
+        );
+        let first = after == Some(b':') && (before.is_none() || self.follows_place());
+        let written = (capitals || held || first || self.is_value()) && (capitals || !self.is_denied());
+        (written && !(capitals && self.is_denied())).then_some(level)
+    }
+
+    /// After `level=`, `"severity": "`.
+    fn is_value(&self) -> bool {
+        let head = self.bytes.get(self.at.saturating_sub(16)..self.at).unwrap_or_default();
+        let trimmed = head.trim_ascii_end();
+        let end = trimmed.iter().rposition(|byte| !matches!(byte, b'"' | b'=' | b':' | b' ' | b'\\'));
+        let Some(end) = end else { return false };
+        let key = trimmed.get(..=end).unwrap_or_default();
+        end + 1 < trimmed.len()
+            && [b"level".as_slice(), b"severity", b"lvl", b"levelname", b"loglevel"]
+                .iter()
+                .any(|name| ends_as(key, name))
+    }
+
+    /// After `src/a.c:3:7: `, or after a program's name and a colon.
+    fn follows_place(&self) -> bool {
+        let head = self.bytes.get(..self.at).unwrap_or_default();
+        head.ends_with(b": ") || head.ends_with(b" - ") || head.ends_with(b"] ")
+    }
+
+    /// Whether this is a word for trouble.
+    fn is_trouble(&self) -> bool {
+        let word = self.text();
+        let named = is_exception(word);
+        if !named && !is_alarm(word) {
+            return false;
+        }
+        let (before, after) = (self.before(), self.after(0));
+        let in_name = |byte: Option<u8>| {
+            byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b'\\'))
+        };
+        let dotted = after == Some(b'.') && self.after(1).is_some_and(|byte| byte.is_ascii_alphanumeric());
+        let hyphened = after == Some(b'-') && self.after(1).is_some_and(|byte| byte.is_ascii_alphabetic());
+        if in_name(after)
+            || hyphened
+            || (dotted && !named)
+            || (!named && (in_name(before) || matches!(before, Some(b'.' | b'-'))))
+        {
+            return false;
+        }
+        !self.is_denied()
+    }
+
+    /// `0 errors`, `no error`, `errors=0`, `error: null`.
+    fn is_denied(&self) -> bool {
+        let head = self.bytes.get(self.at.saturating_sub(24)..self.at).unwrap_or_default().trim_ascii_end();
+        let start = head.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
+        let last = head.get(start..).unwrap_or_default();
+        let known = [b"0".as_slice(), b"no", b"zero", b"without", b"not", b"never", b"non", b"any"];
+        let colon = self
+            .bytes
+            .get(..self.at)
+            .is_some_and(|all| all.trim_ascii_end().len() < all.len() || head.is_empty());
+        if colon && known.iter().any(|denial| last.eq_ignore_ascii_case(denial)) {
+            return true;
+        }
+        let tail = self.bytes.get(self.end..).unwrap_or_default();
+        let told = tail.trim_ascii_start();
+        let told = told.strip_prefix(b"\"").unwrap_or(told);
+        let Some(value) = told.strip_prefix(b"=").or_else(|| told.strip_prefix(b":")) else { return false };
+        let value = value.trim_ascii_start();
+        let empty = [b"null".as_slice(), b"none", b"nil", b"false", b"\"\"", b"[]", b"{}", b"''", b"0"];
+        let stop = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'.');
+        empty.iter().any(|empty| {
+            value.get(..empty.len()).is_some_and(|said| said.eq_ignore_ascii_case(empty))
+                && stop(value.get(empty.len()))
+        })
+    }
+}
+
+fn ends_as(key: &[u8], name: &[u8]) -> bool {
+    key.len()
+        .checked_sub(name.len())
+        .and_then(|at| key.get(at..))
+        .is_some_and(|end| end.eq_ignore_ascii_case(name))
+}
+
+/// The level of that name: those of log4j, syslog, Python, slf4j, glog and Windows.
+fn named(word: &[u8]) -> Option<Severity> {
+    let is = |names: &[&[u8]]| names.iter().any(|name| word.eq_ignore_ascii_case(name));
+    if is(&[
+        b"error",
+        b"err",
+        b"fatal",
+        b"critical",
+        b"crit",
+        b"severe",
+        b"emerg",
+        b"emergency",
+        b"alert",
+        b"panic",
+        b"failure",
+        b"fail",
+    ]) {
+        Some(Severity::Error)
+    } else if is(&[b"warn", b"warning"]) {
+        Some(Severity::Warning)
+    } else if is(&[
+        b"info",
+        b"notice",
+        b"debug",
+        b"trace",
+        b"verbose",
+        b"fine",
+        b"information",
+        b"dbg",
+        b"inf",
+        b"success",
+    ]) {
+        Some(Severity::Info)
+    } else {
+        None
+    }
+}
+
+/// `IOException`, `TypeError`: the name of an exception's type.
+fn is_exception(word: &[u8]) -> bool {
+    let long = |suffix: &[u8]| word.len() > suffix.len() && word.ends_with(suffix);
+    long(b"Error") || long(b"Exception")
+}
+
+fn is_alarm(word: &[u8]) -> bool {
+    let (Some(first), 4..=12) = (word.first(), word.len()) else { return false };
+    let is = |names: &[&[u8]]| names.iter().any(|name| word.eq_ignore_ascii_case(name));
+    match first.to_ascii_lowercase() {
+        b'a' => is(&[b"abort", b"aborted", b"aborting"]),
+        b'c' => is(&[b"crash", b"crashed", b"critical", b"corrupt", b"corrupted"]),
+        b'd' => is(&[b"denied", b"deadlock"]),
+        b'e' => is(&[b"error", b"errors", b"exception", b"exceptions"]),
+        b'f' => is(&[b"failed", b"failure", b"failures", b"fail", b"fails", b"failing", b"fatal"]),
+        b'p' => is(&[b"panic", b"panicked"]),
+        b'r' => is(&[b"refused", b"rejected"]),
+        b's' => is(&[b"segfault", b"severe"]),
+        b't' => is(&[b"timeout", b"timeouts", b"traceback"]),
+        b'u' => is(&[b"unreachable", b"unauthorized"]),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_found_where_loggers_write_them() {
+        use Severity::{Error, Info, Warning};
+        let cases = [
+            ("2024-03-01 10:00:00,123 ERROR [main] c.e.App - no route", Some(Error)),
+            ("2024-03-01 10:00:00 WARN  queue is filling up", Some(Warning)),
+            ("081109 203518 143 INFO dfs.DataNode: receiving", Some(Info)),
+            ("ts=2024-03-01T10:00:00Z level=error msg=\"disk gone\"", Some(Error)),
+            (r#"{"time":"2024","level":"warning","msg":"slow"}"#, Some(Warning)),
+            (r#"{"severity": "INFO", "message": "served"}"#, Some(Info)),
+            ("[Sun Dec 04 04:47:44 2005] [error] mod_x child in state 6", Some(Error)),
+            ("[Sun Dec 04 04:47:44 2005] [notice] workers ready", Some(Info)),
+            ("E1120 10:15:30.123456  4321 pool.cc:12] lost", Some(Error)),
+            ("I1120 10:15:30.123456  4321 pool.cc:12] ready", Some(Info)),
+            ("03-17 16:13:38.811  1702  2395 W WindowManager: late", Some(Warning)),
+            ("E/ActivityManager( 123): gone", Some(Error)),
+            ("WARNING:root:disk is slow", Some(Warning)),
+            ("src/a.c:3:7: warning: unused variable 'x'", Some(Warning)),
+            ("error: could not open", Some(Error)),
+            ("error[E0601]: `main` function not found", Some(Error)),
+            (r#"10.0.0.1 - - [01/Mar/2024:10:00:00 +0000] "GET /a HTTP/1.1" 503 12"#, Some(Error)),
+            (r#"10.0.0.1 - - [01/Mar/2024:10:00:00 +0000] "GET /a HTTP/1.1" 404 12"#, Some(Warning)),
+            (r#"10.0.0.1 - - [01/Mar/2024:10:00:00 +0000] "GET /errors HTTP/1.1" 200 12"#, Some(Info)),
+            ("Mar  1 10:00:00 host sshd[12]: Failed password for root from 10.0.0.1", Some(Error)),
+            ("java.io.IOException: broken pipe", Some(Error)),
+            ("ModuleNotFoundError: No module named 'x'", Some(Error)),
+            ("connection refused by 10.0.0.7", Some(Error)),
+        ];
+        for (line, wanted) in cases {
+            assert_eq!(of(line), wanted, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_denied_or_a_name_is_no_trouble() {
+        for line in [
+            "0 errors, 0 failures",
+            "finished with no error",
+            "summary errors=0 failed=0",
+            r#"{"ok":true,"error":null}"#,
+            "reading src/errors.rs and error_handler",
+            "fn on_error(self)",
+            "error-page template loaded",
+            "timeout=0",
+            "information desk",
+            "ErrorReporter ready",
+        ] {
+            assert!(!said(line).trouble, "{line}");
+            assert_ne!(of(line), Some(Severity::Error), "{line}");
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Lines that say the same thing about different values.
+//!
+//! Two steps, both linear. A line's *words* are hashed with every value masked (numbers, addresses, paths, ids, times):
+//! lines of one hash are a *variant*. Variants of the same length, with the same first word and the same others but for a
+//! few places, are a *group* (after Drain, He et al. 2017: a fixed-depth tree, then similarity). The first few variants of
+//! a group are templates of their own, so that `Starting` and `Finished` stay apart; where there are more, the word that
+//! differs is a value (a user's name), and the rest of the group is one template.
+
+use std::collections::HashMap;
+
+/// Words of a line that take part in the comparison; all take part in the variant's hash.
+const WORDS: usize = 40;
+/// In one place the lines of a group may differ, and in one more for every so many words.
+const WORDS_PER_PLACE: usize = 12;
+/// Second words after one first word that have a bucket of their own.
+const CHILDREN: u32 = 12;
+/// Groups in one bucket that a new variant is compared with.
+const CANDIDATES: usize = 32;
+/// Variants of a group that are templates of their own: of plain lines, and of those of another class.
+const VARIANTS: [u32; 2] = [4, 8];
+/// A masked value.
+const VALUE: u32 = 0;
+const NONE: u32 = u32::MAX;
+
+/// What is known of one template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Template {
+    pub(crate) count: u32,
+    /// The first and the last line that were learnt of it.
+    pub(crate) first: u32,
+    pub(crate) last: u32,
+    /// Whether its lines differ at all.
+    pub(crate) differ: bool,
+    bytes: u64,
+}
+
+#[derive(Debug)]
+struct Group {
+    words: Vec<u32>,
+    /// The places in which its variants differ, one bit each.
+    places: u64,
+    variants: u32,
+    /// The template of all variants beyond the first few.
+    pooled: u32,
+}
+
+/// The templates of the lines learnt so far.
+#[derive(Debug, Default)]
+pub(crate) struct Templates {
+    known: HashMap<u64, u32>,
+    buckets: HashMap<u64, Vec<u32>>,
+    /// How many second words follow a first one.
+    children: HashMap<u64, u32>,
+    groups: Vec<Group>,
+    all: Vec<Template>,
+    words: Vec<u32>,
+}
+
+impl Templates {
+    /// The template of a line. Lines of another `class` are never alike.
+    pub(crate) fn learn(&mut self, at: usize, line: &str, class: u8) -> u32 {
+        let at = u32::try_from(at).unwrap_or(NONE);
+        let masked = mask(line, class, &mut self.words);
+        let id = match self.known.get(&masked.hash) {
+            Some(id) => *id,
+            None => {
+                let id = self.place(&masked, at, class);
+                self.known.insert(masked.hash, id);
+                id
+            }
+        };
+        if let Some(template) = self.all.get_mut(id as usize) {
+            if template.count == 0 {
+                template.first = at;
+                template.bytes = masked.bytes;
+            }
+            template.count += 1;
+            template.last = at;
+            template.differ |= template.bytes != masked.bytes;
+        }
+        id
+    }
+
+    pub(crate) fn get(&self, id: u32) -> Option<&Template> {
+        self.all.get(id as usize)
+    }
+
+    fn place(&mut self, masked: &Masked, at: u32, class: u8) -> u32 {
+        let fresh = self.all.len() as u32;
+        // A second word with many values is a value itself: its lines share one bucket.
+        let children = self.children.entry(masked.first).or_default();
+        let new = !self.buckets.contains_key(&masked.second);
+        let bucket = if new && *children >= CHILDREN { masked.first } else { masked.second };
+        *children += u32::from(new && *children < CHILDREN);
+        let bucket = self.buckets.entry(bucket).or_default();
+        let allowed = 1 + self.words.len() as u32 / WORDS_PER_PLACE as u32;
+        let mut best: Option<(u32, u64, u32)> = None;
+        for id in bucket.iter() {
+            let Some(group) = self.groups.get(*id as usize) else { continue };
+            let places = differing(&group.words, &self.words) | group.places;
+            let grown = (places ^ group.places).count_ones();
+            if places.count_ones() <= allowed && best.is_none_or(|(least, _, _)| grown < least) {
+                best = Some((grown, places, *id));
+            }
+        }
+        let group =
+            best.and_then(|(_, places, id)| self.groups.get_mut(id as usize).map(|group| (places, group)));
+        let Some((places, group)) = group else {
+            if bucket.len() < CANDIDATES {
+                bucket.push(self.groups.len() as u32);
+                self.groups.push(Group { words: self.words.clone(), places: 0, variants: 1, pooled: NONE });
+            }
+            return self.open(fresh, at);
+        };
+        group.places = places;
+        group.variants += 1;
+        if group.variants <= VARIANTS.get(usize::from(class)).or(VARIANTS.last()).copied().unwrap_or(1) {
+            return self.open(fresh, at);
+        }
+        if group.pooled == NONE {
+            group.pooled = fresh;
+            return self.open(fresh, at);
+        }
+        group.pooled
+    }
+
+    fn open(&mut self, id: u32, at: u32) -> u32 {
+        self.all.push(Template { count: 0, first: at, last: at, differ: false, bytes: 0 });
+        id
+    }
+}
+
+/// The places in which two lines of the same length differ.
+fn differing(a: &[u32], b: &[u32]) -> u64 {
+    a.iter().zip(b).enumerate().fold(0, |places, (at, (a, b))| if a == b { places } else { places | 1 << at })
+}
+
+/// A line with its values masked.
+struct Masked {
+    /// Of all words, values masked.
+    hash: u64,
+    /// Of the whole line.
+    bytes: u64,
+    /// Of how many words there are, and the first that is no value.
+    first: u64,
+    /// The same with the second.
+    second: u64,
+}
+
+const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
+
+fn mix(hash: u64, value: u64) -> u64 {
+    let mixed = (hash ^ value).wrapping_mul(SEED);
+    mixed ^ (mixed >> 29)
+}
+
+/// The hash of some bytes: eight at a time.
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
+    let mut hash = bytes.len() as u64;
+    let mut chunks = bytes.chunks_exact(8);
+    for chunk in &mut chunks {
+        hash = mix(hash, chunk.try_into().map_or(0, u64::from_le_bytes));
+    }
+    let tail = chunks.remainder().iter().fold(0, |tail, byte| (tail << 8) | u64::from(*byte));
+    mix(hash, tail)
+}
+
+/// What lines of the same words have in common, whatever their values.
+pub(crate) fn masked_hash(line: &str, words: &mut Vec<u32>) -> u64 {
+    mask(line, 0, words).hash
+}
+
+fn mask(line: &str, class: u8, words: &mut Vec<u32>) -> Masked {
+    words.clear();
+    let bytes = line.as_bytes();
+    let mut hash_all = mix(SEED, u64::from(class));
+    let (mut first, mut second, mut heads) = (hash_all, hash_all, 0);
+    let (mut at, mut was_value, mut count, mut asked) = (0, false, 0u64, false);
+    while let Some(byte) = bytes.get(at) {
+        if !in_word(*byte) {
+            at += 1;
+            continue;
+        }
+        let path = *byte == b'/';
+        let end = at
+            + bytes.iter().skip(at).take_while(|byte| in_word(**byte) || path && !ends_path(**byte)).count();
+        let word = bytes.get(at..end).unwrap_or_default();
+        // The status of an answer is no value; what follows it (sizes, browsers) tells lines apart but says nothing else.
+        let status = asked && word.len() == 3 && word.iter().all(u8::is_ascii_digit);
+        let value = !status && is_value(word, count);
+        asked = word.starts_with(b"HTTP/");
+        at = if status { bytes.len() } else { end };
+        // Values side by side are one: the parts of a time, the items of a list.
+        if value && was_value {
+            continue;
+        }
+        was_value = value;
+        count += 1;
+        let said = if value { VALUE } else { (hash(word) >> 32) as u32 | 1 };
+        hash_all = mix(hash_all, u64::from(said));
+        if !value && heads < 2 {
+            heads += 1;
+            second = mix(second, u64::from(said));
+            first = if heads == 1 { second } else { first };
+        }
+        if words.len() < WORDS {
+            words.push(said);
+        }
+    }
+    Masked {
+        hash: hash_all,
+        bytes: hash(bytes),
+        first: mix(first, count),
+        second: mix(second, count).rotate_left(1),
+    }
+}
+
+/// What ends a path or an address with its query.
+fn ends_path(byte: u8) -> bool {
+    byte <= b' '
+        || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'(' | b')' | b'[' | b']' | b'{' | b'}' | b',' | b';')
+}
+
+fn in_word(byte: u8) -> bool {
+    WORD.get(usize::from(byte)).copied().unwrap_or(false)
+}
+
+/// What words are made of: letters, digits, and what joins the parts of names, paths and numbers.
+const WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let b = byte as u8;
+        #[allow(clippy::indexing_slicing, reason = "the index is below the length")]
+        {
+            table[byte] = b.is_ascii_alphanumeric()
+                || b >= 0x80
+                || matches!(b, b'_' | b'-' | b'.' | b'/' | b'\\' | b'@' | b'$' | b'%' | b'+' | b'~' | b'#');
+        }
+        byte += 1;
+    }
+    table
+};
+
+/// Whether a word is a value: has digits (but is no error's code), is a path, a long hexadecimal number, or, early in a
+/// line, the name of a day or month.
+fn is_value(word: &[u8], place: u64) -> bool {
+    let digits = word.iter().filter(|byte| byte.is_ascii_digit()).count();
+    if digits > 0 {
+        return !(place > 0 && is_code(word, digits));
+    }
+    let slashes = word.iter().filter(|byte| **byte == b'/').count();
+    if slashes >= 2 || (slashes == 1 && word.first() == Some(&b'/') && word.len() > 1) {
+        return true;
+    }
+    if word.iter().all(|byte| matches!(byte, b'-' | b'.' | b'_' | b'+' | b'~' | b'#')) {
+        return true;
+    }
+    if word.len() >= 8 && word.iter().all(u8::is_ascii_hexdigit) {
+        return true;
+    }
+    place < 5 && word.len() == 3 && is_date_word(word)
+}
+
+/// The English names of days and months, as logs shorten them.
+pub(crate) fn is_date_word(word: &[u8]) -> bool {
+    const NAMES: [&[u8]; 19] = [
+        b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
+        b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun",
+    ];
+    NAMES.contains(&word)
+}
+
+/// `E0308`, `ORA-01555`, `TS2304`: a few capitals, then three to five digits.
+fn is_code(word: &[u8], digits: usize) -> bool {
+    let capitals = word.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
+    let dash = usize::from(word.get(capitals) == Some(&b'-'));
+    (1..=4).contains(&capitals) && (3..=5).contains(&digits) && capitals + dash + digits == word.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(text: &[&str]) -> Vec<u32> {
+        let mut templates = Templates::default();
+        text.iter().enumerate().map(|(at, line)| templates.learn(at, line, 0)).collect()
+    }
+
+    #[test]
+    fn values_do_not_tell_lines_apart_but_words_do() {
+        let got = ids(&[
+            "10:00:01 INFO got block blk_12 of 7 from /10.0.0.1:50010",
+            "10:00:02 INFO got block blk_-98 of 11 from /10.0.0.22:50010",
+            "10:00:02 INFO Starting task 4.0 in stage 1 on node-7",
+            "10:00:03 INFO Finished task 4.0 in stage 1 on node-7",
+            "10:00:03 INFO Starting task 5.0 in stage 1 on node-2",
+            "10:00:04 raised E0308 in a.rs",
+            "10:00:04 raised E0599 in a.rs",
+        ]);
+        assert_eq!(got[0], got[1]);
+        assert_eq!(got[2], got[4]);
+        assert_ne!(got[2], got[3]);
+        assert_ne!(got[5], got[6]);
+    }
+
+    #[test]
+    fn a_word_with_many_values_becomes_one() {
+        let names = ["ann", "bob", "cleo", "dan", "eve", "fay", "gus", "hal", "ida", "jon"];
+        let lines: Vec<String> = names
+            .iter()
+            .map(|name| format!("10:00:01 sshd: failed login of {name} from 10.0.0.7 port 22"))
+            .collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let got = ids(&lines);
+        assert!(got[4..].iter().all(|id| *id == got[4]), "{got:?}");
+        assert!(got[..4].iter().all(|id| *id != got[4]));
+    }
+
+    #[test]
+    fn a_template_knows_its_places() {
+        let mut templates = Templates::default();
+        let id = templates.learn(3, "served 12 in 4 ms", 0);
+        templates.learn(5, "closed", 0);
+        templates.learn(9, "served 13 in 5 ms", 0);
+        let template = templates.get(id).unwrap();
+        assert_eq!((template.count, template.first, template.last, template.differ), (2, 3, 9, true));
+        let id = templates.learn(10, "closed", 0);
+        assert!(!templates.get(id).unwrap().differ);
+        assert_ne!(templates.learn(11, "closed", 1), id);
+    }
+}

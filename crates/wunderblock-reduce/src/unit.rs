@@ -1,0 +1,216 @@
+//! Units: the stretches a reader of one kind judges, and the choice among them.
+//!
+//! A reader never writes text and never drops any: it says of each stretch what it is worth. What stays is decided here,
+//! the same way for every kind.
+
+use std::ops::Range;
+
+use crate::lines::Lines;
+use crate::mark::{Gap, Measure, Told};
+use crate::piece::Piece;
+
+/// What a stretch is worth. The order is that of the choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Rank {
+    /// Repetition, progress, boilerplate: left out at the level `fold`, if enough of it stands together.
+    Filler,
+    /// Stays unless a budget is short.
+    Context,
+    /// The structure in which the rest is understood: headings, headers, first and last examples.
+    Frame,
+    /// What one reads such a text for: errors, failures, changed lines, totals.
+    Must,
+}
+
+/// A stretch of the source and what it is worth.
+#[derive(Clone, Debug)]
+pub(crate) struct Unit {
+    pub(crate) span: Range<usize>,
+    pub(crate) rank: Rank,
+    /// Which goes first among those of the same rank: the higher.
+    pub(crate) score: u16,
+    /// What it counts as if it is left out: `WARN`, `passed`. Counted in the mark.
+    pub(crate) label: Option<&'static str>,
+    /// A mark that stands after it if it stays: `⟨×47⟩`.
+    pub(crate) note: Option<String>,
+    /// What describes it in the mark if it is left out: `body of fn parse`.
+    pub(crate) told: Option<Box<str>>,
+}
+
+impl Unit {
+    pub(crate) fn new(span: Range<usize>, rank: Rank) -> Self {
+        Self { span, rank, score: 0, label: None, note: None, told: None }
+    }
+
+    fn bytes(&self) -> usize {
+        self.span.len() + self.note.as_ref().map_or(0, |note| note.len() + 1)
+    }
+}
+
+/// How much of a text stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// All but filler.
+    Fold,
+    /// At most so many bytes, marks included.
+    Bytes(usize),
+}
+
+/// What the mark of a gap weighs, about: a shorter gap is not worth one.
+pub(crate) const MARK_BYTES: usize = 72;
+
+/// The pieces that stay, and the gaps between them.
+pub(crate) fn choose(lines: &Lines<'_>, units: &[Unit], room: Room) -> Vec<Piece> {
+    let mut kept = match room {
+        Room::Fold => units.iter().map(|unit| unit.rank > Rank::Filler).collect(),
+        Room::Bytes(bytes) => within(units, bytes),
+    };
+    close_small_gaps(units, &mut kept);
+    cut(lines, units, &kept)
+}
+
+/// The best units that fit into `bytes`. A unit that would not fit is passed over: a smaller one after it may.
+fn within(units: &[Unit], bytes: usize) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..units.len()).collect();
+    order.sort_by_key(|at| units.get(*at).map(|unit| (std::cmp::Reverse((unit.rank, unit.score)), *at)));
+    let mut kept = vec![false; units.len()];
+    let mut spent = if units.is_empty() { 0 } else { MARK_BYTES };
+    for at in order {
+        let Some(unit) = units.get(at) else { continue };
+        let beside = |at: Option<usize>| at.and_then(|at| kept.get(at)).copied().unwrap_or(true);
+        // A unit between two gaps splits one mark into two; one that fills a gap saves its mark.
+        let (before, after) = (beside(at.checked_sub(1)), beside(Some(at + 1)));
+        let grown = match (before, after) {
+            (false, false) => spent + unit.bytes() + MARK_BYTES,
+            (true, true) => (spent + unit.bytes()).saturating_sub(MARK_BYTES),
+            _ => spent + unit.bytes(),
+        };
+        if grown <= bytes
+            && let Some(kept) = kept.get_mut(at)
+        {
+            *kept = true;
+            spent = grown;
+        }
+    }
+    kept
+}
+
+/// Gaps that weigh no more than their mark are no gaps.
+fn close_small_gaps(units: &[Unit], kept: &mut [bool]) {
+    let mut at = 0;
+    while at < units.len() {
+        let end = run_end(kept, at);
+        let gone = !kept.get(at).copied().unwrap_or(true);
+        let weight: usize = units.get(at..end).unwrap_or_default().iter().map(Unit::bytes).sum();
+        if gone && weight <= MARK_BYTES {
+            kept.iter_mut().take(end).skip(at).for_each(|kept| *kept = true);
+        }
+        at = end;
+    }
+}
+
+/// Where the run of units that share the fate of the one at `at` ends.
+fn run_end(kept: &[bool], at: usize) -> usize {
+    let fate = kept.get(at);
+    at + kept.iter().skip(at).take_while(|kept| Some(*kept) == fate).count()
+}
+
+fn cut(lines: &Lines<'_>, units: &[Unit], kept: &[bool]) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    while at < units.len() {
+        let end = run_end(kept, at).max(at + 1);
+        let run = units.get(at..end).unwrap_or_default();
+        if kept.get(at).copied().unwrap_or(true) {
+            for unit in run {
+                pieces.push(Piece::Keep(unit.span.clone()));
+                pieces.extend(unit.note.clone().map(Piece::Note));
+            }
+        } else {
+            pieces.push(Piece::Gap { gap: gap(lines, run), shown: None });
+        }
+        at = end;
+    }
+    pieces
+}
+
+/// The gap that a run of units leaves: in lines where it is made of whole lines, else in bytes.
+fn gap(lines: &Lines<'_>, run: &[Unit]) -> Gap {
+    let start = run.first().map_or(0, |unit| unit.span.start);
+    let end = run.last().map_or(start, |unit| unit.span.end);
+    let told = told(run);
+    let (first, last) = (lines.at(start), lines.at(end.saturating_sub(1).max(start)));
+    if lines.span(first).start == start && lines.span(last).end == end {
+        let (first, last) = (first as u64 + 1, last as u64 + 1);
+        return Gap { span: start..end, measure: Measure::Lines, first, last, within: None, told };
+    }
+    let (first, last) = (start as u64 + 1, end as u64);
+    Gap { span: start..end, measure: Measure::Bytes, first, last, within: None, told }
+}
+
+/// At most so many descriptions stand in one mark.
+const TOLD_MAX: usize = 3;
+
+fn told(run: &[Unit]) -> Vec<Told> {
+    let mut counts: Vec<(&'static str, u64)> = Vec::new();
+    for label in run.iter().filter_map(|unit| unit.label) {
+        match counts.iter_mut().find(|(known, _)| *known == label) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((label, 1)),
+        }
+    }
+    let counted = counts.into_iter().map(|(what, count)| Told { count: Some(count), what: what.into() });
+    // Parts of one thing say what it is once.
+    let mut described: Vec<&Box<str>> = Vec::new();
+    for what in run.iter().filter_map(|unit| unit.told.as_ref()) {
+        if described.len() < TOLD_MAX && !described.contains(&what) {
+            described.push(what);
+        }
+    }
+    counted.chain(described.into_iter().map(|what| Told { count: None, what: what.clone() })).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::piece;
+
+    fn units(lines: &Lines<'_>, ranks: &[Rank]) -> Vec<Unit> {
+        ranks.iter().enumerate().map(|(line, rank)| Unit::new(lines.span(line), *rank)).collect()
+    }
+
+    #[test]
+    fn folding_leaves_out_filler_and_says_where_it_was() {
+        let text: String =
+            (1..=9).map(|line| format!("line {line} of a text long enough for a mark\n")).collect();
+        let lines = Lines::of(&text);
+        let mut ranks = vec![Rank::Filler; 9];
+        ranks[0] = Rank::Frame;
+        ranks[8] = Rank::Must;
+        let pieces = choose(&lines, &units(&lines, &ranks), Room::Fold);
+        assert!(piece::tiles(&pieces, text.len()));
+        assert_eq!(
+            piece::write(&pieces, &text, Some("wb:0123456789abcdef")),
+            "line 1 of a text long enough for a mark\n\
+             ⟨… lines 2–8: 7 lines · wb:0123456789abcdef⟩\n\
+             line 9 of a text long enough for a mark\n"
+        );
+    }
+
+    #[test]
+    fn a_budget_is_filled_in_the_order_of_worth() {
+        let text: String = (1..=40).map(|line| format!("line {line:02} with thirty bytes here\n")).collect();
+        let lines = Lines::of(&text);
+        let mut ranks = vec![Rank::Context; 40];
+        ranks[20] = Rank::Must;
+        let units = units(&lines, &ranks);
+        for room in [80, 200, 500, 1_000, text.len()] {
+            let pieces = choose(&lines, &units, Room::Bytes(room));
+            assert!(piece::tiles(&pieces, text.len()));
+            let short = piece::write(&pieces, &text, None);
+            assert!(short.len() <= room.max(MARK_BYTES), "{} of {room}", short.len());
+            assert!(room < 200 || short.contains("line 21"), "{short}");
+            assert!(room < 500 || short.len() * 10 >= room * 8, "{} of {room}", short.len());
+        }
+    }
+}

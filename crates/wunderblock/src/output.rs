@@ -1,0 +1,216 @@
+//! What a program wrote: kept byte for byte, shown shortened.
+//!
+//! The bytes are durable before a text that names them is handed out. Text is kept as the result of a tool call in a
+//! session, so that it is searched, listed and erased like any other; bytes that are no text, and what is too large for a
+//! body, are kept as a source with a session of its own.
+
+use crate::engine::{Engine, random, unexpected};
+use crate::error::Error;
+use crate::limits::{MAX_DOCUMENT, SOURCE_CHUNK};
+use crate::record::pack_all;
+use crate::session::Session;
+use crate::store::{Answer, Query, SourceBy, Write, Written, codec};
+use std::collections::HashSet;
+use wunderblock_core::event::{Fact, MessageAppended, NewEvent, SessionOpened, Source};
+use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
+use wunderblock_core::message::{Message, Part, Role};
+use wunderblock_reduce::{Kind, Level, Reduced};
+
+/// What a program wrote, and what is known of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Output<'o> {
+    /// The bytes.
+    pub bytes: &'o [u8],
+    /// The tool's name: `run`, `reduce`.
+    pub tool: &'o str,
+    /// The tool's arguments, a JSON object.
+    pub input: &'o str,
+    /// Whether it failed.
+    pub failed: bool,
+}
+
+/// How an output is to be shortened.
+#[derive(Clone, Copy)]
+pub struct Wanted<'o> {
+    /// How far to go.
+    pub level: Level,
+    /// What it is, if known.
+    pub kind: Option<Kind>,
+    /// The command that wrote it, if known.
+    pub command: Option<&'o str>,
+    /// What the reader looks for.
+    pub query: Option<&'o str>,
+    /// How many tokens a text has.
+    pub count: &'o dyn Fn(&str) -> u64,
+}
+
+/// A shortened output.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// What is shown.
+    pub reduced: Reduced,
+    /// How the bytes are read back; none where nothing was changed, so that nothing had to be kept.
+    pub handle: Option<Handle>,
+}
+
+/// Whether an output is kept that is shown as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// All outputs are.
+    Always,
+    /// Only those that are shown shortened.
+    IfReduced,
+}
+
+impl Output<'_> {
+    /// Shortens it and keeps its bytes in a session, durable when this returns.
+    ///
+    /// # Errors
+    /// When the ledger cannot be written. Then nothing was shortened.
+    pub async fn shorten(&self, session: &Session, keep: Keep, wanted: &Wanted<'_>) -> Result<Kept, Error> {
+        let engine = &session.engine;
+        let handle = codec::handle(&codec::body_hash(&engine.tenant.key, self.bytes));
+        let written = handle.to_string();
+        let known = engine.known_handles(self.bytes).await?;
+        let ours = |handle: &str| known.contains(handle);
+        let options = wunderblock_reduce::Options {
+            level: wanted.level,
+            kind: wanted.kind,
+            command: wanted.command,
+            query: wanted.query,
+            handle: Some(&written),
+            count: wanted.count,
+            ours: &ours,
+        };
+        let reduced = wunderblock_reduce::reduce(self.bytes, &options);
+        let changed = reduced.untouched.is_none() || !reduced.gaps.is_empty();
+        if !changed && keep == Keep::IfReduced {
+            return Ok(Kept { reduced, handle: None });
+        }
+        match std::str::from_utf8(self.bytes) {
+            Ok(text) if self.bytes.len() as u64 <= MAX_DOCUMENT => {
+                engine.keep_text(&session.id, self, text).await?
+            }
+            _ => engine.keep_bytes(&session.id, self, handle).await?,
+        }
+        Ok(Kept { reduced, handle: changed.then_some(handle) })
+    }
+}
+
+impl Engine {
+    /// The handles of this ledger among those in the marks of a text: whoever writes a text can write a mark.
+    async fn known_handles(&self, bytes: &[u8]) -> Result<HashSet<String>, Error> {
+        let text = String::from_utf8_lossy(bytes);
+        let mut known = HashSet::new();
+        let mut asked = HashSet::new();
+        for found in wunderblock_reduce::gaps(&text).filter_map(|found| found.handle).take(MAX_ASKED) {
+            let Ok(handle) = found.parse::<Handle>() else { continue };
+            if !asked.insert(handle) {
+                continue;
+            }
+            let named = self.one(Query::Resolve { tenant: self.tenant.no, handle }).await?;
+            if matches!(named, Answer::Named(Some(_))) {
+                known.insert(found.to_owned());
+            }
+        }
+        Ok(known)
+    }
+
+    async fn keep_text(&self, session: &StreamId, output: &Output<'_>, text: &str) -> Result<(), Error> {
+        let call = format!("{}-{}", output.tool, hex(random::<8>()?));
+        let events = self.exchange(output, &call, text.to_owned())?;
+        let writes = self.appending(session, None, events).await?;
+        self.storage.commit(writes).await?;
+        Ok(())
+    }
+
+    /// A call and its result, as they are recorded.
+    fn exchange(&self, output: &Output<'_>, call: &str, text: String) -> Result<Vec<NewEvent>, Error> {
+        let id = CallId::from(call);
+        let asked = Part::ToolCall {
+            call: id.clone(),
+            name: output.tool.into(),
+            input: output.input.into(),
+            gist: None,
+            extra: None,
+        };
+        let answered = Part::ToolResult {
+            call: id,
+            content: vec![Part::text(text)],
+            failed: output.failed,
+            extra: None,
+        };
+        let said = |name: &str, role, part| -> Result<NewEvent, Error> {
+            let message = Message::new(role, vec![part]);
+            let fact = Fact::MessageAppended(MessageAppended { message });
+            Ok(NewEvent {
+                id: EventId::new(format!("{call}:{name}"))?,
+                at: self.now(),
+                source: Source::Live,
+                fact,
+            })
+        };
+        Ok(vec![said("call", Role::Assistant, asked)?, said("result", Role::Tool, answered)?])
+    }
+
+    /// The writes that append events, and open the session if it is new. Nothing is counted now: the background does it.
+    async fn appending(
+        &self,
+        session: &StreamId,
+        source: Option<crate::store::SourceNo>,
+        events: Vec<NewEvent>,
+    ) -> Result<Vec<Write>, Error> {
+        let mut writes = Vec::new();
+        if self.info(session).await?.is_none() {
+            writes.append(&mut self.opening(session, SessionOpened::default(), (self.now(), source))?);
+        }
+        let events = pack_all(&self.tenant.key, events)?;
+        let (tenant, stream) = (self.tenant.no, session.clone());
+        writes.push(Write::Append { tenant, stream, expect_head: None, events });
+        Ok(writes)
+    }
+
+    /// Keeps bytes as a source, under the handle of the bytes. Equal bytes are kept once.
+    async fn keep_bytes(&self, session: &StreamId, output: &Output<'_>, handle: Handle) -> Result<(), Error> {
+        let key = format!("output/{handle}");
+        let there =
+            self.one(Query::Source { tenant: self.tenant.no, by: SourceBy::Key(key.clone()) }).await?;
+        if matches!(&there, Answer::Source(Some(info)) if info.revision > 0 && !info.erased) {
+            return Ok(());
+        }
+        let begin = Write::Source {
+            tenant: self.tenant.no,
+            key,
+            handle,
+            format: BYTES.to_owned(),
+            shared: 0,
+            at: self.now(),
+        };
+        let Some(Written::Source(source, _)) = self.storage.commit(vec![begin]).await?.pop() else {
+            return Err(unexpected());
+        };
+        let mut offset = 0;
+        for chunk in output.bytes.chunks(SOURCE_CHUNK) {
+            let len = chunk.len() as u64;
+            self.storage.commit(vec![Write::Chunk { source, offset, len, data: codec::pack(chunk) }]).await?;
+            offset += len;
+        }
+        let hash = *blake3::hash(output.bytes).as_bytes();
+        let note = format!("⟨{offset} bytes, kept as they are · {handle}⟩");
+        let call = format!("{}-{}", output.tool, hex(random::<8>()?));
+        let stream = StreamId::new(format!("{session}-{call}"))?;
+        let mut writes = vec![Write::SourceEnd { source, len: offset, hash }];
+        writes.append(&mut self.appending(&stream, Some(source), self.exchange(output, &call, note)?).await?);
+        self.storage.commit(writes).await?;
+        Ok(())
+    }
+}
+
+/// The format of a source that is only bytes.
+const BYTES: &str = "bytes";
+/// Handles of marks that are looked up at most; a text with more foreign ones is text.
+const MAX_ASKED: usize = 64;
+
+fn hex(bytes: [u8; 8]) -> String {
+    format!("{:016x}", u64::from_be_bytes(bytes))
+}

@@ -1,0 +1,312 @@
+//! What of a lane's view enters its next request shorter: chosen, shortened, and made facts.
+//!
+//! ```text
+//! View ─ Choice::more ─► Candidate … texts ─ shorten ─► ContentReduced … ─ Choice::gained ─► more
+//! ```
+//! The choice goes from the newest entry back, as far as a request reaches with what has become shorter. It reads no text;
+//! whoever has the texts brings them. The same view gives the same facts, whoever asks: nothing here depends on a clock, on
+//! how many threads there are, or on what else is loaded.
+
+mod reads;
+
+use crate::engine::Reducer;
+use crate::error::Error;
+use crate::gauge::Scales;
+use crate::parallel;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use wunderblock_core::cost;
+use wunderblock_core::event::{ContentReduced, Reduction};
+use wunderblock_core::id::Handle;
+use wunderblock_core::message::{Body, Part};
+use wunderblock_core::pair::{Call, arrange};
+use wunderblock_core::policy::{Reach, Reduce};
+use wunderblock_core::ports::{Bodies, Gauge as _};
+use wunderblock_core::step::At;
+use wunderblock_core::units::{Bytes, Tokens};
+use wunderblock_core::view::{Entry, View};
+use wunderblock_reduce::{Level, Options, detect, gaps};
+
+/// A failure is what the next step is about. Shorter ones stay as they are.
+const FAILURE_CHARS: usize = 8_000;
+/// Handles in marks that are asked about, of all texts of one round together. A text that names more was not written here.
+const MARKS: usize = 256;
+/// Times a request can reach further back because what is newer has become shorter. Each gains a part of what the one
+/// before gained, and is a question to the ledger.
+const ROUNDS: usize = 8;
+/// From so many bytes on several threads share the work; below that starting them costs more than it saves.
+const SHARED: usize = 64 << 10;
+
+/// A text that is looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    at: At,
+    /// Its body.
+    pub(crate) handle: Handle,
+    bytes: Bytes,
+    failed: bool,
+    /// What was run, if something was.
+    command: Option<Box<str>>,
+}
+
+/// With what texts are made shorter.
+#[derive(Clone, Copy)]
+pub(crate) struct Means<'a> {
+    pub(crate) rules: &'a Reduce,
+    pub(crate) gauge: &'a Scales,
+    pub(crate) reducer: Reducer,
+}
+
+/// The choice of candidates, under way.
+pub(crate) struct Choice<'a> {
+    view: &'a View,
+    rules: &'a Reduce,
+    gauge: &'a Scales,
+    /// The results of this view by their places, with their calls.
+    calls: HashMap<At, Call>,
+    /// The entries not looked at yet that no request of the lane has shown, the newest last.
+    entries: Vec<&'a Entry>,
+    room: Tokens,
+    rounds: usize,
+}
+
+impl<'a> Choice<'a> {
+    /// Begins; `room` is what a request can hold.
+    pub(crate) fn new(view: &'a View, means: &Means<'a>, room: Tokens) -> Self {
+        let Means { rules, gauge, .. } = *means;
+        let fresh = view.shown_through().next().max(view.trim().stub_before);
+        let entries: Vec<&Entry> = match rules.is_off() {
+            true => Vec::new(),
+            false => view.entries().rev().take_while(|entry| entry.seq >= fresh).collect(),
+        };
+        // Most requests are asked for right after something short was said.
+        let has_large =
+            entries.iter().flat_map(|entry| &entry.message.parts).any(|part| is_large(part, rules));
+        let units = if has_large { arrange(view).units } else { Vec::new() };
+        let calls = units.iter().flat_map(|unit| unit.calls());
+        let calls = calls.filter_map(|call| Some((call.result?, call.clone()))).collect();
+        let entries = if has_large { entries.into_iter().rev().collect() } else { Vec::new() };
+        Self { view, rules, gauge, calls, entries, room, rounds: ROUNDS }
+    }
+
+    /// The next texts, the newest first: as many as fit as they are. None when a request reaches no further back.
+    pub(crate) fn more(&mut self) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        let Some(rounds) = self.rounds.checked_sub(1) else { return found };
+        self.rounds = rounds;
+        while self.room > Tokens::ZERO
+            && let Some(entry) = self.entries.pop()
+        {
+            for (index, part) in entry.message.parts.iter().enumerate() {
+                let shown = self.view.standing((entry.seq, index)).and_then(|at| self.view.reduced(at));
+                let cost = match shown {
+                    Some(shorter) => cost::part(&Part::text(shorter.clone()), self.gauge),
+                    None => cost::part(part, self.gauge),
+                };
+                self.room = self.room.saturating_sub(cost.tokens);
+                found.extend(self.candidate(entry, (index, part)));
+            }
+        }
+        found
+    }
+
+    /// Room that shorter texts have left.
+    pub(crate) fn gained(&mut self, facts: &[ContentReduced]) {
+        let saved = facts.iter().filter_map(|fact| fact.how.as_ref());
+        self.room += saved.map(|how| how.tokens_before.saturating_sub(how.tokens_after)).sum();
+    }
+
+    fn candidate(&self, entry: &Entry, (index, part): (usize, &Part)) -> Option<Candidate> {
+        let at = (entry.seq, index);
+        let Part::ToolResult { failed, .. } = part else { return None };
+        let body = only_text(part).filter(|body| body.bytes() >= self.rules.least)?;
+        let handle = body.handle()?;
+        let call = self.calls.get(&at).filter(|_| entry.message.standing.is_sendable())?;
+        let is_settled = self.view.trim().form_of(at).is_some() || self.view.standing(at).is_some();
+        // What somebody pinned is to be there as it is.
+        if is_settled || self.view.pinned().contains(&entry.seq) {
+            return None;
+        }
+        // A text has at most as many characters as bytes.
+        if *failed && body.bytes().0 < FAILURE_CHARS as u64 {
+            return None;
+        }
+        let Some(Part::ToolCall { name, gist, .. }) = self.view.part(call.place) else { return None };
+        let gist = gist.as_deref().unwrap_or_default();
+        if reads::is_read(name, gist) {
+            return None;
+        }
+        let command = reads::is_shell(name).then(|| gist.into());
+        Some(Candidate { at, handle, bytes: body.bytes(), failed: *failed, command })
+    }
+}
+
+/// The one text of a result; media may stand beside it. Of several, one mark could not say which it speaks of.
+fn only_text(part: &Part) -> Option<&Body> {
+    let Part::ToolResult { content, .. } = part else { return None };
+    let mut only = None;
+    for inner in content {
+        match inner {
+            Part::Text { text, .. } if only.is_none() => only = Some(text),
+            Part::Media { .. } => {}
+            _ => return None,
+        }
+    }
+    only
+}
+
+fn is_large(part: &Part, rules: &Reduce) -> bool {
+    only_text(part).is_some_and(|body| body.bytes() >= rules.least)
+}
+
+/// The handles that marks in these texts name: whether they are ours is for the ledger to say.
+pub(crate) fn named<'t>(texts: impl Iterator<Item = &'t str>) -> HashSet<Handle> {
+    let handles = texts.flat_map(gaps).filter_map(|mark| mark.handle?.parse().ok());
+    handles.take(MARKS).collect()
+}
+
+/// What a body becomes.
+#[derive(Clone, Debug)]
+struct Short {
+    text: String,
+    how: Reduction,
+}
+
+/// Shortens texts, each named by its candidate; what would not become shorter has no fact. `ours` are the handles that are
+/// known to the ledger, `pack` makes a body of a text.
+///
+/// # Errors
+/// When a thread ended early.
+pub(crate) fn shorten(
+    candidates: &[Candidate],
+    texts: &dyn Bodies,
+    means: &Means<'_>,
+    ours: &HashSet<Handle>,
+    pack: &dyn Fn(String) -> Body,
+) -> Result<Vec<ContentReduced>, Error> {
+    // The same text may have come twice, by different commands; it is shown alike then, as the newest has it.
+    let mut work: BTreeMap<Handle, (&Candidate, &str, Tokens)> = BTreeMap::new();
+    for candidate in candidates {
+        let Some(text) = texts.text(candidate.handle) else { continue };
+        if candidate.failed && text.chars().take(FAILURE_CHARS).count() < FAILURE_CHARS {
+            continue;
+        }
+        let tokens = means.gauge.blob(candidate.handle).tokens;
+        work.entry(candidate.handle).or_insert((candidate, text, tokens));
+    }
+    let bytes: usize = work.values().map(|(_, text, _)| text.len()).sum();
+    let items: Vec<(Handle, Item<'_>)> = work
+        .into_iter()
+        .map(|(handle, (candidate, text, tokens))| {
+            let command = candidate.command.as_deref();
+            (handle, Item { text, tokens, command, gauge: means.gauge.alike() })
+        })
+        .collect();
+    let (rules, reducer) = (means.rules, means.reducer);
+    let one = |(handle, item): (Handle, Item<'_>)| Ok((handle, item.short(handle, (rules, reducer), ours)));
+    let short: Vec<(Handle, Option<Short>)> = if bytes < SHARED {
+        items.into_iter().map(one).collect::<Result<_, Error>>()?
+    } else {
+        parallel::map(items, one)?
+    };
+    let short: HashMap<Handle, Short> =
+        short.into_iter().filter_map(|(handle, short)| Some((handle, short?))).collect();
+    Ok(facts(candidates, &short, pack))
+}
+
+fn facts(
+    candidates: &[Candidate],
+    short: &HashMap<Handle, Short>,
+    pack: &dyn Fn(String) -> Body,
+) -> Vec<ContentReduced> {
+    let fact = |candidate: &Candidate| {
+        let Short { text, how } = short.get(&candidate.handle)?.clone();
+        Some(ContentReduced {
+            target: candidate.at.0,
+            part: u32::try_from(candidate.at.1).ok()?,
+            text: pack(text),
+            reducer: how.kind.clone(),
+            bytes_before: candidate.bytes,
+            standing: true,
+            how: Some(how),
+        })
+    };
+    candidates.iter().filter_map(fact).collect()
+}
+
+/// One text on its way.
+struct Item<'t> {
+    text: &'t str,
+    tokens: Tokens,
+    command: Option<&'t str>,
+    gauge: Scales,
+}
+
+impl Item<'_> {
+    fn short(
+        &self,
+        handle: Handle,
+        (rules, reducer): (&Reduce, Reducer),
+        ours: &HashSet<Handle>,
+    ) -> Option<Short> {
+        let kind = detect(self.text);
+        if rules.except.iter().any(|except| except.name() == kind.name()) {
+            return None;
+        }
+        let level = match rules.level {
+            Reach::Off => return None,
+            Reach::Lossless => Level::Lossless,
+            Reach::Fold => Level::Fold,
+        };
+        // The text's own count is known; all others are of what it could become.
+        let is_whole = |text: &str| text.len() == self.text.len() && text == self.text;
+        let count = |text: &str| if is_whole(text) { self.tokens.0 } else { self.gauge.text(text).tokens.0 };
+        let own = handle.to_string();
+        let ours = |named: &str| named.parse().is_ok_and(|named: Handle| ours.contains(&named));
+        let options = Options {
+            level,
+            kind: Some(kind),
+            command: self.command,
+            query: None,
+            handle: Some(&own),
+            count: &count,
+            ours: &ours,
+        };
+        let reduced = reducer(self.text.as_bytes(), &options);
+        // Neither in tokens nor in bytes of the request may it be more than what it stands for.
+        let is_shorter = reduced.untouched.is_none()
+            && reduced.tokens_after < self.tokens.0
+            && crate::tokens::escaped_len(&reduced.text) <= crate::tokens::escaped_len(self.text)
+            && !reduced.text.trim().is_empty();
+        is_shorter.then(|| Short {
+            how: Reduction {
+                kind: reduced.kind.name().into(),
+                level: reduced.level.name().into(),
+                tokens_before: Tokens(reduced.tokens_before),
+                tokens_after: Tokens(reduced.tokens_after),
+                lossless: reduced.lossless,
+                gaps: reduced.gaps.len() as u64,
+            },
+            text: reduced.text,
+        })
+    }
+}
+
+/// Facts in the order of the session, in which they are recorded.
+pub(crate) fn in_order(mut facts: Vec<ContentReduced>) -> Vec<ContentReduced> {
+    facts.sort_by_key(|fact| (fact.target, fact.part));
+    facts
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use wunderblock_core::policy::TextKind;
+    use wunderblock_reduce::Kind;
+
+    #[test]
+    fn policies_name_the_kinds_there_are() {
+        let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+        let words: Vec<&str> = TextKind::ALL.iter().map(|kind| kind.name()).collect();
+        assert_eq!(kinds, words);
+    }
+}

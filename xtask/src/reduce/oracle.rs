@@ -1,0 +1,247 @@
+//! What one reads an output for, found by simple rules, kind by kind.
+//!
+//! A fact is a text that must be visible. The rules know nothing of how the readers choose: they are what a person would
+//! write down with a pencil beside the output.
+
+use regex::Regex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+use wunderblock_reduce::Kind;
+
+/// Something that must be visible.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Fact {
+    text: String,
+    /// Whether it speaks of something that failed.
+    pub(super) error: bool,
+}
+
+impl Fact {
+    /// Whether a text shows it.
+    pub(super) fn is_in(&self, text: &str) -> bool {
+        text.contains(&self.text)
+    }
+}
+
+/// Facts of one file at most: beyond that a sample, spread evenly, says as much.
+const MAX_FACTS: usize = 2_000;
+
+/// The facts of an output of that kind.
+pub(super) fn facts(text: &str, kind: Kind) -> Vec<Fact> {
+    let text = &plain(text);
+    let mut found = BTreeSet::new();
+    match kind {
+        Kind::Json => json(text, &mut found),
+        Kind::Log => log(text, &mut found),
+        Kind::Search => search(text, &mut found),
+        Kind::Table | Kind::Listing => table(text, &mut found),
+        kind => {
+            for (rule, error) in rules(kind) {
+                for line in text.lines() {
+                    if let Some(part) = rule.captures(line) {
+                        let whole = part.get(1).or_else(|| part.get(0)).map_or("", |part| part.as_str());
+                        add(&mut found, whole, *error);
+                    }
+                }
+            }
+        }
+    }
+    let every = found.len().div_ceil(MAX_FACTS).max(1);
+    found.into_iter().step_by(every).collect()
+}
+
+fn add(found: &mut BTreeSet<Fact>, text: &str, error: bool) {
+    let text = text.trim();
+    if text.len() >= 2 {
+        found.insert(Fact { text: text.to_owned(), error });
+    }
+}
+
+type Rule = (Regex, bool);
+
+fn compile(rules: &[(&str, bool)]) -> Vec<Rule> {
+    rules.iter().filter_map(|(rule, error)| Some((Regex::new(rule).ok()?, *error))).collect()
+}
+
+/// What counts in the kinds that are read line by line: the first group of each rule, or all it matches.
+fn rules(kind: Kind) -> &'static [Rule] {
+    static TESTS: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+        compile(&[
+            (r"^test (\S+) \.\.\. FAILED", true),
+            (r"^(?:FAILED|ERROR) (\S+)", true),
+            (r"^\s*--- FAIL: (\S+)", true),
+            (r"^\s*(?:✕|×|✗|FAIL) +(.{3,60}?)(?: \(\d+ ?ms\))?$", true),
+            (r"^(?:E  +)(\S.{3,80})", true),
+            (r"panicked at (\S+:\d+)", true),
+            (r"^(test result: .*)", false),
+            (r"^=+ (.*(?:passed|failed|error).*) in [\d.]+s", false),
+            (r"^(Tests:? .*)", false),
+            (r"^(?:not ok) (.*)", true),
+        ])
+    });
+    static BUILD: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+        compile(&[
+            (r"^(error(?:\[E\d+\])?: .*)", true),
+            (r"^\s*--> (\S+:\d+)", true),
+            (r"^(\S+:\d+:\d+): (?:fatal )?error", true),
+            (r"^(\S+\(\d+,\d+\)): error", true),
+            (r"^npm (?:ERR!|error) (.*)", true),
+            (r"^(warning: .*)", false),
+            (r"^\s*(Finished .*)", false),
+        ])
+    });
+    static TRACE: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+        compile(&[
+            (
+                r"^(?:Caused by: |Exception in thread \S+ )?((?:[\w$]+\.)*[\w$]*(?:Exception|Error)\b.{0,80})",
+                true,
+            ),
+            (r"panicked at (.{3,80})", true),
+        ])
+    });
+    static DIFF: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+        compile(&[(r"^(@@ .* @@)", false), (r"^(?:\+\+\+|---) (.*)", false), (r"^[+-]([^+-].*)", false)])
+    });
+    static INFRA: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+        compile(&[
+            (r"# (\S+) (?:will be|must be)", false),
+            (r"^(?:fatal|failed): (.{3,80})", true),
+            (r"^(changed: \[.*)", false),
+            (r"^(Plan: .*|Apply complete!.*)", false),
+            (r"^(\S+ +: ok=\d+.*)", false),
+            (r"^(?:│ )?(Error: .*)", true),
+            (r"^(TASK \[.*?\])", false),
+        ])
+    });
+    static HEADS: LazyLock<Vec<Rule>> = LazyLock::new(|| compile(&[(r"^#{1,6} (.*)", false)]));
+    static MARKUP: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+        compile(&[(r"<h[1-6][^>]*>\s*([^<&]{3,80})<", false), (r"<title>([^<&]{3,80})<", false)])
+    });
+    static CODE: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+        compile(&[
+            (r"^\s*((?:pub(?:\([a-z]+\))? )?(?:async )?fn \w+)", false),
+            (r"^\s*((?:async )?def \w+|class \w+)", false),
+            (r"^(?:export )?((?:async )?function \w+|(?:interface|type|class) \w+)", false),
+            (r"^\s*((?:pub )?(?:struct|enum|trait) \w+)", false),
+            (r"^func (?:\([^)]*\) )?(\w+\()", false),
+        ])
+    });
+    match kind {
+        Kind::Tests => &TESTS,
+        Kind::Build => &BUILD,
+        Kind::Trace => &TRACE,
+        Kind::Diff => &DIFF,
+        Kind::Infra => &INFRA,
+        Kind::Markdown => &HEADS,
+        Kind::Html => &MARKUP,
+        Kind::Code => &CODE,
+        _ => &[],
+    }
+}
+
+static ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:error|fatal|failed|failure|exception|panic|denied|refused|timed? ?out|critical)\b")
+        .ok()
+});
+static VALUE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?:0x)?[0-9a-fA-F]{6,}|\d+(?:[.:,/-]\d+)*|\S*/\S+").ok());
+static CONTROLS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("\x1b\\[[0-9;?]*[a-zA-Z]").ok());
+
+fn plain(text: &str) -> String {
+    CONTROLS.as_ref().map_or_else(|| text.to_owned(), |rule| rule.replace_all(text, "").into_owned())
+}
+
+fn speaks_of_failure(line: &str) -> bool {
+    ERROR.as_ref().is_some_and(|rule| rule.is_match(line))
+}
+
+/// The longest stretch of a line without values: what all lines that differ in values only have in common.
+fn wording(line: &str) -> &str {
+    let Some(rule) = VALUE.as_ref() else { return line };
+    rule.split(line).max_by_key(|part| part.len()).unwrap_or(line).trim()
+}
+
+/// Each different failure, by its wording.
+fn log(text: &str, found: &mut BTreeSet<Fact>) {
+    let mut wordings: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in text.lines() {
+        *wordings.entry(wording(line)).or_default() += 1;
+    }
+    for line in text.lines().filter(|line| speaks_of_failure(line)) {
+        add(found, wording(line), true);
+    }
+    for (wording, count) in wordings {
+        if count <= 2 && wording.len() >= 12 {
+            add(found, wording, false);
+        }
+    }
+}
+
+/// Every file.
+fn search(text: &str, found: &mut BTreeSet<Fact>) {
+    let mut paths: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in text.lines() {
+        let path = line.split(':').next().unwrap_or("");
+        if path.contains(['/', '.']) && !path.contains(' ') {
+            *paths.entry(path).or_default() += 1;
+        }
+    }
+    paths.into_keys().for_each(|path| add(found, path, false));
+}
+
+/// The header, rows that speak of a failure, and the largest number of each column.
+fn table(text: &str, found: &mut BTreeSet<Fact>) {
+    if let Some(header) = text.lines().find(|line| !line.trim().is_empty()) {
+        add(found, header, false);
+    }
+    let mut largest: BTreeMap<usize, (f64, &str)> = BTreeMap::new();
+    for line in text.lines() {
+        if speaks_of_failure(line) {
+            add(found, line, true);
+        }
+        for (column, cell) in line.split([',', '\t', '|']).enumerate() {
+            let cell = cell.trim();
+            if let Ok(number) = cell.parse::<f64>()
+                && largest.get(&column).is_none_or(|(known, _)| number > *known)
+            {
+                largest.insert(column, (number, cell));
+            }
+        }
+    }
+    for (_, cell) in largest.into_values() {
+        add(found, cell, false);
+    }
+}
+
+/// Every key, every value a key has rarely among few different ones, and texts that speak of a failure.
+fn json(text: &str, found: &mut BTreeSet<Fact>) {
+    let mut documents = Vec::new();
+    let stream = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>();
+    documents.extend(stream.map_while(Result::ok));
+    let mut values: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+    let mut todo: Vec<(&str, &serde_json::Value)> = documents.iter().map(|document| ("", document)).collect();
+    while let Some((key, value)) = todo.pop() {
+        match value {
+            serde_json::Value::Object(members) => {
+                todo.extend(members.iter().map(|(key, value)| (key.as_str(), value)));
+            }
+            serde_json::Value::Array(items) => todo.extend(items.iter().map(|item| (key, item))),
+            serde_json::Value::String(text) if text.len() <= 60 => {
+                *values.entry(key.to_owned()).or_default().entry(text.clone()).or_default() += 1;
+            }
+            _ => {}
+        }
+    }
+    for (key, counts) in values {
+        let all: usize = counts.values().sum();
+        if all < 20 || counts.len() > 12 {
+            continue;
+        }
+        add(found, &key, false);
+        for (value, count) in counts {
+            if count * 20 <= all {
+                add(found, &value, speaks_of_failure(&value));
+            }
+        }
+    }
+}
