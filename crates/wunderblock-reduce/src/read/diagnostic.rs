@@ -226,7 +226,7 @@ fn is_total(text: &str) -> bool {
     let digits = found.bytes().take_while(u8::is_ascii_digit).count();
     let rest = found.get(digits..).unwrap_or("").trim_start();
     if digits > 0 && bytes.len() < 160 {
-        return ["error", "warning", "problem", "packages", "vulnerabilit", "upgraded"]
+        return ["error", "warning", "problem", "packages", "vulnerability", "vulnerabilities", "upgraded"]
             .iter()
             .any(|what| rest.starts_with(what));
     }
