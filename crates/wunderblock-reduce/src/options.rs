@@ -36,6 +36,8 @@ pub struct Options<'o> {
     /// The command whose output the text is, if known. The output of a selection (`sed -n`, `head`, `jq`) was chosen by
     /// someone already: it is reduced losslessly only.
     pub command: Option<&'o str>,
+    /// Whether the command failed. What a failure says in few words is read whole.
+    pub failed: bool,
     /// What the reader looks for: what is relevant to it stays.
     pub query: Option<&'o str>,
     /// By what the source can be read again. It stands in every mark, so it must be stored before the text is shown.
@@ -53,6 +55,7 @@ impl Default for Options<'_> {
             level: Level::default(),
             kind: None,
             command: None,
+            failed: false,
             query: None,
             handle: None,
             count: &|text| text.len().div_ceil(4) as u64,

@@ -13,6 +13,8 @@ use crate::{code, command, detect, html, json, pack, read};
 
 /// Texts below this size are left alone: a mark and a second look cost more than they can save.
 pub(crate) const FLOOR_BYTES: usize = 512;
+/// What a failed command wrote is left alone below this size (Headroom's limit for errors: 8,000 characters).
+const SHORT_FAILURE_BYTES: usize = 8_000;
 /// A reduction must save at least this share of the tokens, or the text stays as it is.
 const MIN_GAIN_PERCENT: u64 = 5;
 /// A budget is approached in at most so many steps: bytes are a guess at tokens, and each step makes it better.
@@ -44,6 +46,8 @@ pub struct Reduced {
 pub enum Untouched {
     /// It is too small.
     Small,
+    /// It is what a failed command said, and not long.
+    Failure,
     /// It holds marks of ours: it was reduced before.
     Reduced,
     /// Nothing was found that would have made it shorter by enough.
@@ -56,6 +60,7 @@ impl Untouched {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Small => "small",
+            Self::Failure => "a short failure",
             Self::Reduced => "reduced before",
             Self::NoGain => "no gain",
         }
@@ -74,6 +79,9 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
         if options.command.is_some_and(command::is_selection) { Level::Lossless } else { options.level };
     if mark::is_reduced(&source.text, options.ours) || pack::is_packed(&source.text) {
         return untouched((source, before), options, level, Untouched::Reduced);
+    }
+    if options.failed && bytes.len() < SHORT_FAILURE_BYTES {
+        return untouched((source, before), options, level, Untouched::Failure);
     }
     let wanted = match level {
         Level::Budget(tokens) => before > tokens,

@@ -77,6 +77,7 @@ impl Output<'_> {
             level: wanted.level,
             kind: wanted.kind,
             command: wanted.command,
+            failed: self.failed,
             query: wanted.query,
             handle: Some(&written),
             count: wanted.count,

@@ -14,69 +14,67 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitCode, ExitStatus, Stdio};
-use wunderblock::{Keep, Kept, Output};
-use wunderblock_reduce::Level;
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::thread::JoinHandle;
+use wunderblock::{Engine, Keep, Kept, Output};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &RunArgs) -> Result<ExitCode, Failure> {
     let how = How::of(&wanted.how)?;
     let (out, err) = (Sink::of(&std::io::stdout()), Sink::of(&std::io::stderr()));
     let mut command = command(wanted)?;
-    let written = match (global.json, out, err) {
-        (true, ..) => Written::both(&mut command)?,
-        (false, Sink::Pipe(one), Sink::Pipe(other)) if one == other => Written::both(&mut command)?,
-        (false, out, err) => Written::apart(&mut command, (out.is_pipe(), err.is_pipe()))?,
+    let running = match (global.json, out, err) {
+        (true, ..) => Running::both(&mut command)?,
+        (false, Sink::Pipe(one), Sink::Pipe(other)) if one == other => Running::both(&mut command)?,
+        (false, out, err) => Running::apart(&mut command, (out.is_pipe(), err.is_pipe()))?,
     };
+    // The ledger is opened while the command works: then it costs no time.
+    let engine = if running.is_read() { Some(settings.write().await) } else { None };
+    let written = running.end()?;
     let line = wanted.command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
     let code = code(written.status);
-    let mut shown = Vec::new();
-    for (bytes, to) in [(&written.out, To::Out), (&written.err, To::Err)] {
-        let Some(bytes) = bytes else { continue };
-        match shorten(settings, &how, (&line, bytes, code)).await {
-            Ok(kept) => shown.push((to, kept)),
-            Err(error) => {
-                // The ledger is of no use now; the command's words still are.
-                to.write(bytes)?;
-                say(
-                    global,
-                    &format!("wunderblock: the output is not kept, and shown in full: {}", error.text()),
-                );
-            }
+    let mut told = Value::Null;
+    for (bytes, to) in [(written.out, To::Out), (written.err, To::Err)] {
+        // That a command ran is kept though it said nothing; that it did not complain is not.
+        let Some(bytes) = bytes.filter(|bytes| to == To::Out || !bytes.is_empty()) else { continue };
+        let kept = shorten(engine.as_ref(), &how, (&line, &bytes, code)).await;
+        match (&kept, global.json) {
+            (Ok(kept), true) => told = report(kept),
+            (Ok(kept), false) => to.write(kept.reduced.text.as_bytes())?,
+            // The ledger is of no use now; the command's words still are.
+            (Err(_), true) => told = json!({ "text": String::from_utf8_lossy(&bytes), "handle": null }),
+            (Err(_), false) => to.write(&bytes)?,
+        }
+        if let Err(error) = kept {
+            say(global, &format!("wunderblock: the output is not kept, and shown in full: {error}"));
         }
     }
     if global.json {
-        let kept = shown.first().map_or(Value::Null, |(_, kept)| report(kept));
-        print_json(&json!({ "exit_code": code, "command": line, "output": kept }))?;
-    } else {
-        for (to, kept) in shown {
-            to.write(kept.reduced.text.as_bytes())?;
-        }
+        print_json(&json!({ "exit_code": code, "command": line, "output": told }))?;
     }
     Ok(ExitCode::from(code))
 }
 
 async fn shorten(
-    settings: &Settings,
+    engine: Option<&Result<Engine, Failure>>,
     how: &How<'_>,
     (line, bytes, code): (&str, &[u8], u8),
-) -> Result<Kept, Failure> {
-    let engine = settings.write().await?;
+) -> Result<Kept, String> {
+    let engine = match engine {
+        Some(Ok(engine)) => engine,
+        Some(Err(error)) => return Err(error.text()),
+        None => return Err("no ledger was opened".to_owned()),
+    };
     let cwd = std::env::current_dir().map(|cwd| cwd.to_string_lossy().into_owned()).unwrap_or_default();
     let input = json!({ "command": line, "cwd": cwd, "exit_code": code }).to_string();
     let output = Output { bytes, tool: "run", input: &input, failed: code != 0 };
     let about = |text: &str| text.len().div_ceil(4) as u64;
-    let mut wish = how.wanted(Some(line), &about);
-    // A short error is read whole, and read at once.
-    if code != 0 && bytes.len() < SHORT_ERROR {
-        wish.level = Level::Lossless;
-    }
-    Ok(output.shorten(&engine.session(how.session.clone()), Keep::Always, &wish).await?)
+    let wish = how.wanted(Some(line), &about);
+    let session = engine.session(how.session.clone());
+    output.shorten(&session, Keep::Always, &wish).await.map_err(|error| Failure::from(error).text())
 }
 
 /// The exit code of shells for a command that cannot be started.
 const NOT_STARTED: u8 = 127;
-/// What a failed command wrote is left alone below this size.
-const SHORT_ERROR: usize = 8_000;
 
 /// Where one of our streams goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,42 +132,65 @@ fn command(wanted: &RunArgs) -> Result<Command, Failure> {
     Ok(command)
 }
 
-/// What a command wrote, and how it ended. None: that stream was left alone.
+/// A command at work, and those who read what it writes. None: that stream was left alone.
+struct Running {
+    child: Child,
+    out: Option<Reader>,
+    err: Option<Reader>,
+}
+
+type Reader = JoinHandle<std::io::Result<Vec<u8>>>;
+
+/// What a command wrote, and how it ended.
 struct Written {
     status: ExitStatus,
     out: Option<Vec<u8>>,
     err: Option<Vec<u8>>,
 }
 
-impl Written {
+impl Running {
     /// Both streams through one pipe, in the order in which they were written.
     fn both(command: &mut Command) -> Result<Self, Failure> {
-        let (mut reader, writer) = std::io::pipe()?;
+        let (reader, writer) = std::io::pipe()?;
         command.stdout(writer.try_clone()?).stderr(writer);
-        let mut child = command.spawn().map_err(|error| not_started(command, &error))?;
+        let child = command.spawn().map_err(|error| not_started(command, &error))?;
         // The command keeps copies of the pipe's end; while it has them the reader would wait for ever.
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        let out = all(&mut reader, To::Out)?;
-        Ok(Self { status: child.wait()?, out: Some(out), err: None })
+        Ok(Self { child, out: Some(read(reader, To::Out)), err: None })
     }
 
     fn apart(command: &mut Command, (out, err): (bool, bool)) -> Result<Self, Failure> {
         let stdio = |is_pipe| if is_pipe { Stdio::piped() } else { Stdio::inherit() };
         command.stdout(stdio(out)).stderr(stdio(err));
         let mut child = command.spawn().map_err(|error| not_started(command, &error))?;
-        let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
-        let (out, err) = std::thread::scope(|scope| {
-            let other = scope.spawn(|| stderr.as_mut().map(|stderr| all(stderr, To::Err)).transpose());
-            let out = stdout.as_mut().map(|stdout| all(stdout, To::Out)).transpose();
-            let broken = || std::io::Error::other("the reader of stderr ended early");
-            (out, other.join().unwrap_or_else(|_| Err(broken())))
-        });
-        Ok(Self { status: child.wait()?, out: out?, err: err? })
+        let out = child.stdout.take().map(|stdout| read(stdout, To::Out));
+        let err = child.stderr.take().map(|stderr| read(stderr, To::Err));
+        Ok(Self { child, out, err })
+    }
+
+    fn is_read(&self) -> bool {
+        self.out.is_some() || self.err.is_some()
+    }
+
+    fn end(mut self) -> Result<Written, Failure> {
+        let out = self.out.map(joined).transpose()?;
+        let err = self.err.map(joined).transpose()?;
+        Ok(Written { status: self.child.wait()?, out, err })
     }
 }
 
+fn read(reader: impl Read + Send + 'static, to: To) -> Reader {
+    std::thread::spawn(move || all(reader, to))
+}
+
+fn joined(reader: Reader) -> std::io::Result<Vec<u8>> {
+    reader
+        .join()
+        .unwrap_or_else(|_| Err(std::io::Error::other("the reader of the command's output ended early")))
+}
+
 /// All that comes, up to the size that is held; the rest passes by, and so does then what was held.
-fn all(reader: &mut impl Read, to: To) -> std::io::Result<Vec<u8>> {
+fn all(mut reader: impl Read, to: To) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     reader.by_ref().take(MAX_BYTES).read_to_end(&mut bytes)?;
     let mut next = [0; 1];
@@ -177,8 +198,8 @@ fn all(reader: &mut impl Read, to: To) -> std::io::Result<Vec<u8>> {
         to.write(&std::mem::take(&mut bytes))?;
         to.write(&next)?;
         match to {
-            To::Out => std::io::copy(reader, &mut std::io::stdout().lock())?,
-            To::Err => std::io::copy(reader, &mut std::io::stderr().lock())?,
+            To::Out => std::io::copy(&mut reader, &mut std::io::stdout().lock())?,
+            To::Err => std::io::copy(&mut reader, &mut std::io::stderr().lock())?,
         };
     }
     Ok(bytes)

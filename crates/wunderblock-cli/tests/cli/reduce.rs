@@ -119,6 +119,14 @@ fn a_command_keeps_its_exit_code_and_its_streams() {
     assert_eq!(done.err, "trouble\n");
     let (handle, _) = first_gap(&done.out);
     assert_eq!(desk.run_bytes(&["read", &handle]).stdout, log().into_bytes());
+    // What a failure says in few words is read whole.
+    let few: String = log().lines().take(60).map(|line| format!("{line}\n")).collect();
+    desk.write("few.log", &few);
+    assert_eq!(desk.run(&["run", "--", "sh", "-c", "cat few.log; exit 1"]).exits(1).out, few);
+    assert_ne!(desk.run(&["run", "--", "cat", "few.log"]).exits(0).out, few);
+    let told = desk.run(&["run", "--json", "--", "cat", "few.log"]).exits(0).json();
+    assert_eq!(told["exit_code"].as_u64(), Some(0));
+    assert!(told["output"]["handle"].is_string(), "{told}");
     // Into a file nothing is touched.
     desk.shell("$WB run -- cat books.log > copy.log").exits(0);
     assert_eq!(desk.bytes("copy.log"), log().into_bytes());

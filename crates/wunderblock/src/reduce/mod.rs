@@ -266,6 +266,8 @@ impl Item<'_> {
             level,
             kind: Some(kind),
             command: self.command,
+            // Short failures were passed over before.
+            failed: false,
             query: None,
             handle: Some(&own),
             count: &count,
