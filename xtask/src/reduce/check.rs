@@ -20,7 +20,7 @@ pub(super) fn is_whole(source: &str, short: &Reduced) -> bool {
     if short.gaps.is_empty() {
         return invert(&short.text).as_deref() == Some(source) || short.text == source;
     }
-    if short.gaps.iter().any(|gap| gap.span == (0..source.len())) {
+    if short.gaps.iter().any(|gap| gap.span == (0..source.len())) || covers(short, source.len()) {
         return true;
     }
     let Some(text) = unpack(&short.text) else { return false };
@@ -35,6 +35,12 @@ pub(super) fn is_whole(source: &str, short: &Reduced) -> bool {
     }
     kept.push_str(source.get(at..).unwrap_or(""));
     bare(&kept).eq(bare(&without_marks(&text)))
+}
+
+/// Whether the gaps have all of the source between them.
+fn covers(short: &Reduced, len: usize) -> bool {
+    let end = short.gaps.iter().try_fold(0, |at, gap| (gap.span.start == at).then_some(gap.span.end));
+    end == Some(len)
 }
 
 fn bare(text: &str) -> impl Iterator<Item = char> {
