@@ -110,29 +110,6 @@ pub(crate) fn of(lines: &Lines<'_>) -> Option<Language> {
     guess(sampled).map(|(language, _)| language)
 }
 
-/// The language that a file of that name is written in.
-#[allow(dead_code)]
-pub(crate) fn of_path(path: &str) -> Option<Language> {
-    let name = path.rsplit(['/', '\\']).next()?;
-    let (_, ending) = name.rsplit_once('.')?;
-    Some(match ending {
-        "rs" => Language::Rust,
-        "py" | "pyi" => Language::Python,
-        "js" | "mjs" | "cjs" | "jsx" => Language::JavaScript,
-        "ts" | "mts" | "cts" => Language::TypeScript,
-        "tsx" => Language::Tsx,
-        "go" => Language::Go,
-        "java" => Language::Java,
-        "c" => Language::C,
-        "h" | "cc" | "cpp" | "cxx" | "hpp" | "hh" | "hxx" => Language::Cpp,
-        "cs" => Language::CSharp,
-        "rb" | "rake" | "gemspec" => Language::Ruby,
-        "php" => Language::Php,
-        "sh" | "bash" => Language::Bash,
-        _ => return None,
-    })
-}
-
 /// The language whose lines weigh most, and the share (in per cent) of lines that speak for it.
 pub(super) fn guess<'t>(lines: impl Iterator<Item = &'t str>) -> Option<(Language, u32)> {
     let mut weights = [0u32; Language::ALL.len()];
