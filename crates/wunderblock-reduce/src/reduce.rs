@@ -1,6 +1,7 @@
 //! The one road from bytes to a shorter text.
 
 use crate::ask::Asked;
+use crate::goal::Goal;
 use crate::kind::Kind;
 use crate::lines::Lines;
 use crate::mark::{self, Gap};
@@ -152,17 +153,6 @@ fn untouched(
         gaps: source.losses,
         untouched: Some(why),
     }
-}
-
-/// What a reader aims at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Goal {
-    /// Nothing is left out.
-    Exact,
-    /// Repetition is.
-    Fold,
-    /// So many bytes.
-    Bytes(usize),
 }
 
 struct Short {

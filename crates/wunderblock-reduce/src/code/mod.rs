@@ -15,8 +15,8 @@ mod signs;
 mod votes;
 mod words;
 
-use crate::detect::Sample;
 use crate::lines::Lines;
+use crate::sample::Sample;
 use crate::unit::Unit;
 
 /// Texts above this size are not parsed: a syntax tree weighs many times its text.

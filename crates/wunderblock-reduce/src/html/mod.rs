@@ -12,11 +12,11 @@ mod token;
 use std::ops::Range;
 
 use crate::ask::Asked;
-use crate::detect::Sample;
+use crate::goal::Goal;
 use crate::lines::Lines;
 use crate::mark::{self, Gap, Measure, Told};
 use crate::piece::Piece;
-use crate::reduce::Goal;
+use crate::sample::Sample;
 use crate::unit::{self, Rank, Room, Unit};
 use markdown::{Block, Sort};
 use region::Page;

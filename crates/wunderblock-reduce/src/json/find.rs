@@ -1,7 +1,7 @@
 //! Where JSON is in a text.
 
 use super::tree::{SPACE, Tree};
-use crate::detect::Sample;
+use crate::sample::Sample;
 
 /// Documents shorter than this stay as they are in other text.
 const WORTH_BYTES: usize = 256;

@@ -20,10 +20,10 @@ mod write;
 pub(crate) use undo::undo_code;
 
 use crate::ask::Asked;
-use crate::detect::Sample;
+use crate::goal::Goal;
 use crate::mark::{self, Gap, Measure, Told};
 use crate::piece::Piece;
-use crate::reduce::Goal;
+use crate::sample::Sample;
 use std::collections::HashMap;
 
 use cut::Cuts;

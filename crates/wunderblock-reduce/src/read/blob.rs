@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::detect::Sample;
 use crate::lines::Lines;
+use crate::sample::Sample;
 use crate::unit::{Rank, Unit};
 
 use super::shape;

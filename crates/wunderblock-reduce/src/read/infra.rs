@@ -6,8 +6,8 @@ mod terraform;
 
 use std::borrow::Cow;
 
-use crate::detect::Sample;
 use crate::lines::Lines;
+use crate::sample::Sample;
 use crate::unit::{Rank, Unit};
 
 use super::shape;

@@ -1,7 +1,7 @@
 //! Logs: what each template says stays visible, repeats between its first and last line do not.
 
-use crate::detect::Sample;
 use crate::lines::Lines;
+use crate::sample::Sample;
 use crate::severity::{self, Said, Severity};
 use crate::template::{Template, Templates};
 use crate::unit::{Rank, Unit};

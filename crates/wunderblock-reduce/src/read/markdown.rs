@@ -2,8 +2,8 @@
 
 mod block;
 
-use crate::detect::Sample;
 use crate::lines::Lines;
+use crate::sample::Sample;
 use crate::unit::{Rank, Unit};
 
 use super::prose;

@@ -26,9 +26,9 @@ pub(crate) mod terminal;
 mod tests;
 mod trace;
 
-use crate::detect::Sample;
 use crate::kind::Kind;
 use crate::lines::Lines;
+use crate::sample::Sample;
 use crate::unit::Unit;
 
 /// How sure the reader of a kind is.

@@ -5,8 +5,8 @@ mod line;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::detect::Sample;
 use crate::lines::Lines;
+use crate::sample::Sample;
 use crate::unit::{Rank, Unit};
 
 use super::{gaps, shape};

@@ -6,8 +6,8 @@ mod rows;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::detect::Sample;
 use crate::lines::Lines;
+use crate::sample::Sample;
 use crate::unit::{Rank, Unit};
 
 use super::{gaps, shape};

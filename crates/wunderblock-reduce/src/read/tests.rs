@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::detect::Sample;
 use crate::lines::Lines;
+use crate::sample::Sample;
 use crate::severity::{self, Severity};
 use crate::template::{self, Templates};
 use crate::unit::{Rank, Unit};

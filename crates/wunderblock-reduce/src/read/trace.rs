@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::detect::Sample;
 use crate::lines::Lines;
+use crate::sample::Sample;
 use crate::template;
 use crate::unit::{Rank, Unit};
 

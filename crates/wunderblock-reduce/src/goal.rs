@@ -1,0 +1,12 @@
+//! How much of a text its reader may show.
+
+/// What a reader aims at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// Nothing is left out.
+    Exact,
+    /// Repetition is.
+    Fold,
+    /// So many bytes.
+    Bytes(usize),
+}

@@ -1,0 +1,68 @@
+//! Lines from three places of a text: what every reader votes on.
+
+/// Lines looked at: from the head, from the middle, from the end.
+const SAMPLED: usize = 120;
+/// The longest part of a line that is looked at.
+const LINE_BYTES: usize = 400;
+
+/// Lines from three places of a text.
+#[derive(Debug)]
+pub(crate) struct Sample<'t> {
+    /// The whole text.
+    pub(crate) text: &'t str,
+    /// Lines without their endings, cut at 400 bytes.
+    pub(crate) lines: Vec<&'t str>,
+}
+
+impl<'t> Sample<'t> {
+    pub(crate) fn of(text: &'t str) -> Self {
+        let mut lines = Vec::with_capacity(3 * SAMPLED);
+        let bytes = text.len();
+        // Three windows of lines; where the text is short the first has it all.
+        let mut from = 0;
+        for start in [0, bytes / 2, bytes.saturating_sub(SAMPLED * 80)] {
+            if start < from {
+                continue;
+            }
+            let start = next_line(text, start);
+            let window = text.get(start..).unwrap_or("");
+            let mut taken = 0;
+            for line in window.lines().take(SAMPLED) {
+                lines.push(head(line));
+                taken += line.len() + 1;
+            }
+            from = start + taken;
+        }
+        Self { text, lines }
+    }
+
+    /// How many of the lines that say anything are such, in per cent.
+    pub(crate) fn share(&self, such: impl Fn(&str) -> bool) -> u32 {
+        let said = self.lines.iter().filter(|line| !line.trim().is_empty());
+        let (all, some) =
+            said.fold((0u32, 0u32), |(all, some), line| (all + 1, some + u32::from(such(line))));
+        some * 100 / all.max(1)
+    }
+
+    /// How many lines are such.
+    pub(crate) fn count(&self, such: impl Fn(&str) -> bool) -> u32 {
+        self.lines.iter().map(|line| u32::from(such(line))).sum()
+    }
+}
+
+fn head(line: &str) -> &str {
+    let mut end = line.len().min(LINE_BYTES);
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    line.get(..end).unwrap_or(line)
+}
+
+/// Where the next line begins at or after a byte; the byte itself at the start of the text.
+fn next_line(text: &str, at: usize) -> usize {
+    if at == 0 {
+        return 0;
+    }
+    let rest = text.as_bytes().get(at..).unwrap_or_default();
+    memchr::memchr(b'\n', rest).map_or(text.len(), |end| at + end + 1)
+}
