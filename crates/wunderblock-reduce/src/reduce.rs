@@ -18,6 +18,8 @@ pub(crate) const FLOOR_BYTES: usize = 512;
 const SHORT_FAILURE_BYTES: usize = 8_000;
 /// A reduction must save at least this share of the tokens, or the text stays as it is.
 const MIN_GAIN_PERCENT: u64 = 5;
+/// A folded text that is shorter by this factor is taken as it is.
+const TINY: u64 = 8;
 /// A budget is approached in at most so many steps: bytes are a guess at tokens, and each step makes it better.
 const STEPS: usize = 4;
 
@@ -101,7 +103,10 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
         Level::Budget(tokens) => within(bytes, kind, (tokens, before), options),
     };
     let enough = before - before * MIN_GAIN_PERCENT / 100;
-    let exact = at(bytes, kind, Goal::Exact, options);
+    // Where folding leaves next to nothing, nothing exact is as short: that is not looked for.
+    let is_tiny = |short: &Short| level == Level::Fold && short.tokens * TINY <= before;
+    let exact =
+        if tried.as_ref().is_some_and(is_tiny) { None } else { at(bytes, kind, Goal::Exact, options) };
     let fits = |short: &Short| match level {
         Level::Budget(tokens) => short.tokens <= tokens,
         Level::Lossless | Level::Fold => true,
@@ -109,7 +114,7 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     // What loses nothing is preferred wherever it is as short, and wherever it fits a budget.
     let best = match (exact, tried) {
         (Some(exact), Some(tried))
-            if !fits(&exact) || (tried.tokens < exact.tokens && level == Level::Fold) =>
+            if tried.tokens < exact.tokens && (level == Level::Fold || !fits(&exact)) =>
         {
             Some(tried)
         }
@@ -197,13 +202,14 @@ fn at(bytes: &[u8], kind: Kind, goal: Goal, options: &Options<'_>) -> Option<Sho
     Some(Short { text: short, tokens, gaps })
 }
 
-/// The fullest text found within a budget. Bytes stand for tokens, at the rate last seen.
+/// The fullest text found within a budget, else the shortest: a mark may weigh more than the budget. Bytes stand for
+/// tokens, at the rate last seen.
 fn within(bytes: &[u8], kind: Kind, (budget, before): (u64, u64), options: &Options<'_>) -> Option<Short> {
     let scale = |tokens: u64, bytes: usize, of: u64| {
         usize::try_from(u128::from(tokens) * bytes as u128 / u128::from(of.max(1))).unwrap_or(usize::MAX)
     };
     let mut room = scale(budget, bytes.len(), before);
-    let mut best: Option<Short> = None;
+    let (mut best, mut least): (Option<Short>, Option<Short>) = (None, None);
     let mut too_much = usize::MAX;
     let mut last: Option<(usize, u64)> = None;
     for step in 0..2 * STEPS {
@@ -229,6 +235,9 @@ fn within(bytes: &[u8], kind: Kind, (budget, before): (u64, u64), options: &Opti
             }
         } else {
             too_much = too_much.min(room);
+            if least.as_ref().is_none_or(|least| tokens < least.tokens) {
+                least = Some(short);
+            }
         }
         // Never back to what was too much, and always some way below it, the further the longer it takes.
         let ceiling = too_much.saturating_sub(too_much / if step + 1 < STEPS { 50 } else { 8 } + 1);
@@ -237,7 +246,7 @@ fn within(bytes: &[u8], kind: Kind, (budget, before): (u64, u64), options: &Opti
         }
         room = next.min(ceiling);
     }
-    best
+    best.or(least)
 }
 
 /// Where the line through two measured points (bytes of room, tokens) meets the budget.
