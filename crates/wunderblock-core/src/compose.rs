@@ -302,9 +302,17 @@ impl Wanted {
             .filter(|part| part.section == Section::Instructions)
             .map(|part| part.cost.tokens)
             .sum();
-        let said =
-            view.said_names(Section::Instructions).filter_map(|name| view.said(Section::Instructions, name));
-        let said: Tokens = said.map(|(_, body)| cost::text(body, desk.gauge).tokens).sum();
+        // Once said, a text takes the room it took to say it, its fence included: no other may come in for less.
+        let weight = |name: &str| {
+            let (_, text) = view.said(Section::Instructions, name)?;
+            let offered = self.nested.iter().find(|block| block.name.as_ref() == name);
+            let cost = offered.map(|block| Block { text: text.clone(), ..block.clone() });
+            Some(
+                cost.map_or_else(|| cost::text(text, desk.gauge), |block| cost::block(&block, desk.gauge))
+                    .tokens,
+            )
+        };
+        let said: Tokens = view.said_names(Section::Instructions).filter_map(weight).sum();
         let mut room = desk.shares.most(Section::Instructions, desk.limit).saturating_sub(taken + said);
         let (mut tail, mut findings) = (Vec::new(), Vec::new());
         for block in self.nested {

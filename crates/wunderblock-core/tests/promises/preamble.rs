@@ -377,3 +377,26 @@ proptest! {
         }
     }
 }
+
+/// A text takes the same room when it is said and after: what did not fit beside it does not slip in later.
+#[test]
+fn what_had_no_room_beside_a_directorys_text_has_none_later() {
+    use crate::desk::Change;
+    let text = |kind, len| Some(crate::history::Text { kind, len, blob: false });
+    let mut lane = Lane::new();
+    let offered = [
+        vec![Change::Say(Section::Skills, 0, text(0, 0))],
+        vec![Change::Nested(0, text(5, 300)), Change::Nested(1, text(0, 0))],
+    ];
+    for changes in offered {
+        for change in &changes {
+            let salt = lane.history.events.len() as u64;
+            let History { desk, wax, .. } = &mut lane.history;
+            desk.play(change, (wax, salt));
+        }
+    }
+    let offer = lane.history.desk.offer.clone();
+    lane.build(&Offer { nested: Vec::new(), ..offer.clone() }, (Tokens(2_000), false));
+    assert_eq!(lane.build(&offer, (Tokens(2_000), false)).tail.len(), 1);
+    assert!(lane.build(&offer, (Tokens(2_000), false)).tail.is_empty());
+}
