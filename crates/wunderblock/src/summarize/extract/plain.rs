@@ -38,14 +38,7 @@ pub(super) fn line(text: &str, marks: Marks) -> String {
             _ if at < skip => {}
             '*' if is_emphasis(text, at) => skip = at + 2,
             '"' => out.push('\''),
-            '<' if opens(text, at, marks) => {
-                out.push('‹');
-                // With its slash it would look like a path.
-                if text.get(at + 1..).is_some_and(|rest| rest.starts_with('/')) {
-                    out.push('∕');
-                    skip = at + 2;
-                }
-            }
+            '<' if opens(text, at, marks) => skip = at + disarm(text, at, &mut out),
             '⟨' => out.push('('),
             '⟩' => out.push(')'),
             c if c.is_whitespace() || hides(c) => {
@@ -58,6 +51,17 @@ pub(super) fn line(text: &str, marks: Marks) -> String {
     }
     out.truncate(out.trim_end().len());
     balanced(out)
+}
+
+/// Writes the beginning of an element so that it is none, and says how many bytes of the text that was.
+fn disarm(text: &str, at: usize, out: &mut String) -> usize {
+    out.push('‹');
+    // With its slash it would look like a path.
+    let closes = text.get(at + 1..).is_some_and(|rest| rest.starts_with('/'));
+    if closes {
+        out.push('∕');
+    }
+    1 + usize::from(closes)
 }
 
 /// The text with its elements written as they were: without their slash, what follows it would be another name.
@@ -90,13 +94,7 @@ pub(super) fn block(text: &str, marks: Marks) -> String {
         for (at, c) in piece.trim_end().char_indices() {
             match c {
                 _ if at < skip => {}
-                '<' if opens(piece, at, marks) => {
-                    out.push('‹');
-                    if piece.get(at + 1..).is_some_and(|rest| rest.starts_with('/')) {
-                        out.push('∕');
-                        skip = at + 2;
-                    }
-                }
+                '<' if opens(piece, at, marks) => skip = at + disarm(piece, at, &mut out),
                 '⟨' => out.push('('),
                 '⟩' => out.push(')'),
                 '\t' => out.push('\t'),
