@@ -9,7 +9,7 @@ use crate::options::{Level, Options};
 use crate::pack::Wording;
 use crate::piece::{self, Piece};
 use crate::source::{self, Source};
-use crate::unit::{self, Room};
+use crate::unit::{self, Rank, Room, Unit};
 use crate::{code, command, detect, html, json, pack, read};
 
 /// Texts below this size are left alone: a mark and a second look cost more than they can save.
@@ -121,6 +121,14 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
         (Some(exact), _) => Some(exact),
         (None, tried) => tried,
     };
+    // A budget that nothing fits gets one mark over all of it, if that is less.
+    let best = match best {
+        Some(short) if fits(&short) => Some(short),
+        over if matches!(level, Level::Budget(_)) => {
+            over.into_iter().chain(one_gap(bytes, options)).min_by_key(|short| short.tokens)
+        }
+        best => best,
+    };
     match best {
         Some(short) if short.tokens <= enough => Reduced {
             text: short.text,
@@ -178,7 +186,27 @@ fn at(bytes: &[u8], kind: Kind, goal: Goal, options: &Options<'_>) -> Option<Sho
     }
     let text: &str = &source.text;
     let pieces = pieces(text, kind, goal, options)?;
-    if !piece::tiles(&pieces, text.len()) {
+    short(&source, &pieces, (kind, goal), options)
+}
+
+/// One mark in the place of all the text. It speaks for what would be set aside, too.
+fn one_gap(bytes: &[u8], options: &Options<'_>) -> Option<Short> {
+    let source = Source { losses: Vec::new(), ..source::decode(bytes) };
+    let lines = Lines::of(&source.text);
+    let all = [Unit::new(0..source.text.len(), Rank::Filler)];
+    let pieces = unit::choose(&lines, &all, Room::Fold);
+    short(&source, &pieces, (Kind::Prose, Goal::Fold), options)
+}
+
+/// The pieces of a text written down, marked, packed and checked.
+fn short(
+    source: &Source<'_>,
+    pieces: &[Piece],
+    (kind, goal): (Kind, Goal),
+    options: &Options<'_>,
+) -> Option<Short> {
+    let text: &str = &source.text;
+    if !piece::tiles(pieces, text.len()) {
         return None;
     }
     let mut gaps = source.losses.clone();
@@ -189,7 +217,7 @@ fn at(bytes: &[u8], kind: Kind, goal: Goal, options: &Options<'_>) -> Option<Sho
     if goal == Goal::Exact && !gaps.is_empty() {
         return None;
     }
-    let written = piece::write(&pieces, text, options.handle);
+    let written = piece::write(pieces, text, options.handle);
     let wording = if goal == Goal::Exact { Wording::Shared } else { Wording::Verbatim };
     let mut short = pack::pack(&written, kind, wording).unwrap_or(written);
     if goal == Goal::Exact && pack::invert(&short).as_deref() != Some(text) {

@@ -150,8 +150,8 @@ proptest! {
         prop_assert!(short.tokens_after <= short.tokens_before);
         prop_assert_eq!(short.tokens_after, short.text.len().div_ceil(4) as u64);
         if let Level::Budget(tokens) = short.level && short.untouched.is_none() {
-            // Below this a mark alone may be more than the budget.
-            prop_assert!(short.tokens_after <= tokens.max(64), "{} of {tokens}", short.tokens_after);
+            // No budget can be below a mark.
+            prop_assert!(short.tokens_after <= tokens.max(24), "{} of {tokens}", short.tokens_after);
         }
     }
 
@@ -159,7 +159,9 @@ proptest! {
     fn twice_is_once(text in text(), level in levels(), again in levels()) {
         let ours = |handle: &str| handle == HANDLE;
         let once = reduce(text.as_bytes(), &options(level, None, &ours));
-        prop_assume!(once.untouched.is_none());
+        if once.untouched.is_some() {
+            return Ok(());
+        }
         prop_assert_eq!(&reduce(once.text.as_bytes(), &options(again, None, &ours)).text, &once.text);
         prop_assert_eq!(&reduce(text.as_bytes(), &options(level, None, &ours)), &once);
     }
