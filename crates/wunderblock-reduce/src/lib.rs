@@ -28,6 +28,7 @@ mod ask;
 mod code;
 mod command;
 mod detect;
+mod earlier;
 mod goal;
 mod html;
 mod json;
@@ -45,6 +46,7 @@ mod source;
 mod template;
 mod unit;
 
+pub use earlier::Earlier;
 pub use kind::Kind;
 pub use mark::{Found, Gap, Measure, Told, gaps, is_reduced};
 pub use options::{Level, Options};

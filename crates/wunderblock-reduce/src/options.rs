@@ -1,5 +1,6 @@
 //! What is asked of a reduction.
 
+use crate::earlier::Earlier;
 use crate::kind::Kind;
 
 /// How far a reduction may go.
@@ -40,6 +41,8 @@ pub struct Options<'o> {
     pub failed: bool,
     /// What the reader looks for: what is relevant to it stays.
     pub query: Option<&'o str>,
+    /// Texts the reader has seen, the newest first. Blocks of lines they have are named by where they stand there.
+    pub earlier: &'o [Earlier<'o>],
     /// By what the source can be read again. It stands in every mark, so it must be stored before the text is shown.
     pub handle: Option<&'o str>,
     /// How many tokens a text has. The default takes four bytes for one.
@@ -57,6 +60,7 @@ impl Default for Options<'_> {
             command: None,
             failed: false,
             query: None,
+            earlier: &[],
             handle: None,
             count: &|text| text.len().div_ceil(4) as u64,
             ours: &|_| true,

@@ -10,7 +10,7 @@ use crate::pack::Wording;
 use crate::piece::{self, Piece};
 use crate::source::{self, Source};
 use crate::unit::{self, Rank, Room, Unit};
-use crate::{code, command, detect, html, json, pack, read};
+use crate::{code, command, detect, earlier, html, json, pack, read};
 
 /// Texts below this size are left alone: a mark and a second look cost more than they can save.
 pub(crate) const FLOOR_BYTES: usize = 512;
@@ -297,6 +297,9 @@ fn pieces(text: &str, kind: Kind, goal: Goal, options: &Options<'_>) -> Option<V
         (kind, goal) => {
             let lines = Lines::of(text);
             let mut units = if kind == Kind::Code { code::units(&lines) } else { read::units(&lines, kind) };
+            if !options.earlier.is_empty() {
+                earlier::demote(&lines, &mut units, options.earlier);
+            }
             asked.promote(text, &mut units);
             let room = match goal {
                 Goal::Bytes(bytes) => Room::Bytes(bytes),

@@ -79,6 +79,8 @@ impl Output<'_> {
             command: wanted.command,
             failed: self.failed,
             query: wanted.query,
+            // What is kept here is not known to be in anybody's context.
+            earlier: &[],
             handle: Some(&written),
             count: wanted.count,
             ours: &ours,

@@ -71,7 +71,8 @@ impl Engine {
             if candidates.is_empty() {
                 break;
             }
-            self.more_texts(texts, candidates.iter().map(|candidate| candidate.handle)).await?;
+            let handles = candidates.iter().flat_map(|one| one.earlier.iter().copied().chain([one.handle]));
+            self.more_texts(texts, handles).await?;
             let own = candidates.iter().filter_map(|candidate| texts.text(candidate.handle));
             let ours = self.ours(named(own)).await?;
             let pack = |text: String| shelf.pack(text);

@@ -22,9 +22,9 @@ use wunderblock_core::pair::{Call, arrange};
 use wunderblock_core::policy::{Reach, Reduce};
 use wunderblock_core::ports::{Bodies, Gauge as _};
 use wunderblock_core::step::At;
-use wunderblock_core::units::{Bytes, Tokens};
+use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::view::{Entry, View};
-use wunderblock_reduce::{Level, Options, detect, gaps};
+use wunderblock_reduce::{Earlier, Level, Options, detect, gaps};
 
 /// A failure is what the next step is about. Shorter ones stay as they are.
 const FAILURE_CHARS: usize = 8_000;
@@ -33,6 +33,11 @@ const MARKS: usize = 256;
 /// Times a request can reach further back because what is newer has become shorter. Each gains a part of what the one
 /// before gained, and is a question to the ledger.
 const ROUNDS: usize = 8;
+/// So many texts said before are looked at for blocks of lines that come again, in so many entries.
+const EARLIER: usize = 8;
+const EARLIER_ENTRIES: usize = 100;
+/// Larger ones would take long to load.
+const EARLIER_BYTES: Bytes = Bytes(1 << 20);
 /// From so many bytes on several threads share the work; below that starting them costs more than it saves.
 const SHARED: usize = 64 << 10;
 
@@ -46,6 +51,8 @@ pub(crate) struct Candidate {
     failed: bool,
     /// What was run, if something was.
     command: Option<Box<str>>,
+    /// Texts that were said before it and stand in the request, the newest first.
+    pub(crate) earlier: Vec<Handle>,
 }
 
 /// With what texts are made shorter.
@@ -136,7 +143,23 @@ impl<'a> Choice<'a> {
             return None;
         }
         let command = reads::is_shell(name).then(|| gist.into());
-        Some(Candidate { at, handle, bytes: body.bytes(), failed: *failed, command })
+        let earlier = self.earlier(entry.seq, handle);
+        Some(Candidate { at, handle, bytes: body.bytes(), failed: *failed, command, earlier })
+    }
+
+    /// Large texts before an entry that are no stubs.
+    fn earlier(&self, before: Seq, own: Handle) -> Vec<Handle> {
+        let trim = self.view.trim();
+        let entries = self.view.entries().rev().skip_while(|entry| entry.seq >= before);
+        let shown = entries.take_while(|entry| entry.seq >= trim.stub_before).take(EARLIER_ENTRIES);
+        let texts = shown.flat_map(|entry| {
+            let parts = entry.message.parts.iter().enumerate().rev();
+            parts.filter(|(index, _)| trim.form_of((entry.seq, *index)).is_none()).map(|(_, part)| part)
+        });
+        let sizes = self.rules.least..=EARLIER_BYTES;
+        let bodies = texts.filter_map(only_text).filter(|body| sizes.contains(&body.bytes()));
+        let handles = bodies.filter_map(Body::handle);
+        handles.filter(|handle| *handle != own).take(EARLIER).collect()
     }
 }
 
@@ -198,7 +221,10 @@ pub(crate) fn shorten(
         .into_iter()
         .map(|(handle, (candidate, text, tokens))| {
             let command = candidate.command.as_deref();
-            (handle, Item { text, tokens, command, gauge: means.gauge.alike() })
+            let earlier = candidate.earlier.iter();
+            let earlier =
+                earlier.filter_map(|known| Some((known.to_string(), texts.text(*known)?))).collect();
+            (handle, Item { text, tokens, command, earlier, gauge: means.gauge.alike() })
         })
         .collect();
     let (rules, reducer) = (means.rules, means.reducer);
@@ -238,6 +264,8 @@ struct Item<'t> {
     text: &'t str,
     tokens: Tokens,
     command: Option<&'t str>,
+    /// Texts said before, by their handles.
+    earlier: Vec<(String, &'t str)>,
     gauge: Scales,
 }
 
@@ -262,6 +290,8 @@ impl Item<'_> {
         let count = |text: &str| if is_whole(text) { self.tokens.0 } else { self.gauge.text(text).tokens.0 };
         let own = handle.to_string();
         let ours = |named: &str| named.parse().is_ok_and(|named: Handle| ours.contains(&named));
+        let earlier = self.earlier.iter();
+        let earlier: Vec<Earlier<'_>> = earlier.map(|(handle, text)| Earlier { handle, text }).collect();
         let options = Options {
             level,
             kind: Some(kind),
@@ -269,6 +299,7 @@ impl Item<'_> {
             // Short failures were passed over before.
             failed: false,
             query: None,
+            earlier: &earlier,
             handle: Some(&own),
             count: &count,
             ours: &ours,

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 use wunderblock::policy::Policies;
 use wunderblock::store::{Answer, Opening, Query, Storage, Write};
-use wunderblock::{Address, Built, Compactor, Config, ContextOptions, Engine, Session, Slice};
+use wunderblock::{Address, Built, Compactor, Config, ContextOptions, Engine, Reducer, Session, Slice};
 use wunderblock_core::event::{ContentReduced, Event, Fact, MessageAppended, NewEvent, Source};
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
 use wunderblock_core::message::{Body, Message, Part, Role};
@@ -106,21 +106,30 @@ fn plain(bytes: &[u8], options: &Options<'_>) -> Reduced {
 
 impl Scene {
     pub(crate) fn new() -> Self {
+        Self::with(plain)
+    }
+
+    /// With the reducer that people use.
+    pub(crate) fn real() -> Self {
+        Self::with(Config::default().reducer)
+    }
+
+    fn with(reducer: Reducer) -> Self {
         let storage = Arc::new(MemoryStorage::new());
-        let engine = Self::open(&storage);
+        let engine = Self::open(&storage, reducer);
         let session = engine.session(StreamId::new("s").unwrap());
         Self { engine, session, storage, said: Cell::new(0) }
     }
 
-    fn open(storage: &Arc<MemoryStorage>) -> Engine {
+    fn open(storage: &Arc<MemoryStorage>, reducer: Reducer) -> Engine {
         let clock = Arc::new(|| Millis(1_800_000_000_000));
-        let config = Config { clock, reducer: plain, ..Config::default() };
+        let config = Config { clock, reducer, ..Config::default() };
         block_on(Engine::on(storage.clone(), true, config)).unwrap()
     }
 
     /// The same ledger, opened by another process.
     pub(crate) fn other(&self) -> Engine {
-        Self::open(&self.storage)
+        Self::open(&self.storage, plain)
     }
 
     pub(crate) fn add(&self, facts: Vec<Fact>) -> Vec<Seq> {

@@ -142,7 +142,7 @@ fn a_compaction_finds_what_is_shorter_and_its_undoing_brings_it_back() {
 #[test]
 fn what_is_due_is_compacted_as_the_request_would_find_it() {
     let scene = Scene::new();
-    let balanced = policy("extends = \"balanced\"\n[reduce]\nlevel = \"fold\"\n");
+    let balanced = policy("extends = \"balanced\"\n[reduce]\nleast = 2_000\n");
     let options = within(12_000, under(&balanced));
     let mut before: Option<wunderblock::Built> = None;
     let mut compacted = 0;
@@ -162,4 +162,34 @@ fn what_is_due_is_compacted_as_the_request_would_find_it() {
     assert!(compacted > 0);
     assert_eq!(scene.standing().len(), 60);
     assert_eq!(scene.replay_all(), 60);
+}
+
+#[test]
+fn what_an_earlier_output_has_is_named_by_where_it_stands() {
+    let scene = Scene::real();
+    let part = |number: usize| {
+        format!("part {number:03} goes to the {} shelf, by way of hall {}\n", number * 7, number % 9)
+    };
+    let parts = |from: usize, to: usize| (from..to).map(part).collect::<String>();
+    let first = format!("Plan of Monday\n\n{}", parts(0, 90));
+    let second = format!("Plan of Tuesday\n\n{}{}", parts(90, 110), parts(20, 90));
+    scene.user("Show me the plans.");
+    scene.ran(("Bash", "plan monday"), &first, false);
+    let options = under(&fold());
+    let before = scene.build(&options);
+    scene.ran(("Bash", "plan tuesday"), &second, false);
+    let after = scene.build(&options);
+    assert!(goes_on(&before, &after));
+    let [.., (_, fact, shown)] = &scene.standing()[..] else { panic!("nothing became shorter") };
+    assert!(shown.contains(&parts(90, 110)), "{shown}");
+    let seen = shown.split_once("seen in ").unwrap().1;
+    let (lines, rest) = seen.split_once(" of ").unwrap();
+    assert_eq!(lines, "lines 23–92");
+    // Both handles of the mark are read: where it was seen, and the whole.
+    let handle = |text: &str| text.trim_end_matches('⟩').parse().unwrap();
+    let (there, own) = rest.split_once(" · ").unwrap();
+    assert_eq!(scene.read(handle(there)), first.as_bytes());
+    assert_eq!(scene.read(handle(own.lines().next().unwrap())), second.as_bytes());
+    assert_eq!(fact.how.as_ref().unwrap().gaps, 1);
+    assert_eq!(scene.replay_all(), 2);
 }
