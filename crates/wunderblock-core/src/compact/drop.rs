@@ -19,10 +19,13 @@ pub(super) fn drop(
 ) -> Trim {
     let units = guard::shown(ask, arrangement);
     let scores = scores(by, ask, &units);
+    // What was kept out of a summary and stands within its range is told nowhere else: its mark would say that it is.
+    let nodes = &ask.view.trim().nodes;
+    let is_untold = |unit: &Unit| nodes.iter().any(|node| (node.from..=node.to).contains(&unit.last));
     let mut order: Vec<(usize, &Unit, Tokens)> = units
         .iter()
         .enumerate()
-        .filter(|(_, (unit, _))| guard.is_free(unit))
+        .filter(|(_, (unit, _))| guard.is_free(unit) && !is_untold(unit))
         .map(|(index, (unit, tokens))| (index, *unit, *tokens))
         .collect();
     // Of equals the oldest goes first; but where a number of the best stay, as the notes sort them, the newest.

@@ -7,7 +7,7 @@ use crate::lane::{STREAM, build, show, view_of};
 use crate::policies::{plain_condense, plain_drop, plain_stub, plain_summarise, policy};
 use wunderblock_core::budget::Reason;
 use wunderblock_core::compact::{Level, Measure, Proposal, due, rebase};
-use wunderblock_core::event::{Fact, ViewTrimmed};
+use wunderblock_core::event::{ContentPinned, Fact, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Message, Role};
 use wunderblock_core::plan::{Trim, TrimReason};
@@ -253,4 +253,24 @@ fn each_trigger_fires_at_its_number_and_not_before() {
         assert_eq!(due(&policy, &not_yet), None, "{hard:?}");
         assert_eq!(due(&policy, &now).map(|due| due.level), Some(Level::Hard), "{hard:?}");
     }
+}
+
+/// What stayed where a summary stands beside it is told in none: it is not left out under that summary's range.
+#[test]
+fn what_stands_within_the_range_of_a_summary_untold_is_not_dropped() {
+    let mut history = ledger(Vec::new());
+    turns(&mut history, 4);
+    let within = Seq(3);
+    let pin = |pinned| Fact::ContentPinned(ContentPinned { target: within, pinned });
+    history.append(pin(true));
+    compact(&mut history, &exchange(vec![plain_summarise(Tokens::ZERO)], 1));
+    let node = view_of(&history.events).trim().nodes[0];
+    assert!(node.from < within && within < node.to, "{node:?}");
+    history.append(pin(false));
+    let told = |history: &History| lines(history).iter().any(|line| line.contains("turn 1"));
+    assert!(told(&history));
+    turns(&mut history, 4);
+    compact(&mut history, &exchange(vec![plain_drop(Order::Age, 1)], 1));
+    assert!(told(&history), "{:?}", lines(&history));
+    assert_eq!(lines(&history).iter().filter(|line| line.contains("turn ")).count(), 2);
 }
