@@ -7,8 +7,15 @@ use crate::{code, html, json, read};
 /// A vote below this is no vote: the text is prose.
 const ENOUGH: u32 = 30;
 
-/// The kind of a text.
+/// The kind of a text, as a terminal would show it: colours and what was written over tell nothing.
 pub(crate) fn kind(text: &str) -> Kind {
+    if memchr::memchr2(0x1b, b'\r', text.as_bytes()).is_some() {
+        return shown(&read::terminal::plain(text).0);
+    }
+    shown(text)
+}
+
+fn shown(text: &str) -> Kind {
     // JSON that parses is JSON, whatever its strings look like.
     if json::is_document(text) {
         return Kind::Json;

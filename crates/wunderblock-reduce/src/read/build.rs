@@ -38,15 +38,21 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     let share = sample.share(of_build);
     // What a page of words quotes is not its kind.
     let first = sample.lines.iter().position(|line| strong(line)).unwrap_or(0);
-    if sample.lines.iter().take(first).any(|line| is_page(line)) {
+    if opens_page(&sample.lines, first) {
         return share / 3;
     }
     (share * 95 / 100).min(93).min(40 + count * 10)
 }
 
-/// Whether a line is of a page of words: a heading or a fence. (`# shop.test/cart` is Go's heading of a package.)
-pub(super) fn is_page(line: &str) -> bool {
-    line.starts_with("```") || line.starts_with("## ") || line.starts_with("# ") && !line.contains('/')
+/// Whether a page of words is opened above a line: by a fence, or by a heading with an empty line below it. (`# a.test/b`
+/// is Go's heading of a package, `# Subtest: x` a remark of TAP.)
+pub(super) fn opens_page(lines: &[&str], above: usize) -> bool {
+    lines.iter().enumerate().take(above).any(|(at, line)| {
+        let alone = || lines.get(at + 1).is_none_or(|next| next.trim().is_empty());
+        line.starts_with("```")
+            || line.starts_with("## ") && alone()
+            || line.starts_with("# ") && !line.contains('/') && alone()
+    })
 }
 
 /// A line without the time, the step or the job that stands before it.

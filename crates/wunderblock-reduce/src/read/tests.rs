@@ -1,5 +1,8 @@
 //! Test runners: each failing test with its name, place and message stays, and the totals; tests that pass do not.
 
+mod junit;
+mod message;
+
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -9,12 +12,13 @@ use crate::severity::{self, Severity};
 use crate::template::{self, Templates};
 use crate::unit::{Rank, Unit};
 
-use super::build::{bare, is_page};
+use super::build::{bare, opens_page};
 use super::case::{self, Case};
 use super::diagnostic::{self, Part};
 use super::frame;
 use super::progress::is_progress;
 use super::trace;
+use message::{is_message, is_place};
 
 /// Skipped tests are named while there are no more of them than this.
 const SKIPPED: usize = 12;
@@ -24,10 +28,15 @@ const SUITES: usize = 8;
 const MESSAGE: usize = 16;
 /// So many lines in a row that were there before are a repeat.
 const REPEATED: usize = 4;
+/// Lines of source below a frame.
+const SOURCE: usize = 2;
 /// A template of other lines with more than these is folded.
 const COMMON: u32 = 8;
 
 pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+    if junit::is_report(sample.text) {
+        return 95;
+    }
     let cases: Vec<Option<Case>> = sample.lines.iter().map(|line| case::of(bare(line))).collect();
     let some = cases.iter().flatten().count();
     let said = sample.lines.iter().filter(|line| !line.trim().is_empty()).count();
@@ -37,7 +46,7 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     let share = (some * 100 / said.max(1)) as u32;
     // A report within a page of words is quoted: the page begins before it.
     let first = cases.iter().position(Option::is_some).unwrap_or(0);
-    if sample.lines.iter().take(first).any(|line| is_page(line)) {
+    if opens_page(&sample.lines, first) {
         return share / 3;
     }
     // A run begins like one and ends with its totals; what lies between may be anything a test printed.
@@ -85,6 +94,9 @@ struct Reader<'l> {
 }
 
 pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
+    if junit::is_report(lines.text()) {
+        return junit::units(lines.text());
+    }
     let mut reader = Reader {
         lines,
         units: (0..lines.len()).map(|at| Unit::new(lines.span(at), Rank::Context)).collect(),
@@ -102,6 +114,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     for at in 0..lines.len() {
         reader.read(at);
     }
+    reader.documented();
     reader.names();
     reader.few_skipped();
     reader.many_suites();
@@ -287,6 +300,22 @@ impl Reader<'_> {
         }
     }
 
+    /// A runner that documents (`rspec -fd`) names the tests that pass without saying so, before it lists what did not.
+    fn documented(&mut self) {
+        let told = |at: usize| {
+            let line = self.lines.get(at).trim_end();
+            line.ends_with(')') && line.contains(" (FAILED - ")
+        };
+        let end = (0..self.lines.len())
+            .find(|at| self.lines.get(*at).starts_with("Failures:") || self.lines.get(*at).starts_with("Pending:"));
+        let Some(end) = end.filter(|end| (0..*end).any(told)) else { return };
+        for at in 0..end {
+            if self.cases.get(at) == Some(&None) && self.lines.get(at).starts_with(' ') {
+                self.set(at, (Rank::Filler, 0), None);
+            }
+        }
+    }
+
     /// A few skipped tests are worth their names.
     fn few_skipped(&mut self) {
         if self.skipped.len() <= SKIPPED {
@@ -329,13 +358,17 @@ impl Reader<'_> {
 
     /// Of the frames in a failure those of libraries are left out.
     fn stacks(&mut self) {
-        let mut start: Option<usize> = None;
+        let (mut start, mut under): (Option<usize>, usize) = (None, 0);
         let mut stacks: Vec<Range<usize>> = Vec::new();
         for at in 0..=self.lines.len() {
             let line = self.lines.get(at);
             let framed = at < self.lines.len() && frame::of(line).is_some();
+            // A frame has a line of source below it, or two; what a runner says is none.
+            under = if framed { 0 } else { under + 1 };
             let source = start.is_some()
+                && under <= SOURCE
                 && line.starts_with("    ")
+                && self.cases.get(at) == Some(&None)
                 && self.units.get(at).is_some_and(|unit| unit.rank < Rank::Must);
             match (framed || source, start) {
                 (true, None) => start = Some(at),
@@ -444,53 +477,4 @@ impl Reader<'_> {
             }
         }
     }
-}
-
-/// A line of an assertion's message.
-fn is_message(text: &str, line: &str) -> bool {
-    if line.starts_with("E   ") || line.starts_with("E ") && line.len() > 4 {
-        return true;
-    }
-    const OPENINGS: [&str; 22] = [
-        "assertion",
-        "left:",
-        "right:",
-        "Expected",
-        "expected",
-        "Received",
-        "received",
-        "Actual",
-        "actual",
-        "got:",
-        "want:",
-        "+ expected",
-        "- Expected",
-        "+ Received",
-        "AssertionError",
-        "expect(",
-        "Error:",
-        "panicked at",
-        "Diff:",
-        "Value of:",
-        "Which is:",
-        "Failure",
-    ];
-    if OPENINGS.iter().any(|opening| text.starts_with(opening)) {
-        return true;
-    }
-    if text.contains("' panicked at ") || text.contains(") panicked at ") || text.contains("Error Trace:") {
-        return true;
-    }
-    // `    shop_test.go:12: got 3, want 4`
-    line.starts_with([' ', '\t'])
-        && text.split_once(".go:").is_some_and(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()))
-}
-
-/// Where a failure was: `tests/test_a.py:12: AssertionError`, `❯ src/a.test.ts:3:7`, `a.cc:12: Failure`.
-fn is_place(line: &str) -> bool {
-    let text = line.strip_prefix(" ❯ ").unwrap_or(line);
-    if let Some(rest) = line.strip_prefix("  File \"") {
-        return !rest.contains("/lib/python") && !rest.contains("site-packages") && !rest.contains("<frozen");
-    }
-    diagnostic::place(text).is_some() && !text.starts_with(' ')
 }

@@ -25,8 +25,12 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
             || line.starts_with("    ")
             || line.starts_with("stack backtrace")
     });
+    // Sanitizers print the memory around it as well.
+    if frames >= 3 && sample.count(|line| line.starts_with("==") && line.contains("Sanitizer: ")) >= 1 {
+        return 75;
+    }
     let pure = sample.share(|line| frame::of(line).is_some());
-    if pure < 25 { 0 } else { (share.min(95) * 95 / 100).min(20 + pure * 2) }
+    if pure < 18 { 0 } else { (share.min(95) * 95 / 100).min(25 + pure * 2) }
 }
 
 /// What a line of a trace is.
@@ -47,6 +51,8 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
         if *line == Line::Head {
             unit.rank = Rank::Must;
             unit.score = 200;
+        } else if is_shadow(lines.get(at)) {
+            (unit.rank, unit.label) = (Rank::Filler, Some("lines of shadow memory"));
         }
     }
     for stack in stacks(&read) {
@@ -54,6 +60,15 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     }
     fold_equal(lines, &read, &mut units);
     units
+}
+
+/// A line of a sanitizer's picture of memory: `  0x0c047fff7fb0: fa fa fd fd`, `=>0x…`.
+fn is_shadow(line: &str) -> bool {
+    let text = line.strip_prefix("=>").or_else(|| line.strip_prefix("  ")).unwrap_or("");
+    let Some((address, bytes)) = text.split_once(':') else { return false };
+    let hexadecimal = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    address.strip_prefix("0x").is_some_and(hexadecimal)
+        && bytes.split([' ', '[', ']']).all(|byte| byte.len() <= 2 && hexadecimal(byte))
 }
 
 fn read(lines: &Lines<'_>) -> Vec<Line> {
