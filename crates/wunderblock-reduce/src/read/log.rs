@@ -39,10 +39,8 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
 fn alike(sample: &Sample<'_>) -> u32 {
     let mut templates = Templates::default();
     let said = sample.lines.iter().filter(|line| !line.trim().is_empty());
-    let ids: Vec<Option<u32>> = said
-        .enumerate()
-        .map(|(at, line)| has_words(line).then(|| templates.learn(at, line, 0)))
-        .collect();
+    let ids: Vec<Option<u32>> =
+        said.enumerate().map(|(at, line)| has_words(line).then(|| templates.learn(at, line, 0))).collect();
     let common = |id: &&Option<u32>| {
         id.and_then(|id| templates.get(id)).is_some_and(|template| template.count >= AGAIN)
     };

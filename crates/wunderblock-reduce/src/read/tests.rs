@@ -1,5 +1,6 @@
 //! Test runners: each failing test with its name, place and message stays, and the totals; tests that pass do not.
 
+mod explained;
 mod junit;
 mod message;
 
@@ -28,6 +29,8 @@ const SUITES: usize = 8;
 const MESSAGE: usize = 16;
 /// So many lines in a row that were there before are a repeat.
 const REPEATED: usize = 4;
+/// So are fewer, of so many bytes.
+const REPEATED_BYTES: usize = 160;
 /// Lines of source below a frame.
 const SOURCE: usize = 2;
 /// A template of other lines with more than these is folded.
@@ -123,6 +126,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     reader.sources();
     reader.seen_before();
     reader.fold_others();
+    explained::fold(lines, &reader.cases, &mut reader.units);
     reader.units
 }
 
@@ -306,8 +310,9 @@ impl Reader<'_> {
             let line = self.lines.get(at).trim_end();
             line.ends_with(')') && line.contains(" (FAILED - ")
         };
-        let end = (0..self.lines.len())
-            .find(|at| self.lines.get(*at).starts_with("Failures:") || self.lines.get(*at).starts_with("Pending:"));
+        let end = (0..self.lines.len()).find(|at| {
+            self.lines.get(*at).starts_with("Failures:") || self.lines.get(*at).starts_with("Pending:")
+        });
         let Some(end) = end.filter(|end| (0..*end).any(told)) else { return };
         for at in 0..end {
             if self.cases.get(at) == Some(&None) && self.lines.get(at).starts_with(' ') {
@@ -387,7 +392,7 @@ impl Reader<'_> {
     /// pytest prints the function around each frame. Those of libraries, and those printed before, are left out; the line
     /// it stopped at, what was raised and the place stay.
     fn sources(&mut self) {
-        let mut seen = HashSet::new();
+        let (mut seen, mut placed_at) = (HashSet::new(), HashSet::new());
         let (mut start, mut key) = (0, 0u64);
         for at in 0..self.lines.len() {
             let line = self.lines.get(at);
@@ -395,6 +400,9 @@ impl Reader<'_> {
                 || matches!(self.cases.get(at), Some(Some(Case::Details | Case::Suite | Case::Captured)));
             if ruled {
                 (start, key) = (at + 1, 0);
+                if !line.starts_with("_ _ _") {
+                    placed_at.clear();
+                }
                 continue;
             }
             let placed =
@@ -412,7 +420,7 @@ impl Reader<'_> {
             if !short {
                 let leave = library || known;
                 self.source(start..at, if leave { Rank::Filler } else { Rank::Context });
-            } else if library {
+            } else if library || !placed_at.insert(template::hash(line.as_bytes())) {
                 let body = (at + 1..self.lines.len())
                     .take_while(|at| self.lines.get(*at).starts_with("    "))
                     .count();
@@ -442,12 +450,16 @@ impl Reader<'_> {
         for at in 0..=self.lines.len() {
             let own = template::hash(self.lines.get(at).as_bytes());
             let plain = self.units.get(at).is_some_and(|unit| unit.rank == Rank::Context);
-            let seen = plain && !pairs.insert(before.rotate_left(1) ^ own);
+            // A long line is known by itself, a short one by the one before it.
+            let alone = self.lines.get(at).len() >= REPEATED_BYTES;
+            let known = !pairs.insert(if alone { own } else { before.rotate_left(1) ^ own });
+            let seen = plain && known;
             before = own;
             if seen {
                 continue;
             }
-            if at >= start + REPEATED {
+            let bytes = || self.lines.spans(start..at).len();
+            if at >= start + REPEATED || at > start && bytes() >= REPEATED_BYTES {
                 for unit in self.units.get_mut(start..at).unwrap_or_default() {
                     unit.rank = Rank::Filler;
                     unit.label = Some("seen before");

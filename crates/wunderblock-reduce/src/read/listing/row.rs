@@ -150,6 +150,9 @@ pub(super) fn form(lines: &[&str]) -> Option<(Form, u32)> {
     if paths >= 95 && slashes >= 60 {
         return Some((Form::Paths, 86));
     }
+    if said.len() >= 40 && paths >= 99 && share(&is_name) >= 98 && share(&|line| is_file_name(line)) >= 70 {
+        return Some((Form::Paths, 60));
+    }
     None
 }
 
@@ -168,6 +171,19 @@ fn is_path(line: &str) -> bool {
         && line.split(' ').count() <= 2
         && !line.ends_with([':', '.', '!', '?'])
         && line.len() < 400
+}
+
+/// A name alone on its line, as `ls` prints them into a pipe.
+fn is_name(line: &str) -> bool {
+    !line.contains([' ', '\t', ':', '\'', '[', ']', '*', '>']) && line.len() < 200
+}
+
+/// A name no word of a language is: with an ending, or made of parts.
+fn is_file_name(line: &str) -> bool {
+    line.trim_start_matches('.')
+        .bytes()
+        .any(|byte| matches!(byte, b'.' | b'-' | b'_' | b'/') || byte.is_ascii_digit())
+        && line.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
 fn is_long_head(line: &str) -> bool {

@@ -180,11 +180,17 @@ mod tests {
     use super::*;
 
     fn report(breaks: &str) -> String {
-        let mut text = format!("<?xml version=\"1.0\"?>{breaks}<testsuite name=\"shop\" tests=\"42\" failures=\"1\">{breaks}");
+        let mut text = format!(
+            "<?xml version=\"1.0\"?>{breaks}<testsuite name=\"shop\" tests=\"42\" failures=\"1\">{breaks}"
+        );
         for nth in 0..40 {
-            text += &format!("  <testcase classname=\"Shop\" name=\"orders {nth} &gt; 3\" time=\"0.0{nth}\"/>{breaks}");
+            text += &format!(
+                "  <testcase classname=\"Shop\" name=\"orders {nth} &gt; 3\" time=\"0.0{nth}\"/>{breaks}"
+            );
         }
-        text += &format!("  <testcase name=\"pays\"><failure message=\"got 3 > 2, want 4\">at Shop.pay(Shop.java:12)\n<![CDATA[</testcase><testcase>]]></failure></testcase>{breaks}");
+        text += &format!(
+            "  <testcase name=\"pays\"><failure message=\"got 3 > 2, want 4\">at Shop.pay(Shop.java:12)\n<![CDATA[</testcase><testcase>]]></failure></testcase>{breaks}"
+        );
         text += &format!("  <testcase name=\"later\"><skipped/></testcase>{breaks}</testsuite>{breaks}");
         text
     }
