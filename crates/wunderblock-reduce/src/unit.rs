@@ -153,10 +153,11 @@ const TOLD_MAX: usize = 3;
 
 /// A label as it stands after its number: one of a thing has another name than many.
 fn counted(what: &'static str, count: u64) -> &'static str {
-    const ONE: [(&str, &str); 8] = [
+    const ONE: [(&str, &str); 9] = [
         ("frames", "frame"),
         ("matches", "match"),
         ("retries", "retry"),
+        ("kernel threads", "kernel thread"),
         ("source lines", "source line"),
         ("help lines", "help line"),
         ("suites passed", "suite passed"),
