@@ -78,7 +78,7 @@ fn rules(kind: Kind) -> &'static [Rule] {
             (r"^(?:E  +)(\S.{3,80})", true),
             (r"panicked at (\S+:\d+)", true),
             (r"^\s*(not ok \d+ - .*)", true),
-            (r"^\s+(\S+_test\.go:\d+: .{3,80})", true),
+            (r"^\s+(\S+_test\.go:\d+: .{0,60}(?:want|got|expected|fail).{0,40})", true),
             (r"^(FAIL\t\S+)", true),
             (r"^(ok  \t\S+)", false),
             (r"^(\d+\) \S+::\S+)", true),
