@@ -483,6 +483,14 @@ mod tests {
             ("[  FAILED  ] Shop.Pay (0 ms)", Case::Failed),
             ("  <testcase name=\"a\" classname=\"b\" time=\"0.1\"/>", Case::Passed),
             ("ShopTest > orders() PASSED", Case::Passed),
+            ("1) ShopTest::testPays", Case::Details),
+            (".....F...S  11 / 64 ( 17%)", Case::Failed),
+            ("...........  64 / 64 (100%)", Case::Dots),
+            ("There was 1 failure:", Case::Suite),
+            ("FAILURES!", Case::Total),
+            ("    pays on time (FAILED - 1)", Case::Failed),
+            ("  ships (PENDING: Not yet implemented)", Case::Skipped),
+            ("rspec ./spec/shop_spec.rb:12 # Shop pays", Case::Failed),
             ("[ERROR] Tests run: 3, Failures: 1, Errors: 0, Skipped: 0", Case::Total),
         ];
         for (line, wanted) in cases {
