@@ -7,8 +7,15 @@ use crate::{code, html, json, read};
 /// A vote below this is no vote: the text is prose.
 const ENOUGH: u32 = 30;
 
-/// The kind of a text.
+/// The kind of a text, as a terminal would show it: colours and what was written over tell nothing.
 pub(crate) fn kind(text: &str) -> Kind {
+    if memchr::memchr2(0x1b, b'\r', text.as_bytes()).is_some() {
+        return shown(&read::terminal::plain(text).0);
+    }
+    shown(text)
+}
+
+fn shown(text: &str) -> Kind {
     // JSON that parses is JSON, whatever its strings look like.
     if json::is_document(text) {
         return Kind::Json;
@@ -27,4 +34,125 @@ pub(crate) fn kind(text: &str) -> Kind {
         }
     }
     best.1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn many(count: usize, line: impl Fn(usize) -> String) -> String {
+        (0..count).map(|nth| line(nth) + "\n").collect()
+    }
+
+    #[test]
+    fn kinds_near_to_each_other_are_told_apart() {
+        let cases = [
+            (
+                "linter",
+                Kind::Build,
+                many(30, |n| format!("shop/a{}.py:{}:1: E501 line too long (9{n} > 79)", n / 9, n + 3)),
+            ),
+            (
+                "vet",
+                Kind::Build,
+                "# shop.test/cart\n".to_owned()
+                    + &many(20, |n| format!("./cart.go:{}:2: x{n} declared and not used", n + 2)),
+            ),
+            (
+                "vimgrep",
+                Kind::Search,
+                many(30, |n| format!("shop/a{}.py:{}:5:    total = sum(x{n})", n / 9, n % 9 + 3)),
+            ),
+            (
+                "grep",
+                Kind::Search,
+                many(30, |n| format!("shop/a{}.py:{}:def total_{n}(rows):", n / 9, n % 9 + 3)),
+            ),
+            ("count", Kind::Search, many(30, |n| format!("shop/a{n}.py:{}", n + 1))),
+            (
+                "coloured",
+                Kind::Tests,
+                many(20, |n| {
+                    format!("\x1b[32m   \u{2713}\x1b[39m orders {n} books \x1b[33m3\x1b[2mms\x1b[0m")
+                }) + "\x1b[2m Tests \x1b[22m 20 passed (20)\n",
+            ),
+            (
+                "tap",
+                Kind::Tests,
+                "TAP version 13\n# seen shop\n".to_owned()
+                    + &many(20, |n| {
+                        format!("# Subtest: case {n}\nok {n} - case {n}\n  ---\n  duration_ms: 0.{n}\n  ...")
+                    })
+                    + "# tests 20\n# pass 20\n",
+            ),
+            (
+                "ps",
+                Kind::Listing,
+                "USER  PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND\n".to_owned()
+                    + &many(20, |n| {
+                        format!("shop  {n}  0.1  0.2 123 45 ? Ss 10:00 0:0{} web: worker process", n % 9)
+                    }),
+            ),
+            (
+                "tar",
+                Kind::Listing,
+                many(20, |n| format!("-rw-r--r-- shop/shop      {n}12 2024-05-01 10:00 shop/a{n}.py")),
+            ),
+            (
+                "find -ls",
+                Kind::Listing,
+                many(20, |n| {
+                    format!("  1234{n}      8 -rw-r--r--   1 shop  shop    512 May  1 10:00 ./shop/a{n}.py")
+                }),
+            ),
+            ("names", Kind::Listing, many(60, |n| format!("libshop-{n}.so.{}", n % 7))),
+            (
+                "strace",
+                Kind::Log,
+                many(60, |n| match n % 3 {
+                    0 => format!("mmap(NULL, {n}96, PROT_READ, MAP_PRIVATE, 3, 0) = 0x7f0{n}"),
+                    1 => format!("close({n}) = 0"),
+                    _ => format!("write(1, \"x\", {n}) = {n}"),
+                }),
+            ),
+            (
+                "stat",
+                Kind::Diff,
+                many(20, |n| format!(" src/shop/a{n}.rs | {} +++--", n + 3))
+                    + " 20 files changed, 90 insertions(+), 40 deletions(-)\n",
+            ),
+            (
+                "columns",
+                Kind::Table,
+                "id   day         sum\n---  ----------  ---\n".to_owned()
+                    + &many(40, |n| format!("{n:<4} 2024-05-{:02}  {n}", n % 28 + 1)),
+            ),
+            (
+                "frames",
+                Kind::Infra,
+                many(3, |n| format!("\u{2577}\n\u{2502} Error: no such value {n}\n\u{2502}\n\u{2575}")),
+            ),
+            (
+                "sanitizer",
+                Kind::Trace,
+                "==12==ERROR: AddressSanitizer: heap-use-after-free on address 0x60\n".to_owned()
+                    + &many(6, |n| format!("    #{n} 0x55f{n} in touch /srv/shop.c:{n}"))
+                    + &many(9, |n| format!("  0x0c047fff7f{n}0: fa fa fd fd fa fa")),
+            ),
+        ];
+        for (name, wanted, text) in cases {
+            assert_eq!(kind(&text), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_only_repeats_a_path_or_a_sentence_is_no_log() {
+        for text in [
+            many(40, |n| format!("word{n}")),
+            "The shop sells books. It is open on Mondays, and closed on Sundays.\n\n".repeat(2),
+            many(30, |n| format!("    {n}")),
+        ] {
+            assert_ne!(kind(&text), Kind::Log, "{text}");
+        }
+    }
 }

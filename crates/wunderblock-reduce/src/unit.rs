@@ -151,6 +151,22 @@ fn gap(lines: &Lines<'_>, run: &[Unit]) -> Gap {
 /// At most so many descriptions stand in one mark.
 const TOLD_MAX: usize = 3;
 
+/// A label as it stands after its number: one of a thing has another name than many.
+fn counted(what: &'static str, count: u64) -> &'static str {
+    const ONE: [(&str, &str); 9] = [
+        ("frames", "frame"),
+        ("matches", "match"),
+        ("retries", "retry"),
+        ("kernel threads", "kernel thread"),
+        ("source lines", "source line"),
+        ("help lines", "help line"),
+        ("suites passed", "suite passed"),
+        ("traces like one shown", "trace like one shown"),
+        ("lines of shadow memory", "line of shadow memory"),
+    ];
+    ONE.iter().find(|(many, _)| count == 1 && *many == what).map_or(what, |(_, one)| one)
+}
+
 fn told(run: &[Unit]) -> Vec<Told> {
     let mut counts: Vec<(&'static str, u64)> = Vec::new();
     for label in run.iter().filter_map(|unit| unit.label) {
@@ -159,7 +175,9 @@ fn told(run: &[Unit]) -> Vec<Told> {
             None => counts.push((label, 1)),
         }
     }
-    let counted = counts.into_iter().map(|(what, count)| Told { count: Some(count), what: what.into() });
+    let counted = counts
+        .into_iter()
+        .map(|(what, count)| Told { count: Some(count), what: counted(what, count).into() });
     // Parts of one thing say what it is once.
     let mut described: Vec<&Box<str>> = Vec::new();
     for what in run.iter().filter_map(|unit| unit.told.as_ref()) {

@@ -34,7 +34,11 @@ pub(super) fn facts(text: &str, kind: Kind) -> Vec<Fact> {
         Kind::Json => json(text, &mut found),
         Kind::Log => log(text, &mut found),
         Kind::Search => search(text, &mut found),
-        Kind::Table | Kind::Listing => table(text, &mut found),
+        Kind::Listing => {
+            table(text, &mut found);
+            listing(text, &mut found);
+        }
+        Kind::Table => table(text, &mut found),
         kind => {
             for (rule, error) in rules(kind) {
                 for line in text.lines() {
@@ -73,6 +77,18 @@ fn rules(kind: Kind) -> &'static [Rule] {
             (r"^\s*(?:✕|×|✗|FAIL) +(.{3,60}?)(?: \(\d+ ?ms\))?$", true),
             (r"^(?:E  +)(\S.{3,80})", true),
             (r"panicked at (\S+:\d+)", true),
+            (r"^\s*(not ok \d+ - .*)", true),
+            (r"^\s+(\S+_test\.go:\d+: .{0,60}(?:want|got|expected|fail).{0,40})", true),
+            (r"^(FAIL\t\S+)", true),
+            (r"^(ok  \t\S+)", false),
+            (r"^(\d+\) \S+::\S+)", true),
+            (r"^(rspec \./\S+:\d+)", true),
+            (r#"<testcase [^>]*?name="([^"]+)"[^>/]*><(?:failure|error)"#, true),
+            (r#"<(?:failure|error)[^>]*? message="([^"&\n]{3,60})"#, true),
+            (r#"<testsuites? [^>]*?((?:errors|failures)="\d+")"#, false),
+            (r"^(Tests run: .*)", false),
+            (r"^(\d+ examples?, .*)", false),
+            (r"^(Ran \d+ tests?.*|FAILED \(.*\))", false),
             (r"^(test result: .*)", false),
             (r"^=+ (.*(?:passed|failed|error).*) in [\d.]+s", false),
             (r"^(Tests:? .*)", false),
@@ -85,6 +101,18 @@ fn rules(kind: Kind) -> &'static [Rule] {
             (r"^\s*--> (\S+:\d+)", true),
             (r"^(\S+:\d+:\d+): (?:fatal )?error", true),
             (r"^(\S+\(\d+,\d+\)): error", true),
+            (r"^(\S+:\d+(?::\d+)?): (?:(?:fatal )?error|[A-Z]{1,5}\d{2,5})", true),
+            (r"^\S+:\d+(?::\d+)?: (?:fatal )?error: (.{3,60})", true),
+            (r"^(\.?/?\S+\.go:\d+:\d+: .{3,60})", true),
+            (r"^\s+(\d+:\d+\s+error\s.{3,60})", true),
+            (r"^\[ERROR\] (.{6,80})", true),
+            (r"^#\d+ (?:[\d.]+ )?(ERROR.{3,80})", true),
+            (r"^(#\d+ \[[^\]]+\] .{3,80})", false),
+            (r"^(Step \d+/\d+ : .*)", false),
+            (r"^(> Task \S+ FAILED)", true),
+            (r"^(BUILD .*|\[INFO\] BUILD .*)", false),
+            (r"^(added \d+ packages.*|Successfully installed .{3,60})", false),
+            (r"^(Found \d+ errors?.*)", false),
             (r"^npm (?:ERR!|error) (.*)", true),
             (r"^(warning: .*)", false),
             (r"^\s*(Finished .*)", false),
@@ -106,7 +134,7 @@ fn rules(kind: Kind) -> &'static [Rule] {
         compile(&[
             (r"# (\S+) (?:will be|must be)", false),
             (r"^(?:fatal|failed): (.{3,80})", true),
-            (r"^(changed: \[.*)", false),
+            (r"^(changed: \[[^\]]*\](?: => \(item=[^)]*\))?)", false),
             (r"^(Plan: .*|Apply complete!.*)", false),
             (r"^(\S+ +: ok=\d+.*)", false),
             (r"^(?:│ )?(Error: .*)", true),
@@ -177,16 +205,40 @@ fn log(text: &str, found: &mut BTreeSet<Fact>) {
     }
 }
 
-/// Every file.
+/// Every file, and one match of each: the first.
 fn search(text: &str, found: &mut BTreeSet<Fact>) {
-    let mut paths: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut paths: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut heading = "";
     for line in text.lines() {
-        let path = line.split(':').next().unwrap_or("");
-        if path.contains(['/', '.']) && !path.contains(' ') {
-            *paths.entry(path).or_default() += 1;
+        let (path, said) = line.split_once(':').unwrap_or((line, ""));
+        // A line beside a match has `-` in place of the colons.
+        let is_path =
+            path.contains(['/', '.']) && !path.contains([' ', '\t', '"', '{']) && !path.ends_with('-');
+        if is_path && said.is_empty() {
+            heading = path;
+            paths.entry(path).or_default();
+        } else if is_path && path.parse::<u64>().is_err() {
+            paths.entry(path).or_insert(said);
+        } else if path.parse::<u64>().is_ok() && paths.get(heading) == Some(&"") {
+            paths.insert(heading, said);
         }
     }
-    paths.into_keys().for_each(|path| add(found, path, false));
+    for (path, said) in paths {
+        add(found, path, false);
+        let text = said.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':');
+        add(found, text.get(..80).unwrap_or(text), false);
+    }
+}
+
+/// The folders, things that are not as they should be, the total.
+fn listing(text: &str, found: &mut BTreeSet<Fact>) {
+    for line in text.lines() {
+        let folder = line.strip_suffix(':').filter(|path| path.contains('/') && !path.contains(": "));
+        let odd = [" <defunct>", " Z ", "CrashLoop", "OOMKilled"].iter().any(|odd| line.contains(odd));
+        if odd || line.starts_with("total ") || folder.is_some() {
+            add(found, line, odd);
+        }
+    }
 }
 
 /// The header, rows that speak of a failure, and the largest number of each column.

@@ -1,5 +1,7 @@
 //! Compilers, build tools and package managers: each diagnostic with its place, totals; progress is left out.
 
+pub(super) mod explained;
+
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -38,15 +40,21 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     let share = sample.share(of_build);
     // What a page of words quotes is not its kind.
     let first = sample.lines.iter().position(|line| strong(line)).unwrap_or(0);
-    if sample.lines.iter().take(first).any(|line| is_page(line)) {
+    if opens_page(&sample.lines, first) {
         return share / 3;
     }
     (share * 95 / 100).min(93).min(40 + count * 10)
 }
 
-/// Whether a line is of a page of words: a heading or a fence. (`# shop.test/cart` is Go's heading of a package.)
-pub(super) fn is_page(line: &str) -> bool {
-    line.starts_with("```") || line.starts_with("## ") || line.starts_with("# ") && !line.contains('/')
+/// Whether a page of words is opened above a line: by a fence, or by a heading with an empty line below it. (`# a.test/b`
+/// is Go's heading of a package, `# Subtest: x` a remark of TAP.)
+pub(super) fn opens_page(lines: &[&str], above: usize) -> bool {
+    lines.iter().enumerate().take(above).any(|(at, line)| {
+        let alone = || lines.get(at + 1).is_none_or(|next| next.trim().is_empty());
+        line.starts_with("```")
+            || line.starts_with("## ") && alone()
+            || line.starts_with("# ") && !line.contains('/') && alone()
+    })
 }
 
 /// A line without the time, the step or the job that stands before it.
@@ -64,12 +72,14 @@ enum Is {
 }
 
 pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
-    let read: Vec<Is> = lines.iter().map(|line| read(bare(line))).collect();
+    let mut read: Vec<Is> = lines.iter().map(|line| read(bare(line))).collect();
+    by_neighbours(lines, &mut read);
     let mut units: Vec<Unit> = (0..lines.len()).map(|at| Unit::new(lines.span(at), Rank::Context)).collect();
     for (at, (unit, is)) in units.iter_mut().zip(&read).enumerate() {
         judge(unit, *is, lines.get(at));
     }
     progress_runs(&read, &mut units);
+    explained::fold(lines, &read, &mut units);
     fold_repeats(lines, &read, &mut units);
     fold_others(lines, &read, &mut units);
     last_words(lines, &mut units);
@@ -81,6 +91,36 @@ fn read(line: &str) -> Is {
         Some(part) => Is::Part(part),
         None if is_progress(line) => Is::Progress,
         None => Is::Other,
+    }
+}
+
+/// Lines that are told by the next one: a message by the place below it, source by the marks below it.
+fn by_neighbours(lines: &Lines<'_>, read: &mut [Is]) {
+    for at in 0..read.len().saturating_sub(1) {
+        let line = lines.get(at);
+        if read.get(at) != Some(&Is::Other) || line.trim().is_empty() {
+            continue;
+        }
+        let next = bare(lines.get(at + 1)).trim();
+        let is = match read.get(at + 1) {
+            Some(Is::Part(Part::Place)) if next.starts_with("--> ") => {
+                Part::Head(severity::of(line).unwrap_or(Severity::Warning))
+            }
+            Some(Is::Part(Part::Code)) if next.starts_with(['^', '~']) => Part::Code,
+            // eslint and others name the file once, above its messages.
+            Some(Is::Part(Part::Head(_)))
+                if !line.contains(' ')
+                    && line.contains(['/', '.', '\\'])
+                    && diagnostic::place(next).is_none()
+                    && lines.get(at + 1).starts_with(' ') =>
+            {
+                Part::Place
+            }
+            _ => continue,
+        };
+        if let Some(slot) = read.get_mut(at) {
+            *slot = Is::Part(is);
+        }
     }
 }
 
@@ -153,10 +193,20 @@ fn diagnostics(lines: &Lines<'_>, read: &[Is]) -> Vec<Diagnostic> {
 /// A diagnostic that is the same to the last byte as one before it is a repeat: the first says how often it came.
 fn fold_repeats(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
     let mut seen: HashMap<u64, (usize, u32)> = HashMap::new();
+    let (mut file, mut looked) = (0u64, 0);
     for Diagnostic { span, head } in diagnostics(lines, read) {
         let said = head..span.end;
-        let key =
-            said.fold(0u64, |key, at| key.rotate_left(9) ^ template::hash(bare(lines.get(at)).as_bytes()));
+        // Below a file's name the messages do not name it: the same words in another file are another message.
+        for at in looked..head {
+            if read.get(at) == Some(&Is::Part(Part::Place)) {
+                file = template::hash(lines.get(at).as_bytes());
+            }
+        }
+        looked = head;
+        let placed = diagnostic::place(bare(lines.get(head)).trim_start()).is_some();
+        let key = said.fold(if placed { 0 } else { file }, |key, at| {
+            key.rotate_left(9) ^ template::hash(bare(lines.get(at)).as_bytes())
+        });
         let entry = seen.entry(key).or_insert((head, 0));
         entry.1 += 1;
         if entry.1 > 1 {

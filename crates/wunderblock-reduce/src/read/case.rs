@@ -205,8 +205,10 @@ fn ctest(text: &str) -> Option<Case> {
 /// mocha lists failures as `  1) name`.
 fn mocha(text: &str, indent: usize) -> Option<Case> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    (indent >= 2 && digits < 4 && text.get(digits..).is_some_and(|rest| rest.starts_with(") ")))
-        .then_some(Case::Failed)
+    let rest = text.get(digits..).and_then(|rest| rest.strip_prefix(") ")).filter(|_| digits < 4)?;
+    // PHPUnit numbers them without an indent, by class and method.
+    let named = rest.split([' ', '"']).next().is_some_and(|name| name.contains("::"));
+    if indent == 0 && named { Some(Case::Details) } else { (indent >= 2).then_some(Case::Failed) }
 }
 
 /// Lines that begin with a mark: jest, vitest, mocha, node, deno.
@@ -264,7 +266,16 @@ fn named(text: &str, indent: usize) -> Option<Case> {
         "FAILED" | "ERROR" if rest.contains("::") || rest.starts_with(" tests/") => Some(Case::Failed),
         "SKIPPED" if rest.starts_with(" [") => Some(Case::Skipped),
         "FAILED" if rest.starts_with(" (") => Some(Case::Total),
-        "OK" if rest.is_empty() || rest.starts_with(" (") => Some(Case::Total),
+        "OK" if rest.is_empty() || rest.starts_with(" (") || rest.starts_with(", but ") => Some(Case::Total),
+        "FAILURES!" | "ERRORS!" | "WARNINGS!" if rest.is_empty() => Some(Case::Total),
+        "PHPUnit" if rest.contains(" by ") => Some(Case::Suite),
+        "There" if rest.ends_with(':') && (rest.starts_with(" was 1 ") || rest.starts_with(" were ")) => {
+            Some(Case::Suite)
+        }
+        "Failures" | "Pending" if rest.starts_with(':') && indent == 0 => Some(Case::Suite),
+        "Finished" if rest.contains(" seconds (files took") => Some(Case::Total),
+        "rspec" if rest.contains("_spec.rb:") => Some(Case::Failed),
+        "TAP" if rest.starts_with(" version") => Some(Case::Suite),
         "Ran" if rest.contains(" test") => Some(Case::Total),
         "Start" if indent >= 4 && rest.contains(": ") => Some(Case::Started),
         "running" if indent == 0 && (rest.ends_with(" tests") || rest.ends_with(" test")) => {
@@ -335,7 +346,7 @@ fn totals(text: &str, indent: usize) -> Option<Case> {
 /// `a.py::test_x PASSED [ 10%]`, `a.py ..F. [ 40%]`, `....... [ 58%]`, `test_x (mod.Case) ... ok`.
 fn pytest(line: &str) -> Option<Case> {
     if line.starts_with([' ', '\t']) {
-        return gradle(line);
+        return gradle(line).or_else(|| documented(line));
     }
     let line = line.trim_end();
     if let Some((_, last)) = line.rsplit_once(" ... ") {
@@ -367,7 +378,16 @@ fn pytest(line: &str) -> Option<Case> {
             return Some(Case::Skipped);
         }
     }
-    dots(body, percent).or_else(|| gradle(line))
+    dots(body, percent).or_else(|| gradle(line)).or_else(|| row(line))
+}
+
+/// PHPUnit's rows: `.....F...E..S  64 / 64 (100%)`.
+fn row(line: &str) -> Option<Case> {
+    let (letters, rest) = line.split_once(' ')?;
+    let (at, rest) = rest.trim_start().split_once(" / ")?;
+    let counted = at.bytes().all(|byte| byte.is_ascii_digit()) && rest.trim_end().ends_with("%)");
+    let known = letters.bytes().all(|byte| b".FESIRWDN".contains(&byte));
+    (counted && known).then_some(if letters.contains(['F', 'E']) { Case::Failed } else { Case::Dots })
 }
 
 /// Progress in letters, after a file's name or alone.
@@ -393,6 +413,16 @@ fn gradle(line: &str) -> Option<Case> {
         return None;
     }
     status(word).filter(|_| word.chars().all(|c| c.is_ascii_uppercase()))
+}
+
+/// rspec's documentation: `    keeps order (FAILED - 1)`.
+fn documented(line: &str) -> Option<Case> {
+    let line = line.trim_end();
+    let (_, said) = line.rsplit_once(" (").filter(|_| line.ends_with(')'))?;
+    if said.starts_with("FAILED - ") {
+        return Some(Case::Failed);
+    }
+    said.starts_with("PENDING: ").then_some(Case::Skipped)
 }
 
 #[cfg(test)]
@@ -453,6 +483,14 @@ mod tests {
             ("[  FAILED  ] Shop.Pay (0 ms)", Case::Failed),
             ("  <testcase name=\"a\" classname=\"b\" time=\"0.1\"/>", Case::Passed),
             ("ShopTest > orders() PASSED", Case::Passed),
+            ("1) ShopTest::testPays", Case::Details),
+            (".....F...S  11 / 64 ( 17%)", Case::Failed),
+            ("...........  64 / 64 (100%)", Case::Dots),
+            ("There was 1 failure:", Case::Suite),
+            ("FAILURES!", Case::Total),
+            ("    pays on time (FAILED - 1)", Case::Failed),
+            ("  ships (PENDING: Not yet implemented)", Case::Skipped),
+            ("rspec ./spec/shop_spec.rb:12 # Shop pays", Case::Failed),
             ("[ERROR] Tests run: 3, Failures: 1, Errors: 0, Skipped: 0", Case::Total),
         ];
         for (line, wanted) in cases {

@@ -19,6 +19,7 @@ const HEAD: usize = 240;
 
 pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     let mut reader = Reader::default();
+    let mut stats = 0u32;
     let (mut said, mut known, mut places, mut changed, mut commits) = (0u32, 0u32, 0u32, 0u32, 0u32);
     for text in &sample.lines {
         let line = reader.read(text);
@@ -26,12 +27,13 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
         places += u32::from(matches!(line, Line::Place | Line::File));
         changed += u32::from(matches!(line, Line::Added | Line::Removed));
         commits += u32::from(line == Line::Commit);
+        stats += u32::from(line == Line::Stat);
         let loose = parse::is_body(text);
         known += u32::from(!text.trim().is_empty() && (line != Line::Other || loose));
     }
     // The sample's middle may lie within one hunk: what begins like its lines counts too, but a diff has a head.
     let share = known * 100 / said.max(1);
-    let whole = (places >= 1 && changed >= 1) || places >= 3 || commits >= 2;
+    let whole = (places >= 1 && changed >= 1) || places >= 3 || commits >= 2 || stats >= 3;
     match share {
         _ if !whole => 0,
         97.. => 96,
@@ -77,7 +79,7 @@ fn head_line(lines: &Lines<'_>, at: usize, kind: Line) -> Unit {
         Line::Fate => (Rank::Must, u16::MAX - 2),
         Line::Path => (Rank::Frame, 100),
         Line::Total => (Rank::Frame, 300),
-        Line::Stat => (Rank::Frame, 200),
+        Line::Stat => (Rank::Frame, 1_000),
         Line::Person => (Rank::Frame, 50),
         Line::Message => (Rank::Context, 500),
         Line::Index => (Rank::Context, 1),

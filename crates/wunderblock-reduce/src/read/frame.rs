@@ -11,11 +11,13 @@ pub(crate) enum Owner {
 
 /// Whose frame a line is, if it is one. The source text that Python prints under a frame is not: it has no place.
 pub(crate) fn of(line: &str) -> Option<Owner> {
-    let text = line.trim_start();
+    // A group of exceptions is drawn with bars before its frames.
+    let text = line.trim_start_matches([' ', '\t', '|']);
     let indented = text.len() < line.len();
     let frame = match text.as_bytes() {
         [b'a', b't', b' ', ..] if indented => is_place(text.get(3..)?),
         [b'F', b'i', b'l', b'e', b' ', b'"', ..] if indented => text.contains("\", line "),
+        [b'f', b'r', b'o', b'm', b' ', ..] if indented => text.contains(":in "),
         [b'.', b'.', b'.', b' ', ..] if indented => is_rest(text),
         [b'#', b'0'..=b'9', ..] => is_numbered(text.trim_start_matches('#'), ' '),
         [b'0'..=b'9', ..] if indented => is_numbered(text, ':'),
@@ -180,6 +182,13 @@ pub(crate) fn is_head(line: &str) -> bool {
         return true;
     }
     let text = text.trim_start_matches(['|', '+', '-', ' ']);
+    // Ruby names the type last.
+    if let Some((_, name)) = text.strip_suffix(')').and_then(|text| text.rsplit_once(" ("))
+        && text.contains(":in ")
+        && is_type(name)
+    {
+        return true;
+    }
     let name = text.split([':', ' ', '(']).next().unwrap_or("");
     let rest = text.get(name.len()..).unwrap_or("");
     is_type(name) && (rest.is_empty() || rest.starts_with([':', '(']) || rest.starts_with(" ["))

@@ -44,6 +44,11 @@ fn tool(lines: &[&str]) -> Option<(Tool, u32)> {
     if plans >= 2 || steps * 2 >= said || (plans >= 1 && steps >= 2) {
         return Some((Tool::Terraform, 94));
     }
+    // Errors and warnings in their frames, as they stand alone where a plan was not made.
+    let framed = count(&|line| line.starts_with("│ Error: ") || line.starts_with("│ Warning: "));
+    if framed >= 1 && count(&|line| line.starts_with('╷')) >= framed {
+        return Some((Tool::Terraform, 90));
+    }
     let first = bare.iter().find(|line| !line.trim().is_empty())?;
     let rows = count(&|line| kube::columns(line) >= 3);
     if kube::is_header(first) && rows * 100 >= said * 85 && said >= 3 {

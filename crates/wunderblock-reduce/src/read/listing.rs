@@ -25,6 +25,8 @@ const EXTREMES: usize = 2;
 const OFTEN: u32 = 8;
 /// Of sizes so many stay, or a fifth of them.
 const LARGEST: usize = 30;
+/// Names that speak of failure are shown up to so many.
+const WRONG: usize = 24;
 /// Process tables show so many of those that use most.
 const BUSY: usize = 8;
 
@@ -55,6 +57,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     if form == Form::Sizes {
         judge.sizes();
     }
+    judge.wrong(lines);
     judge.vendored(&nested);
     if form == Form::Tree {
         judge.repeated();
@@ -105,6 +108,17 @@ impl Judge<'_, '_> {
     fn set(&mut self, at: usize, rank: Rank, score: u16) {
         if let Some(unit) = self.units.get_mut(at) {
             (unit.rank, unit.score) = (rank, score);
+        }
+    }
+
+    /// Names that speak of failure stay while there are few of them: one lists a folder of logs for those.
+    fn wrong(&mut self, lines: &Lines<'_>) {
+        let wrong: Vec<usize> =
+            (0..lines.len().min(self.rows.len())).filter(|at| shape::is_wrong(lines.get(*at))).collect();
+        if wrong.len() <= WRONG {
+            for at in wrong {
+                self.set(at, Rank::Must, 1_500);
+            }
         }
     }
 

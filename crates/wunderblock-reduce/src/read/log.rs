@@ -16,6 +16,8 @@ const RARE: u32 = 3;
 const COMMON: u32 = 40;
 /// Fewer measurements than these have no outliers.
 const MEASURED: f64 = 32.0;
+/// A template with so many lines in a sample is said again and again.
+const AGAIN: u32 = 5;
 /// Outliers shown of one template.
 const OUTLIERS: u8 = 5;
 
@@ -29,7 +31,31 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     let follows = sample.share(|line| line.starts_with([' ', '\t']) || is_head(line));
     let all = if dated >= 25 { dated.max(follows * 9 / 10) } else { dated };
     let sure = if begun * 2 >= dated { 88 } else { 80 };
-    all * sure / 100
+    (all * sure / 100).max(alike(sample))
+}
+
+/// Lines say the same again and again about other values, in words: whatever program it was, it kept a log. A weak vote:
+/// any kind that is known by more goes before.
+fn alike(sample: &Sample<'_>) -> u32 {
+    let mut templates = Templates::default();
+    let said = sample.lines.iter().filter(|line| !line.trim().is_empty());
+    let ids: Vec<Option<u32>> =
+        said.enumerate().map(|(at, line)| has_words(line).then(|| templates.learn(at, line, 0))).collect();
+    let common = |id: &&Option<u32>| {
+        id.and_then(|id| templates.get(id)).is_some_and(|template| template.count >= AGAIN)
+    };
+    let share = ids.iter().filter(common).count() * 100 / ids.len().max(1);
+    if share >= 60 && ids.len() >= 20 { 36 } else { 0 }
+}
+
+/// Whether a line has two words at least, or names a value. The parts of a path are no words.
+fn has_words(line: &str) -> bool {
+    let word = |part: &&str| {
+        let letters = part.bytes().take_while(u8::is_ascii_alphabetic).count();
+        letters > 1 && part.as_bytes().get(letters).is_none_or(|after| b"(:=,;".contains(after))
+    };
+    let words = line.split_ascii_whitespace().filter(word).count();
+    words >= 2 || words == 1 && line.contains([':', '=', '('])
 }
 
 /// Whether a record begins here: a time near the line's beginning, or a level before its message.

@@ -22,7 +22,10 @@ pub(crate) fn is_progress(line: &str) -> bool {
 }
 
 /// Verbs of cargo, pip, npm, apt, go, gradle, make and others, at the start of a line.
-const VERBS: [&str; 41] = [
+const VERBS: [&str; 44] = [
+    "Inst",
+    "Conf",
+    "Remv",
     "Compiling",
     "Checking",
     "Downloaded",

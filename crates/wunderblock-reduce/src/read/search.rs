@@ -22,6 +22,10 @@ const SAID: u32 = 3;
 const LINE: usize = 320;
 
 pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+    // `grep -c`: a number per file.
+    if sample.lines.len() >= 3 && sample.share(is_count) >= 95 {
+        return 95;
+    }
     let records = sample.count(line::is_record);
     let said = sample.count(|line| !line.trim().is_empty());
     if records >= 3 && records * 10 >= said * 9 {
@@ -45,6 +49,8 @@ struct Seen<'t> {
     rising: u32,
     falling: u32,
     diagnostics: u32,
+    /// Texts that begin as a message does after its place.
+    worded: u32,
     last: HashMap<&'t str, (u64, bool)>,
     paths: HashMap<&'t str, u32>,
 }
@@ -69,6 +75,7 @@ impl<'t> Seen<'t> {
             return;
         };
         self.numbered += 1;
+        self.worded += u32::from(is_worded(found.text));
         let text = found.text.trim_start();
         self.diagnostics += u32::from(["error", "warning", "note", "fatal error"].iter().any(|word| {
             text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word))
@@ -85,6 +92,10 @@ impl<'t> Seen<'t> {
     fn vote(&self, heading: bool) -> u32 {
         let share = self.found * 100 / self.said.max(1);
         if self.found < 3 || share < 60 || self.diagnostics * 5 > self.numbered {
+            return 0;
+        }
+        // A compiler or linter sets its message one space after the place; source code is indented otherwise.
+        if self.numbered > 0 && self.worded * 100 >= self.numbered * 90 {
             return 0;
         }
         if self.falling * 10 > self.rising.max(1) {
@@ -104,6 +115,22 @@ impl<'t> Seen<'t> {
             _ => 50,
         }
     }
+}
+
+/// `src/a.rs:12`, and nothing more.
+fn is_count(text: &str) -> bool {
+    text.rsplit_once(':').is_some_and(|(path, count)| {
+        path.contains(['/', '.'])
+            && !path.contains([' ', ':', '"'])
+            && !count.is_empty()
+            && count.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+/// ` message`: one space, then a word.
+fn is_worded(text: &str) -> bool {
+    text.strip_prefix(' ')
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || "[*\'\"`".contains(c)))
 }
 
 pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {

@@ -1,5 +1,9 @@
 //! Test runners: each failing test with its name, place and message stays, and the totals; tests that pass do not.
 
+mod explained;
+mod junit;
+mod message;
+
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -9,12 +13,13 @@ use crate::severity::{self, Severity};
 use crate::template::{self, Templates};
 use crate::unit::{Rank, Unit};
 
-use super::build::{bare, is_page};
+use super::build::{bare, opens_page};
 use super::case::{self, Case};
 use super::diagnostic::{self, Part};
 use super::frame;
 use super::progress::is_progress;
 use super::trace;
+use message::{is_message, is_place};
 
 /// Skipped tests are named while there are no more of them than this.
 const SKIPPED: usize = 12;
@@ -24,10 +29,17 @@ const SUITES: usize = 8;
 const MESSAGE: usize = 16;
 /// So many lines in a row that were there before are a repeat.
 const REPEATED: usize = 4;
+/// So are fewer, of so many bytes.
+const REPEATED_BYTES: usize = 160;
+/// Lines of source below a frame.
+const SOURCE: usize = 2;
 /// A template of other lines with more than these is folded.
 const COMMON: u32 = 8;
 
 pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+    if junit::is_report(sample.text) {
+        return 95;
+    }
     let cases: Vec<Option<Case>> = sample.lines.iter().map(|line| case::of(bare(line))).collect();
     let some = cases.iter().flatten().count();
     let said = sample.lines.iter().filter(|line| !line.trim().is_empty()).count();
@@ -37,7 +49,7 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     let share = (some * 100 / said.max(1)) as u32;
     // A report within a page of words is quoted: the page begins before it.
     let first = cases.iter().position(Option::is_some).unwrap_or(0);
-    if sample.lines.iter().take(first).any(|line| is_page(line)) {
+    if opens_page(&sample.lines, first) {
         return share / 3;
     }
     // A run begins like one and ends with its totals; what lies between may be anything a test printed.
@@ -85,6 +97,9 @@ struct Reader<'l> {
 }
 
 pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
+    if junit::is_report(lines.text()) {
+        return junit::units(lines.text());
+    }
     let mut reader = Reader {
         lines,
         units: (0..lines.len()).map(|at| Unit::new(lines.span(at), Rank::Context)).collect(),
@@ -102,6 +117,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     for at in 0..lines.len() {
         reader.read(at);
     }
+    reader.documented();
     reader.names();
     reader.few_skipped();
     reader.many_suites();
@@ -110,6 +126,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     reader.sources();
     reader.seen_before();
     reader.fold_others();
+    explained::fold(lines, &reader.cases, &mut reader.units);
     reader.units
 }
 
@@ -287,6 +304,23 @@ impl Reader<'_> {
         }
     }
 
+    /// A runner that documents (`rspec -fd`) names the tests that pass without saying so, before it lists what did not.
+    fn documented(&mut self) {
+        let told = |at: usize| {
+            let line = self.lines.get(at).trim_end();
+            line.ends_with(')') && line.contains(" (FAILED - ")
+        };
+        let end = (0..self.lines.len()).find(|at| {
+            self.lines.get(*at).starts_with("Failures:") || self.lines.get(*at).starts_with("Pending:")
+        });
+        let Some(end) = end.filter(|end| (0..*end).any(told)) else { return };
+        for at in 0..end {
+            if self.cases.get(at) == Some(&None) && self.lines.get(at).starts_with(' ') {
+                self.set(at, (Rank::Filler, 0), None);
+            }
+        }
+    }
+
     /// A few skipped tests are worth their names.
     fn few_skipped(&mut self) {
         if self.skipped.len() <= SKIPPED {
@@ -329,13 +363,17 @@ impl Reader<'_> {
 
     /// Of the frames in a failure those of libraries are left out.
     fn stacks(&mut self) {
-        let mut start: Option<usize> = None;
+        let (mut start, mut under): (Option<usize>, usize) = (None, 0);
         let mut stacks: Vec<Range<usize>> = Vec::new();
         for at in 0..=self.lines.len() {
             let line = self.lines.get(at);
             let framed = at < self.lines.len() && frame::of(line).is_some();
+            // A frame has a line of source below it, or two; what a runner says is none.
+            under = if framed { 0 } else { under + 1 };
             let source = start.is_some()
+                && under <= SOURCE
                 && line.starts_with("    ")
+                && self.cases.get(at) == Some(&None)
                 && self.units.get(at).is_some_and(|unit| unit.rank < Rank::Must);
             match (framed || source, start) {
                 (true, None) => start = Some(at),
@@ -354,7 +392,7 @@ impl Reader<'_> {
     /// pytest prints the function around each frame. Those of libraries, and those printed before, are left out; the line
     /// it stopped at, what was raised and the place stay.
     fn sources(&mut self) {
-        let mut seen = HashSet::new();
+        let (mut seen, mut placed_at) = (HashSet::new(), HashSet::new());
         let (mut start, mut key) = (0, 0u64);
         for at in 0..self.lines.len() {
             let line = self.lines.get(at);
@@ -362,6 +400,9 @@ impl Reader<'_> {
                 || matches!(self.cases.get(at), Some(Some(Case::Details | Case::Suite | Case::Captured)));
             if ruled {
                 (start, key) = (at + 1, 0);
+                if !line.starts_with("_ _ _") {
+                    placed_at.clear();
+                }
                 continue;
             }
             let placed =
@@ -379,7 +420,7 @@ impl Reader<'_> {
             if !short {
                 let leave = library || known;
                 self.source(start..at, if leave { Rank::Filler } else { Rank::Context });
-            } else if library {
+            } else if library || !placed_at.insert(template::hash(line.as_bytes())) {
                 let body = (at + 1..self.lines.len())
                     .take_while(|at| self.lines.get(*at).starts_with("    "))
                     .count();
@@ -409,12 +450,16 @@ impl Reader<'_> {
         for at in 0..=self.lines.len() {
             let own = template::hash(self.lines.get(at).as_bytes());
             let plain = self.units.get(at).is_some_and(|unit| unit.rank == Rank::Context);
-            let seen = plain && !pairs.insert(before.rotate_left(1) ^ own);
+            // A long line is known by itself, a short one by the one before it.
+            let alone = self.lines.get(at).len() >= REPEATED_BYTES;
+            let known = !pairs.insert(if alone { own } else { before.rotate_left(1) ^ own });
+            let seen = plain && known;
             before = own;
             if seen {
                 continue;
             }
-            if at >= start + REPEATED {
+            let bytes = || self.lines.spans(start..at).len();
+            if at >= start + REPEATED || at > start && bytes() >= REPEATED_BYTES {
                 for unit in self.units.get_mut(start..at).unwrap_or_default() {
                     unit.rank = Rank::Filler;
                     unit.label = Some("seen before");
@@ -444,53 +489,4 @@ impl Reader<'_> {
             }
         }
     }
-}
-
-/// A line of an assertion's message.
-fn is_message(text: &str, line: &str) -> bool {
-    if line.starts_with("E   ") || line.starts_with("E ") && line.len() > 4 {
-        return true;
-    }
-    const OPENINGS: [&str; 22] = [
-        "assertion",
-        "left:",
-        "right:",
-        "Expected",
-        "expected",
-        "Received",
-        "received",
-        "Actual",
-        "actual",
-        "got:",
-        "want:",
-        "+ expected",
-        "- Expected",
-        "+ Received",
-        "AssertionError",
-        "expect(",
-        "Error:",
-        "panicked at",
-        "Diff:",
-        "Value of:",
-        "Which is:",
-        "Failure",
-    ];
-    if OPENINGS.iter().any(|opening| text.starts_with(opening)) {
-        return true;
-    }
-    if text.contains("' panicked at ") || text.contains(") panicked at ") || text.contains("Error Trace:") {
-        return true;
-    }
-    // `    shop_test.go:12: got 3, want 4`
-    line.starts_with([' ', '\t'])
-        && text.split_once(".go:").is_some_and(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()))
-}
-
-/// Where a failure was: `tests/test_a.py:12: AssertionError`, `❯ src/a.test.ts:3:7`, `a.cc:12: Failure`.
-fn is_place(line: &str) -> bool {
-    let text = line.strip_prefix(" ❯ ").unwrap_or(line);
-    if let Some(rest) = line.strip_prefix("  File \"") {
-        return !rest.contains("/lib/python") && !rest.contains("site-packages") && !rest.contains("<frozen");
-    }
-    diagnostic::place(text).is_some() && !text.starts_with(' ')
 }

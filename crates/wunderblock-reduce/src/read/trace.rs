@@ -1,6 +1,6 @@
 //! Stack traces: what was thrown and why stays, frames of libraries do not; a trace like one before it is a repeat.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::lines::Lines;
@@ -12,6 +12,8 @@ use super::frame::{self, Owner};
 
 /// So many equal traces are shown whole.
 const RARE: u32 = 2;
+/// Different exceptions are all shown up to so many; beyond that those of traces that are alike otherwise are counted.
+const THROWN: usize = 400;
 
 pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     let frames = sample.count(|line| frame::of(line).is_some());
@@ -25,8 +27,12 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
             || line.starts_with("    ")
             || line.starts_with("stack backtrace")
     });
+    // Sanitizers print the memory around it as well.
+    if frames >= 3 && sample.count(|line| line.starts_with("==") && line.contains("Sanitizer: ")) >= 1 {
+        return 75;
+    }
     let pure = sample.share(|line| frame::of(line).is_some());
-    if pure < 25 { 0 } else { (share.min(95) * 95 / 100).min(20 + pure * 2) }
+    if pure < 18 { 0 } else { (share.min(95) * 95 / 100).min(25 + pure * 2) }
 }
 
 /// What a line of a trace is.
@@ -47,6 +53,8 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
         if *line == Line::Head {
             unit.rank = Rank::Must;
             unit.score = 200;
+        } else if is_shadow(lines.get(at)) {
+            (unit.rank, unit.label) = (Rank::Filler, Some("lines of shadow memory"));
         }
     }
     for stack in stacks(&read) {
@@ -54,6 +62,15 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     }
     fold_equal(lines, &read, &mut units);
     units
+}
+
+/// A line of a sanitizer's picture of memory: `  0x0c047fff7fb0: fa fa fd fd`, `=>0x…`.
+fn is_shadow(line: &str) -> bool {
+    let text = line.strip_prefix("=>").or_else(|| line.strip_prefix("  ")).unwrap_or("");
+    let Some((address, bytes)) = text.split_once(':') else { return false };
+    let hexadecimal = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    address.strip_prefix("0x").is_some_and(hexadecimal)
+        && bytes.split([' ', '[', ']']).all(|byte| byte.len() <= 2 && hexadecimal(byte))
 }
 
 fn read(lines: &Lines<'_>) -> Vec<Line> {
@@ -189,8 +206,8 @@ fn is_tail(text: &str) -> bool {
     text.starts_with("note:") || text.starts_with('}') || text.starts_with("exit status")
 }
 
-/// Traces of the same words, whatever their values: the first and the last stay, with their number. Of those between,
-/// what was thrown comes first where there is room.
+/// Traces of the same words, whatever their values: the first and the last stay, with their number. Of those between
+/// stays what was thrown, where its words are not those of another.
 fn fold_equal(lines: &Lines<'_>, read: &[Line], units: &mut [Unit]) {
     let traces = traces(lines, read);
     let mut words = Vec::new();
@@ -215,7 +232,14 @@ fn fold_equal(lines: &Lines<'_>, read: &[Line], units: &mut [Unit]) {
         entry.0 += 1;
         entry.2 = nth;
     }
+    let mut thrown = HashSet::new();
     for (nth, (key, trace)) in keys.iter().zip(&traces).enumerate() {
+        let mut new = |at: usize| {
+            read.get(at) == Some(&Line::Head)
+                && !lines.get(at).starts_with("goroutine ")
+                && thrown.insert(template::hash(lines.get(at).trim().as_bytes()))
+        };
+        let heads: Vec<usize> = trace.clone().filter(|at| new(*at)).collect();
         let Some((count, first, last)) = seen.get(key).copied() else { continue };
         if count <= RARE {
             continue;
@@ -227,17 +251,48 @@ fn fold_equal(lines: &Lines<'_>, read: &[Line], units: &mut [Unit]) {
                 unit.score += 100;
             }
         } else if nth != last {
-            repeat(trace.clone(), read, units);
+            repeat(trace.clone(), units);
+            // What was thrown with other words, if only another number, is another error.
+            for at in heads.into_iter().filter(|_| thrown.len() <= THROWN) {
+                if let Some(unit) = units.get_mut(at) {
+                    (unit.rank, unit.score, unit.label) = (Rank::Must, 150, Some("thrown"));
+                }
+            }
         }
     }
 }
 
-fn repeat(trace: Range<usize>, read: &[Line], units: &mut [Unit]) {
-    for at in trace.clone() {
-        let Some(unit) = units.get_mut(at) else { continue };
-        let head = read.get(at) == Some(&Line::Head);
-        unit.score = if head { 900 } else { unit.score };
+fn repeat(trace: Range<usize>, units: &mut [Unit]) {
+    for (nth, unit) in units.get_mut(trace).unwrap_or_default().iter_mut().enumerate() {
         unit.rank = Rank::Filler;
-        unit.label = (at == trace.start).then_some("traces like one shown");
+        unit.label = (nth == 0).then_some("traces like one shown");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_different_exception_stays_though_its_frames_go() {
+        let text: String = (0..9)
+            .map(|nth| {
+                let frames: String = (0..8).map(|at| format!("\tat com.acme.Shop.step{at}(Shop.java:{at}1)\n")).collect();
+                format!("com.acme.OrderException: no stock for item {nth}\n{frames}Caused by: java.io.IOException: shelf {} is gone\n{frames}", nth % 2)
+            })
+            .collect();
+        let lines = Lines::of(&text);
+        let units = units(&lines);
+        let shown: String = units
+            .iter()
+            .filter(|unit| unit.rank > Rank::Filler)
+            .map(|unit| text.get(unit.span.clone()).unwrap())
+            .collect();
+        for nth in 0..9 {
+            assert!(shown.contains(&format!("item {nth}\n")), "{nth}");
+        }
+        assert!(shown.contains("shelf 0 is gone") && shown.contains("shelf 1 is gone"));
+        assert!(shown.matches("shelf").count() < 9, "the same cause is said again");
+        assert!(shown.len() * 2 < text.len());
     }
 }

@@ -61,7 +61,13 @@ impl Reader {
         if self.in_commit {
             return self.commit(text);
         }
-        if text.starts_with('\\') && self.signs > 0 { Line::NoNewline } else { Line::Other }
+        match text {
+            _ if text.starts_with('\\') && self.signs > 0 => Line::NoNewline,
+            // `diff --stat` alone.
+            _ if is_stat(text) => Line::Stat,
+            _ if text.starts_with(' ') && is_total(text) => Line::Total,
+            _ => Line::Other,
+        }
     }
 
     /// A line of a hunk that is not yet at its end.

@@ -185,13 +185,12 @@ fn block(
         let line = lines.get(at);
         let trimmed = line.trim_start();
         let (rank, score) = if at == rows.start {
-            (Rank::Must, 50_000)
+            (Rank::Must, 60_000)
         } else if again {
             (Rank::Filler, 1)
         } else if line.contains("# forces replacement") {
             (Rank::Must, 55_000)
         } else if trimmed.starts_with("~ ") || line.contains(" -> ") {
-            // What is new here tells more than the name of one more resource.
             (Rank::Must, 52_000)
         } else if trimmed.starts_with("-/+") || trimmed.starts_with("+/-") {
             (Rank::Must, 25_000)

@@ -113,8 +113,9 @@ pub(super) fn form(lines: &[&str]) -> Option<(Form, u32)> {
     let share =
         |such: &dyn Fn(&str) -> bool| said.iter().filter(|line| such(line)).count() * 100 / said.len();
     let head: Vec<&str> = said.iter().copied().take(12).collect();
-    let processes =
-        head.iter().any(|line| is_process_header(line)) && !head.iter().any(|line| line.contains(": "));
+    // What stands above the header is the tool's own, and short; sentences are none of it.
+    let header = head.iter().position(|line| is_process_header(line));
+    let processes = header.is_some_and(|at| !head.iter().take(at).any(|line| line.contains(": ")));
     let top = head.first().is_some_and(|line| line.starts_with("top - "))
         && head.iter().any(|line| is_process_header(line));
     if processes || top {
@@ -149,6 +150,9 @@ pub(super) fn form(lines: &[&str]) -> Option<(Form, u32)> {
     if paths >= 95 && slashes >= 60 {
         return Some((Form::Paths, 86));
     }
+    if said.len() >= 40 && paths >= 99 && share(&is_name) >= 98 && share(&|line| is_file_name(line)) >= 70 {
+        return Some((Form::Paths, 60));
+    }
     None
 }
 
@@ -169,6 +173,19 @@ fn is_path(line: &str) -> bool {
         && line.len() < 400
 }
 
+/// A name alone on its line, as `ls` prints them into a pipe.
+fn is_name(line: &str) -> bool {
+    !line.contains([' ', '\t', ':', '\'', '[', ']', '*', '>']) && line.len() < 200
+}
+
+/// A name no word of a language is: with an ending, or made of parts.
+fn is_file_name(line: &str) -> bool {
+    line.trim_start_matches('.')
+        .bytes()
+        .any(|byte| matches!(byte, b'.' | b'-' | b'_' | b'/') || byte.is_ascii_digit())
+        && line.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
 fn is_long_head(line: &str) -> bool {
     line.strip_prefix("total ")
         .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.'))
@@ -176,7 +193,11 @@ fn is_long_head(line: &str) -> bool {
 }
 
 /// The parts of a line of `ls -l`: mode, size, time, name.
+/// `find -ls` sets the node and its blocks before them, `tar -tv` and archives name owner and group as one.
 fn long(line: &str) -> Option<Row<'_>> {
+    let mut words = Words { rest: line };
+    let numbers = words.by_ref().take(2).filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+    let line = if numbers.count() == 2 { words.rest.trim_start_matches(' ') } else { line };
     let mode = line.get(..10)?.as_bytes();
     let kind = mode.first()?;
     let rights = mode
@@ -188,8 +209,10 @@ fn long(line: &str) -> Option<Row<'_>> {
     }
     let mut words = Words { rest: line.get(10..)?.trim_start_matches(['.', '+', '@']) };
     let links = words.next()?;
-    links.parse::<u64>().ok()?;
-    let (_, _) = (words.next()?, words.next()?);
+    if !links.contains('/') {
+        links.parse::<u64>().ok()?;
+        let (_, _) = (words.next()?, words.next()?);
+    }
     let mut size = words.next()?;
     // Devices have two numbers in place of a size.
     if size.ends_with(',') {
@@ -307,7 +330,12 @@ pub(super) fn rows<'t>(lines: &Lines<'t>, form: Form) -> Vec<Row<'t>> {
                     folder = line.trim_end_matches(':');
                 }
                 let mut row = long(line).unwrap_or(Row { is_head: true, ..Row::default() });
+                let inner = path(row.name);
                 row.folder = folder;
+                // Links name what they point to; other names with folders in them stand for themselves.
+                if folder.is_empty() && !inner.folder.is_empty() && !row.name.contains(" -> ") {
+                    (row.folder, row.name) = (inner.folder, inner.name);
+                }
                 row
             }
             Form::Paths => path(line),

@@ -44,7 +44,11 @@ pub(super) fn form(text: &str, lines: &[&str]) -> Option<(Form, u32)> {
     let spaced = said.get(1).is_some_and(|line| is_dashes(line))
         && said.iter().filter(|line| line.trim().contains("  ")).count() * 10 >= said.len() * 8;
     if spaced {
-        return Some((Form::Spaced, 72));
+        // A rule of dashes for each column is drawn by nothing but a table.
+        return Some((
+            Form::Spaced,
+            if said.get(1).is_some_and(|line| line.contains("--  --")) { 90 } else { 72 },
+        ));
     }
     let best = [b'\t', b',', b';', b'|'].into_iter().filter(|by| {
         // Most texts are told to be no table by a glance at their first lines.
