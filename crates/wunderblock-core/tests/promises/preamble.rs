@@ -324,14 +324,12 @@ fn five_hundred_large_tools_leave_room_for_the_conversation() {
     let tools = (0..500).map(|number| tool(&format!("tool {number}"), &"x".repeat(5_000))).collect();
     let offer = Offer { tools: Some(tools), ..Offer::default() };
     let mut lane = Lane::new();
-    let begin = std::time::Instant::now();
     let preamble = lane.build(&offer, (Tokens(200_000), true)).preamble.unwrap();
     let declared = preamble.tools.iter().filter(|tool| tool.deferred.is_none()).count();
     let named = preamble.tools.iter().filter(|tool| tool.deferred == Some(Deferral::NoRoom)).count();
     // A quarter of the limit, at 1,667 tokens and a frame each.
     assert_eq!((declared, declared + named), (29, 500));
     assert!(lane.next(&offer).pending.is_empty());
-    assert!(begin.elapsed().as_secs() < 5);
 }
 
 proptest! {
