@@ -6,13 +6,13 @@
 use std::collections::HashMap;
 
 use super::cut::{Cuts, Run};
+use super::fact::{self, Fact};
+use super::need::{self, Need};
 use super::tree::{Tree, Type};
 use super::worth::{self, Worth, Worths};
 use crate::ask::Asked;
 use crate::mark::{Gap, Measure, Told};
 
-/// An object with so many plain values is a map if they are alike.
-const PLAIN_MAP: usize = 24;
 /// Of each item of a list, and each node of the document, about so many looks are had.
 const LOOKS: usize = 6;
 
@@ -73,6 +73,7 @@ struct Folder<'t, 's> {
     left: usize,
     /// The lists that were looked at before.
     worths: &'s mut HashMap<usize, Worths>,
+    need: &'s Need,
 }
 
 /// An open container on the way to a node.
@@ -83,17 +84,35 @@ struct Step {
     node: usize,
 }
 
-/// What is left out at a width.
-pub(super) fn cuts(
-    tree: &Tree<'_>,
-    width: Width,
-    asked: &Asked,
-    worths: &mut HashMap<usize, Worths>,
-) -> Cuts {
-    let left = LOOKS * tree.nodes.len();
-    let mut folder = Folder { tree, width, cuts: Cuts::default(), asked, left, worths };
-    folder.walk();
-    folder.cuts
+/// What is known of a document before anything is left out of it.
+pub(super) struct Known<'t> {
+    facts: Vec<Fact<'t>>,
+    /// The lists that were looked at.
+    worths: HashMap<usize, Worths>,
+}
+
+impl<'t> Known<'t> {
+    pub(super) fn of(tree: &Tree<'t>) -> Self {
+        Self { facts: fact::facts(tree), worths: HashMap::new() }
+    }
+}
+
+/// What is left out at a width. Facts that would be out of sight with it are said in the marks, or shown.
+pub(super) fn cuts<'t>(tree: &Tree<'t>, width: Width, asked: &Asked, known: &mut Known<'t>) -> Cuts {
+    let mut leave_out = |need: &Need| {
+        let left = LOOKS * tree.nodes.len();
+        let worths = &mut known.worths;
+        let mut folder = Folder { tree, width, cuts: Cuts::default(), asked, left, worths, need };
+        folder.walk();
+        folder.cuts
+    };
+    let mut cuts = leave_out(&Need::default());
+    let need = need::need(tree, &mut cuts, &known.facts);
+    if !(need.places.is_empty() && need.splits.is_empty()) {
+        cuts = leave_out(&need);
+    }
+    need::say(&mut cuts, &known.facts);
+    cuts
 }
 
 impl Folder<'_, '_> {
@@ -129,7 +148,7 @@ impl Folder<'_, '_> {
     fn list(&mut self, at: usize, way: &[Step]) {
         let tree = self.tree;
         let items: Vec<usize> = tree.children(at).collect();
-        if tree.kind(at) == Type::Object && !self.is_map(&items) {
+        if tree.kind(at) == Type::Object && !fact::is_map(tree, at) {
             if items.len() > self.width.keys {
                 self.record(at, &items, way);
             }
@@ -157,6 +176,7 @@ impl Folder<'_, '_> {
             }
         }
         self.widen(items, &mut kept);
+        self.keep_needed(items, &mut kept);
         self.leave_out_all(at, items, &kept, (&Worths::default(), way));
     }
 
@@ -164,38 +184,24 @@ impl Folder<'_, '_> {
         let mut from = 0;
         while from < items.len() {
             let fate = kept.get(from).copied().unwrap_or(true);
-            let run = kept.iter().skip(from).take_while(|kept| **kept == fate).count().max(1);
+            let mut run = kept.iter().skip(from).take_while(|kept| **kept == fate).count().max(1);
             if !fate {
+                run = self.until_split(items.get(from..from + run).unwrap_or_default());
                 self.leave_out(at, items, from..from + run, known);
             }
             from += run;
         }
     }
 
-    /// Whether the members of an object are alike, so that the object is rather a list.
-    fn is_map(&self, items: &[usize]) -> bool {
-        let tree = self.tree;
-        let sample: Vec<usize> = items.iter().take(64).copied().collect();
-        let objects: Vec<usize> =
-            sample.iter().copied().filter(|at| tree.kind(*at) == Type::Object).collect();
-        if objects.len() * 5 >= sample.len() * 4 {
-            let mut names: std::collections::HashSet<&str> = std::collections::HashSet::new();
-            let mut members = 0;
-            for object in &objects {
-                for child in tree.children(*object).take(64) {
-                    names.insert(tree.name(child));
-                    members += 1;
-                }
-            }
-            return names.len() <= 2 * (members / objects.len().max(1)) + 8 || items.len() > 64;
+    /// How many of the items that are left out stand in one gap.
+    fn until_split(&self, gone: &[usize]) -> usize {
+        let splits = &self.need.splits;
+        let (Some(first), Some(last)) = (gone.first(), gone.last()) else { return 1 };
+        let next = splits.partition_point(|split| *split as usize <= *first);
+        match splits.get(next).filter(|split| **split as usize <= *last) {
+            Some(split) => gone.partition_point(|item| *item < *split as usize).max(1),
+            None => gone.len(),
         }
-        if items.len() <= PLAIN_MAP {
-            return false;
-        }
-        let kinds = |kind: Type| sample.iter().filter(|at| tree.kind(**at) == kind).count();
-        let alike =
-            [Type::Text, Type::Number, Type::Array, Type::Word].into_iter().map(kinds).max().unwrap_or(0);
-        alike * 10 >= sample.len() * 9 || items.len() > 8 * PLAIN_MAP
     }
 
     /// Which items stay.
@@ -216,7 +222,20 @@ impl Folder<'_, '_> {
             }
         }
         self.widen(items, &mut kept);
+        self.keep_needed(items, &mut kept);
         kept
+    }
+
+    fn keep_needed(&self, items: &[usize], kept: &mut [bool]) {
+        let needed = &self.need.places;
+        if needed.is_empty() {
+            return;
+        }
+        for (item, kept) in items.iter().zip(kept) {
+            let next = self.tree.node(*item).next;
+            let first = needed.partition_point(|node| (*node as usize) < *item);
+            *kept |= needed.get(first).is_some_and(|node| *node < next);
+        }
     }
 
     /// Gives back a share of each run that would be left out, and the runs that are not worth a mark.

@@ -3,9 +3,11 @@
 mod args;
 mod cell;
 mod cut;
+mod fact;
 mod find;
 mod fold;
 mod layout;
+mod need;
 mod print;
 mod row;
 mod schema;
@@ -24,10 +26,9 @@ use crate::goal::Goal;
 use crate::mark::{self, Gap, Measure, Told};
 use crate::piece::Piece;
 use crate::sample::Sample;
-use std::collections::HashMap;
 
 use cut::Cuts;
-use fold::Width;
+use fold::{Known, Width};
 use layout::Layout;
 use tree::Tree;
 use write::Tables;
@@ -81,7 +82,7 @@ fn document(tree: &Tree<'_>, goal: Goal, asked: &Asked, pieces: &mut Vec<Piece>)
     let written = match goal {
         Goal::Exact => layout.and_then(|layout| written(tree, &Cuts::default(), Some(&layout), &mut tables)),
         Goal::Fold => {
-            let cuts = fold::cuts(tree, Width::STEPS[0], asked, &mut HashMap::new());
+            let cuts = fold::cuts(tree, Width::STEPS[0], asked, &mut Known::of(tree));
             written(tree, &cuts, layout.as_ref(), &mut tables)
         }
         Goal::Bytes(bytes) => within(tree, bytes, layout.as_ref(), asked),
@@ -98,9 +99,31 @@ fn written(tree: &Tree<'_>, cuts: &Cuts, layout: Option<&Layout>, tables: &mut T
             return (size(&pieces) < span.len()).then_some(pieces);
         }
     }
+    let compact = Layout::compact_as(tree);
+    let mut said = coded(tree, cuts, &compact, tables);
+    if !cuts.is_empty() {
+        // Without tables nothing is said in other words: what the others mean must be the same.
+        let plain = coded(tree, cuts, &compact, &mut Tables::none());
+        if undone(&text(&said)) != undone(&text(&plain)) {
+            said = plain;
+        }
+    }
     let mut pieces = vec![Piece::Gap { gap: white_space(tree), shown: None }];
-    pieces.extend(coded(tree, cuts, &Layout::compact_as(tree), tables));
+    pieces.extend(said);
     (size(&pieces) < span.len()).then_some(pieces)
+}
+
+/// What pieces say, marks without handles included.
+fn text(pieces: &[Piece]) -> String {
+    let mut said = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Coded { text, .. } => said.push_str(text),
+            Piece::Gap { gap, .. } => said.push_str(&gap.mark(None)),
+            Piece::Keep(_) | Piece::Note(_) => {}
+        }
+    }
+    said
 }
 
 fn coded(tree: &Tree<'_>, cuts: &Cuts, layout: &Layout, tables: &mut Tables) -> Vec<Piece> {
@@ -153,10 +176,10 @@ fn size(pieces: &[Piece]) -> usize {
 /// The widest choice that fits.
 fn within(tree: &Tree<'_>, room: usize, layout: Option<&Layout>, asked: &Asked) -> Option<Vec<Piece>> {
     let mut tables = Tables::of(tree);
-    let mut worths = HashMap::new();
+    let mut known = Known::of(tree);
     let whole = written(tree, &Cuts::default(), layout, &mut tables);
     let mut at = |width: Width| {
-        let cuts = fold::cuts(tree, width, asked, &mut worths);
+        let cuts = fold::cuts(tree, width, asked, &mut known);
         written(tree, &cuts, layout, &mut tables)
     };
     let full = whole.as_ref().map_or(tree.span(0).len(), |pieces| size(pieces));
