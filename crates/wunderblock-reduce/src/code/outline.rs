@@ -156,6 +156,7 @@ mod parsed {
                 Role::Annotation => self.painted.raise(rows.start..rows.start + 1, Worth::frame(300)),
                 Role::Container => self.container(node, rows, depth),
                 Role::Type => {
+                    self.headline(rows.start..rows.start + 1);
                     self.painted.raise(rows.clone(), Worth::frame(640));
                     self.painted.raise(rows.start..rows.start + 1, Worth::frame(850 - deep));
                 }
@@ -192,12 +193,14 @@ mod parsed {
         fn container(&mut self, node: Node<'_>, rows: Range<usize>, depth: u16) {
             let Some(body) = node.child_by_field_name("body") else {
                 if !node.kind().ends_with("specifier") {
+                    self.headline(rows.start..rows.start + 1);
                     self.painted.raise(rows.start..rows.end.min(rows.start + 4), Worth::frame(700));
                 }
                 return;
             };
             let header = self.header(node, &rows);
             let deep = 10 * depth.min(20);
+            self.headline(header.clone());
             self.painted.raise(header, Worth::frame(950 - deep));
             self.docstring(body);
             let inside = self.scopes.last().map_or(Inside::Top, |scope| scope.inside);
@@ -227,15 +230,20 @@ mod parsed {
             let first = self.lines.get(rows.start).trim_start();
             let public = self.is_public(first, name);
             let deep = 5 * depth.min(20);
-            if let Some(name) = name {
-                self.painted.tell(header.clone(), format!("head of {name}"));
-            }
+            self.headline(header.clone());
             self.painted.raise(header.clone(), Worth::frame(if public { 850 } else { 700 } - deep));
             self.body(header.end..rows.end, name);
             if let Some(body) = node.child_by_field_name("body") {
                 self.docstring(body);
             }
             self.scopes.push(Scope { end: node.end_byte(), depth: depth + 1, inside: Inside::Function });
+        }
+
+        /// What a mark says of a definition whose lines have no room: where it stands, and how it begins.
+        fn headline(&mut self, header: Range<usize>) {
+            let line = self.lines.get(header.start).trim().trim_end_matches(['{', ' ', ':']);
+            let line = format!("L{} {line}", header.start + 1);
+            self.painted.tell(header, line);
         }
 
         fn body(&mut self, rows: Range<usize>, name: Option<&str>) {
@@ -269,6 +277,7 @@ mod parsed {
             if let Some(named) = named {
                 let name = self.name(named);
                 let header = self.header(node, &rows);
+                self.headline(header.clone());
                 self.painted.raise(header.clone(), Worth::frame(800 - deep));
                 self.body(header.end..rows.end, name);
                 self.scopes.push(Scope { end: node.end_byte(), depth: depth + 1, inside: Inside::Function });
