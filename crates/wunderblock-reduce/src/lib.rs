@@ -38,6 +38,7 @@ mod options;
 mod pack;
 mod piece;
 mod read;
+mod reading;
 mod reduce;
 mod sample;
 mod severity;

@@ -73,7 +73,7 @@ pub(crate) fn choose(lines: &Lines<'_>, units: &[Unit], room: Room) -> Vec<Piece
         Room::Fold => units.iter().map(|unit| unit.rank > Rank::Filler).collect(),
         Room::Bytes(bytes) => {
             let kept = within(units, bytes);
-            if kept.iter().zip(units).all(|(kept, unit)| *kept || unit.headline().is_none()) {
+            if headline::stand(units, &kept, bytes) {
                 kept
             } else {
                 // Not all headlines can stand: marks say them, which takes less room than a mark around each.
@@ -182,7 +182,12 @@ fn told(run: &[Unit], said: &[bool]) -> Vec<Told> {
     let counted = counts.into_iter().map(|(what, count)| Told { count: Some(count), what: what.into() });
     // Parts of one thing say what it is once.
     let mut described: Vec<&str> = Vec::new();
-    let headlines = run.iter().zip(said).filter(|(_, said)| **said).filter_map(|(unit, _)| unit.headline());
+    let mut headlines =
+        run.iter().zip(said).filter(|(_, said)| **said).filter_map(|(unit, _)| unit.headline()).peekable();
+    if headlines.peek().is_some() {
+        // What it is the rest of, if it begins in the middle of something.
+        described.extend(run.first().and_then(|unit| unit.told.as_deref()));
+    }
     for what in headlines {
         if described.last() != Some(&what) {
             described.push(what);

@@ -148,7 +148,9 @@ mod parsed {
                 Role::Literal => self.literal(node, rows),
                 _ if inside == Inside::Function => match role {
                     Role::Function | Role::Container => {
-                        self.painted.raise(rows.start..rows.start + 1, Worth::context(245));
+                        let first = rows.start..rows.start + 1;
+                        self.headline(first.clone());
+                        self.painted.raise(first, Worth::frame(380));
                     }
                     _ => {}
                 },
@@ -239,11 +241,9 @@ mod parsed {
             self.scopes.push(Scope { end: node.end_byte(), depth: depth + 1, inside: Inside::Function });
         }
 
-        /// What a mark says of a definition whose lines have no room: where it stands, and how it begins.
         fn headline(&mut self, header: Range<usize>) {
-            let line = self.lines.get(header.start).trim().trim_end_matches(['{', ' ', ':']);
-            let line = format!("L{} {line}", header.start + 1);
-            self.painted.tell(header, line);
+            let line = self.lines.get(header.start);
+            self.painted.headline(header, line);
         }
 
         fn body(&mut self, rows: Range<usize>, name: Option<&str>) {

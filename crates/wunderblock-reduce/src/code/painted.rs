@@ -73,6 +73,12 @@ impl Painted {
         }
     }
 
+    /// What a mark says of a definition whose lines have no room: where it stands, and how it begins.
+    pub(crate) fn headline(&mut self, header: Range<usize>, line: &str) {
+        let line = line.trim().trim_end_matches(['{', ' ', ':']);
+        self.tell(header.clone(), format!("L{} {line}", header.start + 1));
+    }
+
     /// The units. Lines of the same worth and part stand together, bodies in chunks.
     pub(crate) fn units(&self, lines: &Lines<'_>) -> Vec<Unit> {
         let mut units = Vec::new();

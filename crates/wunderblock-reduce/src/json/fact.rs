@@ -116,9 +116,9 @@ impl Spread {
         let is_far = move |number: f64| (number - self.mean).abs() > 2.0 * deviation;
         let known = self.count >= MANY && !counts && deviation > 0.0;
         let found = [(Sort::Least, self.least), (Sort::Most, self.most)];
-        found
-            .into_iter()
-            .filter_map(move |(sort, found)| found.filter(|(number, _)| known && is_far(*number)).map(|(_, at)| (sort, at)))
+        found.into_iter().filter_map(move |(sort, found)| {
+            found.filter(|(number, _)| known && is_far(*number)).map(|(_, at)| (sort, at))
+        })
     }
 }
 
@@ -159,7 +159,9 @@ pub(super) fn facts<'t>(tree: &Tree<'t>) -> Vec<Fact<'t>> {
     let mut rare: HashMap<(usize, &'t str), Fact<'t>> = HashMap::new();
     if keys.iter().any(|key| key.texts.has_rare() || key.others.has_rare()) {
         each(tree, |at, name, _| {
-            let Some((number, key)) = index.get(name).and_then(|at| Some((*at, keys.get(*at)?))) else { return };
+            let Some((number, key)) = index.get(name).and_then(|at| Some((*at, keys.get(*at)?))) else {
+                return;
+            };
             let Some(value) = value(tree, at) else { return };
             let set = if tree.kind(at) == Type::Text { &key.texts } else { &key.others };
             let Some(all) = set.rare(value) else { return };
@@ -199,7 +201,8 @@ fn each<'t>(tree: &Tree<'t>, mut each: impl FnMut(usize, &'t str, Option<usize>)
             each(at, name, in_record.then_some(open.len()));
         }
         if tree.is_container(at) && !tree.is_empty(at) {
-            let is_record = tree.kind(at) == Type::Object && !(tree.children(at).nth(RECORD).is_some() && is_map(tree, at));
+            let is_record = tree.kind(at) == Type::Object
+                && !(tree.children(at).nth(RECORD).is_some() && is_map(tree, at));
             open.push((tree.node(at).next as usize, name, is_record));
         }
     }

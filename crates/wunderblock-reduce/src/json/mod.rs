@@ -43,51 +43,138 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     find::vote(sample)
 }
 
-pub(crate) fn pieces(text: &str, goal: Goal, asked: &Asked) -> Option<Vec<Piece>> {
-    let found = match find::document(text) {
-        Some(tree) => vec![tree],
-        // What was written here before stays as it is.
-        None if text.contains("⟨=json") => Vec::new(),
-        None => find::within(text),
-    };
-    let all: usize = found.iter().map(|tree| tree.span(0).len()).sum();
-    let mut pieces = Vec::new();
-    let mut at = 0;
-    for tree in &found {
-        let span = tree.span(0);
-        if at < span.start {
-            pieces.push(Piece::Keep(at..span.start));
-        }
-        let goal = match goal {
-            Goal::Bytes(bytes) => {
-                let bytes = bytes.saturating_sub(text.len() - all);
-                Goal::Bytes(
-                    usize::try_from(bytes as u128 * span.len() as u128 / all.max(1) as u128).unwrap_or(bytes),
-                )
-            }
-            goal => goal,
-        };
-        document(tree, goal, asked, &mut pieces);
-        at = span.end;
-    }
-    if at < text.len() {
-        pieces.push(Piece::Keep(at..text.len()));
-    }
-    Some(pieces)
+/// The documents of a text, and what was found out about them: a budget is tried more than once.
+pub(crate) struct Reading<'t> {
+    text: &'t str,
+    documents: Vec<Document<'t>>,
 }
 
-fn document(tree: &Tree<'_>, goal: Goal, asked: &Asked, pieces: &mut Vec<Piece>) {
-    let layout = Layout::of(tree);
-    let mut tables = Tables::of(tree);
-    let written = match goal {
-        Goal::Exact => layout.and_then(|layout| written(tree, &Cuts::default(), Some(&layout), &mut tables)),
-        Goal::Fold => {
-            let cuts = fold::cuts(tree, Width::STEPS[0], asked, &mut Known::of(tree));
-            written(tree, &cuts, layout.as_ref(), &mut tables)
+struct Document<'t> {
+    tree: Tree<'t>,
+    layout: Option<Layout>,
+    tables: Tables,
+    known: Option<Known<'t>>,
+    /// The size of the whole, and of what each width leaves at least.
+    full: Option<usize>,
+    least: [Option<usize>; Width::STEPS.len()],
+}
+
+impl<'t> Document<'t> {
+    fn of(tree: Tree<'t>) -> Self {
+        let (layout, tables) = (Layout::of(&tree), Tables::of(&tree));
+        Self { tree, layout, tables, known: None, full: None, least: Default::default() }
+    }
+}
+
+impl<'t> Reading<'t> {
+    pub(crate) fn of(text: &'t str) -> Self {
+        let found = match find::document(text) {
+            Some(tree) => vec![tree],
+            // What was written here before stays as it is.
+            None if text.contains("⟨=json") => Vec::new(),
+            None => find::within(text),
+        };
+        Self { text, documents: found.into_iter().map(Document::of).collect() }
+    }
+
+    pub(crate) fn pieces(&mut self, goal: Goal, asked: &Asked) -> Vec<Piece> {
+        let (text, mut pieces, mut at) = (self.text, Vec::new(), 0);
+        let all: usize = self.documents.iter().map(|document| document.tree.span(0).len()).sum();
+        for document in &mut self.documents {
+            let span = document.tree.span(0);
+            if at < span.start {
+                pieces.push(Piece::Keep(at..span.start));
+            }
+            let goal = match goal {
+                Goal::Bytes(bytes) => {
+                    let bytes = bytes.saturating_sub(text.len() - all) as u128;
+                    let share = bytes * span.len() as u128 / all.max(1) as u128;
+                    Goal::Bytes(usize::try_from(share).unwrap_or(usize::MAX))
+                }
+                goal => goal,
+            };
+            pieces.extend(document.pieces(goal, asked));
+            at = span.end;
         }
-        Goal::Bytes(bytes) => within(tree, bytes, layout.as_ref(), asked),
-    };
-    pieces.extend(written.unwrap_or_else(|| vec![Piece::Keep(tree.span(0))]));
+        if at < text.len() {
+            pieces.push(Piece::Keep(at..text.len()));
+        }
+        pieces
+    }
+}
+
+impl<'t> Document<'t> {
+    fn pieces(&mut self, goal: Goal, asked: &Asked) -> Vec<Piece> {
+        let written = match goal {
+            Goal::Exact if self.layout.is_none() => None,
+            Goal::Exact => self.written(&Cuts::default()),
+            Goal::Fold => self.at(Width::STEPS[0], asked),
+            Goal::Bytes(bytes) => self.within(bytes, asked),
+        };
+        written.unwrap_or_else(|| vec![Piece::Keep(self.tree.span(0))])
+    }
+
+    fn at(&mut self, width: Width, asked: &Asked) -> Option<Vec<Piece>> {
+        let known = self.known.get_or_insert_with(|| Known::of(&self.tree));
+        let cuts = fold::cuts(&self.tree, width, asked, known);
+        self.written(&cuts)
+    }
+
+    fn written(&mut self, cuts: &Cuts) -> Option<Vec<Piece>> {
+        written(&self.tree, cuts, self.layout.as_ref(), &mut self.tables)
+    }
+
+    /// The widest choice that fits.
+    fn within(&mut self, room: usize, asked: &Asked) -> Option<Vec<Piece>> {
+        if self.full.is_none_or(|full| full <= room) {
+            let whole = self.written(&Cuts::default());
+            let full = whole.as_ref().map_or(self.tree.span(0).len(), |pieces| size(pieces));
+            self.full = Some(full);
+            if full <= room {
+                return whole;
+            }
+        }
+        let full = self.full.unwrap_or(0);
+        for (number, step) in Width::STEPS.into_iter().enumerate() {
+            if self.least.get(number).copied().flatten().is_some_and(|least| least > room) {
+                continue;
+            }
+            let Some(best) = self.at(step, asked) else { continue };
+            let least = size(&best);
+            self.least.iter_mut().skip(number).take(1).for_each(|known| *known = Some(least));
+            if least <= room {
+                return Some(self.filled(step, best, (room, full), asked));
+            }
+        }
+        Some(cut_off(&self.tree, room))
+    }
+
+    /// What is still free goes to what would be left out, everywhere the same share.
+    fn filled(
+        &mut self,
+        step: Width,
+        mut best: Vec<Piece>,
+        (room, full): (usize, usize),
+        asked: &Asked,
+    ) -> Vec<Piece> {
+        let (mut low, mut high, mut at_low, mut at_high) = (0, 1_000, size(&best), full);
+        for turn in 0..6 {
+            if at_low * 100 >= room * 96 || high <= low + 1 {
+                break;
+            }
+            let even = room.saturating_sub(at_low) * (high - low) / at_high.saturating_sub(at_low).max(1);
+            let share = if turn % 2 == 0 { even } else { even.midpoint((high - low) / 2) };
+            let more = low + share.clamp(1, high - low - 1);
+            let Some(tried) = self.at(step.with(more), asked) else { break };
+            let tried_size = size(&tried);
+            if tried_size <= room {
+                (low, at_low, best) = (more, tried_size, tried);
+            } else {
+                (high, at_high) = (more, tried_size);
+            }
+        }
+        best
+    }
 }
 
 /// The document in fewer words, or none where they would not be fewer.
@@ -171,47 +258,6 @@ fn size(pieces: &[Piece]) -> usize {
         Piece::Note(note) => note.len(),
     };
     pieces.iter().map(of).sum()
-}
-
-/// The widest choice that fits.
-fn within(tree: &Tree<'_>, room: usize, layout: Option<&Layout>, asked: &Asked) -> Option<Vec<Piece>> {
-    let mut tables = Tables::of(tree);
-    let mut known = Known::of(tree);
-    let whole = written(tree, &Cuts::default(), layout, &mut tables);
-    let mut at = |width: Width| {
-        let cuts = fold::cuts(tree, width, asked, &mut known);
-        written(tree, &cuts, layout, &mut tables)
-    };
-    let full = whole.as_ref().map_or(tree.span(0).len(), |pieces| size(pieces));
-    if full <= room {
-        return whole;
-    }
-    for step in Width::STEPS {
-        let Some(mut best) = at(step) else { continue };
-        let least = size(&best);
-        if least > room {
-            continue;
-        }
-        // What is still free goes to what would be left out, everywhere the same share.
-        let (mut low, mut high, mut at_low, mut at_high) = (0, 1_000, least, full);
-        for turn in 0..6 {
-            if (size(&best) * 100 >= room * 96) || high <= low + 1 {
-                break;
-            }
-            let even = (room.saturating_sub(at_low)) * (high - low) / at_high.saturating_sub(at_low).max(1);
-            let share = if turn % 2 == 0 { even } else { even.midpoint((high - low) / 2) };
-            let more = low + share.clamp(1, high - low - 1);
-            let Some(tried) = at(step.with(more)) else { break };
-            let tried_size = size(&tried);
-            if tried_size <= room {
-                (low, at_low, best) = (more, tried_size, tried);
-            } else {
-                (high, at_high) = (more, tried_size);
-            }
-        }
-        return Some(best);
-    }
-    Some(cut_off(tree, room))
 }
 
 /// What is shown where nothing has a structure to choose by: the beginning.

@@ -59,7 +59,11 @@ pub(super) fn need(tree: &Tree<'_>, cuts: &mut Cuts, facts: &[Fact<'_>]) -> Need
         let mut said = 0;
         for (item, facts) in items(tree, run, hidden.iter().filter_map(|at| facts.get(*at))) {
             let of = |facts: &[&Fact<'_>], is_name: bool| {
-                facts.iter().filter(|fact| is_name == (fact.sort == Sort::Name)).map(|fact| length(fact)).sum::<usize>()
+                facts
+                    .iter()
+                    .filter(|fact| is_name == (fact.sort == Sort::Name))
+                    .map(|fact| length(fact))
+                    .sum::<usize>()
             };
             let (values, names) = (of(&facts, false), of(&facts, true));
             let mut length = values + names;

@@ -57,7 +57,8 @@ impl<'t> Writer<'t, '_> {
             let name = self.tree.name(child);
             let found = schema.place(place, name, &mut hint);
             let within = found.filter(|at| schema.places.get(*at).is_some_and(|place| place.flattened));
-            let within = within.filter(|_| self.tree.kind(child) == Type::Object && !self.tree.is_empty(child));
+            let within =
+                within.filter(|_| self.tree.kind(child) == Type::Object && !self.tree.is_empty(child));
             let twice = within.is_some() && last == Some(name);
             last = Some(name);
             can_leave_out = within.is_none();

@@ -4,15 +4,31 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::{MARK_BYTES, Rank, Unit};
+use super::{Rank, Unit};
 
 /// A mark says so many bytes of headlines.
 const SAID: usize = 400;
+/// What a mark weighs: in tokens, with numbers and a handle, more than as many bytes of text.
+const MARK: usize = 100;
+
+/// Whether all headlines stand, and leave a third of the room for what they head.
+pub(super) fn stand(units: &[Unit], kept: &[bool], bytes: usize) -> bool {
+    let (mut headlines, mut rest) = (0, 0);
+    for (unit, kept) in units.iter().zip(kept) {
+        match (unit.headline(), kept) {
+            (Some(_), false) => return false,
+            (Some(_), true) => headlines += 1,
+            (None, true) => rest += unit.bytes(),
+            (None, false) => {}
+        }
+    }
+    headlines == 0 || rest * 3 >= bytes
+}
 
 /// The units whose headlines are said if they do not stand: all, or the best for which there is room.
 pub(super) fn said(units: &[Unit], bytes: usize) -> Vec<bool> {
     let mut said = vec![false; units.len()];
-    let mut room = bytes.saturating_sub(MARK_BYTES);
+    let mut room = bytes.saturating_sub(MARK);
     for at in order(units) {
         let Some(cost) = units.get(at).and_then(Unit::headline).map(in_mark) else { continue };
         if cost <= room {
@@ -26,7 +42,7 @@ pub(super) fn said(units: &[Unit], bytes: usize) -> Vec<bool> {
 /// What a headline takes in a mark, its share of the mark included.
 fn in_mark(headline: &str) -> usize {
     let length = headline.len() + ", ".len();
-    length + length * MARK_BYTES / SAID
+    length + length * MARK / SAID
 }
 
 fn order(units: &[Unit]) -> Vec<usize> {
@@ -37,7 +53,7 @@ fn order(units: &[Unit]) -> Vec<usize> {
 
 /// The best units that fit into `bytes`, where those `said` weigh something even if they are left out.
 pub(super) fn within(units: &[Unit], said: &[bool], bytes: usize) -> Vec<bool> {
-    let mut choice = Choice { units, said, kept: vec![false; units.len()], spent: MARK_BYTES };
+    let mut choice = Choice { units, said, kept: vec![false; units.len()], spent: MARK };
     choice.spent += (0..units.len()).map(|at| choice.in_mark(at)).sum::<usize>();
     let order = order(units);
     for at in &order {
@@ -83,13 +99,14 @@ impl Choice<'_> {
     /// Keeps a unit if it fits, and with it the headlines right above it.
     fn keep(&mut self, at: usize, bytes: usize) {
         let above = (0..at).rev().take_while(|above| self.is_said(*above) && !self.is_kept(*above)).count();
-        let first = if self.units.get(at).is_some_and(|unit| unit.rank < Rank::Frame) { at - above } else { at };
+        let first =
+            if self.units.get(at).is_some_and(|unit| unit.rank < Rank::Frame) { at - above } else { at };
         let (before, after) = (self.beside(first).0, self.beside(at).1);
         let own: usize = self.units.get(first..=at).unwrap_or_default().iter().map(Unit::bytes).sum();
         let in_marks: usize = (first..=at).map(|at| self.in_mark(at)).sum();
         let grown = match (before, after) {
-            (false, false) => self.spent + own + MARK_BYTES,
-            (true, true) => (self.spent + own).saturating_sub(MARK_BYTES),
+            (false, false) => self.spent + own + MARK,
+            (true, true) => (self.spent + own).saturating_sub(MARK),
             _ => self.spent + own,
         };
         let grown = grown.saturating_sub(in_marks);

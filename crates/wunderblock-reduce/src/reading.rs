@@ -1,0 +1,68 @@
+//! A text as the reader of its kind sees it: what it is worth is found out once, however many goals are tried.
+
+use crate::ask::Asked;
+use crate::goal::Goal;
+use crate::kind::Kind;
+use crate::lines::Lines;
+use crate::piece::Piece;
+use crate::unit::{self, Room, Unit};
+use crate::{code, html, json, read};
+
+/// A text and what is known of it so far.
+pub(crate) struct Reading<'t> {
+    text: &'t str,
+    kind: Kind,
+    asked: &'t Asked,
+    seen: Option<Seen<'t>>,
+}
+
+enum Seen<'t> {
+    Json(json::Reading<'t>),
+    Html(html::Reading<'t>),
+    Lines(Lines<'t>, Vec<Unit>),
+}
+
+impl<'t> Reading<'t> {
+    /// Nothing is read before it is asked for.
+    pub(crate) fn of(text: &'t str, kind: Kind, asked: &'t Asked) -> Self {
+        Self { text, kind, asked, seen: None }
+    }
+
+    pub(crate) fn text(&self) -> &'t str {
+        self.text
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The text cut into pieces.
+    pub(crate) fn pieces(&mut self, goal: Goal) -> Vec<Piece> {
+        if goal == Goal::Exact && self.kind != Kind::Json {
+            return vec![Piece::Keep(0..self.text.len())];
+        }
+        let room = match goal {
+            Goal::Bytes(bytes) => Room::Bytes(bytes),
+            Goal::Exact | Goal::Fold => Room::Fold,
+        };
+        let (text, kind, asked) = (self.text, self.kind, self.asked);
+        match self.seen.get_or_insert_with(|| see(text, kind, asked)) {
+            Seen::Json(reading) => reading.pieces(goal, asked),
+            Seen::Html(reading) => reading.pieces(room),
+            Seen::Lines(lines, units) => unit::choose(lines, units, room),
+        }
+    }
+}
+
+fn see<'t>(text: &'t str, kind: Kind, asked: &'t Asked) -> Seen<'t> {
+    match kind {
+        Kind::Json => Seen::Json(json::Reading::of(text)),
+        Kind::Html => Seen::Html(html::Reading::of(text, asked)),
+        kind => {
+            let lines = Lines::of(text);
+            let mut units = if kind == Kind::Code { code::units(&lines) } else { read::units(&lines, kind) };
+            asked.promote(text, &mut units);
+            Seen::Lines(lines, units)
+        }
+    }
+}
