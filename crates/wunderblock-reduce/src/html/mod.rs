@@ -249,6 +249,7 @@ fn head(page: &Page, blocks: &[Block], length: usize) -> Vec<Told> {
         let plural = if count == 1 { "" } else { "s" };
         told.push(Told { count: Some(count), what: format!("{what}{plural}").into() });
     }
+    told.extend(page.beside.iter().map(|title| Told { count: None, what: title.trim().into() }));
     let bodied = blocks.iter().any(|block| block.sort != Sort::Title);
     if !bodied || (page.scripts > 0 && page.text < SHELL_TEXT && page.text * SHELL_SHARE < length) {
         told.push(Told { count: None, what: "hardly any text: a shell that scripts fill".into() });

@@ -58,7 +58,7 @@ impl Region {
                 Token::Open { name, .. } | Token::Close(name) if is_heading(name) => {
                     open = matches!(token, Token::Open { .. });
                     if open && self.titles.len() == TITLES {
-                        return;
+                        break;
                     }
                     if open {
                         self.titles.push(String::new());
@@ -72,6 +72,7 @@ impl Region {
                 _ => {}
             }
         }
+        self.titles.retain(|title| !title.trim().is_empty());
     }
 }
 
@@ -91,6 +92,8 @@ pub(super) struct Page {
     pub(super) pictures: u64,
     /// How much text a reader would see.
     pub(super) text: usize,
+    /// The first headings before and after it.
+    pub(super) beside: Vec<String>,
     /// What scripts and style sheets say is read too.
     pub(super) raw: bool,
 }
@@ -98,7 +101,7 @@ pub(super) struct Page {
 impl Page {
     /// The same, with nothing left out before it is read.
     pub(super) fn whole(&self, length: usize) -> Self {
-        Self { skipped: Vec::new(), main: 0..length, raw: true, ..*self }
+        Self { skipped: Vec::new(), main: 0..length, beside: Vec::new(), raw: true, ..*self }
     }
 
     /// Whether a place is beside what one reads the page for.
@@ -202,7 +205,12 @@ pub(super) fn page(text: &str) -> Page {
     let mut page = reading.finish(text.len());
     for region in page.skipped.iter_mut().filter(|region| region.headings > 0) {
         region.read_titles(text);
-        region.titles.retain(|title| !title.trim().is_empty());
+    }
+    for span in [0..page.main.start, page.main.end..text.len()] {
+        let mut beside =
+            Region { span, part: Part::Hidden, text: 0, linked: 0, headings: 0, titles: Vec::new() };
+        beside.read_titles(text);
+        page.beside.append(&mut beside.titles);
     }
     page
 }

@@ -29,8 +29,9 @@ pub(super) struct Width {
     /// At most so many items that are rare, and so many that must stay.
     rare: usize,
     must: usize,
-    /// Of an object that is no list, so many members.
+    /// Of an object that is no list, so many members; of the outermost ones, so many.
     keys: usize,
+    outer: usize,
     /// Lists of at most so many items stay whole.
     small: usize,
     /// A run of fewer bytes, about, is not worth a mark.
@@ -44,13 +45,14 @@ const ALL: usize = usize::MAX;
 impl Width {
     /// From what folding keeps to the least there is.
     #[rustfmt::skip]
-    pub(super) const STEPS: [Self; 6] = [
-        Self { string: 2_048, examples: 12, rare: 32, must: ALL, keys: ALL, small: 8, run: 280, more: 0 },
-        Self { string: 1_024, examples: 5, rare: 12, must: ALL, keys: 64, small: 8, run: 280, more: 0 },
-        Self { string: 512, examples: 2, rare: 6, must: 64, keys: 24, small: 4, run: 200, more: 0 },
-        Self { string: 200, examples: 1, rare: 2, must: 24, keys: 12, small: 2, run: 160, more: 0 },
-        Self { string: 150, examples: 1, rare: 1, must: 8, keys: 6, small: 2, run: 140, more: 0 },
-        Self { string: 150, examples: 1, rare: 0, must: 2, keys: 3, small: 1, run: 120, more: 0 },
+    pub(super) const STEPS: [Self; 7] = [
+        Self { string: 2_048, examples: 12, rare: 32, must: ALL, keys: ALL, outer: ALL, small: 8, run: 280, more: 0 },
+        Self { string: 1_024, examples: 5, rare: 12, must: ALL, keys: 64, outer: ALL, small: 8, run: 280, more: 0 },
+        Self { string: 512, examples: 2, rare: 6, must: 64, keys: 24, outer: 64, small: 4, run: 200, more: 0 },
+        Self { string: 200, examples: 1, rare: 2, must: 24, keys: 12, outer: 24, small: 2, run: 160, more: 0 },
+        Self { string: 150, examples: 1, rare: 1, must: 8, keys: 6, outer: 16, small: 2, run: 140, more: 0 },
+        Self { string: 150, examples: 1, rare: 0, must: 2, keys: 3, outer: 16, small: 1, run: 120, more: 0 },
+        Self { string: 150, examples: 1, rare: 0, must: 2, keys: 3, outer: 3, small: 1, run: 120, more: 0 },
     ];
 
     /// The same, with so many thousandths of what it leaves out.
@@ -149,8 +151,9 @@ impl Folder<'_, '_> {
         let tree = self.tree;
         let items: Vec<usize> = tree.children(at).collect();
         if tree.kind(at) == Type::Object && !fact::is_map(tree, at) {
-            if items.len() > self.width.keys {
-                self.record(at, &items, way);
+            let most = if way.len() <= 1 { self.width.outer } else { self.width.keys };
+            if items.len() > most {
+                self.record(at, &items, most, way);
             }
             return;
         }
@@ -164,13 +167,13 @@ impl Folder<'_, '_> {
     }
 
     /// Of an object that is no list, the first members; links come last.
-    fn record(&mut self, at: usize, items: &[usize], way: &[Step]) {
+    fn record(&mut self, at: usize, items: &[usize], most: usize, way: &[Step]) {
         let mut kept = vec![false; items.len()];
         let is_link =
             |item: &usize| items.get(*item).is_some_and(|at| self.tree.source(*at).starts_with("\"http"));
         let mut order: Vec<usize> = (0..items.len()).collect();
         order.sort_by_key(is_link);
-        for item in order.into_iter().take(self.width.keys) {
+        for item in order.into_iter().take(most) {
             if let Some(kept) = kept.get_mut(item) {
                 *kept = true;
             }
