@@ -73,6 +73,13 @@ impl Painted {
         }
     }
 
+    /// Makes all lines that are no frame worth the same, so that they stand together.
+    pub(crate) fn even_out(&mut self) {
+        for worth in self.worth.iter_mut().filter(|worth| worth.rank == Rank::Context) {
+            worth.score = 100;
+        }
+    }
+
     /// What a mark says of a definition whose lines have no room: where it stands, and how it begins.
     pub(crate) fn headline(&mut self, header: Range<usize>, line: &str) {
         let line = line.trim().trim_end_matches(['{', ' ', ':']);

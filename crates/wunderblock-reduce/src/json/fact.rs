@@ -21,6 +21,8 @@ const DIGITS: usize = 3;
 const RECORD: usize = 24;
 /// Of a name, so many places are known.
 const PLACES: usize = 4;
+/// A document has at most so many keys: what has more has maps, whose keys are values.
+const KEYS: usize = 4_096;
 /// Names that stand once are of the schema if they stand no deeper.
 const SHALLOW: usize = 2;
 
@@ -139,8 +141,16 @@ pub(super) fn facts<'t>(tree: &Tree<'t>) -> Vec<Fact<'t>> {
     let mut keys: Vec<Key<'t>> = Vec::new();
     let mut index: HashMap<&'t str, usize> = HashMap::new();
     each(tree, |at, name, depth| {
-        let key = *index.entry(name).or_insert(keys.len());
-        if key == keys.len() {
+        let next = keys.len();
+        let key = match index.get(name) {
+            Some(known) => *known,
+            None if next < KEYS => {
+                index.insert(name, next);
+                next
+            }
+            None => return,
+        };
+        if key == next {
             let (texts, others, numbers) = (Set::default(), Set::default(), Spread::default());
             keys.push(Key { name, texts, others, numbers, named: 0, places: Vec::new(), shallow: false });
         }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use super::cut::{Cuts, Run};
 use super::fact::{self, Fact};
+use super::hits::Hits;
 use super::need::{self, Need};
 use super::tree::{Tree, Type};
 use super::worth::{self, Worth, Worths};
@@ -70,7 +71,7 @@ struct Folder<'t, 's> {
     tree: &'s Tree<'t>,
     width: Width,
     cuts: Cuts,
-    asked: &'s Asked,
+    hits: &'s Hits,
     /// Looks that are left.
     left: usize,
     /// The lists that were looked at before.
@@ -89,27 +90,31 @@ struct Step {
 /// What is known of a document before anything is left out of it.
 pub(super) struct Known<'t> {
     facts: Vec<Fact<'t>>,
+    hits: Hits,
     /// The lists that were looked at.
     worths: HashMap<usize, Worths>,
 }
 
 impl<'t> Known<'t> {
-    pub(super) fn of(tree: &Tree<'t>) -> Self {
-        Self { facts: fact::facts(tree), worths: HashMap::new() }
+    pub(super) fn of(tree: &Tree<'t>, asked: &Asked) -> Self {
+        Self { facts: fact::facts(tree), hits: Hits::of(tree, asked), worths: HashMap::new() }
     }
 }
 
 /// What is left out at a width. Facts that would be out of sight with it are said in the marks, or shown.
-pub(super) fn cuts<'t>(tree: &Tree<'t>, width: Width, asked: &Asked, known: &mut Known<'t>) -> Cuts {
+pub(super) fn cuts<'t>(tree: &Tree<'t>, width: Width, known: &mut Known<'t>) -> Cuts {
     let mut leave_out = |need: &Need| {
         let left = LOOKS * tree.nodes.len();
-        let worths = &mut known.worths;
-        let mut folder = Folder { tree, width, cuts: Cuts::default(), asked, left, worths, need };
+        let (worths, hits) = (&mut known.worths, &known.hits);
+        let mut folder = Folder { tree, width, cuts: Cuts::default(), hits, left, worths, need };
         folder.walk();
         folder.cuts
     };
-    let mut cuts = leave_out(&Need::default());
-    let need = need::need(tree, &mut cuts, &known.facts);
+    let asked = Need { places: known.hits.best(), ..Need::default() };
+    let mut cuts = leave_out(&asked);
+    let mut need = need::need(tree, &mut cuts, &known.facts);
+    need.places.extend(asked.places);
+    need.places.sort_unstable();
     if !(need.places.is_empty() && need.splits.is_empty()) {
         cuts = leave_out(&need);
     }
@@ -159,7 +164,7 @@ impl Folder<'_, '_> {
         }
         let worths = match self.worths.remove(&at) {
             Some(known) => known,
-            None => worth::worths(tree, &items, self.asked, &mut self.left),
+            None => worth::worths(tree, &items, self.hits.at_depth(way.len()), &mut self.left),
         };
         let kept = self.choose(&items, &worths);
         self.leave_out_all(at, &items, &kept, (&worths, way));
@@ -172,7 +177,12 @@ impl Folder<'_, '_> {
         let is_link =
             |item: &usize| items.get(*item).is_some_and(|at| self.tree.source(*at).starts_with("\"http"));
         let mut order: Vec<usize> = (0..items.len()).collect();
-        order.sort_by_key(is_link);
+        // What is asked for comes first.
+        let hits = self.hits.at_depth(way.len());
+        let score = |item: &usize| {
+            items.get(*item).map_or(0, |at| hits.score(*at, self.tree.node(*at).next as usize))
+        };
+        order.sort_by_cached_key(|item| (std::cmp::Reverse(score(item)), is_link(item)));
         for item in order.into_iter().take(most) {
             if let Some(kept) = kept.get_mut(item) {
                 *kept = true;

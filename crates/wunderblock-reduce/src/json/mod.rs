@@ -6,6 +6,7 @@ mod cut;
 mod fact;
 mod find;
 mod fold;
+mod hits;
 mod layout;
 mod need;
 mod print;
@@ -115,8 +116,8 @@ impl<'t> Document<'t> {
     }
 
     fn at(&mut self, width: Width, asked: &Asked) -> Option<Vec<Piece>> {
-        let known = self.known.get_or_insert_with(|| Known::of(&self.tree));
-        let cuts = fold::cuts(&self.tree, width, asked, known);
+        let known = self.known.get_or_insert_with(|| Known::of(&self.tree, asked));
+        let cuts = fold::cuts(&self.tree, width, known);
         self.written(&cuts)
     }
 

@@ -295,6 +295,59 @@ fn what_is_rare_wrong_or_extreme_stays() {
 }
 
 #[test]
+fn what_is_asked_for_stays_wherever_it_stands() {
+    let item = |n: usize| {
+        let note = match n {
+            317 => "the pump of 北京水站 lost its prime",
+            _ => "all is well with this one, and with the next",
+        };
+        let name = if n == 205 { "getValveById" } else { "open" };
+        format!("{{\"id\":{n},\"call\":{{\"name\":\"{name}\",\"took\":{}}},\"note\":\"{note}\"}}", n % 7)
+    };
+    let items: Vec<String> = (0..400).map(item).collect();
+    let text = format!("{{\"page\":1,\"result\":{{\"calls\":[{}]}}}}", items.join(","));
+    for (query, wanted) in
+        [("lost prime", "317"), ("get_valve_by_id", "205"), ("水站", "317"), ("317", "317")]
+    {
+        for goal in [Goal::Fold, Goal::Bytes(1_500)] {
+            let pieces = pieces(&text, goal, &Asked::of(Some(query)));
+            let short = piece::write(&pieces, &text, None);
+            assert!(short.lines().any(|line| line.starts_with(wanted)), "{query}: {short}");
+        }
+    }
+}
+
+/// The rare values of a document by a rule of the test's own: of 20 values of a key at most one is the same.
+#[test]
+fn what_is_rare_in_all_lists_together_is_shown_or_said() {
+    let group = |g: usize| {
+        let member = |n: usize| {
+            let state = if g == 31 && n == 4 {
+                r#"broken \"off\""#
+            } else if (g + n) % 3 == 0 {
+                "idle"
+            } else {
+                "busy"
+            };
+            let extra = if g == 17 && n == 2 { ",\"overdue\":true" } else { "" };
+            let level = if g == 40 && n == 1 { 990 } else { 10 + (g * n) % 5 };
+            format!("{{\"state\":\"{state}\",\"level\":{level}{extra}}}")
+        };
+        let members: Vec<String> = (0..6).map(member).collect();
+        format!("{{\"group\":\"g{g}\",\"members\":[{}]}}", members.join(","))
+    };
+    let groups: Vec<String> = (0..60).map(group).collect();
+    let text = format!("[{}]", groups.join(","));
+    for goal in [Goal::Fold, Goal::Bytes(text.len() / 4), Goal::Bytes(text.len() / 10)] {
+        let short = shown(&text, goal);
+        for wanted in ["broken", "990", "overdue"] {
+            assert!(short.contains(wanted), "{goal:?} {wanted}: {short}");
+        }
+        assert!(mark::gaps(&short).count() > 0, "{short}");
+    }
+}
+
+#[test]
 fn a_budget_is_filled() {
     let rows: Vec<String> = (0..2_000)
         .map(|n| format!("{{\"id\":{n},\"name\":\"user {}\",\"on\":{}}}", n * 7, n % 3 == 0))
