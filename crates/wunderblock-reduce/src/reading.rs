@@ -39,6 +39,8 @@ impl<'t> Reading<'t> {
     /// The text cut into pieces.
     pub(crate) fn pieces(&mut self, goal: Goal) -> Vec<Piece> {
         if goal == Goal::Exact && self.kind != Kind::Json {
+            // What comes after this has need of the room.
+            self.seen = None;
             return vec![Piece::Keep(0..self.text.len())];
         }
         let room = match goal {

@@ -9,6 +9,7 @@ mod fold;
 mod hits;
 mod layout;
 mod need;
+mod prefix;
 mod print;
 mod row;
 mod schema;
@@ -107,12 +108,33 @@ impl<'t> Reading<'t> {
 impl<'t> Document<'t> {
     fn pieces(&mut self, goal: Goal, asked: &Asked) -> Vec<Piece> {
         let written = match goal {
-            Goal::Exact if self.layout.is_none() => None,
-            Goal::Exact => self.written(&Cuts::default()),
+            Goal::Exact => self.exact(),
             Goal::Fold => self.at(Width::STEPS[0], asked),
             Goal::Bytes(bytes) => self.within(bytes, asked),
         };
         written.unwrap_or_else(|| vec![Piece::Keep(self.tree.span(0))])
+    }
+
+    /// The whole, from which its bytes can be had again: addresses that begin alike are shared where that is shorter.
+    fn exact(&mut self) -> Option<Vec<Piece>> {
+        let layout = self.layout.clone()?;
+        let plain = self.written(&Cuts::default());
+        let (span, lines) = (self.tree.span(0), self.tree.lines);
+        let shared = prefix::share(&self.tree).and_then(|(prefixes, text)| {
+            let tree = if lines { Tree::lines(&text, 0..text.len()) } else { Tree::value(&text, 0, false) };
+            let args = [layout.args(), prefix::argument(&prefixes)].join(" ");
+            let head = format!("⟨=json {}⟩", args.trim_start());
+            let tree = tree.ok()?;
+            let said = write::pieces(&tree, &Cuts::default(), &mut Tables::of(&tree), (&head, "⟨=⟩"));
+            let text = said.into_iter().map(|piece| match piece {
+                Piece::Coded { text, .. } => Some(text),
+                Piece::Keep(_) | Piece::Gap { .. } | Piece::Note(_) => None,
+            });
+            let text = text.collect::<Option<String>>()?;
+            Some(vec![Piece::Coded { span: span.clone(), text }])
+        });
+        let least = plain.as_ref().map_or(span.len(), |pieces| size(pieces));
+        shared.filter(|pieces| size(pieces) < least).or(plain)
     }
 
     fn at(&mut self, width: Width, asked: &Asked) -> Option<Vec<Piece>> {

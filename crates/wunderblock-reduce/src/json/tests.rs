@@ -19,6 +19,7 @@ fn content() -> impl Strategy<Value = String> {
         4 => "[a-z]{1,8}",
         1 => "[0-9]{1,4}",
         2 => "https://host[.]example/[a-c]{1,2}/[0-9]{1,2}(/x\\{y\\})?",
+        2 => "~?[1-3]?https://host[.]example/a long way below/[0-9](/long)?/[0-9]?|https://host[.]example/long/way/below/[0-9~/]{0,3}",
         1 => Just(String::new()),
         1 => prop::sample::select(vec![
             "true", "null", "-1", "1e9", "a,b", "a;b", "k=v", "a.b=c", "~x", "~~", " led", "trail ", "[x]", "{x}",
@@ -273,6 +274,18 @@ fn alike_objects_become_a_table() {
          ]}⟨=⟩\n"
     );
     assert_eq!(pack::invert(&short).as_deref(), Some(text));
+}
+
+#[test]
+fn what_addresses_begin_with_is_said_once() {
+    let link = |name: &str| format!("\"{name}_url\": \"https://api.shop.example/orders/77/{name}\"");
+    let links: Vec<String> =
+        ["items", "payments", "notes", "events", "labels", "parcels", "returns"].map(link).into();
+    let text = format!("{{\"id\": 77, \"sign\": \"~1/no\", {}, \"end\": \"~\"}}\n", links.join(", "));
+    let short = shown(&text, Goal::Exact);
+    assert!(short.contains(" pre=https://api.shop.example/orders/77⟩"), "{short}");
+    assert!(short.contains("\"sign\":\"~~1/no\",\"items_url\":\"~1/items\""), "{short}");
+    assert_eq!(pack::invert(&short), Some(text));
 }
 
 #[test]

@@ -59,10 +59,10 @@ impl<'t> Tree<'t> {
 
     /// The same of a text that is most likely nothing else. Room is made at once: a list that grows is twice in memory
     /// while it is moved.
-    pub(super) fn whole(text: &'t str, at: usize) -> Result<Self, Stop> {
+    pub(super) fn whole(text: &'t str, at: usize, marks: bool) -> Result<Self, Stop> {
         let nodes = Vec::with_capacity(most_nodes(text));
-        let mut tree = Self { text, nodes, lines: false, marks: false };
-        Reader { bytes: text.as_bytes(), at, marks: false }.value(&mut tree.nodes)?;
+        let mut tree = Self { text, nodes, lines: false, marks };
+        Reader { bytes: text.as_bytes(), at, marks }.value(&mut tree.nodes)?;
         Ok(tree)
     }
 
