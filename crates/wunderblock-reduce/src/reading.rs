@@ -18,7 +18,7 @@ pub(crate) struct Reading<'t> {
 
 enum Seen<'t> {
     Json(json::Reading<'t>),
-    Html(html::Reading<'t>),
+    Html(Box<html::Reading<'t>>),
     Lines(Lines<'t>, Vec<Unit>),
 }
 
@@ -59,7 +59,7 @@ impl<'t> Reading<'t> {
 fn see<'t>(text: &'t str, kind: Kind, asked: &'t Asked) -> Seen<'t> {
     match kind {
         Kind::Json => Seen::Json(json::Reading::of(text)),
-        Kind::Html => Seen::Html(html::Reading::of(text, asked)),
+        Kind::Html => Seen::Html(Box::new(html::Reading::of(text, asked))),
         kind => {
             let lines = Lines::of(text);
             let mut units = if kind == Kind::Code { code::units(&lines) } else { read::units(&lines, kind) };

@@ -337,7 +337,7 @@ fn what_is_rare_in_all_lists_together_is_shown_or_said() {
         let member = |n: usize| {
             let state = if g == 31 && n == 4 {
                 r#"broken \"off\""#
-            } else if (g + n) % 3 == 0 {
+            } else if (g + n).is_multiple_of(3) {
                 "idle"
             } else {
                 "busy"
