@@ -64,6 +64,9 @@ fn see<'t>(text: &'t str, kind: Kind, asked: &'t Asked) -> Seen<'t> {
             let lines = Lines::of(text);
             let mut units = if kind == Kind::Code { code::units(&lines) } else { read::units(&lines, kind) };
             asked.promote(text, &mut units);
+            if !asked.is_empty() && matches!(kind, Kind::Code | Kind::Markdown) {
+                unit::raise_under_asked(&mut units);
+            }
             Seen::Lines(lines, units)
         }
     }

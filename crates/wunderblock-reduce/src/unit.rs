@@ -11,6 +11,8 @@ use crate::lines::Lines;
 use crate::mark::{Gap, Measure, Told};
 use crate::piece::Piece;
 
+pub(crate) use headline::raise_under_asked;
+
 /// What a stretch is worth. The order is that of the choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Rank {

@@ -33,7 +33,7 @@ pub(crate) fn paint(lines: &Lines<'_>, painted: &mut Painted) {
 }
 
 /// Whether a line begins a definition where no grammar sees one: in a macro, in a string, in a body.
-fn is_definition(line: &str) -> bool {
+pub(super) fn is_definition(line: &str) -> bool {
     const BEFORE: [&str; 12] = [
         "pub",
         "async",

@@ -100,6 +100,9 @@ impl Written {
             }
         }
         asked.promote(&shown, &mut units);
+        if !asked.is_empty() {
+            unit::raise_under_asked(&mut units);
+        }
         Self { shown, blocks, units }
     }
 }

@@ -28,7 +28,11 @@ pub(super) fn stand(units: &[Unit], kept: &[bool], bytes: usize) -> bool {
 /// The units whose headlines are said if they do not stand: all, or the best for which there is room.
 pub(super) fn said(units: &[Unit], bytes: usize) -> Vec<bool> {
     let mut said = vec![false; units.len()];
-    let mut room = bytes.saturating_sub(MARK);
+    // What must stay, or stands under it, goes before names of other things, but for half of the room.
+    let is_asked = |unit: &&Unit| unit.rank == Rank::Must || unit.score == UNDER_ASKED;
+    let asked: usize = units.iter().filter(is_asked).map(Unit::bytes).sum();
+    let asked = if asked > 0 { asked + 2 * MARK } else { 0 };
+    let mut room = bytes.saturating_sub(MARK + asked.min(bytes / 2));
     for at in order(units) {
         let Some(cost) = units.get(at).and_then(Unit::headline).map(in_mark) else { continue };
         if cost <= room {
@@ -37,6 +41,25 @@ pub(super) fn said(units: &[Unit], bytes: usize) -> Vec<bool> {
         }
     }
     said
+}
+
+/// What stands under a headline that was asked for is worth more than what does not: it goes right after it.
+const UNDER_ASKED: u16 = 50_000;
+/// At most so many units of it.
+const UNDER: usize = 60;
+
+/// Raises what stands under the headlines that must stay.
+pub(crate) fn raise_under_asked(units: &mut [Unit]) {
+    let mut left = 0;
+    for unit in units {
+        if unit.headline().is_some() {
+            left = if unit.rank == Rank::Must { UNDER } else { 0 };
+        } else if left > 0 {
+            left -= 1;
+            unit.rank = unit.rank.max(Rank::Context);
+            unit.score = unit.score.max(UNDER_ASKED);
+        }
+    }
 }
 
 /// What a headline takes in a mark, its share of the mark included.
@@ -57,8 +80,9 @@ pub(super) fn within(units: &[Unit], said: &[bool], bytes: usize) -> Vec<bool> {
     choice.spent += (0..units.len()).map(|at| choice.in_mark(at)).sum::<usize>();
     let order = order(units);
     for at in &order {
-        // A headline alone is said as well.
-        if !choice.is_said(*at) || choice.beside(*at) != (false, false) {
+        // A headline alone is said as well, unless it is what was asked for.
+        let asked = units.get(*at).is_some_and(|unit| unit.rank == Rank::Must);
+        if asked || !choice.is_said(*at) || choice.beside(*at) != (false, false) {
             choice.keep(*at, bytes);
         }
     }
