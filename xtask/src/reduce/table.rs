@@ -74,7 +74,13 @@ pub(super) fn missing(rows: &[Row]) -> String {
             }
             let not_whole = if side.whole { "" } else { ", not whole" };
             let filled = share(side.after, row.before);
-            let _ = writeln!(out, "{} ({}) at {level}: {}, {filled} of the tokens{not_whole}", row.name, row.kind, of(side.facts));
+            let _ = writeln!(
+                out,
+                "{} ({}) at {level}: {}, {filled} of the tokens{not_whole}",
+                row.name,
+                row.kind,
+                of(side.facts)
+            );
             for fact in &side.missing {
                 let _ = writeln!(out, "    {fact}");
             }
