@@ -51,14 +51,19 @@ impl<'t> Reading<'t> {
         match self.seen.get_or_insert_with(|| see(text, kind, asked)) {
             Seen::Json(reading) => reading.pieces(goal, asked),
             Seen::Html(reading) => reading.pieces(room),
+            Seen::Lines(..) if goal == Goal::Exact => vec![Piece::Keep(0..text.len())],
             Seen::Lines(lines, units) => unit::choose(lines, units, room),
         }
     }
 }
 
 fn see<'t>(text: &'t str, kind: Kind, asked: &'t Asked) -> Seen<'t> {
+    let json = (kind == Kind::Json).then(|| json::Reading::of(text));
+    if let Some(reading) = json.filter(|reading| !reading.is_empty()) {
+        return Seen::Json(reading);
+    }
+    // What was said to be JSON and has none is a text like any.
     match kind {
-        Kind::Json => Seen::Json(json::Reading::of(text)),
         Kind::Html => Seen::Html(Box::new(html::Reading::of(text, asked))),
         kind => {
             let lines = Lines::of(text);

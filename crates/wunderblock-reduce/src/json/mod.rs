@@ -79,6 +79,11 @@ impl<'t> Reading<'t> {
         Self { text, documents: found.into_iter().map(Document::of).collect() }
     }
 
+    /// Whether no document was found.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.documents.is_empty()
+    }
+
     pub(crate) fn pieces(&mut self, goal: Goal, asked: &Asked) -> Vec<Piece> {
         let (text, mut pieces, mut at) = (self.text, Vec::new(), 0);
         let all: usize = self.documents.iter().map(|document| document.tree.span(0).len()).sum();
