@@ -19,8 +19,9 @@ usage: cargo run -p xtask -- COMMAND
                                   and write its transcript to FILE
   formats                         write the guide to transcript formats to stdout
   usage FILE...                   compare our counts with the usage that transcripts report
-  reduce [--json] PATH...         reduce every file there; print what is saved, per kind and per file, beside
-                                  what stays visible (build with --release)
+  reduce [--json | --missing] PATH...
+                                  reduce every file there; print what is saved, per kind and per file, beside
+                                  what stays visible, or what does not (build with --release)
   picture                         draw the report on stdin as an SVG picture on stdout
 ";
 

@@ -41,19 +41,17 @@ impl Asked {
         self.terms.is_empty()
     }
 
-    /// How many different words of the query a text has, of 1000.
-    pub(crate) fn score(&self, text: &str) -> u16 {
-        if self.is_empty() {
-            return 0;
+    /// Which words of the query a text has, a bit for each.
+    pub(crate) fn words_in(&self, text: &str) -> u64 {
+        let mut found = 0;
+        if !self.is_empty() {
+            each_word(text, &mut |word| {
+                if let Some(at) = self.terms.get(&word) {
+                    found |= 1 << at;
+                }
+            });
         }
-        let mut seen = vec![false; self.terms.len()];
-        each_word(text, &mut |word| {
-            if let Some(seen) = self.terms.get(&word).and_then(|at| seen.get_mut(*at)) {
-                *seen = true;
-            }
-        });
-        let found = seen.iter().filter(|seen| **seen).count();
-        u16::try_from(found * 1000 / seen.len()).unwrap_or(1000)
+        found
     }
 
     /// Raises the units that are relevant: the best to what must stay, others to what stays at `fold`. A word that
@@ -183,11 +181,11 @@ mod tests {
     }
 
     #[test]
-    fn an_item_is_scored_by_the_words_it_has() {
+    fn the_words_of_a_text_are_told_apart() {
         let asked = Asked::of(Some("red shoes"));
-        assert_eq!(asked.score("{\"color\":\"red\",\"kind\":\"shoe\"}"), 1000);
-        assert_eq!(asked.score("{\"color\":\"red\"}"), 500);
-        assert_eq!(Asked::of(None).score("red"), 0);
+        assert_eq!(asked.words_in("{\"color\":\"red\",\"kind\":\"shoe\"}"), 0b11);
+        assert_eq!(asked.words_in("{\"color\":\"red\"}"), 0b01);
+        assert_eq!(Asked::of(None).words_in("red"), 0);
     }
 
     proptest! {

@@ -39,6 +39,7 @@ mod options;
 mod pack;
 mod piece;
 mod read;
+mod reading;
 mod reduce;
 mod sample;
 mod severity;

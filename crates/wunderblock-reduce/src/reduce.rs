@@ -8,9 +8,10 @@ use crate::mark::{self, Gap};
 use crate::options::{Level, Options};
 use crate::pack::Wording;
 use crate::piece::{self, Piece};
+use crate::reading::Reading;
 use crate::source::{self, Source};
 use crate::unit::{self, Rank, Room, Unit};
-use crate::{code, command, detect, earlier, html, json, pack, read};
+use crate::{command, detect, pack};
 
 /// Texts below this size are left alone: a mark and a second look cost more than they can save.
 pub(crate) const FLOOR_BYTES: usize = 512;
@@ -97,16 +98,25 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     // A file that is read is a file that may be edited next: its text must stand there as it is.
     let read = options.command.is_some_and(command::reads_file);
     let level = if read && is_written(kind) { Level::Lossless } else { level };
+    let asked = Asked::of(options.query);
+    let plain = source::decode(bytes).plain();
+    let mut reading = Reading::of(&plain.text, kind, (&asked, options.earlier));
     let tried = match level {
         Level::Lossless => None,
-        Level::Fold => at(bytes, kind, Goal::Fold, options),
-        Level::Budget(tokens) => within(bytes, kind, (tokens, before), options),
+        Level::Fold => at(&plain, &mut reading, Goal::Fold, options),
+        Level::Budget(tokens) => within(&plain, &mut reading, (tokens, before), options),
     };
     let enough = before - before * MIN_GAIN_PERCENT / 100;
     // Where folding leaves next to nothing, nothing exact is as short: that is not looked for.
     let is_tiny = |short: &Short| level == Level::Fold && short.tokens * TINY <= before;
-    let exact =
-        if tried.as_ref().is_some_and(is_tiny) { None } else { at(bytes, kind, Goal::Exact, options) };
+    let exact = match &tried {
+        Some(tried) if is_tiny(tried) => None,
+        _ if !source.losses.is_empty() => None,
+        _ if plain.losses.is_empty() => at(&source, &mut reading, Goal::Exact, options),
+        _ => {
+            at(&source, &mut Reading::of(&source.text, kind, (&asked, options.earlier)), Goal::Exact, options)
+        }
+    };
     let fits = |short: &Short| match level {
         Level::Budget(tokens) => short.tokens <= tokens,
         Level::Lossless | Level::Fold => true,
@@ -175,18 +185,9 @@ struct Short {
 }
 
 /// The text at one goal. None where the checks fail, or nothing would be shorter: the caller has the text itself.
-fn at(bytes: &[u8], kind: Kind, goal: Goal, options: &Options<'_>) -> Option<Short> {
-    let mut source = source::decode(bytes);
-    if goal == Goal::Exact {
-        if !source.losses.is_empty() {
-            return None;
-        }
-    } else {
-        source = source.plain();
-    }
-    let text: &str = &source.text;
-    let pieces = pieces(text, kind, goal, options)?;
-    short(&source, &pieces, (kind, goal), options)
+fn at(source: &Source<'_>, reading: &mut Reading<'_>, goal: Goal, options: &Options<'_>) -> Option<Short> {
+    let pieces = reading.pieces(goal);
+    short(source, &pieces, (reading.kind(), goal), options)
 }
 
 /// One mark in the place of all the text. It speaks for what would be set aside, too.
@@ -232,11 +233,16 @@ fn short(
 
 /// The fullest text found within a budget, else the shortest: a mark may weigh more than the budget. Bytes stand for
 /// tokens, at the rate last seen.
-fn within(bytes: &[u8], kind: Kind, (budget, before): (u64, u64), options: &Options<'_>) -> Option<Short> {
+fn within(
+    source: &Source<'_>,
+    reading: &mut Reading<'_>,
+    (budget, before): (u64, u64),
+    options: &Options<'_>,
+) -> Option<Short> {
     let scale = |tokens: u64, bytes: usize, of: u64| {
         usize::try_from(u128::from(tokens) * bytes as u128 / u128::from(of.max(1))).unwrap_or(usize::MAX)
     };
-    let mut room = scale(budget, bytes.len(), before);
+    let mut room = scale(budget, source.text.len(), before);
     let (mut best, mut least): (Option<Short>, Option<Short>) = (None, None);
     let mut too_much = usize::MAX;
     let mut last: Option<(usize, u64)> = None;
@@ -244,7 +250,7 @@ fn within(bytes: &[u8], kind: Kind, (budget, before): (u64, u64), options: &Opti
         if step >= STEPS && best.is_some() {
             break;
         }
-        let Some(short) = at(bytes, kind, Goal::Bytes(room), options) else { break };
+        let Some(short) = at(source, reading, Goal::Bytes(room), options) else { break };
         let tokens = short.tokens;
         // Marks have more tokens to a byte than text, so two points tell more than one.
         let next = last.and_then(|last| on_line(last, (room, tokens), budget)).unwrap_or(scale(
@@ -285,27 +291,4 @@ fn on_line((room, tokens): (usize, u64), (room_now, tokens_now): (usize, u64), b
         return None;
     }
     usize::try_from(room_now as i128 + (i128::from(budget) - i128::from(tokens_now)) * run / rise).ok()
-}
-
-/// The text cut into pieces by the reader of its kind.
-fn pieces(text: &str, kind: Kind, goal: Goal, options: &Options<'_>) -> Option<Vec<Piece>> {
-    let asked = Asked::of(options.query);
-    match (kind, goal) {
-        (Kind::Json, goal) => json::pieces(text, goal, &asked),
-        (_, Goal::Exact) => Some(vec![Piece::Keep(0..text.len())]),
-        (Kind::Html, goal) => html::pieces(text, goal, &asked),
-        (kind, goal) => {
-            let lines = Lines::of(text);
-            let mut units = if kind == Kind::Code { code::units(&lines) } else { read::units(&lines, kind) };
-            if !options.earlier.is_empty() {
-                earlier::demote(&lines, &mut units, options.earlier);
-            }
-            asked.promote(text, &mut units);
-            let room = match goal {
-                Goal::Bytes(bytes) => Room::Bytes(bytes),
-                Goal::Exact | Goal::Fold => Room::Fold,
-            };
-            Some(unit::choose(&lines, &units, room))
-        }
-    }
 }

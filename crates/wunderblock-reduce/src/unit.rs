@@ -3,11 +3,15 @@
 //! A reader never writes text and never drops any: it says of each stretch what it is worth. What stays is decided here,
 //! the same way for every kind.
 
+mod headline;
+
 use std::ops::Range;
 
 use crate::lines::Lines;
 use crate::mark::{Gap, Measure, Told};
 use crate::piece::Piece;
+
+pub(crate) use headline::raise_under_asked;
 
 /// What a stretch is worth. The order is that of the choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,6 +46,11 @@ impl Unit {
         Self { span, rank, score: 0, label: None, note: None, told: None }
     }
 
+    /// What its mark says of it where a budget leaves it out: a heading, a signature.
+    fn headline(&self) -> Option<&str> {
+        self.told.as_deref().filter(|_| self.rank >= Rank::Frame)
+    }
+
     fn bytes(&self) -> usize {
         self.span.len() + self.note.as_ref().map_or(0, |note| note.len() + 1)
     }
@@ -61,12 +70,22 @@ pub(crate) const MARK_BYTES: usize = 72;
 
 /// The pieces that stay, and the gaps between them.
 pub(crate) fn choose(lines: &Lines<'_>, units: &[Unit], room: Room) -> Vec<Piece> {
+    let mut said = Vec::new();
     let mut kept = match room {
         Room::Fold => units.iter().map(|unit| unit.rank > Rank::Filler).collect(),
-        Room::Bytes(bytes) => within(units, bytes),
+        Room::Bytes(bytes) => {
+            let kept = within(units, bytes);
+            if headline::stand(units, &kept, bytes) {
+                kept
+            } else {
+                // Not all headlines can stand: marks say them, which takes less room than a mark around each.
+                said = headline::said(units, bytes);
+                headline::within(units, &said, bytes)
+            }
+        }
     };
     close_small_gaps(units, &mut kept);
-    cut(lines, units, &kept)
+    cut(lines, units, &kept, &said)
 }
 
 /// The best units that fit into `bytes`. A unit that would not fit is passed over: a smaller one after it may.
@@ -115,19 +134,21 @@ fn run_end(kept: &[bool], at: usize) -> usize {
     at + kept.iter().skip(at).take_while(|kept| Some(*kept) == fate).count()
 }
 
-fn cut(lines: &Lines<'_>, units: &[Unit], kept: &[bool]) -> Vec<Piece> {
+fn cut(lines: &Lines<'_>, units: &[Unit], kept: &[bool], said: &[bool]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut at = 0;
     while at < units.len() {
-        let end = run_end(kept, at).max(at + 1);
-        let run = units.get(at..end).unwrap_or_default();
+        let mut end = run_end(kept, at).max(at + 1);
         if kept.get(at).copied().unwrap_or(true) {
-            for unit in run {
+            for unit in units.get(at..end).unwrap_or_default() {
                 pieces.push(Piece::Keep(unit.span.clone()));
                 pieces.extend(unit.note.clone().map(Piece::Note));
             }
         } else {
-            pieces.push(Piece::Gap { gap: gap(lines, run), shown: None });
+            end = headline::end(units, said, at..end);
+            let run = units.get(at..end).unwrap_or_default();
+            let said = said.get(at..end).unwrap_or_default();
+            pieces.push(Piece::Gap { gap: gap(lines, run, said), shown: None });
         }
         at = end;
     }
@@ -135,10 +156,10 @@ fn cut(lines: &Lines<'_>, units: &[Unit], kept: &[bool]) -> Vec<Piece> {
 }
 
 /// The gap that a run of units leaves: in lines where it is made of whole lines, else in bytes.
-fn gap(lines: &Lines<'_>, run: &[Unit]) -> Gap {
+fn gap(lines: &Lines<'_>, run: &[Unit], said: &[bool]) -> Gap {
     let start = run.first().map_or(0, |unit| unit.span.start);
     let end = run.last().map_or(start, |unit| unit.span.end);
-    let told = told(run);
+    let told = told(run, said);
     let (first, last) = (lines.at(start), lines.at(end.saturating_sub(1).max(start)));
     if lines.span(first).start == start && lines.span(last).end == end {
         let (first, last) = (first as u64 + 1, last as u64 + 1);
@@ -167,7 +188,8 @@ fn counted(what: &'static str, count: u64) -> &'static str {
     ONE.iter().find(|(many, _)| count == 1 && *many == what).map_or(what, |(_, one)| one)
 }
 
-fn told(run: &[Unit]) -> Vec<Told> {
+/// What a mark says of the units it stands for: headlines where `said` says so, or else what they count as and are.
+fn told(run: &[Unit], said: &[bool]) -> Vec<Told> {
     let mut counts: Vec<(&'static str, u64)> = Vec::new();
     for label in run.iter().filter_map(|unit| unit.label) {
         match counts.iter_mut().find(|(known, _)| *known == label) {
@@ -179,13 +201,26 @@ fn told(run: &[Unit]) -> Vec<Told> {
         .into_iter()
         .map(|(what, count)| Told { count: Some(count), what: counted(what, count).into() });
     // Parts of one thing say what it is once.
-    let mut described: Vec<&Box<str>> = Vec::new();
-    for what in run.iter().filter_map(|unit| unit.told.as_ref()) {
-        if described.len() < TOLD_MAX && !described.contains(&what) {
+    let mut described: Vec<&str> = Vec::new();
+    let mut headlines =
+        run.iter().zip(said).filter(|(_, said)| **said).filter_map(|(unit, _)| unit.headline()).peekable();
+    if headlines.peek().is_some() {
+        // What it is the rest of, if it begins in the middle of something.
+        described.extend(run.first().and_then(|unit| unit.told.as_deref()));
+    }
+    for what in headlines {
+        if described.last() != Some(&what) {
             described.push(what);
         }
     }
-    counted.chain(described.into_iter().map(|what| Told { count: None, what: what.clone() })).collect()
+    if described.is_empty() {
+        for what in run.iter().filter_map(|unit| unit.told.as_deref()) {
+            if described.len() < TOLD_MAX && !described.contains(&what) {
+                described.push(what);
+            }
+        }
+    }
+    counted.chain(described.into_iter().map(|what| Told { count: None, what: what.into() })).collect()
 }
 
 #[cfg(test)]

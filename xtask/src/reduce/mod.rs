@@ -36,6 +36,8 @@ struct Side {
     after: u64,
     /// Facts visible, and facts there are.
     facts: (usize, usize),
+    /// The facts that are not.
+    missing: Vec<String>,
     /// Error facts visible, and there are.
     errors: (usize, usize),
     gaps: usize,
@@ -45,9 +47,9 @@ struct Side {
 
 /// Reduces every file below the folders, and tells what came of it.
 pub(crate) fn run(paths: &[String]) -> Result<String, Box<dyn Error>> {
-    let json = paths.iter().any(|path| path == "--json");
+    let is_asked = |flag: &str| paths.iter().any(|path| path == flag);
     let mut files = Vec::new();
-    for path in paths.iter().filter(|path| *path != "--json") {
+    for path in paths.iter().filter(|path| !path.starts_with("--")) {
         find(Path::new(path), &mut files)?;
     }
     files.sort();
@@ -59,7 +61,13 @@ pub(crate) fn run(paths: &[String]) -> Result<String, Box<dyn Error>> {
         }
         rows.push(measure(file.to_string_lossy().into_owned(), &bytes));
     }
-    Ok(if json { table::json(&rows) } else { table::text(&rows) })
+    Ok(if is_asked("--json") {
+        table::json(&rows)
+    } else if is_asked("--missing") {
+        table::missing(&rows)
+    } else {
+        table::text(&rows)
+    })
 }
 
 fn find(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<dyn Error>> {
@@ -107,6 +115,7 @@ fn measure(name: String, bytes: &[u8]) -> Row {
             after: short.tokens_after,
             facts: seen(false),
             errors: seen(true),
+            missing: facts.iter().filter(|fact| !fact.is_in(&shown)).map(|fact| fact.text.clone()).collect(),
             gaps: short.gaps.len(),
             whole: check::is_whole(&source, short),
         }

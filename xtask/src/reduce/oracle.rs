@@ -11,7 +11,7 @@ use wunderblock_reduce::Kind;
 /// Something that must be visible.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fact {
-    text: String,
+    pub(super) text: String,
     /// Whether it speaks of something that failed.
     pub(super) error: bool,
 }

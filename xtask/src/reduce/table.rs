@@ -64,6 +64,31 @@ pub(super) fn text(rows: &[Row]) -> String {
     out
 }
 
+/// The facts that are not visible, file by file.
+pub(super) fn missing(rows: &[Row]) -> String {
+    let mut out = String::new();
+    for row in rows {
+        for (level, side) in [("fold", &row.fold), ("25 %", &row.budget)] {
+            if side.missing.is_empty() && side.whole {
+                continue;
+            }
+            let not_whole = if side.whole { "" } else { ", not whole" };
+            let filled = share(side.after, row.before);
+            let _ = writeln!(
+                out,
+                "{} ({}) at {level}: {}, {filled} of the tokens{not_whole}",
+                row.name,
+                row.kind,
+                of(side.facts)
+            );
+            for fact in &side.missing {
+                let _ = writeln!(out, "    {fact}");
+            }
+        }
+    }
+    out
+}
+
 fn whole(row: &Row) -> bool {
     row.fold.whole && row.lossless.whole && row.budget.whole
 }

@@ -1,6 +1,7 @@
 //! An outline by indentation, for sources whose grammar is unknown or broken.
 
 use super::painted::{Painted, Worth};
+use super::words;
 use crate::lines::Lines;
 
 /// Deeper than this, lines are all the same.
@@ -35,6 +36,9 @@ pub(crate) fn paint(lines: &Lines<'_>, painted: &mut Painted) {
             _ => Worth::context(100 - depth),
         };
         painted.paint(at..at + 1, worth);
+        if depth < 2 && words::is_definition(bare) {
+            painted.headline(at..at + 1, bare);
+        }
         depth_before = depth;
     }
 }

@@ -40,7 +40,12 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
         painted = painted::Painted::new(bare.len());
         indented::paint(bare, &mut painted);
     }
-    words::paint(bare, &mut painted);
+    if bare.text().len() > PARSED_MAX {
+        // A unit weighs as much as a line or two: of a source this long bodies are not judged line by line.
+        painted.even_out();
+    } else {
+        words::paint(bare, &mut painted);
+    }
     painted.units(lines)
 }
 

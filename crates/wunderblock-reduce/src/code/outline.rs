@@ -148,7 +148,9 @@ mod parsed {
                 Role::Literal => self.literal(node, rows),
                 _ if inside == Inside::Function => match role {
                     Role::Function | Role::Container => {
-                        self.painted.raise(rows.start..rows.start + 1, Worth::context(245));
+                        let first = rows.start..rows.start + 1;
+                        self.headline(first.clone());
+                        self.painted.raise(first, Worth::frame(380));
                     }
                     _ => {}
                 },
@@ -156,6 +158,7 @@ mod parsed {
                 Role::Annotation => self.painted.raise(rows.start..rows.start + 1, Worth::frame(300)),
                 Role::Container => self.container(node, rows, depth),
                 Role::Type => {
+                    self.headline(rows.start..rows.start + 1);
                     self.painted.raise(rows.clone(), Worth::frame(640));
                     self.painted.raise(rows.start..rows.start + 1, Worth::frame(850 - deep));
                 }
@@ -192,12 +195,14 @@ mod parsed {
         fn container(&mut self, node: Node<'_>, rows: Range<usize>, depth: u16) {
             let Some(body) = node.child_by_field_name("body") else {
                 if !node.kind().ends_with("specifier") {
+                    self.headline(rows.start..rows.start + 1);
                     self.painted.raise(rows.start..rows.end.min(rows.start + 4), Worth::frame(700));
                 }
                 return;
             };
             let header = self.header(node, &rows);
             let deep = 10 * depth.min(20);
+            self.headline(header.clone());
             self.painted.raise(header, Worth::frame(950 - deep));
             self.docstring(body);
             let inside = self.scopes.last().map_or(Inside::Top, |scope| scope.inside);
@@ -227,15 +232,18 @@ mod parsed {
             let first = self.lines.get(rows.start).trim_start();
             let public = self.is_public(first, name);
             let deep = 5 * depth.min(20);
-            if let Some(name) = name {
-                self.painted.tell(header.clone(), format!("head of {name}"));
-            }
+            self.headline(header.clone());
             self.painted.raise(header.clone(), Worth::frame(if public { 850 } else { 700 } - deep));
             self.body(header.end..rows.end, name);
             if let Some(body) = node.child_by_field_name("body") {
                 self.docstring(body);
             }
             self.scopes.push(Scope { end: node.end_byte(), depth: depth + 1, inside: Inside::Function });
+        }
+
+        fn headline(&mut self, header: Range<usize>) {
+            let line = self.lines.get(header.start);
+            self.painted.headline(header, line);
         }
 
         fn body(&mut self, rows: Range<usize>, name: Option<&str>) {
@@ -269,6 +277,7 @@ mod parsed {
             if let Some(named) = named {
                 let name = self.name(named);
                 let header = self.header(node, &rows);
+                self.headline(header.clone());
                 self.painted.raise(header.clone(), Worth::frame(800 - deep));
                 self.body(header.end..rows.end, name);
                 self.scopes.push(Scope { end: node.end_byte(), depth: depth + 1, inside: Inside::Function });

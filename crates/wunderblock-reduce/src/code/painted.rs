@@ -73,6 +73,19 @@ impl Painted {
         }
     }
 
+    /// Makes all lines that are no frame worth the same, so that they stand together.
+    pub(crate) fn even_out(&mut self) {
+        for worth in self.worth.iter_mut().filter(|worth| worth.rank == Rank::Context) {
+            worth.score = 100;
+        }
+    }
+
+    /// What a mark says of a definition whose lines have no room: where it stands, and how it begins.
+    pub(crate) fn headline(&mut self, header: Range<usize>, line: &str) {
+        let line = line.trim().trim_end_matches(['{', ' ', ':']);
+        self.tell(header.clone(), format!("L{} {line}", header.start + 1));
+    }
+
     /// The units. Lines of the same worth and part stand together, bodies in chunks.
     pub(crate) fn units(&self, lines: &Lines<'_>) -> Vec<Unit> {
         let mut units = Vec::new();

@@ -7,6 +7,8 @@ use crate::unit::Rank;
 /// A licence header shorter than this stays.
 const LICENCE_LINES: usize = 5;
 
+/// A definition that is no part of the outline.
+const DEFINITION: u16 = 380;
 /// Where a function ends early, and what is left to do in it.
 const EXIT: u16 = 250;
 
@@ -21,10 +23,39 @@ pub(crate) fn paint(lines: &Lines<'_>, painted: &mut Painted) {
         if line.len() < 2 {
             // Closing brackets and empty lines fill the budget last.
             painted.paint(at..at + 1, Worth::context(worth.score.saturating_sub(1)));
+        } else if is_definition(line) {
+            painted.raise(at..at + 1, Worth::frame(DEFINITION));
+            painted.headline(at..at + 1, line);
         } else if is_exit(line) {
             painted.raise(at..at + 1, Worth::context(EXIT));
         }
     }
+}
+
+/// Whether a line begins a definition where no grammar sees one: in a macro, in a string, in a body.
+pub(super) fn is_definition(line: &str) -> bool {
+    const BEFORE: [&str; 12] = [
+        "pub",
+        "async",
+        "unsafe",
+        "const",
+        "static",
+        "export",
+        "default",
+        "public",
+        "private",
+        "protected",
+        "abstract",
+        "final",
+    ];
+    const KEYWORDS: [&str; 10] =
+        ["fn", "def", "class", "struct", "enum", "trait", "interface", "func", "function", "type"];
+    let mut words = line.split(' ').skip_while(|word| BEFORE.contains(word) || word.starts_with("pub("));
+    let defines = words.next().is_some_and(|word| KEYWORDS.contains(&word));
+    let name = words.next().unwrap_or("");
+    let named = name.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$'));
+    let opens = line.trim_end().ends_with(['{', '(', ':', ')', ';', ',']);
+    defines && named && opens && !name.contains('\'')
 }
 
 fn is_exit(line: &str) -> bool {

@@ -12,7 +12,6 @@ mod token;
 use std::ops::Range;
 
 use crate::ask::Asked;
-use crate::goal::Goal;
 use crate::lines::Lines;
 use crate::mark::{self, Gap, Measure, Told};
 use crate::piece::Piece;
@@ -72,24 +71,74 @@ fn is_known(tag: &str) -> bool {
     tag.get(..end).is_some_and(|name| KNOWN.iter().any(|known| name.eq_ignore_ascii_case(known)))
 }
 
-/// A page cut into pieces: each says what it leaves out, and shows what follows as Markdown.
-pub(crate) fn pieces(text: &str, goal: Goal, asked: &Asked) -> Option<Vec<Piece>> {
-    let page = region::page(text);
-    let (shown, blocks) = markdown::write(text, &page);
-    let mut units = units(&blocks);
-    asked.promote(&shown, &mut units);
-    let room = match goal {
-        Goal::Bytes(bytes) => Room::Bytes(bytes),
-        Goal::Exact | Goal::Fold => Room::Fold,
-    };
-    let lines = Lines::of(&shown);
-    let chosen = unit::choose(&lines, &units, room);
-    let omissions = omissions(&page, &blocks, &chosen, text.len());
-    Some(assemble(&page, &omissions, &shown, &blocks, text.len()))
+/// A page, and its text as far as it was read.
+pub(crate) struct Reading<'t> {
+    text: &'t str,
+    asked: &'t Asked,
+    page: Page,
+    main: Written,
+    /// With all that is beside what one reads the page for, where there is room for more.
+    whole: Option<(Page, Written)>,
+}
+
+/// The Markdown of a page, and what its blocks are worth.
+struct Written {
+    shown: String,
+    blocks: Vec<Block>,
+    units: Vec<Unit>,
+}
+
+impl Written {
+    fn of(text: &str, page: &Page, main: &Page, asked: &Asked) -> Self {
+        let (shown, blocks) = markdown::write(text, page);
+        let mut units = units(&blocks, &shown);
+        for (unit, block) in units.iter_mut().zip(&blocks) {
+            // What stands beside comes after all that does not.
+            if page.raw && block.sort != Sort::Title && main.is_aside(block.start) {
+                (unit.rank, unit.told) = (Rank::Filler, None);
+                unit.score += 1_000;
+            }
+        }
+        asked.promote(&shown, &mut units);
+        if !asked.is_empty() {
+            unit::raise_under_asked(&mut units);
+        }
+        Self { shown, blocks, units }
+    }
+}
+
+impl<'t> Reading<'t> {
+    pub(crate) fn of(text: &'t str, asked: &'t Asked) -> Self {
+        let page = region::page(text);
+        let main = Written::of(text, &page, &page, asked);
+        Self { text, asked, page, main, whole: None }
+    }
+
+    /// The page cut into pieces: each says what it leaves out, and shows what follows as Markdown.
+    pub(crate) fn pieces(&mut self, room: Room) -> Vec<Piece> {
+        let has_room = matches!(room, Room::Bytes(bytes) if self.main.shown.len() + MARKED_BYTES < bytes);
+        if !has_room {
+            return pieces(&self.page, &self.main, room, self.text.len());
+        }
+        let (text, main, asked) = (self.text, &self.page, self.asked);
+        let (page, written) = self.whole.get_or_insert_with(|| {
+            let page = main.whole(text.len());
+            let written = Written::of(text, &page, main, asked);
+            (page, written)
+        });
+        pieces(page, written, room, text.len())
+    }
+}
+
+fn pieces(page: &Page, written: &Written, room: Room, length: usize) -> Vec<Piece> {
+    let Written { shown, blocks, units } = written;
+    let chosen = unit::choose(&Lines::of(shown), units, room);
+    let omissions = omissions(page, blocks, &chosen, length);
+    assemble(page, &omissions, shown, blocks, length)
 }
 
 /// What the blocks of a page are worth.
-fn units(blocks: &[Block]) -> Vec<Unit> {
+fn units(blocks: &[Block], shown: &str) -> Vec<Unit> {
     let mut after: Option<(Sort, u16)> = None;
     let mut units = Vec::with_capacity(blocks.len());
     for block in blocks {
@@ -104,10 +153,15 @@ fn units(blocks: &[Block]) -> Vec<Unit> {
             Sort::Row => (Rank::Context, if nth < 3 { 380 } else { 190 }, "table rows"),
             Sort::Code => (Rank::Context, 350, "code blocks"),
             Sort::MoreCode => (Rank::Context, 150, "parts of code"),
+            Sort::Script => (Rank::Filler, 100, "parts of scripts"),
+            Sort::Style => (Rank::Filler, 50, "parts of style sheets"),
         };
         let mut unit = Unit::new(block.shown.clone(), rank);
         unit.score = score;
         unit.label = Some(label);
+        if matches!(block.sort, Sort::Title | Sort::Heading(_)) {
+            unit.told = shown.get(block.shown.clone()).map(|line| line.trim().into());
+        }
         units.push(unit);
         after = Some((block.sort, nth));
     }
@@ -136,7 +190,10 @@ fn omissions(page: &Page, blocks: &[Block], chosen: &[Piece], length: usize) -> 
         // Small decoration is a part of the markup.
         if region.text > 20 {
             let at = region.span.start;
-            let told = vec![Told { count: None, what: region.part.name().into() }];
+            let mut told = vec![Told { count: None, what: region.part.name().into() }];
+            let headings =
+                region.titles.iter().map(|title| Told { count: None, what: title.as_str().into() });
+            told.extend(headings);
             omissions.push(Omission { at, told, until: before(at), resume: before(at) });
         }
     }
@@ -190,10 +247,12 @@ fn assemble(page: &Page, omissions: &[Omission], text: &str, blocks: &[Block], l
 fn head(page: &Page, blocks: &[Block], length: usize) -> Vec<Told> {
     let mut told = vec![Told { count: None, what: "markup (its text follows)".into() }];
     let counted = [(page.scripts, "script"), (page.styles, "style sheet"), (page.pictures, "drawing")];
-    for (count, what) in counted.into_iter().filter(|(count, _)| *count > 0) {
+    // What is left out of scripts that are read is counted as any text.
+    for (count, what) in counted.into_iter().filter(|(count, _)| *count > 0 && !page.raw) {
         let plural = if count == 1 { "" } else { "s" };
         told.push(Told { count: Some(count), what: format!("{what}{plural}").into() });
     }
+    told.extend(page.beside.iter().map(|title| Told { count: None, what: title.trim().into() }));
     let bodied = blocks.iter().any(|block| block.sort != Sort::Title);
     if !bodied || (page.scripts > 0 && page.text < SHELL_TEXT && page.text * SHELL_SHARE < length) {
         told.push(Told { count: None, what: "hardly any text: a shell that scripts fill".into() });
@@ -201,7 +260,17 @@ fn head(page: &Page, blocks: &[Block], length: usize) -> Vec<Told> {
     told
 }
 
-fn piece(span: Range<usize>, told: Vec<Told>, shown: String) -> Piece {
+/// A mark says so many characters of what it stands for: a longer one is not known for a mark.
+const TOLD_CHARS: usize = 480;
+
+fn piece(span: Range<usize>, mut told: Vec<Told>, shown: String) -> Piece {
+    let mut room = TOLD_CHARS;
+    told.retain(|told| {
+        let length = told.what.chars().count() + ", 000 ".len();
+        let fits = length <= room;
+        room -= if fits { length } else { 0 };
+        fits
+    });
     let mut shown = shown.trim_start_matches('\n').to_owned();
     if !shown.is_empty() && !shown.ends_with('\n') {
         shown.push('\n');

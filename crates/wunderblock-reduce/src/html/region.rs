@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::entity;
 use super::token::{Lower, Token, Tokens, attribute};
 
 /// What a part of a page is.
@@ -42,6 +43,41 @@ pub(super) struct Region {
     /// How much of the text is in links.
     linked: usize,
     headings: u32,
+    /// Its first headings: what is left out is said to be there.
+    pub(super) titles: Vec<String>,
+}
+
+/// Of a region so many headings are said.
+const TITLES: usize = 3;
+
+impl Region {
+    fn read_titles(&mut self, page: &str) {
+        let mut open = false;
+        for (_, token) in Tokens::of(page.get(self.span.clone()).unwrap_or("")) {
+            match token {
+                Token::Open { name, .. } | Token::Close(name) if is_heading(name) => {
+                    open = matches!(token, Token::Open { .. });
+                    if open && self.titles.len() == TITLES {
+                        break;
+                    }
+                    if open {
+                        self.titles.push(String::new());
+                    }
+                }
+                Token::Text(said) if open => {
+                    if let Some(title) = self.titles.last_mut() {
+                        entity::decode(said.trim_end(), title);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.titles.retain(|title| !title.trim().is_empty());
+    }
+}
+
+fn is_heading(name: &str) -> bool {
+    matches!(name.as_bytes(), [b'h' | b'H', b'1'..=b'6'])
 }
 
 /// What is known of a page after one pass over it.
@@ -56,6 +92,24 @@ pub(super) struct Page {
     pub(super) pictures: u64,
     /// How much text a reader would see.
     pub(super) text: usize,
+    /// The first headings before and after it.
+    pub(super) beside: Vec<String>,
+    /// What scripts and style sheets say is read too.
+    pub(super) raw: bool,
+}
+
+impl Page {
+    /// The same, with nothing left out before it is read.
+    pub(super) fn whole(&self, length: usize) -> Self {
+        Self { skipped: Vec::new(), main: 0..length, beside: Vec::new(), raw: true, ..*self }
+    }
+
+    /// Whether a place is beside what one reads the page for.
+    pub(super) fn is_aside(&self, at: usize) -> bool {
+        let after = self.skipped.partition_point(|region| region.span.start <= at);
+        let skipped = after.checked_sub(1).and_then(|before| self.skipped.get(before));
+        !self.main.contains(&at) || skipped.is_some_and(|region| at < region.span.end)
+    }
 }
 
 /// Whether an element never has content, is within a line, or has an end that is often left out: such elements open
@@ -148,7 +202,17 @@ pub(super) fn page(text: &str) -> Page {
             Token::Aside | Token::Raw => {}
         }
     }
-    reading.finish(text.len())
+    let mut page = reading.finish(text.len());
+    for region in page.skipped.iter_mut().filter(|region| region.headings > 0) {
+        region.read_titles(text);
+    }
+    for span in [0..page.main.start, page.main.end..text.len()] {
+        let mut beside =
+            Region { span, part: Part::Hidden, text: 0, linked: 0, headings: 0, titles: Vec::new() };
+        beside.read_titles(text);
+        page.beside.append(&mut beside.titles);
+    }
+    page
 }
 
 impl<'t> Reading<'t> {
@@ -208,6 +272,7 @@ impl<'t> Reading<'t> {
                     text: self.text - open.text,
                     linked: self.linked - open.linked,
                     headings: self.headings - open.headings,
+                    titles: Vec::new(),
                 });
             }
             return;
@@ -219,7 +284,14 @@ impl<'t> Reading<'t> {
         let cut = self.open.iter().find(|open| open.part == Some(Part::Main)).map(|open| open.start);
         if let Some(start) = cut {
             let text = self.text;
-            self.found.push(Region { span: start..length, part: Part::Main, text, linked: 0, headings: 0 });
+            self.found.push(Region {
+                span: start..length,
+                part: Part::Main,
+                text,
+                linked: 0,
+                headings: 0,
+                titles: Vec::new(),
+            });
         }
         self.found.sort_by_key(|region| (region.span.start, std::cmp::Reverse(region.span.end)));
         let skipped = outermost(&self.found);

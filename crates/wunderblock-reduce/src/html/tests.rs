@@ -3,8 +3,12 @@ use proptest::prelude::*;
 use super::*;
 use crate::piece;
 
+fn pieces(text: &str, room: Room) -> Vec<Piece> {
+    Reading::of(text, &Asked::default()).pieces(room)
+}
+
 fn fold(text: &str) -> String {
-    let pieces = pieces(text, Goal::Fold, &Asked::default()).unwrap();
+    let pieces = pieces(text, Room::Fold);
     assert!(piece::tiles(&pieces, text.len()), "{pieces:?}");
     piece::write(&pieces, text, None)
 }
@@ -49,7 +53,7 @@ fn a_budget_keeps_headings_first() {
         .map(|n| format!("<h2>Part {n}</h2><p>{}</p>", "words that fill the page ".repeat(20)))
         .collect();
     let page = format!("<html><body>{sections}</body></html>");
-    let pieces = pieces(&page, Goal::Bytes(6_000), &Asked::default()).unwrap();
+    let pieces = pieces(&page, Room::Bytes(6_000));
     assert!(piece::tiles(&pieces, page.len()));
     let shown = piece::write(&pieces, &page, None);
     assert!(shown.len() < 6_600, "{}", shown.len());
@@ -131,8 +135,8 @@ proptest! {
         };
         let (from, to) = (cut(from), cut(to));
         let text = format!("{}{with}{}", &PAGE[..from], &PAGE[to..]);
-        for goal in [Goal::Fold, Goal::Bytes(room)] {
-            let pieces = pieces(&text, goal, &Asked::default()).unwrap();
+        for goal in [Room::Fold, Room::Bytes(room)] {
+            let pieces = pieces(&text, goal);
             prop_assert!(piece::tiles(&pieces, text.len()));
         }
     }

@@ -40,6 +40,13 @@ impl Cuts {
         self.runs.insert(run.first, run);
     }
 
+    /// The runs, in the order of the source.
+    pub(super) fn runs(&mut self) -> Vec<&mut Run> {
+        let mut runs: Vec<&mut Run> = self.runs.values_mut().collect();
+        runs.sort_by_key(|run| run.first);
+        runs
+    }
+
     pub(super) fn cut(&mut self, at: usize, gap: Gap) {
         self.middles.insert(at, gap);
     }

@@ -14,7 +14,7 @@ pub(super) fn document(text: &str) -> Option<Tree<'_>> {
     if !matches!(text.as_bytes().get(at), Some(b'{' | b'[')) {
         return None;
     }
-    match Tree::value(text, at, false) {
+    match Tree::whole(text, at, false) {
         Ok(tree) => {
             let after = text.get(tree.node(0).end as usize..)?;
             if after.trim_start_matches(SPACE).is_empty() {

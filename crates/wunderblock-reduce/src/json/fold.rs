@@ -6,13 +6,14 @@
 use std::collections::HashMap;
 
 use super::cut::{Cuts, Run};
+use super::fact::{self, Fact};
+use super::hits::Hits;
+use super::need::{self, Need};
 use super::tree::{Tree, Type};
 use super::worth::{self, Worth, Worths};
 use crate::ask::Asked;
 use crate::mark::{Gap, Measure, Told};
 
-/// An object with so many plain values is a map if they are alike.
-const PLAIN_MAP: usize = 24;
 /// Of each item of a list, and each node of the document, about so many looks are had.
 const LOOKS: usize = 6;
 
@@ -29,8 +30,9 @@ pub(super) struct Width {
     /// At most so many items that are rare, and so many that must stay.
     rare: usize,
     must: usize,
-    /// Of an object that is no list, so many members.
+    /// Of an object that is no list, so many members; of the outermost ones, so many.
     keys: usize,
+    outer: usize,
     /// Lists of at most so many items stay whole.
     small: usize,
     /// A run of fewer bytes, about, is not worth a mark.
@@ -44,13 +46,14 @@ const ALL: usize = usize::MAX;
 impl Width {
     /// From what folding keeps to the least there is.
     #[rustfmt::skip]
-    pub(super) const STEPS: [Self; 6] = [
-        Self { string: 2_048, examples: 12, rare: 32, must: ALL, keys: ALL, small: 8, run: 280, more: 0 },
-        Self { string: 1_024, examples: 5, rare: 12, must: ALL, keys: 64, small: 8, run: 280, more: 0 },
-        Self { string: 512, examples: 2, rare: 6, must: 64, keys: 24, small: 4, run: 200, more: 0 },
-        Self { string: 200, examples: 1, rare: 2, must: 24, keys: 12, small: 2, run: 160, more: 0 },
-        Self { string: 150, examples: 1, rare: 1, must: 8, keys: 6, small: 2, run: 140, more: 0 },
-        Self { string: 150, examples: 1, rare: 0, must: 2, keys: 3, small: 1, run: 120, more: 0 },
+    pub(super) const STEPS: [Self; 7] = [
+        Self { string: 2_048, examples: 12, rare: 32, must: ALL, keys: ALL, outer: ALL, small: 8, run: 280, more: 0 },
+        Self { string: 1_024, examples: 5, rare: 12, must: ALL, keys: 64, outer: ALL, small: 8, run: 280, more: 0 },
+        Self { string: 512, examples: 2, rare: 6, must: 64, keys: 24, outer: 64, small: 4, run: 200, more: 0 },
+        Self { string: 200, examples: 1, rare: 2, must: 24, keys: 12, outer: 24, small: 2, run: 160, more: 0 },
+        Self { string: 150, examples: 1, rare: 1, must: 8, keys: 6, outer: 16, small: 2, run: 140, more: 0 },
+        Self { string: 150, examples: 1, rare: 0, must: 2, keys: 3, outer: 16, small: 1, run: 120, more: 0 },
+        Self { string: 150, examples: 1, rare: 0, must: 2, keys: 3, outer: 3, small: 1, run: 120, more: 0 },
     ];
 
     /// The same, with so many thousandths of what it leaves out.
@@ -68,11 +71,12 @@ struct Folder<'t, 's> {
     tree: &'s Tree<'t>,
     width: Width,
     cuts: Cuts,
-    asked: &'s Asked,
+    hits: &'s Hits,
     /// Looks that are left.
     left: usize,
     /// The lists that were looked at before.
     worths: &'s mut HashMap<usize, Worths>,
+    need: &'s Need,
 }
 
 /// An open container on the way to a node.
@@ -83,17 +87,39 @@ struct Step {
     node: usize,
 }
 
-/// What is left out at a width.
-pub(super) fn cuts(
-    tree: &Tree<'_>,
-    width: Width,
-    asked: &Asked,
-    worths: &mut HashMap<usize, Worths>,
-) -> Cuts {
-    let left = LOOKS * tree.nodes.len();
-    let mut folder = Folder { tree, width, cuts: Cuts::default(), asked, left, worths };
-    folder.walk();
-    folder.cuts
+/// What is known of a document before anything is left out of it.
+pub(super) struct Known<'t> {
+    facts: Vec<Fact<'t>>,
+    hits: Hits,
+    /// The lists that were looked at.
+    worths: HashMap<usize, Worths>,
+}
+
+impl<'t> Known<'t> {
+    pub(super) fn of(tree: &Tree<'t>, asked: &Asked) -> Self {
+        Self { facts: fact::facts(tree), hits: Hits::of(tree, asked), worths: HashMap::new() }
+    }
+}
+
+/// What is left out at a width. Facts that would be out of sight with it are said in the marks, or shown.
+pub(super) fn cuts<'t>(tree: &Tree<'t>, width: Width, known: &mut Known<'t>) -> Cuts {
+    let mut leave_out = |need: &Need| {
+        let left = LOOKS * tree.nodes.len();
+        let (worths, hits) = (&mut known.worths, &known.hits);
+        let mut folder = Folder { tree, width, cuts: Cuts::default(), hits, left, worths, need };
+        folder.walk();
+        folder.cuts
+    };
+    let asked = Need { places: known.hits.best(), ..Need::default() };
+    let mut cuts = leave_out(&asked);
+    let mut need = need::need(tree, &mut cuts, &known.facts);
+    need.places.extend(asked.places);
+    need.places.sort_unstable();
+    if !(need.places.is_empty() && need.splits.is_empty()) {
+        cuts = leave_out(&need);
+    }
+    need::say(&mut cuts, &known.facts);
+    cuts
 }
 
 impl Folder<'_, '_> {
@@ -129,15 +155,16 @@ impl Folder<'_, '_> {
     fn list(&mut self, at: usize, way: &[Step]) {
         let tree = self.tree;
         let items: Vec<usize> = tree.children(at).collect();
-        if tree.kind(at) == Type::Object && !self.is_map(&items) {
-            if items.len() > self.width.keys {
-                self.record(at, &items, way);
+        if tree.kind(at) == Type::Object && !fact::is_map(tree, at) {
+            let most = if way.len() <= 1 { self.width.outer } else { self.width.keys };
+            if items.len() > most {
+                self.record(at, &items, most, way);
             }
             return;
         }
         let worths = match self.worths.remove(&at) {
             Some(known) => known,
-            None => worth::worths(tree, &items, self.asked, &mut self.left),
+            None => worth::worths(tree, &items, self.hits.at_depth(way.len()), &mut self.left),
         };
         let kept = self.choose(&items, &worths);
         self.leave_out_all(at, &items, &kept, (&worths, way));
@@ -145,18 +172,24 @@ impl Folder<'_, '_> {
     }
 
     /// Of an object that is no list, the first members; links come last.
-    fn record(&mut self, at: usize, items: &[usize], way: &[Step]) {
+    fn record(&mut self, at: usize, items: &[usize], most: usize, way: &[Step]) {
         let mut kept = vec![false; items.len()];
         let is_link =
             |item: &usize| items.get(*item).is_some_and(|at| self.tree.source(*at).starts_with("\"http"));
         let mut order: Vec<usize> = (0..items.len()).collect();
-        order.sort_by_key(is_link);
-        for item in order.into_iter().take(self.width.keys) {
+        // What is asked for comes first.
+        let hits = self.hits.at_depth(way.len());
+        let score = |item: &usize| {
+            items.get(*item).map_or(0, |at| hits.score(*at, self.tree.node(*at).next as usize))
+        };
+        order.sort_by_cached_key(|item| (std::cmp::Reverse(score(item)), is_link(item)));
+        for item in order.into_iter().take(most) {
             if let Some(kept) = kept.get_mut(item) {
                 *kept = true;
             }
         }
         self.widen(items, &mut kept);
+        self.keep_needed(items, &mut kept);
         self.leave_out_all(at, items, &kept, (&Worths::default(), way));
     }
 
@@ -164,38 +197,24 @@ impl Folder<'_, '_> {
         let mut from = 0;
         while from < items.len() {
             let fate = kept.get(from).copied().unwrap_or(true);
-            let run = kept.iter().skip(from).take_while(|kept| **kept == fate).count().max(1);
+            let mut run = kept.iter().skip(from).take_while(|kept| **kept == fate).count().max(1);
             if !fate {
+                run = self.until_split(items.get(from..from + run).unwrap_or_default());
                 self.leave_out(at, items, from..from + run, known);
             }
             from += run;
         }
     }
 
-    /// Whether the members of an object are alike, so that the object is rather a list.
-    fn is_map(&self, items: &[usize]) -> bool {
-        let tree = self.tree;
-        let sample: Vec<usize> = items.iter().take(64).copied().collect();
-        let objects: Vec<usize> =
-            sample.iter().copied().filter(|at| tree.kind(*at) == Type::Object).collect();
-        if objects.len() * 5 >= sample.len() * 4 {
-            let mut names: std::collections::HashSet<&str> = std::collections::HashSet::new();
-            let mut members = 0;
-            for object in &objects {
-                for child in tree.children(*object).take(64) {
-                    names.insert(tree.name(child));
-                    members += 1;
-                }
-            }
-            return names.len() <= 2 * (members / objects.len().max(1)) + 8 || items.len() > 64;
+    /// How many of the items that are left out stand in one gap.
+    fn until_split(&self, gone: &[usize]) -> usize {
+        let splits = &self.need.splits;
+        let (Some(first), Some(last)) = (gone.first(), gone.last()) else { return 1 };
+        let next = splits.partition_point(|split| *split as usize <= *first);
+        match splits.get(next).filter(|split| **split as usize <= *last) {
+            Some(split) => gone.partition_point(|item| *item < *split as usize).max(1),
+            None => gone.len(),
         }
-        if items.len() <= PLAIN_MAP {
-            return false;
-        }
-        let kinds = |kind: Type| sample.iter().filter(|at| tree.kind(**at) == kind).count();
-        let alike =
-            [Type::Text, Type::Number, Type::Array, Type::Word].into_iter().map(kinds).max().unwrap_or(0);
-        alike * 10 >= sample.len() * 9 || items.len() > 8 * PLAIN_MAP
     }
 
     /// Which items stay.
@@ -216,7 +235,20 @@ impl Folder<'_, '_> {
             }
         }
         self.widen(items, &mut kept);
+        self.keep_needed(items, &mut kept);
         kept
+    }
+
+    fn keep_needed(&self, items: &[usize], kept: &mut [bool]) {
+        let needed = &self.need.places;
+        if needed.is_empty() {
+            return;
+        }
+        for (item, kept) in items.iter().zip(kept) {
+            let next = self.tree.node(*item).next;
+            let first = needed.partition_point(|node| (*node as usize) < *item);
+            *kept |= needed.get(first).is_some_and(|node| *node < next);
+        }
     }
 
     /// Gives back a share of each run that would be left out, and the runs that are not worth a mark.

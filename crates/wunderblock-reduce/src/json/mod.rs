@@ -3,9 +3,13 @@
 mod args;
 mod cell;
 mod cut;
+mod fact;
 mod find;
 mod fold;
+mod hits;
 mod layout;
+mod need;
+mod prefix;
 mod print;
 mod row;
 mod schema;
@@ -24,10 +28,9 @@ use crate::goal::Goal;
 use crate::mark::{self, Gap, Measure, Told};
 use crate::piece::Piece;
 use crate::sample::Sample;
-use std::collections::HashMap;
 
 use cut::Cuts;
-use fold::Width;
+use fold::{Known, Width};
 use layout::Layout;
 use tree::Tree;
 use write::Tables;
@@ -42,51 +45,164 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     find::vote(sample)
 }
 
-pub(crate) fn pieces(text: &str, goal: Goal, asked: &Asked) -> Option<Vec<Piece>> {
-    let found = match find::document(text) {
-        Some(tree) => vec![tree],
-        // What was written here before stays as it is.
-        None if text.contains("⟨=json") => Vec::new(),
-        None => find::within(text),
-    };
-    let all: usize = found.iter().map(|tree| tree.span(0).len()).sum();
-    let mut pieces = Vec::new();
-    let mut at = 0;
-    for tree in &found {
-        let span = tree.span(0);
-        if at < span.start {
-            pieces.push(Piece::Keep(at..span.start));
-        }
-        let goal = match goal {
-            Goal::Bytes(bytes) => {
-                let bytes = bytes.saturating_sub(text.len() - all);
-                Goal::Bytes(
-                    usize::try_from(bytes as u128 * span.len() as u128 / all.max(1) as u128).unwrap_or(bytes),
-                )
-            }
-            goal => goal,
-        };
-        document(tree, goal, asked, &mut pieces);
-        at = span.end;
-    }
-    if at < text.len() {
-        pieces.push(Piece::Keep(at..text.len()));
-    }
-    Some(pieces)
+/// The documents of a text, and what was found out about them: a budget is tried more than once.
+pub(crate) struct Reading<'t> {
+    text: &'t str,
+    documents: Vec<Document<'t>>,
 }
 
-fn document(tree: &Tree<'_>, goal: Goal, asked: &Asked, pieces: &mut Vec<Piece>) {
-    let layout = Layout::of(tree);
-    let mut tables = Tables::of(tree);
-    let written = match goal {
-        Goal::Exact => layout.and_then(|layout| written(tree, &Cuts::default(), Some(&layout), &mut tables)),
-        Goal::Fold => {
-            let cuts = fold::cuts(tree, Width::STEPS[0], asked, &mut HashMap::new());
-            written(tree, &cuts, layout.as_ref(), &mut tables)
+struct Document<'t> {
+    tree: Tree<'t>,
+    layout: Option<Layout>,
+    tables: Tables,
+    known: Option<Known<'t>>,
+    /// The size of the whole, and of what each width leaves at least.
+    full: Option<usize>,
+    least: [Option<usize>; Width::STEPS.len()],
+}
+
+impl<'t> Document<'t> {
+    fn of(tree: Tree<'t>) -> Self {
+        let (layout, tables) = (Layout::of(&tree), Tables::of(&tree));
+        Self { tree, layout, tables, known: None, full: None, least: Default::default() }
+    }
+}
+
+impl<'t> Reading<'t> {
+    pub(crate) fn of(text: &'t str) -> Self {
+        let found = match find::document(text) {
+            Some(tree) => vec![tree],
+            // What was written here before stays as it is.
+            None if text.contains("⟨=json") => Vec::new(),
+            None => find::within(text),
+        };
+        Self { text, documents: found.into_iter().map(Document::of).collect() }
+    }
+
+    /// Whether no document was found.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.documents.is_empty()
+    }
+
+    pub(crate) fn pieces(&mut self, goal: Goal, asked: &Asked) -> Vec<Piece> {
+        let (text, mut pieces, mut at) = (self.text, Vec::new(), 0);
+        let all: usize = self.documents.iter().map(|document| document.tree.span(0).len()).sum();
+        for document in &mut self.documents {
+            let span = document.tree.span(0);
+            if at < span.start {
+                pieces.push(Piece::Keep(at..span.start));
+            }
+            let goal = match goal {
+                Goal::Bytes(bytes) => {
+                    let bytes = bytes.saturating_sub(text.len() - all) as u128;
+                    let share = bytes * span.len() as u128 / all.max(1) as u128;
+                    Goal::Bytes(usize::try_from(share).unwrap_or(usize::MAX))
+                }
+                goal => goal,
+            };
+            pieces.extend(document.pieces(goal, asked));
+            at = span.end;
         }
-        Goal::Bytes(bytes) => within(tree, bytes, layout.as_ref(), asked),
-    };
-    pieces.extend(written.unwrap_or_else(|| vec![Piece::Keep(tree.span(0))]));
+        if at < text.len() {
+            pieces.push(Piece::Keep(at..text.len()));
+        }
+        pieces
+    }
+}
+
+impl<'t> Document<'t> {
+    fn pieces(&mut self, goal: Goal, asked: &Asked) -> Vec<Piece> {
+        let written = match goal {
+            Goal::Exact => self.exact(),
+            Goal::Fold => self.at(Width::STEPS[0], asked),
+            Goal::Bytes(bytes) => self.within(bytes, asked),
+        };
+        written.unwrap_or_else(|| vec![Piece::Keep(self.tree.span(0))])
+    }
+
+    /// The whole, from which its bytes can be had again: addresses that begin alike are shared where that is shorter.
+    fn exact(&mut self) -> Option<Vec<Piece>> {
+        let layout = self.layout.clone()?;
+        let plain = self.written(&Cuts::default());
+        let (span, lines) = (self.tree.span(0), self.tree.lines);
+        let shared = prefix::share(&self.tree).and_then(|(prefixes, text)| {
+            let tree = if lines { Tree::lines(&text, 0..text.len()) } else { Tree::value(&text, 0, false) };
+            let args = [layout.args(), prefix::argument(&prefixes)].join(" ");
+            let head = format!("⟨=json {}⟩", args.trim_start());
+            let tree = tree.ok()?;
+            let said = write::pieces(&tree, &Cuts::default(), &mut Tables::of(&tree), (&head, "⟨=⟩"));
+            let text = said.into_iter().map(|piece| match piece {
+                Piece::Coded { text, .. } => Some(text),
+                Piece::Keep(_) | Piece::Gap { .. } | Piece::Note(_) => None,
+            });
+            let text = text.collect::<Option<String>>()?;
+            Some(vec![Piece::Coded { span: span.clone(), text }])
+        });
+        let least = plain.as_ref().map_or(span.len(), |pieces| size(pieces));
+        shared.filter(|pieces| size(pieces) < least).or(plain)
+    }
+
+    fn at(&mut self, width: Width, asked: &Asked) -> Option<Vec<Piece>> {
+        let known = self.known.get_or_insert_with(|| Known::of(&self.tree, asked));
+        let cuts = fold::cuts(&self.tree, width, known);
+        self.written(&cuts)
+    }
+
+    fn written(&mut self, cuts: &Cuts) -> Option<Vec<Piece>> {
+        written(&self.tree, cuts, self.layout.as_ref(), &mut self.tables)
+    }
+
+    /// The widest choice that fits.
+    fn within(&mut self, room: usize, asked: &Asked) -> Option<Vec<Piece>> {
+        if self.full.is_none_or(|full| full <= room) {
+            let whole = self.written(&Cuts::default());
+            let full = whole.as_ref().map_or(self.tree.span(0).len(), |pieces| size(pieces));
+            self.full = Some(full);
+            if full <= room {
+                return whole;
+            }
+        }
+        let full = self.full.unwrap_or(0);
+        for (number, step) in Width::STEPS.into_iter().enumerate() {
+            if self.least.get(number).copied().flatten().is_some_and(|least| least > room) {
+                continue;
+            }
+            let Some(best) = self.at(step, asked) else { continue };
+            let least = size(&best);
+            self.least.iter_mut().skip(number).take(1).for_each(|known| *known = Some(least));
+            if least <= room {
+                return Some(self.filled(step, best, (room, full), asked));
+            }
+        }
+        Some(cut_off(&self.tree, room))
+    }
+
+    /// What is still free goes to what would be left out, everywhere the same share.
+    fn filled(
+        &mut self,
+        step: Width,
+        mut best: Vec<Piece>,
+        (room, full): (usize, usize),
+        asked: &Asked,
+    ) -> Vec<Piece> {
+        let (mut low, mut high, mut at_low, mut at_high) = (0, 1_000, size(&best), full);
+        for turn in 0..6 {
+            if at_low * 100 >= room * 96 || high <= low + 1 {
+                break;
+            }
+            let even = room.saturating_sub(at_low) * (high - low) / at_high.saturating_sub(at_low).max(1);
+            let share = if turn % 2 == 0 { even } else { even.midpoint((high - low) / 2) };
+            let more = low + share.clamp(1, high - low - 1);
+            let Some(tried) = self.at(step.with(more), asked) else { break };
+            let tried_size = size(&tried);
+            if tried_size <= room {
+                (low, at_low, best) = (more, tried_size, tried);
+            } else {
+                (high, at_high) = (more, tried_size);
+            }
+        }
+        best
+    }
 }
 
 /// The document in fewer words, or none where they would not be fewer.
@@ -98,9 +214,31 @@ fn written(tree: &Tree<'_>, cuts: &Cuts, layout: Option<&Layout>, tables: &mut T
             return (size(&pieces) < span.len()).then_some(pieces);
         }
     }
+    let compact = Layout::compact_as(tree);
+    let mut said = coded(tree, cuts, &compact, tables);
+    if !cuts.is_empty() {
+        // Without tables nothing is said in other words: what the others mean must be the same.
+        let plain = coded(tree, cuts, &compact, &mut Tables::none());
+        if undone(&text(&said)) != undone(&text(&plain)) {
+            said = plain;
+        }
+    }
     let mut pieces = vec![Piece::Gap { gap: white_space(tree), shown: None }];
-    pieces.extend(coded(tree, cuts, &Layout::compact_as(tree), tables));
+    pieces.extend(said);
     (size(&pieces) < span.len()).then_some(pieces)
+}
+
+/// What pieces say, marks without handles included.
+fn text(pieces: &[Piece]) -> String {
+    let mut said = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Coded { text, .. } => said.push_str(text),
+            Piece::Gap { gap, .. } => said.push_str(&gap.mark(None)),
+            Piece::Keep(_) | Piece::Note(_) => {}
+        }
+    }
+    said
 }
 
 fn coded(tree: &Tree<'_>, cuts: &Cuts, layout: &Layout, tables: &mut Tables) -> Vec<Piece> {
@@ -148,47 +286,6 @@ fn size(pieces: &[Piece]) -> usize {
         Piece::Note(note) => note.len(),
     };
     pieces.iter().map(of).sum()
-}
-
-/// The widest choice that fits.
-fn within(tree: &Tree<'_>, room: usize, layout: Option<&Layout>, asked: &Asked) -> Option<Vec<Piece>> {
-    let mut tables = Tables::of(tree);
-    let mut worths = HashMap::new();
-    let whole = written(tree, &Cuts::default(), layout, &mut tables);
-    let mut at = |width: Width| {
-        let cuts = fold::cuts(tree, width, asked, &mut worths);
-        written(tree, &cuts, layout, &mut tables)
-    };
-    let full = whole.as_ref().map_or(tree.span(0).len(), |pieces| size(pieces));
-    if full <= room {
-        return whole;
-    }
-    for step in Width::STEPS {
-        let Some(mut best) = at(step) else { continue };
-        let least = size(&best);
-        if least > room {
-            continue;
-        }
-        // What is still free goes to what would be left out, everywhere the same share.
-        let (mut low, mut high, mut at_low, mut at_high) = (0, 1_000, least, full);
-        for turn in 0..6 {
-            if (size(&best) * 100 >= room * 96) || high <= low + 1 {
-                break;
-            }
-            let even = (room.saturating_sub(at_low)) * (high - low) / at_high.saturating_sub(at_low).max(1);
-            let share = if turn % 2 == 0 { even } else { even.midpoint((high - low) / 2) };
-            let more = low + share.clamp(1, high - low - 1);
-            let Some(tried) = at(step.with(more)) else { break };
-            let tried_size = size(&tried);
-            if tried_size <= room {
-                (low, at_low, best) = (more, tried_size, tried);
-            } else {
-                (high, at_high) = (more, tried_size);
-            }
-        }
-        return Some(best);
-    }
-    Some(cut_off(tree, room))
 }
 
 /// What is shown where nothing has a structure to choose by: the beginning.

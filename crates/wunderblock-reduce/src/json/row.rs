@@ -41,19 +41,28 @@ impl<'t> Writer<'t, '_> {
         self.value(at);
     }
 
-    /// Whether the columns can say what the object is: not where a key that is taken apart follows itself.
+    /// Whether the columns can say what the object is: not where a key that is taken apart follows itself, nor where a gap
+    /// does not stand in the object of the cell before it.
     fn is_regular(&self, object: usize, schema: &Schema, place: usize) -> bool {
-        let (mut last, mut hint) = (None, 0);
+        let (mut last, mut hint, mut next) = (None, 0, 0);
+        let mut can_leave_out = place == 0;
         self.tree.children(object).all(|child| {
+            if child < next {
+                return true;
+            }
+            if let Some(cut) = self.cuts.and_then(|cuts| cuts.items(child)) {
+                next = cut.next;
+                return can_leave_out;
+            }
             let name = self.tree.name(child);
             let found = schema.place(place, name, &mut hint);
             let within = found.filter(|at| schema.places.get(*at).is_some_and(|place| place.flattened));
+            let within =
+                within.filter(|_| self.tree.kind(child) == Type::Object && !self.tree.is_empty(child));
             let twice = within.is_some() && last == Some(name);
             last = Some(name);
-            !twice
-                && within.is_none_or(|within| {
-                    self.tree.kind(child) != Type::Object || self.is_regular(child, schema, within)
-                })
+            can_leave_out = within.is_none();
+            !twice && within.is_none_or(|within| self.is_regular(child, schema, within))
         })
     }
 

@@ -57,11 +57,21 @@ impl<'t> Tree<'t> {
         Ok(tree)
     }
 
+    /// The same of a text that is most likely nothing else. Room is made at once: a list that grows is twice in memory
+    /// while it is moved.
+    pub(super) fn whole(text: &'t str, at: usize, marks: bool) -> Result<Self, Stop> {
+        let nodes = Vec::with_capacity(most_nodes(text));
+        let mut tree = Self { text, nodes, lines: false, marks };
+        Reader { bytes: text.as_bytes(), at, marks }.value(&mut tree.nodes)?;
+        Ok(tree)
+    }
+
     /// One value per line of a stretch of the text, two lines at least.
     pub(super) fn lines(text: &'t str, within: Range<usize>) -> Result<Self, Stop> {
         let bytes = text.as_bytes().get(..within.end).unwrap_or_default();
         let mut reader = Reader { bytes, at: within.start, marks: false };
-        let mut nodes = vec![Node { start: 0, end: 0, key: 0, next: 0 }];
+        let mut nodes = Vec::with_capacity(most_nodes(text.get(within.clone()).unwrap_or("")));
+        nodes.push(Node { start: 0, end: 0, key: 0, next: 0 });
         let mut count = 0;
         reader.space();
         let mut end = reader.at;
@@ -172,6 +182,12 @@ impl<'t> Tree<'t> {
 }
 
 pub(super) const SPACE: [char; 4] = [' ', '\n', '\r', '\t'];
+
+/// As many values as a text may have at most: one before each comma, one after each bracket that opens, one per line.
+fn most_nodes(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    2 + memchr::memchr3_iter(b',', b'[', b'{', bytes).count()
+}
 
 fn narrow(at: usize) -> Result<u32, Stop> {
     u32::try_from(at).map_err(|_| Stop(at))

@@ -4,6 +4,7 @@
 
 use super::cell;
 use super::layout::Layout;
+use super::prefix;
 use super::schema::{Cells, Column, Schema};
 use super::tree::Tree;
 
@@ -15,17 +16,21 @@ pub(crate) fn undo_code(name: &str, args: &str, body: &str) -> Option<String> {
     if name != "json" {
         return None;
     }
-    let layout = Layout::read(args)?;
+    let (args, prefixes) = prefix::read(args);
+    let layout = Layout::read(&args)?;
     let mut reader = Reader { text: body, at: 0, out: String::with_capacity(body.len() * 2) };
     reader.value(0)?;
     if reader.at != body.len() {
         return None;
     }
-    let plain = reader.out;
+    let mut plain = reader.out;
+    if !prefixes.is_empty() {
+        plain = prefix::expand(&plain, &prefixes)?;
+    }
     if layout == Layout::compact() {
         return Some(plain);
     }
-    let tree = Tree::value(&plain, 0, true).ok()?;
+    let tree = Tree::whole(&plain, 0, true).ok()?;
     if tree.node(0).end as usize != plain.len() {
         return None;
     }

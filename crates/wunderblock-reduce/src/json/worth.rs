@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
+use super::hits::Hits;
 use super::tree::{Tree, Type};
-use crate::ask::Asked;
 
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
 
@@ -119,19 +119,19 @@ fn leaves<'t>(tree: &Tree<'t>, item: usize, left: &mut usize, mut each: impl FnM
 }
 
 /// The worth of each item, as far as `left` nodes may be looked at.
-pub(super) fn worths(tree: &Tree<'_>, items: &[usize], asked: &Asked, left: &mut usize) -> Worths {
+pub(super) fn worths(tree: &Tree<'_>, items: &[usize], hits: &Hits, left: &mut usize) -> Worths {
     let mut paths: Map<u64, Path<'_>> = Map::default();
     let mut worth = vec![Worth::Alike; items.len()];
     let mut wrongs: Map<u64, u32> = Map::default();
     let mut wrong_items: Vec<(usize, u64)> = Vec::new();
-    let mut fresh: Vec<u32> = Vec::with_capacity(items.len());
+    let mut fresh: Vec<u16> = Vec::with_capacity(items.len());
     for (number, item) in items.iter().enumerate() {
         let at = u32::try_from(number).unwrap_or(u32::MAX);
-        let mut new = 0;
+        let mut new = 0u16;
         let mut wrong = None;
         leaves(tree, *item, left, |leaf| {
             let scalar = leaf.name.is_empty();
-            new += u32::from(count(&mut paths, &leaf, at, scalar));
+            new = new.saturating_add(u16::from(count(&mut paths, &leaf, at, scalar)));
             if leaf.kind == Type::Text && wrong.is_none() && says_wrong(leaf.value) {
                 wrong = Some(hash((leaf.path, shape(leaf.value))));
             }
@@ -142,7 +142,6 @@ pub(super) fn worths(tree: &Tree<'_>, items: &[usize], asked: &Asked, left: &mut
             wrong_items.push((number, wrong));
         }
     }
-    mark_asked(tree, items, asked, &mut worth);
     mark_wrong(&mut worth, &wrong_items, &wrongs);
     let all = u32::try_from(items.len()).unwrap_or(u32::MAX);
     let mut rarity = vec![0u16; items.len()];
@@ -153,32 +152,31 @@ pub(super) fn worths(tree: &Tree<'_>, items: &[usize], asked: &Asked, left: &mut
         *worth = (*worth).max(Worth::Rare);
     }
     let mut worths = Worths { items: worth, rarity, examples: knee(&fresh), ..Worths::default() };
+    mark_asked(tree, items, hits, &mut worths);
     tell(tree, items, &paths, left, &mut worths);
     worths
 }
 
-/// Of an item so many bytes are compared with what is asked for, and at most so many items stay for it.
-const ASKED_BYTES: usize = 4_096;
+/// At most so many items stay for what is asked for.
 const ASKED_ITEMS: usize = 16;
 
-/// The items that have the most of what is asked for stay.
-fn mark_asked(tree: &Tree<'_>, items: &[usize], asked: &Asked, worth: &mut [Worth]) {
-    if asked.is_empty() {
+/// The items that have the most of what is asked for stay, unless most have as much.
+fn mark_asked(tree: &Tree<'_>, items: &[usize], hits: &Hits, worths: &mut Worths) {
+    if hits.is_empty() {
         return;
     }
-    let score = |item: &usize| {
-        let span = tree.member(*item)..tree.span(*item).end;
-        let mut end = span.end.min(span.start + ASKED_BYTES);
-        while !tree.text.is_char_boundary(end) {
-            end -= 1;
-        }
-        asked.score(tree.text.get(span.start..end).unwrap_or(""))
-    };
-    let scores: Vec<u16> = items.iter().map(score).collect();
+    let scores: Vec<u32> =
+        items.iter().map(|item| hits.score(*item, tree.node(*item).next as usize)).collect();
     let best = scores.iter().copied().max().unwrap_or(0);
-    let relevant = scores.iter().zip(worth).filter(|(score, _)| best > 0 && **score == best);
-    for (_, worth) in relevant.take(ASKED_ITEMS) {
-        *worth = Worth::Must;
+    let relevant = || scores.iter().enumerate().filter(|(_, score)| **score == best && best > 0);
+    if relevant().count() > ASKED_ITEMS.max(items.len() / 4) {
+        return;
+    }
+    for (item, _) in relevant().take(ASKED_ITEMS) {
+        if let (Some(worth), Some(rarity)) = (worths.items.get_mut(item), worths.rarity.get_mut(item)) {
+            // What is asked for goes before all else.
+            (*worth, *rarity) = (Worth::Must, u16::MAX);
+        }
     }
 }
 
@@ -354,7 +352,7 @@ fn mark_rare(path: &Path<'_>, all: u32, rarity: &mut [u16]) {
 }
 
 /// How many items, from the first, show most of what is new.
-fn knee(fresh: &[u32]) -> usize {
+fn knee(fresh: &[u16]) -> usize {
     let total: u64 = fresh.iter().map(|new| u64::from(*new)).sum();
     let all = fresh.len() as u64;
     let (mut sum, mut best) = (0u64, (0u64, 0usize));

@@ -54,6 +54,11 @@ impl Tables {
     pub(super) fn of(tree: &Tree<'_>) -> Self {
         Self { known: HashMap::new(), trials: 8 * tree.text.len() }
     }
+
+    /// For a text without tables.
+    pub(super) fn none() -> Self {
+        Self { known: HashMap::new(), trials: 0 }
+    }
 }
 
 /// The value in fewer words, as pieces that tile `from..to` of the source; the text given stands around it.

@@ -73,7 +73,9 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
         match block {
             Block::Heading(_, level) => {
                 let score = 40_000 - 1_000 * u16::from(level.min(6));
-                units.extend(rows.map(|at| Unit { score, ..Unit::new(lines.span(at), Rank::Frame) }));
+                let line = lines.get(rows.start).trim();
+                let told = Some(format!("L{} {line}", rows.start + 1).into());
+                units.push(Unit { score, told, ..Unit::new(lines.spans(rows), Rank::Frame) });
                 after_heading = true;
                 continue;
             }

@@ -1,5 +1,6 @@
 //! The text of a page as Markdown, block by block, each with its place in the source.
 
+mod raw;
 mod tables;
 mod title;
 
@@ -24,6 +25,9 @@ pub(super) enum Sort {
     Code,
     /// More of it.
     MoreCode,
+    /// A part of a script or a style sheet.
+    Script,
+    Style,
 }
 
 /// A block of a page.
@@ -47,6 +51,7 @@ pub(super) fn write(text: &str, page: &Page) -> (String, Vec<Block>) {
     let mut tokens = Tokens::of(text);
     let mut skipped = page.skipped.iter().peekable();
     let mut title = Title::default();
+    let mut raw = Sort::Script;
     while let Some((span, token)) = tokens.next() {
         if title.takes(&token, &mut writer, span.start) || span.start < page.main.start {
             continue;
@@ -62,8 +67,12 @@ pub(super) fn write(text: &str, page: &Page) -> (String, Vec<Block>) {
         }
         match token {
             Token::Text(said) => writer.text(said, span.start),
-            Token::Open { name, attributes, .. } => writer.open(name, attributes, span.start),
+            Token::Open { name, attributes, .. } => {
+                raw = if name.eq_ignore_ascii_case("style") { Sort::Style } else { Sort::Script };
+                writer.open(name, attributes, span.start);
+            }
             Token::Close(name) => writer.close(name, span.start),
+            Token::Raw if page.raw => writer.raw(text.get(span.clone()).unwrap_or(""), span.start, raw),
             Token::Aside | Token::Raw => {}
         }
     }
@@ -362,6 +371,7 @@ impl<'t> Writer<'t> {
             Sort::Item => last == Some(Sort::Item),
             Sort::Row => matches!(last, Some(Sort::TableHead | Sort::Row)),
             Sort::MoreCode => true,
+            Sort::Script | Sort::Style => last == Some(sort),
             _ => last.is_none(),
         };
         if !joined {

@@ -82,10 +82,30 @@ fn is_row(line: &str) -> bool {
     line.trim_start().starts_with('|') && line.matches('|').count() >= 2
 }
 
-/// The mark that opens a fence, if the line does.
+/// The mark that opens a fence, if the line does. Code between two such marks on one line is no fence.
 fn fence(line: &str) -> Option<&'static str> {
     let line = line.trim_start();
-    ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark))
+    let mark = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark))?;
+    let named = line.trim_start_matches(['`', '~']);
+    (!named.contains('`')).then_some(mark)
+}
+
+/// Whether a line ends a fence: it is a mark and nothing else.
+fn ends_fence(line: &str, mark: &str) -> bool {
+    let line = line.trim();
+    line.starts_with(mark) && line.bytes().all(|byte| mark.as_bytes().contains(&byte))
+}
+
+/// The level of a heading by the line under it: a line of `=` or `-`.
+fn underlined(lines: &Lines<'_>, at: usize) -> u8 {
+    let line = lines.get(at).trim();
+    let alone = at.checked_sub(1).is_none_or(|before| lines.get(before).trim().is_empty());
+    if !alone || kind(line) != 5 || !line.contains(char::is_alphanumeric) || at + 1 >= lines.len() {
+        return 0;
+    }
+    let under = lines.get(at + 1).trim_end();
+    let all = |sign: u8| under.len() >= 3 && under.bytes().all(|byte| byte == sign);
+    if all(b'=') { 1 } else { u8::from(all(b'-')) * 2 }
 }
 
 fn kind(line: &str) -> u8 {
@@ -107,7 +127,7 @@ pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
         let line = lines.get(at);
         if let Some(mark) = fence(line) {
             at += 1;
-            while at < lines.len() && !lines.get(at).trim_start().starts_with(mark) {
+            while at < lines.len() && !ends_fence(lines.get(at), mark) {
                 at += 1;
             }
             at = empty_after(lines, (at + 1).min(lines.len()));
@@ -117,6 +137,12 @@ pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
             } else {
                 blocks.push(Block::Code(start..at));
             }
+            continue;
+        }
+        let level = underlined(lines, at);
+        if level > 0 {
+            at = empty_after(lines, at + 2);
+            blocks.push(Block::Heading(start..at, level));
             continue;
         }
         let kind_here = kind(line);

@@ -1,0 +1,39 @@
+//! What scripts and style sheets say, in parts: shown where a budget has room for more than the page's text.
+
+use super::{Sort, Writer};
+
+/// A part ends after so many bytes, at the end of a line, or of a statement where lines are longer.
+const PART_BYTES: usize = 400;
+
+impl Writer<'_> {
+    pub(super) fn raw(&mut self, said: &str, at: usize, sort: Sort) {
+        self.flush(Sort::Paragraph);
+        let mut from = 0;
+        while from < said.len() {
+            let end = from + part(said.get(from..).unwrap_or(""));
+            let part = said.get(from..end).unwrap_or("");
+            if !part.trim().is_empty() {
+                let start = self.out.len();
+                self.part_from_last(sort);
+                self.out.push_str(part.trim_matches(['\n', '\r']));
+                self.out.push('\n');
+                self.block(sort, start, Some(at + from));
+            }
+            from = end.max(from + 1);
+        }
+    }
+}
+
+/// How long the first part of a text is.
+fn part(text: &str) -> usize {
+    let mut most = text.len().min(PART_BYTES);
+    if most == text.len() {
+        return most;
+    }
+    while !text.is_char_boundary(most) {
+        most -= 1;
+    }
+    let head = text.get(..most).unwrap_or("");
+    let end = head.rfind('\n').or_else(|| head.rfind([';', '}', ',', ' ']));
+    end.map_or(most, |end| end + 1).max(1)
+}

@@ -1,0 +1,287 @@
+//! What a document must not hide: values that a key has rarely, numbers far from the others, the names of the schema.
+//!
+//! They are looked for over the whole document, by key alone: what is usual in one list may be rare in all of them. A
+//! fact that stands nowhere in what is kept is said in the mark of the gap it is in, or its item stays ([`super::need`]).
+
+use std::collections::{HashMap, HashSet};
+
+use super::tree::{Tree, Type};
+
+/// A value is rare if at most this share of a key's values is the same, among at least so many.
+const RARE_PERCENT: u32 = 5;
+const MANY: u32 = 20;
+/// A key with more different values than this has no rare ones.
+const FEW: usize = 12;
+/// Strings longer than this are texts, not values of a set.
+const VALUE_BYTES: usize = 60;
+/// Names longer than this, or with so many digits, are keys of a map.
+const NAME_BYTES: usize = 40;
+const DIGITS: usize = 3;
+/// An object with more members than this may be a map.
+const RECORD: usize = 24;
+/// Of a name, so many places are known.
+const PLACES: usize = 4;
+/// A document has at most so many keys: what has more has maps, whose keys are values.
+const KEYS: usize = 4_096;
+/// Names that stand once are of the schema if they stand no deeper.
+const SHALLOW: usize = 2;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sort {
+    Rare,
+    Least,
+    Most,
+    Name,
+}
+
+/// Something that must be visible, or said.
+#[derive(Debug)]
+pub(super) struct Fact<'t> {
+    pub(super) sort: Sort,
+    /// The key, and the value as the source has it. No value where the key itself is the fact.
+    pub(super) key: &'t str,
+    pub(super) value: &'t str,
+    /// How often the document has it.
+    pub(super) all: u32,
+    /// Where: of a value every place, of a name the first few.
+    pub(super) places: Vec<u32>,
+}
+
+/// The values of a key, if they are few.
+#[derive(Default)]
+struct Set<'t> {
+    all: u32,
+    values: Vec<(&'t str, u32)>,
+    many: bool,
+}
+
+impl<'t> Set<'t> {
+    fn add(&mut self, value: &'t str) {
+        self.all += 1;
+        if self.many {
+            return;
+        }
+        let room = self.values.len() < FEW;
+        match self.values.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, count)) => *count += 1,
+            None if room => self.values.push((value, 1)),
+            None => (self.many, self.values) = (true, Vec::new()),
+        }
+    }
+
+    /// Whether a value is rare, and how often it stands.
+    fn rare(&self, value: &str) -> Option<u32> {
+        if self.many || self.all < MANY {
+            return None;
+        }
+        let count = self.values.iter().find(|(known, _)| *known == value)?.1;
+        (count * 100 <= self.all * RARE_PERCENT).then_some(count)
+    }
+
+    fn has_rare(&self) -> bool {
+        self.values.iter().any(|(value, _)| self.rare(value).is_some())
+    }
+}
+
+/// How the numbers of a key spread.
+#[derive(Default)]
+struct Spread {
+    count: u32,
+    mean: f64,
+    squares: f64,
+    least: Option<(f64, u32)>,
+    most: Option<(f64, u32)>,
+    rising: u32,
+    last: f64,
+}
+
+impl Spread {
+    fn add(&mut self, number: f64, at: u32) {
+        self.count += 1;
+        let off = number - self.mean;
+        self.mean += off / f64::from(self.count);
+        self.squares += off * (number - self.mean);
+        if self.least.is_none_or(|(least, _)| number < least) {
+            self.least = Some((number, at));
+        }
+        if self.most.is_none_or(|(most, _)| number > most) {
+            self.most = Some((number, at));
+        }
+        self.rising += u32::from(number > self.last || self.count == 1);
+        self.last = number;
+    }
+
+    /// The least and the most, where they are more than two standard deviations off, and do not count something.
+    fn extremes(&self) -> impl Iterator<Item = (Sort, u32)> {
+        let deviation = (self.squares / f64::from(self.count.max(1))).sqrt();
+        let counts = self.rising * 10 >= self.count * 9;
+        let is_far = move |number: f64| (number - self.mean).abs() > 2.0 * deviation;
+        let known = self.count >= MANY && !counts && deviation > 0.0;
+        let found = [(Sort::Least, self.least), (Sort::Most, self.most)];
+        found.into_iter().filter_map(move |(sort, found)| {
+            found.filter(|(number, _)| known && is_far(*number)).map(|(_, at)| (sort, at))
+        })
+    }
+}
+
+/// What is known of a key.
+struct Key<'t> {
+    name: &'t str,
+    texts: Set<'t>,
+    others: Set<'t>,
+    numbers: Spread,
+    /// How often it names a member of a record, and the first of these.
+    named: u32,
+    places: Vec<u32>,
+    shallow: bool,
+}
+
+/// The facts of a document, in the order of their first places.
+pub(super) fn facts<'t>(tree: &Tree<'t>) -> Vec<Fact<'t>> {
+    let mut keys: Vec<Key<'t>> = Vec::new();
+    let mut index: HashMap<&'t str, usize> = HashMap::new();
+    each(tree, |at, name, depth| {
+        let next = keys.len();
+        let key = match index.get(name) {
+            Some(known) => *known,
+            None if next < KEYS => {
+                index.insert(name, next);
+                next
+            }
+            None => return,
+        };
+        if key == next {
+            let (texts, others, numbers) = (Set::default(), Set::default(), Spread::default());
+            keys.push(Key { name, texts, others, numbers, named: 0, places: Vec::new(), shallow: false });
+        }
+        if let Some(key) = keys.get_mut(key) {
+            count(tree, key, at);
+            if let Some(depth) = depth {
+                key.named += 1;
+                key.shallow |= depth <= SHALLOW;
+                if key.places.len() < PLACES {
+                    key.places.push(narrow(at));
+                }
+            }
+        }
+    });
+    let mut facts = Vec::new();
+    let mut rare: HashMap<(usize, &'t str), Fact<'t>> = HashMap::new();
+    if keys.iter().any(|key| key.texts.has_rare() || key.others.has_rare()) {
+        each(tree, |at, name, _| {
+            let Some((number, key)) = index.get(name).and_then(|at| Some((*at, keys.get(*at)?))) else {
+                return;
+            };
+            let Some(value) = value(tree, at) else { return };
+            let set = if tree.kind(at) == Type::Text { &key.texts } else { &key.others };
+            let Some(all) = set.rare(value) else { return };
+            let new = || Fact { sort: Sort::Rare, key: key.name, value, all, places: Vec::new() };
+            rare.entry((number, value)).or_insert_with(new).places.push(narrow(at));
+        });
+    }
+    facts.extend(rare.into_values());
+    for key in &keys {
+        let of = |sort, at: u32| {
+            let value = tree.source(at as usize);
+            Fact { sort, key: key.name, value, all: 1, places: vec![at] }
+        };
+        // What numbers things is no measure.
+        if !is_number_of(key.name) {
+            facts.extend(key.numbers.extremes().map(|(sort, at)| of(sort, at)));
+        }
+        if is_name(key.name) && (key.named > 1 || (key.named == 1 && key.shallow)) {
+            let (all, places) = (key.named, key.places.clone());
+            facts.push(Fact { sort: Sort::Name, key: key.name, value: "", all, places });
+        }
+    }
+    facts.sort_by_key(|fact| (fact.places.first().copied(), fact.key, fact.value));
+    facts
+}
+
+/// Every node but the root, with the key it is a value of (an item has that of its array), and how deep it stands if it
+/// is a member of a record.
+fn each<'t>(tree: &Tree<'t>, mut each: impl FnMut(usize, &'t str, Option<usize>)) {
+    let mut open: Vec<(usize, &'t str, bool)> = Vec::new();
+    for at in 0..tree.nodes.len() {
+        while open.pop_if(|(end, ..)| *end <= at).is_some() {}
+        let own = tree.name(at);
+        let (_, outer, in_record) = open.last().copied().unwrap_or_default();
+        let name = if own.is_empty() { outer } else { own };
+        if at > 0 {
+            each(at, name, in_record.then_some(open.len()));
+        }
+        if tree.is_container(at) && !tree.is_empty(at) {
+            let is_record = tree.kind(at) == Type::Object
+                && !(tree.children(at).nth(RECORD).is_some() && is_map(tree, at));
+            open.push((tree.node(at).next as usize, name, is_record));
+        }
+    }
+}
+
+/// An object with so many plain values is a map if they are alike.
+const PLAIN_MAP: usize = 24;
+/// Members of an object that are compared.
+const COMPARED: usize = 64;
+
+/// Whether the members of an object are alike, so that the object is rather a list.
+pub(super) fn is_map(tree: &Tree<'_>, at: usize) -> bool {
+    let sample: Vec<usize> = tree.children(at).take(COMPARED).collect();
+    let more_than = |count: usize| tree.children(at).nth(count).is_some();
+    let objects: Vec<usize> = sample.iter().copied().filter(|at| tree.kind(*at) == Type::Object).collect();
+    if objects.len() * 5 >= sample.len() * 4 {
+        let mut names: HashSet<&str> = HashSet::new();
+        let mut members = 0;
+        for object in &objects {
+            for child in tree.children(*object).take(COMPARED) {
+                names.insert(tree.name(child));
+                members += 1;
+            }
+        }
+        return names.len() <= 2 * (members / objects.len().max(1)) + 8 || more_than(COMPARED);
+    }
+    if !more_than(PLAIN_MAP) {
+        return false;
+    }
+    let kinds = |kind: Type| sample.iter().filter(|at| tree.kind(**at) == kind).count();
+    let alike = [Type::Text, Type::Number, Type::Array, Type::Word].into_iter().map(kinds).max().unwrap_or(0);
+    alike * 10 >= sample.len() * 9 || more_than(8 * PLAIN_MAP)
+}
+
+/// A plain value that may be one of few.
+fn value<'t>(tree: &Tree<'t>, at: usize) -> Option<&'t str> {
+    let source = tree.source(at);
+    match tree.kind(at) {
+        Type::Text => (source.len() <= VALUE_BYTES + 2).then_some(source),
+        Type::Number | Type::Word => (source.len() <= VALUE_BYTES).then_some(source),
+        Type::Object | Type::Array | Type::Mark => None,
+    }
+}
+
+fn count<'t>(tree: &Tree<'t>, key: &mut Key<'t>, at: usize) {
+    let kind = tree.kind(at);
+    if let Some(value) = value(tree, at) {
+        if kind == Type::Text { key.texts.add(value) } else { key.others.add(value) }
+    }
+    if kind == Type::Number
+        && let Ok(number) = tree.source(at).parse::<f64>()
+        && number.is_finite()
+    {
+        key.numbers.add(number, narrow(at));
+    }
+}
+
+/// Whether a key may be a word of a schema.
+fn is_name(name: &str) -> bool {
+    let digits = name.bytes().filter(u8::is_ascii_digit).count();
+    (1..=NAME_BYTES).contains(&name.len()) && digits < DIGITS && name.contains(char::is_alphabetic)
+}
+
+/// Whether a key names things by numbers.
+fn is_number_of(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name == "id" || name.ends_with("_id") || name.ends_with("number") || name.ends_with("timestamp")
+}
+
+fn narrow(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}

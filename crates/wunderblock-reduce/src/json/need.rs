@@ -1,0 +1,217 @@
+//! Facts that are out of sight: said in the mark of the gap they are in, or their item is needed.
+
+use super::cut::{Cuts, Run};
+use super::fact::{Fact, Sort};
+use super::tree::Tree;
+use crate::mark::Told;
+
+/// A mark says so many characters of facts.
+const SAID: usize = 400;
+/// A described thing has at most so many characters in a mark.
+const TOLD: usize = 80;
+/// What a gap more costs, about.
+const MARK: usize = 75;
+/// What is longer than its facts by this factor is not shown for them: as many are said as a mark has room for.
+const DEAR: usize = 16;
+/// An item with more nodes than this is not weighed: its facts are said.
+const WEIGHED: usize = 200;
+
+/// The facts that stand in no place that is kept, by the run in which they stand first.
+fn unseen(cuts: &mut Cuts, facts: &[Fact<'_>]) -> Vec<(usize, Vec<usize>)> {
+    let runs: Vec<(usize, usize)> = cuts.runs().into_iter().map(|run| (run.first, run.next)).collect();
+    let run_of = |place: u32| {
+        let after = runs.partition_point(|(first, _)| *first <= place as usize);
+        let at = after.checked_sub(1)?;
+        runs.get(at).filter(|(_, next)| (place as usize) < *next).map(|_| at)
+    };
+    let mut found: Vec<(usize, Vec<usize>)> = Vec::new();
+    for (number, fact) in facts.iter().enumerate() {
+        if fact.places.iter().any(|place| run_of(*place).is_none()) {
+            continue;
+        }
+        let Some(run) = fact.places.first().and_then(|place| run_of(*place)) else { continue };
+        // Facts are in the order of their first places, and so of runs.
+        match found.last_mut().filter(|(known, _)| *known == run) {
+            Some((_, facts)) => facts.push(number),
+            None => found.push((run, vec![number])),
+        }
+    }
+    found
+}
+
+/// What must be otherwise for every fact to be shown or said.
+#[derive(Debug, Default)]
+pub(super) struct Need {
+    /// Places that must stay, in order.
+    pub(super) places: Vec<u32>,
+    /// Items with which a new gap must begin, in order: a mark says only so much.
+    pub(super) splits: Vec<u32>,
+}
+
+/// What is needed: items that are shorter than what would have to be said of them, or hold more than a mark can say; and
+/// more marks where one has no room.
+pub(super) fn need(tree: &Tree<'_>, cuts: &mut Cuts, facts: &[Fact<'_>]) -> Need {
+    let unseen = unseen(cuts, facts);
+    let runs = cuts.runs();
+    let mut need = Need::default();
+    for (run, hidden) in unseen {
+        let Some(run) = runs.get(run) else { continue };
+        let mut said = 0;
+        for (item, facts) in items(tree, run, hidden.iter().filter_map(|at| facts.get(*at))) {
+            let of = |facts: &[&Fact<'_>], is_name: bool| {
+                facts
+                    .iter()
+                    .filter(|fact| is_name == (fact.sort == Sort::Name))
+                    .map(|fact| length(fact))
+                    .sum::<usize>()
+            };
+            let (values, names) = (of(&facts, false), of(&facts, true));
+            let mut length = values + names;
+            // Of a long item the names are said as far as a mark goes.
+            if tree.span(item).len() > DEAR * length {
+                length = values + names.min(SAID.saturating_sub(values));
+            }
+            if length >= weight(tree, item) + MARK || length > SAID {
+                need.places.extend(facts.iter().filter_map(|fact| fact.places.first().copied()));
+                said = 0;
+                continue;
+            }
+            said += length;
+            if said > SAID {
+                need.splits.extend(u32::try_from(item).ok());
+                said = length;
+            }
+        }
+    }
+    need.places.sort_unstable();
+    need
+}
+
+/// Facts by the items of a run in which they stand first.
+fn items<'f, 't>(
+    tree: &Tree<'_>,
+    run: &Run,
+    facts: impl Iterator<Item = &'f Fact<'t>>,
+) -> Vec<(usize, Vec<&'f Fact<'t>>)>
+where
+    't: 'f,
+{
+    let mut items: Vec<(usize, Vec<&Fact<'_>>)> = Vec::new();
+    let mut item = run.first;
+    for fact in facts {
+        let Some(place) = fact.places.first().map(|place| *place as usize) else { continue };
+        while tree.node(item).next as usize <= place && (tree.node(item).next as usize) < run.next {
+            item = (tree.node(item).next as usize).max(item + 1);
+        }
+        match items.last_mut().filter(|(known, _)| *known == item) {
+            Some((_, facts)) => facts.push(fact),
+            None => items.push((item, vec![fact])),
+        }
+    }
+    items
+}
+
+/// About the bytes of an item.
+fn weight(tree: &Tree<'_>, at: usize) -> usize {
+    let end = tree.node(at).next as usize;
+    if end - at > WEIGHED {
+        return usize::MAX / 2;
+    }
+    tree.span(at).len().min((at..end).map(|at| tree.span(at).len().min(80) + 1).sum())
+}
+
+/// About the characters a fact takes in a mark.
+fn length(fact: &Fact<'_>) -> usize {
+    fact.key.len() + fact.value.len() + 8
+}
+
+/// Says in each mark what is out of sight in it, as far as a mark goes.
+pub(super) fn say(cuts: &mut Cuts, facts: &[Fact<'_>]) {
+    let unseen = unseen(cuts, facts);
+    let mut runs = cuts.runs();
+    for (run, hidden) in unseen {
+        let Some(run) = runs.get_mut(run) else { continue };
+        let hidden = || hidden.iter().filter_map(|at| facts.get(*at));
+        let mut room = SAID;
+        let mut told: Vec<Told> = Vec::new();
+        for fact in hidden().filter(|fact| fact.sort != Sort::Name) {
+            // What the mark counts already is not said twice.
+            let (is, named) = (plainly(fact.value), format!("{}={}", fact.key, plainly(fact.value)));
+            if run.gap.told.iter().any(|told| *told.what == *is || *told.what == *named) {
+                continue;
+            }
+            let what = value(fact, run);
+            if what.what.chars().count() <= room {
+                room -= what.what.chars().count();
+                told.push(what);
+            }
+        }
+        told.extend(names(hidden().filter(|fact| fact.sort == Sort::Name), room));
+        run.gap.told.extend(told);
+    }
+}
+
+/// A value that is out of sight, how often here and how often in all.
+fn value(fact: &Fact<'_>, run: &Run) -> Told {
+    let value = plainly(fact.value);
+    let key = plainly(fact.key);
+    let range = run.first..run.next;
+    let here = fact.places.iter().filter(|place| range.contains(&(**place as usize))).count();
+    let said = match fact.sort {
+        Sort::Least => return Told { count: None, what: format!("{key} down to {value}").into() },
+        Sort::Most => return Told { count: None, what: format!("{key} up to {value}").into() },
+        Sort::Rare | Sort::Name => format!("{key}={value}"),
+    };
+    let of = if here < fact.all as usize { format!("of {} ", fact.all) } else { String::new() };
+    let fits = of.len() + said.chars().count() <= TOLD && !key.is_empty();
+    let what = if fits { format!("{of}{said}") } else { format!("{of}{value}") };
+    Told { count: Some(here as u64), what: what.into() }
+}
+
+/// Names that are out of sight, as many to a fact as a mark shows of one.
+fn names<'f>(facts: impl Iterator<Item = &'f Fact<'f>>, mut room: usize) -> Vec<Told> {
+    let mut told: Vec<String> = Vec::new();
+    for fact in facts {
+        let name = plainly(fact.key);
+        let length = name.chars().count() + 2;
+        if length > room {
+            break;
+        }
+        room -= length;
+        match told.last_mut() {
+            Some(names) if names.chars().count() + length <= TOLD => {
+                names.push_str(", ");
+                names.push_str(&name);
+            }
+            Some(_) => told.push(name),
+            None => told.push(format!("also keys {name}")),
+        }
+    }
+    told.into_iter().map(|what| Told { count: None, what: what.into() }).collect()
+}
+
+/// A string of JSON, with or without its quotes, as it reads.
+fn plainly(source: &str) -> String {
+    let raw = source.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')).unwrap_or(source);
+    let mut out = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(rest.get(..at).unwrap_or(""));
+        let escaped = rest.get(at + 1..).unwrap_or("");
+        let (known, length) = match escaped.as_bytes().first() {
+            Some(b'"') => (Some('"'), 1),
+            Some(b'/') => (Some('/'), 1),
+            Some(b'\\') => (Some('\\'), 1),
+            Some(b'u') => {
+                let code = escaped.get(1..5).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+                (code.and_then(char::from_u32), 5)
+            }
+            _ => (Some(' '), 1),
+        };
+        out.push(known.unwrap_or('\u{fffd}'));
+        rest = escaped.get(length..).unwrap_or("");
+    }
+    out.push_str(rest);
+    // A point between parts of a mark stands before its handle only.
+    out.replace(" · ", " ")
+}

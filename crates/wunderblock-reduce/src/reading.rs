@@ -1,0 +1,79 @@
+//! A text as the reader of its kind sees it: what it is worth is found out once, however many goals are tried.
+
+use crate::ask::Asked;
+use crate::earlier::{self, Earlier};
+use crate::goal::Goal;
+use crate::kind::Kind;
+use crate::lines::Lines;
+use crate::piece::Piece;
+use crate::unit::{self, Room, Unit};
+use crate::{code, html, json, read};
+
+/// A text and what is known of it so far.
+pub(crate) struct Reading<'t> {
+    text: &'t str,
+    kind: Kind,
+    asked: &'t Asked,
+    earlier: &'t [Earlier<'t>],
+    seen: Option<Seen<'t>>,
+}
+
+enum Seen<'t> {
+    Json(json::Reading<'t>),
+    Html(Box<html::Reading<'t>>),
+    Lines(Lines<'t>, Vec<Unit>),
+}
+
+impl<'t> Reading<'t> {
+    /// Nothing is read before it is asked for.
+    pub(crate) fn of(text: &'t str, kind: Kind, (asked, earlier): (&'t Asked, &'t [Earlier<'t>])) -> Self {
+        Self { text, kind, asked, earlier, seen: None }
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The text cut into pieces.
+    pub(crate) fn pieces(&mut self, goal: Goal) -> Vec<Piece> {
+        if goal == Goal::Exact && self.kind != Kind::Json {
+            // What comes after this has need of the room.
+            self.seen = None;
+            return vec![Piece::Keep(0..self.text.len())];
+        }
+        let room = match goal {
+            Goal::Bytes(bytes) => Room::Bytes(bytes),
+            Goal::Exact | Goal::Fold => Room::Fold,
+        };
+        let (text, kind, asked, earlier) = (self.text, self.kind, self.asked, self.earlier);
+        match self.seen.get_or_insert_with(|| see(text, kind, (asked, earlier))) {
+            Seen::Json(reading) => reading.pieces(goal, asked),
+            Seen::Html(reading) => reading.pieces(room),
+            Seen::Lines(..) if goal == Goal::Exact => vec![Piece::Keep(0..text.len())],
+            Seen::Lines(lines, units) => unit::choose(lines, units, room),
+        }
+    }
+}
+
+fn see<'t>(text: &'t str, kind: Kind, (asked, earlier): (&'t Asked, &[Earlier<'_>])) -> Seen<'t> {
+    let json = (kind == Kind::Json).then(|| json::Reading::of(text));
+    if let Some(reading) = json.filter(|reading| !reading.is_empty()) {
+        return Seen::Json(reading);
+    }
+    // What was said to be JSON and has none is a text like any.
+    match kind {
+        Kind::Html => Seen::Html(Box::new(html::Reading::of(text, asked))),
+        kind => {
+            let lines = Lines::of(text);
+            let mut units = if kind == Kind::Code { code::units(&lines) } else { read::units(&lines, kind) };
+            if !earlier.is_empty() {
+                earlier::demote(&lines, &mut units, earlier);
+            }
+            asked.promote(text, &mut units);
+            if !asked.is_empty() && matches!(kind, Kind::Code | Kind::Markdown) {
+                unit::raise_under_asked(&mut units);
+            }
+            Seen::Lines(lines, units)
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Headings and signatures under a budget in which not all of them can stand with a mark around each: they are said by
+//! the marks, so that the text keeps its table of contents, and what is left of the budget shows what they head.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use super::{Rank, Unit};
+
+/// A mark says so many bytes of headlines.
+const SAID: usize = 400;
+/// What a mark weighs: in tokens, with numbers and a handle, more than as many bytes of text.
+const MARK: usize = 100;
+
+/// Whether all headlines stand, and leave a third of the room for what they head.
+pub(super) fn stand(units: &[Unit], kept: &[bool], bytes: usize) -> bool {
+    let (mut headlines, mut rest) = (0, 0);
+    for (unit, kept) in units.iter().zip(kept) {
+        match (unit.headline(), kept) {
+            (Some(_), false) => return false,
+            (Some(_), true) => headlines += 1,
+            (None, true) => rest += unit.bytes(),
+            (None, false) => {}
+        }
+    }
+    headlines == 0 || rest * 3 >= bytes
+}
+
+/// The units whose headlines are said if they do not stand: all, or the best for which there is room.
+pub(super) fn said(units: &[Unit], bytes: usize) -> Vec<bool> {
+    let mut said = vec![false; units.len()];
+    // What must stay, or stands under it, goes before names of other things, but for half of the room.
+    let is_asked = |unit: &&Unit| unit.rank == Rank::Must || unit.score == UNDER_ASKED;
+    let asked: usize = units.iter().filter(is_asked).map(Unit::bytes).sum();
+    let asked = if asked > 0 { asked + 2 * MARK } else { 0 };
+    let mut room = bytes.saturating_sub(MARK + asked.min(bytes / 2));
+    for at in order(units) {
+        let Some(cost) = units.get(at).and_then(Unit::headline).map(in_mark) else { continue };
+        if cost <= room {
+            room -= cost;
+            said.iter_mut().skip(at).take(1).for_each(|said| *said = true);
+        }
+    }
+    said
+}
+
+/// What stands under a headline that was asked for is worth more than what does not: it goes right after it.
+const UNDER_ASKED: u16 = 50_000;
+/// At most so many units of it.
+const UNDER: usize = 60;
+
+/// Raises what stands under the headlines that must stay.
+pub(crate) fn raise_under_asked(units: &mut [Unit]) {
+    let mut left = 0;
+    for unit in units {
+        if unit.headline().is_some() {
+            left = if unit.rank == Rank::Must { UNDER } else { 0 };
+        } else if left > 0 {
+            left -= 1;
+            unit.rank = unit.rank.max(Rank::Context);
+            unit.score = unit.score.max(UNDER_ASKED);
+        }
+    }
+}
+
+/// What a headline takes in a mark, its share of the mark included.
+fn in_mark(headline: &str) -> usize {
+    let length = headline.len() + ", ".len();
+    length + length * MARK / SAID
+}
+
+fn order(units: &[Unit]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..units.len()).collect();
+    order.sort_by_key(|at| units.get(*at).map(|unit| (Reverse((unit.rank, unit.score)), *at)));
+    order
+}
+
+/// The best units that fit into `bytes`, where those `said` weigh something even if they are left out.
+pub(super) fn within(units: &[Unit], said: &[bool], bytes: usize) -> Vec<bool> {
+    let mut choice = Choice { units, said, kept: vec![false; units.len()], spent: MARK };
+    choice.spent += (0..units.len()).map(|at| choice.in_mark(at)).sum::<usize>();
+    let order = order(units);
+    for at in &order {
+        // A headline alone is said as well, unless it is what was asked for.
+        let asked = units.get(*at).is_some_and(|unit| unit.rank == Rank::Must);
+        if asked || !choice.is_said(*at) || choice.beside(*at) != (false, false) {
+            choice.keep(*at, bytes);
+        }
+    }
+    for at in order {
+        if !choice.is_kept(at) {
+            choice.keep(at, bytes);
+        }
+    }
+    choice.kept
+}
+
+struct Choice<'u> {
+    units: &'u [Unit],
+    said: &'u [bool],
+    kept: Vec<bool>,
+    spent: usize,
+}
+
+impl Choice<'_> {
+    fn is_kept(&self, at: usize) -> bool {
+        self.kept.get(at).copied().unwrap_or(true)
+    }
+
+    fn is_said(&self, at: usize) -> bool {
+        self.said.get(at).copied().unwrap_or(false)
+    }
+
+    /// Whether what is before and after a unit stays.
+    fn beside(&self, at: usize) -> (bool, bool) {
+        (at.checked_sub(1).is_none_or(|before| self.is_kept(before)), self.is_kept(at + 1))
+    }
+
+    fn in_mark(&self, at: usize) -> usize {
+        let headline = self.units.get(at).filter(|_| self.is_said(at)).and_then(Unit::headline);
+        headline.map_or(0, in_mark)
+    }
+
+    /// Keeps a unit if it fits, and with it the headlines right above it.
+    fn keep(&mut self, at: usize, bytes: usize) {
+        let above = (0..at).rev().take_while(|above| self.is_said(*above) && !self.is_kept(*above)).count();
+        let first =
+            if self.units.get(at).is_some_and(|unit| unit.rank < Rank::Frame) { at - above } else { at };
+        let (before, after) = (self.beside(first).0, self.beside(at).1);
+        let own: usize = self.units.get(first..=at).unwrap_or_default().iter().map(Unit::bytes).sum();
+        let in_marks: usize = (first..=at).map(|at| self.in_mark(at)).sum();
+        let grown = match (before, after) {
+            (false, false) => self.spent + own + MARK,
+            (true, true) => (self.spent + own).saturating_sub(MARK),
+            _ => self.spent + own,
+        };
+        let grown = grown.saturating_sub(in_marks);
+        if grown <= bytes {
+            self.spent = grown;
+            self.kept.iter_mut().take(at + 1).skip(first).for_each(|kept| *kept = true);
+        }
+    }
+}
+
+/// Where a gap that begins at a unit ends: before what its mark has no room to say.
+pub(super) fn end(units: &[Unit], said: &[bool], run: Range<usize>) -> usize {
+    let mut room = SAID;
+    for at in run.clone() {
+        let headline = units.get(at).filter(|_| said.get(at) == Some(&true)).and_then(Unit::headline);
+        let length = headline.map_or(0, |headline| headline.len() + ", ".len());
+        if length > room && at > run.start {
+            return at;
+        }
+        room = room.saturating_sub(length);
+    }
+    run.end
+}
