@@ -46,6 +46,11 @@ pub(crate) fn tiles(pieces: &[Piece], len: usize) -> bool {
 
 /// The text of the pieces, marks in place. A mark of lines stands on a line of its own.
 pub(crate) fn write(pieces: &[Piece], source: &str, handle: Option<&str>) -> String {
+    write_with(pieces, source, &|gap| gap.mark(handle))
+}
+
+/// The same, where the marks name other places than those of the text at hand.
+pub(crate) fn write_with(pieces: &[Piece], source: &str, mark: &dyn Fn(&Gap) -> String) -> String {
     let mut out = String::with_capacity(source.len() / 2);
     for piece in pieces {
         match piece {
@@ -53,7 +58,7 @@ pub(crate) fn write(pieces: &[Piece], source: &str, handle: Option<&str>) -> Str
             Piece::Coded { text, .. } => out.push_str(text),
             Piece::Note(note) => note_at_the_end(&mut out, note),
             Piece::Gap { gap, shown } => {
-                out.push_str(&gap.mark(handle));
+                out.push_str(&mark(gap));
                 let whole_lines =
                     source.get(gap.span.clone()).is_some_and(|left_out| left_out.ends_with('\n'));
                 if whole_lines || shown.is_some() {

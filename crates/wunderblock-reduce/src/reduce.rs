@@ -93,6 +93,9 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     if bytes.len() < FLOOR_BYTES || !wanted {
         return untouched((source, before), options, level, Untouched::Small);
     }
+    if let Some(noise) = source::noise(bytes) {
+        return shut(noise, before, level, options);
+    }
     let kind = options.kind.unwrap_or_else(|| detect::kind(&source.text));
     // A file that is read is a file that may be edited next: its text must stand there as it is.
     let read = options.command.is_some_and(command::reads_file);
@@ -148,15 +151,31 @@ fn untouched(
     level: Level,
     why: Untouched,
 ) -> Reduced {
+    let text = source.heads(options.handle) + &source.text;
     Reduced {
         kind: options.kind.unwrap_or_else(|| detect::kind(&source.text)),
         lossless: source.losses.is_empty(),
-        text: source.heads(options.handle) + &source.text,
-        level,
         tokens_before: tokens,
-        tokens_after: tokens,
+        tokens_after: if source.losses.is_empty() { tokens } else { (options.count)(&text) },
+        text,
+        level,
         gaps: source.losses,
         untouched: Some(why),
+    }
+}
+
+/// What stands for bytes that are no text: nobody reads them, so no level shows any.
+fn shut(noise: Gap, before: u64, level: Level, options: &Options<'_>) -> Reduced {
+    let text = noise.mark(options.handle) + "\n";
+    Reduced {
+        kind: Kind::Blob,
+        level,
+        tokens_before: before,
+        tokens_after: (options.count)(&text),
+        text,
+        lossless: false,
+        gaps: vec![noise],
+        untouched: None,
     }
 }
 
@@ -183,13 +202,17 @@ fn at(bytes: &[u8], kind: Kind, goal: Goal, options: &Options<'_>) -> Option<Sho
     }
     let mut gaps = source.losses.clone();
     gaps.extend(pieces.iter().filter_map(|piece| match piece {
-        Piece::Gap { gap, .. } => Some(gap.clone()),
+        Piece::Gap { gap, .. } => Some(source.placed(gap.clone())),
         Piece::Keep(_) | Piece::Coded { .. } | Piece::Note(_) => None,
     }));
     if goal == Goal::Exact && !gaps.is_empty() {
         return None;
     }
-    let written = piece::write(&pieces, text, options.handle);
+    let written = if source.losses.is_empty() {
+        piece::write(&pieces, text, options.handle)
+    } else {
+        piece::write_with(&pieces, text, &|gap| source.placed(gap.clone()).mark(options.handle))
+    };
     let wording = if goal == Goal::Exact { Wording::Shared } else { Wording::Verbatim };
     let mut short = pack::pack(&written, kind, wording).unwrap_or(written);
     if goal == Goal::Exact && pack::invert(&short).as_deref() != Some(text) {

@@ -4,19 +4,20 @@
 
 use super::cell;
 use super::layout::Layout;
-use super::schema::{Cells, Column, Schema};
+use super::schema::{COLUMNS, Cells, Column, Schema};
 use super::tree::Tree;
 
 /// Tables in tables are written less deep than this.
 const DEEPEST: usize = 12;
 
-/// What a code of this module stands for. None for one of another module's, or one that is broken.
-pub(crate) fn undo_code(name: &str, args: &str, body: &str) -> Option<String> {
+/// What a code of this module stands for. None for one of another module's, one that is broken, or one that stands for
+/// more than `room` bytes: a row of one byte may stand for any number.
+pub(crate) fn undo_code(name: &str, (args, body): (&str, &str), room: usize) -> Option<String> {
     if name != "json" {
         return None;
     }
     let layout = Layout::read(args)?;
-    let mut reader = Reader { text: body, at: 0, out: String::with_capacity(body.len() * 2) };
+    let mut reader = Reader { text: body, at: 0, out: String::with_capacity(body.len() * 2), room };
     reader.value(0)?;
     if reader.at != body.len() {
         return None;
@@ -30,7 +31,7 @@ pub(crate) fn undo_code(name: &str, args: &str, body: &str) -> Option<String> {
         return None;
     }
     let mut out = String::with_capacity(plain.len() * 2);
-    layout.print(&tree, &mut out);
+    layout.print(&tree, &mut out, room)?;
     Some(out)
 }
 
@@ -38,6 +39,8 @@ struct Reader<'t> {
     text: &'t str,
     at: usize,
     out: String,
+    /// How much may be written.
+    room: usize,
 }
 
 /// An object that is put together from its leaves.
@@ -71,6 +74,10 @@ impl<'t> Reader<'t> {
         self.out.push_str(self.text.get(self.at..to)?);
         self.at = to;
         Some(())
+    }
+
+    fn has_room(&self) -> Option<()> {
+        (self.out.len() <= self.room).then_some(())
     }
 
     /// Whether a cell or a row ends here.
@@ -185,6 +192,10 @@ impl<'t> Reader<'t> {
                 }
                 _ => Cells::Any,
             };
+            // As many as are ever written: each is looked at for each row.
+            if columns.len() >= COLUMNS {
+                return None;
+            }
             columns.push(Column { path, cells });
             if !self.eat(b',') {
                 return Some(Schema { columns, places: Vec::new() });
@@ -218,6 +229,7 @@ impl<'t> Reader<'t> {
 
     /// A row: what the columns and the cells say, as an object.
     fn row(&mut self, schema: &Schema, by_key: bool, level: usize) -> Option<()> {
+        self.has_room()?;
         if let Some(end) = cell::mark(self.bytes(), self.at) {
             return self.copy(end);
         }
@@ -266,6 +278,7 @@ impl<'t> Reader<'t> {
         object: &mut Object<'t>,
         (key, level): (Option<&str>, usize),
     ) -> Option<()> {
+        self.has_room()?;
         if let Some(end) = cell::mark(self.bytes(), self.at) {
             self.comma(object);
             return self.copy(end);

@@ -13,9 +13,12 @@ const MAX_DEPTH: usize = 12;
 const MAX_TAG: usize = 64 << 10;
 
 /// The written text of a packed one. None where a code is broken, or would grow beyond all measure.
-pub(in crate::pack) fn undo(text: &str, decode: &dyn Fn(Code<'_>) -> Option<String>) -> Option<String> {
+pub(in crate::pack) fn undo(
+    text: &str,
+    decode: &dyn Fn(Code<'_>) -> Option<String>,
+    mut room: Room,
+) -> Option<String> {
     let finder = memchr::memmem::Finder::new(OPEN.as_bytes());
-    let mut room = Room::of(text.len());
     let mut out = String::with_capacity(text.len());
     let mut open: Vec<(&str, String, Index)> = Vec::new();
     let mut index = Index::default();
@@ -81,8 +84,13 @@ pub(in crate::pack) struct Code<'t> {
 pub(in crate::pack) struct Room(usize);
 
 impl Room {
-    fn of(bytes: usize) -> Self {
-        Self((256 << 20) + bytes.saturating_mul(16))
+    pub(in crate::pack) fn of(text: &str) -> Self {
+        Self((256 << 20) + text.len().saturating_mul(16))
+    }
+
+    /// For a look only.
+    pub(in crate::pack) fn small(text: &str) -> Self {
+        Self((32 << 20) + text.len().saturating_mul(16))
     }
 
     pub(in crate::pack) fn take(&mut self, bytes: usize) -> Option<()> {
@@ -141,8 +149,8 @@ mod tests {
             ("⟨=up", None),
             ("⟨=up⟨=⟩⟩", None),
         ] {
-            assert_eq!(undo(text, &shout).as_deref(), expected, "{text}");
+            assert_eq!(undo(text, &shout, Room::of(text)).as_deref(), expected, "{text}");
         }
-        assert_eq!(undo(&"⟨=up⟩".repeat(100_000), &shout), None);
+        assert_eq!(undo(&"⟨=up⟩".repeat(100_000), &shout, Room::of("")), None);
     }
 }
