@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use crate::mark::{self, Gap};
+use crate::unit::MARK_BYTES;
 
 /// One piece of a reduced text, in the order of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +24,16 @@ pub(crate) enum Piece {
 }
 
 impl Piece {
+    /// What it weighs when it is written, about.
+    fn weight(&self) -> usize {
+        match self {
+            Self::Keep(span) => span.len(),
+            Self::Coded { text, .. } => text.len(),
+            Self::Gap { shown, .. } => MARK_BYTES + shown.as_ref().map_or(0, String::len),
+            Self::Note(note) => note.len() + 1,
+        }
+    }
+
     fn span(&self) -> Option<&Range<usize>> {
         match self {
             Self::Keep(span) | Self::Coded { span, .. } => Some(span),
@@ -51,7 +62,7 @@ pub(crate) fn write(pieces: &[Piece], source: &str, handle: Option<&str>) -> Str
 
 /// The same, where the marks name other places than those of the text at hand.
 pub(crate) fn write_with(pieces: &[Piece], source: &str, mark: &dyn Fn(&Gap) -> String) -> String {
-    let mut out = String::with_capacity(source.len() / 2);
+    let mut out = String::with_capacity(pieces.iter().map(Piece::weight).sum());
     for piece in pieces {
         match piece {
             Piece::Keep(span) => mark::escape(source.get(span.clone()).unwrap_or(""), &mut out),

@@ -1,5 +1,7 @@
 //! The one road from bytes to a shorter text.
 
+use std::borrow::Cow;
+
 use crate::ask::Asked;
 use crate::goal::Goal;
 use crate::kind::Kind;
@@ -108,6 +110,8 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     let enough = before - before * MIN_GAIN_PERCENT / 100;
     // Where folding leaves next to nothing, nothing exact is as short: that is not looked for.
     let is_tiny = |short: &Short| level == Level::Fold && short.tokens * TINY <= before;
+    // What would not be taken at the end is not held until then.
+    let tried = tried.filter(|short| short.tokens <= enough);
     let exact =
         if tried.as_ref().is_some_and(is_tiny) { None } else { at(bytes, kind, Goal::Exact, options) };
     let fits = |short: &Short| match level {
@@ -208,16 +212,22 @@ fn at(bytes: &[u8], kind: Kind, goal: Goal, options: &Options<'_>) -> Option<Sho
     if goal == Goal::Exact && !gaps.is_empty() {
         return None;
     }
-    let written = if source.losses.is_empty() {
-        piece::write(&pieces, text, options.handle)
-    } else {
-        piece::write_with(&pieces, text, &|gap| source.placed(gap.clone()).mark(options.handle))
+    let written = match pieces.as_slice() {
+        // The text as it is: there is no second copy of it.
+        [Piece::Keep(_)] if !text.contains(mark::OPEN) => Cow::Borrowed(text),
+        pieces if source.losses.is_empty() => piece::write(pieces, text, options.handle).into(),
+        pieces => {
+            piece::write_with(pieces, text, &|gap| source.placed(gap.clone()).mark(options.handle)).into()
+        }
     };
-    let wording = if goal == Goal::Exact { Wording::Shared } else { Wording::Verbatim };
-    let mut short = pack::pack(&written, kind, wording).unwrap_or(written);
-    if goal == Goal::Exact && pack::invert(&short).as_deref() != Some(text) {
+    drop(pieces);
+    let exact = goal == Goal::Exact;
+    // What is packed after this is compared with what was.
+    if exact && !pack::stands_for(&written, text) {
         return None;
     }
+    let wording = if exact { Wording::Shared } else { Wording::Verbatim };
+    let mut short = pack::pack(&written, kind, wording).unwrap_or_else(|| written.into_owned());
     if !source.losses.is_empty() {
         short.insert_str(0, &source.heads(options.handle));
     }

@@ -49,8 +49,7 @@ pub(in crate::pack) fn undo(
             let (name, args) = tag.split_once(' ').unwrap_or((tag, ""));
             let said = decode(Code { name, args, body: &out, room: room.0 })?;
             room.take(said.len())?;
-            (out, index) = (outer, outer_index);
-            out.push_str(&said);
+            (out, index) = (joined(outer, said), outer_index);
         } else if let Some(times) = tag.strip_prefix('×') {
             super::repeat::undo(times, &mut out, &mut room)?;
         } else if let Some(lines) = tag.strip_prefix("↑ ") {
@@ -67,6 +66,16 @@ pub(in crate::pack) fn undo(
     }
     out.push_str(rest);
     Some(out)
+}
+
+/// One text after another, the longer of the two where it is: there is no second copy of what is large.
+fn joined(mut one: String, mut other: String) -> String {
+    if one.len() < other.len() {
+        other.insert_str(0, &one);
+        return other;
+    }
+    one.push_str(&other);
+    one
 }
 
 /// A code, the codes in its body undone.

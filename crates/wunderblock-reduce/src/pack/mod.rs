@@ -92,6 +92,15 @@ pub(crate) fn undo(text: &str) -> Option<String> {
     code::undo(text, &decode, Room::of(text))
 }
 
+/// Whether a written text says a source, and nothing is missing.
+pub(crate) fn stands_for(written: &str, text: &str) -> bool {
+    if written.contains(OPEN_CODE) {
+        undo(written).is_some_and(|written| mark::is_escaped(&written, text))
+    } else {
+        mark::is_escaped(written, text)
+    }
+}
+
 /// Whether a text holds codes of ours: then it was packed before. A text that stands for very much more than it has is
 /// not written out to find that out: whoever writes a text can write a code.
 pub(crate) fn is_packed(text: &str) -> bool {

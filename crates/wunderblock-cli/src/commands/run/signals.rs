@@ -1,7 +1,7 @@
 //! Signals while a command works: they are for the command. What it wrote before it ended by one is still shown.
 
 use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::{Handle, Signals as Waiting};
 use std::sync::Arc;
@@ -25,8 +25,6 @@ impl Signals {
         for signal in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] {
             flag::register_conditional_default(signal, Arc::clone(&over))?;
         }
-        // A ledger that may not grow (`ulimit -f`) is an error of the write, not our end.
-        flag::register(SIGXFSZ, Arc::default())?;
         let passed = Waiting::new([SIGTERM, SIGHUP])?;
         Ok(Self { over, waiting: passed.handle(), passed: Some(passed) })
     }
