@@ -227,7 +227,12 @@ fn at(bytes: &[u8], kind: Kind, goal: Goal, options: &Options<'_>) -> Option<Sho
         return None;
     }
     let wording = if exact { Wording::Shared } else { Wording::Verbatim };
-    let mut short = pack::pack(&written, kind, wording).unwrap_or_else(|| written.into_owned());
+    let mut short = match (pack::pack(&written, kind, wording), written) {
+        (Some(packed), _) => packed,
+        // Nothing is shorter. A budget still wants to know how much that is.
+        (None, Cow::Borrowed(_)) if !matches!(goal, Goal::Bytes(_)) => return None,
+        (None, written) => written.into_owned(),
+    };
     if !source.losses.is_empty() {
         short.insert_str(0, &source.heads(options.handle));
     }
