@@ -300,8 +300,16 @@ fn on_line((room, tokens): (usize, u64), (room_now, tokens_now): (usize, u64), b
 /// The text cut into pieces by the reader of its kind.
 fn pieces(text: &str, kind: Kind, goal: Goal, options: &Options<'_>) -> Option<Vec<Piece>> {
     let asked = Asked::of(options.query);
+    let json = if kind == Kind::Json { json::pieces(text, goal, &asked) } else { None };
+    // What is called JSON and is none at all is read as any text where a budget is short.
+    let is_none = |pieces: &Vec<Piece>| pieces.iter().all(|piece| matches!(piece, Piece::Keep(_)));
     match (kind, goal) {
-        (Kind::Json, goal) => json::pieces(text, goal, &asked),
+        (Kind::Json, goal)
+            if !(matches!(goal, Goal::Bytes(room) if room < text.len())
+                && json.as_ref().is_some_and(is_none)) =>
+        {
+            json
+        }
         (_, Goal::Exact) => Some(vec![Piece::Keep(0..text.len())]),
         (Kind::Html, goal) => html::pieces(text, goal, &asked),
         (kind, goal) => {

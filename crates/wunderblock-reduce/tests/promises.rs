@@ -122,3 +122,17 @@ proptest! {
         prop_assert!(held.is_ok(), "{}", held.unwrap_err());
     }
 }
+
+#[test]
+fn a_kind_that_was_said_wrongly_breaks_no_budget() {
+    let log: String = (0..90)
+        .map(|n| format!("07:{:02}:{:02} INFO order {n} placed in {} ms\n", n / 60, n % 60, n * 7))
+        .collect();
+    let twice = log.clone() + &log;
+    for kind in Kind::ALL {
+        for tokens in [0, 70, 400] {
+            let held = check(twice.as_bytes(), &options(Level::Budget(tokens), Some(kind), &|_| false));
+            assert!(held.is_ok(), "{kind} {tokens}: {}", held.unwrap_err());
+        }
+    }
+}
