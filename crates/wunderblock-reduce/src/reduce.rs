@@ -79,9 +79,14 @@ impl Untouched {
 #[must_use]
 pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     let source = source::decode(bytes);
-    let before = (options.count)(&source.text);
     let level =
         if options.command.is_some_and(command::is_selection) { Level::Lossless } else { options.level };
+    if bytes.len() >= FLOOR_BYTES
+        && let Some(noise) = source::noise(bytes)
+    {
+        return shut(noise, level, options);
+    }
+    let before = (options.count)(&source.text);
     if mark::is_reduced(&source.text, options.ours) || pack::is_packed(&source.text) {
         return untouched((source, before), options, level, Untouched::Reduced);
     }
@@ -94,9 +99,6 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     };
     if bytes.len() < FLOOR_BYTES || !wanted {
         return untouched((source, before), options, level, Untouched::Small);
-    }
-    if let Some(noise) = source::noise(bytes) {
-        return shut(noise, before, level, options);
     }
     let kind = options.kind.unwrap_or_else(|| detect::kind(&source.text));
     // A file that is read is a file that may be edited next: its text must stand there as it is.
@@ -168,13 +170,14 @@ fn untouched(
     }
 }
 
-/// What stands for bytes that are no text: nobody reads them, so no level shows any.
-fn shut(noise: Gap, before: u64, level: Level, options: &Options<'_>) -> Reduced {
+/// What stands for bytes that are no text: nobody reads them, so no level shows any, and no vocabulary is asked how many
+/// tokens they would be: four bytes are one.
+fn shut(noise: Gap, level: Level, options: &Options<'_>) -> Reduced {
     let text = noise.mark(options.handle) + "\n";
     Reduced {
         kind: Kind::Blob,
         level,
-        tokens_before: before,
+        tokens_before: noise.count() / 4,
         tokens_after: (options.count)(&text),
         text,
         lossless: false,
