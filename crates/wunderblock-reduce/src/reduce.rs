@@ -232,8 +232,10 @@ fn at(bytes: &[u8], kind: Kind, goal: Goal, options: &Options<'_>) -> Option<Sho
     let wording = if exact { Wording::Shared } else { Wording::Verbatim };
     let mut short = match (pack::pack(&written, kind, wording), written) {
         (Some(packed), _) => packed,
-        // Nothing is shorter. A budget still wants to know how much that is.
-        (None, Cow::Borrowed(_)) if !matches!(goal, Goal::Bytes(_)) => return None,
+        // Nothing is shorter, not even by what was set aside. A budget still wants to know how much that is.
+        (None, Cow::Borrowed(_)) if source.losses.is_empty() && !matches!(goal, Goal::Bytes(_)) => {
+            return None;
+        }
         (None, written) => written.into_owned(),
     };
     if !source.losses.is_empty() {

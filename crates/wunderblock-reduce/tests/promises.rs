@@ -136,3 +136,11 @@ fn a_kind_that_was_said_wrongly_breaks_no_budget() {
         }
     }
 }
+
+#[test]
+fn a_text_that_only_loses_its_overwritten_states_is_shorter() {
+    let states: String = (0..40).map(|n| format!("{:>3}% of {n} shelves sorted\r", n * 5 / 2)).collect();
+    let text: String = (0..20).map(|n| format!("{states}all of shelf {n} is sorted, at last\n")).collect();
+    let short = check(text.as_bytes(), &options(Level::Fold, None, &|_| false)).unwrap();
+    assert!(short.text.len() * 10 < text.len(), "{}", short.text);
+}

@@ -220,7 +220,7 @@ fn tool(name: &str, n: usize, dice: &mut Dice, out: &mut String) -> std::fmt::Re
             dice.word(),
             dice.roll(99)
         ),
-        "diff" if n % 12 == 0 => writeln!(
+        "diff" if n.is_multiple_of(12) => writeln!(
             out,
             "diff --git a/src/f{n}.rs b/src/f{n}.rs\nindex {:07x}..{:07x} 100644\n--- a/src/f{n}.rs\n+++ b/src/f{n}.rs\n@@ -{n},7 +{n},8 @@ fn open()",
             dice.roll(1 << 28),
