@@ -22,6 +22,9 @@ usage: cargo run -p xtask -- COMMAND
   reduce [--json | --missing] PATH...
                                   reduce every file there; print what is saved, per kind and per file, beside
                                   what stays visible, or what does not (build with --release)
+  reduce --scale [--bytes N] [INPUT...]
+                                  reduce generated inputs of every kind at N, 2N and 4N bytes (8 MB); print time
+                                  per byte, memory, and what 20 KB cost (build with --release)
   picture                         draw the report on stdin as an SVG picture on stdout
 ";
 

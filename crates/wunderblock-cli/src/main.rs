@@ -19,6 +19,7 @@ mod tools;
 
 use clap::Parser;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 fn main() -> ExitCode {
     let args = match args::Args::try_parse() {
@@ -26,6 +27,8 @@ fn main() -> ExitCode {
         Err(error) => return exit::usage(&error),
     };
     let json = args.global.json;
+    // A file that may not grow (`ulimit -f`) is an error of the write, which says so, not our end.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     match futures_executor::block_on(commands::run(args)) {
         Ok(code) => code,
         Err(error) => exit::failed(&error, json),

@@ -130,6 +130,22 @@ pub(crate) fn unescape(written: &str) -> Option<String> {
     Some(out)
 }
 
+/// Whether a text was written so, without writing it again.
+pub(crate) fn is_escaped(written: &str, text: &str) -> bool {
+    let (mut rest, mut left) = (written, text);
+    while let Some(at) = memchr::memmem::find(rest.as_bytes(), OPEN.as_bytes()) {
+        let end = at + OPEN.len();
+        let (Some(after), true) = (
+            rest.get(end..).and_then(|after| after.strip_prefix(OPEN)),
+            rest.as_bytes().get(..end) == left.as_bytes().get(..end),
+        ) else {
+            return false;
+        };
+        (rest, left) = (after, left.get(end..).unwrap_or(""));
+    }
+    rest == left
+}
+
 /// What opens a mark.
 pub(crate) const OPEN: &str = "⟨";
 
@@ -209,6 +225,19 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].handle, Some("wb:3f9c1a7be2d04c58"));
         assert_eq!(&text[found[0].span.clone()], mark);
+    }
+
+    #[test]
+    fn a_text_is_compared_as_it_is_written() {
+        for text in ["", "a", "⟨", "⟨⟨", "a⟨b⟨⟨⟨c", "⟩⟨… "] {
+            let mut escaped = String::new();
+            escape(text, &mut escaped);
+            assert!(is_escaped(&escaped, text), "{text}");
+            for other in ["", "a⟨", "⟨⟨⟨", "a⟨b⟨⟨⟨d", "⟩⟨…"] {
+                assert_eq!(is_escaped(&escaped, other), text == other, "{text} {other}");
+            }
+        }
+        assert!(!is_escaped("a⟨×3⟩", "a⟨×3⟩") && !is_escaped("⟨", "⟨"));
     }
 
     #[test]

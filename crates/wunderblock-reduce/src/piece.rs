@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use crate::mark::{self, Gap};
+use crate::unit::MARK_BYTES;
 
 /// One piece of a reduced text, in the order of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +24,16 @@ pub(crate) enum Piece {
 }
 
 impl Piece {
+    /// What it weighs when it is written, about.
+    fn weight(&self) -> usize {
+        match self {
+            Self::Keep(span) => span.len(),
+            Self::Coded { text, .. } => text.len(),
+            Self::Gap { shown, .. } => MARK_BYTES + shown.as_ref().map_or(0, String::len),
+            Self::Note(note) => note.len() + 1,
+        }
+    }
+
     fn span(&self) -> Option<&Range<usize>> {
         match self {
             Self::Keep(span) | Self::Coded { span, .. } => Some(span),
@@ -46,14 +57,19 @@ pub(crate) fn tiles(pieces: &[Piece], len: usize) -> bool {
 
 /// The text of the pieces, marks in place. A mark of lines stands on a line of its own.
 pub(crate) fn write(pieces: &[Piece], source: &str, handle: Option<&str>) -> String {
-    let mut out = String::with_capacity(source.len() / 2);
+    write_with(pieces, source, &|gap| gap.mark(handle))
+}
+
+/// The same, where the marks name other places than those of the text at hand.
+pub(crate) fn write_with(pieces: &[Piece], source: &str, mark: &dyn Fn(&Gap) -> String) -> String {
+    let mut out = String::with_capacity(pieces.iter().map(Piece::weight).sum());
     for piece in pieces {
         match piece {
             Piece::Keep(span) => mark::escape(source.get(span.clone()).unwrap_or(""), &mut out),
             Piece::Coded { text, .. } => out.push_str(text),
             Piece::Note(note) => note_at_the_end(&mut out, note),
             Piece::Gap { gap, shown } => {
-                out.push_str(&gap.mark(handle));
+                out.push_str(&mark(gap));
                 let whole_lines =
                     source.get(gap.span.clone()).is_some_and(|left_out| left_out.ends_with('\n'));
                 if whole_lines || shown.is_some() {

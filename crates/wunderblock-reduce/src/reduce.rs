@@ -1,5 +1,7 @@
 //! The one road from bytes to a shorter text.
 
+use std::borrow::Cow;
+
 use crate::ask::Asked;
 use crate::goal::Goal;
 use crate::kind::Kind;
@@ -78,9 +80,14 @@ impl Untouched {
 #[must_use]
 pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     let source = source::decode(bytes);
-    let before = (options.count)(&source.text);
     let level =
         if options.command.is_some_and(command::is_selection) { Level::Lossless } else { options.level };
+    if bytes.len() >= FLOOR_BYTES
+        && let Some(noise) = source::noise(bytes)
+    {
+        return shut(noise, level, options);
+    }
+    let before = (options.count)(&source.text);
     if mark::is_reduced(&source.text, options.ours) || pack::is_packed(&source.text) {
         return untouched((source, before), options, level, Untouched::Reduced);
     }
@@ -109,6 +116,8 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     let enough = before - before * MIN_GAIN_PERCENT / 100;
     // Where folding leaves next to nothing, nothing exact is as short: that is not looked for.
     let is_tiny = |short: &Short| level == Level::Fold && short.tokens * TINY <= before;
+    // What would not be taken at the end is not held until then.
+    let tried = tried.filter(|short| short.tokens <= enough);
     let exact = match &tried {
         Some(tried) if is_tiny(tried) => None,
         _ if !source.losses.is_empty() => None,
@@ -166,15 +175,32 @@ fn untouched(
     level: Level,
     why: Untouched,
 ) -> Reduced {
+    let text = source.heads(options.handle) + &source.text;
     Reduced {
         kind: options.kind.unwrap_or_else(|| detect::kind(&source.text)),
         lossless: source.losses.is_empty(),
-        text: source.heads(options.handle) + &source.text,
-        level,
         tokens_before: tokens,
-        tokens_after: tokens,
+        tokens_after: if source.losses.is_empty() { tokens } else { (options.count)(&text) },
+        text,
+        level,
         gaps: source.losses,
         untouched: Some(why),
+    }
+}
+
+/// What stands for bytes that are no text: nobody reads them, so no level shows any, and no vocabulary is asked how many
+/// tokens they would be: four bytes are one.
+fn shut(noise: Gap, level: Level, options: &Options<'_>) -> Reduced {
+    let text = noise.mark(options.handle) + "\n";
+    Reduced {
+        kind: Kind::Blob,
+        level,
+        tokens_before: noise.count() / 4,
+        tokens_after: (options.count)(&text),
+        text,
+        lossless: false,
+        gaps: vec![noise],
+        untouched: None,
     }
 }
 
@@ -192,7 +218,8 @@ fn at(source: &Source<'_>, reading: &mut Reading<'_>, goal: Goal, options: &Opti
 
 /// One mark in the place of all the text. It speaks for what would be set aside, too.
 fn one_gap(bytes: &[u8], options: &Options<'_>) -> Option<Short> {
-    let source = Source { losses: Vec::new(), ..source::decode(bytes) };
+    let mut source = source::decode(bytes);
+    source.losses.clear();
     let lines = Lines::of(&source.text);
     let all = [Unit::new(0..source.text.len(), Rank::Filler)];
     let pieces = unit::choose(&lines, &all, Room::Fold);
@@ -212,18 +239,32 @@ fn short(
     }
     let mut gaps = source.losses.clone();
     gaps.extend(pieces.iter().filter_map(|piece| match piece {
-        Piece::Gap { gap, .. } => Some(gap.clone()),
+        Piece::Gap { gap, .. } => Some(source.placed(gap.clone())),
         Piece::Keep(_) | Piece::Coded { .. } | Piece::Note(_) => None,
     }));
     if goal == Goal::Exact && !gaps.is_empty() {
         return None;
     }
-    let written = piece::write(pieces, text, options.handle);
-    let wording = if goal == Goal::Exact { Wording::Shared } else { Wording::Verbatim };
-    let mut short = pack::pack(&written, kind, wording).unwrap_or(written);
-    if goal == Goal::Exact && pack::invert(&short).as_deref() != Some(text) {
+    let written = match pieces {
+        // The text as it is: there is no second copy of it.
+        [Piece::Keep(_)] if !text.contains(mark::OPEN) => Cow::Borrowed(text),
+        _ if source.losses.is_empty() => piece::write(pieces, text, options.handle).into(),
+        _ => piece::write_with(pieces, text, &|gap| source.placed(gap.clone()).mark(options.handle)).into(),
+    };
+    let exact = goal == Goal::Exact;
+    // What is packed after this is compared with what was.
+    if exact && !pack::stands_for(&written, text) {
         return None;
     }
+    let wording = if exact { Wording::Shared } else { Wording::Verbatim };
+    let mut short = match (pack::pack(&written, kind, wording), written) {
+        (Some(packed), _) => packed,
+        // Nothing is shorter, not even by what was set aside. A budget still wants to know how much that is.
+        (None, Cow::Borrowed(_)) if source.losses.is_empty() && !matches!(goal, Goal::Bytes(_)) => {
+            return None;
+        }
+        (None, written) => written.into_owned(),
+    };
     if !source.losses.is_empty() {
         short.insert_str(0, &source.heads(options.handle));
     }

@@ -91,7 +91,9 @@ pub(crate) fn choose(lines: &Lines<'_>, units: &[Unit], room: Room) -> Vec<Piece
 /// The best units that fit into `bytes`. A unit that would not fit is passed over: a smaller one after it may.
 fn within(units: &[Unit], bytes: usize) -> Vec<bool> {
     let mut order: Vec<usize> = (0..units.len()).collect();
-    order.sort_by_key(|at| units.get(*at).map(|unit| (std::cmp::Reverse((unit.rank, unit.score)), *at)));
+    order.sort_unstable_by_key(|at| {
+        units.get(*at).map(|unit| (std::cmp::Reverse((unit.rank, unit.score)), *at))
+    });
     let mut kept = vec![false; units.len()];
     let mut spent = if units.is_empty() { 0 } else { MARK_BYTES };
     for at in order {
@@ -141,7 +143,11 @@ fn cut(lines: &Lines<'_>, units: &[Unit], kept: &[bool], said: &[bool]) -> Vec<P
         let mut end = run_end(kept, at).max(at + 1);
         if kept.get(at).copied().unwrap_or(true) {
             for unit in units.get(at..end).unwrap_or_default() {
-                pieces.push(Piece::Keep(unit.span.clone()));
+                // What stays together is one piece: most texts have few gaps and many lines.
+                match pieces.last_mut() {
+                    Some(Piece::Keep(before)) if before.end == unit.span.start => before.end = unit.span.end,
+                    _ => pieces.push(Piece::Keep(unit.span.clone())),
+                }
                 pieces.extend(unit.note.clone().map(Piece::Note));
             }
         } else {

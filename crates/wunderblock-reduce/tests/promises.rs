@@ -2,10 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may stop at what cannot be")]
 
+use held::{HANDLE, check};
 use proptest::prelude::*;
-use wunderblock_reduce::{Kind, Level, Options, Reduced, gaps, invert, reduce, unpack};
+use wunderblock_reduce::{Kind, Level, Options, reduce};
 
-const HANDLE: &str = "wb:3f9c1a7be2d04c58";
+#[path = "promises/held.rs"]
+mod held;
+#[path = "promises/sample.rs"]
+mod sample;
 
 /// Pieces of outputs of every kind; a text is made of runs of them.
 const PIECES: [&str; 44] = [
@@ -79,80 +83,28 @@ fn options(level: Level, kind: Option<Kind>, ours: &dyn Fn(&str) -> bool) -> Opt
     Options { level, kind, handle: Some(HANDLE), ours, ..Options::default() }
 }
 
-/// The text without its gaps' marks.
-fn without_marks(text: &str) -> String {
-    let mut out = String::new();
-    let mut at = 0;
-    for found in gaps(text) {
-        out.push_str(&text[at..found.span.start]);
-        at = found.span.end;
-    }
-    out.push_str(&text[at..]);
-    out
-}
-
-/// Notes are facts about what is shown; they are no part of the source.
-fn without_notes(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("⟨×") {
-        out.push_str(&rest[..at]);
-        let end = rest[at..].find('⟩').map_or(rest.len(), |end| at + end + '⟩'.len_utf8());
-        rest = &rest[end..];
-    }
-    out + rest
-}
-
-fn bare(text: &str) -> String {
-    text.chars().filter(|c| !c.is_whitespace() && *c != '⟨').collect()
-}
-
-/// Whether the source is the short text and what its gaps stand for.
-fn is_whole(source: &str, short: &Reduced) -> bool {
-    if short.lossless {
-        return short.text == source || invert(&short.text).as_deref() == Some(source);
-    }
-    // A page is written anew: gaps over all of it, and its text after them.
-    let end = short.gaps.iter().try_fold(0, |at, gap| (gap.span.start == at).then_some(gap.span.end));
-    if end == Some(source.len()) || short.gaps.iter().any(|gap| gap.span == (0..source.len())) {
-        return true;
-    }
-    let mut kept = String::new();
-    let mut at = 0;
-    for gap in &short.gaps {
-        assert!(
-            at <= gap.span.start && gap.span.start < gap.span.end && gap.span.end <= source.len(),
-            "{gap:?}"
-        );
-        kept.push_str(&source[at..gap.span.start]);
-        at = gap.span.end;
-    }
-    kept.push_str(&source[at..]);
-    let shown = unpack(&short.text).unwrap();
-    bare(&without_notes(&without_marks(&shown))) == bare(&without_notes(&kept))
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_is_left_out_without_a_mark(text in text(), level in levels(), kind in kinds()) {
-        let short = reduce(text.as_bytes(), &options(level, kind, &|handle| handle == HANDLE));
-        prop_assert!(is_whole(&text, &short), "{:?} {:?}\n{}", short.kind, short.gaps, short.text);
-        let shown = unpack(&short.text).unwrap_or_default();
-        let marks = gaps(&shown).filter(|found| found.handle == Some(HANDLE)).count();
-        prop_assert!(short.untouched.is_some() || marks >= short.gaps.len(), "{marks} marks\n{}", short.text);
+    fn whatever_the_text_is_all_promises_hold(text in text(), level in levels(), kind in kinds()) {
+        let held = check(text.as_bytes(), &options(level, kind, &|handle| handle == HANDLE));
+        prop_assert!(held.is_ok(), "{}", held.unwrap_err());
     }
 
+    /// A sample of one kind as its tool would write it, then harmed: cut off, with a part twice, with a part of another
+    /// kind in it, with bytes changed.
     #[test]
-    fn nothing_grows_and_a_budget_holds(text in text(), level in levels(), kind in kinds()) {
-        let short = reduce(text.as_bytes(), &options(level, kind, &|_| false));
-        prop_assert!(short.tokens_after <= short.tokens_before);
-        prop_assert_eq!(short.tokens_after, short.text.len().div_ceil(4) as u64);
-        if let Level::Budget(tokens) = short.level && short.untouched.is_none() {
-            // No budget can be below a mark.
-            prop_assert!(short.tokens_after <= tokens.max(24), "{} of {tokens}", short.tokens_after);
-        }
+    fn a_broken_text_of_any_kind_keeps_all_promises(
+        text in sample::harmed(),
+        level in levels(),
+        failed in any::<bool>(),
+        kind in kinds(),
+    ) {
+        let ours = |handle: &str| handle == HANDLE;
+        let options = Options { failed, query: Some("shelf 17"), ..options(level, kind, &ours) };
+        let held = check(&text, &options);
+        prop_assert!(held.is_ok(), "{}", held.unwrap_err());
     }
 
     #[test]
@@ -168,7 +120,32 @@ proptest! {
 
     #[test]
     fn any_bytes_are_answered(bytes in proptest::collection::vec(any::<u8>(), 0..3_000), level in levels()) {
-        let short = reduce(&bytes, &options(level, None, &|_| false));
-        prop_assert!(short.lossless == short.gaps.is_empty());
+        let held = check(&bytes, &options(level, None, &|_| false));
+        prop_assert!(held.is_ok(), "{}", held.unwrap_err());
     }
+}
+
+#[test]
+fn a_kind_that_was_said_wrongly_breaks_no_budget() {
+    let log: String = (0..90)
+        .map(|n| format!("07:{:02}:{:02} INFO order {n} placed in {} ms\n", n / 60, n % 60, n * 7))
+        .collect();
+    let twice = log.clone() + &log;
+    for kind in Kind::ALL {
+        for tokens in [0, 70, 400] {
+            let held = check(
+                twice.as_bytes(),
+                &options(Level::Budget(tokens), Some(kind), &|handle| handle == HANDLE),
+            );
+            assert!(held.is_ok(), "{kind} {tokens}: {}", held.unwrap_err());
+        }
+    }
+}
+
+#[test]
+fn a_text_that_only_loses_its_overwritten_states_is_shorter() {
+    let states: String = (0..40).map(|n| format!("{:>3}% of {n} shelves sorted\r", n * 5 / 2)).collect();
+    let text: String = (0..20).map(|n| format!("{states}all of shelf {n} is sorted, at last\n")).collect();
+    let short = check(text.as_bytes(), &options(Level::Fold, None, &|handle| handle == HANDLE)).unwrap();
+    assert!(short.text.len() * 10 < text.len(), "{}", short.text);
 }

@@ -37,7 +37,7 @@ pub(super) fn millis(time: Duration) -> f64 {
 }
 
 /// Processor time that this process has used, all its threads together; zero where the system does not say.
-pub(super) fn cpu() -> Duration {
+pub(crate) fn cpu() -> Duration {
     // Linux counts in hundredths of a second here, on every machine Rust runs on.
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
@@ -46,7 +46,7 @@ pub(super) fn cpu() -> Duration {
 }
 
 /// The most memory this process ever had, in bytes; zero where the system does not say.
-pub(super) fn peak_memory() -> u64 {
+pub(crate) fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0) * 1024

@@ -14,7 +14,7 @@ mod figure;
 mod finding;
 mod ingest;
 mod live;
-mod measure;
+pub(crate) mod measure;
 mod project;
 mod simulate;
 

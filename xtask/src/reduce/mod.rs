@@ -6,6 +6,7 @@
 
 mod check;
 mod oracle;
+mod scale;
 mod table;
 
 use std::error::Error;
@@ -47,6 +48,11 @@ struct Side {
 
 /// Reduces every file below the folders, and tells what came of it.
 pub(crate) fn run(paths: &[String]) -> Result<String, Box<dyn Error>> {
+    if let Some((first, rest)) = paths.split_first()
+        && first == "--scale"
+    {
+        return scale::run(rest);
+    }
     let is_asked = |flag: &str| paths.iter().any(|path| path == flag);
     let mut files = Vec::new();
     for path in paths.iter().filter(|path| !path.starts_with("--")) {

@@ -1,8 +1,8 @@
 //! `reduce`: one text, shortened by its structure, its bytes kept.
 
-use super::print_json;
+use super::{print_json, say};
 use crate::args::{Global, HowArgs, LevelArg, ReduceArgs};
-use crate::exit::{Failure, wrong};
+use crate::exit::{Failure, failed, wrong};
 use crate::input::refused;
 use crate::settings::Settings;
 use crate::terminal::write_bytes;
@@ -27,15 +27,32 @@ pub(crate) async fn run(
     let bytes = text(&wanted.file)?;
     let input = json!({ "file": wanted.file.to_string_lossy() }).to_string();
     let output = Output { bytes: &bytes, tool: "reduce", input: &input, failed: false };
-    let engine = settings.write().await?;
     let wish = how.wanted(wanted.command.as_deref(), &exact);
-    let kept = output.shorten(&engine.session(how.session.clone()), Keep::IfReduced, &wish).await?;
-    if global.json {
-        print_json(&report(&kept))?;
-    } else {
-        write_bytes(kept.reduced.text.as_bytes())?;
+    match kept(settings, &how, &output, &wish).await {
+        Ok(kept) if global.json => print_json(&report(&kept))?,
+        Ok(kept) => write_bytes(kept.reduced.text.as_bytes())?,
+        // What came through a pipe is nowhere else.
+        Err(failure) => {
+            if global.json {
+                print_json(&json!({ "text": String::from_utf8_lossy(&bytes), "handle": null }))?;
+            } else {
+                write_bytes(&bytes)?;
+            }
+            say(global, "wunderblock: the text is not kept, and shown in full");
+            return Ok(failed(&failure, false));
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+async fn kept(
+    settings: &Settings,
+    how: &How<'_>,
+    output: &Output<'_>,
+    wish: &Wanted<'_>,
+) -> Result<Kept, Failure> {
+    let engine = settings.write().await?;
+    Ok(output.shorten(&engine.session(how.session.clone()), Keep::IfReduced, wish).await?)
 }
 
 /// Exact tokens of the o200k vocabulary.

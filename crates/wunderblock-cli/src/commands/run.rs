@@ -3,25 +3,29 @@
 //! A prefix must cost next to nothing and must never be in the way: no vocabulary is loaded (a token is taken for four
 //! bytes), and whatever goes wrong on our side, the command's own output and exit code reach the caller.
 
-use super::reduce::{How, MAX_BYTES, report};
+mod running;
+mod signals;
+
+use super::reduce::{How, report};
 use super::{print_json, say};
 use crate::args::{Global, RunArgs};
 use crate::exit::{FAILED, Failure, USAGE};
 use crate::settings::Settings;
+use running::Running;
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
-use std::thread::JoinHandle;
+use std::process::{Command, ExitCode, ExitStatus};
 use wunderblock::{Engine, Keep, Kept, Output};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &RunArgs) -> Result<ExitCode, Failure> {
     let how = How::of(&wanted.how)?;
     let (out, err) = (Sink::of(&std::io::stdout()), Sink::of(&std::io::stderr()));
     let mut command = command(wanted)?;
+    let mut signals = signals::Signals::heed()?;
     let running = match (global.json, out, err) {
         (true, ..) => Running::both(&mut command)?,
         (false, Sink::Pipe(one), Sink::Pipe(other)) if one == other => Running::both(&mut command)?,
@@ -29,9 +33,17 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &RunArgs) 
     };
     // The ledger is opened while the command works: then it costs no time.
     let engine = if running.is_read() { Some(settings.write().await) } else { None };
-    let written = running.end()?;
+    signals.pass_on(running.pid());
+    let written = running.end(signals)?;
     let line = wanted.command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
     let code = code(written.status);
+    if written.left {
+        say(
+            global,
+            "wunderblock: the command left something running that still holds its output; what that writes from here on \
+             is not kept",
+        );
+    }
     let mut told = Value::Null;
     for (bytes, to) in [(written.out, To::Out), (written.err, To::Err)] {
         // That a command ran is kept though it said nothing; that it did not complain is not.
@@ -110,15 +122,19 @@ enum To {
 }
 
 impl To {
-    fn write(self, bytes: &[u8]) -> std::io::Result<()> {
+    fn stream(self) -> Box<dyn Write> {
         match self {
-            Self::Out => {
-                let mut out = std::io::stdout().lock();
-                out.write_all(bytes)?;
-                out.flush()
-            }
-            Self::Err => std::io::stderr().lock().write_all(bytes),
+            Self::Out => Box::new(std::io::stdout().lock()),
+            Self::Err => Box::new(std::io::stderr().lock()),
         }
+    }
+
+    /// Writes. That whoever read it has gone is no failure: the command's exit code is still the answer.
+    fn write(self, bytes: &[u8]) -> std::io::Result<()> {
+        let mut to = self.stream();
+        to.write_all(bytes)
+            .and_then(|()| to.flush())
+            .or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
     }
 }
 
@@ -130,79 +146,6 @@ fn command(wanted: &RunArgs) -> Result<Command, Failure> {
     let mut command = Command::new(program);
     command.args(arguments);
     Ok(command)
-}
-
-/// A command at work, and those who read what it writes. None: that stream was left alone.
-struct Running {
-    child: Child,
-    out: Option<Reader>,
-    err: Option<Reader>,
-}
-
-type Reader = JoinHandle<std::io::Result<Vec<u8>>>;
-
-/// What a command wrote, and how it ended.
-struct Written {
-    status: ExitStatus,
-    out: Option<Vec<u8>>,
-    err: Option<Vec<u8>>,
-}
-
-impl Running {
-    /// Both streams through one pipe, in the order in which they were written.
-    fn both(command: &mut Command) -> Result<Self, Failure> {
-        let (reader, writer) = std::io::pipe()?;
-        command.stdout(writer.try_clone()?).stderr(writer);
-        let child = command.spawn().map_err(|error| not_started(command, &error))?;
-        // The command keeps copies of the pipe's end; while it has them the reader would wait for ever.
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        Ok(Self { child, out: Some(read(reader, To::Out)), err: None })
-    }
-
-    fn apart(command: &mut Command, (out, err): (bool, bool)) -> Result<Self, Failure> {
-        let stdio = |is_pipe| if is_pipe { Stdio::piped() } else { Stdio::inherit() };
-        command.stdout(stdio(out)).stderr(stdio(err));
-        let mut child = command.spawn().map_err(|error| not_started(command, &error))?;
-        let out = child.stdout.take().map(|stdout| read(stdout, To::Out));
-        let err = child.stderr.take().map(|stderr| read(stderr, To::Err));
-        Ok(Self { child, out, err })
-    }
-
-    fn is_read(&self) -> bool {
-        self.out.is_some() || self.err.is_some()
-    }
-
-    fn end(mut self) -> Result<Written, Failure> {
-        let out = self.out.map(joined).transpose()?;
-        let err = self.err.map(joined).transpose()?;
-        Ok(Written { status: self.child.wait()?, out, err })
-    }
-}
-
-fn read(reader: impl Read + Send + 'static, to: To) -> Reader {
-    std::thread::spawn(move || all(reader, to))
-}
-
-fn joined(reader: Reader) -> std::io::Result<Vec<u8>> {
-    reader
-        .join()
-        .unwrap_or_else(|_| Err(std::io::Error::other("the reader of the command's output ended early")))
-}
-
-/// All that comes, up to the size that is held; the rest passes by, and so does then what was held.
-fn all(mut reader: impl Read, to: To) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    reader.by_ref().take(MAX_BYTES).read_to_end(&mut bytes)?;
-    let mut next = [0; 1];
-    if bytes.len() as u64 == MAX_BYTES && reader.read(&mut next)? == 1 {
-        to.write(&std::mem::take(&mut bytes))?;
-        to.write(&next)?;
-        match to {
-            To::Out => std::io::copy(&mut reader, &mut std::io::stdout().lock())?,
-            To::Err => std::io::copy(&mut reader, &mut std::io::stderr().lock())?,
-        };
-    }
-    Ok(bytes)
 }
 
 fn not_started(command: &Command, error: &std::io::Error) -> Failure {

@@ -159,3 +159,92 @@ fn what_is_asked_wrongly_is_said() {
     assert!(missing.err.contains("cannot be read"), "{}", missing.err);
     desk.run(&["run"]).exits(2);
 }
+
+/// A signal for a process, or for the group it leads.
+fn signal(of: &str, name: &str) {
+    let sent = std::process::Command::new("sh").args(["-c", &format!("kill -s {name} -- {of}")]).status();
+    assert!(sent.expect("sh runs").success());
+}
+
+/// Runs a script under `run` in a group of its own, and signals it or the group once it has said a word.
+fn signalled(script: &str, name: &str, group: bool) -> (Option<i32>, String) {
+    use std::io::Read;
+    use std::os::unix::process::CommandExt;
+    let desk = Desk::new();
+    desk.write("script", script);
+    let mut command = desk.command(&["run", "--", "sh", "script"]);
+    command.process_group(0).stdout(std::process::Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    while !desk.path("begun").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    signal(&format!("{}{}", if group { "-" } else { "" }, child.id()), name);
+    let mut out = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    (child.wait().unwrap().code(), out)
+}
+
+#[test]
+fn what_a_command_wrote_before_a_signal_is_shown() {
+    let sleeps = "echo one; echo two; touch begun; sleep 20; echo late";
+    assert_eq!(signalled(sleeps, "INT", true), (Some(130), "one\ntwo\n".to_owned()));
+    assert_eq!(signalled(sleeps, "TERM", true), (Some(143), "one\ntwo\n".to_owned()));
+    // One that reached `run` alone is passed on.
+    let replaced = "echo one; echo two; touch begun; exec sleep 20";
+    assert_eq!(signalled(replaced, "TERM", false), (Some(143), "one\ntwo\n".to_owned()));
+    assert_eq!(signalled(replaced, "HUP", false), (Some(129), "one\ntwo\n".to_owned()));
+    // A command that goes on in its own way ends with its own code.
+    let goes_on = "trap 'echo caught; exit 7' INT; echo one; touch begun; sleep 20 & wait; echo late";
+    assert_eq!(signalled(goes_on, "INT", true), (Some(7), "one\ncaught\n".to_owned()));
+}
+
+#[test]
+fn what_a_command_leaves_running_is_not_waited_for() {
+    let desk = Desk::new();
+    let begun = std::time::Instant::now();
+    let done = desk.run(&["run", "--", "sh", "-c", "sleep 60 & echo $! > pid; echo done"]).exits(0);
+    assert!(begun.elapsed().as_secs() < 40);
+    assert_eq!(done.out, "done\n");
+    assert!(done.err.contains("left something running"), "{}", done.err);
+    desk.shell("kill $(cat pid)").exits(0);
+    // What is still on its way when a command ends is.
+    let late = desk.run(&["run", "--", "sh", "-c", "(sleep 1; echo late) & echo done"]).exits(0);
+    assert_eq!((late.out.as_str(), late.err.as_str()), ("done\nlate\n", ""));
+}
+
+#[test]
+fn a_disk_that_is_full_costs_no_output() {
+    let desk = Desk::new();
+    let noise: String = (0..60_000_u64).fold(log(), |mut text, n| {
+        let card = (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let _ = writeln!(text, "2031-05-04 08:00:00 INFO books.card read {card:016x}");
+        text
+    });
+    desk.write("noise.log", &noise);
+    // In blocks of 512 or 1,024 bytes: less than the ledger would need.
+    let full = "ulimit -f 600; $WB run -- sh -c 'cat noise.log; exit 4'; echo \"code $?\"";
+    let done = desk.shell(&format!("({full}) | cat")).exits(0);
+    assert!(done.out == format!("{noise}code 4\n"), "{} bytes", done.out.len());
+    assert!(done.err.contains("not kept, and shown in full"), "{}", done.err);
+    let done = desk.shell("(ulimit -f 600; cat noise.log | $WB reduce; echo \"code $?\") | cat").exits(0);
+    assert!(done.out == format!("{noise}code 1\n"), "{} bytes", done.out.len());
+    assert!(done.err.contains("not kept, and shown in full"), "{}", done.err);
+    desk.run(&["doctor"]).exits(0);
+}
+
+#[test]
+fn what_is_no_text_is_one_mark() {
+    let desk = Desk::new();
+    let bytes: Vec<u8> = (0..6_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    desk.write("noise.bin", &bytes);
+    let done = desk.run(&["run", "--", "cat", "noise.bin"]).exits(0);
+    assert!(done.out.starts_with("⟨… bytes 1–6000: 6000 bytes, no text · wb:"), "{}", done.out);
+    assert_eq!(done.out.lines().count(), 1);
+    let handle = done.out.trim_end().rsplit("· ").next().unwrap().trim_end_matches('⟩').to_owned();
+    assert_eq!(desk.run_bytes(&["read", &handle]).stdout, bytes);
+    // A reader that goes away early changes no exit code.
+    let early = "{ $WB run -- sh -c 'seq 100000; exit 5'; echo $? > code; } | head -1; cat code";
+    assert_eq!(desk.shell(early).exits(0).out, "1\n5\n");
+    // What comes on stdin is the command's.
+    assert_eq!(desk.feed(&["run", "--", "tr", "a-z", "A-Z"], "loud\n").exits(0).out, "LOUD\n");
+}

@@ -271,7 +271,7 @@ fn stands_for(pieces: &[Piece], source: &str) -> bool {
 fn undone(code: &str) -> Option<String> {
     let (head, body) = code.strip_prefix("⟨=")?.strip_suffix("⟨=⟩")?.split_once('⟩')?;
     let (name, args) = head.split_once(' ').unwrap_or((head, ""));
-    undo_code(name, args, body)
+    undo_code(name, (args, body), usize::MAX)
 }
 
 /// What a handle adds to a mark, and the mark of a stretch of bytes, about.

@@ -128,8 +128,8 @@ pub(super) fn read(args: &str) -> (String, Vec<&str>) {
     (others.join(" "), prefixes.map(|prefixes| prefixes.split('|').collect()).unwrap_or_default())
 }
 
-/// A document with the beginnings in their places again.
-pub(super) fn expand(plain: &str, prefixes: &[&str]) -> Option<String> {
+/// A document with the beginnings in their places again. None where that is more than `room` bytes.
+pub(super) fn expand(plain: &str, prefixes: &[&str], room: usize) -> Option<String> {
     let tree = Tree::whole(plain, 0, true).ok()?;
     let mut out = String::with_capacity(plain.len() * 2);
     let mut from = 0;
@@ -142,6 +142,9 @@ pub(super) fn expand(plain: &str, prefixes: &[&str]) -> Option<String> {
             let digit = said.chars().next()?.to_digit(10)?;
             out.push_str(prefixes.get((digit as usize).checked_sub(1)?)?);
             from += 1;
+        }
+        if out.len() > room {
+            return None;
         }
     }
     out.push_str(plain.get(from..)?);

@@ -15,14 +15,17 @@ struct Open<'l> {
 }
 
 impl Layout {
-    /// The document as it was laid out.
-    pub(super) fn print(&self, tree: &Tree<'_>, out: &mut String) {
+    /// The document as it was laid out. None where that is more than `room` bytes: what is indented grows with its depth.
+    pub(super) fn print(&self, tree: &Tree<'_>, out: &mut String, room: usize) -> Option<()> {
         let needs = |fit| matches!(fit, Fit::Width(_) | Fit::Height(_));
         let sizes = (needs(self.objects) || needs(self.arrays)).then(|| Sizes::of(tree, self));
         let mut open: Vec<Open<'_>> = Vec::new();
         let (mut decided, mut but) = (0u32, self.but.iter().copied().peekable());
         for at in 0..tree.nodes.len() {
-            self.close(&mut open, at, out);
+            self.close(&mut open, at, out, room)?;
+            if out.len() > room {
+                return None;
+            }
             let depth = open.len();
             if let Some(outer) = open.last_mut() {
                 if outer.written > 0 && !(self.lines && depth == 1) {
@@ -75,17 +78,21 @@ impl Layout {
             let flat = flat && own.is_none();
             open.push(Open { end: tree.node(at).next as usize, close, flat, own: spaces, written: 0 });
         }
-        self.close(&mut open, usize::MAX, out);
+        self.close(&mut open, usize::MAX, out, room)
     }
 
-    fn close(&self, open: &mut Vec<Open<'_>>, at: usize, out: &mut String) {
+    fn close(&self, open: &mut Vec<Open<'_>>, at: usize, out: &mut String, room: usize) -> Option<()> {
         while let Some(outer) = open.pop_if(|outer| outer.end <= at) {
             match outer.own {
                 Some((_, last)) => out.push_str(last),
                 None => self.line(open.len(), out),
             }
             out.push_str(outer.close);
+            if out.len() > room {
+                return None;
+            }
         }
+        Some(())
     }
 
     fn line(&self, depth: usize, out: &mut String) {

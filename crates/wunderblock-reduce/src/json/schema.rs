@@ -17,7 +17,7 @@ const NESTED: usize = 3;
 /// An object with more different keys than this over all rows is a map, not a record.
 const WIDE: usize = 48;
 /// A table has at most so many columns: one cannot count commas beyond.
-const COLUMNS: usize = 48;
+pub(super) const COLUMNS: usize = 48;
 /// An object of at least so many objects is a map.
 const MAP: usize = 6;
 /// Paths followed in all.

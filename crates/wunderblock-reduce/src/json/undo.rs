@@ -5,27 +5,28 @@
 use super::cell;
 use super::layout::Layout;
 use super::prefix;
-use super::schema::{Cells, Column, Schema};
+use super::schema::{COLUMNS, Cells, Column, Schema};
 use super::tree::Tree;
 
 /// Tables in tables are written less deep than this.
 const DEEPEST: usize = 12;
 
-/// What a code of this module stands for. None for one of another module's, or one that is broken.
-pub(crate) fn undo_code(name: &str, args: &str, body: &str) -> Option<String> {
+/// What a code of this module stands for. None for one of another module's, one that is broken, or one that stands for
+/// more than `room` bytes: a row of one byte may stand for any number.
+pub(crate) fn undo_code(name: &str, (args, body): (&str, &str), room: usize) -> Option<String> {
     if name != "json" {
         return None;
     }
     let (args, prefixes) = prefix::read(args);
     let layout = Layout::read(&args)?;
-    let mut reader = Reader { text: body, at: 0, out: String::with_capacity(body.len() * 2) };
+    let mut reader = Reader { text: body, at: 0, out: String::with_capacity(body.len() * 2), room };
     reader.value(0)?;
     if reader.at != body.len() {
         return None;
     }
     let mut plain = reader.out;
     if !prefixes.is_empty() {
-        plain = prefix::expand(&plain, &prefixes)?;
+        plain = prefix::expand(&plain, &prefixes, room)?;
     }
     if layout == Layout::compact() {
         return Some(plain);
@@ -35,7 +36,7 @@ pub(crate) fn undo_code(name: &str, args: &str, body: &str) -> Option<String> {
         return None;
     }
     let mut out = String::with_capacity(plain.len() * 2);
-    layout.print(&tree, &mut out);
+    layout.print(&tree, &mut out, room)?;
     Some(out)
 }
 
@@ -43,6 +44,8 @@ struct Reader<'t> {
     text: &'t str,
     at: usize,
     out: String,
+    /// How much may be written.
+    room: usize,
 }
 
 /// An object that is put together from its leaves.
@@ -76,6 +79,10 @@ impl<'t> Reader<'t> {
         self.out.push_str(self.text.get(self.at..to)?);
         self.at = to;
         Some(())
+    }
+
+    fn has_room(&self) -> Option<()> {
+        (self.out.len() <= self.room).then_some(())
     }
 
     /// Whether a cell or a row ends here.
@@ -190,6 +197,10 @@ impl<'t> Reader<'t> {
                 }
                 _ => Cells::Any,
             };
+            // As many as are ever written: each is looked at for each row.
+            if columns.len() >= COLUMNS {
+                return None;
+            }
             columns.push(Column { path, cells });
             if !self.eat(b',') {
                 return Some(Schema { columns, places: Vec::new() });
@@ -223,6 +234,7 @@ impl<'t> Reader<'t> {
 
     /// A row: what the columns and the cells say, as an object.
     fn row(&mut self, schema: &Schema, by_key: bool, level: usize) -> Option<()> {
+        self.has_room()?;
         if let Some(end) = cell::mark(self.bytes(), self.at) {
             return self.copy(end);
         }
@@ -271,6 +283,7 @@ impl<'t> Reader<'t> {
         object: &mut Object<'t>,
         (key, level): (Option<&str>, usize),
     ) -> Option<()> {
+        self.has_room()?;
         if let Some(end) = cell::mark(self.bytes(), self.at) {
             self.comma(object);
             return self.copy(end);

@@ -14,8 +14,9 @@ const WIDEST: usize = 4096;
 pub(super) fn pack(text: &str) -> Option<String> {
     memchr::memchr(b'|', text.as_bytes())?;
     let lines: Vec<&str> = text.split('\n').collect();
-    let mut out = String::with_capacity(text.len());
-    let (mut at, mut packed) = (0, false);
+    let mut out = String::new();
+    // Where the run begins in the text, and up to where the text is written.
+    let (mut at, mut start, mut kept) = (0, 0, 0);
     while let Some(line) = lines.get(at) {
         let widths = widths(line);
         let alike = |line: &&&str| {
@@ -23,20 +24,21 @@ pub(super) fn pack(text: &str) -> Option<String> {
         };
         let end = at + lines.get(at..)?.iter().take_while(alike).count().max(1);
         let run = lines.get(at..end)?;
-        let source = run.join("\n");
+        let source_end = start + run.iter().map(|line| line.len() + 1).sum::<usize>() - 1;
+        let source = text.get(start..source_end)?;
         let code = widths.filter(|_| run.len() >= FEWEST).map(|widths| write(run, &widths));
-        match code.filter(|code| weigh::pays(weigh::tokens(&source), weigh::tokens(code))) {
-            Some(code) => {
-                out.push_str(&code);
-                packed = true;
-            }
-            None => out.push_str(&source),
+        if let Some(code) = code.filter(|code| weigh::pays(weigh::tokens(source), weigh::tokens(code))) {
+            out.push_str(text.get(kept..start)?);
+            out.push_str(&code);
+            kept = source_end;
         }
-        out.push('\n');
-        at = end;
+        (at, start) = (end, source_end + 1);
     }
-    out.pop();
-    packed.then_some(out)
+    if kept == 0 {
+        return None;
+    }
+    out.push_str(text.get(kept..)?);
+    Some(out)
 }
 
 /// How wide the cells are, in characters.

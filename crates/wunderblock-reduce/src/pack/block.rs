@@ -4,7 +4,6 @@
 //!
 //! Numbers are those of the text's own lines, from 1, so this is only for texts from which no line was left out.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -29,12 +28,11 @@ pub(super) fn pack(text: &str) -> Option<String> {
     let lines = Lines::of(text);
     let hasher = RandomState::new();
     let hashes: Vec<u64> = (0..lines.len()).map(|line| hasher.hash_one(whole(&lines, line))).collect();
-    let mut seen: HashMap<[u64; FEWEST], usize> = HashMap::with_capacity(lines.len());
-    let mut out = String::with_capacity(text.len());
+    let mut seen = Seen::of(&hashes);
+    let mut out = String::new();
     let (mut at, mut kept, mut packed) = (0, 0, false);
     while at < lines.len() {
-        let key = key(&hashes, at);
-        let found = key.and_then(|key| seen.get(&key).copied());
+        let found = key(&hashes, at).and_then(|key| seen.find(&hashes, key));
         let run = found.map_or(0, |first| common(&lines, first, at));
         let span = lines.spans(at..at + run);
         let block = text.get(span).unwrap_or("");
@@ -49,22 +47,65 @@ pub(super) fn pack(text: &str) -> Option<String> {
         // A repetition too light to be replaced is stepped over whole: it was compared once and is not compared again.
         for line in at..at + run.max(1) {
             if let Some(key) = self::key(&hashes, line) {
-                seen.entry(key).or_insert(line);
+                seen.note(&hashes, key, line);
             }
         }
         at += run.max(1);
     }
+    if !packed {
+        return None;
+    }
     out.push_str(text.get(lines.spans(kept..lines.len())).unwrap_or(""));
-    packed.then_some(out)
+    Some(out)
 }
+
+/// Where blocks were first seen, by how they begin: numbers of lines, and nothing else, since there are as many as lines.
+struct Seen {
+    /// The line, from 1, at the first free place from its block's own on; 0: free.
+    slots: Vec<u32>,
+}
+
+impl Seen {
+    fn of(hashes: &[u64]) -> Self {
+        Self { slots: vec![0; (hashes.len() * 3 / 2 + 1).next_power_of_two()] }
+    }
+
+    /// The slot that a block has, or would have, and the line in it.
+    fn slot(&self, hashes: &[u64], block: &[u64]) -> (usize, Option<usize>) {
+        let mixed = block.iter().fold(0u64, |mixed, hash| (mixed.rotate_left(21) ^ hash).wrapping_mul(MIX));
+        let mut at = (mixed >> 20) as usize & (self.slots.len() - 1);
+        loop {
+            let line = self.slots.get(at).and_then(|line| (*line as usize).checked_sub(1));
+            if line.is_none_or(|line| hashes.get(line..line + FEWEST) == Some(block)) {
+                return (at, line);
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    fn find(&self, hashes: &[u64], block: &[u64]) -> Option<usize> {
+        self.slot(hashes, block).1
+    }
+
+    fn note(&mut self, hashes: &[u64], block: &[u64], line: usize) {
+        if let (at, None) = self.slot(hashes, block)
+            && let (Some(slot), Ok(line)) = (self.slots.get_mut(at), u32::try_from(line + 1))
+        {
+            *slot = line;
+        }
+    }
+}
+
+/// An odd number with its bits all over (the golden ratio's).
+const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Whether lines are missing already: then numbers would not be those of the source.
 fn has_gap(text: &str) -> bool {
     crate::mark::gaps(text).next().is_some()
 }
 
-fn key(hashes: &[u64], at: usize) -> Option<[u64; FEWEST]> {
-    let key: [u64; FEWEST] = hashes.get(at..at + FEWEST)?.try_into().ok()?;
+fn key(hashes: &[u64], at: usize) -> Option<&[u64]> {
+    let key = hashes.get(at..at + FEWEST)?;
     // Equal lines in a row are counted, not pointed at.
     key.windows(2).any(|two| two.first() != two.last()).then_some(key)
 }

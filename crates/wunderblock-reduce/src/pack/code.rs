@@ -13,9 +13,12 @@ const MAX_DEPTH: usize = 12;
 const MAX_TAG: usize = 64 << 10;
 
 /// The written text of a packed one. None where a code is broken, or would grow beyond all measure.
-pub(in crate::pack) fn undo(text: &str, decode: &dyn Fn(Code<'_>) -> Option<String>) -> Option<String> {
+pub(in crate::pack) fn undo(
+    text: &str,
+    decode: &dyn Fn(Code<'_>) -> Option<String>,
+    mut room: Room,
+) -> Option<String> {
     let finder = memchr::memmem::Finder::new(OPEN.as_bytes());
-    let mut room = Room::of(text.len());
     let mut out = String::with_capacity(text.len());
     let mut open: Vec<(&str, String, Index)> = Vec::new();
     let mut index = Index::default();
@@ -46,8 +49,7 @@ pub(in crate::pack) fn undo(text: &str, decode: &dyn Fn(Code<'_>) -> Option<Stri
             let (name, args) = tag.split_once(' ').unwrap_or((tag, ""));
             let said = decode(Code { name, args, body: &out, room: room.0 })?;
             room.take(said.len())?;
-            (out, index) = (outer, outer_index);
-            out.push_str(&said);
+            (out, index) = (joined(outer, said), outer_index);
         } else if let Some(times) = tag.strip_prefix('×') {
             super::repeat::undo(times, &mut out, &mut room)?;
         } else if let Some(lines) = tag.strip_prefix("↑ ") {
@@ -66,6 +68,16 @@ pub(in crate::pack) fn undo(text: &str, decode: &dyn Fn(Code<'_>) -> Option<Stri
     Some(out)
 }
 
+/// One text after another, the longer of the two where it is: there is no second copy of what is large.
+fn joined(mut one: String, mut other: String) -> String {
+    if one.len() < other.len() {
+        other.insert_str(0, &one);
+        return other;
+    }
+    one.push_str(&other);
+    one
+}
+
 /// A code, the codes in its body undone.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::pack) struct Code<'t> {
@@ -81,8 +93,13 @@ pub(in crate::pack) struct Code<'t> {
 pub(in crate::pack) struct Room(usize);
 
 impl Room {
-    fn of(bytes: usize) -> Self {
-        Self((256 << 20) + bytes.saturating_mul(16))
+    pub(in crate::pack) fn of(text: &str) -> Self {
+        Self((256 << 20) + text.len().saturating_mul(16))
+    }
+
+    /// For a look only.
+    pub(in crate::pack) fn small(text: &str) -> Self {
+        Self((32 << 20) + text.len().saturating_mul(16))
     }
 
     pub(in crate::pack) fn take(&mut self, bytes: usize) -> Option<()> {
@@ -141,8 +158,8 @@ mod tests {
             ("⟨=up", None),
             ("⟨=up⟨=⟩⟩", None),
         ] {
-            assert_eq!(undo(text, &shout).as_deref(), expected, "{text}");
+            assert_eq!(undo(text, &shout, Room::of(text)).as_deref(), expected, "{text}");
         }
-        assert_eq!(undo(&"⟨=up⟩".repeat(100_000), &shout), None);
+        assert_eq!(undo(&"⟨=up⟩".repeat(100_000), &shout, Room::of("")), None);
     }
 }

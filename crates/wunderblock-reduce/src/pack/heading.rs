@@ -30,8 +30,8 @@ pub(super) fn pack_results(text: &str) -> Option<String> {
     let separates =
         |at: usize| lines.get(at) == Some(&"--") && paths.get(at + 1).is_some_and(Option::is_some);
     let within = |at: usize| paths.get(at).is_some_and(Option::is_some) || (at > 0 && separates(at));
-    each_run(&lines, within, |run| {
-        let mut body = String::new();
+    each_run(text, &lines, within, |run| {
+        let mut body = "⟨=under⟩\n".to_owned();
         let mut last = None;
         for (line, path) in lines.get(run.clone())?.iter().zip(paths.get(run)?) {
             let Some(path) = path else {
@@ -50,7 +50,7 @@ pub(super) fn pack_results(text: &str) -> Option<String> {
             body.push_str(line.get(path.len() + 1..)?);
             body.push('\n');
         }
-        Some(("under".to_owned(), body))
+        Some(body)
     })
 }
 
@@ -105,6 +105,7 @@ pub(super) fn pack_paths(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.split('\n').collect();
     let split = |at: usize| lines.get(at).and_then(|line| directory(line));
     each_run(
+        text,
         &lines,
         |at| split(at).is_some(),
         |run| {
@@ -115,7 +116,7 @@ pub(super) fn pack_paths(text: &str) -> Option<String> {
             } else {
                 shared
             };
-            let mut body = String::new();
+            let mut body = format!("⟨={}⟩\n", format!("dirs {shared}").trim_end());
             let mut last = None;
             for (size, directory, name) in all {
                 if last != Some(directory) {
@@ -128,7 +129,7 @@ pub(super) fn pack_paths(text: &str) -> Option<String> {
                 body.push_str(name);
                 body.push('\n');
             }
-            Some((format!("dirs {shared}").trim_end().to_owned(), body))
+            Some(body)
         },
     )
 }
@@ -150,34 +151,38 @@ fn common<'t>(one: &'t str, other: &str) -> &'t str {
     end.and_then(|end| one.get(..=end)).unwrap_or("")
 }
 
-/// Writes each run of such lines as a code, where it pays. None where it does nowhere.
+/// Writes each run of such lines as a code, where it pays. None where it does nowhere. `write` leaves it open.
 fn each_run(
+    text: &str,
     lines: &[&str],
     within: impl Fn(usize) -> bool,
-    write: impl Fn(std::ops::Range<usize>) -> Option<(String, String)>,
+    write: impl Fn(std::ops::Range<usize>) -> Option<String>,
 ) -> Option<String> {
     let mut out = String::new();
-    let (mut at, mut packed) = (0, false);
+    // Where the run begins in the text, and up to where the text is written.
+    let (mut at, mut start, mut kept) = (0, 0, 0);
     while at < lines.len() {
         let mut end = at;
         while end < lines.len() && within(end) {
             end += 1;
         }
-        let source = lines.get(at..end.max(at + 1))?.join("\n");
+        let run = lines.get(at..end.max(at + 1))?;
+        let source_end = start + run.iter().map(|line| line.len() + 1).sum::<usize>() - 1;
+        let source = text.get(start..source_end)?;
         let code = Some(()).filter(|()| end - at >= FEWEST).and_then(|()| write(at..end));
-        let code = code.map(|(tag, body)| format!("⟨={tag}⟩\n{body}{CLOSE}"));
-        match code.filter(|code| weigh::pays(weigh::tokens(&source), weigh::tokens(code))) {
-            Some(code) => {
-                out.push_str(&code);
-                packed = true;
-            }
-            None => out.push_str(&source),
+        let code = code.map(|code| code + CLOSE);
+        if let Some(code) = code.filter(|code| weigh::pays(weigh::tokens(source), weigh::tokens(code))) {
+            out.push_str(text.get(kept..start)?);
+            out.push_str(&code);
+            kept = source_end;
         }
-        out.push('\n');
-        at = end.max(at + 1);
+        (at, start) = (end.max(at + 1), source_end + 1);
     }
-    out.pop();
-    packed.then_some(out)
+    if kept == 0 {
+        return None;
+    }
+    out.push_str(text.get(kept..)?);
+    Some(out)
 }
 
 /// The results under their headings.

@@ -12,7 +12,7 @@ mod template;
 mod terminal;
 mod weigh;
 
-use code::Code;
+use code::{Code, Room};
 
 use crate::kind::Kind;
 use crate::mark;
@@ -89,12 +89,23 @@ fn takes_templates(kind: Kind) -> bool {
 
 /// The written text a packed one stands for. None where a code is broken.
 pub(crate) fn undo(text: &str) -> Option<String> {
-    code::undo(text, &decode)
+    code::undo(text, &decode, Room::of(text))
 }
 
-/// Whether a text holds codes of ours: then it was packed before.
+/// Whether a written text says a source, and nothing is missing.
+pub(crate) fn stands_for(written: &str, text: &str) -> bool {
+    if written.contains(OPEN_CODE) {
+        undo(written).is_some_and(|written| mark::is_escaped(&written, text))
+    } else {
+        mark::is_escaped(written, text)
+    }
+}
+
+/// Whether a text holds codes of ours: then it was packed before. A text that stands for very much more than it has is
+/// not written out to find that out: whoever writes a text can write a code.
 pub(crate) fn is_packed(text: &str) -> bool {
-    text.contains(OPEN_CODE) && undo(text).is_some_and(|written| written != text)
+    text.contains(OPEN_CODE)
+        && code::undo(text, &decode, Room::small(text)).is_some_and(|written| written != text)
 }
 
 fn decode(code: Code<'_>) -> Option<String> {
@@ -106,7 +117,7 @@ fn decode(code: Code<'_>) -> Option<String> {
         "ansi" => terminal::undo_colours(code),
         "crlf" => Some(code.body.replace('\n', "\r\n")),
         "cr" => terminal::undo_states(code),
-        "json" | "rows" => crate::json::undo_code(code.name, code.args, code.body),
+        "json" | "rows" => crate::json::undo_code(code.name, (code.args, code.body), code.room),
         _ => None,
     }
 }
@@ -231,5 +242,17 @@ mod tests {
         assert_eq!(undo(&bomb), None);
         let rows = format!("⟨=t⟩\n{}{{}}\nx\n{}⟨=⟩", "y".repeat(1 << 20), "\n".repeat(1 << 20));
         assert_eq!(undo(&rows), None);
+        // One row of many lines, each of them with the value above.
+        let value = "x".repeat(1 << 20);
+        let one = format!("⟨=t 100000 1⟩\n{}a {value}\n⟨=⟩", "a {}\n".repeat(100_000));
+        assert_eq!(undo(&one), None);
+        // Rows of one byte, each with the usual value; members that are indented ever deeper; a colon that is a book.
+        let table = format!("⟨=json⟩[9 items: a,b=\"{value}\"{}]⟨=⟩", ";".repeat(1 << 20));
+        assert_eq!(undo(&table), None);
+        let deep = format!("⟨=json indent=64⟩{}{}⟨=⟩", "[".repeat(100_000), "]".repeat(100_000));
+        assert_eq!(undo(&deep), None);
+        let colon =
+            format!("⟨=json colon={}⟩{{{}\"a\":1}}⟨=⟩", "_".repeat(60_000), "\"a\":1,".repeat(100_000));
+        assert_eq!(undo(&colon), None);
     }
 }

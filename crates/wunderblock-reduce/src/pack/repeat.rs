@@ -8,8 +8,9 @@ use crate::mark::OPEN;
 
 /// Runs of equal lines as one line and a count, where that is shorter.
 pub(super) fn pack(text: &str) -> Option<String> {
-    let mut out = String::with_capacity(text.len());
-    let mut packed = false;
+    let mut out = String::new();
+    // Where the lines begin, and up to where the text is written.
+    let (mut at, mut kept) = (0, 0);
     let mut lines = text.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
         let mut times = 1usize;
@@ -17,18 +18,21 @@ pub(super) fn pack(text: &str) -> Option<String> {
             lines.next();
             times += 1;
         }
+        let end = at + times * line.len();
         if times > 1 && is_worth_it(line, times) {
-            packed = true;
+            out.push_str(text.get(kept..at)?);
+            kept = end;
             out.push_str(line.strip_suffix('\n').unwrap_or(line));
             let _ = write!(out, " ⟨=×{times}⟩");
             out.push('\n');
-        } else {
-            for _ in 0..times {
-                out.push_str(line);
-            }
         }
+        at = end;
     }
-    packed.then_some(out)
+    if kept == 0 {
+        return None;
+    }
+    out.push_str(text.get(kept..)?);
+    Some(out)
 }
 
 /// A count weighs about eight tokens. Blank lines weigh next to nothing: only a long run of them pays.
@@ -48,9 +52,14 @@ pub(super) fn undo(times: &str, out: &mut String, room: &mut Room) -> Option<()>
     let start = out.rfind('\n').map_or(0, |at| at + 1);
     let line = out.get(start..)?.to_owned();
     room.take((line.len() + 1).checked_mul(times)?)?;
-    for _ in 1..times {
-        out.push('\n');
-        out.push_str(&line);
+    let from = out.len();
+    let more = (line.len() + 1) * (times - 1);
+    out.push('\n');
+    out.push_str(&line);
+    // Doubled, not added one by one: a count of millions is as fast as their bytes.
+    while out.len() - from < more {
+        let there = out.len() - from;
+        out.extend_from_within(from..from + there.min(more - there));
     }
     Some(())
 }

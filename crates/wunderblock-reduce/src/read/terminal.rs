@@ -9,22 +9,26 @@ const ESCAPE: u8 = 0x1b;
 const BACKSPACE: u8 = 0x08;
 
 /// The text without terminal controls, and how many bytes went with them. Of a line that was written over with `\r` its
-/// last state stays, as a terminal would show it.
-pub(crate) fn plain(text: &str) -> (String, u64) {
+/// last state stays, as a terminal would show it. `alike` is told what stays as it is: where it stands now, where it
+/// stood, how long it is; of a line that was changed only where it ends.
+pub(crate) fn plain(text: &str, alike: &mut dyn FnMut(usize, usize, usize)) -> (String, u64) {
     let mut out = String::with_capacity(text.len());
     let mut row = Row::default();
     let mut rest = text;
     while !rest.is_empty() {
+        let from = text.len() - rest.len();
         let end = memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |at| at + 1);
         let (line, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
         rest = after;
         let ending = if line.ends_with("\r\n") { 2 } else { usize::from(line.ends_with('\n')) };
         let (body, ending) = line.split_at_checked(line.len() - ending).unwrap_or((line, ""));
         if memchr3(ESCAPE, b'\r', BACKSPACE, body.as_bytes()).is_none() {
+            alike(out.len(), from, line.len());
             out.push_str(body);
         } else {
             row.play(body);
             out.extend(row.cells.iter());
+            alike(out.len() + ending.len(), from + line.len(), 0);
         }
         out.push_str(ending);
     }
@@ -157,7 +161,7 @@ mod tests {
             ("é\u{1b}[999999999999Cx\n", "éx\n"),
         ];
         for (text, wanted) in cases {
-            let (got, gone) = plain(text);
+            let (got, gone) = plain(text, &mut |_, _, _| {});
             assert_eq!(got, wanted, "{text:?}");
             assert_eq!(gone, (text.len() - got.len()) as u64);
         }
@@ -166,7 +170,10 @@ mod tests {
     proptest! {
         #[test]
         fn the_number_of_lines_never_changes(text in "(\u{1b}|\\[|[0-9;]{0,3}|[KGDCm\\]]|\r|\n|\u{8}|\u{7}|[a-cé]){0,60}") {
-            let (got, gone) = plain(&text);
+            let mut wrong = 0;
+            let (got, gone) = plain(&text, &mut |_, _, _| {});
+            plain(&text, &mut |shown, source, len| wrong += u8::from(got.get(shown..shown + len) != text.get(source..source + len)));
+            prop_assert_eq!(wrong, 0);
             prop_assert_eq!(got.matches('\n').count(), text.matches('\n').count());
             prop_assert_eq!(got.len() as u64 + gone, text.len() as u64);
             prop_assert!(gone > 0 || got == text);

@@ -116,7 +116,7 @@ impl Rows {
         let above = self.above.get(slot)?.clone();
         let width = given.map_or(above.len(), str::len);
         if let Field::Value(Form::Right(wide)) = field {
-            self.fill(wide.checked_sub(width)?);
+            self.fill(wide.checked_sub(width)?)?;
         }
         let start = self.out.len();
         match (field, given) {
@@ -133,7 +133,7 @@ impl Rows {
         }
         *self.above.get_mut(slot)? = start..self.out.len();
         if let Field::Value(Form::Left(wide)) = field {
-            self.fill(wide.checked_sub(width)?);
+            self.fill(wide.checked_sub(width)?)?;
         }
         Some(())
     }
@@ -143,11 +143,16 @@ impl Rows {
             return None;
         }
         self.out.get(span.clone())?;
+        // One row may have any number of lines, and each of them any number of values.
+        if self.out.len() + span.len() > self.room {
+            return None;
+        }
         self.out.extend_from_within(span);
         Some(())
     }
 
-    fn fill(&mut self, spaces: usize) {
+    fn fill(&mut self, spaces: usize) -> Option<()> {
         self.out.extend(std::iter::repeat_n(' ', spaces));
+        (self.out.len() <= self.room).then_some(())
     }
 }

@@ -128,8 +128,11 @@ fn followers(shapes: &Shapes, costs: &[Cost]) -> Vec<Option<usize>> {
     shapes.shapes.iter().zip(&votes).map(often).collect()
 }
 
-/// The shapes that follow a shape, itself first.
+/// The shapes that follow a shape, itself first; empty where none does, for most are of that sort.
 fn chain(shape: usize, next: &[Option<usize>]) -> Vec<usize> {
+    if next.get(shape).copied().flatten().is_none() {
+        return Vec::new();
+    }
     let mut chain = vec![shape];
     let mut at = shape;
     while let Some(follower) = next.get(at).copied().flatten() {

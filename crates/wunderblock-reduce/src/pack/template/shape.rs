@@ -164,8 +164,17 @@ pub(super) fn by_head(lines: &[&str], sorted: &mut Shapes, free: &[bool]) {
             .filter(|(_, (_, free))| **free)
             .map(|(line, (text, _))| (line, text))
     };
+    let mut often = Often::of(lines.len());
     for (_, text) in free() {
-        heads(text, &mut words, |_, hash| *begin.entry(hash).or_insert(0) += 1);
+        heads(text, &mut words, |_, hash| often.count(hash));
+    }
+    // Most heads are of one line, and there are several for each: only those that may count are counted exactly.
+    for (_, text) in free() {
+        heads(text, &mut words, |_, hash| {
+            if often.may_have(hash) {
+                *begin.entry(hash).or_insert(0) += 1;
+            }
+        });
     }
     let mut known: Table<u32> = Table::default();
     for (line, text) in free() {
@@ -197,6 +206,30 @@ pub(super) fn by_head(lines: &[&str], sorted: &mut Shapes, free: &[bool]) {
         if let Some(of_line) = sorted.of.get_mut(line) {
             *of_line = of;
         }
+    }
+}
+
+/// Counts that are never too low: one byte for all hashes that share a place.
+struct Often(Vec<u8>);
+
+impl Often {
+    fn of(lines: usize) -> Self {
+        Self(vec![0; (lines * 4).next_power_of_two().clamp(1 << 10, 1 << 24)])
+    }
+
+    fn place(&self, hash: u64) -> usize {
+        (hash ^ (hash >> 29)) as usize & (self.0.len() - 1)
+    }
+
+    fn count(&mut self, hash: u64) {
+        let at = self.place(hash);
+        if let Some(count) = self.0.get_mut(at) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    fn may_have(&self, hash: u64) -> bool {
+        self.0.get(self.place(hash)).is_some_and(|count| u32::from(*count) >= HEAD_LINES)
     }
 }
 

@@ -1,0 +1,104 @@
+//! What must hold of any reduction, checked from outside.
+//!
+//! The tests beside this file and the fuzzer (`fuzz/`) include it by its path: one statement of the promises, and no
+//! public item of the crate that exists for tests only.
+
+use wunderblock_reduce::{Level, Measure, Options, Reduced, gaps, invert, reduce, unpack};
+
+/// The handle that stands in the marks.
+pub(crate) const HANDLE: &str = "wb:3f9c1a7be2d04c58";
+
+/// No budget is kept below this, in tokens: what a mark weighs.
+const LEAST_BUDGET: u64 = 24;
+
+/// Reduces, and checks all that is promised of one text.
+///
+/// # Errors
+/// The promise that does not hold.
+pub(crate) fn check(bytes: &[u8], options: &Options<'_>) -> Result<Reduced, String> {
+    let short = reduce(bytes, options);
+    let holds = |promise: &str, holds: bool| {
+        if holds { Ok(()) } else { Err(format!("{promise}: {:?}\n{}", short.gaps, short.text)) }
+    };
+    let source = String::from_utf8_lossy(bytes);
+    let is_text = std::str::from_utf8(bytes).is_ok();
+    holds("tokens are those of the text", short.tokens_after == (options.count)(&short.text))?;
+    holds("nothing grows", short.tokens_after <= short.tokens_before || !is_text)?;
+    holds("what has gaps is not lossless", short.lossless == short.gaps.is_empty())?;
+    if short.untouched.is_some() {
+        holds("what is untouched is the source", short.text.ends_with(&*source))?;
+    }
+    if let (Level::Budget(tokens), None, true) = (short.level, short.untouched, is_text) {
+        holds("a budget holds", short.tokens_after <= tokens.max(LEAST_BUDGET))?;
+    }
+    for gap in &short.gaps {
+        holds("gaps lie in the source", gap.span.start <= gap.span.end && gap.span.end <= bytes.len())?;
+        holds("gaps count what they say", gap.first >= 1 && gap.first <= gap.last)?;
+        let in_bytes = gap.measure == Measure::Bytes && !gap.span.is_empty();
+        let place = (gap.span.start as u64 + 1, gap.span.end as u64);
+        holds("a place in bytes is one of the source", !in_bytes || place == (gap.first, gap.last))?;
+    }
+    holds("nothing is lost without a mark", is_whole(bytes, &short)?)?;
+    let shown = unpack(&short.text).unwrap_or_default();
+    let marks = gaps(&shown).filter(|found| found.handle == options.handle).count();
+    holds("each gap has its mark", short.untouched.is_some() || marks >= short.gaps.len())?;
+    let again = reduce(short.text.as_bytes(), options);
+    holds(
+        "twice is once",
+        short.untouched == Some(wunderblock_reduce::Untouched::Small) || again.text == short.text,
+    )?;
+    Ok(short)
+}
+
+/// Whether the source is the short text and what its gaps stand for.
+fn is_whole(bytes: &[u8], short: &Reduced) -> Result<bool, String> {
+    if short.lossless {
+        let is_source = |text: &str| text.as_bytes() == bytes;
+        return Ok(is_source(&short.text) || invert(&short.text).as_deref().is_some_and(is_source));
+    }
+    // A page is written anew: gaps over all of it, and its text after them. What is set aside all over a text (controls,
+    // bytes that are no text) is a gap over all of it too.
+    let end = short.gaps.iter().try_fold(0, |at, gap| (gap.span.start == at).then_some(gap.span.end));
+    if end == Some(bytes.len()) || short.gaps.iter().any(|gap| gap.span == (0..bytes.len())) {
+        return Ok(true);
+    }
+    let source = std::str::from_utf8(bytes).map_err(|_| "bytes that are no text are lost".to_owned())?;
+    let mut kept = String::new();
+    let mut at = 0;
+    for gap in &short.gaps {
+        let before = source.get(at..gap.span.start).ok_or_else(|| format!("{gap:?} is not after {at}"))?;
+        kept.push_str(before);
+        at = gap.span.end;
+    }
+    kept.push_str(source.get(at..).ok_or("a gap ends inside a character")?);
+    let shown = unpack(&short.text).ok_or_else(|| format!("a code is broken\n{}", short.text))?;
+    Ok(bare(&without_notes(&without_marks(&shown))) == bare(&without_notes(&kept)))
+}
+
+/// The text without its gaps' marks.
+fn without_marks(text: &str) -> String {
+    let mut out = String::new();
+    let mut at = 0;
+    for found in gaps(text) {
+        out.push_str(&text[at..found.span.start]);
+        at = found.span.end;
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+/// Notes are facts about what is shown; they are no part of the source.
+fn without_notes(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("⟨×") {
+        out.push_str(&rest[..at]);
+        let end = rest[at..].find('⟩').map_or(rest.len(), |end| at + end + '⟩'.len_utf8());
+        rest = &rest[end..];
+    }
+    out + rest
+}
+
+fn bare(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace() && *c != '⟨').collect()
+}

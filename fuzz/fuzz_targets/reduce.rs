@@ -1,0 +1,41 @@
+//! Any bytes, any options: all that is promised of a reduction holds.
+//!
+//! The first bytes are the options, so that a seed can be written by a shell and a finding read by eye:
+//!
+//! | byte | what |
+//! |---|---|
+//! | 0 | the kind: 0 found out, else that of [`Kind::ALL`] |
+//! | 1 | the level: lossless, fold, budget |
+//! | 2, 3 | the budget |
+//! | 4 | bit 0 failed, bit 1 the first line is the command, bit 2 the last line is the query, bit 3 no handle |
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use wunderblock_reduce::{Kind, Level, Options};
+
+#[path = "../../crates/wunderblock-reduce/tests/promises/held.rs"]
+mod held;
+
+fuzz_target!(|input: &[u8]| {
+    let [kind, level, low, high, said, bytes @ ..] = input else { return };
+    let text = String::from_utf8_lossy(bytes);
+    let is = |bit: u8| said & bit != 0;
+    let ours = |handle: &str| handle == held::HANDLE;
+    let options = Options {
+        level: match level % 3 {
+            0 => Level::Lossless,
+            1 => Level::Fold,
+            _ => Level::Budget(u64::from(u16::from_be_bytes([*high, *low]))),
+        },
+        kind: usize::from(*kind).checked_sub(1).map(|kind| Kind::ALL[kind % Kind::ALL.len()]),
+        command: text.lines().next().filter(|_| is(2)),
+        failed: is(1),
+        query: text.lines().last().filter(|_| is(4)),
+        handle: (!is(8)).then_some(held::HANDLE),
+        ours: &ours,
+        ..Options::default()
+    };
+    if let Err(broken) = held::check(bytes, &options) {
+        panic!("{broken}");
+    }
+});

@@ -1,0 +1,25 @@
+//! Any text as if we had written it: undoing is total, and a short text does not become a mountain.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use wunderblock_reduce::{gaps, invert, is_reduced, unpack};
+
+/// What undoing may write at most, whatever a text says (`pack/code.rs`).
+const MOST: usize = 256 << 20;
+
+fuzz_target!(|input: &[u8]| {
+    let text = String::from_utf8_lossy(input);
+    let mut at = 0;
+    for found in gaps(&text) {
+        assert!(at <= found.span.start && text.get(found.span.clone()).is_some());
+        assert!(found.handle.is_none_or(|handle| !handle.contains('\n')));
+        at = found.span.end;
+    }
+    assert_eq!(is_reduced(&text, &|_| true), at > 0);
+    let written = unpack(&text);
+    let most = MOST + 16 * text.len();
+    assert!(written.as_ref().is_none_or(|written| written.len() <= most));
+    if let Some(source) = invert(&text) {
+        assert!(written.is_some_and(|written| source.len() <= written.len()));
+    }
+});
