@@ -26,6 +26,9 @@ const LEAST_BYTES: usize = 400;
 /// Of earlier texts so many bytes are looked at, the first of them first.
 const INDEXED: usize = 4 << 20;
 
+/// How a mark begins to say it.
+pub(crate) const SEEN: &str = "seen in ";
+
 /// Lines that stand in an earlier text.
 struct Block {
     span: Range<usize>,
@@ -86,7 +89,7 @@ fn blocks(lines: &Lines<'_>, earlier: &[Earlier<'_>]) -> Vec<Block> {
             at += 1;
             continue;
         }
-        let told = format!("seen in lines {}–{} of {}", first + 1, first + run, known.handle);
+        let told = format!("{SEEN}lines {}–{} of {}", first + 1, first + run, known.handle);
         blocks.push(Block { span, told: told.into() });
         at += run;
     }
@@ -150,6 +153,20 @@ mod tests {
         );
         assert!(out.text.contains("test plan::fits ... FAILED"), "{}", out.text);
         assert!(out.tokens_after * 4 < out.tokens_before);
+    }
+
+    #[test]
+    fn a_gap_that_has_more_than_was_seen_says_so() {
+        let log = |from: usize, to: usize| -> String {
+            (from..to)
+                .map(|n| format!("09:14:{:02} INFO shelf {n} is sorted, {} parts\n", n % 60, n * 7))
+                .collect()
+        };
+        let (first, second) = (log(0, 60), log(30, 120));
+        let earlier = [Earlier { handle: "wb:11", text: &first }];
+        let kind = Some(crate::Kind::Log);
+        let out = reduce(second.as_bytes(), &Options { kind, earlier: &earlier, ..Options::default() });
+        assert!(out.text.contains(", partly seen in lines 31–60 of wb:11"), "{}", out.text);
     }
 
     #[test]

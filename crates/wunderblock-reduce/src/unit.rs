@@ -7,6 +7,7 @@ mod headline;
 
 use std::ops::Range;
 
+use crate::earlier::SEEN;
 use crate::lines::Lines;
 use crate::mark::{Gap, Measure, Told};
 use crate::piece::Piece;
@@ -226,7 +227,12 @@ fn told(run: &[Unit], said: &[bool]) -> Vec<Told> {
             }
         }
     }
-    counted.chain(described.into_iter().map(|what| Told { count: None, what: what.into() })).collect()
+    let all = |what: &str| run.iter().all(|unit| unit.told.as_deref() == Some(what));
+    let describe = |what: &str| match what.starts_with(SEEN) && !all(what) {
+        true => format!("partly {what}").into(),
+        false => what.into(),
+    };
+    counted.chain(described.into_iter().map(|what| Told { count: None, what: describe(what) })).collect()
 }
 
 #[cfg(test)]

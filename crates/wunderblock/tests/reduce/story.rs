@@ -172,7 +172,8 @@ fn what_an_earlier_output_has_is_named_by_where_it_stands() {
     };
     let parts = |from: usize, to: usize| (from..to).map(part).collect::<String>();
     let first = format!("Plan of Monday\n\n{}", parts(0, 90));
-    let second = format!("Plan of Tuesday\n\n{}{}", parts(90, 110), parts(20, 90));
+    let fresh = "The van is late.\nHall 7 stays shut until noon.\nAsk Ines for the key.\n";
+    let second = format!("Plan of Tuesday\n\n{fresh}{}", parts(20, 90));
     scene.user("Show me the plans.");
     scene.ran(("Bash", "plan monday"), &first, false);
     let options = under(&fold());
@@ -181,7 +182,7 @@ fn what_an_earlier_output_has_is_named_by_where_it_stands() {
     let after = scene.build(&options);
     assert!(goes_on(&before, &after));
     let [.., (_, fact, shown)] = &scene.standing()[..] else { panic!("nothing became shorter") };
-    assert!(shown.contains(&parts(90, 110)), "{shown}");
+    assert!(shown.contains(fresh), "{shown}");
     let seen = shown.split_once("seen in ").unwrap().1;
     let (lines, rest) = seen.split_once(" of ").unwrap();
     assert_eq!(lines, "lines 23–92");
