@@ -23,6 +23,9 @@ const SHORT_FAILURE_BYTES: usize = 8_000;
 const MIN_GAIN_PERCENT: u64 = 5;
 /// A folded text that is shorter by this factor is taken as it is.
 const TINY: u64 = 8;
+/// A budget that is filled so far is full; one that is filled less is tried to be filled more, for twice the steps.
+const FULL_PERCENT: u64 = 96;
+const ENOUGH_PERCENT: u64 = 90;
 /// A budget is approached in at most so many steps: bytes are a guess at tokens, and each step makes it better.
 const STEPS: usize = 4;
 
@@ -284,26 +287,23 @@ fn within(
         usize::try_from(u128::from(tokens) * bytes as u128 / u128::from(of.max(1))).unwrap_or(usize::MAX)
     };
     let mut room = scale(budget, source.text.len(), before);
-    let (mut best, mut least): (Option<Short>, Option<Short>) = (None, None);
+    let (mut best, mut least): (Option<(usize, Short)>, Option<Short>) = (None, None);
     let mut too_much = usize::MAX;
     let mut last: Option<(usize, u64)> = None;
     for step in 0..2 * STEPS {
-        if step >= STEPS && best.is_some() {
+        let fill = best.as_ref().map_or(0, |(_, best)| best.tokens * 100 / budget.max(1));
+        if step >= STEPS && fill >= ENOUGH_PERCENT {
             break;
         }
         let Some(short) = at(source, reading, Goal::Bytes(room), options) else { break };
-        let tokens = short.tokens;
+        let (tokens, length) = (short.tokens, short.text.len());
         // Marks have more tokens to a byte than text, so two points tell more than one.
-        let next = last.and_then(|last| on_line(last, (room, tokens), budget)).unwrap_or(scale(
-            budget,
-            room.min(short.text.len()),
-            tokens,
-        ));
+        let line = last.and_then(|last| on_line(last, (room, tokens), budget));
         last = Some((room, tokens));
         if tokens <= budget {
-            let full = tokens * 100 >= budget * 96;
-            if best.as_ref().is_none_or(|best| best.tokens < tokens) {
-                best = Some(short);
+            let full = tokens * 100 >= budget * FULL_PERCENT;
+            if best.as_ref().is_none_or(|(_, best)| best.tokens < tokens) {
+                best = Some((room, short));
             }
             if full {
                 break;
@@ -314,14 +314,22 @@ fn within(
                 least = Some(short);
             }
         }
+        let next = match &best {
+            // Where a line leads nowhere, halves do.
+            Some((fits, _)) if step + 1 >= STEPS && too_much < usize::MAX => usize::midpoint(*fits, too_much),
+            _ => line.unwrap_or(scale(budget, room.min(length), tokens)),
+        };
         // Never back to what was too much, and always some way below it, the further the longer it takes.
-        let ceiling = too_much.saturating_sub(too_much / if step + 1 < STEPS { 50 } else { 8 } + 1);
+        let ceiling = match best {
+            Some(_) => too_much.saturating_sub(too_much / 100 + 1),
+            None => too_much.saturating_sub(too_much / if step + 1 < STEPS { 50 } else { 8 } + 1),
+        };
         if next.min(ceiling) == room {
             break;
         }
         room = next.min(ceiling);
     }
-    best.or(least)
+    best.map(|(_, best)| best).or(least)
 }
 
 /// Where the line through two measured points (bytes of room, tokens) meets the budget.

@@ -83,7 +83,24 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     fold_repeats(lines, &read, &mut units);
     fold_others(lines, &read, &mut units);
     last_words(lines, &mut units);
-    join_places(lines, &read, units)
+    let mut units = join_places(lines, &read, units);
+    for unit in units.iter_mut().filter(|unit| unit.rank == Rank::Must && unit.told.is_none()) {
+        unit.told = said_in_a_mark(lines.text().get(unit.span.clone()).unwrap_or(""));
+    }
+    units
+}
+
+/// What the mark of a gap has room for.
+const IN_A_MARK: usize = 78;
+
+/// What a mark says of a diagnostic that a budget leaves out: its place, or all of it if it is short.
+fn said_in_a_mark(diagnostic: &str) -> Option<Box<str>> {
+    let lines = || diagnostic.lines().map(|line| bare(line).trim());
+    let of_rustc = lines().find_map(|line| line.strip_prefix("--> "));
+    let place = of_rustc.or_else(|| lines().find_map(|line| line.get(..diagnostic::place(line)?)));
+    let whole = lines().next().filter(|line| !line.is_empty() && line.len() <= IN_A_MARK);
+    let said = whole.filter(|whole| place.is_none_or(|place| whole.contains(place))).or(place)?;
+    (said.len() <= IN_A_MARK).then(|| said.into())
 }
 
 fn read(line: &str) -> Is {
