@@ -39,6 +39,7 @@ pub(super) fn facts(text: &str, kind: Kind) -> Vec<Fact> {
             listing(text, &mut found);
         }
         Kind::Table => table(text, &mut found),
+        Kind::Markdown => headings(text, &mut found),
         kind => {
             for (rule, error) in rules(kind) {
                 for line in text.lines() {
@@ -141,7 +142,6 @@ fn rules(kind: Kind) -> &'static [Rule] {
             (r"^(TASK \[.*?\])", false),
         ])
     });
-    static HEADS: LazyLock<Vec<Rule>> = LazyLock::new(|| compile(&[(r"^#{1,6} (.*)", false)]));
     static MARKUP: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         compile(&[(r"<h[1-6][^>]*>\s*([^<&]{3,80})<", false), (r"<title>([^<&]{3,80})<", false)])
     });
@@ -160,7 +160,6 @@ fn rules(kind: Kind) -> &'static [Rule] {
         Kind::Trace => &TRACE,
         Kind::Diff => &DIFF,
         Kind::Infra => &INFRA,
-        Kind::Markdown => &HEADS,
         Kind::Html => &MARKUP,
         Kind::Code => &CODE,
         _ => &[],
@@ -241,6 +240,18 @@ fn listing(text: &str, found: &mut BTreeSet<Fact>) {
     }
 }
 
+/// Every heading. What begins with `#` between fences is none.
+fn headings(text: &str, found: &mut BTreeSet<Fact>) {
+    let mut fenced = false;
+    for line in text.lines() {
+        fenced ^= line.trim_start().starts_with("```");
+        let words = line.trim_start_matches('#');
+        if !fenced && (1..=6).contains(&(line.len() - words.len())) && words.starts_with(' ') {
+            add(found, words, false);
+        }
+    }
+}
+
 /// The header, rows that speak of a failure, and the largest number of each column.
 fn table(text: &str, found: &mut BTreeSet<Fact>) {
     if let Some(header) = text.lines().find(|line| !line.trim().is_empty()) {
@@ -292,7 +303,10 @@ fn json(text: &str, found: &mut BTreeSet<Fact>) {
         add(found, &key, false);
         for (value, count) in counts {
             if count * 20 <= all {
-                add(found, &value, speaks_of_failure(&value));
+                // As it is written in the document.
+                let value = serde_json::Value::from(value).to_string();
+                let value = value.trim_matches('"');
+                add(found, value, speaks_of_failure(value));
             }
         }
     }
