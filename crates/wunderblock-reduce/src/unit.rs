@@ -141,7 +141,7 @@ fn cut(lines: &Lines<'_>, units: &[Unit], kept: &[bool], said: &[bool]) -> Vec<P
     let mut pieces = Vec::new();
     let mut at = 0;
     while at < units.len() {
-        let mut end = run_end(kept, at).max(at + 1);
+        let end = run_end(kept, at).max(at + 1);
         if kept.get(at).copied().unwrap_or(true) {
             for unit in units.get(at..end).unwrap_or_default() {
                 // What stays together is one piece: most texts have few gaps and many lines.
@@ -151,13 +151,15 @@ fn cut(lines: &Lines<'_>, units: &[Unit], kept: &[bool], said: &[bool]) -> Vec<P
                 }
                 pieces.extend(unit.note.clone().map(Piece::Note));
             }
-        } else {
-            end = headline::end(units, said, at..end);
-            let run = units.get(at..end).unwrap_or_default();
-            let said = said.get(at..end).unwrap_or_default();
-            pieces.push(Piece::Gap { gap: gap(lines, run, said), shown: None });
+            at = end;
         }
-        at = end;
+        while at < end {
+            let until = headline::end(units, said, at..end).max(at + 1);
+            let run = units.get(at..until).unwrap_or_default();
+            let said = said.get(at..until).unwrap_or_default();
+            pieces.push(Piece::Gap { gap: gap(lines, run, said), shown: None });
+            at = until;
+        }
     }
     pieces
 }
