@@ -85,13 +85,16 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     let source = source::decode(bytes);
     let level =
         if options.command.is_some_and(command::is_selection) { Level::Lossless } else { options.level };
-    if bytes.len() >= FLOOR_BYTES
+    // What is ours may have more noise to a line than what it was made from.
+    let is_ours = mark::is_reduced(&source.text, options.ours) || pack::is_packed(&source.text);
+    if !is_ours
+        && bytes.len() >= FLOOR_BYTES
         && let Some(noise) = source::noise(bytes)
     {
         return shut(noise, level, options);
     }
     let before = (options.count)(&source.text);
-    if mark::is_reduced(&source.text, options.ours) || pack::is_packed(&source.text) {
+    if is_ours {
         return untouched((source, before), options, level, Untouched::Reduced);
     }
     if options.failed && bytes.len() < SHORT_FAILURE_BYTES {

@@ -149,3 +149,22 @@ fn a_text_that_only_loses_its_overwritten_states_is_shorter() {
     let short = check(text.as_bytes(), &options(Level::Fold, None, &|handle| handle == HANDLE)).unwrap();
     assert!(short.text.len() * 10 < text.len(), "{}", short.text);
 }
+
+/// Shortened, it has a larger share of bytes that are no text than it had; it is still what was shown.
+#[test]
+fn a_text_whose_noise_stays_is_not_taken_for_noise_the_second_time() {
+    let quiet: String =
+        (0..60).map(|n| format!("shelf {n} of the hall is sorted and all of it is in place\n")).collect();
+    let mut bytes = quiet.into_bytes();
+    for n in 0..24_u8 {
+        let refused = [b"ERROR shelf ".as_slice(), &[b'a' + n], b" refused: ", &[1 + n; 12], b"\n"].concat();
+        bytes.extend(refused);
+    }
+    let ours = |handle: &str| handle == HANDLE;
+    let mut shut = 0;
+    for tokens in [200, 300, 400, 600] {
+        let held = check(&bytes, &options(Level::Budget(tokens), Some(Kind::Log), &ours));
+        shut += usize::from(held.unwrap().gaps.len() > 1);
+    }
+    assert!(shut > 0);
+}

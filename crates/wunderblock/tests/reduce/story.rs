@@ -172,7 +172,7 @@ fn what_an_earlier_output_has_is_named_by_where_it_stands() {
     };
     let parts = |from: usize, to: usize| (from..to).map(part).collect::<String>();
     let first = format!("Plan of Monday\n\n{}", parts(0, 90));
-    let fresh = "The van is late.\nHall 7 stays shut until noon.\nAsk Ines for the key.\n";
+    let fresh = "The van is late.\nHall 7 stays shut until noon.\nAsk Maria for the key.\n";
     let second = format!("Plan of Tuesday\n\n{fresh}{}", parts(20, 90));
     scene.user("Show me the plans.");
     scene.ran(("Bash", "plan monday"), &first, false);
