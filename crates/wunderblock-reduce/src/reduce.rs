@@ -6,13 +6,12 @@ use crate::ask::Asked;
 use crate::goal::Goal;
 use crate::kind::Kind;
 use crate::lines::Lines;
-use crate::mark::{self, Gap};
+use crate::mark::{self, Gap, Measure};
 use crate::options::{Level, Options};
 use crate::pack::Wording;
 use crate::piece::{self, Piece};
 use crate::reading::Reading;
 use crate::source::{self, Source};
-use crate::unit::{self, Rank, Room, Unit};
 use crate::{command, detect, pack};
 
 /// Texts below this size are left alone: a mark and a second look cost more than they can save.
@@ -150,7 +149,8 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     let best = match best {
         Some(short) if fits(&short) => Some(short),
         over if matches!(level, Level::Budget(_)) => {
-            over.into_iter().chain(one_gap(bytes, options)).min_by_key(|short| short.tokens)
+            let all = one_gap(bytes, &source.text, options);
+            over.into_iter().chain([all]).min_by_key(|short| short.tokens)
         }
         best => best,
     };
@@ -223,13 +223,12 @@ fn at(source: &Source<'_>, reading: &mut Reading<'_>, goal: Goal, options: &Opti
 }
 
 /// One mark in the place of all the text. It speaks for what would be set aside, too.
-fn one_gap(bytes: &[u8], options: &Options<'_>) -> Option<Short> {
-    let mut source = source::decode(bytes);
-    source.losses.clear();
-    let lines = Lines::of(&source.text);
-    let all = [Unit::new(0..source.text.len(), Rank::Filler)];
-    let pieces = unit::choose(&lines, &all, Room::Fold);
-    short(&source, &pieces, (Kind::Prose, Goal::Fold), options)
+fn one_gap(bytes: &[u8], text: &str, options: &Options<'_>) -> Short {
+    let last = Lines::of(text).len() as u64;
+    let span = 0..bytes.len();
+    let gap = Gap { span, measure: Measure::Lines, first: 1, last, within: None, told: Vec::new() };
+    let text = gap.mark(options.handle) + if text.ends_with('\n') { "\n" } else { "" };
+    Short { tokens: (options.count)(&text), text, gaps: vec![gap] }
 }
 
 /// The pieces of a text written down, marked, packed and checked.

@@ -168,3 +168,17 @@ fn a_text_whose_noise_stays_is_not_taken_for_noise_the_second_time() {
     }
     assert!(shut > 0);
 }
+
+#[test]
+fn one_mark_over_all_stands_for_the_bytes_not_for_how_they_are_shown() {
+    let mut bytes = Vec::new();
+    for n in 0..40_u8 {
+        bytes.extend(
+            [b"shelf ".as_slice(), &[b'a' + n % 26, 0xe9], b" is sorted and stays so until noon\n"].concat(),
+        );
+    }
+    let ours = |handle: &str| handle == HANDLE;
+    let short = check(&bytes, &options(Level::Budget(20), None, &ours)).unwrap();
+    assert_eq!(short.gaps.len(), 1);
+    assert_eq!(short.gaps[0].span, 0..bytes.len());
+}
