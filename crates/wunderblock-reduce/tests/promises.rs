@@ -182,3 +182,13 @@ fn one_mark_over_all_stands_for_the_bytes_not_for_how_they_are_shown() {
     assert_eq!(short.gaps.len(), 1);
     assert_eq!(short.gaps[0].span, 0..bytes.len());
 }
+
+#[test]
+fn a_date_of_no_calendar_is_read_as_far_as_dates_go() {
+    let row = |n: usize| {
+        format!("-rw-r--r-- 1 ann ann {n} May 88888888888888888888 99999999999999999999 shelf-{n}.txt\n")
+    };
+    let text: String = (0..40).map(row).collect();
+    let ours = |handle: &str| handle == HANDLE;
+    check(text.as_bytes(), &options(Level::Fold, Some(Kind::Listing), &ours)).unwrap();
+}

@@ -244,10 +244,11 @@ fn long(line: &str) -> Option<Row<'_>> {
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
+/// The number its digits are: of a date at most, which has eight.
 fn digits(text: &str) -> u64 {
     text.bytes()
         .filter(u8::is_ascii_digit)
-        .take(16)
+        .take(8)
         .fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
 }
 
