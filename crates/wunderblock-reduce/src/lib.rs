@@ -35,6 +35,7 @@ mod json;
 mod kind;
 mod lines;
 mod mark;
+mod numbers;
 mod options;
 mod pack;
 mod piece;

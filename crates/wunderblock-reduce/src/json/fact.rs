@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::tree::{Tree, Type};
+use crate::numbers::Numbers;
 
 /// A value is rare if at most this share of a key's values is the same, among at least so many.
 const RARE_PERCENT: u32 = 5;
@@ -83,45 +84,12 @@ impl<'t> Set<'t> {
     }
 }
 
-/// How the numbers of a key spread.
-#[derive(Default)]
-struct Spread {
-    count: u32,
-    mean: f64,
-    squares: f64,
-    least: Option<(f64, u32)>,
-    most: Option<(f64, u32)>,
-    rising: u32,
-    last: f64,
-}
-
-impl Spread {
-    fn add(&mut self, number: f64, at: u32) {
-        self.count += 1;
-        let off = number - self.mean;
-        self.mean += off / f64::from(self.count);
-        self.squares += off * (number - self.mean);
-        if self.least.is_none_or(|(least, _)| number < least) {
-            self.least = Some((number, at));
-        }
-        if self.most.is_none_or(|(most, _)| number > most) {
-            self.most = Some((number, at));
-        }
-        self.rising += u32::from(number > self.last || self.count == 1);
-        self.last = number;
-    }
-
-    /// The least and the most, where they are more than two standard deviations off, and do not count something.
-    fn extremes(&self) -> impl Iterator<Item = (Sort, u32)> {
-        let deviation = (self.squares / f64::from(self.count.max(1))).sqrt();
-        let counts = self.rising * 10 >= self.count * 9;
-        let is_far = move |number: f64| (number - self.mean).abs() > 2.0 * deviation;
-        let known = self.count >= MANY && !counts && deviation > 0.0;
-        let found = [(Sort::Least, self.least), (Sort::Most, self.most)];
-        found.into_iter().filter_map(move |(sort, found)| {
-            found.filter(|(number, _)| known && is_far(*number)).map(|(_, at)| (sort, at))
-        })
-    }
+/// The least and the most of a key's numbers, where they are far from the others and do not count something.
+fn extremes(numbers: &Numbers) -> impl Iterator<Item = (Sort, u32)> {
+    let counts = (numbers.rises + 1) * 10 >= numbers.count * 9;
+    let known = numbers.count >= MANY && !counts;
+    let (least, most) = if known { numbers.extremes() } else { (None, None) };
+    least.map(|at| (Sort::Least, at)).into_iter().chain(most.map(|at| (Sort::Most, at)))
 }
 
 /// What is known of a key.
@@ -129,7 +97,7 @@ struct Key<'t> {
     name: &'t str,
     texts: Set<'t>,
     others: Set<'t>,
-    numbers: Spread,
+    numbers: Numbers,
     /// How often it names a member of a record, and the first of these.
     named: u32,
     places: Vec<u32>,
@@ -151,7 +119,7 @@ pub(super) fn facts<'t>(tree: &Tree<'t>) -> Vec<Fact<'t>> {
             None => return,
         };
         if key == next {
-            let (texts, others, numbers) = (Set::default(), Set::default(), Spread::default());
+            let (texts, others, numbers) = (Set::default(), Set::default(), Numbers::default());
             keys.push(Key { name, texts, others, numbers, named: 0, places: Vec::new(), shallow: false });
         }
         if let Some(key) = keys.get_mut(key) {
@@ -187,7 +155,7 @@ pub(super) fn facts<'t>(tree: &Tree<'t>) -> Vec<Fact<'t>> {
         };
         // What numbers things is no measure.
         if !is_number_of(key.name) {
-            facts.extend(key.numbers.extremes().map(|(sort, at)| of(sort, at)));
+            facts.extend(extremes(&key.numbers).map(|(sort, at)| of(sort, at)));
         }
         if is_name(key.name) && (key.named > 1 || (key.named == 1 && key.shallow)) {
             let (all, places) = (key.named, key.places.clone());

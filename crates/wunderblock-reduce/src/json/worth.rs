@@ -8,6 +8,7 @@ use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
 use super::hits::Hits;
 use super::tree::{Tree, Type};
+use crate::numbers::Numbers;
 
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
 
@@ -66,13 +67,7 @@ struct Path<'t> {
     /// How often the value is not that of the item before.
     changes: u32,
     before: u64,
-    numbers: u32,
-    mean: f64,
-    squares: f64,
-    least: Option<(f64, u32)>,
-    most: Option<(f64, u32)>,
-    rising: u32,
-    previous: f64,
+    numbers: Numbers,
     texts: u32,
     /// How often it stands in all: more often than in items, it is a list's.
     leaves: u32,
@@ -205,18 +200,7 @@ fn count<'t>(paths: &mut Map<u64, Path<'t>>, leaf: &Leaf<'t>, at: u32, scalar: b
         && let Ok(number) = leaf.value.parse::<f64>()
         && number.is_finite()
     {
-        path.numbers += 1;
-        let off = number - path.mean;
-        path.mean += off / f64::from(path.numbers);
-        path.squares += off * (number - path.mean);
-        if path.least.is_none_or(|(least, _)| number < least) {
-            path.least = Some((number, at));
-        }
-        if path.most.is_none_or(|(most, _)| number > most) {
-            path.most = Some((number, at));
-        }
-        path.rising += u32::from(path.numbers > 1 && number > path.previous);
-        path.previous = number;
+        path.numbers.add(number, at);
     }
     let known = path.values.len();
     if path.many {
@@ -334,14 +318,10 @@ fn mark_rare(path: &Path<'_>, all: u32, rarity: &mut [u16]) {
             covered += values.count;
         }
     }
-    let deviation = (path.squares / f64::from(path.numbers.max(1))).sqrt();
-    let counts_up = path.rising + 1 >= path.numbers;
-    if path.numbers * 2 > all && !counts_up && deviation > 0.0 {
-        for (number, at) in [path.least, path.most].into_iter().flatten() {
-            if (number - path.mean).abs() > 2.0 * deviation {
-                rare(at);
-            }
-        }
+    let counts_up = path.numbers.rises + 1 >= path.numbers.count;
+    if path.numbers.count * 2 > all && !counts_up {
+        let (least, most) = path.numbers.extremes();
+        least.into_iter().chain(most).for_each(&mut rare);
     }
     // In a column that stays the same for long, the items where it changes.
     if few && path.changes > 0 && path.changes <= 4 {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::shape;
+use crate::numbers::Numbers;
 
 /// Values of a column are counted one by one up to so many different ones.
 const VALUES: usize = 64;
@@ -37,14 +38,9 @@ struct Column {
     name: Box<str>,
     filled: u64,
     sentences: u64,
-    numbers: u64,
-    mean: f64,
-    /// The sum of squared distances from the mean (Welford 1962).
-    squares: f64,
-    least: f64,
-    most: f64,
+    numbers: Numbers,
     /// Every number followed the one before it by the same step: a counter, of no interest.
-    steps: u64,
+    steps: u32,
     before: f64,
     step: f64,
     values: HashMap<u64, Value>,
@@ -111,14 +107,11 @@ impl Columns {
     pub(super) fn settle(&mut self, rows: usize) {
         for column in &mut self.columns {
             let distinct = column.values.len();
-            column.is_number = column.numbers * 10 >= column.filled.max(1) * 9 && column.numbers > 2;
-            let deviation = (column.squares / (column.numbers.max(1) as f64)).sqrt();
-            column.low = column.mean - 2.0 * deviation;
-            column.high = column.mean + 2.0 * deviation;
-            let counter = column.is_number && column.steps + 2 >= column.numbers;
-            if counter || deviation == 0.0 {
-                (column.low, column.high) = (f64::NEG_INFINITY, f64::INFINITY);
-            }
+            let numbers = column.numbers.count;
+            column.is_number = u64::from(numbers) * 10 >= column.filled.max(1) * 9 && numbers > 2;
+            let counter = column.is_number && column.steps + 2 >= numbers;
+            let bounds = column.numbers.bounds().filter(|_| !counter);
+            (column.low, column.high) = bounds.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
             column.is_class = !column.many
                 && distinct >= 2
                 && distinct <= CLASSES.max(rows / 50)
@@ -156,8 +149,10 @@ impl Columns {
         let classes = self.columns.iter().filter(|column| column.is_class).map(Column::told_values);
         let numbers = self.columns.iter().filter(|column| column.is_number && !column.is_class);
         let numbers = numbers.filter(|column| column.high.is_finite());
-        let numbers =
-            numbers.map(|column| format!("{} {}–{}", column.name, short(column.least), short(column.most)));
+        let numbers = numbers.filter_map(|column| {
+            let (least, most) = column.numbers.range()?;
+            Some(format!("{} {}–{}", column.name, short(least), short(most)))
+        });
         classes.take(TOLD - 1).chain(numbers).take(TOLD).collect()
     }
 }
@@ -168,16 +163,10 @@ impl Column {
         self.filled += u64::from(!field.is_empty());
         self.sentences += u64::from(field.len() > 12 && field.split(' ').nth(3).is_some());
         if let Some(number) = number(field) {
-            self.numbers += 1;
-            let delta = number - self.mean;
-            self.mean += delta / self.numbers as f64;
-            self.squares += delta * (number - self.mean);
-            if self.numbers == 1 {
-                (self.least, self.most) = (number, number);
-            } else {
-                (self.least, self.most) = (self.least.min(number), self.most.max(number));
+            self.numbers.add(number, 0);
+            if self.numbers.count > 1 {
                 let step = number - self.before;
-                self.steps += u64::from(step == self.step);
+                self.steps += u32::from(step == self.step);
                 self.step = step;
             }
             self.before = number;
@@ -218,11 +207,15 @@ impl Column {
         if self.is_number
             && let Some(number) = number(field)
         {
-            if number < self.low && (number == self.least || self.lows < EXTREMES) {
+            if number < self.low
+                && (self.numbers.range().is_some_and(|(least, _)| number == least) || self.lows < EXTREMES)
+            {
                 self.lows += 1;
                 return (Some(Notable::Extreme), hash);
             }
-            if number > self.high && (number == self.most || self.highs < EXTREMES) {
+            if number > self.high
+                && (self.numbers.range().is_some_and(|(_, most)| number == most) || self.highs < EXTREMES)
+            {
                 self.highs += 1;
                 return (Some(Notable::Extreme), hash);
             }

@@ -1,0 +1,86 @@
+//! Numbers in one pass: their mean, how far they spread, and where the least and the most stand.
+
+/// A number is far from others beyond so many standard deviations.
+const FAR: f64 = 2.0;
+
+/// Numbers in the order they came, summed up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Numbers {
+    /// How many.
+    pub(crate) count: u32,
+    mean: f64,
+    /// The sum of squared distances from the mean (Welford 1962).
+    squares: f64,
+    least: Option<(f64, u32)>,
+    most: Option<(f64, u32)>,
+    /// How many were greater than the one before.
+    pub(crate) rises: u32,
+    last: f64,
+}
+
+impl Numbers {
+    /// Takes a number in; `at` is where it stands.
+    pub(crate) fn add(&mut self, number: f64, at: u32) {
+        self.rises += u32::from(self.count > 0 && number > self.last);
+        self.last = number;
+        self.count += 1;
+        let off = number - self.mean;
+        self.mean += off / f64::from(self.count);
+        self.squares += off * (number - self.mean);
+        if self.least.is_none_or(|(least, _)| number < least) {
+            self.least = Some((number, at));
+        }
+        if self.most.is_none_or(|(most, _)| number > most) {
+            self.most = Some((number, at));
+        }
+    }
+
+    /// The least and the most; nothing of no numbers.
+    pub(crate) fn range(&self) -> Option<(f64, f64)> {
+        Some((self.least?.0, self.most?.0))
+    }
+
+    /// Below and above what a number is far from the others. Nothing is where all are equal.
+    pub(crate) fn bounds(&self) -> Option<(f64, f64)> {
+        let deviation = (self.squares / f64::from(self.count.max(1))).sqrt();
+        let (low, high) = (self.mean - FAR * deviation, self.mean + FAR * deviation);
+        (deviation > 0.0).then_some((low, high))
+    }
+
+    /// Where the least and the most stand, each if it is far from the others.
+    pub(crate) fn extremes(&self) -> (Option<u32>, Option<u32>) {
+        let Some((low, high)) = self.bounds() else { return (None, None) };
+        let least = self.least.filter(|(least, _)| *least < low || *least > high);
+        let most = self.most.filter(|(most, _)| *most < low || *most > high);
+        (least.map(|(_, at)| at), most.map(|(_, at)| at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(numbers: &[f64]) -> Numbers {
+        let mut seen = Numbers::default();
+        numbers.iter().zip(0..).for_each(|(number, at)| seen.add(*number, at));
+        seen
+    }
+
+    #[test]
+    fn what_is_far_from_the_others_is_told_by_its_place() {
+        let mut numbers: Vec<f64> = (0..40).map(|n| f64::from(n % 5)).collect();
+        assert_eq!(of(&numbers).extremes(), (None, None));
+        numbers[7] = 900.0;
+        assert_eq!(of(&numbers).extremes(), (None, Some(7)));
+        numbers[9] = -2_000.0;
+        assert_eq!(of(&numbers).extremes().0, Some(9));
+        assert_eq!(of(&numbers).range(), Some((-2_000.0, 900.0)));
+    }
+
+    #[test]
+    fn equal_numbers_have_no_bounds_and_no_numbers_no_range() {
+        assert_eq!(of(&[3.0; 30]).bounds(), None);
+        assert_eq!(of(&[]).range(), None);
+        assert_eq!((of(&[1.0, 2.0, 2.0, 5.0]).rises, of(&[4.0]).rises), (2, 0));
+    }
+}
