@@ -92,7 +92,7 @@ impl Asked {
         for (at, unit) in units.iter().enumerate() {
             let mut length = 0u64;
             let mut counts: Vec<(usize, u64)> = Vec::new();
-            each_word(text.get(unit.span.clone()).unwrap_or(""), &mut |word| {
+            each_word(text.get(unit.span()).unwrap_or(""), &mut |word| {
                 length += 1;
                 let Some(term) = self.terms.get(&word) else { return };
                 match counts.iter_mut().find(|(known, _)| known == term) {
@@ -193,7 +193,7 @@ mod tests {
         fn ranks_never_fall_and_spans_stay(text in "((red|blue|old_fox|\\PC{0,9})( |\n)){0,40}", query in "(red|blue|foxes| |\\PC{0,5}){0,4}") {
             let before = ranked(&text, "", Rank::Context);
             for (old, new) in before.iter().zip(ranked(&text, &query, Rank::Context)) {
-                prop_assert!(new.rank >= old.rank && new.score >= old.score && new.span == old.span);
+                prop_assert!(new.rank >= old.rank && new.score >= old.score && new.span() == old.span());
             }
         }
     }

@@ -40,13 +40,13 @@ pub(crate) fn demote(lines: &Lines<'_>, units: &mut [Unit], earlier: &[Earlier<'
     let blocks = blocks(lines, earlier);
     let mut at = 0;
     for unit in units {
-        while blocks.get(at).is_some_and(|block| block.span.end < unit.span.end) {
+        while blocks.get(at).is_some_and(|block| block.span.end < unit.span().end) {
             at += 1;
         }
         let Some(block) = blocks.get(at) else { return };
-        if unit.span.start >= block.span.start && unit.rank < Rank::Must {
+        if unit.span().start >= block.span.start && unit.rank < Rank::Must {
             unit.rank = Rank::Filler;
-            unit.told = Some(block.told.clone());
+            unit.tell(Some(block.told.clone()));
         }
     }
 }

@@ -2,23 +2,32 @@
 
 use std::ops::Range;
 
+/// Longer texts are not read: a place in a text, or in one with all in it escaped, has 32 bits.
+pub(crate) const LARGEST: usize = i32::MAX as usize;
+
 /// The lines of a text, as byte ranges that tile it: each with its line ending, the last perhaps without.
 #[derive(Debug)]
 pub(crate) struct Lines<'t> {
     text: &'t str,
     /// Where each line begins.
-    starts: Vec<usize>,
+    starts: Vec<u32>,
+}
+
+/// How many lines a text has, however large it is.
+pub(crate) fn count(text: &str) -> usize {
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+    ends + usize::from(!text.is_empty() && !text.ends_with('\n'))
 }
 
 impl<'t> Lines<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
-        let mut starts = Vec::new();
+        let mut starts = Vec::with_capacity(count(text));
         if !text.is_empty() {
             starts.push(0);
         }
-        starts.extend(
-            memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).filter(|at| *at < text.len()),
-        );
+        let ends = memchr::memchr_iter(b'\n', text.as_bytes());
+        let after = ends.map(|at| at + 1).filter(|at| *at < text.len());
+        starts.extend(after.filter_map(|at| u32::try_from(at).ok()));
         Self { text, starts }
     }
 
@@ -30,18 +39,19 @@ impl<'t> Lines<'t> {
         self.starts.len()
     }
 
+    fn start(&self, line: usize) -> usize {
+        self.starts.get(line).map_or(self.text.len(), |start| *start as usize)
+    }
+
     /// The bytes of a line, its ending included. Empty beyond the last.
     pub(crate) fn span(&self, line: usize) -> Range<usize> {
-        let start = self.starts.get(line).copied().unwrap_or(self.text.len());
-        let end = self.starts.get(line + 1).copied().unwrap_or(self.text.len());
-        start..end
+        self.start(line)..self.start(line + 1)
     }
 
     /// The bytes of the lines `first..end`.
     pub(crate) fn spans(&self, lines: Range<usize>) -> Range<usize> {
-        let start = self.starts.get(lines.start).copied().unwrap_or(self.text.len());
-        let end = self.starts.get(lines.end).copied().unwrap_or(self.text.len());
-        start..end.max(start)
+        let start = self.start(lines.start);
+        start..self.start(lines.end).max(start)
     }
 
     /// A line without its ending (`\n` or `\r\n`).
@@ -56,7 +66,49 @@ impl<'t> Lines<'t> {
 
     /// The line (from 0) in which a byte lies.
     pub(crate) fn at(&self, byte: usize) -> usize {
-        self.starts.partition_point(|start| *start <= byte).saturating_sub(1)
+        self.starts.partition_point(|start| *start as usize <= byte).saturating_sub(1)
+    }
+}
+
+/// What stands between the newlines of a text: of `a\n` that is `a`, and an empty line after it.
+#[derive(Debug)]
+pub(crate) struct Split<'t> {
+    text: &'t str,
+    starts: Vec<u32>,
+}
+
+impl<'t> Split<'t> {
+    pub(crate) fn of(text: &'t str) -> Self {
+        let mut starts = Vec::with_capacity(count(text) + 1);
+        starts.push(0);
+        let ends = memchr::memchr_iter(b'\n', text.as_bytes());
+        starts.extend(ends.filter_map(|at| u32::try_from(at + 1).ok()));
+        Self { text, starts }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Where a line begins; for the line after the last, one after the end of the text.
+    pub(crate) fn start(&self, line: usize) -> usize {
+        self.starts.get(line).map_or(self.text.len() + 1, |start| *start as usize)
+    }
+
+    pub(crate) fn get(&self, line: usize) -> Option<&'t str> {
+        let start = *self.starts.get(line)? as usize;
+        self.text.get(start..self.start(line + 1) - 1)
+    }
+
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &'t str> + ExactSizeIterator {
+        self.within(0..self.len())
+    }
+
+    pub(crate) fn within(
+        &self,
+        lines: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = &'t str> + ExactSizeIterator {
+        (lines.start..lines.end.min(self.len())).map(|line| self.get(line).unwrap_or(""))
     }
 }
 
@@ -70,6 +122,10 @@ mod tests {
             let lines = Lines::of(text);
             let joined: String = (0..lines.len()).map(|line| &text[lines.span(line)]).collect();
             assert_eq!(joined, text);
+            assert_eq!(lines.len(), count(text));
+            let split = Split::of(text);
+            assert!(split.iter().eq(text.split('\n')), "{text:?}");
+            assert_eq!(split.start(split.len()), text.len() + 1);
             for line in 0..lines.len() {
                 assert_eq!(lines.at(lines.span(line).start), line, "{text:?}");
             }

@@ -46,16 +46,22 @@ impl<'t> Reading<'t> {
             Goal::Exact | Goal::Fold => Room::Fold,
         };
         let (text, kind, asked, earlier) = (self.text, self.kind, self.asked, self.earlier);
-        match self.seen.get_or_insert_with(|| see(text, kind, (asked, earlier))) {
+        match self.seen.get_or_insert_with(|| see(text, kind, goal, (asked, earlier))) {
             Seen::Json(reading) => reading.pieces(goal, asked),
             Seen::Html(reading) => reading.pieces(room),
             Seen::Lines(..) if goal == Goal::Exact => vec![Piece::Keep(0..text.len())],
+            Seen::Lines(lines, units) if goal == Goal::Fold => {
+                let pieces = unit::choose(lines, units, room);
+                // There is one way to fold, and what comes after this has need of the room.
+                self.seen = None;
+                pieces
+            }
             Seen::Lines(lines, units) => unit::choose(lines, units, room),
         }
     }
 }
 
-fn see<'t>(text: &'t str, kind: Kind, (asked, earlier): (&'t Asked, &[Earlier<'_>])) -> Seen<'t> {
+fn see<'t>(text: &'t str, kind: Kind, goal: Goal, (asked, earlier): (&'t Asked, &[Earlier<'_>])) -> Seen<'t> {
     let json = (kind == Kind::Json).then(|| json::Reading::of(text));
     if let Some(reading) = json.filter(|reading| !reading.is_empty()) {
         return Seen::Json(reading);
@@ -65,7 +71,11 @@ fn see<'t>(text: &'t str, kind: Kind, (asked, earlier): (&'t Asked, &[Earlier<'_
         Kind::Html => Seen::Html(Box::new(html::Reading::of(text, asked))),
         kind => {
             let lines = Lines::of(text);
-            let mut units = if kind == Kind::Code { code::units(&lines) } else { read::units(&lines, kind) };
+            let mut units = match (kind, goal) {
+                (Kind::Code, Goal::Bytes(_)) => code::units(&lines),
+                (Kind::Code, Goal::Exact | Goal::Fold) => code::folded(&lines),
+                (kind, _) => read::units(&lines, kind),
+            };
             if !earlier.is_empty() {
                 earlier::demote(&lines, &mut units, earlier);
             }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::ask::Asked;
 use crate::goal::Goal;
 use crate::kind::Kind;
-use crate::lines::Lines;
+use crate::lines::{self, LARGEST};
 use crate::mark::{self, Gap, Measure};
 use crate::options::{Level, Options};
 use crate::pack::Wording;
@@ -58,6 +58,8 @@ pub enum Untouched {
     Failure,
     /// It holds marks of ours: it was reduced before.
     Reduced,
+    /// It is larger than any text that is read: 2 GiB.
+    Large,
     /// Nothing was found that would have made it shorter by enough.
     NoGain,
 }
@@ -70,6 +72,7 @@ impl Untouched {
             Self::Small => "small",
             Self::Failure => "a short failure",
             Self::Reduced => "reduced before",
+            Self::Large => "larger than 2 GiB",
             Self::NoGain => "no gain",
         }
     }
@@ -94,17 +97,20 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     }
     let before = (options.count)(&source.text);
     if is_ours {
-        return untouched((source, before), options, level, Untouched::Reduced);
+        return untouched((source, before), None, level, Untouched::Reduced, options);
     }
     if options.failed && bytes.len() < SHORT_FAILURE_BYTES {
-        return untouched((source, before), options, level, Untouched::Failure);
+        return untouched((source, before), None, level, Untouched::Failure, options);
     }
     let wanted = match level {
         Level::Budget(tokens) => before > tokens,
         Level::Lossless | Level::Fold => true,
     };
     if bytes.len() < FLOOR_BYTES || !wanted {
-        return untouched((source, before), options, level, Untouched::Small);
+        return untouched((source, before), None, level, Untouched::Small, options);
+    }
+    if source.text.len() > LARGEST {
+        return large((source, before), bytes, level, options);
     }
     let kind = options.kind.unwrap_or_else(|| detect::kind(&source.text));
     // A file that is read is a file that may be edited next: its text must stand there as it is.
@@ -128,6 +134,8 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
         _ if !source.losses.is_empty() => None,
         _ if plain.losses.is_empty() => at(&source, &mut reading, Goal::Exact, options),
         _ => {
+            drop(reading);
+            drop(plain);
             at(&source, &mut Reading::of(&source.text, kind, (&asked, options.earlier)), Goal::Exact, options)
         }
     };
@@ -155,17 +163,8 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
         best => best,
     };
     match best {
-        Some(short) if short.tokens <= enough => Reduced {
-            text: short.text,
-            kind,
-            level,
-            tokens_before: before,
-            tokens_after: short.tokens,
-            lossless: short.gaps.is_empty(),
-            gaps: short.gaps,
-            untouched: None,
-        },
-        _ => untouched((source, before), options, level, Untouched::NoGain),
+        Some(short) if short.tokens <= enough => short.reduced(kind, level, before),
+        _ => untouched((source, before), Some(kind), level, Untouched::NoGain, options),
     }
 }
 
@@ -177,13 +176,14 @@ const fn is_written(kind: Kind) -> bool {
 /// The text as it is. What is no text in it is still said to be left out.
 fn untouched(
     (source, tokens): (Source<'_>, u64),
-    options: &Options<'_>,
+    kind: Option<Kind>,
     level: Level,
     why: Untouched,
+    options: &Options<'_>,
 ) -> Reduced {
     let text = source.heads(options.handle) + &source.text;
     Reduced {
-        kind: options.kind.unwrap_or_else(|| detect::kind(&source.text)),
+        kind: kind.or(options.kind).unwrap_or_else(|| detect::kind(&source.text)),
         lossless: source.losses.is_empty(),
         tokens_before: tokens,
         tokens_after: if source.losses.is_empty() { tokens } else { (options.count)(&text) },
@@ -210,10 +210,38 @@ fn shut(noise: Gap, level: Level, options: &Options<'_>) -> Reduced {
     }
 }
 
+/// What is not read: it stays as it is, and where a budget has no room for it one mark stands for all.
+fn large((source, before): (Source<'_>, u64), bytes: &[u8], level: Level, options: &Options<'_>) -> Reduced {
+    match level {
+        Level::Budget(_) => {
+            one_gap(bytes, &source.text, options).reduced(options.kind.unwrap_or(Kind::Prose), level, before)
+        }
+        Level::Lossless | Level::Fold => {
+            let kind = Some(options.kind.unwrap_or(Kind::Prose));
+            untouched((source, before), kind, level, Untouched::Large, options)
+        }
+    }
+}
+
 struct Short {
     text: String,
     tokens: u64,
     gaps: Vec<Gap>,
+}
+
+impl Short {
+    fn reduced(self, kind: Kind, level: Level, tokens_before: u64) -> Reduced {
+        Reduced {
+            text: self.text,
+            kind,
+            level,
+            tokens_before,
+            tokens_after: self.tokens,
+            lossless: self.gaps.is_empty(),
+            gaps: self.gaps,
+            untouched: None,
+        }
+    }
 }
 
 /// The text at one goal. None where the checks fail, or nothing would be shorter: the caller has the text itself.
@@ -224,7 +252,7 @@ fn at(source: &Source<'_>, reading: &mut Reading<'_>, goal: Goal, options: &Opti
 
 /// One mark in the place of all the text. It speaks for what would be set aside, too.
 fn one_gap(bytes: &[u8], text: &str, options: &Options<'_>) -> Short {
-    let last = Lines::of(text).len() as u64;
+    let last = lines::count(text) as u64;
     let span = 0..bytes.len();
     let gap = Gap { span, measure: Measure::Lines, first: 1, last, within: None, told: Vec::new() };
     let text = gap.mark(options.handle) + if text.ends_with('\n') { "\n" } else { "" };

@@ -3,6 +3,8 @@
 //! By structure, not by meaning: a level where loggers write one, and words that stand for trouble where they are not
 //! denied (`0 errors`) and not part of a name (`error_handler`, `errors.rs`).
 
+use crate::unit::Label;
+
 /// The levels of logs, from the mildest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Severity {
@@ -13,11 +15,11 @@ pub(crate) enum Severity {
 
 impl Severity {
     /// What such a line counts as in a mark.
-    pub(crate) const fn label(self) -> Option<&'static str> {
+    pub(crate) const fn label(self) -> Option<Label> {
         match self {
             Self::Info => None,
-            Self::Warning => Some("WARN"),
-            Self::Error => Some("ERROR"),
+            Self::Warning => Some(Label::Warning),
+            Self::Error => Some(Label::Error),
         }
     }
 }
@@ -33,9 +35,9 @@ pub(crate) struct Said {
 
 impl Said {
     /// What it counts as in a mark: its level; without one, that it speaks of trouble.
-    pub(crate) const fn label(self) -> Option<&'static str> {
+    pub(crate) const fn label(self) -> Option<Label> {
         match (self.level, self.trouble) {
-            (Some(Severity::Info), true) | (None, true) => Some("with error words"),
+            (Some(Severity::Info), true) | (None, true) => Some(Label::Trouble),
             (Some(level), _) => level.label(),
             (None, false) => None,
         }

@@ -4,6 +4,7 @@
 //! the same way for every kind.
 
 mod headline;
+mod label;
 
 use std::ops::Range;
 
@@ -13,6 +14,7 @@ use crate::mark::{Gap, Measure, Told};
 use crate::piece::Piece;
 
 pub(crate) use headline::raise_under_asked;
+pub(crate) use label::Label;
 
 /// What a stretch is worth. The order is that of the choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,33 +30,101 @@ pub(crate) enum Rank {
 }
 
 /// A stretch of the source and what it is worth.
+///
+/// There are as many as lines, so it is small: places are of 32 bits ([`crate::lines::LARGEST`]), and what few units say
+/// is apart.
 #[derive(Clone, Debug)]
 pub(crate) struct Unit {
-    pub(crate) span: Range<usize>,
+    start: u32,
+    end: u32,
     pub(crate) rank: Rank,
+    /// What it counts as if it is left out. Counted in the mark.
+    pub(crate) label: Option<Label>,
     /// Which goes first among those of the same rank: the higher.
     pub(crate) score: u16,
-    /// What it counts as if it is left out: `WARN`, `passed`. Counted in the mark.
-    pub(crate) label: Option<&'static str>,
-    /// A mark that stands after it if it stays: `⟨×47⟩`.
-    pub(crate) note: Option<String>,
-    /// What describes it in the mark if it is left out: `body of fn parse`.
-    pub(crate) told: Option<Box<str>>,
+    said: Option<Box<Said>>,
+}
+
+/// What stands in marks about a unit.
+#[derive(Clone, Debug, Default)]
+struct Said {
+    note: Option<Box<str>>,
+    told: Option<Box<str>>,
 }
 
 impl Unit {
     pub(crate) fn new(span: Range<usize>, rank: Rank) -> Self {
-        Self { span, rank, score: 0, label: None, note: None, told: None }
+        Self { rank, score: 0, label: None, said: None, start: place(span.start), end: place(span.end) }
+    }
+
+    pub(crate) fn scored(self, score: u16) -> Self {
+        Self { score, ..self }
+    }
+
+    pub(crate) fn labelled(self, label: impl Into<Option<Label>>) -> Self {
+        Self { label: label.into(), ..self }
+    }
+
+    pub(crate) fn telling(mut self, told: Option<Box<str>>) -> Self {
+        self.tell(told);
+        self
+    }
+
+    /// The bytes of the source.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// The same of another stretch.
+    pub(crate) fn of(self, span: Range<usize>) -> Self {
+        Self { start: place(span.start), end: place(span.end), ..self }
+    }
+
+    /// Takes the stretch up to `end` in.
+    pub(crate) fn extend(&mut self, end: usize) {
+        self.end = place(end);
+    }
+
+    /// A mark that stands after it if it stays: `⟨×47⟩`.
+    pub(crate) fn note(&self) -> Option<&str> {
+        self.said.as_ref()?.note.as_deref()
+    }
+
+    pub(crate) fn mark(&mut self, note: Option<Box<str>>) {
+        if note.is_some() || self.said.is_some() {
+            self.said.get_or_insert_default().note = note;
+        }
+    }
+
+    /// What describes it in the mark if it is left out: `body of fn parse`.
+    pub(crate) fn told(&self) -> Option<&str> {
+        self.said.as_ref()?.told.as_deref()
+    }
+
+    pub(crate) fn tell(&mut self, told: Option<Box<str>>) {
+        if told.is_some() || self.said.is_some() {
+            self.said.get_or_insert_default().told = told;
+        }
+    }
+
+    /// Without what is said about it.
+    pub(crate) fn silent(self) -> Self {
+        Self { said: None, ..self }
     }
 
     /// What its mark says of it where a budget leaves it out: a heading, a signature.
     fn headline(&self) -> Option<&str> {
-        self.told.as_deref().filter(|_| self.rank >= Rank::Frame)
+        self.told().filter(|_| self.rank >= Rank::Frame)
     }
 
     fn bytes(&self) -> usize {
-        self.span.len() + self.note.as_ref().map_or(0, |note| note.len() + 1)
+        self.span().len() + self.note().map_or(0, |note| note.len() + 1)
     }
+}
+
+/// A place in a text. No text that is read has one that does not fit.
+fn place(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 /// How much of a text stays.
@@ -86,6 +156,10 @@ pub(crate) fn choose(lines: &Lines<'_>, units: &[Unit], room: Room) -> Vec<Piece
         }
     };
     close_small_gaps(units, &mut kept);
+    if kept.iter().all(|kept| *kept) {
+        // Notes speak of what is left out.
+        return vec![Piece::Keep(0..lines.text().len())];
+    }
     cut(lines, units, &kept, &said)
 }
 
@@ -146,10 +220,12 @@ fn cut(lines: &Lines<'_>, units: &[Unit], kept: &[bool], said: &[bool]) -> Vec<P
             for unit in units.get(at..end).unwrap_or_default() {
                 // What stays together is one piece: most texts have few gaps and many lines.
                 match pieces.last_mut() {
-                    Some(Piece::Keep(before)) if before.end == unit.span.start => before.end = unit.span.end,
-                    _ => pieces.push(Piece::Keep(unit.span.clone())),
+                    Some(Piece::Keep(before)) if before.end == unit.span().start => {
+                        before.end = unit.span().end
+                    }
+                    _ => pieces.push(Piece::Keep(unit.span())),
                 }
-                pieces.extend(unit.note.clone().map(Piece::Note));
+                pieces.extend(unit.note().map(|note| Piece::Note(note.to_owned())));
             }
             at = end;
         }
@@ -166,8 +242,8 @@ fn cut(lines: &Lines<'_>, units: &[Unit], kept: &[bool], said: &[bool]) -> Vec<P
 
 /// The gap that a run of units leaves: in lines where it is made of whole lines, else in bytes.
 fn gap(lines: &Lines<'_>, run: &[Unit], said: &[bool]) -> Gap {
-    let start = run.first().map_or(0, |unit| unit.span.start);
-    let end = run.last().map_or(start, |unit| unit.span.end);
+    let start = run.first().map_or(0, |unit| unit.span().start);
+    let end = run.last().map_or(start, |unit| unit.span().end);
     let told = told(run, said);
     let (first, last) = (lines.at(start), lines.at(end.saturating_sub(1).max(start)));
     if lines.span(first).start == start && lines.span(last).end == end {
@@ -181,41 +257,24 @@ fn gap(lines: &Lines<'_>, run: &[Unit], said: &[bool]) -> Gap {
 /// At most so many descriptions stand in one mark.
 const TOLD_MAX: usize = 3;
 
-/// A label as it stands after its number: one of a thing has another name than many.
-fn counted(what: &'static str, count: u64) -> &'static str {
-    const ONE: [(&str, &str); 9] = [
-        ("frames", "frame"),
-        ("matches", "match"),
-        ("retries", "retry"),
-        ("kernel threads", "kernel thread"),
-        ("source lines", "source line"),
-        ("help lines", "help line"),
-        ("suites passed", "suite passed"),
-        ("traces like one shown", "trace like one shown"),
-        ("lines of shadow memory", "line of shadow memory"),
-    ];
-    ONE.iter().find(|(many, _)| count == 1 && *many == what).map_or(what, |(_, one)| one)
-}
-
 /// What a mark says of the units it stands for: headlines where `said` says so, or else what they count as and are.
 fn told(run: &[Unit], said: &[bool]) -> Vec<Told> {
-    let mut counts: Vec<(&'static str, u64)> = Vec::new();
+    let mut counts: Vec<(Label, u64)> = Vec::new();
     for label in run.iter().filter_map(|unit| unit.label) {
         match counts.iter_mut().find(|(known, _)| *known == label) {
             Some((_, count)) => *count += 1,
             None => counts.push((label, 1)),
         }
     }
-    let counted = counts
-        .into_iter()
-        .map(|(what, count)| Told { count: Some(count), what: counted(what, count).into() });
+    let counted =
+        counts.into_iter().map(|(label, count)| Told { count: Some(count), what: label.after(count).into() });
     // Parts of one thing say what it is once.
     let mut described: Vec<&str> = Vec::new();
     let mut headlines =
         run.iter().zip(said).filter(|(_, said)| **said).filter_map(|(unit, _)| unit.headline()).peekable();
     if headlines.peek().is_some() {
         // What it is the rest of, if it begins in the middle of something.
-        described.extend(run.first().and_then(|unit| unit.told.as_deref()));
+        described.extend(run.first().and_then(|unit| unit.told()));
     }
     for what in headlines {
         if described.last() != Some(&what) {
@@ -223,13 +282,13 @@ fn told(run: &[Unit], said: &[bool]) -> Vec<Told> {
         }
     }
     if described.is_empty() {
-        for what in run.iter().filter_map(|unit| unit.told.as_deref()) {
+        for what in run.iter().filter_map(|unit| unit.told()) {
             if described.len() < TOLD_MAX && !described.contains(&what) {
                 described.push(what);
             }
         }
     }
-    let all = |what: &str| run.iter().all(|unit| unit.told.as_deref() == Some(what));
+    let all = |what: &str| run.iter().all(|unit| unit.told() == Some(what));
     let describe = |what: &str| match what.starts_with(SEEN) && !all(what) {
         true => format!("partly {what}").into(),
         false => what.into(),
@@ -262,6 +321,15 @@ mod tests {
              ⟨… lines 2–8: 7 lines · wb:0123456789abcdef⟩\n\
              line 9 of a text long enough for a mark\n"
         );
+    }
+
+    #[test]
+    fn a_text_that_is_left_whole_has_no_notes() {
+        let text = "tick\nthe first of many\ntick\n";
+        let lines = Lines::of(text);
+        let mut units = units(&lines, &[Rank::Frame, Rank::Context, Rank::Filler]);
+        units[0].mark(Some("⟨×2, last line 3⟩".into()));
+        assert_eq!(choose(&lines, &units, Room::Fold), [Piece::Keep(0..text.len())]);
     }
 
     #[test]

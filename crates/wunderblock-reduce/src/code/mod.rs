@@ -26,27 +26,65 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     votes::vote(&sample.lines)
 }
 
+/// Lists of values above this size are data, and left out but for their first and last lines.
+const DATA_LINES: usize = 30;
+
 /// What the lines of a source are worth.
 pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
+    bare(lines, |bare| {
+        let language = language::of(bare);
+        let mut painted = painted::Painted::new(bare.len());
+        let parsed = bare.text().len() <= PARSED_MAX
+            && language.is_some_and(|language| outline::paint(bare, language, &mut painted));
+        if !parsed {
+            painted = painted::Painted::new(bare.len());
+            indented::paint(bare, &mut painted);
+        }
+        if bare.text().len() > PARSED_MAX {
+            // A unit weighs as much as a line or two: of a source this long bodies are not judged line by line.
+            painted.even_out();
+        } else {
+            words::paint(bare, &mut painted);
+        }
+        painted.units(lines)
+    })
+}
+
+/// The same where only filler goes, which is a licence or data: without data there is no syntax to look at.
+pub(crate) fn folded(lines: &Lines<'_>) -> Vec<Unit> {
+    if bare(lines, may_have_data) {
+        return units(lines);
+    }
+    bare(lines, |bare| {
+        let mut painted = painted::Painted::new(bare.len());
+        words::licence(bare, &mut painted);
+        painted.units(lines)
+    })
+}
+
+/// Whether so many lines as make a long list follow one another that may be of one.
+fn may_have_data(lines: &Lines<'_>) -> bool {
+    // Its first and last lines may say more.
+    const ENOUGH: usize = DATA_LINES - 4;
+    let is_like_data = |line: &str| {
+        let line = line.trim();
+        !line.is_empty()
+            && (!line.contains(' ')
+                || line.bytes().any(|byte| byte.is_ascii_digit() || matches!(byte, b'"' | b'\'')))
+    };
+    let mut run = 0;
+    lines.iter().any(|line| {
+        run = if is_like_data(line) { run + 1 } else { 0 };
+        run >= ENOUGH
+    })
+}
+
+/// The lines of a source without the numbers that a listing of it has before each.
+fn bare<T>(lines: &Lines<'_>, look: impl FnOnce(&Lines<'_>) -> T) -> T {
     let numbered = listing::bare(lines);
     let stripped = numbered.as_deref().map(Lines::of);
     // Only the numbers differ: the lines are the same ones.
-    let bare = stripped.as_ref().filter(|bare| bare.len() == lines.len()).unwrap_or(lines);
-    let mut painted = painted::Painted::new(bare.len());
-    let language = language::of(bare);
-    let parsed = bare.text().len() <= PARSED_MAX
-        && language.is_some_and(|language| outline::paint(bare, language, &mut painted));
-    if !parsed {
-        painted = painted::Painted::new(bare.len());
-        indented::paint(bare, &mut painted);
-    }
-    if bare.text().len() > PARSED_MAX {
-        // A unit weighs as much as a line or two: of a source this long bodies are not judged line by line.
-        painted.even_out();
-    } else {
-        words::paint(bare, &mut painted);
-    }
-    painted.units(lines)
+    look(stripped.as_ref().filter(|bare| bare.len() == lines.len()).unwrap_or(lines))
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod parsed {
 
     use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
+    use super::super::DATA_LINES;
     use super::super::painted::Worth;
     use super::super::roles::{self, Role};
     use super::*;
@@ -26,8 +27,6 @@ mod parsed {
 
     /// Bodies up to so many lines stay before longer ones.
     const SHORT_LINES: usize = 6;
-    /// Lists of values above this size are data, and left out but for their first and last lines.
-    const DATA_LINES: usize = 30;
     /// Headers and members show so many lines at most.
     const HEADER_LINES: usize = 16;
     /// Functions without names are opened up to this depth.

@@ -124,7 +124,7 @@ fn samples() -> Vec<(Language, String)> {
 fn short(text: &str, room: Room) -> String {
     let lines = Lines::of(text);
     let units = units(&lines);
-    let tiled: String = units.iter().map(|unit| &text[unit.span.clone()]).collect();
+    let tiled: String = units.iter().map(|unit| &text[unit.span()]).collect();
     assert_eq!(tiled, text, "units tile the text");
     let pieces = choose(&lines, &units, room);
     assert!(piece::tiles(&pieces, text.len()));

@@ -66,7 +66,7 @@ fn is_exit(line: &str) -> bool {
 }
 
 /// The comment at the head of a file that gives its licence: its first lines stay.
-fn licence(lines: &Lines<'_>, painted: &mut Painted) {
+pub(super) fn licence(lines: &Lines<'_>, painted: &mut Painted) {
     let first = usize::from(lines.get(0).starts_with("#!")) + usize::from(lines.get(0).starts_with("<?php"));
     let end =
         (first..lines.len()).take_while(|at| is_comment(lines.get(*at))).last().map_or(first, |at| at + 1);

@@ -16,7 +16,7 @@ use crate::lines::Lines;
 use crate::mark::{self, Gap, Measure, Told};
 use crate::piece::Piece;
 use crate::sample::Sample;
-use crate::unit::{self, Rank, Room, Unit};
+use crate::unit::{self, Label, Rank, Room, Unit};
 use markdown::{Block, Sort};
 use region::Page;
 
@@ -95,7 +95,8 @@ impl Written {
         for (unit, block) in units.iter_mut().zip(&blocks) {
             // What stands beside comes after all that does not.
             if page.raw && block.sort != Sort::Title && main.is_aside(block.start) {
-                (unit.rank, unit.told) = (Rank::Filler, None);
+                unit.rank = Rank::Filler;
+                unit.tell(None);
                 unit.score += 1_000;
             }
         }
@@ -145,22 +146,22 @@ fn units(blocks: &[Block], shown: &str) -> Vec<Unit> {
         // How many of its sort stand before it in a row.
         let nth = after.filter(|(sort, _)| *sort == block.sort).map_or(0, |(_, nth)| nth.saturating_add(1));
         let (rank, score, label) = match block.sort {
-            Sort::Title => (Rank::Frame, 990, "title"),
-            Sort::Heading(level) => (Rank::Frame, 950 - 50 * u16::from(level.min(9)), "headings"),
-            Sort::TableHead => (Rank::Frame, 500, "table rows"),
-            Sort::Paragraph => (Rank::Context, if nth == 0 { 500 } else { 300 }, "paragraphs"),
-            Sort::Item => (Rank::Context, if nth < 3 { 400 } else { 200 }, "list items"),
-            Sort::Row => (Rank::Context, if nth < 3 { 380 } else { 190 }, "table rows"),
-            Sort::Code => (Rank::Context, 350, "code blocks"),
-            Sort::MoreCode => (Rank::Context, 150, "parts of code"),
-            Sort::Script => (Rank::Filler, 100, "parts of scripts"),
-            Sort::Style => (Rank::Filler, 50, "parts of style sheets"),
+            Sort::Title => (Rank::Frame, 990, Label::Titles),
+            Sort::Heading(level) => (Rank::Frame, 950 - 50 * u16::from(level.min(9)), Label::Headings),
+            Sort::TableHead => (Rank::Frame, 500, Label::Rows),
+            Sort::Paragraph => (Rank::Context, if nth == 0 { 500 } else { 300 }, Label::Paragraphs),
+            Sort::Item => (Rank::Context, if nth < 3 { 400 } else { 200 }, Label::Items),
+            Sort::Row => (Rank::Context, if nth < 3 { 380 } else { 190 }, Label::Rows),
+            Sort::Code => (Rank::Context, 350, Label::CodeBlocks),
+            Sort::MoreCode => (Rank::Context, 150, Label::MoreCode),
+            Sort::Script => (Rank::Filler, 100, Label::Scripts),
+            Sort::Style => (Rank::Filler, 50, Label::Styles),
         };
         let mut unit = Unit::new(block.shown.clone(), rank);
         unit.score = score;
         unit.label = Some(label);
         if matches!(block.sort, Sort::Title | Sort::Heading(_)) {
-            unit.told = shown.get(block.shown.clone()).map(|line| line.trim().into());
+            unit.tell(shown.get(block.shown.clone()).map(|line| line.trim().into()));
         }
         units.push(unit);
         after = Some((block.sort, nth));

@@ -2,8 +2,11 @@
 //!
 //! A cell that is written shorter is filled up with spaces on its right, on its left where the width has a `>`.
 
+use std::ops::Range;
+
 use super::code::{self, CLOSE, Code};
 use super::weigh;
+use crate::lines::Split;
 use crate::mark::OPEN;
 
 const FEWEST: usize = 4;
@@ -13,28 +16,32 @@ const WIDEST: usize = 4096;
 /// Runs of lines whose cells are equally wide, without padding.
 pub(super) fn pack(text: &str) -> Option<String> {
     memchr::memchr(b'|', text.as_bytes())?;
-    let lines: Vec<&str> = text.split('\n').collect();
+    let lines = Split::of(text);
     let mut out = String::new();
-    // Where the run begins in the text, and up to where the text is written.
-    let (mut at, mut start, mut kept) = (0, 0, 0);
+    // Where the run begins, up to where the text is written, and whether any of it is said otherwise.
+    let (mut at, mut kept, mut any) = (0, 0, false);
     while let Some(line) = lines.get(at) {
         let widths = widths(line);
-        let alike = |line: &&&str| {
+        let alike = |line: &&str| {
             self::widths(line).is_some_and(|these| widths.as_ref().is_some_and(|w| fits(w, &these)))
         };
-        let end = at + lines.get(at..)?.iter().take_while(alike).count().max(1);
-        let run = lines.get(at..end)?;
-        let source_end = start + run.iter().map(|line| line.len() + 1).sum::<usize>() - 1;
-        let source = text.get(start..source_end)?;
-        let code = widths.filter(|_| run.len() >= FEWEST).map(|widths| write(run, &widths));
-        if let Some(code) = code.filter(|code| weigh::pays(weigh::tokens(source), weigh::tokens(code))) {
+        let end = at + lines.within(at..lines.len()).take_while(alike).count().max(1);
+        if let Some(widths) = widths.filter(|_| end - at >= FEWEST) {
+            let (start, source_end) = (lines.start(at), lines.start(end) - 1);
             out.push_str(text.get(kept..start)?);
-            out.push_str(&code);
-            kept = source_end;
+            let before = out.len();
+            write((&lines, at..end), &widths, &mut out);
+            let source = text.get(start..source_end)?;
+            if weigh::pays(weigh::tokens(source), weigh::tokens(out.get(before..)?)) {
+                (kept, any) = (source_end, true);
+            } else {
+                out.truncate(before);
+                kept = start;
+            }
         }
-        (at, start) = (end, source_end + 1);
+        at = end;
     }
-    if kept == 0 {
+    if !any {
         return None;
     }
     out.push_str(text.get(kept..)?);
@@ -56,34 +63,34 @@ fn fits(one: &[usize], other: &[usize]) -> bool {
         && one.split_last().map(|(_, cells)| cells) == other.split_last().map(|(_, cells)| cells)
 }
 
-fn write(run: &[&str], widths: &[usize]) -> String {
+fn write((lines, run): (&Split<'_>, Range<usize>), widths: &[usize], out: &mut String) {
     let cells = widths.len();
     let mut left = vec![0usize; cells];
-    for line in run {
+    for line in lines.within(run.clone()) {
         for (cell, left) in line.split('|').zip(&mut left) {
             *left += usize::from(cell.starts_with("  ") && !cell.ends_with("  "));
         }
     }
     let left: Vec<bool> = left.iter().map(|left| left * 2 > run.len()).collect();
-    let mut code = "⟨=bars".to_owned();
+    out.push_str("⟨=bars");
     for (width, left) in widths.iter().take(cells - 1).zip(&left) {
-        code.push_str(&format!(" {width}{}", if *left { ">" } else { "" }));
+        out.push_str(&format!(" {width}{}", if *left { ">" } else { "" }));
     }
-    code.push_str("⟩\n");
-    for line in run {
+    out.push_str("⟩\n");
+    for line in lines.within(run) {
         for (at, (cell, left)) in line.split('|').zip(&left).enumerate() {
             if at > 0 {
-                code.push('|');
+                out.push('|');
             }
-            code.push_str(match (at + 1 < cells, left) {
+            out.push_str(match (at + 1 < cells, left) {
                 (true, true) => cell.trim_start_matches(' '),
                 (true, false) => cell.trim_end_matches(' '),
                 (false, _) => cell,
             });
         }
-        code.push('\n');
+        out.push('\n');
     }
-    code + CLOSE
+    out.push_str(CLOSE);
 }
 
 /// The table with its padding.

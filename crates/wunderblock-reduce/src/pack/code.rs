@@ -19,37 +19,36 @@ pub(in crate::pack) fn undo(
     mut room: Room,
 ) -> Option<String> {
     let finder = memchr::memmem::Finder::new(OPEN.as_bytes());
-    let mut out = String::with_capacity(text.len());
     let mut open: Vec<(&str, String, Index)> = Vec::new();
-    let mut index = Index::default();
-    let mut rest = text;
-    while let Some(at) = finder.find(rest.as_bytes()) {
-        out.push_str(rest.get(..at)?);
-        let inner = rest.get(at + OPEN.len()..)?;
-        if let Some(after) = inner.strip_prefix(OPEN) {
-            out.push_str(OPEN);
-            out.push_str(OPEN);
-            rest = after;
+    let (mut out, mut index) = (String::new(), Index::default());
+    // Up to where the text is looked at, and up to where it is in `out`: a body without codes is not copied.
+    let (mut at, mut from) = (0, 0);
+    while let Some(found) = finder.find(text.as_bytes().get(at..)?) {
+        let start = at + found;
+        at = start + OPEN.len();
+        let inner = text.get(at..)?;
+        if inner.starts_with(OPEN) {
+            at += OPEN.len();
             continue;
         }
-        let Some(tag) = inner.strip_prefix('=') else {
-            out.push_str(OPEN);
-            rest = inner;
-            continue;
-        };
+        let Some(tag) = inner.strip_prefix('=') else { continue };
         let end = tag
             .char_indices()
             .take_while(|(at, _)| *at < MAX_TAG)
             .find(|(_, c)| matches!(c, '⟩' | '⟨' | '\n'))?
             .0;
         let (tag, after) = (tag.get(..end)?, tag.get(end..)?.strip_prefix('⟩')?);
-        rest = after;
+        let before = text.get(from..start)?;
+        (at, from) = (text.len() - after.len(), text.len() - after.len());
+        if tag.is_empty() && out.is_empty() {
+            let (tag, outer, outer_index) = open.pop()?;
+            (out, index) = (joined(outer, said(tag, before, decode, &mut room)?), outer_index);
+            continue;
+        }
+        out.push_str(before);
         if tag.is_empty() {
             let (tag, outer, outer_index) = open.pop()?;
-            let (name, args) = tag.split_once(' ').unwrap_or((tag, ""));
-            let said = decode(Code { name, args, body: &out, room: room.0 })?;
-            room.take(said.len())?;
-            (out, index) = (joined(outer, said), outer_index);
+            (out, index) = (joined(outer, said(tag, &out, decode, &mut room)?), outer_index);
         } else if let Some(times) = tag.strip_prefix('×') {
             super::repeat::undo(times, &mut out, &mut room)?;
         } else if let Some(lines) = tag.strip_prefix("↑ ") {
@@ -64,8 +63,21 @@ pub(in crate::pack) fn undo(
     if !open.is_empty() {
         return None;
     }
-    out.push_str(rest);
+    out.push_str(text.get(from..)?);
     Some(out)
+}
+
+/// What a code stands for.
+fn said(
+    tag: &str,
+    body: &str,
+    decode: &dyn Fn(Code<'_>) -> Option<String>,
+    room: &mut Room,
+) -> Option<String> {
+    let (name, args) = tag.split_once(' ').unwrap_or((tag, ""));
+    let said = decode(Code { name, args, body, room: room.0 })?;
+    room.take(said.len())?;
+    Some(said)
 }
 
 /// One text after another, the longer of the two where it is: there is no second copy of what is large.

@@ -18,6 +18,7 @@
 
 use super::code::{self, CLOSE, Code};
 use super::weigh;
+use crate::lines::Split;
 use crate::mark::OPEN;
 
 /// Fewer lines are left alone.
@@ -25,15 +26,14 @@ const FEWEST: usize = 4;
 
 /// Runs of search results as headings and lines.
 pub(super) fn pack_results(text: &str) -> Option<String> {
-    let lines: Vec<&str> = text.split('\n').collect();
+    let lines = Split::of(text);
     let paths = paths(&lines);
-    let separates =
-        |at: usize| lines.get(at) == Some(&"--") && paths.get(at + 1).is_some_and(Option::is_some);
+    let separates = |at: usize| lines.get(at) == Some("--") && paths.get(at + 1).is_some_and(Option::is_some);
     let within = |at: usize| paths.get(at).is_some_and(Option::is_some) || (at > 0 && separates(at));
-    each_run(text, &lines, within, |run| {
-        let mut body = "⟨=under⟩\n".to_owned();
+    each_run(&lines, text, within, |run, body| {
+        body.push_str("⟨=under⟩\n");
         let mut last = None;
-        for (line, path) in lines.get(run.clone())?.iter().zip(paths.get(run)?) {
+        for (line, path) in lines.within(run.clone()).zip(paths.get(run)?) {
             let Some(path) = path else {
                 body.push_str("--\n");
                 continue;
@@ -50,13 +50,13 @@ pub(super) fn pack_results(text: &str) -> Option<String> {
             body.push_str(line.get(path.len() + 1..)?);
             body.push('\n');
         }
-        Some(body)
+        Some(())
     })
 }
 
 /// Of each line the path it begins with, if it is a result: `path:12:…`, or beside such lines `path-12-…`.
-fn paths<'t>(lines: &[&'t str]) -> Vec<Option<&'t str>> {
-    let mut paths: Vec<Option<&str>> = lines.iter().map(|line| path(line)).collect();
+fn paths<'t>(lines: &Split<'t>) -> Vec<Option<&'t str>> {
+    let mut paths: Vec<Option<&str>> = lines.iter().map(path).collect();
     let is_near = |line: &str, path: &str| {
         let rest = line.strip_prefix(path).and_then(|rest| rest.strip_prefix('-'));
         rest.is_some_and(|rest| number(rest).is_some_and(|after| after.starts_with('-')))
@@ -67,7 +67,7 @@ fn paths<'t>(lines: &[&'t str]) -> Vec<Option<&'t str>> {
         if path.is_none() {
             *path = last.filter(|last| is_near(line, last));
         }
-        last = path.or(last).filter(|_| path.is_some() || *line == "--");
+        last = path.or(last).filter(|_| path.is_some() || line == "--");
     }
     let mut next: Option<&str> = None;
     for (line, path) in lines.iter().zip(&mut paths).rev() {
@@ -102,23 +102,23 @@ fn number(text: &str) -> Option<&str> {
 
 /// Runs of paths as directories and names.
 pub(super) fn pack_paths(text: &str) -> Option<String> {
-    let lines: Vec<&str> = text.split('\n').collect();
-    let split = |at: usize| lines.get(at).and_then(|line| directory(line));
+    let lines = Split::of(text);
+    let split = |at: usize| lines.get(at).and_then(directory);
     each_run(
-        text,
         &lines,
+        text,
         |at| split(at).is_some(),
-        |run| {
-            let all: Vec<_> = run.filter_map(split).collect();
-            let shared = all.iter().map(|(_, directory, _)| *directory).reduce(common)?;
-            let shared = if all.iter().any(|(_, directory, _)| directory.get(shared.len()..) == Some("/")) {
+        |run, body| {
+            let all = || run.clone().filter_map(split);
+            let shared = all().map(|(_, directory, _)| directory).reduce(common)?;
+            let shared = if all().any(|(_, directory, _)| directory.get(shared.len()..) == Some("/")) {
                 ""
             } else {
                 shared
             };
-            let mut body = format!("⟨={}⟩\n", format!("dirs {shared}").trim_end());
+            body.push_str(&format!("⟨={}⟩\n", format!("dirs {shared}").trim_end()));
             let mut last = None;
-            for (size, directory, name) in all {
+            for (size, directory, name) in all() {
                 if last != Some(directory) {
                     let within = directory.get(shared.len()..)?;
                     body.push_str(if within.is_empty() { "/" } else { within });
@@ -129,7 +129,7 @@ pub(super) fn pack_paths(text: &str) -> Option<String> {
                 body.push_str(name);
                 body.push('\n');
             }
-            Some(body)
+            Some(())
         },
     )
 }
@@ -153,32 +153,37 @@ fn common<'t>(one: &'t str, other: &str) -> &'t str {
 
 /// Writes each run of such lines as a code, where it pays. None where it does nowhere. `write` leaves it open.
 fn each_run(
+    lines: &Split<'_>,
     text: &str,
-    lines: &[&str],
     within: impl Fn(usize) -> bool,
-    write: impl Fn(std::ops::Range<usize>) -> Option<String>,
+    write: impl Fn(std::ops::Range<usize>, &mut String) -> Option<()>,
 ) -> Option<String> {
     let mut out = String::new();
-    // Where the run begins in the text, and up to where the text is written.
-    let (mut at, mut start, mut kept) = (0, 0, 0);
+    // Where the run begins, up to where the text is written, and whether any of it is said otherwise.
+    let (mut at, mut kept, mut any) = (0, 0, false);
     while at < lines.len() {
         let mut end = at;
         while end < lines.len() && within(end) {
             end += 1;
         }
-        let run = lines.get(at..end.max(at + 1))?;
-        let source_end = start + run.iter().map(|line| line.len() + 1).sum::<usize>() - 1;
+        let next = end.max(at + 1);
+        let (start, source_end) = (lines.start(at), lines.start(next) - 1);
         let source = text.get(start..source_end)?;
-        let code = Some(()).filter(|()| end - at >= FEWEST).and_then(|()| write(at..end));
-        let code = code.map(|code| code + CLOSE);
-        if let Some(code) = code.filter(|code| weigh::pays(weigh::tokens(source), weigh::tokens(code))) {
+        if end - at >= FEWEST {
             out.push_str(text.get(kept..start)?);
-            out.push_str(&code);
-            kept = source_end;
+            let before = out.len();
+            let written = write(at..end, &mut out);
+            out.push_str(CLOSE);
+            if written.is_some() && weigh::pays(weigh::tokens(source), weigh::tokens(out.get(before..)?)) {
+                (kept, any) = (source_end, true);
+            } else {
+                out.truncate(before);
+                kept = start;
+            }
         }
-        (at, start) = (end.max(at + 1), source_end + 1);
+        at = next;
     }
-    if kept == 0 {
+    if !any {
         return None;
     }
     out.push_str(text.get(kept..)?);

@@ -66,8 +66,9 @@ fn lines(text: &str, kind: Kind, wording: Wording) -> Option<String> {
             packed = shorter(packed, template::pack(text));
         }
     }
-    if packed.is_none() {
-        packed = block::pack(text);
+    // What a template saves much of has few blocks that repeat.
+    if packed.as_ref().is_none_or(|packed| packed.len() * 10 > text.len() * 7) {
+        packed = shorter(packed, block::pack(text));
     }
     packed = terminal::pack_states(packed.as_deref().unwrap_or(text)).or(packed);
     repeat::pack(packed.as_deref().unwrap_or(text)).or(packed)

@@ -98,7 +98,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
         let rank = if nth <= WRAPPED || ends { Rank::Frame } else { Rank::Filler };
         let told =
             (nth == WRAPPED + 1).then(|| if is_dump(line) { "bytes".into() } else { name(line).into() });
-        units.push(Unit { told, ..Unit::new(span, rank) });
+        units.push(Unit::new(span, rank).telling(told));
     }
     within(lines.text(), units)
 }
@@ -107,13 +107,13 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
 ///
 /// Units that are filler as a whole stay whole.
 pub(crate) fn within(text: &str, units: Vec<Unit>) -> Vec<Unit> {
-    if !units.iter().any(|unit| unit.span.len() > RUN) {
+    if !units.iter().any(|unit| unit.span().len() > RUN) {
         return units;
     }
     let mut cut_units = Vec::with_capacity(units.len());
     for unit in units {
-        let found = if unit.span.len() > RUN && unit.rank > Rank::Filler {
-            runs(text.get(unit.span.clone()).unwrap_or(""))
+        let found = if unit.span().len() > RUN && unit.rank > Rank::Filler {
+            runs(text.get(unit.span()).unwrap_or(""))
         } else {
             Vec::new()
         };
@@ -121,20 +121,21 @@ pub(crate) fn within(text: &str, units: Vec<Unit>) -> Vec<Unit> {
             cut_units.push(unit);
             continue;
         }
-        let mut start = unit.span.start;
-        let mut note = unit.note.clone();
+        let Range { mut start, end } = unit.span();
+        let first = start;
+        let mut note = unit.note().map(Box::from);
         for run in found {
-            let (from, to) = (unit.span.start + run.start, unit.span.start + run.end);
+            let (from, to) = (first + run.start, first + run.end);
             if from > start {
-                cut_units.push(Unit { span: start..from, note: None, told: None, ..unit.clone() });
+                cut_units.push(unit.clone().silent().of(start..from));
             }
             cut(text, from..to, "", unit.rank, &mut cut_units);
             start = to;
         }
-        if start < unit.span.end {
-            cut_units.push(Unit { span: start..unit.span.end, note: note.take(), ..unit });
+        if start < end {
+            cut_units.push(unit.of(start..end));
         } else if let Some(last) = cut_units.last_mut() {
-            last.note = note;
+            last.mark(note.take());
         }
     }
     cut_units
@@ -152,7 +153,7 @@ fn cut(text: &str, span: Range<usize>, what: &str, rank: Rank, units: &mut Vec<U
     let told: Option<Box<str>> = Some(format!("{what}, {}", shape::size(run.len())).into());
     let mut push = |from: usize, to: usize, rank: Rank, told: Option<Box<str>>| {
         if from < to {
-            units.push(Unit { told, ..Unit::new(span.start + from..span.start + to, rank) });
+            units.push(Unit::new(span.start + from..span.start + to, rank).telling(told));
         }
     };
     push(0, head, rank, None);

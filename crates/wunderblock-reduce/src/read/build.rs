@@ -84,8 +84,8 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     fold_others(lines, &read, &mut units);
     last_words(lines, &mut units);
     let mut units = join_places(lines, &read, units);
-    for unit in units.iter_mut().filter(|unit| unit.rank == Rank::Must && unit.told.is_none()) {
-        unit.told = said_in_a_mark(lines.text().get(unit.span.clone()).unwrap_or(""));
+    for unit in units.iter_mut().filter(|unit| unit.rank == Rank::Must && unit.told().is_none()) {
+        unit.tell(said_in_a_mark(lines.text().get(unit.span()).unwrap_or("")));
     }
     units
 }
@@ -235,7 +235,7 @@ fn fold_repeats(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
     }
     for (first, count) in seen.into_values().filter(|(_, count)| *count > 1) {
         if let Some(unit) = units.get_mut(first) {
-            unit.note = Some(format!("⟨×{count} the same⟩"));
+            unit.mark(Some(format!("⟨×{count} the same⟩").into()));
         }
     }
 }
@@ -255,7 +255,7 @@ fn fold_others(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
         };
         let Some(unit) = units.get_mut(at) else { continue };
         if template.first as usize == at {
-            unit.note = Some(format!("⟨×{}, last line {}⟩", template.count, template.last + 1));
+            unit.mark(Some(format!("⟨×{}, last line {}⟩", template.count, template.last + 1).into()));
         } else if template.last as usize != at {
             unit.rank = Rank::Filler;
             unit.label = said(at).label();
@@ -272,7 +272,7 @@ fn join_places(lines: &Lines<'_>, read: &[Is], units: Vec<Unit>) -> Vec<Unit> {
         let place = open && *is == Is::Part(Part::Place) && unit.rank == Rank::Must;
         open = false;
         if let (true, Some(head)) = (place, joined.last_mut()) {
-            head.span.end = unit.span.end;
+            head.extend(unit.span().end);
             continue;
         }
         if let Is::Part(Part::Head(_)) = is

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::lines::Lines;
 use crate::sample::Sample;
-use crate::unit::{Rank, Unit};
+use crate::unit::{Label, Rank, Unit};
 
 use super::shape;
 use parse::{Line, Reader};
@@ -85,7 +85,7 @@ fn head_line(lines: &Lines<'_>, at: usize, kind: Line) -> Unit {
         Line::Index => (Rank::Context, 1),
         _ => (Rank::Context, 100),
     };
-    Unit { score, ..Unit::new(lines.span(at), rank) }
+    Unit::new(lines.span(at), rank).scored(score)
 }
 
 fn hunk_end(kinds: &[Line], at: usize) -> usize {
@@ -102,9 +102,9 @@ fn hunk(lines: &Lines<'_>, kinds: &[Line], rows: Range<usize>, generated: bool, 
         let count = |such: Line| rows.clone().filter(|at| kind(*at) == such).count();
         let told = format!("generated: +{} −{}", count(Line::Added), count(Line::Removed));
         for at in rows.clone() {
-            let label = matches!(kind(at), Line::Added | Line::Removed).then_some("changed");
+            let label = matches!(kind(at), Line::Added | Line::Removed).then_some(Label::Changed);
             let told = (at == rows.start).then(|| told.as_str().into());
-            units.push(Unit { label, told, ..Unit::new(lines.span(at), Rank::Filler) });
+            units.push(Unit::new(lines.span(at), Rank::Filler).labelled(label).telling(told));
         }
         return;
     }
@@ -114,14 +114,11 @@ fn hunk(lines: &Lines<'_>, kinds: &[Line], rows: Range<usize>, generated: bool, 
     for (nth, at) in rows.enumerate() {
         let span = lines.span(at);
         match kind(at) {
-            Line::Place => units.push(Unit { score: u16::MAX - 10, ..Unit::new(span, Rank::Must) }),
+            Line::Place => units.push(Unit::new(span, Rank::Must).scored(u16::MAX - 10)),
             Line::Added | Line::Removed => {
                 changed = changed.saturating_add(1);
-                let unit = Unit {
-                    score: 40_000 - changed.min(30_000),
-                    label: Some("changed"),
-                    ..Unit::new(span, Rank::Must)
-                };
+                let unit = Unit::new(span, Rank::Must);
+                let unit = unit.scored(40_000 - changed.min(30_000)).labelled(Label::Changed);
                 changed_line(lines, at, unit, units);
             }
             _ => {
@@ -129,7 +126,7 @@ fn hunk(lines: &Lines<'_>, kinds: &[Line], rows: Range<usize>, generated: bool, 
                 let rank = if far > NEAR { Rank::Filler } else { Rank::Context };
                 let score =
                     2_000u16.saturating_sub(u16::try_from(far).unwrap_or(u16::MAX).saturating_mul(100));
-                units.push(Unit { score, ..Unit::new(span, rank) });
+                units.push(Unit::new(span, rank).scored(score));
             }
         }
     }
@@ -142,11 +139,11 @@ fn changed_line(lines: &Lines<'_>, at: usize, unit: Unit, units: &mut Vec<Unit>)
         units.push(unit);
         return;
     }
-    let (start, end) = (unit.span.start, unit.span.end);
+    let Range { start, end } = unit.span();
     let cut = start + shape::head(text, HEAD).len();
     let told = Some(format!("rest of a line, {}", shape::size(text.len())).into());
-    units.push(Unit { span: start..cut, ..unit });
-    units.push(Unit { told, ..Unit::new(cut..end, Rank::Filler) });
+    units.push(unit.of(start..cut));
+    units.push(Unit::new(cut..end, Rank::Filler).telling(told));
 }
 
 /// How far each is from the next that is such, on either side.

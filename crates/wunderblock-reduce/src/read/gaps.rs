@@ -15,7 +15,7 @@ pub(crate) fn close_short(units: &mut [Unit]) {
             continue;
         }
         let gap = units.get_mut(start..at).unwrap_or_default();
-        let bytes: usize = gap.iter().map(|unit| unit.span.len()).sum();
+        let bytes: usize = gap.iter().map(|unit| unit.span().len()).sum();
         if gap.len() < FEW && bytes < WORTH {
             gap.iter_mut().for_each(|unit| unit.rank = Rank::Context);
         }

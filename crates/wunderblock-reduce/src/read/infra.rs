@@ -5,6 +5,7 @@ mod kube;
 mod terraform;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::lines::Lines;
 use crate::sample::Sample;
@@ -140,7 +141,7 @@ fn runs(lines: &Lines<'_>, units: &mut [Unit]) {
 fn cut_long(lines: &Lines<'_>, units: Vec<Unit>) -> Vec<Unit> {
     let mut cut = Vec::with_capacity(units.len());
     for unit in units {
-        let text = lines.text().get(unit.span.clone()).unwrap_or("");
+        let text = lines.text().get(unit.span()).unwrap_or("");
         let line = text.trim_end_matches(['\n', '\r']);
         let wrong = unit.rank == Rank::Must && unit.score >= 30_000;
         let room = if wrong { 12 * HEAD } else { HEAD };
@@ -150,9 +151,10 @@ fn cut_long(lines: &Lines<'_>, units: Vec<Unit>) -> Vec<Unit> {
         }
         // A result in braces goes as a whole.
         let result = line.find("=> {").map(|at| at + "=> ".len()).filter(|at| !wrong && *at < room);
-        let at = unit.span.start + result.unwrap_or_else(|| shape::head(line, room).len());
-        let rest = Unit::new(at..unit.span.end, if wrong { Rank::Context } else { Rank::Filler });
-        cut.push(Unit { span: unit.span.start..at, ..unit });
+        let Range { start, end } = unit.span();
+        let at = start + result.unwrap_or_else(|| shape::head(line, room).len());
+        let rest = Unit::new(at..end, if wrong { Rank::Context } else { Rank::Filler });
+        cut.push(unit.of(start..at));
         cut.push(rest);
     }
     cut

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::lines::Lines;
 use crate::sample::Sample;
-use crate::unit::{Rank, Unit};
+use crate::unit::{Label, Rank, Unit};
 
 use super::{gaps, shape};
 use row::{Form, Row};
@@ -165,7 +165,7 @@ impl Judge<'_, '_> {
             let told = first_gone.then(|| format!("like {}", row.name).into());
             self.set(*at, rank, score);
             if let Some(unit) = self.units.get_mut(*at) {
-                unit.told = told;
+                unit.tell(told);
             }
         }
     }
@@ -208,7 +208,7 @@ impl Judge<'_, '_> {
             let seen = seen.entry(row.name).or_default();
             *seen += 1;
             if *seen > HEAD as u32 && !first && unit.rank <= Rank::Context && self.folds {
-                (unit.rank, unit.score, unit.label) = (Rank::Filler, 1, Some("named as in other folders"));
+                (unit.rank, unit.score, unit.label) = (Rank::Filler, 1, Some(Label::NamedElsewhere));
             }
         }
     }
@@ -227,7 +227,8 @@ impl Judge<'_, '_> {
             } else if nth < stay {
                 (unit.rank, unit.score) = (unit.rank.max(Rank::Context), score);
             } else if self.folds {
-                (unit.rank, unit.score, unit.label, unit.told) = (Rank::Filler, 1, Some("smaller"), None);
+                (unit.rank, unit.score, unit.label) = (Rank::Filler, 1, Some(Label::Smaller));
+                unit.tell(None);
             }
         }
     }
@@ -239,8 +240,8 @@ impl Judge<'_, '_> {
                 let (rank, score) = if nth == 0 { (Rank::Frame, 1_000) } else { (Rank::Filler, 0) };
                 self.set(at, rank, score);
                 if let Some(unit) = self.units.get_mut(at) {
-                    unit.label = (nth > 0).then_some("in vendored folders");
-                    unit.told = None;
+                    unit.label = (nth > 0).then_some(Label::Vendored);
+                    unit.tell(None);
                 }
             }
         }
@@ -259,8 +260,8 @@ impl Judge<'_, '_> {
             if again && self.folds && row.depth >= 2 {
                 self.set(at, Rank::Filler, 0);
                 if let Some(unit) = self.units.get_mut(at) {
-                    unit.label = Some("shown before");
-                    unit.told = None;
+                    unit.label = Some(Label::ShownBefore);
+                    unit.tell(None);
                 }
             }
         }
@@ -321,7 +322,7 @@ fn processes(rows: &[Row<'_>], units: &mut [Unit]) {
         } else {
             (Rank::Context, if row.size > 0 { 500 } else { 100 })
         };
-        unit.label = if kernel { Some("kernel threads") } else { None };
+        unit.label = if kernel { Some(Label::KernelThreads) } else { None };
     }
 }
 

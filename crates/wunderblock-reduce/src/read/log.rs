@@ -96,7 +96,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
         });
         if lines.get(at).trim().is_empty() {
             unit.rank = if stays { Rank::Context } else { Rank::Filler };
-            unit.note = None;
+            unit.mark(None);
         } else if unit.rank == Rank::Filler
             && (!entry.head && stays && count <= COMMON || outliers.take(entry))
         {
@@ -202,7 +202,8 @@ fn judge(unit: &mut Unit, at: usize, entry: Entry, template: &Template) {
     unit.rank = if heavy { Rank::Must } else { Rank::Frame };
     if first && !whole && (entry.head || heavy) {
         let same = if template.differ { "" } else { " the same" };
-        unit.note = Some(format!("⟨×{}{same}, last line {}⟩", template.count, u64::from(template.last) + 1));
+        let last = u64::from(template.last) + 1;
+        unit.mark(Some(format!("⟨×{}{same}, last line {last}⟩", template.count).into()));
     }
 }
 

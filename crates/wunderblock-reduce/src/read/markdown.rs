@@ -4,7 +4,7 @@ mod block;
 
 use crate::lines::Lines;
 use crate::sample::Sample;
-use crate::unit::{Rank, Unit};
+use crate::unit::{Label, Rank, Unit};
 
 use super::prose;
 use block::{Block, blocks};
@@ -75,7 +75,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
                 let score = 40_000 - 1_000 * u16::from(level.min(6));
                 let line = lines.get(rows.start).trim();
                 let told = Some(format!("L{} {line}", rows.start + 1).into());
-                units.push(Unit { score, told, ..Unit::new(lines.spans(rows), Rank::Frame) });
+                units.push(Unit::new(lines.spans(rows), Rank::Frame).scored(score).telling(told));
                 after_heading = true;
                 continue;
             }
@@ -87,34 +87,29 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
                 }
             }
             // A fence is of use as a whole only.
-            Block::Code(_) => {
-                units.push(Unit { score: 1_500, ..Unit::new(lines.spans(rows), Rank::Context) })
-            }
+            Block::Code(_) => units.push(Unit::new(lines.spans(rows), Rank::Context).scored(1_500)),
             Block::List(_) => {
                 let contents = rows.clone().filter(|at| block::is_contents(lines.get(*at))).count();
                 let is_contents = contents >= CONTENTS && contents * 10 >= rows.len() * 8;
                 for (nth, at) in rows.enumerate() {
                     let (rank, label) = if is_contents && nth >= 2 {
-                        (Rank::Filler, Some("lines of contents"))
+                        (Rank::Filler, Some(Label::Contents))
                     } else {
                         (Rank::Context, None)
                     };
-                    units.push(Unit {
-                        score: if nth == 0 { 2_000 } else { 1_000 },
-                        label,
-                        ..Unit::new(lines.span(at), rank)
-                    });
+                    let score = if nth == 0 { 2_000 } else { 1_000 };
+                    units.push(Unit::new(lines.span(at), rank).scored(score).labelled(label));
                 }
             }
             Block::Table(_) => {
                 for (nth, at) in rows.enumerate() {
                     let (rank, score) = if nth < 2 { (Rank::Frame, 1_000) } else { (Rank::Context, 800) };
-                    units.push(Unit { score, ..Unit::new(lines.span(at), rank) });
+                    units.push(Unit::new(lines.span(at), rank).scored(score));
                 }
             }
-            Block::Badges(_) => units.extend(
-                rows.map(|at| Unit { label: Some("badges"), ..Unit::new(lines.span(at), Rank::Filler) }),
-            ),
+            Block::Badges(_) => {
+                units.extend(rows.map(|at| Unit::new(lines.span(at), Rank::Filler).labelled(Label::Badges)))
+            }
         }
         after_heading = false;
     }

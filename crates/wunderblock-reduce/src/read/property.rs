@@ -22,10 +22,10 @@ fn shown(text: &str, units: fn(&Lines<'_>) -> Vec<Unit>, room: Room) -> String {
     let units = units(&lines);
     let mut at = 0;
     for unit in &units {
-        assert_eq!(unit.span.start, at, "units tile {text:?}: {units:?}");
-        assert!(unit.span.end > at, "no unit is empty in {text:?}: {units:?}");
-        assert!(text.is_char_boundary(unit.span.end), "{text:?}");
-        at = unit.span.end;
+        assert_eq!(unit.span().start, at, "units tile {text:?}: {units:?}");
+        assert!(unit.span().end > at, "no unit is empty in {text:?}: {units:?}");
+        assert!(text.is_char_boundary(unit.span().end), "{text:?}");
+        at = unit.span().end;
     }
     assert_eq!(at, text.len(), "units reach the end of {text:?}: {units:?}");
     let pieces = unit::choose(&lines, &units, room);

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::lines::Lines;
-use crate::unit::{Rank, Unit};
+use crate::unit::{Label, Rank, Unit};
 
 use super::{blob, shape};
 use rarity::Rarity;
@@ -73,7 +73,7 @@ pub(super) fn sentences(lines: &Lines<'_>, paragraph: Range<usize>, units: &mut 
         let long = end == at + 1 && text.len() > LINE;
         at = end;
         if !long {
-            units.push(Unit { score: score(first), ..Unit::new(span, Rank::Context) });
+            units.push(Unit::new(span, Rank::Context).scored(score(first)));
             continue;
         }
         let (mut start, mut first) = (0, first);
@@ -83,9 +83,9 @@ pub(super) fn sentences(lines: &Lines<'_>, paragraph: Range<usize>, units: &mut 
             let is_blob = !blob::runs(sentence).is_empty();
             for cut in shape::cuts(sentence, if is_blob { sentence.len() } else { LONGEST }) {
                 let part = span.start + start..span.start + end.min(start + cut);
-                let from = units.last().map_or(0, |unit: &Unit| unit.span.end).max(part.start);
+                let from = units.last().map_or(0, |unit: &Unit| unit.span().end).max(part.start);
                 if from < part.end {
-                    units.push(Unit { score: score(first), ..Unit::new(from..part.end, Rank::Context) });
+                    units.push(Unit::new(from..part.end, Rank::Context).scored(score(first)));
                 }
                 first = false;
             }
@@ -117,11 +117,11 @@ fn is_wrapped(line: &str, next: &str) -> bool {
 pub(super) fn weigh(text: &str, units: &mut [Unit]) {
     let mut rarity = Rarity::default();
     for unit in units.iter() {
-        rarity.count(text.get(unit.span.clone()).unwrap_or(""));
+        rarity.count(text.get(unit.span()).unwrap_or(""));
     }
     let all = units.len();
     for (at, unit) in units.iter_mut().enumerate() {
-        let worth = rarity.worth(text.get(unit.span.clone()).unwrap_or(""));
+        let worth = rarity.worth(text.get(unit.span()).unwrap_or(""));
         // The start and the end of a text tell more than its middle.
         let place = if at * 20 < all {
             600
@@ -166,14 +166,14 @@ pub(super) fn again(lines: &Lines<'_>, units: &mut [Unit]) {
     gone.sort_by_key(|span| span.start);
     let mut gone = gone.into_iter().peekable();
     for unit in units {
-        while gone.peek().is_some_and(|span| span.end <= unit.span.start) {
+        while gone.peek().is_some_and(|span| span.end <= unit.span().start) {
             gone.next();
         }
         let inside =
-            gone.peek().is_some_and(|span| span.start <= unit.span.start && unit.span.end <= span.end);
+            gone.peek().is_some_and(|span| span.start <= unit.span().start && unit.span().end <= span.end);
         if inside && unit.rank <= Rank::Frame {
             (unit.rank, unit.score) = (Rank::Filler, 0);
-            unit.label = Some("said before");
+            unit.label = Some(Label::SaidBefore);
         }
     }
 }

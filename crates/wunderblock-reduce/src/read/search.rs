@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::lines::Lines;
 use crate::sample::Sample;
-use crate::unit::{Rank, Unit};
+use crate::unit::{Label, Rank, Unit};
 
 use super::{gaps, shape};
 use line::{Found, Role, parse};
@@ -147,7 +147,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     for (at, row) in rows.iter().enumerate() {
         let (rank, score) = judge.ranks.get(at).copied().unwrap_or((Rank::Context, 0));
         let label = match row.role {
-            Some(Role::Match) => Some("matches"),
+            Some(Role::Match) => Some(Label::Matches),
             _ => None,
         };
         let (rank, score) = match row.role {
@@ -157,7 +157,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
             None => (Rank::Context, 1),
             _ => (rank, score),
         };
-        push(&mut units, lines, Unit { rank, score, label, ..Unit::new(lines.span(at), rank) });
+        push(&mut units, lines, Unit::new(lines.span(at), rank).scored(score).labelled(label));
     }
     gaps::close_short(&mut units);
     units
@@ -165,14 +165,14 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
 
 /// The unit of a line; of a long one its head alone is worth that much.
 fn push(units: &mut Vec<Unit>, lines: &Lines<'_>, unit: Unit) {
-    let span = unit.span.clone();
+    let span = unit.span();
     if span.len() <= 2 * LINE || unit.rank == Rank::Filler {
         units.push(unit);
         return;
     }
     let text = lines.text().get(span.clone()).unwrap_or("");
     let cut = span.start + shape::head(text, LINE).len();
-    units.push(Unit { span: span.start..cut, ..unit });
+    units.push(unit.of(span.start..cut));
     units.push(Unit::new(cut..span.end, Rank::Filler));
 }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::lines::Lines;
 use crate::sample::Sample;
-use crate::unit::{Rank, Unit};
+use crate::unit::{Label, Rank, Unit};
 
 use super::{gaps, shape};
 use columns::Columns;
@@ -99,7 +99,7 @@ fn judge(lines: &Lines<'_>, form: Form, rows: &[Row], units: &mut [Unit]) {
         let new = seen.insert((combination, is_wrong));
         dull = if new { 0 } else { dull + 1 };
         let Some(unit) = units.get_mut(at) else { continue };
-        unit.label = is_wrong.then_some("with errors");
+        unit.label = is_wrong.then_some(Label::WithErrors);
         let frame = at < HEAD || at + TAIL >= rows.len();
         let example = new && examples < most && dull < DULL;
         (unit.rank, unit.score) = match notable {
@@ -138,7 +138,7 @@ fn tell(columns: &Columns, units: &mut [Unit]) {
     let carriers = units.get_mut(best).unwrap_or_default();
     let first = carriers.len().saturating_sub(told.len());
     for (unit, told) in carriers.iter_mut().skip(first).zip(told) {
-        unit.told = Some(told.into());
+        unit.tell(Some(told.into()));
         unit.score = 0;
     }
 }

@@ -11,7 +11,7 @@ use crate::lines::Lines;
 use crate::sample::Sample;
 use crate::severity::{self, Severity};
 use crate::template::{self, Templates};
-use crate::unit::{Rank, Unit};
+use crate::unit::{Label, Rank, Unit};
 
 use super::build::{bare, opens_page};
 use super::case::{self, Case};
@@ -151,7 +151,7 @@ impl Reader<'_> {
         }
     }
 
-    fn set(&mut self, at: usize, (rank, score): (Rank, u16), label: Option<&'static str>) {
+    fn set(&mut self, at: usize, (rank, score): (Rank, u16), label: Option<Label>) {
         if let Some(unit) = self.units.get_mut(at) {
             unit.rank = rank;
             unit.score = score;
@@ -164,19 +164,19 @@ impl Reader<'_> {
         self.passing = false;
         self.passed = case == Case::Passed;
         let (worth, label, section) = match case {
-            Case::Passed => ((Rank::Filler, 0), Some("passed"), Section::Run),
+            Case::Passed => ((Rank::Filler, 0), Some(Label::Passed), Section::Run),
             Case::Dots | Case::Started => ((Rank::Filler, 0), None, Section::Run),
-            Case::Skipped => ((Rank::Filler, 5), Some("skipped"), Section::Run),
+            Case::Skipped => ((Rank::Filler, 5), Some(Label::Skipped), Section::Run),
             Case::Failed => (
                 (Rank::Must, 800),
-                Some("failed"),
+                Some(Label::Failed),
                 if line.starts_with("FAILED ") || line.starts_with("ERROR ") {
                     Section::Summary
                 } else {
                     Section::Failure
                 },
             ),
-            Case::Details => ((Rank::Must, 700), Some("failed"), Section::Failure),
+            Case::Details => ((Rank::Must, 700), Some(Label::Failed), Section::Failure),
             Case::Captured => ((Rank::Context, 15), None, Section::Captured),
             Case::Total => ((Rank::Must, 900), None, Section::Run),
             Case::Suite => {
@@ -325,7 +325,7 @@ impl Reader<'_> {
     fn few_skipped(&mut self) {
         if self.skipped.len() <= SKIPPED {
             for at in std::mem::take(&mut self.skipped) {
-                self.set(at, (Rank::Context, 30), Some("skipped"));
+                self.set(at, (Rank::Context, 30), Some(Label::Skipped));
             }
         }
     }
@@ -335,7 +335,7 @@ impl Reader<'_> {
         let suites = std::mem::take(&mut self.suites);
         if suites.len() > SUITES {
             for at in suites {
-                self.set(at, (Rank::Filler, 10), Some("suites passed"));
+                self.set(at, (Rank::Filler, 10), Some(Label::SuitesPassed));
             }
         }
     }
@@ -425,7 +425,7 @@ impl Reader<'_> {
                     .take_while(|at| self.lines.get(*at).starts_with("    "))
                     .count();
                 self.source(at + 1..at + 1 + body, Rank::Filler);
-                self.set(at, (Rank::Filler, 0), Some("frames"));
+                self.set(at, (Rank::Filler, 0), Some(Label::Frames));
             }
             (start, key) = (at + 1, 0);
         }
@@ -462,7 +462,7 @@ impl Reader<'_> {
             if at >= start + REPEATED || at > start && bytes() >= REPEATED_BYTES {
                 for unit in self.units.get_mut(start..at).unwrap_or_default() {
                     unit.rank = Rank::Filler;
-                    unit.label = Some("seen before");
+                    unit.label = Some(Label::SeenBefore);
                 }
             }
             start = at + 1;
@@ -483,7 +483,7 @@ impl Reader<'_> {
                 continue;
             };
             if template.first as usize == at {
-                unit.note = Some(format!("⟨×{}, last line {}⟩", template.count, template.last + 1));
+                unit.mark(Some(format!("⟨×{}, last line {}⟩", template.count, template.last + 1).into()));
             } else if template.last as usize != at {
                 unit.rank = Rank::Filler;
             }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::lines::Lines;
 use crate::sample::Sample;
 use crate::template;
-use crate::unit::{Rank, Unit};
+use crate::unit::{Label, Rank, Unit};
 
 use super::frame::{self, Owner};
 
@@ -54,7 +54,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
             unit.rank = Rank::Must;
             unit.score = 200;
         } else if is_shadow(lines.get(at)) {
-            (unit.rank, unit.label) = (Rank::Filler, Some("lines of shadow memory"));
+            (unit.rank, unit.label) = (Rank::Filler, Some(Label::ShadowMemory));
         }
     }
     for stack in stacks(&read) {
@@ -151,7 +151,7 @@ fn shorten_at(lines: &Lines<'_>, read: &[Line], stack: Range<usize>, units: &mut
             (true, _) => Rank::Context,
             (false, _) => Rank::Filler,
         };
-        unit.label = (begins && !kept).then_some("frames");
+        unit.label = (begins && !kept).then_some(Label::Frames);
     }
 }
 
@@ -247,7 +247,7 @@ fn fold_equal(lines: &Lines<'_>, read: &[Line], units: &mut [Unit]) {
         if nth == first {
             let place = traces.get(last).map_or(0, |trace| trace.start) + 1;
             if let Some(unit) = units.get_mut(trace.start) {
-                unit.note = Some(format!("⟨×{count} traces like this, last at line {place}⟩"));
+                unit.mark(Some(format!("⟨×{count} traces like this, last at line {place}⟩").into()));
                 unit.score += 100;
             }
         } else if nth != last {
@@ -255,7 +255,7 @@ fn fold_equal(lines: &Lines<'_>, read: &[Line], units: &mut [Unit]) {
             // What was thrown with other words, if only another number, is another error.
             for at in heads.into_iter().filter(|_| thrown.len() <= THROWN) {
                 if let Some(unit) = units.get_mut(at) {
-                    (unit.rank, unit.score, unit.label) = (Rank::Must, 150, Some("thrown"));
+                    (unit.rank, unit.score, unit.label) = (Rank::Must, 150, Some(Label::Thrown));
                 }
             }
         }
@@ -265,7 +265,7 @@ fn fold_equal(lines: &Lines<'_>, read: &[Line], units: &mut [Unit]) {
 fn repeat(trace: Range<usize>, units: &mut [Unit]) {
     for (nth, unit) in units.get_mut(trace).unwrap_or_default().iter_mut().enumerate() {
         unit.rank = Rank::Filler;
-        unit.label = (nth == 0).then_some("traces like one shown");
+        unit.label = (nth == 0).then_some(Label::Traces);
     }
 }
 
@@ -286,7 +286,7 @@ mod tests {
         let shown: String = units
             .iter()
             .filter(|unit| unit.rank > Rank::Filler)
-            .map(|unit| text.get(unit.span.clone()).unwrap())
+            .map(|unit| text.get(unit.span()).unwrap())
             .collect();
         for nth in 0..9 {
             assert!(shown.contains(&format!("item {nth}\n")), "{nth}");

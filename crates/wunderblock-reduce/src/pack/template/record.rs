@@ -4,6 +4,7 @@ use super::form;
 use super::shape::{self, Shape, Shapes};
 use super::words::{self, MAX_WORDS};
 use super::write::KEYS;
+use crate::lines::Split;
 use crate::pack::weigh;
 
 /// So many templates at most are of lines alike in full; the other keys are for heads in common.
@@ -11,7 +12,7 @@ const WHOLE: usize = 40;
 /// What a template without values must save of each line, in tokens.
 const BARE: usize = 5;
 /// Fewer lines of a shape make no template.
-const FEWEST: usize = 3;
+pub(super) const FEWEST: u32 = 3;
 /// The most lines in a row.
 const LONGEST: usize = 24;
 
@@ -34,7 +35,7 @@ struct Cost {
 }
 
 /// Chooses the records that save most. The lines of no record are tried as heads in common.
-pub(super) fn choose(lines: &[&str], shapes: &mut Shapes) -> Records {
+pub(super) fn choose(lines: &Split<'_>, shapes: &mut Shapes) -> Records {
     let costs: Vec<Cost> = shapes.shapes.iter().map(|shape| cost(lines, shape)).collect();
     let next = followers(shapes, &costs);
     let chains: Vec<Vec<usize>> = (0..costs.len()).map(|shape| chain(shape, &next)).collect();
@@ -83,11 +84,11 @@ pub(super) fn choose(lines: &[&str], shapes: &mut Shapes) -> Records {
 /// Calls `see` with the line a record begins with, the shape of that line, and whether it is a record of several lines.
 fn each_record(shapes: &Shapes, chains: &[Vec<usize>], mut see: impl FnMut(usize, usize, bool)) {
     let mut line = 0;
-    while let Some(of) = shapes.of.get(line) {
-        let shape = of.map(|shape| shape as usize);
+    while line < shapes.lines() {
+        let shape = shapes.of(line);
         let chain = shape.and_then(|shape| chains.get(shape)).filter(|chain| chain.len() > 1);
         let there = |chain: &&Vec<usize>| {
-            let follow = shapes.of.iter().skip(line).map(|of| of.map(|shape| shape as usize));
+            let follow = (line..shapes.lines()).map(|line| shapes.of(line));
             follow.take(chain.len()).eq(chain.iter().map(|shape| Some(*shape)))
         };
         let length = chain.filter(there).map(Vec::len);
@@ -100,13 +101,12 @@ fn each_record(shapes: &Shapes, chains: &[Vec<usize>], mut see: impl FnMut(usize
 
 /// Of each shape the one that follows nearly all of its lines.
 fn followers(shapes: &Shapes, costs: &[Cost]) -> Vec<Option<usize>> {
-    let eligible = |shape: &Option<u32>| {
-        let shape = shape.map(|shape| shape as usize)?;
-        let many = shapes.shapes.get(shape)?.lines as usize >= FEWEST && !costs.get(shape)?.alone;
+    let eligible = |line: usize| {
+        let shape = shapes.of(line)?;
+        let many = shapes.shapes.get(shape)?.lines >= FEWEST && !costs.get(shape)?.alone;
         many.then_some(shape)
     };
-    let pairs =
-        || shapes.of.windows(2).filter_map(|two| Some((eligible(two.first()?)?, eligible(two.last()?)?)));
+    let pairs = || (1..shapes.lines()).filter_map(|line| Some((eligible(line - 1)?, eligible(line)?)));
     let mut votes = vec![(0usize, 0u32, 0u32); costs.len()];
     for (shape, follower) in pairs() {
         let Some((leader, lead, _)) = votes.get_mut(shape) else { continue };
@@ -147,7 +147,7 @@ fn chain(shape: usize, next: &[Option<usize>]) -> Vec<usize> {
 
 /// What a record saves, if it does.
 fn gain(chain: &[usize], uses: usize, costs: &[Cost], shapes: &Shapes) -> Option<usize> {
-    if uses < FEWEST {
+    if uses < FEWEST as usize {
         return None;
     }
     let of = |part: fn(&Cost) -> usize| {
@@ -161,16 +161,16 @@ fn gain(chain: &[usize], uses: usize, costs: &[Cost], shapes: &Shapes) -> Option
     (saved * (uses - 1)).checked_sub(once + 2 + 2 * chain.len()).filter(|gain| *gain > 0)
 }
 
-fn cost(lines: &[&str], shape: &Shape) -> Cost {
-    if (shape.lines as usize) < FEWEST {
+fn cost(lines: &Split<'_>, shape: &Shape) -> Cost {
+    if shape.lines < FEWEST {
         return Cost { alone: true, ..Cost::default() };
     }
     let (mut words, mut last_words) = (Vec::with_capacity(MAX_WORDS), Vec::with_capacity(MAX_WORDS));
-    let line = lines.get(shape.example).copied().unwrap_or("");
+    let line = shape.example(lines);
     words::cut(line, &mut words);
-    let head = shape.head.unwrap_or(words.len());
+    let head = shape.words(&words);
     let said = line.get(..words.get(head).map_or(line.len(), |word| word.start)).unwrap_or("");
-    let last = lines.get(shape.last).copied().unwrap_or("");
+    let last = lines.get(shape.last as usize).unwrap_or("");
     words::cut(last, &mut last_words);
     let values = words.iter().zip(&last_words).enumerate().take(head);
     let values = values.filter(|(at, (word, _))| word.value || shape.values >> at & 1 == 1);
@@ -187,7 +187,7 @@ fn differs(value: &str, other: &str) -> usize {
 }
 
 /// Records of one line each for what free lines begin with.
-fn heads(lines: &[&str], shapes: &mut Shapes, free: &[bool], chosen: &mut Records) {
+fn heads(lines: &Split<'_>, shapes: &mut Shapes, free: &[bool], chosen: &mut Records) {
     let whole = shapes.shapes.len();
     shape::by_head(lines, shapes, free);
     let new = shapes.shapes.get(whole..).unwrap_or_default();
@@ -209,9 +209,9 @@ fn heads(lines: &[&str], shapes: &mut Shapes, free: &[bool], chosen: &mut Record
         }
         chosen.records.push(vec![shape]);
     }
-    for ((free, start), of) in free.iter().zip(&mut chosen.starts).zip(&shapes.of) {
+    for ((free, start), of) in free.iter().zip(&mut chosen.starts).zip(shapes.each()) {
         if *free {
-            *start = of.and_then(|shape| key_of.get(shape as usize).copied().flatten());
+            *start = of.and_then(|shape| key_of.get(shape).copied().flatten());
         }
     }
 }

@@ -4,6 +4,7 @@
 //! value (in a few rounds, so in a few words). What is left over is tried as a head in common and a rest.
 
 use super::words::{self, MAX_WORDS, Table, Word};
+use crate::lines::Split;
 use crate::pack::severe::is_severe;
 
 /// Rounds in which shapes are joined, so words by which they may differ.
@@ -25,137 +26,186 @@ const HEAD_LINES: u32 = 6;
 /// What a line is an example of.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
-    /// The first line of this shape.
-    pub(super) example: usize,
-    /// The last one: what differs between the two is likely to differ from line to line.
-    pub(super) last: usize,
-    /// Whether it tells of an error: such lines are what a log is read for, and what they say is not taken apart.
-    pub(super) severe: bool,
-    /// How many lines there are.
-    pub(super) lines: u32,
     /// Which words are values beyond those that look like values.
     pub(super) values: u128,
+    /// The first line of this shape.
+    pub(super) example: u32,
+    /// The last one: what differs between the two is likely to differ from line to line.
+    pub(super) last: u32,
+    /// How many lines there are.
+    pub(super) lines: u32,
+    /// Whether it tells of an error: such lines are what a log is read for, and what they say is not taken apart.
+    pub(super) severe: bool,
     /// Of how many words, where the others are a rest that is not looked at.
-    pub(super) head: Option<usize>,
+    pub(super) head: Option<u8>,
 }
+
+impl Shape {
+    pub(super) fn example<'t>(&self, lines: &Split<'t>) -> &'t str {
+        lines.get(self.example as usize).unwrap_or("")
+    }
+
+    /// How many words its lines have in common, of the words of one.
+    pub(super) fn words(&self, words: &[Word]) -> usize {
+        self.head.map_or(words.len(), usize::from)
+    }
+}
+
+/// What stands for the shape of a line that has none.
+const NONE: u32 = u32::MAX;
 
 /// The shapes of a text, and of each line its shape.
 #[derive(Debug, Default)]
 pub(super) struct Shapes {
     pub(super) shapes: Vec<Shape>,
-    pub(super) of: Vec<Option<u32>>,
+    of: Vec<u32>,
 }
 
-/// Lines by shape.
-pub(super) fn sort(lines: &[&str]) -> Shapes {
-    let mut words: Vec<Word> = Vec::with_capacity(MAX_WORDS);
-    let mut known: Table<u32> = Table::default();
-    let mut hashes = Vec::new();
-    let mut sorted = Shapes { shapes: Vec::new(), of: Vec::with_capacity(lines.len()) };
-    for (line, text) in lines.iter().enumerate() {
-        if !words::cut(text, &mut words) {
-            sorted.of.push(None);
-            continue;
-        }
-        let hash = words::shape(text, &words);
-        let shape = *known.entry(hash).or_insert_with(|| {
-            hashes.push(hash);
-            sorted.shapes.push(Shape {
-                example: line,
-                last: line,
-                severe: is_severe(text),
-                lines: 0,
-                values: 0,
-                head: None,
-            });
-            u32::try_from(hashes.len() - 1).unwrap_or(u32::MAX)
-        });
-        if let Some(shape) = sorted.shapes.get_mut(shape as usize) {
-            shape.lines += 1;
-            shape.last = line;
-        }
-        sorted.of.push(Some(shape));
+impl Shapes {
+    /// The shape of a line.
+    pub(super) fn of(&self, line: usize) -> Option<usize> {
+        self.of.get(line).filter(|of| **of != NONE).map(|of| *of as usize)
     }
+
+    /// Of each line its shape.
+    pub(super) fn each(&self) -> impl Iterator<Item = Option<usize>> {
+        (0..self.of.len()).map(|line| self.of(line))
+    }
+
+    pub(super) fn lines(&self) -> usize {
+        self.of.len()
+    }
+
+    /// Forgets the shapes of fewer lines.
+    fn retain(&mut self, fewest: u32) {
+        let mut kept = 0;
+        let became: Vec<u32> = self
+            .shapes
+            .iter()
+            .map(|shape| {
+                let now = if shape.lines < fewest { NONE } else { kept };
+                kept += u32::from(now != NONE);
+                now
+            })
+            .collect();
+        self.shapes.retain(|shape| shape.lines >= fewest);
+        self.renumber(&became);
+    }
+
+    fn renumber(&mut self, became: &[u32]) {
+        for of in self.of.iter_mut().filter(|of| **of != NONE) {
+            *of = became.get(*of as usize).copied().unwrap_or(NONE);
+        }
+    }
+}
+
+/// Lines by shape. A shape of fewer lines than `fewest` is none.
+pub(super) fn sort(lines: &Split<'_>, fewest: u32) -> Shapes {
+    let (mut sorted, mut hashes) = equal(lines);
     for _ in 0..ROUNDS {
         if !join(lines, &mut sorted, &mut hashes) {
             break;
         }
     }
+    sorted.retain(fewest);
     sorted
 }
 
+/// Lines of equal shape, and the hash of each shape.
+fn equal(lines: &Split<'_>) -> (Shapes, Vec<u64>) {
+    let mut words: Vec<Word> = Vec::with_capacity(MAX_WORDS);
+    let mut known: Table<u32> = Table::default();
+    let mut hashes = Vec::new();
+    let mut sorted = Shapes { shapes: Vec::new(), of: Vec::with_capacity(lines.len()) };
+    for (line, text) in (0..).zip(lines.iter()) {
+        if !words::cut(text, &mut words) {
+            sorted.of.push(NONE);
+            continue;
+        }
+        let hash = words::shape(text, &words);
+        let shape = *known.entry(hash).or_insert_with(|| {
+            hashes.push(hash);
+            let severe = is_severe(text);
+            sorted.shapes.push(Shape { example: line, last: line, severe, lines: 0, values: 0, head: None });
+            u32::try_from(hashes.len() - 1).unwrap_or(NONE)
+        });
+        if let Some(shape) = sorted.shapes.get_mut(shape as usize) {
+            shape.lines += 1;
+            shape.last = line;
+        }
+        sorted.of.push(shape);
+    }
+    (sorted, hashes)
+}
+
 /// One round: shapes that differ in one word become one. False if there were none.
-fn join(lines: &[&str], sorted: &mut Shapes, hashes: &mut Vec<u64>) -> bool {
+fn join(lines: &Split<'_>, sorted: &mut Shapes, hashes: &mut Vec<u64>) -> bool {
     let mut words = Vec::with_capacity(MAX_WORDS);
     let mut with: Table<u32> = Table::default();
-    let shown = hashes.get(..SHOWN).unwrap_or(hashes);
-    each_wider(lines, sorted, shown, &mut words, |_, _, wider| *with.entry(wider).or_insert(0) += 1);
+    for (shape, hash) in sorted.shapes.iter().zip(hashes.iter()).take(SHOWN) {
+        each_wider(lines, (shape, *hash), &mut words, |_, wider| *with.entry(wider).or_insert(0) += 1);
+    }
     if with.values().all(|alike| *alike < JOIN) {
         return false;
     }
-    let mut best: Vec<(u32, usize, u64)> = vec![(JOIN - 1, 0, 0); sorted.shapes.len()];
-    each_wider(lines, sorted, hashes, &mut words, |(shape, severe), word, wider| {
-        let alike = with.get(&wider).copied().unwrap_or(0);
-        if severe && alike < JOIN_SEVERE {
-            return;
-        }
-        if let Some(best) = best.get_mut(shape).filter(|best| best.0 < alike) {
-            *best = (alike, word, wider);
-        }
-    });
-    let mut joined: Vec<Shape> = Vec::new();
-    let mut new_hashes = Vec::new();
     let mut known: Table<u32> = Table::default();
-    let mut became = Vec::with_capacity(best.len());
+    let mut became = Vec::with_capacity(sorted.shapes.len());
     let mut any = false;
-    for ((shape, (alike, word, wider)), hash) in sorted.shapes.iter().zip(best).zip(hashes.iter()) {
-        let (hash, values) =
-            if alike < JOIN { (*hash, shape.values) } else { (wider, shape.values | 1 << word) };
-        any |= alike >= JOIN;
-        let now = *known.entry(hash).or_insert_with(|| {
-            new_hashes.push(hash);
-            joined.push(Shape { lines: 0, values, ..shape.clone() });
-            u32::try_from(joined.len() - 1).unwrap_or(u32::MAX)
+    // Shapes become fewer in place: what a shape becomes stands where it stood, or before.
+    let mut joined = 0;
+    for at in 0..sorted.shapes.len() {
+        let Some((shape, hash)) = sorted.shapes.get(at).cloned().zip(hashes.get(at).copied()) else { break };
+        let least = if shape.severe { JOIN_SEVERE } else { JOIN };
+        let mut best = (least - 1, hash, shape.values);
+        each_wider(lines, (&shape, hash), &mut words, |word, wider| {
+            let alike = with.get(&wider).copied().unwrap_or(0);
+            if alike > best.0 {
+                best = (alike, wider, shape.values | 1 << word);
+            }
         });
-        if let Some(now) = joined.get_mut(now as usize) {
+        let (alike, hash, values) = best;
+        any |= alike >= least;
+        let now = *known.entry(hash).or_insert_with(|| {
+            let new = Shape { lines: 0, values, ..shape.clone() };
+            sorted.shapes.get_mut(joined).into_iter().for_each(|slot| *slot = new.clone());
+            hashes.get_mut(joined).into_iter().for_each(|slot| *slot = hash);
+            joined += 1;
+            u32::try_from(joined - 1).unwrap_or(NONE)
+        });
+        if let Some(now) = sorted.shapes.get_mut(now as usize) {
             now.lines += shape.lines;
             now.last = now.last.max(shape.last);
         }
         became.push(now);
     }
-    for of in sorted.of.iter_mut().flatten() {
-        *of = became.get(*of as usize).copied().unwrap_or(*of);
-    }
-    sorted.shapes = joined;
-    *hashes = new_hashes;
+    sorted.shapes.truncate(joined);
+    hashes.truncate(joined);
+    sorted.renumber(&became);
     any
 }
 
-/// Calls `see` with each shape's hash as it would be with one word more as a value.
+/// Calls `see` with a shape's hash as it would be with one word more as a value, for each such word.
 fn each_wider(
-    lines: &[&str],
-    sorted: &Shapes,
-    hashes: &[u64],
+    lines: &Split<'_>,
+    (shape, hash): (&Shape, u64),
     words: &mut Vec<Word>,
-    mut see: impl FnMut((usize, bool), usize, u64),
+    mut see: impl FnMut(usize, u64),
 ) {
-    for (index, (shape, hash)) in sorted.shapes.iter().zip(hashes).enumerate() {
-        let line = lines.get(shape.example).copied().unwrap_or("");
-        if shape.lines >= SETTLED || !words::cut(line, words) {
-            continue;
-        }
-        let mut place = 1;
-        for (at, word) in words.iter().enumerate() {
-            let part = words::part(line, word, &mut place);
-            if !word.value && shape.values >> at & 1 == 0 {
-                see((index, shape.severe), at, hash.wrapping_sub(part.said).wrapping_add(part.value));
-            }
+    let line = shape.example(lines);
+    if shape.lines >= SETTLED || !words::cut(line, words) {
+        return;
+    }
+    let mut place = 1;
+    for (at, word) in words.iter().enumerate() {
+        let part = words::part(line, word, &mut place);
+        if !word.value && shape.values >> at & 1 == 0 {
+            see(at, hash.wrapping_sub(part.said).wrapping_add(part.value));
         }
     }
 }
 
 /// Gives the `free` lines to heads in common: a new shape for each head that begins enough of them.
-pub(super) fn by_head(lines: &[&str], sorted: &mut Shapes, free: &[bool]) {
+pub(super) fn by_head(lines: &Split<'_>, sorted: &mut Shapes, free: &[bool]) {
     let mut words = Vec::with_capacity(MAX_WORDS);
     let mut begin: Table<u32> = Table::default();
     let free = || {
@@ -187,23 +237,19 @@ pub(super) fn by_head(lines: &[&str], sorted: &mut Shapes, free: &[bool]) {
             }
         });
         let (_, count, hash, lines) = best;
-        let of = (count > 0).then(|| {
-            *known.entry(hash).or_insert_with(|| {
-                sorted.shapes.push(Shape {
-                    example: line,
-                    last: line,
-                    severe: false,
-                    lines,
-                    values: 0,
-                    head: Some(count),
-                });
-                u32::try_from(sorted.shapes.len() - 1).unwrap_or(u32::MAX)
-            })
+        let Some(count) = u8::try_from(count).ok().filter(|count| *count > 0) else {
+            sorted.of.get_mut(line as usize).into_iter().for_each(|of| *of = NONE);
+            continue;
+        };
+        let of = *known.entry(hash).or_insert_with(|| {
+            let head = Some(count);
+            sorted.shapes.push(Shape { example: line, last: line, severe: false, lines, values: 0, head });
+            u32::try_from(sorted.shapes.len() - 1).unwrap_or(NONE)
         });
-        if let Some(shape) = of.and_then(|of| sorted.shapes.get_mut(of as usize)) {
+        if let Some(shape) = sorted.shapes.get_mut(of as usize) {
             shape.last = line;
         }
-        if let Some(of_line) = sorted.of.get_mut(line) {
+        if let Some(of_line) = sorted.of.get_mut(line as usize) {
             *of_line = of;
         }
     }

@@ -5,6 +5,9 @@ use super::legend::{Field, Legend};
 use super::record::{self, Records};
 use super::shape::{self, Shape, Shapes};
 use super::words::{self, MAX_WORDS, Word};
+use std::ops::Range;
+
+use crate::lines::Split;
 use crate::pack::weigh;
 
 /// What names the templates. A row begins with such a letter.
@@ -25,8 +28,8 @@ struct Template<'t> {
 
 /// A code for whole lines, without the newline after the last of them. None where it does not pay.
 pub(in crate::pack) fn pack(text: &str) -> Option<String> {
-    let lines: Vec<&str> = text.split('\n').collect();
-    let mut shapes = shape::sort(&lines);
+    let lines = Split::of(text);
+    let mut shapes = shape::sort(&lines, record::FEWEST);
     let chosen = record::choose(&lines, &mut shapes);
     let (mut templates, records) = learn(&lines, &shapes, &chosen)?;
     let shared = settle(&mut templates);
@@ -36,57 +39,53 @@ pub(in crate::pack) fn pack(text: &str) -> Option<String> {
     let last = starts.iter().rposition(Option::is_some)?;
     let last = last + records.get(usize::from((*starts.get(last)?)?))?.len();
     let rows = Rows::new(&templates, &records, &legends, shared);
-    let body = rows.write(lines.get(first..last)?, starts.get(first..last)?)?;
-    let mut out = String::with_capacity(text.len() / 2);
-    for line in lines.get(..first)? {
-        out.push_str(line);
-        out.push('\n');
-    }
+    let mut out = text.get(..lines.start(first))?.to_owned();
     let before = out.len();
+    let raw = rows.write((&lines, first..last), starts, &mut out)?;
     let named = || {
         records.iter().zip(KEYS.chars()).flat_map(|(record, key)| record.iter().map(move |part| (*part, key)))
     };
-    let keyless = named().count() == 1 && body.raw == 0;
-    out.push_str("⟨=t");
+    let keyless = named().count() == 1 && raw == 0;
+    let mut head = "⟨=t".to_owned();
     if !keyless {
-        out.push_str(&format!(" {}", named().count()));
+        head.push_str(&format!(" {}", named().count()));
         if shared > 0 {
-            out.push_str(&format!(" {shared}"));
+            head.push_str(&format!(" {shared}"));
         }
     }
-    out.push_str("⟩\n");
+    head.push_str("⟩\n");
     for (part, key) in named() {
         if !keyless {
-            out.push(key);
-            out.push(' ');
+            head.push(key);
+            head.push(' ');
         }
-        legends.get(part)?.write(&mut out);
-        out.push('\n');
+        legends.get(part)?.write(&mut head);
+        head.push('\n');
     }
     if keyless {
-        for row in body.text.split_inclusive('\n') {
+        let rows = out.split_off(before);
+        out.push_str(&head);
+        for row in rows.split_inclusive('\n') {
             out.push_str(row.get(1..)?.strip_prefix(' ').unwrap_or(row.get(1..)?));
         }
     } else {
-        out.push_str(&body.text);
+        out.insert_str(before, &head);
     }
     out.push_str(crate::pack::code::CLOSE);
-    let source_before: usize = lines.get(..first)?.iter().map(|line| line.len() + 1).sum();
-    let source_after: usize = lines.get(last..)?.iter().map(|line| line.len() + 1).sum();
-    let source = text.get(source_before..text.len().checked_sub(source_after)?)?;
+    let source = text.get(lines.start(first)..lines.start(last) - 1)?;
     if !weigh::pays(weigh::tokens(source), weigh::tokens(out.get(before..)?)) {
         return None;
     }
-    for line in lines.get(last..)? {
+    if last < lines.len() {
         out.push('\n');
-        out.push_str(line);
+        out.push_str(text.get(lines.start(last)..)?);
     }
     Some(out)
 }
 
 /// The templates of the chosen records, and of each record its templates.
 fn learn<'t>(
-    lines: &[&'t str],
+    lines: &Split<'t>,
     shapes: &Shapes,
     chosen: &Records,
 ) -> Option<(Vec<Template<'t>>, Vec<Vec<usize>>)> {
@@ -98,7 +97,7 @@ fn learn<'t>(
         let mut parts = Vec::with_capacity(record.len());
         for shape in record {
             let new = || {
-                templates.push(Template::new(lines, shapes.shapes.get(*shape)?, &mut words)?);
+                templates.push(Template::new(lines, shapes.shapes.get(*shape)?, &mut words));
                 Some(templates.len() - 1)
             };
             let number = number.get_mut(*shape)?;
@@ -109,7 +108,7 @@ fn learn<'t>(
     }
     for (line, start) in chosen.starts.iter().enumerate() {
         let record = start.and_then(|start| records.get(usize::from(start)));
-        for (text, template) in lines.iter().skip(line).zip(record.into_iter().flatten()) {
+        for (text, template) in lines.within(line..lines.len()).zip(record.into_iter().flatten()) {
             templates.get_mut(*template)?.learn(text, &mut words);
         }
     }
@@ -117,13 +116,13 @@ fn learn<'t>(
 }
 
 impl<'t> Template<'t> {
-    fn new(lines: &[&'t str], shape: &Shape, words: &mut Vec<Word>) -> Option<Self> {
-        let line = *lines.get(shape.example)?;
+    fn new(lines: &Split<'t>, shape: &Shape, words: &mut Vec<Word>) -> Self {
+        let line = shape.example(lines);
         words::cut(line, words);
         let is_value = |at: usize, word: &Word| word.value || shape.values >> at & 1 == 1;
-        let columns = words.iter().take(shape.head.unwrap_or(words.len())).enumerate();
+        let columns = words.iter().take(shape.words(words)).enumerate();
         let columns = columns.map(|(at, word)| Column::new(line, word, is_value(at, word))).collect();
-        Some(Self { columns, tail: words::tail(line, words), head: shape.head.is_some(), spaced_rest: true })
+        Self { columns, tail: words::tail(line, words), head: shape.head.is_some(), spaced_rest: true }
     }
 
     fn learn(&mut self, line: &'t str, words: &mut Vec<Word>) {
@@ -206,12 +205,6 @@ fn legend(template: &Template<'_>) -> Legend {
     legend
 }
 
-struct Body {
-    text: String,
-    /// Lines that stand in it as they are.
-    raw: usize,
-}
-
 /// A line of a record, and where the values above are kept for its fields.
 type Part<'a, 't> = (&'a Template<'t>, Vec<usize>);
 
@@ -241,58 +234,67 @@ impl<'a, 't> Rows<'a, 't> {
         Self { records, slots }
     }
 
-    /// The rows. Each ends with a newline.
-    fn write(&self, lines: &[&'t str], starts: &[Option<u8>]) -> Option<Body> {
+    /// Writes the rows, each with a newline, and says how many lines are none. None where they become longer than what
+    /// they stand for.
+    fn write(
+        &self,
+        (lines, span): (&Split<'t>, Range<usize>),
+        starts: &[Option<u8>],
+        out: &mut String,
+    ) -> Option<usize> {
         let mut above: Vec<&str> = vec![""; self.slots];
-        let mut body = Body { text: String::new(), raw: 0 };
+        let mut raw = 0;
         let mut words = Vec::with_capacity(MAX_WORDS);
         let mut values: Vec<(&'t str, bool, usize)> = Vec::with_capacity(MAX_WORDS);
-        let mut at = 0;
-        while let Some((line, start)) = lines.get(at).zip(starts.get(at)) {
+        let mut at = span.start;
+        while let Some((line, start)) = lines.get(at).zip(starts.get(at)).filter(|_| at < span.end) {
+            if out.len() > lines.start(span.end) {
+                return None;
+            }
             values.clear();
             let record = start.and_then(|start| self.records.get(usize::from(start)));
             let record = record.filter(|(_, parts)| {
-                let mut lines = lines.iter().skip(at);
+                let mut lines = lines.within(at..span.end);
                 parts.iter().all(|(template, slots)| {
                     lines.next().is_some_and(|line| template.values(line, &mut words, &mut values, slots))
                 })
             });
             let Some((key, parts)) = record else {
-                self.raw(line, &mut body);
+                self.raw(line, out);
+                raw += 1;
                 at += 1;
                 continue;
             };
             at += parts.len();
-            body.text.push(char::from(*key));
-            let mut end = body.text.len();
+            out.push(char::from(*key));
+            let mut end = out.len();
             for (value, fixed, slot) in &values {
                 let above = above.get_mut(*slot)?;
-                body.text.push(' ');
+                out.push(' ');
                 if above == value {
-                    body.text.push_str(SAME);
+                    out.push_str(SAME);
                 } else {
-                    body.text.push_str(if *fixed { form::shortened(value, above) } else { value });
+                    out.push_str(if *fixed { form::shortened(value, above) } else { value });
                     *above = value;
-                    end = body.text.len();
+                    end = out.len();
                 }
             }
-            body.text.truncate(end);
-            body.text.push('\n');
+            out.truncate(end);
+            out.push('\n');
         }
-        Some(body)
+        Some(raw)
     }
 
     /// A line that is no row.
-    fn raw(&self, line: &str, body: &mut Body) {
-        body.raw += 1;
+    fn raw(&self, line: &str, out: &mut String) {
         let mut bytes = line.bytes();
         let like_a_row = bytes.next().is_some_and(|first| self.records.iter().any(|(key, _)| *key == first))
             && matches!(bytes.next(), None | Some(b' '));
         if like_a_row || line.starts_with('\\') {
-            body.text.push('\\');
+            out.push('\\');
         }
-        body.text.push_str(line);
-        body.text.push('\n');
+        out.push_str(line);
+        out.push('\n');
     }
 }
 

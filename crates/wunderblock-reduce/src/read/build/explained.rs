@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::lines::Lines;
 use crate::read::diagnostic::{self, Part};
 use crate::template;
-use crate::unit::{Rank, Unit};
+use crate::unit::{Label, Rank, Unit};
 
 use super::{Is, bare};
 
@@ -27,21 +27,21 @@ pub(super) fn fold(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
                 known = *count > SHOWN;
             }
             Is::Part(Part::Total | Part::Step) | Is::Progress => known = false,
-            Is::Part(Part::Code) => leave_out(units, at, known, "source lines"),
+            Is::Part(Part::Code) => leave_out(units, at, known, Label::SourceLines),
             Is::Part(Part::Help) if diagnostic::place(line.trim_start()).is_none() => {
-                leave_out(units, at, known, "help lines");
+                leave_out(units, at, known, Label::HelpLines);
             }
             // `a.c: In function 'f':` leads to the next message.
-            Is::Other if diagnostic::is_lead(line) => leave_out(units, at, known, "source lines"),
+            Is::Other if diagnostic::is_lead(line) => leave_out(units, at, known, Label::SourceLines),
             Is::Other if line.trim().is_empty() => {
-                leave_out(units, at, known && is_within(read, at), "source lines")
+                leave_out(units, at, known && is_within(read, at), Label::SourceLines)
             }
             _ => {}
         }
     }
 }
 
-fn leave_out(units: &mut [Unit], at: usize, known: bool, what: &'static str) {
+fn leave_out(units: &mut [Unit], at: usize, known: bool, what: Label) {
     if let Some(unit) = units.get_mut(at).filter(|_| known) {
         (unit.rank, unit.score, unit.label) = (Rank::Filler, 1, Some(what));
     }
@@ -88,7 +88,7 @@ mod tests {
         let units = build::units(&lines);
         let rank = |part: &str| {
             let at = text.find(part).unwrap();
-            units.iter().find(|unit| unit.span.contains(&at)).unwrap().rank
+            units.iter().find(|unit| unit.span().contains(&at)).unwrap().rank
         };
         assert_eq!(rank("int v2"), Rank::Context);
         assert_eq!(rank("int v8"), Rank::Filler);

@@ -70,9 +70,15 @@ fn every_place_and_changed_line_stays_before_what_did_not_change() {
 fn lines_of_a_hunk_that_look_like_headers_are_lines() {
     let text = "--- a\n+++ b\n@@ -1,2 +1,2 @@\n--- sql comment\n+++ counter\n same\n";
     let lines = Lines::of(text);
-    assert_eq!(units(&lines).iter().filter(|unit| unit.label == Some("changed")).count(), 2);
+    assert_eq!(
+        units(&lines).iter().filter(|unit| unit.label == Some(crate::unit::Label::Changed)).count(),
+        2
+    );
     let lines = Lines::of(COMBINED);
-    assert_eq!(units(&lines).iter().filter(|unit| unit.label == Some("changed")).count(), 4);
+    assert_eq!(
+        units(&lines).iter().filter(|unit| unit.label == Some(crate::unit::Label::Changed)).count(),
+        4
+    );
 }
 
 #[test]

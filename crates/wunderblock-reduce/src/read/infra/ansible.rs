@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::shape;
 use crate::lines::Lines;
-use crate::unit::{Rank, Unit};
+use crate::unit::{Label, Rank, Unit};
 
 /// Differences alike are shown so often in one task.
 const SHOWN: u32 = 2;
@@ -106,16 +106,16 @@ impl Play {
         (self.from, self.signature) = (at + 1, 0);
         let payload = line.contains("=> {");
         let (rank, score, label) = match status {
-            Status::Failed => (Rank::Must, 50_000, Some("failed")),
-            Status::Changed => (Rank::Must, 20_000, Some("changed")),
+            Status::Failed => (Rank::Must, 50_000, Some(Label::Failed)),
+            Status::Changed => (Rank::Must, 20_000, Some(Label::Changed)),
             Status::Retry => {
                 self.retries += 1;
-                (if self.retries <= 2 { Rank::Frame } else { Rank::Filler }, 0, Some("retries"))
+                (if self.retries <= 2 { Rank::Frame } else { Rank::Filler }, 0, Some(Label::Retries))
             }
-            Status::Ok if payload => (Rank::Context, 100, Some("ok")),
+            Status::Ok if payload => (Rank::Context, 100, Some(Label::Ok)),
             Status::Ok => {
                 self.oks += 1;
-                (if self.oks <= 2 { Rank::Context } else { Rank::Filler }, 0, Some("ok"))
+                (if self.oks <= 2 { Rank::Context } else { Rank::Filler }, 0, Some(Label::Ok))
             }
         };
         set(units, at, rank, score);

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::shape;
 use crate::lines::Lines;
-use crate::unit::{Rank, Unit};
+use crate::unit::{Label, Rank, Unit};
 
 /// Blocks alike are shown so often.
 const SHOWN: u32 = 2;
@@ -101,7 +101,7 @@ fn line_outside<'t>(
     boxed: bool,
     named: &HashSet<&'t str>,
     steps: &mut HashMap<&'t str, u32>,
-) -> (Rank, u16, Option<&'static str>) {
+) -> (Rank, u16, Option<Label>) {
     if is_total(line) {
         return (Rank::Must, u16::MAX, None);
     }
@@ -122,7 +122,7 @@ fn line_outside<'t>(
         } else if result && !named.contains(address) {
             (Rank::Must, 5_000, None)
         } else {
-            (Rank::Filler, 0, Some(if result { "complete" } else { "progress" }))
+            (Rank::Filler, 0, Some(if result { Label::Complete } else { Label::Progress }))
         };
     }
     if line.starts_with("Outputs:") || line.starts_with("Changes to Outputs:") {
@@ -201,7 +201,7 @@ fn block(
         };
         if let Some(unit) = units.get_mut(at) {
             (unit.rank, unit.score) = (rank, score);
-            unit.told = (again && at == rows.start + 1).then(|| "as above".into());
+            unit.tell((again && at == rows.start + 1).then(|| "as above".into()));
         }
     }
 }

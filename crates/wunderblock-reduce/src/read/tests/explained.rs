@@ -72,7 +72,7 @@ mod tests {
         let units = units(&lines);
         let rank = |part: String| {
             let at = text.find(&part).unwrap();
-            units.iter().find(|unit| unit.span.contains(&at)).unwrap().rank
+            units.iter().find(|unit| unit.span().contains(&at)).unwrap().rank
         };
         for nth in 0..6 {
             assert!(rank(format!("test_{nth} __")) == Rank::Must);

@@ -6,7 +6,7 @@ use memchr::memmem;
 
 use super::message::{is_message, is_place};
 use crate::read::frame::{self, Owner};
-use crate::unit::{Rank, Unit};
+use crate::unit::{Label, Rank, Unit};
 
 /// A report says what it is within so many bytes.
 const HEAD: usize = 4_096;
@@ -50,11 +50,11 @@ pub(super) fn units(text: &str) -> Vec<Unit> {
         let span = at + before..end;
         match ended {
             Ended::Passed => {
-                units.push(Unit { label: Some("passed"), ..Unit::new(span.clone(), Rank::Filler) });
+                units.push(Unit::new(span.clone(), Rank::Filler).labelled(Label::Passed));
             }
             Ended::Skipped => {
                 skipped.push(units.len());
-                let unit = Unit { label: Some("skipped"), score: 5, ..Unit::new(span.clone(), Rank::Filler) };
+                let unit = Unit::new(span.clone(), Rank::Filler).scored(5).labelled(Label::Skipped);
                 units.push(unit);
             }
             Ended::Failed => failed(text, span.clone(), &mut units),
@@ -131,7 +131,7 @@ fn around(text: &str, span: Range<usize>, units: &mut Vec<Unit>) {
             _ if line.starts_with("<property") => (Rank::Filler, 1),
             _ => (Rank::Context, 10),
         };
-        units.push(Unit { score, ..Unit::new(span, rank) });
+        units.push(Unit::new(span, rank).scored(score));
     }
 }
 
@@ -157,10 +157,10 @@ fn failed(text: &str, span: Range<usize>, units: &mut Vec<Unit>) {
             (Rank::Context, 25)
         };
         let cut = span.start + crate::read::shape::head(line, TAG).len();
-        let label = (nth == 0).then_some("failed");
-        units.push(Unit { score, label, ..Unit::new(span.start..cut, rank) });
+        let label = (nth == 0).then_some(Label::Failed);
+        units.push(Unit::new(span.start..cut, rank).scored(score).labelled(label));
         if cut < span.end {
-            units.push(Unit { score: 1, ..Unit::new(cut..span.end, Rank::Context) });
+            units.push(Unit::new(cut..span.end, Rank::Context).scored(1));
         }
     }
 }
@@ -203,19 +203,19 @@ mod tests {
             let units = units(&text);
             let mut at = 0;
             for unit in &units {
-                assert_eq!(unit.span.start, at);
-                at = unit.span.end;
+                assert_eq!(unit.span().start, at);
+                at = unit.span().end;
             }
             assert_eq!(at, text.len());
             let kept = |part: &str| {
                 let place = text.find(part).unwrap();
-                units.iter().find(|unit| unit.span.contains(&place)).unwrap().rank
+                units.iter().find(|unit| unit.span().contains(&place)).unwrap().rank
             };
             assert_eq!(kept("failures=\"1\""), Rank::Must);
             assert_eq!(kept("got 3 > 2"), Rank::Must);
             assert_eq!(kept("orders 7 "), Rank::Filler);
             assert_eq!(kept("later"), Rank::Context);
-            assert_eq!(units.iter().filter(|unit| unit.label == Some("passed")).count(), 40);
+            assert_eq!(units.iter().filter(|unit| unit.label == Some(Label::Passed)).count(), 40);
         }
     }
 
@@ -224,7 +224,7 @@ mod tests {
         let text = report("\n");
         for end in (0..text.len()).step_by(7) {
             let units = units(text.get(..end).unwrap());
-            assert_eq!(units.last().map_or(0, |unit| unit.span.end), end);
+            assert_eq!(units.last().map_or(0, |unit| unit.span().end), end);
         }
     }
 }
