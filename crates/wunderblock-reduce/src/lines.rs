@@ -13,6 +13,13 @@ pub(crate) struct Lines<'t> {
     starts: Vec<u32>,
 }
 
+/// A part of a text, in half the size of a slice: where there is one to a line, that tells.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Part {
+    start: u32,
+    len: u32,
+}
+
 /// How many lines a text has, however large it is.
 pub(crate) fn count(text: &str) -> usize {
     let ends = memchr::memchr_iter(b'\n', text.as_bytes()).count();
@@ -37,6 +44,19 @@ impl<'t> Lines<'t> {
 
     pub(crate) fn len(&self) -> usize {
         self.starts.len()
+    }
+
+    /// Where a part of the text stands in it.
+    pub(crate) fn place(&self, part: &str) -> Part {
+        let start = (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+        // An empty part may be of no text at all.
+        let start = if part.is_empty() { 0 } else { start };
+        Part { start: u32::try_from(start).unwrap_or(u32::MAX), len: u32::try_from(part.len()).unwrap_or(0) }
+    }
+
+    pub(crate) fn part(&self, part: Part) -> &'t str {
+        let start = part.start as usize;
+        self.text.get(start..start + part.len as usize).unwrap_or("")
     }
 
     fn start(&self, line: usize) -> usize {
@@ -128,6 +148,7 @@ mod tests {
             assert_eq!(split.start(split.len()), text.len() + 1);
             for line in 0..lines.len() {
                 assert_eq!(lines.at(lines.span(line).start), line, "{text:?}");
+                assert_eq!(lines.part(lines.place(lines.get(line))), lines.get(line));
             }
         }
         assert_eq!(Lines::of("a\r\nb").get(0), "a");

@@ -29,7 +29,10 @@ impl Piece {
         match self {
             Self::Keep(span) => span.len(),
             Self::Coded { text, .. } => text.len(),
-            Self::Gap { shown, .. } => MARK_BYTES + shown.as_ref().map_or(0, String::len),
+            Self::Gap { gap, shown } => {
+                let told: usize = gap.told.iter().map(|told| told.what.len() + ", ".len()).sum();
+                MARK_BYTES + told + shown.as_ref().map_or(0, String::len)
+            }
             Self::Note(note) => note.len() + 1,
         }
     }

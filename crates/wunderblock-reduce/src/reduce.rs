@@ -247,7 +247,7 @@ impl Short {
 /// The text at one goal. None where the checks fail, or nothing would be shorter: the caller has the text itself.
 fn at(source: &Source<'_>, reading: &mut Reading<'_>, goal: Goal, options: &Options<'_>) -> Option<Short> {
     let pieces = reading.pieces(goal);
-    short(source, &pieces, (reading.kind(), goal), options)
+    short(source, pieces, (reading.kind(), goal), options)
 }
 
 /// One mark in the place of all the text. It speaks for what would be set aside, too.
@@ -262,28 +262,34 @@ fn one_gap(bytes: &[u8], text: &str, options: &Options<'_>) -> Short {
 /// The pieces of a text written down, marked, packed and checked.
 fn short(
     source: &Source<'_>,
-    pieces: &[Piece],
+    pieces: Vec<Piece>,
     (kind, goal): (Kind, Goal),
     options: &Options<'_>,
 ) -> Option<Short> {
     let text: &str = &source.text;
-    if !piece::tiles(pieces, text.len()) {
+    if !piece::tiles(&pieces, text.len()) {
         return None;
     }
-    let mut gaps = source.losses.clone();
-    gaps.extend(pieces.iter().filter_map(|piece| match piece {
-        Piece::Gap { gap, .. } => Some(source.placed(gap.clone())),
-        Piece::Keep(_) | Piece::Coded { .. } | Piece::Note(_) => None,
-    }));
-    if goal == Goal::Exact && !gaps.is_empty() {
+    if goal == Goal::Exact && pieces.iter().any(|piece| matches!(piece, Piece::Gap { .. })) {
         return None;
     }
-    let written = match pieces {
+    let written = match pieces.as_slice() {
         // The text as it is: there is no second copy of it.
         [Piece::Keep(_)] if !text.contains(mark::OPEN) => Cow::Borrowed(text),
-        _ if source.losses.is_empty() => piece::write(pieces, text, options.handle).into(),
-        _ => piece::write_with(pieces, text, &|gap| source.placed(gap.clone()).mark(options.handle)).into(),
+        _ if source.losses.is_empty() => piece::write(&pieces, text, options.handle).into(),
+        _ => piece::write_with(&pieces, text, &|gap| source.placed(gap.clone()).mark(options.handle)).into(),
     };
+    let gaps = pieces.into_iter().filter_map(|piece| match piece {
+        Piece::Gap { gap, .. } => Some(source.placed(gap)),
+        Piece::Keep(_) | Piece::Coded { .. } | Piece::Note(_) => None,
+    });
+    let mut gaps: Vec<Gap> = if source.losses.is_empty() {
+        // In the place of the pieces: there may be as many as lines.
+        gaps.collect()
+    } else {
+        source.losses.iter().cloned().chain(gaps).collect()
+    };
+    gaps.shrink_to_fit();
     let exact = goal == Goal::Exact;
     // What is packed after this is compared with what was.
     if exact && !pack::stands_for(&written, text) {
@@ -334,13 +340,14 @@ fn within(
             let full = tokens * 100 >= budget * FULL_PERCENT;
             if best.as_ref().is_none_or(|(_, best)| best.tokens < tokens) {
                 best = Some((room, short));
+                least = None;
             }
             if full {
                 break;
             }
         } else {
             too_much = too_much.min(room);
-            if least.as_ref().is_none_or(|least| tokens < least.tokens) {
+            if best.is_none() && least.as_ref().is_none_or(|least| tokens < least.tokens) {
                 least = Some(short);
             }
         }

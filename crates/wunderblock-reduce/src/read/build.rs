@@ -83,7 +83,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     fold_repeats(lines, &read, &mut units);
     fold_others(lines, &read, &mut units);
     last_words(lines, &mut units);
-    let mut units = join_places(lines, &read, units);
+    join_places(lines, &read, &mut units);
     for unit in units.iter_mut().filter(|unit| unit.rank == Rank::Must && unit.told().is_none()) {
         unit.tell(said_in_a_mark(lines.text().get(unit.span()).unwrap_or("")));
     }
@@ -264,27 +264,34 @@ fn fold_others(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
 }
 
 /// A message and the place on its next line are one thing. Where the same message came before, the place alone says it.
-fn join_places(lines: &Lines<'_>, read: &[Is], units: Vec<Unit>) -> Vec<Unit> {
+fn join_places(lines: &Lines<'_>, read: &[Is], units: &mut Vec<Unit>) {
     let mut said = HashSet::new();
-    let mut joined: Vec<Unit> = Vec::with_capacity(units.len());
-    let mut open = false;
-    for (at, (mut unit, is)) in units.into_iter().zip(read).enumerate() {
-        let place = open && *is == Is::Part(Part::Place) && unit.rank == Rank::Must;
-        open = false;
-        if let (true, Some(head)) = (place, joined.last_mut()) {
-            head.extend(unit.span().end);
-            continue;
+    let (mut at, mut open) = (0, false);
+    units.dedup_by(|unit, before| {
+        at += 1;
+        // The first is never the later of two.
+        if at == 1 {
+            open = opens(lines, read, (0, before), &mut said);
         }
-        if let Is::Part(Part::Head(_)) = is
-            && unit.rank == Rank::Must
-        {
-            open = said.insert(template::hash(bare(lines.get(at)).as_bytes()));
-            let placed = read.get(at + 1) == Some(&Is::Part(Part::Place));
-            unit.score -= if !open && placed { 250 } else { 0 };
+        if open && read.get(at) == Some(&Is::Part(Part::Place)) && unit.rank == Rank::Must {
+            before.extend(unit.span().end);
+            open = false;
+            return true;
         }
-        joined.push(unit);
+        open = opens(lines, read, (at, unit), &mut said);
+        false
+    });
+}
+
+/// Whether a line is a message that was not there before, and so is one with its place.
+fn opens(lines: &Lines<'_>, read: &[Is], (at, unit): (usize, &mut Unit), said: &mut HashSet<u64>) -> bool {
+    if !matches!(read.get(at), Some(Is::Part(Part::Head(_)))) || unit.rank != Rank::Must {
+        return false;
     }
-    joined
+    let new = said.insert(template::hash(bare(lines.get(at)).as_bytes()));
+    let placed = read.get(at + 1) == Some(&Is::Part(Part::Place));
+    unit.score -= if !new && placed { 250 } else { 0 };
+    new
 }
 
 /// The last line that says anything is the tool's last word.

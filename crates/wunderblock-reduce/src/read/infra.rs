@@ -139,6 +139,9 @@ fn runs(lines: &Lines<'_>, units: &mut [Unit]) {
 
 /// Of lines with a long result their head alone is worth that much; what failed is shown at greater length.
 fn cut_long(lines: &Lines<'_>, units: Vec<Unit>) -> Vec<Unit> {
+    if units.iter().all(|unit| unit.span().len() <= 2 * HEAD) {
+        return units;
+    }
     let mut cut = Vec::with_capacity(units.len());
     for unit in units {
         let text = lines.text().get(unit.span()).unwrap_or("");

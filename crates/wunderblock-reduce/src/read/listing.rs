@@ -10,7 +10,7 @@ use crate::sample::Sample;
 use crate::unit::{Label, Rank, Unit};
 
 use super::{gaps, shape};
-use row::{Form, Row};
+use row::{Form, Rows};
 
 /// A group with no more things than this is shown whole.
 const FEW: usize = 12;
@@ -67,7 +67,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
 }
 
 /// The rows that belong together: of one folder, or of one parent in a tree.
-fn groups(rows: &[Row<'_>], form: Form) -> Vec<Vec<usize>> {
+fn groups(rows: &Rows<'_, '_>, form: Form) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut known: HashMap<u64, usize> = HashMap::new();
     let mut parents: Vec<usize> = Vec::new();
@@ -79,7 +79,7 @@ fn groups(rows: &[Row<'_>], form: Form) -> Vec<Vec<usize>> {
         }
         let key = match form {
             Form::Tree => {
-                parents.truncate(row.depth);
+                parents.truncate(usize::from(row.depth));
                 let parent = parents.last().map_or(0, |parent| *parent as u64 + 1);
                 parents.push(at);
                 parent
@@ -99,7 +99,7 @@ fn groups(rows: &[Row<'_>], form: Form) -> Vec<Vec<usize>> {
 }
 
 struct Judge<'r, 't> {
-    rows: &'r [Row<'t>],
+    rows: &'r Rows<'r, 't>,
     units: &'r mut [Unit],
     folds: bool,
 }
@@ -177,32 +177,29 @@ impl Judge<'_, '_> {
             return found;
         }
         let row = |at: &usize| self.rows.get(*at);
-        let mut by_size: Vec<usize> =
-            group.iter().copied().filter(|at| row(at).is_some_and(|row| row.size > 0)).collect();
-        by_size.sort_by_key(|at| (std::cmp::Reverse(row(at).map(|row| row.size)), *at));
-        found.extend(by_size.iter().take(EXTREMES));
-        let mut by_time: Vec<usize> =
-            group.iter().copied().filter(|at| row(at).is_some_and(|row| row.time > 0)).collect();
-        by_time.sort_by_key(|at| (std::cmp::Reverse(row(at).map(|row| row.time)), *at));
-        let newest = |at: &usize| row(at).map_or(0, |row| row.time);
+        found.extend(most(group, |at| row(at).map_or(0, |row| row.size)));
+        let time = |at: &usize| row(at).map_or(0, |row| row.time);
+        let mut times: Vec<u64> = group.iter().map(time).collect();
+        let middle = (times.len() - 1) / 2;
+        let (_, middle, later) = times.select_nth_unstable(middle);
         // Where all are of the same day none is the newest.
-        if by_time.first().map(newest) > by_time.get(group.len() / 2).map(newest) {
-            found.extend(by_time.iter().take(EXTREMES));
+        if later.iter().any(|time| time > middle) {
+            found.extend(most(group, time));
         }
         found
     }
 
     /// Names that stand in many folders, such as `Cargo.toml`, are shown in the first of them.
     fn names(&mut self) {
-        let mut all: HashMap<&str, u32> = HashMap::new();
-        for row in self.rows {
-            *all.entry(row.name).or_default() += 1;
+        let mut all: HashMap<u64, u32> = HashMap::new();
+        for row in self.rows.iter() {
+            *all.entry(shape::exact(row.name)).or_default() += 1;
         }
         let mut seen: HashMap<&str, u32> = HashMap::new();
         let mut folders: HashSet<&str> = HashSet::new();
         for (row, unit) in self.rows.iter().zip(self.units.iter_mut()) {
             let first = folders.insert(row.folder);
-            if all.get(row.name).is_none_or(|count| *count < OFTEN) {
+            if all.get(&shape::exact(row.name)).is_none_or(|count| *count < OFTEN) {
                 continue;
             }
             let seen = seen.entry(row.name).or_default();
@@ -268,13 +265,28 @@ impl Judge<'_, '_> {
     }
 }
 
+/// Those of a group with the highest numbers, but for 0.
+fn most(group: &[usize], number: impl Fn(&usize) -> u64) -> Vec<usize> {
+    let mut most: Vec<(u64, usize)> = Vec::with_capacity(EXTREMES + 1);
+    for at in group {
+        let number = number(at);
+        // Of equal ones the first stay first.
+        let place = most.partition_point(|(more, _)| *more >= number);
+        if number > 0 && place < EXTREMES {
+            most.insert(place, (number, *at));
+            most.truncate(EXTREMES);
+        }
+    }
+    most.into_iter().map(|(_, at)| at).collect()
+}
+
 /// Stretches of rows within folders that tools fill: `node_modules`, `target`, `.git`.
 struct Nested {
     folders: Vec<Range<usize>>,
 }
 
 impl Nested {
-    fn of(rows: &[Row<'_>]) -> Self {
+    fn of(rows: &Rows<'_, '_>) -> Self {
         let mut folders: Vec<Range<usize>> = Vec::new();
         let mut path: Option<&str> = None;
         let mut outside = 0;
@@ -300,7 +312,7 @@ impl Nested {
 }
 
 /// Processes: those that use most, and one of each command.
-fn processes(rows: &[Row<'_>], units: &mut [Unit]) {
+fn processes(rows: &Rows<'_, '_>, units: &mut [Unit]) {
     let mut busiest: Vec<(u64, usize)> =
         rows.iter().enumerate().filter(|(_, row)| row.size > 0).map(|(at, row)| (row.size, at)).collect();
     busiest.sort_by_key(|(use_, at)| (std::cmp::Reverse(*use_), *at));

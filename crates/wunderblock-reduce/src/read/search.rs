@@ -5,7 +5,7 @@ mod line;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::lines::Lines;
+use crate::lines::{Lines, Part};
 use crate::sample::Sample;
 use crate::unit::{Label, Rank, Unit};
 
@@ -135,15 +135,16 @@ fn is_worded(text: &str) -> bool {
 
 pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     let heading = line::has_headings(&lines.iter().take(200).collect::<Vec<_>>());
-    let rows: Vec<Found<'_>> = lines.iter().map(|text| parse(text, heading)).collect();
+    let rows: Vec<Row> = lines.iter().map(|text| Row::of(lines, parse(text, heading))).collect();
     let mut units: Vec<Unit> = Vec::with_capacity(rows.len());
-    let files = files(&rows);
     let matches = rows.iter().filter(|row| row.role == Some(Role::Match)).count();
-    let mut judge =
-        Judge { said: HashMap::new(), ranks: vec![(Rank::Context, 0); rows.len()], fold: matches > 2 * FEW };
-    for file in files {
-        judge.file(&rows, file);
-    }
+    let mut judge = Judge {
+        lines,
+        said: HashMap::new(),
+        ranks: vec![(Rank::Context, 0); rows.len()],
+        fold: matches > 2 * FEW,
+    };
+    each_file(&rows, |file| judge.file(&rows, file));
     for (at, row) in rows.iter().enumerate() {
         let (rank, score) = judge.ranks.get(at).copied().unwrap_or((Rank::Context, 0));
         let label = match row.role {
@@ -176,32 +177,44 @@ fn push(units: &mut Vec<Unit>, lines: &Lines<'_>, unit: Unit) {
     units.push(Unit::new(cut..span.end, Rank::Filler));
 }
 
+/// What is kept of a line: there are as many as lines.
+struct Row {
+    role: Option<Role>,
+    /// The path it names, as a number; 0 for none.
+    path: u64,
+    text: Part,
+}
+
+impl Row {
+    fn of(lines: &Lines<'_>, found: Found<'_>) -> Self {
+        let path = if found.path.is_empty() { 0 } else { shape::exact(found.path).max(1) };
+        Self { role: found.role, path, text: lines.place(found.text) }
+    }
+}
+
 /// The rows of each file, in the order of the text: rows of one path that stand together.
-fn files(rows: &[Found<'_>]) -> Vec<Range<usize>> {
-    let mut files = Vec::new();
+fn each_file(rows: &[Row], mut see: impl FnMut(Range<usize>)) {
     let mut start = 0;
-    let mut path: Option<&str> = None;
+    let mut path: Option<u64> = None;
     for (at, row) in rows.iter().enumerate() {
         let other = match row.role {
             Some(Role::Path) => true,
-            Some(Role::Match | Role::Near) => {
-                !row.path.is_empty() && path.is_some_and(|path| path != row.path)
-            }
+            Some(Role::Match | Role::Near) => row.path != 0 && path.is_some_and(|path| path != row.path),
             _ => false,
         };
         if other {
-            files.push(start..at);
+            see(start..at);
             start = at;
         }
-        if matches!(row.role, Some(Role::Path | Role::Match | Role::Near)) && !row.path.is_empty() {
+        if matches!(row.role, Some(Role::Path | Role::Match | Role::Near)) && row.path != 0 {
             path = Some(row.path);
         }
     }
-    files.push(start..rows.len());
-    files
+    see(start..rows.len());
 }
 
-struct Judge {
+struct Judge<'l, 't> {
+    lines: &'l Lines<'t>,
     /// How often each matching text was seen.
     said: HashMap<u64, u32>,
     ranks: Vec<(Rank, u16)>,
@@ -209,8 +222,8 @@ struct Judge {
     fold: bool,
 }
 
-impl Judge {
-    fn file(&mut self, rows: &[Found<'_>], file: Range<usize>) {
+impl Judge<'_, '_> {
+    fn file(&mut self, rows: &[Row], file: Range<usize>) {
         let matches: Vec<usize> = file
             .clone()
             .filter(|at| rows.get(*at).is_some_and(|row| row.role == Some(Role::Match)))
@@ -220,7 +233,7 @@ impl Judge {
         // What says something new stays, up to a share that falls as the file grows.
         let mut spare = 2 + matches.len() / 10;
         for (nth, at) in matches.iter().enumerate() {
-            let text = rows.get(*at).map_or("", |row| row.text);
+            let text = rows.get(*at).map_or("", |row| self.lines.part(row.text));
             let said = self.said.entry(shape::exact(text)).or_default();
             *said += 1;
             let repeated = *said > SAID && self.fold;
@@ -246,7 +259,7 @@ impl Judge {
     }
 
     /// Lines around a match share its fate, but are worth less than any match.
-    fn surroundings(&mut self, rows: &[Found<'_>], file: Range<usize>) {
+    fn surroundings(&mut self, rows: &[Row], file: Range<usize>) {
         let stays = |judge: &Self, at: usize| {
             rows.get(at).is_some_and(|row| row.role == Some(Role::Match))
                 && judge.ranks.get(at).is_some_and(|(rank, _)| *rank > Rank::Filler)

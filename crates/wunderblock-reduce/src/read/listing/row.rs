@@ -1,6 +1,6 @@
 //! One line of a listing, and the forms of listings.
 
-use crate::lines::Lines;
+use crate::lines::{Lines, Part};
 
 use super::shape;
 
@@ -23,6 +23,56 @@ pub(super) enum Form {
     Disks,
 }
 
+/// The rows of a listing, one per line.
+pub(super) struct Rows<'r, 't> {
+    lines: &'r Lines<'t>,
+    kept: Vec<Kept>,
+}
+
+/// A row as it is kept: there are as many as lines.
+struct Kept {
+    size: u64,
+    folder: Part,
+    name: Part,
+    time: u64,
+    depth: u16,
+    is_head: bool,
+    is_odd: bool,
+    sorted: Sorted,
+}
+
+impl<'t> Rows<'_, 't> {
+    pub(super) fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    pub(super) fn get(&self, at: usize) -> Option<Row<'t>> {
+        self.kept.get(at).map(|kept| self.row(kept))
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Row<'t>> {
+        self.kept.iter().map(|kept| self.row(kept))
+    }
+
+    fn row(&self, kept: &Kept) -> Row<'t> {
+        let Kept { size, time, depth, is_head, is_odd, sorted, .. } = *kept;
+        let (folder, name) = (self.lines.part(kept.folder), self.lines.part(kept.name));
+        Row { is_head, is_odd, folder, name, size, time, depth, sorted }
+    }
+}
+
+/// By what things are told to be of one sort.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Sorted {
+    /// Files: the end of their name.
+    #[default]
+    End,
+    /// Packages: the first part of it.
+    Prefix,
+    /// Processes: their command.
+    Command,
+}
+
 /// A thing, as far as its line tells.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Row<'t> {
@@ -36,17 +86,14 @@ pub(super) struct Row<'t> {
     pub(super) size: u64,
     /// A number that grows with time.
     pub(super) time: u64,
-    pub(super) depth: usize,
-    /// Packages are sorted by the first part of their name.
-    by_prefix: bool,
-    /// Processes are sorted by their command.
-    by_command: bool,
+    pub(super) depth: u16,
+    sorted: Sorted,
 }
 
 impl<'t> Row<'t> {
     /// What sort of thing it is: by the end of a file's name, the first part of a package's.
     pub(super) fn sort(&self) -> u64 {
-        if self.by_command {
+        if self.sorted == Sorted::Command {
             // The program and what it runs: `python3 serve.py` is not `python3 test.py`.
             let mut words = self.name.split(' ').filter(|word| !word.is_empty());
             let mut program = words.next().unwrap_or("").split(['/', ':']).filter(|part| !part.is_empty());
@@ -55,7 +102,7 @@ impl<'t> Row<'t> {
             let program = if kernel { program.next() } else { program.next_back() };
             return shape::counted(program.unwrap_or("")).rotate_left(1) ^ shape::counted(runs);
         }
-        if self.by_prefix {
+        if self.sorted == Sorted::Prefix {
             // Libraries are one sort: there are hundreds of them, and few ask for one.
             if self.name.starts_with("lib") {
                 return 0;
@@ -285,7 +332,7 @@ impl<'t> Iterator for Words<'t> {
 }
 
 /// How deep a line of a drawn tree stands; its root stands at 0.
-fn depth(line: &str) -> Option<usize> {
+fn depth(line: &str) -> Option<u16> {
     let name = line.find(|c: char| {
         !matches!(c, ' ' | '\u{a0}' | '│' | '├' | '└' | '─' | '┬' | '|' | '`' | '+' | '-' | '\\')
     })?;
@@ -295,7 +342,7 @@ fn depth(line: &str) -> Option<usize> {
         || drawn.contains("`-- ")
         || drawn.contains("+-- ")
         || drawn.contains("+- ");
-    is_drawn.then(|| drawn.chars().count().div_ceil(4).max(1))
+    is_drawn.then(|| u16::try_from(drawn.chars().count().div_ceil(4).max(1)).unwrap_or(u16::MAX))
 }
 
 /// A size and a path: `4.0K\t./src`.
@@ -318,44 +365,44 @@ fn dpkg(line: &str) -> Option<(&str, &str)> {
     is_state.then(|| (state, rest.split(' ').next().unwrap_or(rest))).filter(|_| rest.contains("  "))
 }
 
-/// The rows of a listing, one per line.
-pub(super) fn rows<'t>(lines: &Lines<'t>, form: Form) -> Vec<Row<'t>> {
+pub(super) fn rows<'r, 't>(lines: &'r Lines<'t>, form: Form) -> Rows<'r, 't> {
     let mut folder = "";
     let mut columns = Columns::default();
-    let mut parents: Vec<usize> = Vec::new();
-    lines
-        .iter()
-        .map(|line| match form {
-            Form::Long => {
-                if line.ends_with(':') && is_long_head(line) {
-                    folder = line.trim_end_matches(':');
-                }
-                let mut row = long(line).unwrap_or(Row { is_head: true, ..Row::default() });
-                let inner = path(row.name);
-                row.folder = folder;
-                // Links name what they point to; other names with folders in them stand for themselves.
-                if folder.is_empty() && !inner.folder.is_empty() && !row.name.contains(" -> ") {
-                    (row.folder, row.name) = (inner.folder, inner.name);
-                }
-                row
+    let read = |line: &'t str| match form {
+        Form::Long => {
+            if line.ends_with(':') && is_long_head(line) {
+                folder = line.trim_end_matches(':');
             }
-            Form::Paths => path(line),
-            Form::Sizes => sized(line).map_or(Row { is_head: true, ..Row::default() }, |(size, line)| {
-                let total = line == "." || line == "total";
-                Row { size: bytes(size), is_head: total, ..path(line) }
-            }),
-            Form::Tree => {
-                let depth = depth(line);
-                let name = line
-                    .trim_start_matches([' ', '\u{a0}', '│', '├', '└', '─', '┬', '|', '`', '+', '-', '\\']);
-                parents.push(depth.unwrap_or(0));
-                Row { is_head: depth.is_none(), depth: depth.unwrap_or(0), name, ..Row::default() }
+            let mut row = long(line).unwrap_or(Row { is_head: true, ..Row::default() });
+            let inner = path(row.name);
+            row.folder = folder;
+            // Links name what they point to; other names with folders in them stand for themselves.
+            if folder.is_empty() && !inner.folder.is_empty() && !row.name.contains(" -> ") {
+                (row.folder, row.name) = (inner.folder, inner.name);
             }
-            Form::Processes => columns.process(line),
-            Form::Packages => package(line),
-            Form::Disks => disk(line),
-        })
-        .collect()
+            row
+        }
+        Form::Paths => path(line),
+        Form::Sizes => sized(line).map_or(Row { is_head: true, ..Row::default() }, |(size, line)| {
+            let total = line == "." || line == "total";
+            Row { size: bytes(size), is_head: total, ..path(line) }
+        }),
+        Form::Tree => {
+            let depth = depth(line);
+            let name =
+                line.trim_start_matches([' ', '\u{a0}', '│', '├', '└', '─', '┬', '|', '`', '+', '-', '\\']);
+            Row { is_head: depth.is_none(), depth: depth.unwrap_or(0), name, ..Row::default() }
+        }
+        Form::Processes => columns.process(line),
+        Form::Packages => package(line),
+        Form::Disks => disk(line),
+    };
+    let keep = |row: Row<'t>| {
+        let Row { is_head, is_odd, folder, name, size, time, depth, sorted } = row;
+        let (folder, name) = (lines.place(folder), lines.place(name));
+        Kept { size, folder, name, time, depth, is_head, is_odd, sorted }
+    };
+    Rows { lines, kept: lines.iter().map(read).map(keep).collect() }
 }
 
 fn path(line: &str) -> Row<'_> {
@@ -368,14 +415,14 @@ fn path(line: &str) -> Row<'_> {
 
 fn package(line: &str) -> Row<'_> {
     if let Some((state, name)) = dpkg(line) {
-        return Row { name, is_odd: state.trim() != "ii", by_prefix: true, ..Row::default() };
+        return Row { name, is_odd: state.trim() != "ii", sorted: Sorted::Prefix, ..Row::default() };
     }
     let name = line.split([' ', '/']).next().unwrap_or("");
     let is_head = line.starts_with(['|', '+', '-', '/', ' '])
         || name == "Package"
         || name.ends_with("...")
         || name.is_empty();
-    Row { name, is_head, by_prefix: true, ..Row::default() }
+    Row { name, is_head, sorted: Sorted::Prefix, ..Row::default() }
 }
 
 fn disk(line: &str) -> Row<'_> {
@@ -385,7 +432,7 @@ fn disk(line: &str) -> Row<'_> {
         .filter_map(|word| word.strip_suffix('%'))
         .any(|word| word.parse::<u32>().is_ok_and(|per_cent| per_cent >= 85));
     let name = line.split(' ').next().unwrap_or("");
-    Row { is_head, is_odd: full, name, by_prefix: true, ..Row::default() }
+    Row { is_head, is_odd: full, name, sorted: Sorted::Prefix, ..Row::default() }
 }
 
 /// Where the columns of a process table stand.
@@ -416,6 +463,6 @@ impl Columns {
             is_odd |= self.state == Some(at) && word.starts_with(['Z', 'D']);
         }
         let name = words.rest.trim_start();
-        Row { name, size, is_odd, by_command: true, ..Row::default() }
+        Row { name, size, is_odd, sorted: Sorted::Command, ..Row::default() }
     }
 }
