@@ -36,6 +36,7 @@ mod kind;
 mod lines;
 mod mark;
 mod numbers;
+mod often;
 mod options;
 mod pack;
 mod piece;

@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use super::code::{self, CLOSE, Code};
+use super::out::Out;
 use super::weigh;
 use crate::lines::Split;
 use crate::mark::OPEN;
@@ -94,36 +95,25 @@ fn write((lines, run): (&Split<'_>, Range<usize>), widths: &[usize], out: &mut S
 }
 
 /// The table with its padding.
-pub(super) fn undo(code: Code<'_>) -> Option<String> {
+pub(super) fn undo(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
     let mut widths = Vec::new();
     for width in code.args.split(' ') {
         let left = width.strip_suffix('>');
         let width = left.unwrap_or(width).parse().ok().filter(|width| *width <= WIDEST)?;
         widths.push((width, left.is_some()));
     }
-    let mut out = String::with_capacity(code.body.len() * 2);
-    for row in code::lines_of(code.body)? {
+    for (nth, row) in code::lines_of(code.body)?.enumerate() {
+        out.push(if nth > 0 { "\n" } else { "" })?;
         for (at, cell) in row.split('|').enumerate() {
-            if at > 0 {
-                out.push('|');
-            }
+            out.push(if at > 0 { "|" } else { "" })?;
             let (width, left) = widths.get(at).copied().unwrap_or((0, false));
-            let spaces = std::iter::repeat_n(' ', width.saturating_sub(cell.chars().count()));
-            if left {
-                out.extend(spaces);
-                out.push_str(cell);
-            } else {
-                out.push_str(cell);
-                out.extend(spaces);
-            }
-        }
-        out.push('\n');
-        if out.len() > code.room {
-            return None;
+            let spaces = width.saturating_sub(cell.chars().count());
+            out.spaces(if left { spaces } else { 0 })?;
+            out.push(cell)?;
+            out.spaces(if left { 0 } else { spaces })?;
         }
     }
-    out.pop();
-    Some(out)
+    Some(())
 }
 
 #[cfg(test)]

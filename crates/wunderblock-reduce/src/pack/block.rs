@@ -7,7 +7,8 @@
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
 
-use super::code::{Index, Room};
+use super::code::Index;
+use super::out::Out;
 use super::severe::is_severe;
 use super::weigh;
 use crate::lines::Lines;
@@ -140,17 +141,14 @@ fn is_worth_it(block: &str) -> bool {
 }
 
 /// Writes the lines of `out` that are named once more.
-pub(super) fn undo(named: &str, out: &mut String, index: &mut Index, room: &mut Room) -> Option<()> {
+pub(super) fn undo(named: &str, out: &mut Out<'_>, index: &mut Index) -> Option<()> {
     let (first, last) = named.split_once(": ")?.0.split_once('–')?;
     let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
     if first == 0 || last < first {
         return None;
     }
-    let span = index.lines(out, first, last)?;
-    let block = out.get(span)?.to_owned();
-    room.take(block.len())?;
-    out.push_str(&block);
-    Some(())
+    let span = index.lines(out.said(), first, last)?;
+    out.again(span)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Codes are undone from the inside out: what a code is given as its body holds no codes any more. What a point says is
 //! about the text before it at the same depth.
 
+use super::out::Out;
 use crate::mark::OPEN;
 
 /// What ends a body.
@@ -12,15 +13,14 @@ const MAX_DEPTH: usize = 12;
 /// The longest tag: a longer one is none of ours.
 const MAX_TAG: usize = 64 << 10;
 
-/// The written text of a packed one. None where a code is broken, or would grow beyond all measure.
-pub(in crate::pack) fn undo(
-    text: &str,
-    decode: &dyn Fn(Code<'_>) -> Option<String>,
-    mut room: Room,
-) -> Option<String> {
+/// How a code is undone.
+pub(in crate::pack) type Decode = dyn Fn(Code<'_>, &mut Out<'_>) -> Option<()>;
+
+/// Writes what a packed text stands for. None where a code is broken, or would grow beyond all measure.
+pub(in crate::pack) fn undo<'e>(text: &str, decode: &Decode, mut out: Out<'e>) -> Option<Out<'e>> {
     let finder = memchr::memmem::Finder::new(OPEN.as_bytes());
-    let mut open: Vec<(&str, String, Index)> = Vec::new();
-    let (mut out, mut index) = (String::new(), Index::default());
+    let mut open: Vec<(&str, Out<'e>, Index)> = Vec::new();
+    let mut index = Index::default();
     // Up to where the text is looked at, and up to where it is in `out`: a body without codes is not copied.
     let (mut at, mut from) = (0, 0);
     while let Some(found) = finder.find(text.as_bytes().get(at..)?) {
@@ -40,54 +40,37 @@ pub(in crate::pack) fn undo(
         let (tag, after) = (tag.get(..end)?, tag.get(end..)?.strip_prefix('⟩')?);
         let before = text.get(from..start)?;
         (at, from) = (text.len() - after.len(), text.len() - after.len());
-        if tag.is_empty() && out.is_empty() {
-            let (tag, outer, outer_index) = open.pop()?;
-            (out, index) = (joined(outer, said(tag, before, decode, &mut room)?), outer_index);
-            continue;
-        }
-        out.push_str(before);
         if tag.is_empty() {
             let (tag, outer, outer_index) = open.pop()?;
-            (out, index) = (joined(outer, said(tag, &out, decode, &mut room)?), outer_index);
+            let mut inner = std::mem::replace(&mut out, outer);
+            index = outer_index;
+            out.after(&inner);
+            if inner.len() == 0 {
+                decode(Code::of(tag, before), &mut out)?;
+            } else {
+                inner.push(before)?;
+                decode(Code::of(tag, inner.said()), &mut out)?;
+            }
         } else if let Some(times) = tag.strip_prefix('×') {
-            super::repeat::undo(times, &mut out, &mut room)?;
+            out.push(before.strip_suffix(' ')?)?;
+            super::repeat::undo(times, &mut out)?;
         } else if let Some(lines) = tag.strip_prefix("↑ ") {
-            super::block::undo(lines, &mut out, &mut index, &mut room)?;
+            out.push(before)?;
+            super::block::undo(lines, &mut out, &mut index)?;
         } else {
             if open.len() >= MAX_DEPTH {
                 return None;
             }
-            open.push((tag, std::mem::take(&mut out), std::mem::take(&mut index)));
+            out.push(before)?;
+            let inner = out.inner();
+            open.push((tag, std::mem::replace(&mut out, inner), std::mem::take(&mut index)));
         }
     }
     if !open.is_empty() {
         return None;
     }
-    out.push_str(text.get(from..)?);
+    out.push(text.get(from..)?)?;
     Some(out)
-}
-
-/// What a code stands for.
-fn said(
-    tag: &str,
-    body: &str,
-    decode: &dyn Fn(Code<'_>) -> Option<String>,
-    room: &mut Room,
-) -> Option<String> {
-    let (name, args) = tag.split_once(' ').unwrap_or((tag, ""));
-    let said = decode(Code { name, args, body, room: room.0 })?;
-    room.take(said.len())?;
-    Some(said)
-}
-
-/// One text after another, the longer of the two where it is: there is no second copy of what is large.
-fn joined(mut one: String, mut other: String) -> String {
-    if one.len() < other.len() {
-        other.insert_str(0, &one);
-        return other;
-    }
-    one.push_str(&other);
-    one
 }
 
 /// A code, the codes in its body undone.
@@ -96,27 +79,12 @@ pub(in crate::pack) struct Code<'t> {
     pub(in crate::pack) name: &'t str,
     pub(in crate::pack) args: &'t str,
     pub(in crate::pack) body: &'t str,
-    /// How many bytes it may stand for at most.
-    pub(in crate::pack) room: usize,
 }
 
-/// How much undoing may still write: a few bytes can stand for any number, and a text we did not write may say so.
-#[derive(Debug)]
-pub(in crate::pack) struct Room(usize);
-
-impl Room {
-    pub(in crate::pack) fn of(text: &str) -> Self {
-        Self((256 << 20) + text.len().saturating_mul(16))
-    }
-
-    /// For a look only.
-    pub(in crate::pack) fn small(text: &str) -> Self {
-        Self((32 << 20) + text.len().saturating_mul(16))
-    }
-
-    pub(in crate::pack) fn take(&mut self, bytes: usize) -> Option<()> {
-        self.0 = self.0.checked_sub(bytes)?;
-        Some(())
+impl<'t> Code<'t> {
+    fn of(tag: &'t str, body: &'t str) -> Self {
+        let (name, args) = tag.split_once(' ').unwrap_or((tag, ""));
+        Self { name, args, body }
     }
 }
 
@@ -153,8 +121,8 @@ pub(in crate::pack) fn lines_of(body: &str) -> Option<std::str::Split<'_, char>>
 mod tests {
     use super::*;
 
-    fn shout(code: Code<'_>) -> Option<String> {
-        (code.name == "up").then(|| code.body.to_uppercase() + code.args)
+    fn shout(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
+        (code.name == "up").then(|| code.body.to_uppercase() + code.args).and_then(|said| out.push(&said))
     }
 
     #[test]
@@ -170,8 +138,9 @@ mod tests {
             ("⟨=up", None),
             ("⟨=up⟨=⟩⟩", None),
         ] {
-            assert_eq!(undo(text, &shout, Room::of(text)).as_deref(), expected, "{text}");
+            let said = undo(text, &shout, Out::new(99)).and_then(Out::done);
+            assert_eq!(said.as_deref(), expected, "{text}");
         }
-        assert_eq!(undo(&"⟨=up⟩".repeat(100_000), &shout, Room::of("")), None);
+        assert!(undo(&"⟨=up⟩".repeat(100_000), &shout, Out::new(99)).is_none());
     }
 }

@@ -17,6 +17,7 @@
 //! within the one that the tag names, and `/` alone is that directory itself.
 
 use super::code::{self, CLOSE, Code};
+use super::out::Out;
 use super::weigh;
 use crate::lines::Split;
 use crate::mark::OPEN;
@@ -191,8 +192,8 @@ fn each_run(
 }
 
 /// The results under their headings.
-pub(super) fn undo_results(code: Code<'_>) -> Option<String> {
-    let mut out = Writer::new(code);
+pub(super) fn undo_results(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
+    let mut out = Writer { out, any: false };
     let mut path: Option<&str> = None;
     for row in code::lines_of(code.body)? {
         match path {
@@ -205,12 +206,12 @@ pub(super) fn undo_results(code: Code<'_>) -> Option<String> {
             }
         }
     }
-    out.done()
+    out.any.then_some(())
 }
 
 /// The paths of names in directories.
-pub(super) fn undo_paths(code: Code<'_>) -> Option<String> {
-    let mut out = Writer::new(code);
+pub(super) fn undo_paths(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
+    let mut out = Writer { out, any: false };
     let mut directory = "";
     for row in code::lines_of(code.body)? {
         if row.ends_with('/') {
@@ -220,29 +221,20 @@ pub(super) fn undo_paths(code: Code<'_>) -> Option<String> {
             out.line(&[row.get(..start)?, code.args, directory, row.get(start..)?])?;
         }
     }
-    out.done()
+    out.any.then_some(())
 }
 
-/// Lines, up to as much as a code may stand for.
-struct Writer {
-    text: String,
-    room: usize,
+/// Lines with a newline between them.
+struct Writer<'o, 'e> {
+    out: &'o mut Out<'e>,
+    any: bool,
 }
 
-impl Writer {
-    fn new(code: Code<'_>) -> Self {
-        Self { text: String::with_capacity(code.body.len() * 2), room: code.room }
-    }
-
+impl Writer<'_, '_> {
     fn line(&mut self, parts: &[&str]) -> Option<()> {
-        parts.iter().for_each(|part| self.text.push_str(part));
-        self.text.push('\n');
-        (self.text.len() <= self.room).then_some(())
-    }
-
-    fn done(mut self) -> Option<String> {
-        self.text.pop()?;
-        Some(self.text)
+        self.out.push(if self.any { "\n" } else { "" })?;
+        self.any = true;
+        parts.iter().try_for_each(|part| self.out.push(part))
     }
 }
 

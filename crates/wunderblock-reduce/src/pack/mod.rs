@@ -6,13 +6,15 @@ mod bars;
 mod block;
 mod code;
 mod heading;
+mod out;
 mod repeat;
 mod severe;
 mod template;
 mod terminal;
 mod weigh;
 
-use code::{Code, Room};
+use code::Code;
+use out::Out;
 
 use crate::kind::Kind;
 use crate::mark;
@@ -33,7 +35,7 @@ pub(crate) fn pack(text: &str, kind: Kind, wording: Wording) -> Option<String> {
         return None;
     }
     let packed = layers(text, kind, wording)?;
-    (packed.len() < text.len() && undo(&packed).as_deref() == Some(text)).then_some(packed)
+    (packed.len() < text.len() && says(&packed, text)).then_some(packed)
 }
 
 const OPEN_CODE: &str = "⟨=";
@@ -90,7 +92,20 @@ fn takes_templates(kind: Kind) -> bool {
 
 /// The written text a packed one stands for. None where a code is broken.
 pub(crate) fn undo(text: &str) -> Option<String> {
-    code::undo(text, &decode, Room::of(text))
+    code::undo(text, &decode, Out::new(room(text, ROOM)))?.done()
+}
+
+/// Whether that is what a packed text stands for.
+fn says(packed: &str, text: &str) -> bool {
+    code::undo(packed, &decode, Out::must(text)).and_then(Out::done).is_some()
+}
+
+/// What a text may stand for, beside a number of times its own size; for a look only, less.
+const ROOM: usize = 256 << 20;
+const ROOM_TO_LOOK: usize = 32 << 20;
+
+fn room(text: &str, least: usize) -> usize {
+    least + text.len().saturating_mul(16)
 }
 
 /// Whether a written text says a source, and nothing is missing.
@@ -106,19 +121,21 @@ pub(crate) fn stands_for(written: &str, text: &str) -> bool {
 /// not written out to find that out: whoever writes a text can write a code.
 pub(crate) fn is_packed(text: &str) -> bool {
     text.contains(OPEN_CODE)
-        && code::undo(text, &decode, Room::small(text)).is_some_and(|written| written != text)
+        && code::undo(text, &decode, Out::new(room(text, ROOM_TO_LOOK)))
+            .and_then(Out::done)
+            .is_some_and(|written| written != text)
 }
 
-fn decode(code: Code<'_>) -> Option<String> {
+fn decode(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
     match code.name {
-        "t" => template::undo(code),
-        "under" => heading::undo_results(code),
-        "dirs" => heading::undo_paths(code),
-        "bars" => bars::undo(code),
-        "ansi" => terminal::undo_colours(code),
-        "crlf" => Some(code.body.replace('\n', "\r\n")),
-        "cr" => terminal::undo_states(code),
-        "json" | "rows" => crate::json::undo_code(code.name, (code.args, code.body), code.room),
+        "t" => template::undo(code, out),
+        "under" => heading::undo_results(code, out),
+        "dirs" => heading::undo_paths(code, out),
+        "bars" => bars::undo(code, out),
+        "ansi" => terminal::undo_colours(code, out),
+        "crlf" => terminal::undo_endings(code, out),
+        "cr" => terminal::undo_states(code, out),
+        "json" | "rows" => out.push(&crate::json::undo_code(code.name, (code.args, code.body), out.left())?),
         _ => None,
     }
 }

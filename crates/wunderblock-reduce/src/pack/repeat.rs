@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::code::Room;
+use super::out::Out;
 use super::weigh;
 use crate::mark::OPEN;
 
@@ -44,22 +44,17 @@ fn is_worth_it(line: &str, times: usize) -> bool {
 }
 
 /// Writes the last line of `out` as often as it is said to be there.
-pub(super) fn undo(times: &str, out: &mut String, room: &mut Room) -> Option<()> {
-    let times: usize = times.parse().ok()?;
-    if times < 2 || out.pop() != Some(' ') {
-        return None;
-    }
-    let start = out.rfind('\n').map_or(0, |at| at + 1);
-    let line = out.get(start..)?.to_owned();
-    room.take((line.len() + 1).checked_mul(times)?)?;
+pub(super) fn undo(times: &str, out: &mut Out<'_>) -> Option<()> {
+    let more = times.parse::<usize>().ok()?.checked_sub(1).filter(|more| *more > 0)?;
     let from = out.len();
-    let more = (line.len() + 1) * (times - 1);
-    out.push('\n');
-    out.push_str(&line);
+    let start = out.said().rfind('\n').map_or(0, |at| at + 1);
+    let more = (from - start + 1).checked_mul(more).filter(|more| *more <= out.left())?;
+    out.push("\n")?;
+    out.again(start..from)?;
     // Doubled, not added one by one: a count of millions is as fast as their bytes.
     while out.len() - from < more {
         let there = out.len() - from;
-        out.extend_from_within(from..from + there.min(more - there));
+        out.again(from..from + there.min(more - there))?;
     }
     Some(())
 }

@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 
 use super::code::{self, CLOSE, Code};
+use super::out::Out;
 use super::{repeat, template, weigh};
 use crate::mark::OPEN;
 
@@ -72,24 +73,22 @@ fn sequence(text: &str) -> Option<usize> {
 }
 
 /// The text with its escape sequences.
-pub(super) fn undo_colours(code: Code<'_>) -> Option<String> {
+pub(super) fn undo_colours(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
     let mut run_of: HashMap<char, String> = HashMap::new();
     for meaning in code.args.split(' ') {
         let sign = meaning.chars().next()?;
         let run = meaning.get(sign.len_utf8()..)?.split_inclusive(|c: char| c.is_ascii_alphabetic());
         run_of.insert(sign, run.flat_map(|sequence| ["\x1b[", sequence]).collect());
     }
-    let mut out = String::with_capacity(code.body.len() * 2);
-    for c in code.body.chars() {
-        match run_of.get(&c) {
-            Some(run) => out.push_str(run),
-            None => out.push(c),
-        }
-        if out.len() > code.room {
-            return None;
-        }
+    let signs = |c: char| run_of.contains_key(&c);
+    let mut rest = code.body;
+    while let Some((before, sign)) = rest.find(signs).and_then(|at| rest.split_at_checked(at)) {
+        let mut after = sign.chars();
+        out.push(before)?;
+        out.push(run_of.get(&after.next()?)?)?;
+        rest = after.as_str();
     }
-    Some(out)
+    out.push(rest)
 }
 
 /// A text all of whose lines end with `\r\n`, without the `\r`.
@@ -113,25 +112,42 @@ pub(super) fn pack_states(text: &str) -> Option<String> {
             out.push('\n');
         }
         let states = memchr::memchr_iter(b'\r', line.as_bytes()).count();
-        let code = Some(line).filter(|line| states >= 3 && !line.contains(OPEN)).map(|line| {
-            let states = line.replace('\r', "\n");
-            let states = template::pack(&states).or_else(|| repeat::pack(&states)).unwrap_or(states);
-            format!("⟨=cr⟩\n{states}\n{CLOSE}")
-        });
-        match code.filter(|code| weigh::pays(weigh::tokens(line), weigh::tokens(code))) {
-            Some(code) => {
-                out.push_str(&code);
+        let before = out.len();
+        if states >= 3 && !line.contains(OPEN) {
+            out.push_str("⟨=cr⟩\n");
+            out.push_str(&packed_states(line));
+            out.push('\n');
+            out.push_str(CLOSE);
+            if weigh::pays(weigh::tokens(line), weigh::tokens(out.get(before..)?)) {
                 packed = true;
+                continue;
             }
-            None => out.push_str(line),
+            out.truncate(before);
         }
+        out.push_str(line);
     }
     packed.then_some(out)
 }
 
+fn packed_states(line: &str) -> String {
+    let states = line.replace('\r', "\n");
+    template::pack(&states).or_else(|| repeat::pack(&states)).unwrap_or(states)
+}
+
 /// The line whose states these were.
-pub(super) fn undo_states(code: Code<'_>) -> Option<String> {
-    Some(code::lines_of(code.body)?.collect::<Vec<_>>().join("\r"))
+pub(super) fn undo_states(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
+    code::lines_of(code.body)?.enumerate().try_for_each(|(nth, state)| {
+        out.push(if nth > 0 { "\r" } else { "" })?;
+        out.push(state)
+    })
+}
+
+/// The text whose lines ended with `\r\n`.
+pub(super) fn undo_endings(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
+    code.body.split('\n').enumerate().try_for_each(|(nth, line)| {
+        out.push(if nth > 0 { "\r\n" } else { "" })?;
+        out.push(line)
+    })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::lines::Lines;
+use crate::often::Often;
 use crate::sample::Sample;
 use crate::unit::{Label, Rank, Unit};
 
@@ -191,9 +192,12 @@ impl Judge<'_, '_> {
 
     /// Names that stand in many folders, such as `Cargo.toml`, are shown in the first of them.
     fn names(&mut self) {
+        let mut often = Often::of(self.rows.len());
+        let names = || self.rows.iter().map(|row| shape::exact(row.name));
+        names().for_each(|name| often.count(name));
         let mut all: HashMap<u64, u32> = HashMap::new();
-        for row in self.rows.iter() {
-            *all.entry(shape::exact(row.name)).or_default() += 1;
+        for name in names().filter(|name| often.may_have(*name, OFTEN)) {
+            *all.entry(name).or_default() += 1;
         }
         let mut seen: HashMap<&str, u32> = HashMap::new();
         let mut folders: HashSet<&str> = HashSet::new();

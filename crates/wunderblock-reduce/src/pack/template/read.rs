@@ -6,9 +6,10 @@ use super::form::Form;
 use super::legend::{Field, Legend};
 use super::write::{KEYS, SAME};
 use crate::pack::code::{self, Code};
+use crate::pack::out::Out;
 
 /// The lines of a code, without the last newline.
-pub(in crate::pack) fn undo(code: Code<'_>) -> Option<String> {
+pub(in crate::pack) fn undo(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
     let mut lines = code::lines_of(code.body)?;
     let (count, shared) = code.args.split_once(' ').unwrap_or((code.args, "0"));
     let shared: usize = shared.parse().ok()?;
@@ -36,9 +37,9 @@ pub(in crate::pack) fn undo(code: Code<'_>) -> Option<String> {
         records.last_mut()?.push(Template { legend, first, shared });
     }
     let keys = KEYS.as_bytes().get(..records.len())?;
-    let mut rows =
-        Rows { out: String::with_capacity(code.body.len() * 2), above: vec![0..0; slots], room: code.room };
-    for row in lines {
+    let mut rows = Rows { out, above: vec![0..0; slots] };
+    for (nth, row) in lines.enumerate() {
+        rows.out.push(if nth > 0 { "\n" } else { "" })?;
         if keyless {
             rows.write(records.first()?, row)?;
         } else {
@@ -47,16 +48,11 @@ pub(in crate::pack) fn undo(code: Code<'_>) -> Option<String> {
             match (key, bytes.get(1)) {
                 (Some(key), None) => rows.write(records.get(key)?, "")?,
                 (Some(key), Some(b' ')) => rows.write(records.get(key)?, row.get(2..)?)?,
-                _ => rows.out.push_str(row.strip_prefix('\\').unwrap_or(row)),
+                _ => rows.out.push(row.strip_prefix('\\').unwrap_or(row))?,
             }
         }
-        rows.out.push('\n');
-        if rows.out.len() > rows.room {
-            return None;
-        }
     }
-    rows.out.pop();
-    Some(rows.out)
+    Some(())
 }
 
 /// Where a value ends that is not the last of its row.
@@ -73,20 +69,17 @@ struct Template {
     shared: usize,
 }
 
-struct Rows {
-    out: String,
+struct Rows<'o, 'e> {
+    out: &'o mut Out<'e>,
     /// Where in `out` the last value of each slot stands.
     above: Vec<Range<usize>>,
-    room: usize,
 }
 
-impl Rows {
+impl Rows<'_, '_> {
     fn write(&mut self, record: &[Template], row: &str) -> Option<()> {
         let mut rest = Some(row).filter(|row| !row.is_empty());
         for (at, template) in record.iter().enumerate() {
-            if at > 0 {
-                self.out.push('\n');
-            }
+            self.out.push(if at > 0 { "\n" } else { "" })?;
             self.line(template, &mut rest)?;
         }
         rest.is_none().then_some(())
@@ -96,7 +89,7 @@ impl Rows {
     fn line(&mut self, template: &Template, rest: &mut Option<&str>) -> Option<()> {
         let mut texts = template.legend.texts.iter();
         for (at, field) in template.legend.fields.iter().enumerate() {
-            self.out.push_str(texts.next()?);
+            self.out.push(texts.next()?)?;
             let slot = if at < template.shared { at } else { template.first + at };
             let value = *rest;
             let end = match (field, *rest) {
@@ -107,8 +100,7 @@ impl Rows {
             let value = end.map_or(value, |end| value?.get(..end));
             self.value(*field, slot, value.filter(|value| *value != SAME))?;
         }
-        self.out.push_str(texts.next().map_or("", String::as_str));
-        Some(())
+        self.out.push(texts.next().map_or("", String::as_str))
     }
 
     /// Writes a value: the one given, or the one above.
@@ -116,7 +108,7 @@ impl Rows {
         let above = self.above.get(slot)?.clone();
         let width = given.map_or(above.len(), str::len);
         if let Field::Value(Form::Right(wide)) = field {
-            self.fill(wide.checked_sub(width)?)?;
+            self.out.spaces(wide.checked_sub(width)?)?;
         }
         let start = self.out.len();
         match (field, given) {
@@ -127,32 +119,18 @@ impl Rows {
                     return None;
                 }
                 self.again(above.start..above.start + kept)?;
-                self.out.push_str(given);
+                self.out.push(given)?;
             }
-            (_, Some(given)) => self.out.push_str(given),
+            (_, Some(given)) => self.out.push(given)?,
         }
         *self.above.get_mut(slot)? = start..self.out.len();
         if let Field::Value(Form::Left(wide)) = field {
-            self.fill(wide.checked_sub(width)?)?;
+            self.out.spaces(wide.checked_sub(width)?)?;
         }
         Some(())
     }
 
     fn again(&mut self, span: Range<usize>) -> Option<()> {
-        if span.is_empty() {
-            return None;
-        }
-        self.out.get(span.clone())?;
-        // One row may have any number of lines, and each of them any number of values.
-        if self.out.len() + span.len() > self.room {
-            return None;
-        }
-        self.out.extend_from_within(span);
-        Some(())
-    }
-
-    fn fill(&mut self, spaces: usize) -> Option<()> {
-        self.out.extend(std::iter::repeat_n(' ', spaces));
-        (self.out.len() <= self.room).then_some(())
+        self.out.again(Some(span).filter(|span| !span.is_empty())?)
     }
 }

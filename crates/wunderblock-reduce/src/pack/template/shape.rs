@@ -5,6 +5,7 @@
 
 use super::words::{self, MAX_WORDS, Table, Word};
 use crate::lines::Split;
+use crate::often::Often;
 use crate::pack::severe::is_severe;
 
 /// Rounds in which shapes are joined, so words by which they may differ.
@@ -148,40 +149,50 @@ fn join(lines: &Split<'_>, sorted: &mut Shapes, hashes: &mut Vec<u64>) -> bool {
     if with.values().all(|alike| *alike < JOIN) {
         return false;
     }
-    let mut known: Table<u32> = Table::default();
-    let mut became = Vec::with_capacity(sorted.shapes.len());
-    let mut any = false;
-    // Shapes become fewer in place: what a shape becomes stands where it stood, or before.
-    let mut joined = 0;
-    for at in 0..sorted.shapes.len() {
-        let Some((shape, hash)) = sorted.shapes.get(at).cloned().zip(hashes.get(at).copied()) else { break };
+    // What each shape becomes; most stay what they are, and need no look for others that became the same.
+    let mut wider: Table<Option<u32>> = Table::default();
+    for (shape, hash) in sorted.shapes.iter_mut().zip(hashes.iter_mut()) {
         let least = if shape.severe { JOIN_SEVERE } else { JOIN };
-        let mut best = (least - 1, hash, shape.values);
-        each_wider(lines, (&shape, hash), &mut words, |word, wider| {
+        let mut best = (least - 1, None);
+        each_wider(lines, (shape, *hash), &mut words, |word, wider| {
             let alike = with.get(&wider).copied().unwrap_or(0);
             if alike > best.0 {
-                best = (alike, wider, shape.values | 1 << word);
+                best = (alike, Some((word, wider)));
             }
         });
-        let (alike, hash, values) = best;
-        any |= alike >= least;
-        let now = *known.entry(hash).or_insert_with(|| {
-            let new = Shape { lines: 0, values, ..shape.clone() };
-            sorted.shapes.get_mut(joined).into_iter().for_each(|slot| *slot = new.clone());
-            hashes.get_mut(joined).into_iter().for_each(|slot| *slot = hash);
-            joined += 1;
-            u32::try_from(joined - 1).unwrap_or(NONE)
-        });
-        if let Some(now) = sorted.shapes.get_mut(now as usize) {
-            now.lines += shape.lines;
-            now.last = now.last.max(shape.last);
+        if let Some((word, joined)) = best.1 {
+            wider.insert(joined, None);
+            (*hash, shape.values) = (joined, shape.values | 1 << word);
+        }
+    }
+    // Shapes become fewer in place: what a shape becomes stands where it stood, or before.
+    let mut became = Vec::with_capacity(sorted.shapes.len());
+    let mut kept = 0;
+    for at in 0..sorted.shapes.len() {
+        let Some((shape, hash)) = sorted.shapes.get(at).cloned().zip(hashes.get(at).copied()) else { break };
+        let joined = wider.get_mut(&hash);
+        if let Some(first) = joined.as_ref().and_then(|joined| **joined) {
+            if let Some(first) = sorted.shapes.get_mut(first as usize) {
+                first.lines += shape.lines;
+                first.last = first.last.max(shape.last);
+            }
+            became.push(first);
+            continue;
+        }
+        let now = u32::try_from(kept).unwrap_or(NONE);
+        if let Some(joined) = joined {
+            *joined = Some(now);
+        }
+        if let (Some(slot), Some(of)) = (sorted.shapes.get_mut(kept), hashes.get_mut(kept)) {
+            (*slot, *of) = (shape, hash);
         }
         became.push(now);
+        kept += 1;
     }
-    sorted.shapes.truncate(joined);
-    hashes.truncate(joined);
+    sorted.shapes.truncate(kept);
+    hashes.truncate(kept);
     sorted.renumber(&became);
-    any
+    !wider.is_empty()
 }
 
 /// Calls `see` with a shape's hash as it would be with one word more as a value, for each such word.
@@ -221,7 +232,7 @@ pub(super) fn by_head(lines: &Split<'_>, sorted: &mut Shapes, free: &[bool]) {
     // Most heads are of one line, and there are several for each: only those that may count are counted exactly.
     for (_, text) in free() {
         heads(text, &mut words, |_, hash| {
-            if often.may_have(hash) {
+            if often.may_have(hash, HEAD_LINES) {
                 *begin.entry(hash).or_insert(0) += 1;
             }
         });
@@ -252,30 +263,6 @@ pub(super) fn by_head(lines: &Split<'_>, sorted: &mut Shapes, free: &[bool]) {
         if let Some(of_line) = sorted.of.get_mut(line as usize) {
             *of_line = of;
         }
-    }
-}
-
-/// Counts that are never too low: one byte for all hashes that share a place.
-struct Often(Vec<u8>);
-
-impl Often {
-    fn of(lines: usize) -> Self {
-        Self(vec![0; (lines * 4).next_power_of_two().clamp(1 << 10, 1 << 24)])
-    }
-
-    fn place(&self, hash: u64) -> usize {
-        (hash ^ (hash >> 29)) as usize & (self.0.len() - 1)
-    }
-
-    fn count(&mut self, hash: u64) {
-        let at = self.place(hash);
-        if let Some(count) = self.0.get_mut(at) {
-            *count = count.saturating_add(1);
-        }
-    }
-
-    fn may_have(&self, hash: u64) -> bool {
-        self.0.get(self.place(hash)).is_some_and(|count| u32::from(*count) >= HEAD_LINES)
     }
 }
 

@@ -41,11 +41,15 @@ pub(in crate::pack) fn pack(text: &str) -> Option<String> {
     let rows = Rows::new(&templates, &records, &legends, shared);
     let mut out = text.get(..lines.start(first))?.to_owned();
     let before = out.len();
-    let raw = rows.write((&lines, first..last), starts, &mut out)?;
     let named = || {
         records.iter().zip(KEYS.chars()).flat_map(|(record, key)| record.iter().map(move |part| (*part, key)))
     };
-    let keyless = named().count() == 1 && raw == 0;
+    // Where all lines are of one template none has to say so.
+    let keyless = named().count() == 1 && rows.write((&lines, first..last), None, &mut out)?;
+    if !keyless {
+        out.truncate(before);
+        rows.write((&lines, first..last), Some(starts), &mut out)?;
+    }
     let mut head = "⟨=t".to_owned();
     if !keyless {
         head.push_str(&format!(" {}", named().count()));
@@ -62,15 +66,7 @@ pub(in crate::pack) fn pack(text: &str) -> Option<String> {
         legends.get(part)?.write(&mut head);
         head.push('\n');
     }
-    if keyless {
-        let rows = out.split_off(before);
-        out.push_str(&head);
-        for row in rows.split_inclusive('\n') {
-            out.push_str(row.get(1..)?.strip_prefix(' ').unwrap_or(row.get(1..)?));
-        }
-    } else {
-        out.insert_str(before, &head);
-    }
+    out.insert_str(before, &head);
     out.push_str(crate::pack::code::CLOSE);
     let source = text.get(lines.start(first)..lines.start(last) - 1)?;
     if !weigh::pays(weigh::tokens(source), weigh::tokens(out.get(before..)?)) {
@@ -234,24 +230,26 @@ impl<'a, 't> Rows<'a, 't> {
         Self { records, slots }
     }
 
-    /// Writes the rows, each with a newline, and says how many lines are none. None where they become longer than what
-    /// they stand for.
+    /// Writes the rows, each with a newline: of the records that begin in `starts`, or of the first record alone, without
+    /// its key, until a line is none. Says whether all lines were rows. None where they become longer than what they
+    /// stand for.
     fn write(
         &self,
         (lines, span): (&Split<'t>, Range<usize>),
-        starts: &[Option<u8>],
+        starts: Option<&[Option<u8>]>,
         out: &mut String,
-    ) -> Option<usize> {
+    ) -> Option<bool> {
         let mut above: Vec<&str> = vec![""; self.slots];
-        let mut raw = 0;
+        let mut all = true;
         let mut words = Vec::with_capacity(MAX_WORDS);
         let mut values: Vec<(&'t str, bool, usize)> = Vec::with_capacity(MAX_WORDS);
         let mut at = span.start;
-        while let Some((line, start)) = lines.get(at).zip(starts.get(at)).filter(|_| at < span.end) {
+        while let Some(line) = lines.get(at).filter(|_| at < span.end) {
             if out.len() > lines.start(span.end) {
                 return None;
             }
             values.clear();
+            let start = starts.map_or(Some(0), |starts| starts.get(at).copied().flatten());
             let record = start.and_then(|start| self.records.get(usize::from(start)));
             let record = record.filter(|(_, parts)| {
                 let mut lines = lines.within(at..span.end);
@@ -260,17 +258,24 @@ impl<'a, 't> Rows<'a, 't> {
                 })
             });
             let Some((key, parts)) = record else {
+                if starts.is_none() {
+                    return Some(false);
+                }
                 self.raw(line, out);
-                raw += 1;
+                all = false;
                 at += 1;
                 continue;
             };
             at += parts.len();
-            out.push(char::from(*key));
+            if starts.is_some() {
+                out.push(char::from(*key));
+            }
             let mut end = out.len();
-            for (value, fixed, slot) in &values {
+            for (nth, (value, fixed, slot)) in values.iter().enumerate() {
                 let above = above.get_mut(*slot)?;
-                out.push(' ');
+                if nth > 0 || starts.is_some() {
+                    out.push(' ');
+                }
                 if above == value {
                     out.push_str(SAME);
                 } else {
@@ -282,7 +287,7 @@ impl<'a, 't> Rows<'a, 't> {
             out.truncate(end);
             out.push('\n');
         }
-        Some(raw)
+        Some(all)
     }
 
     /// A line that is no row.

@@ -1,0 +1,43 @@
+//! What may come often, among very many things of which most come once.
+
+/// Counts that are never too low: one byte for all hashes that share a place. A map of all would weigh as much as the text.
+pub(crate) struct Often(Vec<u8>);
+
+impl Often {
+    /// Room for about so many different things.
+    pub(crate) fn of(things: usize) -> Self {
+        Self(vec![0; (things * 4).next_power_of_two().clamp(1 << 10, 1 << 24)])
+    }
+
+    fn place(&self, hash: u64) -> usize {
+        (hash ^ (hash >> 29)) as usize & (self.0.len() - 1)
+    }
+
+    pub(crate) fn count(&mut self, hash: u64) {
+        let at = self.place(hash);
+        if let Some(count) = self.0.get_mut(at) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// Whether it may have come so many times, of at most 255.
+    pub(crate) fn may_have(&self, hash: u64, times: u32) -> bool {
+        self.0.get(self.place(hash)).is_some_and(|count| u32::from(*count) >= times)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_count_is_too_low() {
+        let mut often = Often::of(10);
+        for thing in 0..3_000u64 {
+            (0..thing % 7).for_each(|_| often.count(thing.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+        }
+        let hash = |thing: u64| thing.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        assert!((0..3_000).all(|thing| often.may_have(hash(thing), (thing % 7) as u32)));
+        assert!(!Often::of(10).may_have(7, 1));
+    }
+}

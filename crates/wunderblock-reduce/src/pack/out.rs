@@ -1,0 +1,115 @@
+//! What undoing writes: a text, or only that it is the one it must be.
+
+use std::ops::Range;
+
+/// A text that is written, or compared with one that is there: then there is no second one.
+#[derive(Debug)]
+pub(in crate::pack) struct Out<'e> {
+    /// What was written, if it is not compared.
+    text: String,
+    must: Option<&'e str>,
+    len: usize,
+    /// How much may still be written: a few bytes can stand for any number, and a text we did not write may say so.
+    left: usize,
+}
+
+impl<'e> Out<'e> {
+    /// A text of at most so many bytes.
+    pub(in crate::pack) fn new(left: usize) -> Self {
+        Self { text: String::new(), must: None, len: 0, left }
+    }
+
+    /// Nothing but the comparison with a text.
+    pub(in crate::pack) fn must(text: &'e str) -> Self {
+        Self { must: Some(text), ..Self::new(text.len().saturating_mul(16)) }
+    }
+
+    /// What is written on its own first, to be written here otherwise.
+    pub(in crate::pack) fn inner(&self) -> Self {
+        Self::new(self.left)
+    }
+
+    /// What is left after an inner text was written.
+    pub(in crate::pack) fn after(&mut self, inner: &Self) {
+        self.left = self.left.min(inner.left);
+    }
+
+    pub(in crate::pack) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(in crate::pack) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// All that was written.
+    pub(in crate::pack) fn said(&self) -> &str {
+        self.must.map_or(&self.text, |must| must.get(..self.len).unwrap_or(""))
+    }
+
+    /// None where there is no room, or something else must stand there.
+    pub(in crate::pack) fn push(&mut self, said: &str) -> Option<()> {
+        self.left = self.left.checked_sub(said.len())?;
+        let end = self.len + said.len();
+        match self.must {
+            Some(must) if must.as_bytes().get(self.len..end) != Some(said.as_bytes()) => return None,
+            Some(_) => {}
+            None => self.text.push_str(said),
+        }
+        self.len = end;
+        Some(())
+    }
+
+    /// Writes a part of what was written once more.
+    pub(in crate::pack) fn again(&mut self, span: Range<usize>) -> Option<()> {
+        self.said().get(span.clone())?;
+        self.left = self.left.checked_sub(span.len())?;
+        let end = self.len + span.len();
+        match self.must.map(str::as_bytes) {
+            Some(must) if must.get(self.len..end) != must.get(span.clone()) => return None,
+            Some(_) => {}
+            None => self.text.extend_from_within(span),
+        }
+        self.len = end;
+        Some(())
+    }
+
+    pub(in crate::pack) fn spaces(&mut self, mut count: usize) -> Option<()> {
+        const SPACES: &str = "                                                                ";
+        while count > 0 {
+            let some = SPACES.get(..count.min(SPACES.len()))?;
+            self.push(some)?;
+            count -= some.len();
+        }
+        Some(())
+    }
+
+    /// The text; None where one was compared, and there is more of it.
+    pub(in crate::pack) fn done(self) -> Option<String> {
+        self.must.is_none_or(|must| must.len() == self.len).then_some(self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_compared_is_what_would_be_written() {
+        let write = |mut out: Out<'_>| {
+            out.push("a shelf\n")?;
+            out.spaces(70)?;
+            out.again(2..8)?;
+            out.done()
+        };
+        let text = write(Out::new(100)).unwrap();
+        assert_eq!(text, format!("a shelf\n{}shelf\n", " ".repeat(70)));
+        assert_eq!(write(Out::must(&text)), Some(String::new()));
+        assert_eq!(write(Out::new(80)), None);
+        let other = text.replace("f\n", "f ");
+        for wrong in [&text[..20], &(text.clone() + "x"), "", &other] {
+            assert_eq!(write(Out::must(wrong)), None, "{wrong}");
+        }
+        assert_eq!(Out::new(9).again(0..1), None);
+    }
+}
