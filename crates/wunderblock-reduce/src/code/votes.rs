@@ -3,6 +3,9 @@
 use super::language::{Block, guess};
 use super::listing;
 
+/// Per cent of the lines that are no comments that have the shape of code, at least.
+const SHAPED: u32 = 35;
+
 /// How sure it is that lines are source code, 0 to 100.
 pub(crate) fn vote(lines: &[&str]) -> u32 {
     let numbered = listing::is_listing(lines.iter().copied());
@@ -43,6 +46,12 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
         return 0;
     }
     let coded = said - remarks;
+    let shape = shaped * 100 / coded.max(1);
+    let interpreted = bare.first().is_some_and(|line| line.starts_with("#!"));
+    // Whatever language it would be: too little has the shape of code. Comments with a sign of their own are code still.
+    if shape < SHAPED && !interpreted && slashed * 10 < said * 6 {
+        return 0;
+    }
     let Some((_, speaking)) = guess(bare.iter().copied()) else {
         // A language we do not know: blocks in braces are code of some kind, unless they are data.
         let braces = bare.iter().filter(|line| line.trim_end().ends_with(['{', '}'])).count();
@@ -53,8 +62,6 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
             && coded * 2 > said;
         return if braced { 40 } else { 0 };
     };
-    let shape = shaped * 100 / coded.max(1);
-    let interpreted = bare.first().is_some_and(|line| line.starts_with("#!"));
     if coded * 12 < said && !interpreted {
         // Nothing but comments: code still, if they have a sign that prose has not.
         return if slashed * 10 >= said * 8 { 50 } else { 0 };
@@ -66,7 +73,7 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
     if slashed * 10 >= said * 6 {
         return sure.clamp(50, 92);
     }
-    if shape < 35 && !interpreted { 0 } else { sure.min(92) }
+    sure.min(92)
 }
 
 /// Lines of logs, diffs, searches and diagnostics, which may quote code.

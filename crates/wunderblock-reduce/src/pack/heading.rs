@@ -141,12 +141,19 @@ fn directory(line: &str) -> Option<(&str, &str, &str)> {
     let (size, path) = line.split_at(start);
     let at = path.rfind('/')? + 1;
     let (directory, name) = path.split_at(at);
-    let plain = !path.contains(|c: char| c.is_whitespace() || c == '⟨' || c == '⟩') && !name.is_empty();
-    (plain && !size.contains(['/', '⟨', '⟩'])).then_some((size, directory, name))
+    let odd = |c: char| c.is_whitespace() || c == '⟨' || c == '⟩';
+    let plain = match path.is_ascii() {
+        true => !path.bytes().any(|byte| matches!(byte, b' ' | b'\t'..=b'\r')),
+        false => !path.contains(odd),
+    };
+    (plain && !name.is_empty() && !size.contains(['/', '⟨', '⟩'])).then_some((size, directory, name))
 }
 
 /// What two directories have in common, whole names only.
 fn common<'t>(one: &'t str, other: &str) -> &'t str {
+    if other.starts_with(one) {
+        return one;
+    }
     let alike = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     let end = one.as_bytes().get(..alike).and_then(|alike| alike.iter().rposition(|byte| *byte == b'/'));
     end.and_then(|end| one.get(..=end)).unwrap_or("")

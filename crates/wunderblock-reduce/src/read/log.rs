@@ -27,12 +27,16 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     }
     let begun = sample.share(|line| stamp::prefix(line) > 0);
     let dated = sample.share(is_head);
-    // Records of several lines: what follows a head belongs to it.
-    let follows = sample.share(|line| line.starts_with([' ', '\t']) || is_head(line));
-    let all = if dated >= 25 { dated.max(follows * 9 / 10) } else { dated };
+    // Records of several lines: what follows a head belongs to it. (No head begins so.)
+    let follows = dated + sample.share(|line| line.starts_with([' ', '\t']));
+    let all = if dated >= 25 { dated.max(follows.min(100) * 9 / 10) } else { dated };
     let sure = if begun * 2 >= dated { 88 } else { 80 };
-    (all * sure / 100).max(alike(sample))
+    let vote = all * sure / 100;
+    if vote >= ALIKE { vote } else { vote.max(alike(sample)) }
 }
+
+/// The vote of lines that are alike, and no more.
+const ALIKE: u32 = 36;
 
 /// Lines say the same again and again about other values, in words: whatever program it was, it kept a log. A weak vote:
 /// any kind that is known by more goes before.
@@ -45,7 +49,7 @@ fn alike(sample: &Sample<'_>) -> u32 {
         id.and_then(|id| templates.get(id)).is_some_and(|template| template.count >= AGAIN)
     };
     let share = ids.iter().filter(common).count() * 100 / ids.len().max(1);
-    if share >= 60 && ids.len() >= 20 { 36 } else { 0 }
+    if share >= 60 && ids.len() >= 20 { ALIKE } else { 0 }
 }
 
 /// Whether a line has two words at least, or names a value. The parts of a path are no words.
