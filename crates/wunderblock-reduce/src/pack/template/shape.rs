@@ -90,6 +90,8 @@ impl Shapes {
             })
             .collect();
         self.shapes.retain(|shape| shape.lines >= fewest);
+        // Most were of one line.
+        self.shapes.shrink_to_fit();
         self.renumber(&became);
     }
 
