@@ -4,6 +4,9 @@ use wunderblock_core::units::{Bytes, Tokens};
 
 /// The largest single document that is imported whole. Line formats have no limit.
 pub const MAX_DOCUMENT: u64 = 64 << 20;
+/// The largest output of a program that is kept as a message, and so found by a search: while one is written it is in
+/// memory several times. What is larger is kept as the bytes it is.
+pub const MAX_MESSAGE_OUTPUT: usize = 8 << 20;
 /// The longest line of a transcript that is parsed; a longer one is kept as it is.
 pub const MAX_LINE: usize = 256 << 20;
 /// Bytes of imported sources that are compressed together.

@@ -6,7 +6,7 @@
 
 use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
-use crate::limits::{MAX_DOCUMENT, SOURCE_CHUNK};
+use crate::limits::{MAX_MESSAGE_OUTPUT, SOURCE_CHUNK};
 use crate::record::pack_all;
 use crate::session::Session;
 use crate::store::{Answer, Query, SourceBy, Write, Written, codec};
@@ -91,7 +91,7 @@ impl Output<'_> {
             return Ok(Kept { reduced, handle: None });
         }
         match std::str::from_utf8(self.bytes) {
-            Ok(text) if self.bytes.len() as u64 <= MAX_DOCUMENT => {
+            Ok(text) if self.bytes.len() <= MAX_MESSAGE_OUTPUT => {
                 engine.keep_text(&session.id, self, text).await?
             }
             _ => engine.keep_bytes(&session.id, self, handle).await?,
