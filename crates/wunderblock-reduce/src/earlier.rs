@@ -46,7 +46,7 @@ pub(crate) fn demote(lines: &Lines<'_>, units: &mut [Unit], earlier: &[Earlier<'
         let Some(block) = blocks.get(at) else { return };
         if unit.span().start >= block.span.start && unit.rank < Rank::Must {
             unit.rank = Rank::Filler;
-            unit.tell(Some(block.told.clone()));
+            unit.set_told(Some(block.told.clone()));
         }
     }
 }

@@ -115,6 +115,11 @@ impl<'t> Split<'t> {
         self.starts.get(line).map_or(self.text.len() + 1, |start| *start as usize)
     }
 
+    /// The bytes of lines, without the newline after the last of them.
+    pub(crate) fn span(&self, lines: Range<usize>) -> Range<usize> {
+        self.start(lines.start)..self.start(lines.end) - 1
+    }
+
     pub(crate) fn get(&self, line: usize) -> Option<&'t str> {
         let start = *self.starts.get(line)? as usize;
         self.text.get(start..self.start(line + 1) - 1)

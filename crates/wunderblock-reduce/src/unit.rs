@@ -66,7 +66,7 @@ impl Unit {
     }
 
     pub(crate) fn telling(mut self, told: Option<Box<str>>) -> Self {
-        self.tell(told);
+        self.set_told(told);
         self
     }
 
@@ -76,7 +76,7 @@ impl Unit {
     }
 
     /// The same of another stretch.
-    pub(crate) fn of(self, span: Range<usize>) -> Self {
+    pub(crate) fn spanning(self, span: Range<usize>) -> Self {
         Self { start: place(span.start), end: place(span.end), ..self }
     }
 
@@ -90,7 +90,7 @@ impl Unit {
         self.said.as_ref()?.note.as_deref()
     }
 
-    pub(crate) fn mark(&mut self, note: Option<Box<str>>) {
+    pub(crate) fn set_note(&mut self, note: Option<Box<str>>) {
         if note.is_some() || self.said.is_some() {
             self.said.get_or_insert_default().note = note;
         }
@@ -101,7 +101,7 @@ impl Unit {
         self.said.as_ref()?.told.as_deref()
     }
 
-    pub(crate) fn tell(&mut self, told: Option<Box<str>>) {
+    pub(crate) fn set_told(&mut self, told: Option<Box<str>>) {
         if told.is_some() || self.said.is_some() {
             self.said.get_or_insert_default().told = told;
         }
@@ -257,8 +257,8 @@ fn gap(lines: &Lines<'_>, run: &[Unit], said: &[bool]) -> Gap {
 /// At most so many descriptions stand in one mark.
 const TOLD_MAX: usize = 3;
 
-/// What a mark says of the units it stands for: headlines where `said` says so, or else what they count as and are.
-fn told(run: &[Unit], said: &[bool]) -> Vec<Told> {
+/// What units count as, and how many of each.
+pub(crate) fn counts(run: &[Unit]) -> Vec<(Label, u64)> {
     let mut counts: Vec<(Label, u64)> = Vec::new();
     for label in run.iter().filter_map(|unit| unit.label) {
         match counts.iter_mut().find(|(known, _)| *known == label) {
@@ -266,8 +266,14 @@ fn told(run: &[Unit], said: &[bool]) -> Vec<Told> {
             None => counts.push((label, 1)),
         }
     }
-    let counted =
-        counts.into_iter().map(|(label, count)| Told { count: Some(count), what: label.after(count).into() });
+    counts
+}
+
+/// What a mark says of the units it stands for: headlines where `said` says so, or else what they count as and are.
+fn told(run: &[Unit], said: &[bool]) -> Vec<Told> {
+    let counted = counts(run)
+        .into_iter()
+        .map(|(label, count)| Told { count: Some(count), what: label.after(count).into() });
     // Parts of one thing say what it is once.
     let mut described: Vec<&str> = Vec::new();
     let mut headlines =
@@ -328,7 +334,7 @@ mod tests {
         let text = "tick\nthe first of many\ntick\n";
         let lines = Lines::of(text);
         let mut units = units(&lines, &[Rank::Frame, Rank::Context, Rank::Filler]);
-        units[0].mark(Some("⟨×2, last line 3⟩".into()));
+        units[0].set_note(Some("⟨×2, last line 3⟩".into()));
         assert_eq!(choose(&lines, &units, Room::Fold), [Piece::Keep(0..text.len())]);
     }
 

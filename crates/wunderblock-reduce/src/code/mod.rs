@@ -18,6 +18,7 @@ mod words;
 use crate::lines::Lines;
 use crate::sample::Sample;
 use crate::unit::Unit;
+use painted::Painted;
 
 /// Texts above this size are not parsed: a syntax tree weighs many times its text.
 const PARSED_MAX: usize = 1 << 20;
@@ -31,35 +32,46 @@ const DATA_LINES: usize = 30;
 
 /// What the lines of a source are worth.
 pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
-    bare(lines, |bare| {
-        let language = language::of(bare);
-        let mut painted = painted::Painted::new(bare.len());
-        let parsed = bare.text().len() <= PARSED_MAX
-            && language.is_some_and(|language| outline::paint(bare, language, &mut painted));
-        if !parsed {
-            painted = painted::Painted::new(bare.len());
-            indented::paint(bare, &mut painted);
-        }
-        if bare.text().len() > PARSED_MAX {
-            // A unit weighs as much as a line or two: of a source this long bodies are not judged line by line.
-            painted.even_out();
-        } else {
-            words::paint(bare, &mut painted);
-        }
-        painted.units(lines)
-    })
+    judged(lines, outlined)
 }
 
 /// The same where only filler goes, which is a licence or data: without data there is no syntax to look at.
 pub(crate) fn folded(lines: &Lines<'_>) -> Vec<Unit> {
-    if bare(lines, may_have_data) {
-        return units(lines);
-    }
-    bare(lines, |bare| {
-        let mut painted = painted::Painted::new(bare.len());
+    judged(lines, |bare| {
+        if may_have_data(bare) {
+            return outlined(bare);
+        }
+        let mut painted = Painted::new(bare.len());
         words::licence(bare, &mut painted);
-        painted.units(lines)
+        painted
     })
+}
+
+/// What the lines of a source are worth, by a look at them without the numbers that a listing has before each.
+fn judged(lines: &Lines<'_>, look: impl FnOnce(&Lines<'_>) -> Painted) -> Vec<Unit> {
+    let numbered = listing::bare(lines);
+    let stripped = numbered.as_deref().map(Lines::of);
+    // Only the numbers differ: the lines are the same ones.
+    let bare = stripped.as_ref().filter(|bare| bare.len() == lines.len()).unwrap_or(lines);
+    look(bare).units(lines)
+}
+
+fn outlined(lines: &Lines<'_>) -> Painted {
+    let language = language::of(lines);
+    let mut painted = Painted::new(lines.len());
+    let parsed = lines.text().len() <= PARSED_MAX
+        && language.is_some_and(|language| outline::paint(lines, language, &mut painted));
+    if !parsed {
+        painted = Painted::new(lines.len());
+        indented::paint(lines, &mut painted);
+    }
+    if lines.text().len() > PARSED_MAX {
+        // A unit weighs as much as a line or two: of a source this long bodies are not judged line by line.
+        painted.even_out();
+    } else {
+        words::paint(lines, &mut painted);
+    }
+    painted
 }
 
 /// Whether so many lines as make a long list follow one another that may be of one.
@@ -77,14 +89,6 @@ fn may_have_data(lines: &Lines<'_>) -> bool {
         run = if is_like_data(line) { run + 1 } else { 0 };
         run >= ENOUGH
     })
-}
-
-/// The lines of a source without the numbers that a listing of it has before each.
-fn bare<T>(lines: &Lines<'_>, look: impl FnOnce(&Lines<'_>) -> T) -> T {
-    let numbered = listing::bare(lines);
-    let stripped = numbered.as_deref().map(Lines::of);
-    // Only the numbers differ: the lines are the same ones.
-    look(stripped.as_ref().filter(|bare| bare.len() == lines.len()).unwrap_or(lines))
 }
 
 #[cfg(test)]

@@ -104,7 +104,7 @@ impl Painted {
             }
             let mut unit = Unit::new(lines.spans(at..end), worth.rank);
             unit.score = worth.score;
-            unit.tell(self.told.get((part as usize).wrapping_sub(1)).cloned());
+            unit.set_told(self.told.get((part as usize).wrapping_sub(1)).cloned());
             units.push(unit);
             at = end;
         }

@@ -96,7 +96,7 @@ impl Written {
             // What stands beside comes after all that does not.
             if page.raw && block.sort != Sort::Title && main.is_aside(block.start) {
                 unit.rank = Rank::Filler;
-                unit.tell(None);
+                unit.set_told(None);
                 unit.score += 1_000;
             }
         }
@@ -134,7 +134,7 @@ impl<'t> Reading<'t> {
 fn pieces(page: &Page, written: &Written, room: Room, length: usize) -> Vec<Piece> {
     let Written { shown, blocks, units } = written;
     let chosen = unit::choose(&Lines::of(shown), units, room);
-    let omissions = omissions(page, blocks, &chosen, length);
+    let omissions = omissions(page, written, &chosen, length);
     assemble(page, &omissions, shown, blocks, length)
 }
 
@@ -161,7 +161,7 @@ fn units(blocks: &[Block], shown: &str) -> Vec<Unit> {
         unit.score = score;
         unit.label = Some(label);
         if matches!(block.sort, Sort::Title | Sort::Heading(_)) {
-            unit.tell(shown.get(block.shown.clone()).map(|line| line.trim().into()));
+            unit.set_told(shown.get(block.shown.clone()).map(|line| line.trim().into()));
         }
         units.push(unit);
         after = Some((block.sort, nth));
@@ -169,17 +169,50 @@ fn units(blocks: &[Block], shown: &str) -> Vec<Unit> {
     units
 }
 
+/// What a mark says of what is left out. Counts are put into words last, for several gaps share a mark.
+#[derive(Clone)]
+enum Fact {
+    Counted(Label, u64),
+    Said(Told),
+}
+
+impl Fact {
+    fn said(what: &str) -> Self {
+        Self::Said(Told { count: None, what: what.into() })
+    }
+
+    /// Takes another fact in, if it is of the same.
+    fn joins(&mut self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Counted(label, count), Self::Counted(other, more)) if label == other => {
+                *count += more;
+                true
+            }
+            (Self::Said(told), Self::Said(other)) => told.what == other.what,
+            _ => false,
+        }
+    }
+
+    fn told(self) -> Told {
+        match self {
+            Self::Counted(label, count) => Told { count: Some(count), what: label.after(count).into() },
+            Self::Said(told) => told,
+        }
+    }
+}
+
 /// Something that is left out, from a place in the source on.
 struct Omission {
     at: usize,
-    told: Vec<Told>,
+    facts: Vec<Fact>,
     /// How much of the Markdown is written, or left out, before it; and where it goes on after it.
     until: usize,
     resume: usize,
 }
 
 /// What is left out, in the order of the source: parts of the page, and blocks for which there is no room.
-fn omissions(page: &Page, blocks: &[Block], chosen: &[Piece], length: usize) -> Vec<Omission> {
+fn omissions(page: &Page, written: &Written, chosen: &[Piece], length: usize) -> Vec<Omission> {
+    let Written { blocks, units, .. } = written;
     let mut omissions = Vec::new();
     let before = |at: usize| {
         let next = blocks.partition_point(|block| block.start < at);
@@ -191,27 +224,26 @@ fn omissions(page: &Page, blocks: &[Block], chosen: &[Piece], length: usize) -> 
         // Small decoration is a part of the markup.
         if region.text > 20 {
             let at = region.span.start;
-            let mut told = vec![Told { count: None, what: region.part.name().into() }];
-            let headings =
-                region.titles.iter().map(|title| Told { count: None, what: title.as_str().into() });
-            told.extend(headings);
-            omissions.push(Omission { at, told, until: before(at), resume: before(at) });
+            let mut facts = vec![Fact::said(region.part.name())];
+            facts.extend(region.titles.iter().map(|title| Fact::said(title)));
+            omissions.push(Omission { at, facts, until: before(at), resume: before(at) });
         }
     }
     if page.main.end < length {
         let at = page.main.end;
-        omissions.push(Omission { at, told: Vec::new(), until: before(at), resume: before(at) });
+        omissions.push(Omission { at, facts: Vec::new(), until: before(at), resume: before(at) });
     }
     for piece in chosen {
         if let Piece::Gap { gap, .. } = piece {
             let first = blocks.partition_point(|block| block.shown.start < gap.span.start);
             let at = blocks.get(first).map_or(0, |block| block.start);
-            omissions.push(Omission {
-                at,
-                told: gap.told.clone(),
-                until: gap.span.start,
-                resume: gap.span.end,
-            });
+            let from = units.partition_point(|unit| unit.span().start < gap.span.start);
+            let to = units.partition_point(|unit| unit.span().end <= gap.span.end);
+            let counts = unit::counts(units.get(from..to).unwrap_or_default());
+            let mut facts: Vec<Fact> =
+                counts.into_iter().map(|(label, count)| Fact::Counted(label, count)).collect();
+            facts.extend(gap.told.iter().filter(|told| told.count.is_none()).cloned().map(Fact::Said));
+            omissions.push(Omission { at, facts, until: gap.span.start, resume: gap.span.end });
         }
     }
     omissions.sort_by_key(|omission| (omission.until, omission.at));
@@ -221,7 +253,7 @@ fn omissions(page: &Page, blocks: &[Block], chosen: &[Piece], length: usize) -> 
 /// The pieces: one for each stretch that is shown after something that is not.
 fn assemble(page: &Page, omissions: &[Omission], text: &str, blocks: &[Block], length: usize) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    let mut told = head(page, blocks, length);
+    let mut facts: Vec<Fact> = head(page, blocks, length).into_iter().map(Fact::Said).collect();
     let mut shown = String::new();
     let (mut start, mut from) = (0, 0);
     for omission in omissions {
@@ -229,18 +261,17 @@ fn assemble(page: &Page, omissions: &[Omission], text: &str, blocks: &[Block], l
         from = from.max(omission.until).max(omission.resume);
         // A mark for each few words would say less than one mark for all.
         if shown.len() > MARKED_BYTES && omission.at > start {
-            pieces.push(piece(start..omission.at, std::mem::take(&mut told), std::mem::take(&mut shown)));
+            pieces.push(piece(start..omission.at, std::mem::take(&mut facts), std::mem::take(&mut shown)));
             start = omission.at;
         }
-        for fact in &omission.told {
-            match told.iter_mut().find(|known| known.what == fact.what) {
-                Some(known) => known.count = known.count.zip(fact.count).map(|(known, fact)| known + fact),
-                None => told.push(fact.clone()),
+        for fact in &omission.facts {
+            if !facts.iter_mut().any(|known| known.joins(fact)) {
+                facts.push(fact.clone());
             }
         }
     }
     mark::escape(text.get(from..).unwrap_or(""), &mut shown);
-    pieces.push(piece(start..length, told, shown));
+    pieces.push(piece(start..length, facts, shown));
     pieces
 }
 
@@ -264,7 +295,8 @@ fn head(page: &Page, blocks: &[Block], length: usize) -> Vec<Told> {
 /// A mark says so many characters of what it stands for: a longer one is not known for a mark.
 const TOLD_CHARS: usize = 480;
 
-fn piece(span: Range<usize>, mut told: Vec<Told>, shown: String) -> Piece {
+fn piece(span: Range<usize>, facts: Vec<Fact>, shown: String) -> Piece {
+    let mut told: Vec<Told> = facts.into_iter().map(Fact::told).collect();
     let mut room = TOLD_CHARS;
     told.retain(|told| {
         let length = told.what.chars().count() + ", 000 ".len();

@@ -5,8 +5,8 @@
 use std::ops::Range;
 
 use super::code::{self, CLOSE, Code};
+use super::instead::Instead;
 use super::out::Out;
-use super::weigh;
 use crate::lines::Split;
 use crate::mark::OPEN;
 
@@ -18,9 +18,8 @@ const WIDEST: usize = 4096;
 pub(super) fn pack(text: &str) -> Option<String> {
     memchr::memchr(b'|', text.as_bytes())?;
     let lines = Split::of(text);
-    let mut out = String::new();
-    // Where the run begins, up to where the text is written, and whether any of it is said otherwise.
-    let (mut at, mut kept, mut any) = (0, 0, false);
+    let mut instead = Instead::of(text);
+    let mut at = 0;
     while let Some(line) = lines.get(at) {
         let widths = widths(line);
         let alike = |line: &&str| {
@@ -28,25 +27,14 @@ pub(super) fn pack(text: &str) -> Option<String> {
         };
         let end = at + lines.within(at..lines.len()).take_while(alike).count().max(1);
         if let Some(widths) = widths.filter(|_| end - at >= FEWEST) {
-            let (start, source_end) = (lines.start(at), lines.start(end) - 1);
-            out.push_str(text.get(kept..start)?);
-            let before = out.len();
-            write((&lines, at..end), &widths, &mut out);
-            let source = text.get(start..source_end)?;
-            if weigh::pays(weigh::tokens(source), weigh::tokens(out.get(before..)?)) {
-                (kept, any) = (source_end, true);
-            } else {
-                out.truncate(before);
-                kept = start;
-            }
+            instead.put_if_it_pays(lines.span(at..end), |out| {
+                write((&lines, at..end), &widths, out);
+                Some(())
+            });
         }
         at = end;
     }
-    if !any {
-        return None;
-    }
-    out.push_str(text.get(kept..)?);
-    Some(out)
+    instead.done()
 }
 
 /// How wide the cells are, in characters.

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
 
 use super::code::Index;
+use super::instead::Instead;
 use super::out::Out;
 use super::severe::is_severe;
 use super::weigh;
@@ -30,19 +31,18 @@ pub(super) fn pack(text: &str) -> Option<String> {
     let hasher = RandomState::new();
     let hashes: Vec<u64> = (0..lines.len()).map(|line| hasher.hash_one(whole(&lines, line))).collect();
     let mut seen = Seen::of(&hashes);
-    let mut out = String::new();
-    let (mut at, mut kept, mut packed) = (0, 0, false);
+    let mut instead = Instead::of(text);
+    let mut at = 0;
     while at < lines.len() {
         let found = key(&hashes, at).and_then(|key| seen.find(&hashes, key));
         let run = found.map_or(0, |first| common(&lines, first, at));
         let span = lines.spans(at..at + run);
-        let block = text.get(span).unwrap_or("");
+        let block = text.get(span.clone()).unwrap_or("");
         if let (Some(first), true) = (found, run >= FEWEST && block.ends_with('\n') && is_worth_it(block)) {
-            out.push_str(text.get(lines.spans(kept..at)).unwrap_or(""));
-            let _ = writeln!(out, "⟨=↑ {}–{}: {}⟩", first + 1, first + run, hint(block));
+            instead.put(span, |out| {
+                let _ = writeln!(out, "⟨=↑ {}–{}: {}⟩", first + 1, first + run, hint(block));
+            });
             at += run;
-            kept = at;
-            packed = true;
             continue;
         }
         // A repetition too light to be replaced is stepped over whole: it was compared once and is not compared again.
@@ -53,11 +53,7 @@ pub(super) fn pack(text: &str) -> Option<String> {
         }
         at += run.max(1);
     }
-    if !packed {
-        return None;
-    }
-    out.push_str(text.get(lines.spans(kept..lines.len())).unwrap_or(""));
-    Some(out)
+    instead.done()
 }
 
 /// Where blocks were first seen, by how they begin: numbers of lines, and nothing else, since there are as many as lines.

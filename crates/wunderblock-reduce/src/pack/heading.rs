@@ -17,8 +17,8 @@
 //! within the one that the tag names, and `/` alone is that directory itself.
 
 use super::code::{self, CLOSE, Code};
+use super::instead::Instead;
 use super::out::Out;
-use super::weigh;
 use crate::lines::Split;
 use crate::mark::OPEN;
 
@@ -166,36 +166,23 @@ fn each_run(
     within: impl Fn(usize) -> bool,
     write: impl Fn(std::ops::Range<usize>, &mut String) -> Option<()>,
 ) -> Option<String> {
-    let mut out = String::new();
-    // Where the run begins, up to where the text is written, and whether any of it is said otherwise.
-    let (mut at, mut kept, mut any) = (0, 0, false);
+    let mut instead = Instead::of(text);
+    let mut at = 0;
     while at < lines.len() {
         let mut end = at;
         while end < lines.len() && within(end) {
             end += 1;
         }
-        let next = end.max(at + 1);
-        let (start, source_end) = (lines.start(at), lines.start(next) - 1);
-        let source = text.get(start..source_end)?;
         if end - at >= FEWEST {
-            out.push_str(text.get(kept..start)?);
-            let before = out.len();
-            let written = write(at..end, &mut out);
-            out.push_str(CLOSE);
-            if written.is_some() && weigh::pays(weigh::tokens(source), weigh::tokens(out.get(before..)?)) {
-                (kept, any) = (source_end, true);
-            } else {
-                out.truncate(before);
-                kept = start;
-            }
+            instead.put_if_it_pays(lines.span(at..end), |out| {
+                write(at..end, out)?;
+                out.push_str(CLOSE);
+                Some(())
+            });
         }
-        at = next;
+        at = end.max(at + 1);
     }
-    if !any {
-        return None;
-    }
-    out.push_str(text.get(kept..)?);
-    Some(out)
+    instead.done()
 }
 
 /// The results under their headings.

@@ -6,6 +6,7 @@ mod bars;
 mod block;
 mod code;
 mod heading;
+mod instead;
 mod out;
 mod repeat;
 mod severe;

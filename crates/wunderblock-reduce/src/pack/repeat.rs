@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
+use super::instead::Instead;
 use super::out::Out;
 use super::weigh;
 use crate::mark::OPEN;
 
 /// Runs of equal lines as one line and a count, where that is shorter.
 pub(super) fn pack(text: &str) -> Option<String> {
-    let mut out = String::new();
-    // Where the lines begin, and up to where the text is written.
-    let (mut at, mut kept) = (0, 0);
+    let mut instead = Instead::of(text);
+    let mut at = 0;
     let mut lines = text.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
         let mut times = 1usize;
@@ -20,19 +20,14 @@ pub(super) fn pack(text: &str) -> Option<String> {
         }
         let end = at + times * line.len();
         if times > 1 && is_worth_it(line, times) {
-            out.push_str(text.get(kept..at)?);
-            kept = end;
-            out.push_str(line.strip_suffix('\n').unwrap_or(line));
-            let _ = write!(out, " ⟨=×{times}⟩");
-            out.push('\n');
+            instead.put(at..end, |out| {
+                let line = line.strip_suffix('\n').unwrap_or(line);
+                let _ = writeln!(out, "{line} ⟨=×{times}⟩");
+            });
         }
         at = end;
     }
-    if kept == 0 {
-        return None;
-    }
-    out.push_str(text.get(kept..)?);
-    Some(out)
+    instead.done()
 }
 
 /// A count weighs about eight tokens. Blank lines weigh next to nothing: only a long run of them pays.

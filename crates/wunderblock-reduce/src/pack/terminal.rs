@@ -9,8 +9,9 @@
 use std::collections::HashMap;
 
 use super::code::{self, CLOSE, Code};
+use super::instead::Instead;
 use super::out::Out;
-use super::{repeat, template, weigh};
+use super::{repeat, template};
 use crate::mark::OPEN;
 
 /// What may stand for escape sequences, the clearest first. A text's own signs are not used.
@@ -105,28 +106,23 @@ pub(super) fn pack_endings(text: &str) -> Option<String> {
 /// The states of lines that were written over and over, a line for each.
 pub(super) fn pack_states(text: &str) -> Option<String> {
     memchr::memchr(b'\r', text.as_bytes())?;
-    let mut out = String::with_capacity(text.len());
-    let mut packed = false;
-    for (at, line) in text.split('\n').enumerate() {
-        if at > 0 {
-            out.push('\n');
-        }
+    let mut instead = Instead::of(text);
+    let mut start = 0;
+    for line in text.split('\n') {
+        let end = start + line.len();
         let states = memchr::memchr_iter(b'\r', line.as_bytes()).count();
-        let before = out.len();
         if states >= 3 && !line.contains(OPEN) {
-            out.push_str("⟨=cr⟩\n");
-            out.push_str(&packed_states(line));
-            out.push('\n');
-            out.push_str(CLOSE);
-            if weigh::pays(weigh::tokens(line), weigh::tokens(out.get(before..)?)) {
-                packed = true;
-                continue;
-            }
-            out.truncate(before);
+            instead.put_if_it_pays(start..end, |out| {
+                out.push_str("⟨=cr⟩\n");
+                out.push_str(&packed_states(line));
+                out.push('\n');
+                out.push_str(CLOSE);
+                Some(())
+            });
         }
-        out.push_str(line);
+        start = end + 1;
     }
-    packed.then_some(out)
+    instead.done()
 }
 
 fn packed_states(line: &str) -> String {

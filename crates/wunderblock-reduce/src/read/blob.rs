@@ -127,15 +127,15 @@ pub(crate) fn within(text: &str, units: Vec<Unit>) -> Vec<Unit> {
         for run in found {
             let (from, to) = (first + run.start, first + run.end);
             if from > start {
-                cut_units.push(unit.clone().silent().of(start..from));
+                cut_units.push(unit.clone().silent().spanning(start..from));
             }
             cut(text, from..to, "", unit.rank, &mut cut_units);
             start = to;
         }
         if start < end {
-            cut_units.push(unit.of(start..end));
+            cut_units.push(unit.spanning(start..end));
         } else if let Some(last) = cut_units.last_mut() {
-            last.mark(note.take());
+            last.set_note(note.take());
         }
     }
     cut_units

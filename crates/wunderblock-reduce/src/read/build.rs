@@ -85,7 +85,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     last_words(lines, &mut units);
     join_places(lines, &read, &mut units);
     for unit in units.iter_mut().filter(|unit| unit.rank == Rank::Must && unit.told().is_none()) {
-        unit.tell(said_in_a_mark(lines.text().get(unit.span()).unwrap_or("")));
+        unit.set_told(said_in_a_mark(lines.text().get(unit.span()).unwrap_or("")));
     }
     units
 }
@@ -235,7 +235,7 @@ fn fold_repeats(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
     }
     for (first, count) in seen.into_values().filter(|(_, count)| *count > 1) {
         if let Some(unit) = units.get_mut(first) {
-            unit.mark(Some(format!("⟨×{count} the same⟩").into()));
+            unit.set_note(Some(format!("⟨×{count} the same⟩").into()));
         }
     }
 }
@@ -255,7 +255,7 @@ fn fold_others(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
         };
         let Some(unit) = units.get_mut(at) else { continue };
         if template.first as usize == at {
-            unit.mark(Some(format!("⟨×{}, last line {}⟩", template.count, template.last + 1).into()));
+            unit.set_note(Some(format!("⟨×{}, last line {}⟩", template.count, template.last + 1).into()));
         } else if template.last as usize != at {
             unit.rank = Rank::Filler;
             unit.label = said(at).label();

@@ -142,7 +142,7 @@ fn changed_line(lines: &Lines<'_>, at: usize, unit: Unit, units: &mut Vec<Unit>)
     let Range { start, end } = unit.span();
     let cut = start + shape::head(text, HEAD).len();
     let told = Some(format!("rest of a line, {}", shape::size(text.len())).into());
-    units.push(unit.of(start..cut));
+    units.push(unit.spanning(start..cut));
     units.push(Unit::new(cut..end, Rank::Filler).telling(told));
 }
 

@@ -157,7 +157,7 @@ fn cut_long(lines: &Lines<'_>, units: Vec<Unit>) -> Vec<Unit> {
         let Range { start, end } = unit.span();
         let at = start + result.unwrap_or_else(|| shape::head(line, room).len());
         let rest = Unit::new(at..end, if wrong { Rank::Context } else { Rank::Filler });
-        cut.push(unit.of(start..at));
+        cut.push(unit.spanning(start..at));
         cut.push(rest);
     }
     cut

@@ -166,7 +166,7 @@ impl Judge<'_, '_> {
             let told = first_gone.then(|| format!("like {}", row.name).into());
             self.set(*at, rank, score);
             if let Some(unit) = self.units.get_mut(*at) {
-                unit.tell(told);
+                unit.set_told(told);
             }
         }
     }
@@ -229,7 +229,7 @@ impl Judge<'_, '_> {
                 (unit.rank, unit.score) = (unit.rank.max(Rank::Context), score);
             } else if self.folds {
                 (unit.rank, unit.score, unit.label) = (Rank::Filler, 1, Some(Label::Smaller));
-                unit.tell(None);
+                unit.set_told(None);
             }
         }
     }
@@ -242,7 +242,7 @@ impl Judge<'_, '_> {
                 self.set(at, rank, score);
                 if let Some(unit) = self.units.get_mut(at) {
                     unit.label = (nth > 0).then_some(Label::Vendored);
-                    unit.tell(None);
+                    unit.set_told(None);
                 }
             }
         }
@@ -262,7 +262,7 @@ impl Judge<'_, '_> {
                 self.set(at, Rank::Filler, 0);
                 if let Some(unit) = self.units.get_mut(at) {
                     unit.label = Some(Label::ShownBefore);
-                    unit.tell(None);
+                    unit.set_told(None);
                 }
             }
         }

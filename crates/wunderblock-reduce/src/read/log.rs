@@ -100,7 +100,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
         });
         if lines.get(at).trim().is_empty() {
             unit.rank = if stays { Rank::Context } else { Rank::Filler };
-            unit.mark(None);
+            unit.set_note(None);
         } else if unit.rank == Rank::Filler
             && (!entry.head && stays && count <= COMMON || outliers.take(entry))
         {
@@ -207,7 +207,7 @@ fn judge(unit: &mut Unit, at: usize, entry: Entry, template: &Template) {
     if first && !whole && (entry.head || heavy) {
         let same = if template.differ { "" } else { " the same" };
         let last = u64::from(template.last) + 1;
-        unit.mark(Some(format!("⟨×{}{same}, last line {last}⟩", template.count).into()));
+        unit.set_note(Some(format!("⟨×{}{same}, last line {last}⟩", template.count).into()));
     }
 }
 

@@ -173,7 +173,7 @@ fn push(units: &mut Vec<Unit>, lines: &Lines<'_>, unit: Unit) {
     }
     let text = lines.text().get(span.clone()).unwrap_or("");
     let cut = span.start + shape::head(text, LINE).len();
-    units.push(unit.of(span.start..cut));
+    units.push(unit.spanning(span.start..cut));
     units.push(Unit::new(cut..span.end, Rank::Filler));
 }
 

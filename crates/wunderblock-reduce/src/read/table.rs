@@ -138,7 +138,7 @@ fn tell(columns: &Columns, units: &mut [Unit]) {
     let carriers = units.get_mut(best).unwrap_or_default();
     let first = carriers.len().saturating_sub(told.len());
     for (unit, told) in carriers.iter_mut().skip(first).zip(told) {
-        unit.tell(Some(told.into()));
+        unit.set_told(Some(told.into()));
         unit.score = 0;
     }
 }

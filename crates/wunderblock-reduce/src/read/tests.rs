@@ -483,7 +483,7 @@ impl Reader<'_> {
                 continue;
             };
             if template.first as usize == at {
-                unit.mark(Some(format!("⟨×{}, last line {}⟩", template.count, template.last + 1).into()));
+                unit.set_note(Some(format!("⟨×{}, last line {}⟩", template.count, template.last + 1).into()));
             } else if template.last as usize != at {
                 unit.rank = Rank::Filler;
             }

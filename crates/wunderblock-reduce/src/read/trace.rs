@@ -247,7 +247,7 @@ fn fold_equal(lines: &Lines<'_>, read: &[Line], units: &mut [Unit]) {
         if nth == first {
             let place = traces.get(last).map_or(0, |trace| trace.start) + 1;
             if let Some(unit) = units.get_mut(trace.start) {
-                unit.mark(Some(format!("⟨×{count} traces like this, last at line {place}⟩").into()));
+                unit.set_note(Some(format!("⟨×{count} traces like this, last at line {place}⟩").into()));
                 unit.score += 100;
             }
         } else if nth != last {

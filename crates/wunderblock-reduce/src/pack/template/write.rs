@@ -68,7 +68,7 @@ pub(in crate::pack) fn pack(text: &str) -> Option<String> {
     }
     out.insert_str(before, &head);
     out.push_str(crate::pack::code::CLOSE);
-    let source = text.get(lines.start(first)..lines.start(last) - 1)?;
+    let source = text.get(lines.span(first..last))?;
     if !weigh::pays(weigh::tokens(source), weigh::tokens(out.get(before..)?)) {
         return None;
     }
