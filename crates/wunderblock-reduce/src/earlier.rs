@@ -2,6 +2,7 @@
 //!
 //! What must be seen stays where it is, said before or not: that a test fails still is news.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::ops::Range;
@@ -32,7 +33,7 @@ pub(crate) const SEEN: &str = "seen in ";
 /// Lines that stand in an earlier text.
 struct Block {
     span: Range<usize>,
-    told: Box<str>,
+    told: Cow<'static, str>,
 }
 
 /// Makes filler of what lies in a block that an earlier text has, unless it must be seen.

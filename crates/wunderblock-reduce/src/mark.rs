@@ -11,6 +11,7 @@
 //! A gap is in the source's own units (lines, items of an array, keys of an object, bytes), counted from 1, both ends
 //! included. Its handle reads the source; it is absent only where the caller gave none.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -65,7 +66,7 @@ pub struct Told {
     /// How many; none where the fact is not a count.
     pub count: Option<u64>,
     /// Of what: `WARN`, `passed`, `body of fn parse`.
-    pub what: Box<str>,
+    pub what: Cow<'static, str>,
 }
 
 impl Gap {

@@ -51,8 +51,9 @@ impl<'t> Reading<'t> {
             Seen::Html(reading) => reading.pieces(room),
             Seen::Lines(..) if goal == Goal::Exact => vec![Piece::Keep(0..text.len())],
             Seen::Lines(lines, units) if goal == Goal::Fold => {
-                let pieces = unit::choose(lines, units, room);
                 // There is one way to fold, and what comes after this has need of the room.
+                unit::join(units);
+                let pieces = unit::choose(lines, units, room);
                 self.seen = None;
                 pieces
             }

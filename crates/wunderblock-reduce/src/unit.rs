@@ -6,6 +6,7 @@
 mod headline;
 mod label;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::earlier::SEEN;
@@ -49,7 +50,7 @@ pub(crate) struct Unit {
 #[derive(Clone, Debug, Default)]
 struct Said {
     note: Option<Box<str>>,
-    told: Option<Box<str>>,
+    told: Option<Cow<'static, str>>,
 }
 
 impl Unit {
@@ -65,7 +66,7 @@ impl Unit {
         Self { label: label.into(), ..self }
     }
 
-    pub(crate) fn telling(mut self, told: Option<Box<str>>) -> Self {
+    pub(crate) fn telling(mut self, told: Option<Cow<'static, str>>) -> Self {
         self.set_told(told);
         self
     }
@@ -97,11 +98,14 @@ impl Unit {
     }
 
     /// What describes it in the mark if it is left out: `body of fn parse`.
-    pub(crate) fn told(&self) -> Option<&str> {
-        self.said.as_ref()?.told.as_deref()
+    pub(crate) fn told(&self) -> Option<&Cow<'static, str>> {
+        self.said.as_ref()?.told.as_ref()
     }
 
-    pub(crate) fn set_told(&mut self, told: Option<Box<str>>) {
+    pub(crate) fn set_told(&mut self, mut told: Option<Cow<'static, str>>) {
+        if let Some(Cow::Owned(told)) = &mut told {
+            told.shrink_to_fit();
+        }
         if told.is_some() || self.said.is_some() {
             self.said.get_or_insert_default().told = told;
         }
@@ -113,7 +117,7 @@ impl Unit {
     }
 
     /// What its mark says of it where a budget leaves it out: a heading, a signature.
-    fn headline(&self) -> Option<&str> {
+    fn headline(&self) -> Option<&Cow<'static, str>> {
         self.told().filter(|_| self.rank >= Rank::Frame)
     }
 
@@ -161,6 +165,27 @@ pub(crate) fn choose(lines: &Lines<'_>, units: &[Unit], room: Room) -> Vec<Piece
         return vec![Piece::Keep(0..lines.text().len())];
     }
     cut(lines, units, &kept, &said)
+}
+
+/// Makes one of neighbours that share their fate when a text is folded, and have nothing to say or to be counted as.
+pub(crate) fn join(units: &mut Vec<Unit>) {
+    units.dedup_by(|next, unit| {
+        let [kept, next_kept] = [unit.rank, next.rank].map(|rank| rank > Rank::Filler);
+        // What is said of a part of a gap is said of all of it, but for where it was seen.
+        let seen = !kept && unit.told().is_some_and(|told| told.starts_with(SEEN));
+        let counted = !kept && next.label.is_some();
+        let joins = kept == next_kept
+            && unit.end == next.start
+            && unit.note().is_none()
+            && next.said.is_none()
+            && !seen
+            && !counted;
+        if joins {
+            unit.end = next.end;
+        }
+        joins
+    });
+    units.shrink_to_fit();
 }
 
 /// The best units that fit into `bytes`. A unit that would not fit is passed over: a smaller one after it may.
@@ -212,7 +237,9 @@ fn run_end(kept: &[bool], at: usize) -> usize {
 }
 
 fn cut(lines: &Lines<'_>, units: &[Unit], kept: &[bool], said: &[bool]) -> Vec<Piece> {
-    let mut pieces = Vec::new();
+    let runs = kept.windows(2).filter(|two| two.first() != two.last()).count() + 1;
+    let notes = units.iter().filter(|unit| unit.note().is_some()).count();
+    let mut pieces = Vec::with_capacity(runs + 2 * notes);
     let mut at = 0;
     while at < units.len() {
         let end = run_end(kept, at).max(at + 1);
@@ -271,16 +298,14 @@ pub(crate) fn counts(run: &[Unit]) -> Vec<(Label, u64)> {
 
 /// What a mark says of the units it stands for: headlines where `said` says so, or else what they count as and are.
 fn told(run: &[Unit], said: &[bool]) -> Vec<Told> {
-    let counted = counts(run)
-        .into_iter()
-        .map(|(label, count)| Told { count: Some(count), what: label.after(count).into() });
+    let counted = counts(run).into_iter().map(|(label, count)| label.told(count));
     // Parts of one thing say what it is once.
-    let mut described: Vec<&str> = Vec::new();
+    let mut described: Vec<&Cow<'static, str>> = Vec::new();
     let mut headlines =
         run.iter().zip(said).filter(|(_, said)| **said).filter_map(|(unit, _)| unit.headline()).peekable();
     if headlines.peek().is_some() {
         // What it is the rest of, if it begins in the middle of something.
-        described.extend(run.first().and_then(|unit| unit.told()));
+        described.extend(run.first().and_then(Unit::told));
     }
     for what in headlines {
         if described.last() != Some(&what) {
@@ -288,18 +313,22 @@ fn told(run: &[Unit], said: &[bool]) -> Vec<Told> {
         }
     }
     if described.is_empty() {
-        for what in run.iter().filter_map(|unit| unit.told()) {
+        for what in run.iter().filter_map(Unit::told) {
             if described.len() < TOLD_MAX && !described.contains(&what) {
                 described.push(what);
             }
         }
     }
-    let all = |what: &str| run.iter().all(|unit| unit.told() == Some(what));
-    let describe = |what: &str| match what.starts_with(SEEN) && !all(what) {
+    let all = |what: &Cow<'_, str>| run.iter().all(|unit| unit.told() == Some(what));
+    let describe = |what: &Cow<'static, str>| match what.starts_with(SEEN) && !all(what) {
         true => format!("partly {what}").into(),
-        false => what.into(),
+        false => what.clone(),
     };
-    counted.chain(described.into_iter().map(|what| Told { count: None, what: describe(what) })).collect()
+    let mut told: Vec<Told> =
+        counted.chain(described.into_iter().map(|what| Told { count: None, what: describe(what) })).collect();
+    // There may be as many marks as lines.
+    told.shrink_to_fit();
+    told
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What each line of a source is worth, before lines of one worth become units.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::lines::Lines;
@@ -33,7 +34,7 @@ pub(crate) struct Painted {
     worth: Vec<Worth>,
     /// Of what a line is a part, as an index into `told` from 1; 0 for nothing in particular.
     part: Vec<u32>,
-    told: Vec<Box<str>>,
+    told: Vec<Cow<'static, str>>,
 }
 
 impl Painted {
@@ -65,7 +66,7 @@ impl Painted {
 
     /// Says of what lines are a part.
     pub(crate) fn tell(&mut self, lines: Range<usize>, what: String) {
-        self.told.push(what.into_boxed_str());
+        self.told.push(what.into());
         let part = u32::try_from(self.told.len()).unwrap_or(0);
         let end = lines.end.min(self.part.len());
         if let Some(lines) = self.part.get_mut(lines.start..end) {

@@ -9,6 +9,7 @@ mod markdown;
 mod region;
 mod token;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::ask::Asked;
@@ -161,7 +162,7 @@ fn units(blocks: &[Block], shown: &str) -> Vec<Unit> {
         unit.score = score;
         unit.label = Some(label);
         if matches!(block.sort, Sort::Title | Sort::Heading(_)) {
-            unit.set_told(shown.get(block.shown.clone()).map(|line| line.trim().into()));
+            unit.set_told(shown.get(block.shown.clone()).map(|line| line.trim().to_owned().into()));
         }
         units.push(unit);
         after = Some((block.sort, nth));
@@ -177,7 +178,7 @@ enum Fact {
 }
 
 impl Fact {
-    fn said(what: &str) -> Self {
+    fn said(what: impl Into<Cow<'static, str>>) -> Self {
         Self::Said(Told { count: None, what: what.into() })
     }
 
@@ -195,7 +196,7 @@ impl Fact {
 
     fn told(self) -> Told {
         match self {
-            Self::Counted(label, count) => Told { count: Some(count), what: label.after(count).into() },
+            Self::Counted(label, count) => label.told(count),
             Self::Said(told) => told,
         }
     }
@@ -225,7 +226,7 @@ fn omissions(page: &Page, written: &Written, chosen: &[Piece], length: usize) ->
         if region.text > 20 {
             let at = region.span.start;
             let mut facts = vec![Fact::said(region.part.name())];
-            facts.extend(region.titles.iter().map(|title| Fact::said(title)));
+            facts.extend(region.titles.iter().map(|title| Fact::said(title.clone())));
             omissions.push(Omission { at, facts, until: before(at), resume: before(at) });
         }
     }
@@ -284,7 +285,7 @@ fn head(page: &Page, blocks: &[Block], length: usize) -> Vec<Told> {
         let plural = if count == 1 { "" } else { "s" };
         told.push(Told { count: Some(count), what: format!("{what}{plural}").into() });
     }
-    told.extend(page.beside.iter().map(|title| Told { count: None, what: title.trim().into() }));
+    told.extend(page.beside.iter().map(|title| Told { count: None, what: title.trim().to_owned().into() }));
     let bodied = blocks.iter().any(|block| block.sort != Sort::Title);
     if !bodied || (page.scripts > 0 && page.text < SHELL_TEXT && page.text * SHELL_SHARE < length) {
         told.push(Told { count: None, what: "hardly any text: a shell that scripts fill".into() });

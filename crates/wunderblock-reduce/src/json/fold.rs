@@ -308,8 +308,7 @@ impl Folder<'_, '_> {
             counts.into_iter().zip(&worths.values).filter(|(count, _)| *count > 0).collect();
         counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
         let told = counts.into_iter().take(3);
-        let told =
-            told.map(|(count, what)| Told { count: Some(count), what: what.as_str().into() }).collect();
+        let told = told.map(|(count, what)| Told { count: Some(count), what: what.clone().into() }).collect();
         let measure = if tree.kind(at) == Type::Object { Measure::Keys } else { Measure::Items };
         let gap = Gap {
             span: tree.member(first)..tree.span(last).end,

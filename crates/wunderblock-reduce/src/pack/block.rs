@@ -11,6 +11,7 @@ use super::code::Index;
 use super::instead::Instead;
 use super::out::Out;
 use super::severe::is_severe;
+use super::slots::Slots;
 use super::weigh;
 use crate::lines::Lines;
 use crate::mark::OPEN;
@@ -30,11 +31,11 @@ pub(super) fn pack(text: &str) -> Option<String> {
     let lines = Lines::of(text);
     let hasher = RandomState::new();
     let hashes: Vec<u64> = (0..lines.len()).map(|line| hasher.hash_one(whole(&lines, line))).collect();
-    let mut seen = Seen::of(&hashes);
+    let mut seen = Seen { hashes: &hashes, lines: Slots::new() };
     let mut instead = Instead::of(text);
     let mut at = 0;
     while at < lines.len() {
-        let found = key(&hashes, at).and_then(|key| seen.find(&hashes, key));
+        let found = key(&hashes, at).and_then(|key| seen.find(key));
         let run = found.map_or(0, |first| common(&lines, first, at));
         let span = lines.spans(at..at + run);
         let block = text.get(span.clone()).unwrap_or("");
@@ -48,7 +49,7 @@ pub(super) fn pack(text: &str) -> Option<String> {
         // A repetition too light to be replaced is stepped over whole: it was compared once and is not compared again.
         for line in at..at + run.max(1) {
             if let Some(key) = self::key(&hashes, line) {
-                seen.note(&hashes, key, line);
+                seen.note(key, line);
             }
         }
         at += run.max(1);
@@ -56,45 +57,28 @@ pub(super) fn pack(text: &str) -> Option<String> {
     instead.done()
 }
 
-/// Where blocks were first seen, by how they begin: numbers of lines, and nothing else, since there are as many as lines.
-struct Seen {
-    /// The line, from 1, at the first free place from its block's own on; 0: free.
-    slots: Vec<u32>,
+/// Where blocks were first seen, by how they begin.
+struct Seen<'h> {
+    hashes: &'h [u64],
+    lines: Slots,
 }
 
-impl Seen {
-    fn of(hashes: &[u64]) -> Self {
-        Self { slots: vec![0; (hashes.len() * 3 / 2 + 1).next_power_of_two()] }
+impl Seen<'_> {
+    /// The line at which a block was seen first.
+    fn find(&self, block: &[u64]) -> Option<usize> {
+        self.lines.find(mixed(block), |line| self.hashes.get(line..line + FEWEST) == Some(block))
     }
 
-    /// The slot that a block has, or would have, and the line in it.
-    fn slot(&self, hashes: &[u64], block: &[u64]) -> (usize, Option<usize>) {
-        let mixed = block.iter().fold(0u64, |mixed, hash| (mixed.rotate_left(21) ^ hash).wrapping_mul(MIX));
-        let mut at = (mixed >> 20) as usize & (self.slots.len() - 1);
-        loop {
-            let line = self.slots.get(at).and_then(|line| (*line as usize).checked_sub(1));
-            if line.is_none_or(|line| hashes.get(line..line + FEWEST) == Some(block)) {
-                return (at, line);
-            }
-            at = (at + 1) & (self.slots.len() - 1);
-        }
-    }
-
-    fn find(&self, hashes: &[u64], block: &[u64]) -> Option<usize> {
-        self.slot(hashes, block).1
-    }
-
-    fn note(&mut self, hashes: &[u64], block: &[u64], line: usize) {
-        if let (at, None) = self.slot(hashes, block)
-            && let (Some(slot), Ok(line)) = (self.slots.get_mut(at), u32::try_from(line + 1))
-        {
-            *slot = line;
+    fn note(&mut self, block: &[u64], line: usize) {
+        if self.find(block).is_none() {
+            self.lines.put(line, |line| mixed(self.hashes.get(line..line + FEWEST).unwrap_or_default()));
         }
     }
 }
 
-/// An odd number with its bits all over (the golden ratio's).
-const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+fn mixed(block: &[u64]) -> u64 {
+    block.iter().fold(0, |mixed, hash| mixed.rotate_left(21) ^ hash)
+}
 
 /// Whether lines are missing already: then numbers would not be those of the source.
 fn has_gap(text: &str) -> bool {

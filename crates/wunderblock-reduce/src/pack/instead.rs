@@ -50,8 +50,13 @@ impl<'t> Instead<'t> {
 
     /// The text; None where nothing is said otherwise.
     pub(in crate::pack) fn done(mut self) -> Option<String> {
+        if !self.any {
+            return None;
+        }
         self.keep(self.text.len());
-        self.any.then_some(self.out)
+        // It may be held while another goal is tried.
+        self.out.shrink_to_fit();
+        Some(self.out)
     }
 }
 

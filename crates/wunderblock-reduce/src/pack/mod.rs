@@ -10,6 +10,7 @@ mod instead;
 mod out;
 mod repeat;
 mod severe;
+mod slots;
 mod template;
 mod terminal;
 mod weigh;

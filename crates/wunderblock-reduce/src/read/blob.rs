@@ -1,5 +1,6 @@
 //! Text without words: base64, hexadecimal, minified code, dumps of bytes.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::lines::Lines;
@@ -150,8 +151,8 @@ fn cut(text: &str, span: Range<usize>, what: &str, rank: Rank, units: &mut Vec<U
         tail += 1;
     }
     let what = if what.is_empty() { name(run) } else { what };
-    let told: Option<Box<str>> = Some(format!("{what}, {}", shape::size(run.len())).into());
-    let mut push = |from: usize, to: usize, rank: Rank, told: Option<Box<str>>| {
+    let told = Some(format!("{what}, {}", shape::size(run.len())).into());
+    let mut push = |from: usize, to: usize, rank: Rank, told: Option<Cow<'static, str>>| {
         if from < to {
             units.push(Unit::new(span.start + from..span.start + to, rank).telling(told));
         }

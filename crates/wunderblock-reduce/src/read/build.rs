@@ -2,6 +2,7 @@
 
 pub(super) mod explained;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -94,13 +95,13 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
 const IN_A_MARK: usize = 78;
 
 /// What a mark says of a diagnostic that a budget leaves out: its place, or all of it if it is short.
-fn said_in_a_mark(diagnostic: &str) -> Option<Box<str>> {
+fn said_in_a_mark(diagnostic: &str) -> Option<Cow<'static, str>> {
     let lines = || diagnostic.lines().map(|line| bare(line).trim());
     let of_rustc = lines().find_map(|line| line.strip_prefix("--> "));
     let place = of_rustc.or_else(|| lines().find_map(|line| line.get(..diagnostic::place(line)?)));
     let whole = lines().next().filter(|line| !line.is_empty() && line.len() <= IN_A_MARK);
     let said = whole.filter(|whole| place.is_none_or(|place| whole.contains(place))).or(place)?;
-    (said.len() <= IN_A_MARK).then(|| said.into())
+    (said.len() <= IN_A_MARK).then(|| said.to_owned().into())
 }
 
 fn read(line: &str) -> Is {

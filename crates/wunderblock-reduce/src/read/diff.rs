@@ -103,7 +103,7 @@ fn hunk(lines: &Lines<'_>, kinds: &[Line], rows: Range<usize>, generated: bool, 
         let told = format!("generated: +{} −{}", count(Line::Added), count(Line::Removed));
         for at in rows.clone() {
             let label = matches!(kind(at), Line::Added | Line::Removed).then_some(Label::Changed);
-            let told = (at == rows.start).then(|| told.as_str().into());
+            let told = (at == rows.start).then(|| told.clone().into());
             units.push(Unit::new(lines.span(at), Rank::Filler).labelled(label).telling(told));
         }
         return;

@@ -260,7 +260,11 @@ fn every_error_is_counted_whether_shown_or_not() {
             for severity in [Severity::Error, Severity::Warning] {
                 let all = text.lines().filter(|line| of(line, severity)).count();
                 let visible = shown(&short).filter(|line| of(line, severity)).count();
-                assert_eq!(visible + counted(&short, severity.label().unwrap().after(2)), all, "{short}");
+                assert_eq!(
+                    visible + counted(&short, &severity.label().unwrap().told(2).what),
+                    all,
+                    "{short}"
+                );
             }
         }
     }

@@ -34,7 +34,7 @@ pub(super) fn said(units: &[Unit], bytes: usize) -> Vec<bool> {
     let asked = if asked > 0 { asked + 2 * MARK } else { 0 };
     let mut room = bytes.saturating_sub(MARK + asked.min(bytes / 2));
     for at in order(units) {
-        let Some(cost) = units.get(at).and_then(Unit::headline).map(in_mark) else { continue };
+        let Some(cost) = units.get(at).and_then(Unit::headline).map(|line| in_mark(line)) else { continue };
         if cost <= room {
             room -= cost;
             said.iter_mut().skip(at).take(1).for_each(|said| *said = true);
@@ -117,7 +117,7 @@ impl Choice<'_> {
 
     fn in_mark(&self, at: usize) -> usize {
         let headline = self.units.get(at).filter(|_| self.is_said(at)).and_then(Unit::headline);
-        headline.map_or(0, in_mark)
+        headline.map_or(0, |line| in_mark(line))
     }
 
     /// Keeps a unit if it fits, and with it the headlines right above it.

@@ -1,5 +1,7 @@
 //! What stretches that are left out are counted as in a mark.
 
+use crate::mark::Told;
+
 /// A word for many of a sort, and the word for one of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Label {
@@ -41,15 +43,20 @@ pub(crate) enum Label {
     MoreCode,
     Scripts,
     Styles,
+    AsAbove,
 }
 
 impl Label {
-    /// How it stands after its number.
-    pub(crate) const fn after(self, count: u64) -> &'static str {
-        match (self.names(), count) {
-            ((_, one), 1) => one,
-            ((many, _), _) => many,
-        }
+    /// What a mark says of so many.
+    pub(crate) fn told(self, count: u64) -> Told {
+        let (many, one) = self.names();
+        let what = if count == 1 { one } else { many };
+        Told { count: self.is_counted().then_some(count), what: what.into() }
+    }
+
+    /// Whether it says how many there are, or only what they are.
+    const fn is_counted(self) -> bool {
+        !matches!(self, Self::AsAbove)
     }
 
     /// Its names: of many, of one.
@@ -93,6 +100,7 @@ impl Label {
             Self::MoreCode => ("parts of code", "part of code"),
             Self::Scripts => ("parts of scripts", "part of a script"),
             Self::Styles => ("parts of style sheets", "part of a style sheet"),
+            Self::AsAbove => ("as above", "as above"),
         }
     }
 }

@@ -7,6 +7,7 @@ use super::words::{self, MAX_WORDS, Table, Word};
 use crate::lines::Split;
 use crate::often::Often;
 use crate::pack::severe::is_severe;
+use crate::pack::slots::Slots;
 
 /// Rounds in which shapes are joined, so words by which they may differ.
 const ROUNDS: usize = 3;
@@ -117,8 +118,8 @@ pub(super) fn sort(lines: &Split<'_>, fewest: u32) -> Shapes {
 /// Lines of equal shape, and the hash of each shape.
 fn equal(lines: &Split<'_>) -> (Shapes, Vec<u64>) {
     let mut words: Vec<Word> = Vec::with_capacity(MAX_WORDS);
-    let mut known: Table<u32> = Table::default();
-    let mut hashes = Vec::new();
+    let mut known = Slots::new();
+    let mut hashes: Vec<u64> = Vec::new();
     let mut sorted = Shapes { shapes: Vec::new(), of: Vec::with_capacity(lines.len()) };
     for (line, text) in (0..).zip(lines.iter()) {
         if !words::cut(text, &mut words) {
@@ -126,17 +127,19 @@ fn equal(lines: &Split<'_>) -> (Shapes, Vec<u64>) {
             continue;
         }
         let hash = words::shape(text, &words);
-        let shape = *known.entry(hash).or_insert_with(|| {
+        let found = known.find(hash, |shape| hashes.get(shape) == Some(&hash));
+        let shape = found.unwrap_or(hashes.len());
+        if found.is_none() {
             hashes.push(hash);
+            known.put(shape, |shape| hashes.get(shape).copied().unwrap_or(0));
             let severe = is_severe(text);
             sorted.shapes.push(Shape { example: line, last: line, severe, lines: 0, values: 0, head: None });
-            u32::try_from(hashes.len() - 1).unwrap_or(NONE)
-        });
-        if let Some(shape) = sorted.shapes.get_mut(shape as usize) {
+        }
+        if let Some(shape) = sorted.shapes.get_mut(shape) {
             shape.lines += 1;
             shape.last = line;
         }
-        sorted.of.push(shape);
+        sorted.of.push(u32::try_from(shape).unwrap_or(NONE));
     }
     (sorted, hashes)
 }

@@ -201,7 +201,7 @@ fn block(
         };
         if let Some(unit) = units.get_mut(at) {
             (unit.rank, unit.score) = (rank, score);
-            unit.set_told((again && at == rows.start + 1).then(|| "as above".into()));
+            unit.label = (again && at == rows.start + 1).then_some(Label::AsAbove);
         }
     }
 }
