@@ -333,6 +333,8 @@ fn told(run: &[Unit], said: &[bool]) -> Vec<Told> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::piece;
 
@@ -381,6 +383,26 @@ mod tests {
             assert!(short.len() <= room.max(MARK_BYTES), "{} of {room}", short.len());
             assert!(room < 200 || short.contains("line 21"), "{short}");
             assert!(room < 500 || short.len() * 10 >= room * 8, "{} of {room}", short.len());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_joined_folds_as_it_did(of in prop::collection::vec((0..3usize, 0..4usize, 0..5usize), 1..40)) {
+            let text: String = (0..of.len()).map(|at| format!("line {at} of a text that is of some length\n")).collect();
+            let lines = Lines::of(&text);
+            let unit = |(at, (rank, label, said)): (usize, &(usize, usize, usize))| {
+                let rank = [Rank::Filler, Rank::Filler, Rank::Must][*rank];
+                let label = [None, None, Some(Label::AsAbove), Some(Label::Passed)][*label];
+                let told = [None, None, Some("seen in lines 1–4 of wb:0".into()), Some("like this".into()), None][*said].clone();
+                let mut unit = Unit::new(lines.span(at), rank).labelled(label).telling(told);
+                unit.set_note((*said == 4).then(|| "⟨×2⟩".into()));
+                unit
+            };
+            let units: Vec<Unit> = of.iter().enumerate().map(unit).collect();
+            let mut joined = units.clone();
+            join(&mut joined);
+            prop_assert_eq!(choose(&lines, &joined, Room::Fold), choose(&lines, &units, Room::Fold));
         }
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn pack(text: &str) -> Option<String> {
     let lines = Lines::of(text);
     let hasher = RandomState::new();
     let hashes: Vec<u64> = (0..lines.len()).map(|line| hasher.hash_one(whole(&lines, line))).collect();
-    let mut seen = Seen { hashes: &hashes, lines: Slots::new() };
+    let mut seen = Seen { hashes: &hashes, lines: Slots::with_room(hashes.len()) };
     let mut instead = Instead::of(text);
     let mut at = 0;
     while at < lines.len() {

@@ -8,8 +8,9 @@ pub(in crate::pack) struct Slots {
 }
 
 impl Slots {
-    pub(in crate::pack) fn new() -> Self {
-        Self { slots: vec![0; 64], taken: 0 }
+    /// A table with room for so many numbers. It grows, but is there twice while it does.
+    pub(in crate::pack) fn with_room(numbers: usize) -> Self {
+        Self { slots: vec![0; (numbers * 4 / 3 + 1).next_power_of_two()], taken: 0 }
     }
 
     /// The number that stands for what has such a hash. `is` tells whether one does.
@@ -59,13 +60,16 @@ mod tests {
     #[test]
     fn numbers_are_found_however_their_hashes_collide() {
         for spread in [0, 1, 1 << 20, 1 << 63] {
-            let mut slots = Slots::new();
+            let mut slots = Slots::with_room(1);
             for number in 0..500 {
-                assert_eq!(slots.find(number as u64 * spread, |other| other == number), None);
-                slots.put(number, |number| number as u64 * spread);
+                assert_eq!(slots.find((number as u64).wrapping_mul(spread), |other| other == number), None);
+                slots.put(number, |number| (number as u64).wrapping_mul(spread));
             }
             for number in 0..500 {
-                assert_eq!(slots.find(number as u64 * spread, |other| other == number), Some(number));
+                assert_eq!(
+                    slots.find((number as u64).wrapping_mul(spread), |other| other == number),
+                    Some(number)
+                );
             }
         }
     }

@@ -180,12 +180,12 @@ impl Judge<'_, '_> {
         let row = |at: &usize| self.rows.get(*at);
         found.extend(most(group, |at| row(at).map_or(0, |row| row.size)));
         let time = |at: &usize| row(at).map_or(0, |row| row.time);
-        let mut times: Vec<u64> = group.iter().map(time).collect();
+        let mut times: Vec<u32> = group.iter().map(time).collect();
         let middle = (times.len() - 1) / 2;
         let (_, middle, later) = times.select_nth_unstable(middle);
         // Where all are of the same day none is the newest.
         if later.iter().any(|time| time > middle) {
-            found.extend(most(group, time));
+            found.extend(most(group, |at| time(at).into()));
         }
         found
     }

@@ -34,8 +34,8 @@ struct Kept {
     size: u64,
     folder: Part,
     name: Part,
-    time: u64,
-    depth: u16,
+    time: u32,
+    depth: u8,
     is_head: bool,
     is_odd: bool,
     sorted: Sorted,
@@ -85,8 +85,8 @@ pub(super) struct Row<'t> {
     /// Bytes, or use in hundredths of per cent.
     pub(super) size: u64,
     /// A number that grows with time.
-    pub(super) time: u64,
-    pub(super) depth: u16,
+    pub(super) time: u32,
+    pub(super) depth: u8,
     sorted: Sorted,
 }
 
@@ -272,14 +272,15 @@ fn long(line: &str) -> Option<Row<'_>> {
         if second.len() > 8 {
             words.next()?;
         }
-        digits(first) * 10_000 + digits(second.get(..5).unwrap_or(second))
+        let date = digits(first);
+        moment((date / 10_000, date / 100 % 100, date % 100), second)
     } else {
         let third = words.next()?;
-        let month = MONTHS.iter().position(|month| *month == first).unwrap_or(0) as u64;
+        let month = MONTHS.iter().position(|month| *month == first).unwrap_or(0) as u32;
         // Without a year it is of the last months, and newer than any with one.
         let recent = third.contains(':');
-        let year = if recent { 10_000 } else { digits(third) };
-        (year * 13 + month) * 100_000_000 + digits(second) * 10_000 + if recent { digits(third) } else { 0 }
+        let (year, clock) = if recent { (u32::MAX, third) } else { (digits(third), "") };
+        moment((year, month, digits(second)), clock)
     };
     let name = words.rest.trim_start_matches(' ');
     let size = if *kind == b'-' { bytes(size) } else { 0 };
@@ -291,12 +292,19 @@ fn long(line: &str) -> Option<Row<'_>> {
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
+/// Minutes, about: in an order, not at a distance. `clock` begins `12:00`.
+fn moment((year, month, day): (u32, u32, u32), clock: &str) -> u32 {
+    let clock = digits(clock.get(..5).unwrap_or(clock));
+    let days = (year.min(4_095) * 13 + month.min(12)) * 32 + day.min(31);
+    days * 24 * 60 + clock / 100 % 24 * 60 + clock % 100 % 60
+}
+
 /// The number its digits are: of a date at most, which has eight.
-fn digits(text: &str) -> u64 {
+fn digits(text: &str) -> u32 {
     text.bytes()
         .filter(u8::is_ascii_digit)
         .take(8)
-        .fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
+        .fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))
 }
 
 /// A size as people or programs write it: `123`, `4.0K`, `1,2M`.
@@ -332,7 +340,7 @@ impl<'t> Iterator for Words<'t> {
 }
 
 /// How deep a line of a drawn tree stands; its root stands at 0.
-fn depth(line: &str) -> Option<u16> {
+fn depth(line: &str) -> Option<u8> {
     let name = line.find(|c: char| {
         !matches!(c, ' ' | '\u{a0}' | '│' | '├' | '└' | '─' | '┬' | '|' | '`' | '+' | '-' | '\\')
     })?;
@@ -342,7 +350,7 @@ fn depth(line: &str) -> Option<u16> {
         || drawn.contains("`-- ")
         || drawn.contains("+-- ")
         || drawn.contains("+- ");
-    is_drawn.then(|| u16::try_from(drawn.chars().count().div_ceil(4).max(1)).unwrap_or(u16::MAX))
+    is_drawn.then(|| u8::try_from(drawn.chars().count().div_ceil(4).max(1)).unwrap_or(u8::MAX))
 }
 
 /// A size and a path: `4.0K\t./src`.
