@@ -38,6 +38,7 @@ mod mark;
 mod numbers;
 mod often;
 mod options;
+mod out;
 mod pack;
 mod piece;
 mod read;

@@ -18,10 +18,10 @@ pub(super) fn document(text: &str) -> Option<Tree<'_>> {
         Ok(tree) => {
             let after = text.get(tree.node(0).end as usize..)?;
             if after.trim_start_matches(SPACE).is_empty() {
-                Some(tree)
-            } else {
-                Tree::lines(text, at..text.len()).ok()
+                return Some(tree);
             }
+            drop(tree);
+            Tree::lines(text, at..text.len()).ok()
         }
         Err(_) => None,
     }

@@ -26,6 +26,7 @@ pub(crate) use undo::undo_code;
 use crate::ask::Asked;
 use crate::goal::Goal;
 use crate::mark::{self, Gap, Measure, Told};
+use crate::out::Out;
 use crate::piece::Piece;
 use crate::sample::Sample;
 
@@ -219,7 +220,8 @@ fn written(tree: &Tree<'_>, cuts: &Cuts, layout: Option<&Layout>, tables: &mut T
     if !cuts.is_empty() {
         // Without tables nothing is said in other words: what the others mean must be the same.
         let plain = coded(tree, cuts, &compact, &mut Tables::none());
-        if undone(&text(&said)) != undone(&text(&plain)) {
+        let undone = |pieces: &[Piece]| undo(&text(pieces), Out::new(usize::MAX));
+        if undone(&said) != undone(&plain) {
             said = plain;
         }
     }
@@ -249,29 +251,28 @@ fn coded(tree: &Tree<'_>, cuts: &Cuts, layout: &Layout, tables: &mut Tables) -> 
 
 /// Whether pieces with gaps say exactly what the source says around the gaps.
 fn stands_for(pieces: &[Piece], source: &str) -> bool {
-    let (mut said, mut meant) = (String::new(), String::new());
+    if let [Piece::Coded { span, text }] = pieces {
+        let meant = source.get(span.clone()).unwrap_or("");
+        if !meant.contains(mark::OPEN) {
+            return undo(text, Out::must(meant)).is_some();
+        }
+    }
+    let mut meant = String::new();
     for piece in pieces {
         match piece {
-            Piece::Coded { span, text } => {
-                said.push_str(text);
-                mark::escape(source.get(span.clone()).unwrap_or(""), &mut meant);
-            }
-            Piece::Gap { gap, .. } => {
-                let mark = gap.mark(None);
-                said.push_str(&mark);
-                meant.push_str(&mark);
-            }
+            Piece::Coded { span, .. } => mark::escape(source.get(span.clone()).unwrap_or(""), &mut meant),
+            Piece::Gap { gap, .. } => meant.push_str(&gap.mark(None)),
             Piece::Keep(_) | Piece::Note(_) => return false,
         }
     }
-    undone(&said).is_some_and(|undone| undone == meant)
+    undo(&text(pieces), Out::must(&meant)).is_some()
 }
 
 /// The text a code as a whole stands for.
-fn undone(code: &str) -> Option<String> {
-    let (head, body) = code.strip_prefix("⟨=")?.strip_suffix("⟨=⟩")?.split_once('⟩')?;
-    let (name, args) = head.split_once(' ').unwrap_or((head, ""));
-    undo_code(name, (args, body), usize::MAX)
+fn undo(code: &str, mut out: Out<'_>) -> Option<String> {
+    let (head, body) = code.strip_prefix("⟨=json")?.strip_suffix("⟨=⟩")?.split_once('⟩')?;
+    undo_code((head.trim_start(), body), &mut out)?;
+    out.done()
 }
 
 /// What a handle adds to a mark, and the mark of a stretch of bytes, about.

@@ -2,6 +2,7 @@
 
 use super::layout::{Fit, Layout, Sizes};
 use super::tree::{Tree, Type};
+use crate::out::Out;
 
 /// A container that is being written.
 struct Open<'l> {
@@ -15,35 +16,32 @@ struct Open<'l> {
 }
 
 impl Layout {
-    /// The document as it was laid out. None where that is more than `room` bytes: what is indented grows with its depth.
-    pub(super) fn print(&self, tree: &Tree<'_>, out: &mut String, room: usize) -> Option<()> {
+    /// Writes the document as it was laid out. None where there is no room: what is indented grows with its depth.
+    pub(super) fn print(&self, tree: &Tree<'_>, out: &mut Out<'_>) -> Option<()> {
         let needs = |fit| matches!(fit, Fit::Width(_) | Fit::Height(_));
         let sizes = (needs(self.objects) || needs(self.arrays)).then(|| Sizes::of(tree, self));
         let mut open: Vec<Open<'_>> = Vec::new();
         let (mut decided, mut but) = (0u32, self.but.iter().copied().peekable());
         for at in 0..tree.nodes.len() {
-            self.close(&mut open, at, out, room)?;
-            if out.len() > room {
-                return None;
-            }
+            self.close(&mut open, at, out)?;
             let depth = open.len();
             if let Some(outer) = open.last_mut() {
                 if outer.written > 0 && !(self.lines && depth == 1) {
-                    out.push(',');
+                    out.push(",")?;
                 }
                 match outer.own {
-                    Some((sep, _)) => out.push_str(if outer.written > 0 { sep } else { "" }),
-                    None => self.line(depth, out),
+                    Some((sep, _)) => out.push(if outer.written > 0 { sep } else { "" })?,
+                    None => self.line(depth, out)?,
                 }
                 outer.written += 1;
             }
             let key = tree.key(at);
             if !key.is_empty() {
-                out.push_str(key);
-                out.push_str(&self.colon);
+                out.push(key)?;
+                out.push(&self.colon)?;
             }
             if !tree.is_container(at) || tree.is_empty(at) {
-                out.push_str(tree.source(at));
+                out.push(tree.source(at))?;
                 continue;
             }
             let kind = tree.kind(at);
@@ -62,15 +60,15 @@ impl Layout {
                 Type::Object => ("{", "}"),
                 _ => ("[", "]"),
             };
-            out.push_str(bracket);
+            out.push(bracket)?;
             let pad = self.pad(kind);
             let spaces = match own {
                 Some([first, sep, last]) => {
-                    out.push_str(first);
+                    out.push(first)?;
                     Some((sep.as_str(), last.as_str()))
                 }
                 None if flat => {
-                    out.push_str(pad);
+                    out.push(pad)?;
                     Some((self.sep.as_str(), pad))
                 }
                 None => None,
@@ -78,27 +76,22 @@ impl Layout {
             let flat = flat && own.is_none();
             open.push(Open { end: tree.node(at).next as usize, close, flat, own: spaces, written: 0 });
         }
-        self.close(&mut open, usize::MAX, out, room)
+        self.close(&mut open, usize::MAX, out)
     }
 
-    fn close(&self, open: &mut Vec<Open<'_>>, at: usize, out: &mut String, room: usize) -> Option<()> {
+    fn close(&self, open: &mut Vec<Open<'_>>, at: usize, out: &mut Out<'_>) -> Option<()> {
         while let Some(outer) = open.pop_if(|outer| outer.end <= at) {
             match outer.own {
-                Some((_, last)) => out.push_str(last),
-                None => self.line(open.len(), out),
+                Some((_, last)) => out.push(last)?,
+                None => self.line(open.len(), out)?,
             }
-            out.push_str(outer.close);
-            if out.len() > room {
-                return None;
-            }
+            out.push(outer.close)?;
         }
         Some(())
     }
 
-    fn line(&self, depth: usize, out: &mut String) {
-        out.push_str(&self.newline);
-        for _ in 0..depth {
-            out.push_str(self.indent.as_deref().unwrap_or(""));
-        }
+    fn line(&self, depth: usize, out: &mut Out<'_>) -> Option<()> {
+        out.push(&self.newline)?;
+        (0..depth).try_for_each(|_| out.push(self.indent.as_deref().unwrap_or("")))
     }
 }

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::cell;
+use crate::lines;
 use crate::mark::OPEN;
 
 /// What a value is, told by its first byte.
@@ -70,7 +71,8 @@ impl<'t> Tree<'t> {
     pub(super) fn lines(text: &'t str, within: Range<usize>) -> Result<Self, Stop> {
         let bytes = text.as_bytes().get(..within.end).unwrap_or_default();
         let mut reader = Reader { bytes, at: within.start, marks: false };
-        let mut nodes = Vec::with_capacity(most_nodes(text.get(within.clone()).unwrap_or("")));
+        let stretch = text.get(within.clone()).unwrap_or("");
+        let mut nodes = Vec::with_capacity(most_nodes(stretch) + lines::count(stretch));
         nodes.push(Node { start: 0, end: 0, key: 0, next: 0 });
         let mut count = 0;
         reader.space();
@@ -183,7 +185,7 @@ impl<'t> Tree<'t> {
 
 pub(super) const SPACE: [char; 4] = [' ', '\n', '\r', '\t'];
 
-/// As many values as a text may have at most: one before each comma, one after each bracket that opens, one per line.
+/// As many values as a document may have at most: one before each comma, one after each bracket that opens.
 fn most_nodes(text: &str) -> usize {
     let bytes = text.as_bytes();
     2 + memchr::memchr3_iter(b',', b'[', b'{', bytes).count()

@@ -7,16 +7,15 @@ use super::layout::Layout;
 use super::prefix;
 use super::schema::{COLUMNS, Cells, Column, Schema};
 use super::tree::Tree;
+use crate::out::Out;
 
 /// Tables in tables are written less deep than this.
 const DEEPEST: usize = 12;
 
-/// What a code of this module stands for. None for one of another module's, one that is broken, or one that stands for
-/// more than `room` bytes: a row of one byte may stand for any number.
-pub(crate) fn undo_code(name: &str, (args, body): (&str, &str), room: usize) -> Option<String> {
-    if name != "json" {
-        return None;
-    }
+/// Writes what a code of this module stands for. None for one that is broken, or for which there is no room: a row of one
+/// byte may stand for any number.
+pub(crate) fn undo_code((args, body): (&str, &str), out: &mut Out<'_>) -> Option<()> {
+    let room = out.left();
     let (args, prefixes) = prefix::read(args);
     let layout = Layout::read(&args)?;
     let mut reader = Reader { text: body, at: 0, out: String::with_capacity(body.len() * 2), room };
@@ -29,15 +28,13 @@ pub(crate) fn undo_code(name: &str, (args, body): (&str, &str), room: usize) -> 
         plain = prefix::expand(&plain, &prefixes, room)?;
     }
     if layout == Layout::compact() {
-        return Some(plain);
+        return out.push(&plain);
     }
     let tree = Tree::whole(&plain, 0, true).ok()?;
     if tree.node(0).end as usize != plain.len() {
         return None;
     }
-    let mut out = String::with_capacity(plain.len() * 2);
-    layout.print(&tree, &mut out, room)?;
-    Some(out)
+    layout.print(&tree, out)
 }
 
 struct Reader<'t> {

@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use super::code::{self, CLOSE, Code};
 use super::instead::Instead;
-use super::out::Out;
 use crate::lines::Split;
 use crate::mark::OPEN;
+use crate::out::Out;
 
 const FEWEST: usize = 4;
 const MOST_CELLS: usize = 64;

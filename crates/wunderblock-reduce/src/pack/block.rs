@@ -9,12 +9,12 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use super::code::Index;
 use super::instead::Instead;
-use super::out::Out;
 use super::severe::is_severe;
 use super::slots::Slots;
 use super::weigh;
 use crate::lines::Lines;
 use crate::mark::OPEN;
+use crate::out::Out;
 
 /// Fewer lines than that are not worth looking up.
 const FEWEST: usize = 3;

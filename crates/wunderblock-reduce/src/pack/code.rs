@@ -3,8 +3,8 @@
 //! Codes are undone from the inside out: what a code is given as its body holds no codes any more. What a point says is
 //! about the text before it at the same depth.
 
-use super::out::Out;
 use crate::mark::OPEN;
+use crate::out::Out;
 
 /// What ends a body.
 pub(in crate::pack) const CLOSE: &str = "⟨=⟩";

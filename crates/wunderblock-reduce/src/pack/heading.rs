@@ -18,9 +18,9 @@
 
 use super::code::{self, CLOSE, Code};
 use super::instead::Instead;
-use super::out::Out;
 use crate::lines::Split;
 use crate::mark::OPEN;
+use crate::out::Out;
 
 /// Fewer lines are left alone.
 const FEWEST: usize = 4;

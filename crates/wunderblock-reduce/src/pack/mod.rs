@@ -7,7 +7,6 @@ mod block;
 mod code;
 mod heading;
 mod instead;
-mod out;
 mod repeat;
 mod severe;
 mod slots;
@@ -16,10 +15,10 @@ mod terminal;
 mod weigh;
 
 use code::Code;
-use out::Out;
 
 use crate::kind::Kind;
-use crate::mark;
+use crate::out::Out;
+use crate::{json, mark};
 
 /// What may become of the lines of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,11 +111,15 @@ fn room(text: &str, least: usize) -> usize {
 
 /// Whether a written text says a source, and nothing is missing.
 pub(crate) fn stands_for(written: &str, text: &str) -> bool {
-    if written.contains(OPEN_CODE) {
-        undo(written).is_some_and(|written| mark::is_escaped(&written, text))
-    } else {
-        mark::is_escaped(written, text)
+    if !written.contains(OPEN_CODE) {
+        return mark::is_escaped(written, text);
     }
+    if !text.contains(mark::OPEN) {
+        return says(written, text);
+    }
+    let mut meant = String::with_capacity(text.len());
+    mark::escape(text, &mut meant);
+    says(written, &meant)
 }
 
 /// Whether a text holds codes of ours: then it was packed before. A text that stands for very much more than it has is
@@ -137,7 +140,7 @@ fn decode(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
         "ansi" => terminal::undo_colours(code, out),
         "crlf" => terminal::undo_endings(code, out),
         "cr" => terminal::undo_states(code, out),
-        "json" | "rows" => out.push(&crate::json::undo_code(code.name, (code.args, code.body), out.left())?),
+        "json" => json::undo_code((code.args, code.body), out),
         _ => None,
     }
 }

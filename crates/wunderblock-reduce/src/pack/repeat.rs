@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::instead::Instead;
-use super::out::Out;
 use super::weigh;
 use crate::mark::OPEN;
+use crate::out::Out;
 
 /// Runs of equal lines as one line and a count, where that is shorter.
 pub(super) fn pack(text: &str) -> Option<String> {

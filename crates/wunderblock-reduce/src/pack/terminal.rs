@@ -10,9 +10,9 @@ use std::collections::HashMap;
 
 use super::code::{self, CLOSE, Code};
 use super::instead::Instead;
-use super::out::Out;
 use super::{repeat, template};
 use crate::mark::OPEN;
+use crate::out::Out;
 
 /// What may stand for escape sequences, the clearest first. A text's own signs are not used.
 const SIGNS: [char; 16] = ['~', '^', '@', '`', '$', '§', '¤', '¢', '£', '¥', '¬', 'µ', '¶', '%', '&', '!'];

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::form::Form;
 use super::legend::{Field, Legend};
 use super::write::{KEYS, SAME};
+use crate::out::Out;
 use crate::pack::code::{self, Code};
-use crate::pack::out::Out;
 
 /// The lines of a code, without the last newline.
 pub(in crate::pack) fn undo(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// A text that is written, or compared with one that is there: then there is no second one.
 #[derive(Debug)]
-pub(in crate::pack) struct Out<'e> {
+pub(crate) struct Out<'e> {
     /// What was written, if it is not compared.
     text: String,
     must: Option<&'e str>,
@@ -15,40 +15,40 @@ pub(in crate::pack) struct Out<'e> {
 
 impl<'e> Out<'e> {
     /// A text of at most so many bytes.
-    pub(in crate::pack) fn new(left: usize) -> Self {
+    pub(crate) fn new(left: usize) -> Self {
         Self { text: String::new(), must: None, len: 0, left }
     }
 
     /// Nothing but the comparison with a text.
-    pub(in crate::pack) fn must(text: &'e str) -> Self {
+    pub(crate) fn must(text: &'e str) -> Self {
         Self { must: Some(text), ..Self::new(text.len().saturating_mul(16)) }
     }
 
     /// What is written on its own first, to be written here otherwise.
-    pub(in crate::pack) fn inner(&self) -> Self {
+    pub(crate) fn inner(&self) -> Self {
         Self::new(self.left)
     }
 
     /// What is left after an inner text was written.
-    pub(in crate::pack) fn after(&mut self, inner: &Self) {
+    pub(crate) fn after(&mut self, inner: &Self) {
         self.left = self.left.min(inner.left);
     }
 
-    pub(in crate::pack) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    pub(in crate::pack) fn left(&self) -> usize {
+    pub(crate) fn left(&self) -> usize {
         self.left
     }
 
     /// All that was written.
-    pub(in crate::pack) fn said(&self) -> &str {
+    pub(crate) fn said(&self) -> &str {
         self.must.map_or(&self.text, |must| must.get(..self.len).unwrap_or(""))
     }
 
     /// None where there is no room, or something else must stand there.
-    pub(in crate::pack) fn push(&mut self, said: &str) -> Option<()> {
+    pub(crate) fn push(&mut self, said: &str) -> Option<()> {
         self.left = self.left.checked_sub(said.len())?;
         let end = self.len + said.len();
         match self.must {
@@ -61,7 +61,7 @@ impl<'e> Out<'e> {
     }
 
     /// Writes a part of what was written once more.
-    pub(in crate::pack) fn again(&mut self, span: Range<usize>) -> Option<()> {
+    pub(crate) fn again(&mut self, span: Range<usize>) -> Option<()> {
         self.said().get(span.clone())?;
         self.left = self.left.checked_sub(span.len())?;
         let end = self.len + span.len();
@@ -74,7 +74,7 @@ impl<'e> Out<'e> {
         Some(())
     }
 
-    pub(in crate::pack) fn spaces(&mut self, mut count: usize) -> Option<()> {
+    pub(crate) fn spaces(&mut self, mut count: usize) -> Option<()> {
         const SPACES: &str = "                                                                ";
         while count > 0 {
             let some = SPACES.get(..count.min(SPACES.len()))?;
@@ -85,7 +85,7 @@ impl<'e> Out<'e> {
     }
 
     /// The text; None where one was compared, and there is more of it.
-    pub(in crate::pack) fn done(self) -> Option<String> {
+    pub(crate) fn done(self) -> Option<String> {
         self.must.is_none_or(|must| must.len() == self.len).then_some(self.text)
     }
 }
