@@ -8,6 +8,7 @@ use crate::limits;
 use crate::session::Session;
 use crate::store::StoreError;
 use wunderblock_core::compact::{Due, Level};
+use wunderblock_core::id::LaneId;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::Tokens;
 
@@ -78,16 +79,22 @@ impl Session {
                 Err(error) => return Err(error),
             }
         }
-        let compactor_is_free = compactor.summariser.is_none();
-        let sweeps = self.info().await?.text <= limits::SWEEP_AT_ONCE;
+        let room = drafted.as_ref().map_or(Tokens::ZERO, |draft| {
+            let sized = draft.sized(self.engine.now());
+            sized.limit.saturating_sub(sized.tokens)
+        });
+        let lane = options.lane.clone().unwrap_or_else(LaneId::main);
+        // What a person would wait for, no model would be paid for, and there is room for.
+        let sweeps = compactor.summariser.is_none()
+            && self.info().await?.text <= limits::SWEEP_AT_ONCE
+            && !self.is_short_of(&lane, room).await?;
         let wanted = CompactOptions {
             context: ContextOptions { compactor: None, ..options.clone() },
             compactor,
             due: Some(due),
             focus: None,
             dry_run: false,
-            // What a person would wait for, and no model would be paid for.
-            sweep: sweeps && compactor_is_free,
+            sweep: sweeps,
             progress: None,
         };
         let compacted = self.compact(&wanted).await?;

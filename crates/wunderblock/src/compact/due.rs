@@ -89,6 +89,37 @@ impl Session {
         Ok((!since).then_some((rejected.round, rejected.tokens)))
     }
 
+    /// Whether the summaries that cuts have left out of a lane since its last compaction take more than `room`: swept
+    /// anew, they would be left out again.
+    pub(crate) async fn is_short_of(&self, lane: &LaneId, room: Tokens) -> Result<bool, Error> {
+        let head = self.info().await?.head;
+        let steps = self.marked(Marked::Kind("view.trimmed"), head).await?;
+        let mut steps = steps.into_iter().filter_map(|event| match event.fact {
+            Some(Fact::ViewTrimmed(step)) if step.lane == *lane => Some(step),
+            _ => None,
+        });
+        let Some(last) = steps.next().filter(|step| step.reason == TrimReason::OverBudget) else {
+            return Ok(false);
+        };
+        let before = steps.find(|step| step.reason != TrimReason::OverBudget);
+        let Some(compacted) = before.filter(|step| step.reason == TrimReason::Compacted) else {
+            return Ok(false);
+        };
+        let mut gone = compacted.trim.nodes;
+        gone.retain(|node| !last.trim.nodes.contains(node));
+        if gone.is_empty() {
+            return Ok(false);
+        }
+        let made = self.marked(Marked::Kind("session.compacted"), head).await?.into_iter();
+        let tokens = made.filter_map(|event| match event.fact {
+            Some(Fact::SessionCompacted(made)) if gone.iter().any(|node| node.at == event.seq) => {
+                made.tokens_after
+            }
+            _ => None,
+        });
+        Ok(tokens.sum::<Tokens>() > room)
+    }
+
     /// Where tasks begin and end, by events and by the todo list.
     pub(super) async fn task_marks(&self, view: &View, texts: &dyn Bodies) -> Result<Vec<Mark>, Error> {
         let mut marks = Vec::new();

@@ -52,6 +52,25 @@ fn after_three_rounds_for_nothing_the_lane_is_left_alone_until_it_has_grown() {
     assert_eq!(scene.problems(), [""; 0]);
 }
 
+/// A cut takes the summaries that do not fit; writing them anew for every request would change nothing but the ledger.
+#[test]
+fn what_has_no_room_is_not_summarised_for_every_request() {
+    for window in (500..1_100).step_by(50) {
+        let scene = Scene::of(60);
+        scene.user("And now?");
+        scene.reply(&"All of it is done, and nothing is left over. ".repeat(30));
+        let options = under(&preset("balanced"), window);
+        let written: Vec<usize> = (0..8)
+            .map(|_| {
+                scene.build(&options);
+                scene.made().len()
+            })
+            .collect();
+        assert_eq!(written[3], written[7], "{window}: {written:?}");
+        assert_eq!(scene.problems(), [""; 0]);
+    }
+}
+
 #[test]
 fn a_no_is_no_round_for_nothing() {
     let scene = Scene::of(24);
