@@ -105,6 +105,7 @@ fn number(text: &str) -> Option<&str> {
 pub(super) fn pack_paths(text: &str) -> Option<String> {
     let lines = Split::of(text);
     let split = |at: usize| lines.get(at).and_then(directory);
+    let doubled = memchr::memmem::find(text.as_bytes(), b"//").is_some();
     each_run(
         &lines,
         text,
@@ -112,11 +113,10 @@ pub(super) fn pack_paths(text: &str) -> Option<String> {
         |run, body| {
             let all = || run.clone().filter_map(split);
             let shared = all().map(|(_, directory, _)| directory).reduce(common)?;
-            let shared = if all().any(|(_, directory, _)| directory.get(shared.len()..) == Some("/")) {
-                ""
-            } else {
-                shared
-            };
+            // What is left of a directory must not look like none.
+            let alone = |directory: &str| directory.get(shared.len()..) == Some("/");
+            let is_alone = doubled && all().any(|(_, directory, _)| alone(directory));
+            let shared = if is_alone { "" } else { shared };
             body.push_str(&format!("⟨={}⟩\n", format!("dirs {shared}").trim_end()));
             let mut last = None;
             for (size, directory, name) in all() {
