@@ -138,17 +138,11 @@ fn certainty(certainty: Certainty) -> &'static str {
 
 /// What a compaction did for a request, in a line.
 fn compaction_line(session: &str, done: &Compacted) -> String {
-    let (before, after) = (grouped(done.before.0), grouped(done.after.0));
     let (policy, level, why) = (&done.policy, done.due.level.word(), clean(&done.due.why));
     match done.outcome {
-        // Nothing that is shown became less; what is not shown has summaries now.
-        Outcome::Compacted if done.recorded.is_none() => format!(
-            "`{policy}` summarised what was left out ({level}: {why}): {}; `wunderblock undo {}` takes it back",
-            plural(done.nodes.len() as u64, "summary", "summaries"),
-            clean(session)
-        ),
         Outcome::Compacted => format!(
-            "compacted by `{policy}` ({level}: {why}): {before} → {after} tokens; `wunderblock undo {}` brings it back",
+            "compacted by `{policy}` ({level}: {why}): {}; `wunderblock undo {}` brings it back",
+            crate::commands::compaction_gain(done),
             clean(session)
         ),
         _ => {

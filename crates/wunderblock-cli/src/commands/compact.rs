@@ -2,7 +2,7 @@
 
 use super::{bar, build, print, print_json, session};
 use crate::args::{CompactArgs, Global};
-use crate::columns::{fit, wrap};
+use crate::columns::{fit, plural, wrap};
 use crate::exit::{Failure, REFUSED, unwritten};
 use crate::paint::Paint;
 use crate::settings::Settings;
@@ -140,14 +140,26 @@ fn node_line(node: &MadeNode) -> String {
     format!("{}\n", fit(&line, width()))
 }
 
+/// What a compaction gained: fewer tokens, or summaries of what is not shown where nothing that is became less.
+pub(crate) fn gain(done: &Compacted) -> String {
+    match done.recorded {
+        Some(_) => format!("{} → {} tokens", grouped(done.before.0), grouped(done.after.0)),
+        None => {
+            let made = plural(done.nodes.len() as u64, "summary", "summaries");
+            format!("{made} of what is not shown")
+        }
+    }
+}
+
 /// What came of it, and what to do next.
 pub(crate) fn verdict(session: &str, done: &Compacted) -> String {
     let (before, after) = (grouped(done.before.0), grouped(done.after.0));
     let session = clean(session);
     match &done.outcome {
         Outcome::Compacted => format!(
-            "{before} → {after} tokens. Nothing is lost: `wunderblock describe {session}` lists the summaries, \
-             `wunderblock undo {session}` brings back the view from before."
+            "{}. Nothing is lost: `wunderblock describe {session}` lists the summaries, \
+             `wunderblock undo {session}` brings back the view from before.",
+            gain(done)
         ),
         Outcome::WouldCompact => format!("{before} → {after} tokens, if it were done."),
         Outcome::NothingGained => {

@@ -23,7 +23,7 @@ mod show;
 mod simulate;
 mod undo;
 
-pub(crate) use compact::{machine as compaction, verdict as compaction_verdict};
+pub(crate) use compact::{gain as compaction_gain, machine as compaction, verdict as compaction_verdict};
 
 use crate::args::{Args, Command, DialectArg, FormatArg, Global};
 use crate::exit::{Failure, wrong};

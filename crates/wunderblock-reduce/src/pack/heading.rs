@@ -105,7 +105,7 @@ fn number(text: &str) -> Option<&str> {
 pub(super) fn pack_paths(text: &str) -> Option<String> {
     let lines = Split::of(text);
     let split = |at: usize| lines.get(at).and_then(directory);
-    let doubled = memchr::memmem::find(text.as_bytes(), b"//").is_some();
+    let has_empty_names = memchr::memmem::find(text.as_bytes(), b"//").is_some();
     each_run(
         &lines,
         text,
@@ -115,7 +115,7 @@ pub(super) fn pack_paths(text: &str) -> Option<String> {
             let shared = all().map(|(_, directory, _)| directory).reduce(common)?;
             // What is left of a directory must not look like none.
             let alone = |directory: &str| directory.get(shared.len()..) == Some("/");
-            let is_alone = doubled && all().any(|(_, directory, _)| alone(directory));
+            let is_alone = has_empty_names && all().any(|(_, directory, _)| alone(directory));
             let shared = if is_alone { "" } else { shared };
             body.push_str(&format!("⟨={}⟩\n", format!("dirs {shared}").trim_end()));
             let mut last = None;
@@ -264,5 +264,14 @@ mod tests {
             "⟨=dirs /usr/share/⟩\ndoc/bash/\ncopyright\nchangelog\nman/\nls.1\n12\tcat.1\n/\nreadme\n⟨=⟩\n"
         );
         assert_eq!(undo(&packed).as_deref(), Some(text));
+    }
+
+    #[test]
+    fn an_empty_name_in_a_path_stays() {
+        let names = |within: &str| -> String { (0..9).map(|n| format!("{within}notes.{n}\n")).collect() };
+        let text = names("/usr/share/doc//") + &names("/usr/share/doc/");
+        let packed = pack_paths(&text).unwrap();
+        assert!(packed.starts_with("⟨=dirs⟩\n/usr/share/doc//\n"), "{packed}");
+        assert_eq!(undo(&packed), Some(text));
     }
 }

@@ -80,12 +80,8 @@ impl Session {
             _ => None,
         });
         let Some((at, rejected)) = newest else { return Ok(None) };
-        let steps = self.marked(Marked::Kind("view.trimmed"), head).await?;
-        let since = steps.into_iter().any(|event| {
-            event.seq > at
-                && matches!(&event.fact, Some(Fact::ViewTrimmed(step))
-                    if step.lane == *lane && step.reason == TrimReason::Compacted)
-        });
+        let steps = self.steps(lane, head).await?;
+        let since = steps.iter().any(|(step_at, step)| *step_at > at && step.reason == TrimReason::Compacted);
         Ok((!since).then_some((rejected.round, rejected.tokens)))
     }
 
@@ -93,11 +89,7 @@ impl Session {
     /// anew, they would be left out again.
     pub(crate) async fn is_short_of(&self, lane: &LaneId, room: Tokens) -> Result<bool, Error> {
         let head = self.info().await?.head;
-        let steps = self.marked(Marked::Kind("view.trimmed"), head).await?;
-        let mut steps = steps.into_iter().filter_map(|event| match event.fact {
-            Some(Fact::ViewTrimmed(step)) if step.lane == *lane => Some(step),
-            _ => None,
-        });
+        let mut steps = self.steps(lane, head).await?.into_iter().map(|(_, step)| step);
         let Some(last) = steps.next().filter(|step| step.reason == TrimReason::OverBudget) else {
             return Ok(false);
         };

@@ -45,15 +45,7 @@ impl Session {
                     _ => None,
                 })
                 .collect();
-            let steps: Vec<(Seq, ViewTrimmed)> = self
-                .marked(Marked::Kind("view.trimmed"), head)
-                .await?
-                .into_iter()
-                .filter_map(|event| match event.fact {
-                    Some(Fact::ViewTrimmed(step)) if step.lane == *lane => Some((event.seq, step)),
-                    _ => None,
-                })
-                .collect();
+            let steps = self.steps(lane, head).await?;
             let place = steps
                 .iter()
                 .position(|(at, step)| step.reason == TrimReason::Compacted && !undone.contains(at));
@@ -115,6 +107,16 @@ impl Session {
             after: done.tokens_after,
             recorded,
         })
+    }
+
+    /// The steps of a lane up to a position, the newest first.
+    pub(super) async fn steps(&self, lane: &LaneId, to: Seq) -> Result<Vec<(Seq, ViewTrimmed)>, Error> {
+        let steps = self.marked(Marked::Kind("view.trimmed"), to).await?.into_iter();
+        let own = steps.filter_map(|event| match event.fact {
+            Some(Fact::ViewTrimmed(step)) if step.lane == *lane => Some((event.seq, step)),
+            _ => None,
+        });
+        Ok(own.collect())
     }
 
     /// Control events up to a position, the newest first.

@@ -118,7 +118,7 @@ pub(super) fn sort(lines: &Split<'_>, fewest: u32) -> Shapes {
 /// Lines of equal shape, and the hash of each shape.
 fn equal(lines: &Split<'_>) -> (Shapes, Vec<u64>) {
     let mut words: Vec<Word> = Vec::with_capacity(MAX_WORDS);
-    let mut known = Slots::with_room(MAX_WORDS);
+    let mut known = Slots::with_room(0);
     let mut hashes: Vec<u64> = Vec::new();
     let mut sorted = Shapes { shapes: Vec::new(), of: Vec::with_capacity(lines.len()) };
     for (line, text) in (0..).zip(lines.iter()) {
