@@ -23,7 +23,7 @@ pub struct Found {
 }
 
 /// Each rule with a query for what breaks it.
-const RULES: [(&str, bool, &str); 8] = [
+const RULES: [(&str, bool, &str); 9] = [
     (
         "positions are gapless",
         false,
@@ -61,8 +61,15 @@ const RULES: [(&str, bool, &str); 8] = [
         "sources are complete",
         false,
         "SELECT 'source ' || s.key || ': revision ' || s.revision || ' is not there' FROM sources s
-         LEFT JOIN source_revisions r ON r.source = s.source AND r.revision = s.revision AND r.len IS NOT NULL
-         WHERE s.revision > 0 AND r.source IS NULL",
+         LEFT JOIN source_revisions r ON r.source = s.source AND r.revision = s.revision WHERE r.source IS NULL",
+    ),
+    (
+        "sources have no gaps",
+        false,
+        "SELECT 'source ' || s.key || ', revision ' || r.revision || ': ' || coalesce(sum(c.len), 0) || ' of '
+            || (r.len - r.shared) || ' bytes' FROM source_revisions r JOIN sources s ON s.source = r.source
+         LEFT JOIN source_chunks c ON c.source = r.source AND c.revision = r.revision
+         GROUP BY r.source, r.revision HAVING coalesce(sum(c.len), 0) <> r.len - r.shared",
     ),
     (
         "tallies reach as far as stated",

@@ -13,6 +13,7 @@ mod lease;
 mod read;
 mod source;
 mod sql;
+mod upgrade;
 mod write;
 
 use super::{Answer, Answering, Query, Storage, StoreError, Write, Written};
@@ -28,7 +29,7 @@ use std::time::{Duration, Instant};
 pub use check::{Checked, Found};
 
 /// The format this program writes, as `PRAGMA user_version`.
-pub const FORMAT: i64 = 1;
+pub const FORMAT: i64 = 2;
 /// `PRAGMA application_id`: "WBlk".
 const APPLICATION_ID: i64 = 0x5742_6c6b;
 /// How long a write waits for another process's transaction.
@@ -88,8 +89,8 @@ impl Sqlite {
         if access == Access::Create {
             create(path, patience)?;
         }
-        let first = connect(path, access, patience)?;
-        check_format(&first, path, access)?;
+        let mut first = connect(path, access, patience)?;
+        check_format(&mut first, path, access)?;
         let (readers, jobs) = channel::<ReadJob>();
         let jobs = Arc::new(Mutex::new(jobs));
         let mut threads = Vec::new();
@@ -324,6 +325,8 @@ fn try_create(path: &Path, patience: Duration) -> Result<(), StoreError> {
         transaction.execute_batch(include_str!("schema.sql")).map_err(|error| failure(&error))?;
         let stamp = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}");
         transaction.execute_batch(&stamp).map_err(|error| failure(&error))?;
+        let sql = "INSERT INTO ledger (one, generation, unscrubbed) VALUES (1, ?1, 0)";
+        sql::run(&transaction, sql, rusqlite::params![generation()?])?;
     }
     transaction.commit().map_err(|error| failure(&error))
 }
@@ -404,7 +407,7 @@ fn pragma(connection: &Connection, name: &str) -> Result<i64, StoreError> {
     connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).map_err(|error| failure(&error))
 }
 
-fn check_format(connection: &Connection, path: &Path, access: Access) -> Result<(), StoreError> {
+fn check_format(connection: &mut Connection, path: &Path, access: Access) -> Result<(), StoreError> {
     let (application, format) = (pragma(connection, "application_id")?, pragma(connection, "user_version")?);
     if application != APPLICATION_ID {
         return Err(StoreError::Foreign(path.display().to_string()));
@@ -412,7 +415,12 @@ fn check_format(connection: &Connection, path: &Path, access: Access) -> Result<
     match format {
         FORMAT => {}
         newer if newer > FORMAT => return Err(StoreError::TooNew { found: newer, known: FORMAT }),
-        // Format 1 is the first; an upgrade of an older one would run here, in one transaction.
+        1 if access == Access::Read => {
+            // Reading needs the new tables. Where the file can be written, it is upgraded on the way.
+            let mut writer = connect(path, Access::Write, BUSY)?;
+            upgrade::upgrade(&mut writer, generation()?)?;
+        }
+        1 => upgrade::upgrade(connection, generation()?)?,
         older => return Err(StoreError::Damaged(format!("it states format {older}, which never existed"))),
     }
     if access != Access::Read {
@@ -422,6 +430,14 @@ fn check_format(connection: &Connection, path: &Path, access: Access) -> Result<
             .map_err(|error| failure(&error))?;
     }
     Ok(())
+}
+
+/// 16 random bytes.
+fn generation() -> Result<[u8; 16], StoreError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| StoreError::Io(format!("the system gives no random bytes: {error}")))?;
+    Ok(bytes)
 }
 
 fn extended(error: &rusqlite::Error) -> Option<i32> {
