@@ -1,6 +1,6 @@
 //! A ledger of the first format, upgraded by a program that is killed meanwhile.
 //!
-//! `WUNDERBLOCK_TEST_UPGRADES` says how many copies are upgraded (default 8), each by a program that is killed ten times;
+//! `WUNDERBLOCK_TEST_UPGRADES` says how many copies are upgraded (default 4), each by a program that is killed ten times;
 //! `WUNDERBLOCK_TEST_SEED` from which numbers the moments are drawn.
 
 use crate::crash::{Draw, setting};
@@ -11,7 +11,7 @@ use wunderblock_testkit::recorded::{compare, manifest, unpack};
 
 #[test]
 fn an_upgrade_that_is_killed_loses_nothing() {
-    let copies = setting("WUNDERBLOCK_TEST_UPGRADES", 8);
+    let copies = setting("WUNDERBLOCK_TEST_UPGRADES", 4);
     let seed = setting("WUNDERBLOCK_TEST_SEED", 1);
     let mut draw = Draw(seed ^ 0x0f02);
     let manifest = manifest().unwrap();
