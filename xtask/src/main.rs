@@ -4,6 +4,8 @@ mod bench;
 mod fixture;
 mod formats;
 mod picture;
+mod program;
+mod prove;
 mod record;
 mod reduce;
 mod usage;
@@ -21,6 +23,9 @@ usage: cargo run -p xtask -- COMMAND
                                   and write its transcript to FILE
   record-ledger BINARY DIR        have the program BINARY write the ledger that later versions must open, with
                                   everything it gives for it, into DIR
+  prove [--scale N | --twentieth] [--seed S] [--only model|importers|kill] [--binary PROGRAM]
+                                  attack the ledger: 10,000 interleavings against a model, 500 runs of importers
+                                  at once, 1,000 kills; N times as many with --scale (build with --release)
   formats                         write the guide to transcript formats to stdout
   usage FILE...                   compare our counts with the usage that transcripts report
   reduce [--json | --missing] PATH...
@@ -46,6 +51,7 @@ fn main() -> ExitCode {
             None => return misused(),
         },
         ("record-ledger", [binary, folder]) => fixture::run(Path::new(binary), Path::new(folder)).map(Some),
+        ("prove", rest) => prove::run(rest).map(Some),
         ("formats", []) => Ok(Some(formats::guide())),
         ("usage", files @ [_, ..]) => usage::table(files).map(Some),
         ("reduce", paths @ [_, ..]) => reduce::run(paths).map(Some),
