@@ -21,6 +21,7 @@ mod help;
 mod hostile;
 mod output;
 mod outside;
+mod recorded;
 mod reduce;
 mod session;
 mod settings;
