@@ -44,7 +44,9 @@ impl Session {
     /// # Errors
     /// When there is no such session, or the ledger cannot be written.
     pub async fn erase(&self, from: Seq, to: Seq, reason: Option<&str>) -> Result<Erased, Error> {
-        self.forget((from, to), reason, &BTreeSet::new()).await
+        let erased = self.forget((from, to), reason, &BTreeSet::new()).await?;
+        self.engine.scrubbed().await?;
+        Ok(erased)
     }
 
     /// Erases a range; sources in `whole` are wiped whole by whoever asks, and not looked through.
@@ -139,6 +141,7 @@ impl Session {
                 sum.source_bytes += source_bytes;
             }
         }
+        self.engine.scrubbed().await?;
         Ok(sum)
     }
 
