@@ -4,11 +4,15 @@ use crate::catch_up::{Progress, is_data, leaves};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::index::{Header, verify};
-use crate::store::{Answer, BodyCount, Query, SourceInfo, StoredEvent, StreamInfo, Write, codec};
+use crate::store::sqlite::{OPEN_TO_OTHERS, UNSCRUBBED, place};
+use crate::store::{
+    Answer, BodyCount, Query, SourceInfo, StoreError, StoredEvent, StreamInfo, Write, codec,
+};
 use crate::tokens::Counted;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::PathBuf;
 use wunderblock_core::event::Fact;
-use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::id::{Handle, StreamId, TenantId};
 use wunderblock_core::message::{Body, count_lines};
 use wunderblock_core::units::{Bytes, Seq};
 
@@ -19,13 +23,23 @@ pub struct Problem {
     pub rule: &'static str,
     /// Where, and what.
     pub detail: String,
-    /// Whether it is in what is derived, so that `rebuild` mends it.
+    /// Whether `repair` fixes it: it is in what is derived, or about the file and not what it holds.
     pub derived: bool,
+    /// Whose data it is in; `None` for what concerns the file.
+    pub tenant: Option<TenantId>,
 }
 
 /// The outcome of an examination.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnosis {
+    /// The ledger's file, if it is in one.
+    pub path: Option<PathBuf>,
+    /// The file's size.
+    pub bytes: u64,
+    /// Whose data was looked at.
+    pub tenants: Vec<TenantId>,
+    /// Sessions looked at.
+    pub sessions: u64,
     /// Events looked at.
     pub events: u64,
     /// Bodies looked at.
@@ -38,11 +52,11 @@ pub struct Diagnosis {
 
 impl Diagnosis {
     pub(crate) fn found(&mut self, rule: &'static str, detail: String) {
-        self.problems.push(Problem { rule, detail, derived: false });
+        self.problems.push(Problem { rule, detail, derived: false, tenant: None });
     }
 
     fn stale(&mut self, rule: &'static str, detail: String) {
-        self.problems.push(Problem { rule, detail, derived: true });
+        self.problems.push(Problem { rule, detail, derived: true, tenant: None });
     }
 }
 
@@ -52,43 +66,114 @@ const PAGE_TEXT: Bytes = Bytes(24 << 20);
 const PAGE_EVENTS: u64 = 1_024;
 
 impl Engine {
-    /// Examines the ledger.
+    /// Examines the file, and what it holds of this tenant.
     ///
     /// # Errors
     /// When it cannot be read at all. What is wrong with it is in the diagnosis.
     pub async fn doctor(&self, progress: &mut dyn FnMut(Progress)) -> Result<Diagnosis, Error> {
+        self.examine(std::slice::from_ref(self), progress).await
+    }
+
+    /// Examines the file, and what it holds of every tenant.
+    ///
+    /// # Errors
+    /// As [`Engine::doctor`].
+    pub async fn doctor_all(&self, progress: &mut dyn FnMut(Progress)) -> Result<Diagnosis, Error> {
+        self.examine(&self.every_tenant().await?, progress).await
+    }
+
+    async fn examine(
+        &self,
+        whose: &[Self],
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Diagnosis, Error> {
         let mut diagnosis = Diagnosis::default();
         if let Some(file) = &self.file {
+            diagnosis.path = Some(file.path().to_owned());
+            diagnosis.bytes = file.path().metadata().map_or(0, |meta| meta.len());
             for found in file.check().await?.found {
-                diagnosis.problems.push(Problem {
-                    rule: found.rule,
-                    detail: found.detail,
-                    derived: found.derived,
-                });
+                let (rule, detail, derived) = (found.rule, found.detail, found.derived);
+                diagnosis.problems.push(Problem { rule, detail, derived, tenant: None });
             }
         }
-        let streams = self.streams("", u64::from(u32::MAX)).await?;
-        let total = streams.iter().map(|info| info.head.0 - base(info).0).sum();
-        for info in &streams {
-            self.examine_stream(info, &mut diagnosis).await?;
-            self.examine_nodes((info, base(info)), &mut diagnosis).await?;
-            progress(Progress { done: diagnosis.events, total });
+        let mut all = Vec::new();
+        for engine in whose {
+            all.push((engine, engine.streams("", u64::from(u32::MAX)).await?));
         }
-        for info in self.revisions().await? {
-            self.examine_source(&info, &mut diagnosis).await?;
+        let events = |info: &StreamInfo| info.head.0 - base(info).0;
+        let total = all.iter().flat_map(|(_, streams)| streams).map(events).sum();
+        for (engine, streams) in all {
+            let known = diagnosis.problems.len();
+            engine.examine_tenant(&streams, &mut diagnosis, (progress, total)).await?;
+            let tenant = &engine.config.tenant;
+            for problem in diagnosis.problems.iter_mut().skip(known) {
+                problem.tenant = Some(tenant.clone());
+            }
+            diagnosis.tenants.push(tenant.clone());
+            diagnosis.sessions += streams.len() as u64;
         }
-        self.examine_index(&streams, &mut diagnosis).await?;
         progress(Progress { done: total, total });
         Ok(diagnosis)
     }
 
-    /// Makes everything derived anew: counts, tallies, the text index.
+    async fn examine_tenant(
+        &self,
+        streams: &[StreamInfo],
+        diagnosis: &mut Diagnosis,
+        (progress, total): (&mut dyn FnMut(Progress), u64),
+    ) -> Result<(), Error> {
+        for info in streams {
+            self.examine_stream(info, diagnosis).await?;
+            self.examine_nodes((info, base(info)), diagnosis).await?;
+            progress(Progress { done: diagnosis.events, total });
+        }
+        for info in self.revisions().await? {
+            self.examine_source(&info, diagnosis).await?;
+        }
+        self.examine_index(streams, diagnosis).await
+    }
+
+    /// Rebuilds everything derived of this tenant: counts, tallies, the text index.
     ///
     /// # Errors
     /// When the ledger cannot be written.
     pub async fn rebuild(&self, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
         self.storage.commit(vec![Write::DropDerived { tenant: self.tenant.no }]).await?;
         self.catch_up(progress).await
+    }
+
+    /// Repairs what a diagnosis has found and can be repaired: derived data is rebuilt, the file taken from everybody but
+    /// its owner, and erased content removed that is still in the log. Another examination says what is left.
+    ///
+    /// # Errors
+    /// When the ledger cannot be written.
+    pub async fn repair(
+        &self,
+        diagnosis: &Diagnosis,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), Error> {
+        let mut stale = BTreeSet::new();
+        for problem in diagnosis.problems.iter().filter(|problem| problem.derived) {
+            match (problem.rule, &self.file) {
+                (OPEN_TO_OTHERS, Some(file)) => place::make_private(file.path()).map_err(|error| {
+                    Error::File { path: file.path().display().to_string(), why: error.to_string() }
+                })?,
+                (UNSCRUBBED, Some(file)) => match file.scrub().await {
+                    // It stays a problem, and the next examination says so.
+                    Ok(()) | Err(StoreError::Unscrubbed(_)) => {}
+                    Err(error) => return Err(error.into()),
+                },
+                _ => stale.extend(diagnosis.tenants.iter().filter(|tenant| {
+                    problem.tenant.as_ref().is_none_or(|whose| whose == *tenant)
+                })),
+            }
+        }
+        for engine in self.every_tenant().await? {
+            if stale.contains(&engine.config.tenant) {
+                engine.rebuild(progress).await?;
+            }
+        }
+        Ok(())
     }
 
     async fn examine_stream(&self, info: &StreamInfo, diagnosis: &mut Diagnosis) -> Result<(), Error> {
@@ -257,7 +342,7 @@ impl Engine {
     }
 
     /// Every revision of every source.
-    async fn revisions(&self) -> Result<Vec<SourceInfo>, Error> {
+    pub(crate) async fn revisions(&self) -> Result<Vec<SourceInfo>, Error> {
         let Answer::Sources(newest) = self.one(Query::Sources { tenant: self.tenant.no }).await? else {
             return Err(unexpected());
         };

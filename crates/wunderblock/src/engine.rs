@@ -80,10 +80,14 @@ impl Engine {
     /// # Errors
     /// When it cannot be opened; see [`Error::hint`].
     pub async fn open(path: &Path, access: Access, config: Config) -> Result<Self, Error> {
-        let file = Arc::new(Sqlite::open(path, access)?);
-        let mut engine = Self::on(file.clone(), access != Access::Read, config).await?;
-        engine.file = Some(file);
-        Ok(engine)
+        Self::with(Sqlite::open(path, access)?, access != Access::Read, config).await
+    }
+
+    /// Uses an open file; `creates` says whether the tenant is created where it is not there.
+    pub(crate) async fn with(file: Sqlite, creates: bool, config: Config) -> Result<Self, Error> {
+        let file = Arc::new(file);
+        let engine = Self::on(file.clone(), creates, config).await?;
+        Ok(Self { file: Some(file), ..engine })
     }
 
     /// Uses a ledger behind the storage port. `writable` says whether a new tenant may be created.
@@ -109,6 +113,38 @@ impl Engine {
             None => Tenant { no: crate::store::TenantNo(-1), key: [0; 32] },
         };
         Ok(Self { storage, file: None, tenant, config, known: Arc::default() })
+    }
+
+    /// The same ledger for every tenant that is in it.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub async fn every_tenant(&self) -> Result<Vec<Self>, Error> {
+        let Answer::Tenants(names) = self.one(Query::Tenants).await? else { return Err(unexpected()) };
+        let mut engines = Vec::new();
+        for name in names {
+            let tenant = TenantId::new(name).map_err(|error| {
+                Error::Store(crate::store::StoreError::Damaged(format!("the name of a tenant: {error}")))
+            })?;
+            let config = Config { tenant, ..self.config.clone() };
+            let engine = Self::on(self.storage.clone(), false, config).await?;
+            engines.push(Self { file: self.file.clone(), ..engine });
+        }
+        Ok(engines)
+    }
+
+    /// Whether an erasure is waiting for another process that reads the ledger.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        self.file.as_ref().is_some_and(|file| file.is_waiting())
+    }
+
+    /// Waits until nothing of erased content is left in the ledger's files.
+    pub(crate) async fn scrubbed(&self) -> Result<(), Error> {
+        match &self.file {
+            Some(file) => Ok(file.scrub().await?),
+            None => Ok(()),
+        }
     }
 
     /// The session with this id, whether or not it exists yet.

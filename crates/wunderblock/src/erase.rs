@@ -98,7 +98,10 @@ impl Session {
                 .iter()
                 .map(|record| Erasure { session: session.to_owned(), record: Some(record.clone()) }),
         );
-        self.forget((from, to), reason, (&streams, &own), (range.spans, erasures.into_iter().collect())).await
+        let raw = (range.spans, erasures.into_iter().collect());
+        let erased = self.forget((from, to), reason, (&streams, &own), raw).await?;
+        self.engine.scrubbed().await?;
+        Ok(erased)
     }
 
     /// Erases a whole session with all its branches, and its records in every file it was read from.
@@ -137,6 +140,7 @@ impl Session {
             sum.source_bytes += erased.source_bytes;
             sum.receipt = erased.receipt;
         }
+        self.engine.scrubbed().await?;
         sum.children = children.into_iter().collect();
         sum.copies = copies.into_iter().collect();
         Ok(sum)

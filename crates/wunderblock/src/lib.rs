@@ -40,6 +40,7 @@ mod read;
 mod record;
 pub mod redact;
 mod reduce;
+mod restore;
 mod search;
 mod session;
 mod simulate;
@@ -49,7 +50,6 @@ pub mod summarize;
 pub mod tokens;
 mod usage;
 
-pub use backup::Restored;
 pub use build::{
     Built, CachePlan, ContextOptions, Difference, Given, Instructions, OfferedTool, Recorded, Replayed,
     Resource, Skill, Sources, StateProvider,
@@ -67,6 +67,7 @@ pub use grep::{GrepOptions, Match};
 pub use import::{Imported, MAX_WARNINGS, OnBytes, transcripts};
 pub use output::{Keep, Kept, Output, Wanted};
 pub use read::{Address, Content, Slice};
+pub use restore::Restored;
 pub use search::{Found, SearchOptions, SearchOrder, SearchResult};
 pub use session::Session;
 pub use simulate::{OnSimulated, PolicyResult, SimulateOptions, Simulation};

@@ -1,5 +1,6 @@
 //! `doctor`: is the ledger well.
 
+use super::erase::Waiting;
 use super::{bar, catch_up, print, print_json, update};
 use crate::args::{Doctor, Global};
 use crate::columns::plural;
@@ -16,8 +17,11 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Doctor) -
     match checked(global, settings, wanted).await {
         // So much is wrong that not even the examination gets through: that is its finding.
         Err(Failure::Engine(Error::Store(StoreError::Damaged(detail)))) => {
-            let problem = Problem { rule: "the file can be read", detail, derived: false };
-            said(global, &Diagnosis { problems: vec![problem], ..Diagnosis::default() }, 0)
+            let problem = Problem { rule: "the file can be read", detail, derived: false, tenant: None };
+            let bytes = settings.db.metadata().map_or(0, |meta| meta.len());
+            let path = Some(settings.db.clone());
+            let problems = vec![problem];
+            said(global, &Diagnosis { path, bytes, problems, ..Diagnosis::default() }, 0)
         }
         other => other,
     }
@@ -26,32 +30,58 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Doctor) -
 async fn checked(global: &Global, settings: &Settings, wanted: &Doctor) -> Result<ExitCode, Failure> {
     let writes = wanted.rebuild || wanted.repair;
     let engine = if writes { settings.existing().await? } else { settings.read_only().await? };
+    // A tenant that was named is the only one that is looked at.
+    let all = global.tenant.is_none();
+    let whose = if all { engine.every_tenant().await? } else { vec![engine.clone()] };
     if wanted.rebuild {
-        rebuild(global, &engine).await?;
-    }
-    let mut diagnosis = examine(global, &engine).await?;
-    let mut repaired = Vec::new();
-    if wanted.repair {
-        if diagnosis.problems.iter().any(|problem| problem.derived) {
-            repaired.extend(diagnosis.problems.iter().filter(|problem| problem.derived).cloned());
-            rebuild(global, &engine).await?;
-            diagnosis = examine(global, &engine).await?;
-        } else {
-            catch_up(&engine, global).await?;
+        for engine in &whose {
+            rebuild(global, engine).await?;
         }
     }
-    said(global, &diagnosis, repaired.len())
+    let mut diagnosis = examine(global, &engine, all).await?;
+    let mut repaired = 0;
+    if wanted.repair {
+        let found = diagnosis.problems.iter().filter(|problem| problem.derived).count();
+        if found > 0 {
+            let bar = bar(global, "repairing", "{msg} [{bar:32}] {pos}/{len} events {eta}");
+            let wait = Waiting::begin(global, &engine);
+            let done = engine.repair(&diagnosis, &mut |Progress { done, total }| update(&bar, done, total)).await;
+            drop(wait);
+            bar.finish_and_clear();
+            done?;
+            diagnosis = examine(global, &engine, all).await?;
+            let left = diagnosis.problems.iter().filter(|problem| problem.derived).count();
+            repaired = found.saturating_sub(left);
+        } else {
+            for engine in &whose {
+                catch_up(engine, global).await?;
+            }
+        }
+    }
+    said(global, &diagnosis, repaired)
 }
 
 fn said(global: &Global, diagnosis: &Diagnosis, repaired: usize) -> Result<ExitCode, Failure> {
     let ok = diagnosis.problems.is_empty();
     if global.json {
-        let problems = diagnosis.problems.iter().map(
-            |problem| json!({ "rule": problem.rule, "detail": problem.detail, "derived": problem.derived }),
-        );
+        let problem = |problem: &Problem| {
+            let tenant = problem.tenant.as_ref().map(ToString::to_string);
+            json!({
+                "rule": problem.rule,
+                "detail": problem.detail,
+                "derived": problem.derived,
+                "tenant": tenant,
+            })
+        };
+        let problems: Vec<_> = diagnosis.problems.iter().map(problem).collect();
+        let tenants: Vec<_> = diagnosis.tenants.iter().map(ToString::to_string).collect();
         print_json(&json!({
             "ok": ok,
-            "problems": problems.collect::<Vec<_>>(),
+            "path": diagnosis.path.as_ref().map(|path| path.to_string_lossy()),
+            "bytes": diagnosis.bytes,
+            "tenants": tenants,
+            "sessions": diagnosis.sessions,
+            "problems": problems,
             "repaired": repaired,
             "events": diagnosis.events,
             "bodies": diagnosis.bodies,
@@ -64,38 +94,53 @@ fn said(global: &Global, diagnosis: &Diagnosis, repaired: usize) -> Result<ExitC
 }
 
 async fn rebuild(global: &Global, engine: &Engine) -> Result<(), Failure> {
-    let bar = bar(global, "making derived data anew", "{msg} [{bar:32}] {pos}/{len} events {eta}");
+    let bar = bar(global, "rebuilding derived data", "{msg} [{bar:32}] {pos}/{len} events {eta}");
     let done = engine.rebuild(&mut |Progress { done, total }| update(&bar, done, total)).await;
     bar.finish_and_clear();
     Ok(done?)
 }
 
-async fn examine(global: &Global, engine: &Engine) -> Result<Diagnosis, Failure> {
+async fn examine(global: &Global, engine: &Engine, all: bool) -> Result<Diagnosis, Failure> {
     let bar = bar(global, "examining", "{msg} [{bar:32}] {pos}/{len} events {eta}");
-    let diagnosis = engine.doctor(&mut |Progress { done, total }| update(&bar, done, total)).await;
+    let mut progress = |Progress { done, total }| update(&bar, done, total);
+    let diagnosis =
+        if all { engine.doctor_all(&mut progress).await } else { engine.doctor(&mut progress).await };
     bar.finish_and_clear();
     Ok(diagnosis?)
 }
 
 fn picture(diagnosis: &Diagnosis, repaired: usize) -> String {
-    let mut out = format!(
-        "{}, {}, {} bytes of originals examined\n",
+    let mut out = String::new();
+    if let Some(path) = &diagnosis.path {
+        let (path, bytes) = (path.to_string_lossy(), grouped(diagnosis.bytes));
+        out.push_str(&format!("{}: {bytes} bytes\n", clean(&path)));
+    }
+    let tenants = diagnosis.tenants.len() as u64;
+    if tenants > 1 {
+        out.push_str(&format!("{}, ", plural(tenants, "tenant", "tenants")));
+    }
+    out.push_str(&format!(
+        "{}, {}, {}, {} bytes of originals examined\n",
+        plural(diagnosis.sessions, "session", "sessions"),
         plural(diagnosis.events, "event", "events"),
         plural(diagnosis.bodies, "body", "bodies"),
         grouped(diagnosis.source_bytes)
-    );
+    ));
     if repaired > 0 {
-        out.push_str(&format!("{} mended\n", plural(repaired as u64, "problem", "problems")));
+        out.push_str(&format!("{} repaired\n", plural(repaired as u64, "problem", "problems")));
     }
     for problem in &diagnosis.problems {
-        let mend = if problem.derived { "  (`doctor --repair` mends it)" } else { "" };
-        out.push_str(&format!("✗ {}: {}{mend}\n", problem.rule, clean(&problem.detail)));
+        let repair = if problem.derived { "  (`doctor --repair` repairs it)" } else { "" };
+        let tenant = problem.tenant.as_ref().filter(|_| tenants > 1);
+        let tenant = tenant.map(|tenant| format!("tenant `{tenant}`: ")).unwrap_or_default();
+        let detail = clean(&problem.detail);
+        out.push_str(&format!("✗ {}: {}{detail}{repair}\n", problem.rule, clean(&tenant)));
     }
     if diagnosis.problems.is_empty() {
         out.push_str("all is well\n");
     } else if diagnosis.problems.iter().any(|problem| !problem.derived) {
         out.push_str(
-            "what is not derived cannot be made anew: restore a backup, or export what can still be read\n",
+            "what is not derived cannot be rebuilt: restore a backup, or export what can still be read\n",
         );
     }
     out

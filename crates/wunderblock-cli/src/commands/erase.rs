@@ -1,6 +1,6 @@
 //! `erase`: content, for good.
 
-use super::{known_session, print, print_json, seqs};
+use super::{known_session, print, print_json, say, seqs};
 use crate::args::{Erase, Global};
 use crate::columns::plural;
 use crate::exit::{Failure, REFUSED};
@@ -8,6 +8,9 @@ use crate::settings::Settings;
 use crate::terminal::clean;
 use serde_json::json;
 use std::process::ExitCode;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+use wunderblock::Engine;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
 
@@ -27,10 +30,13 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
         );
         return Err(Failure::Door(REFUSED, text));
     }
+    let waiting = Waiting::begin(global, &engine);
     let erased = match &wanted.at {
-        Some(_) => session.erase(from, to, wanted.reason.as_deref()).await?,
-        None => session.erase_all(wanted.reason.as_deref()).await?,
+        Some(_) => session.erase(from, to, wanted.reason.as_deref()).await,
+        None => session.erase_all(wanted.reason.as_deref()).await,
     };
+    drop(waiting);
+    let erased = erased?;
     if global.json {
         print_json(&json!({
             "session": session.id().as_str(), "from_seq": from.0, "to_seq": to.min(head).0,
@@ -48,4 +54,34 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
         ))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Tells the person, while it is there, that the engine waits for another process to stop reading the ledger.
+pub(crate) struct Waiting(Option<(Sender<()>, std::thread::JoinHandle<()>)>);
+
+impl Waiting {
+    pub(crate) fn begin(global: &Global, engine: &Engine) -> Self {
+        let (engine, global) = (engine.clone(), global.clone());
+        let (end, ended) = channel::<()>();
+        let told = std::thread::Builder::new().name("waiting".to_owned()).spawn(move || {
+            let step = Duration::from_millis(100);
+            let mut waited = 0;
+            while waited < 5 && ended.recv_timeout(step) == Err(RecvTimeoutError::Timeout) {
+                waited = if engine.is_waiting() { waited + 1 } else { 0 };
+            }
+            if waited == 5 {
+                say(&global, "another process is reading the ledger: waiting up to 10 s for it");
+            }
+        });
+        Self(told.ok().map(|thread| (end, thread)))
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some((end, thread)) = self.0.take() {
+            drop(end);
+            let _ = thread.join();
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use super::{print, print_json};
 use crate::args::{Global, Restore};
 use crate::columns::plural;
-use crate::exit::{Failure, REFUSED};
+use crate::exit::Failure;
 use crate::settings::Settings;
 use crate::terminal::clean;
 use serde_json::json;
@@ -11,15 +11,16 @@ use std::process::ExitCode;
 use wunderblock::Engine;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Restore) -> Result<ExitCode, Failure> {
-    if !wanted.replace && settings.db.metadata().is_ok_and(|meta| meta.len() > 0) {
-        let why = format!("{} is there; --replace keeps it beside the restored one", settings.db.display());
-        return Err(Failure::Door(REFUSED, why));
-    }
     let done = Engine::restore(&wanted.from, &settings.db, wanted.replace, settings.config()).await?;
     let kept = done.kept.as_ref().map(|path| path.to_string_lossy().into_owned());
     if global.json {
         print_json(
-            &json!({ "path": settings.db.to_string_lossy(), "kept": kept, "erased_again": done.erased_again }),
+            &json!({
+                "path": settings.db.to_string_lossy(),
+                "kept": kept,
+                "erased_again": done.erased_again,
+                "erasures_unread": done.erasures_unread,
+            }),
         )?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -31,6 +32,12 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Restore) 
         let events = plural(done.erased_again, "event has", "events have");
         out.push_str(&format!("{events} been erased again, as since the backup\n"));
     }
+    if done.erasures_unread {
+        out.push_str(
+            "the ledger that was there is damaged and cannot tell all that was erased from it: erase that again\n",
+        );
+    }
+    out.push_str("other copies of the backup keep what was erased: no erasure reaches them\n");
     print(&out)?;
     Ok(ExitCode::SUCCESS)
 }

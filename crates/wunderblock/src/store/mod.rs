@@ -107,6 +107,23 @@ pub enum StoreError {
     /// It is some other file.
     #[error("{0} is not a Wunderblock database")]
     Foreign(String),
+    /// Another ledger is in the file than the one that was opened.
+    #[error("the ledger was replaced by a restore while it was open; open it again")]
+    Replaced,
+    /// Content was erased, and somebody keeps its last copies from being removed.
+    #[error("the content is erased, but `{0}` may still hold copies of it: another process is reading the ledger")]
+    Unscrubbed(String),
+    /// There is no ledger at a path, and a restore has left one beside it.
+    #[error("there is no database at {path}, but a restore left {traces} beside it; restore one of these, or move them away")]
+    Unrestored {
+        /// Where none is.
+        path: String,
+        /// What lies beside it.
+        traces: String,
+    },
+    /// Something is where a copy should go.
+    #[error("{0} exists already")]
+    Exists(String),
     /// There is no such file and none may be created.
     #[error("there is no database at {0}")]
     Missing(String),

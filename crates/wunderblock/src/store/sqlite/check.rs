@@ -1,8 +1,16 @@
 //! What the file's own structure says about its health.
 
+use super::open::standing;
+use super::place::{beside, open_to_others};
 use super::sql::rows;
 use crate::store::StoreError;
 use rusqlite::Connection;
+use std::path::Path;
+
+/// The rule that others than the owner break who may read the file.
+pub const OPEN_TO_OTHERS: &str = "only its owner can read the ledger";
+/// The rule that content breaks which was erased and may still be in the files.
+pub const UNSCRUBBED: &str = "nothing of erased content is left in the files";
 
 /// The outcome of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,7 +26,7 @@ pub struct Found {
     pub rule: &'static str,
     /// Where, and what.
     pub detail: String,
-    /// Whether it is in what can be made anew.
+    /// Whether it can be repaired: it is in what can be rebuilt, or about the file and not what it holds.
     pub derived: bool,
 }
 
@@ -85,8 +93,19 @@ const RULES: [(&str, bool, &str); 9] = [
     ),
 ];
 
-pub(super) fn check(db: &Connection) -> Result<Checked, StoreError> {
+pub(super) fn check(db: &Connection, path: &Path) -> Result<Checked, StoreError> {
     let mut checked = Checked::default();
+    for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
+        if let Some(mode) = open_to_others(&file) {
+            let detail = format!("{} has mode {mode:04o}, 0600 is enough", file.display());
+            checked.found.push(Found { rule: OPEN_TO_OTHERS, detail, derived: true });
+        }
+    }
+    if standing(db)?.unscrubbed > 0 {
+        let log = beside(path, "-wal");
+        let detail = format!("erased content may still be in {} or in free pages", log.display());
+        checked.found.push(Found { rule: UNSCRUBBED, detail, derived: true });
+    }
     let pages = rows(db, "PRAGMA integrity_check(20)", [], |row| row.get::<_, String>(0))?;
     checked.found.extend(pages.into_iter().filter(|line| line != "ok").map(|detail| Found {
         rule: "the file's pages are sound",

@@ -1,0 +1,145 @@
+//! Creating a ledger: it is there whole, or not at all.
+//!
+//! The empty ledger is made in memory, written to a file of its own beside its place, synced, and linked to the path.
+//! A kill at any moment leaves nothing there or a ledger; what a dead creator left beside it, the next one removes.
+//! A file without content, such as an older version's killed creation or `mktemp` left, is completed in place.
+
+use super::open::{Outcome, is_blank, traces};
+use super::place::{FolderLock, folder, make_private, place, private};
+use super::{APPLICATION_ID, FORMAT, failure};
+use crate::store::StoreError;
+use rusqlite::{Connection, MAIN_DB, OpenFlags, TransactionBehavior};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Makes the path a ledger unless it is one. Several processes may do so at once: there will be one ledger.
+pub(super) fn create(path: &Path, patience: Duration) -> Outcome<()> {
+    let parent = folder(path);
+    std::fs::create_dir_all(parent).map_err(|error| at(parent, &error))?;
+    match path.metadata() {
+        Ok(meta) if meta.is_dir() => return Ok(()),
+        Ok(meta) => {
+            if names(&meta) > 1 {
+                sweep(path, &lock(path, patience)?);
+            }
+            return complete(path, patience);
+        }
+        Err(_) => {}
+    }
+    let lock = lock(path, patience)?;
+    sweep(path, &lock);
+    if path.exists() {
+        drop(lock);
+        return complete(path, patience);
+    }
+    traces(path)?;
+    let building = temporary(path);
+    let made = build(&building).and_then(|()| match place(&building, path) {
+        // Somebody else was first: theirs is as good.
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        other => other.map_err(|error| at(path, &error)),
+    });
+    let _ = std::fs::remove_file(&building);
+    made
+}
+
+fn lock(path: &Path, patience: Duration) -> Outcome<FolderLock> {
+    FolderLock::take(path, patience).map_err(|_| StoreError::Locked)
+}
+
+/// How many names a file has.
+fn names(meta: &std::fs::Metadata) -> u64 {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::nlink(meta);
+    #[cfg(not(unix))]
+    return u64::from(meta.len() > u64::MAX);
+}
+
+const BUILDING: &str = ".creating-";
+
+fn temporary(path: &Path) -> PathBuf {
+    super::place::beside(path, &format!("{BUILDING}{}", std::process::id()))
+}
+
+/// Removes what dead creators left: whoever builds holds the folder's lock, so what is there while we hold it is nobody's.
+fn sweep(path: &Path, lock: &FolderLock) {
+    let Some(name) = path.file_name().filter(|_| lock.is_held()) else { return };
+    let prefix = format!("{}{BUILDING}", name.to_string_lossy());
+    let Ok(entries) = std::fs::read_dir(folder(path)) else { return };
+    for entry in entries.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&prefix) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Writes an empty ledger into a new file.
+fn build(to: &Path) -> Outcome<()> {
+    let mut memory = Connection::open_in_memory().map_err(|error| failure(&error))?;
+    memory.execute_batch(PAGE_SIZE).map_err(|error| failure(&error))?;
+    fill(&memory)?;
+    let mut bytes = memory.serialize(MAIN_DB).map_err(|error| failure(&error))?.to_vec();
+    // "File format write version" and "read version": 2 says that the file is used with a log.
+    for version in bytes.iter_mut().skip(18).take(2) {
+        *version = 2;
+    }
+    let written = private(to).and_then(|mut file| file.write_all(&bytes).and_then(|()| file.sync_all()));
+    written.map_err(|error| at(to, &error))
+}
+
+/// Pages of 8 KiB hold most compressed bodies without overflow pages. It must be set while the file is empty.
+const PAGE_SIZE: &str = "PRAGMA page_size = 8192";
+
+/// Tables and stamp of an empty ledger.
+fn fill(empty: &Connection) -> Outcome<()> {
+    let stamp = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}");
+    empty
+        .execute_batch(include_str!("schema.sql"))
+        .and_then(|()| empty.execute_batch(&stamp))
+        .map_err(|error| failure(&error))?;
+    let first = "INSERT INTO ledger (one, generation, unscrubbed) VALUES (1, randomblob(16), 0)";
+    super::sql::run(empty, first, []).map(|_| ())
+}
+
+/// Completes a blank file in place. SQLite does not wait where each of two could wait for the other, as they do who both
+/// turn a file's log on, so a caller that is turned away tries again.
+fn complete(path: &Path, patience: Duration) -> Outcome<()> {
+    let end = Instant::now() + patience;
+    loop {
+        match try_complete(path, patience) {
+            Err(StoreError::Locked) if Instant::now() < end => std::thread::sleep(Duration::from_millis(5)),
+            other => return other,
+        }
+    }
+}
+
+fn try_complete(path: &Path, patience: Duration) -> Outcome<()> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let Ok(mut connection) = Connection::open_with_flags(path, flags) else { return Ok(()) };
+    connection.busy_timeout(patience).map_err(|error| failure(&error))?;
+    // What is no database, or has something in it already, is for the format's check to judge.
+    if !is_blank(&connection).unwrap_or(false) {
+        return Ok(());
+    }
+    traces(path)?;
+    make_private(path).map_err(|error| at(path, &error))?;
+    connection
+        .execute_batch(PAGE_SIZE)
+        .and_then(|()| connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"))
+        .map_err(|error| failure(&error))?;
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(|error| failure(&error))?;
+    if is_blank(&transaction)? {
+        fill(&transaction)?;
+    }
+    transaction.commit().map_err(|error| failure(&error))
+}
+
+pub(super) fn at(path: &Path, error: &std::io::Error) -> StoreError {
+    match error.kind() {
+        std::io::ErrorKind::StorageFull => StoreError::Full,
+        _ => StoreError::Io(format!("{}: {error}", path.display())),
+    }
+}

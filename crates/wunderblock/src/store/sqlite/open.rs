@@ -1,0 +1,200 @@
+//! Opening a ledger's file: its settings, its format, and which ledger it is.
+
+use super::place::{beside, folder};
+use super::upgrade::upgrade;
+use super::{APPLICATION_ID, Access, FORMAT};
+use crate::store::StoreError;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
+use std::path::Path;
+use std::time::Duration;
+
+/// How long an upgrade waits for another process's transaction.
+const UPGRADE: Duration = Duration::from_secs(20);
+
+pub(super) type Outcome<T> = Result<T, StoreError>;
+
+/// What is true of a ledger's file as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Standing {
+    /// Random bytes, others after each restore.
+    pub(super) generation: Option<[u8; 16]>,
+    /// How many erasures' content may still be in the log or in free bytes.
+    pub(super) unscrubbed: u64,
+}
+
+const STANDING: &str = "SELECT generation, unscrubbed FROM ledger WHERE one = 1";
+
+/// Reads what is true of the file as a whole.
+pub(super) fn standing(connection: &Connection) -> Outcome<Standing> {
+    row(connection)?.ok_or_else(|| StoreError::Damaged("the table `ledger` has no row".to_owned()))
+}
+
+fn row(connection: &Connection) -> Outcome<Option<Standing>> {
+    connection
+        .prepare_cached(STANDING)
+        .and_then(|mut statement| {
+            let row = |row: &rusqlite::Row<'_>| {
+                Ok(Standing { generation: Some(row.get(0)?), unscrubbed: row.get(1)? })
+            };
+            statement.query_row([], row).optional()
+        })
+        .map_err(|error| failure(&error))
+}
+
+/// Fails unless the file still holds the ledger that was opened.
+pub(super) fn still(connection: &Connection, opened: Option<[u8; 16]>) -> Outcome<()> {
+    let Some(generation) = opened else { return Ok(()) };
+    match row(connection) {
+        Ok(Some(now)) if now.generation == Some(generation) => Ok(()),
+        // Without the table it is an older program's ledger: another one than was opened.
+        Ok(_) | Err(StoreError::Io(_)) => Err(StoreError::Replaced),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether nobody has put anything into the file.
+pub(super) fn is_blank(connection: &Connection) -> Outcome<bool> {
+    let tables: i64 = connection
+        .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
+        .map_err(|error| failure(&error))?;
+    Ok(tables == 0 && pragma(connection, "application_id")? == 0 && pragma(connection, "user_version")? == 0)
+}
+
+/// Fails where a restore has left something beside a path that has no ledger: an empty one there would hide it.
+pub(super) fn traces(path: &Path) -> Outcome<()> {
+    let Some(name) = path.file_name() else { return Ok(()) };
+    let name = name.to_string_lossy();
+    let Ok(entries) = std::fs::read_dir(folder(path)) else { return Ok(()) };
+    let is_trace = |entry: &String| {
+        let rest = entry.strip_prefix(name.as_ref()).unwrap_or_default();
+        let number = rest.strip_prefix(super::KEPT).unwrap_or_default();
+        rest == super::RESTORING || (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let entries = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut traces: Vec<String> = entries.filter(is_trace).collect();
+    traces.sort();
+    if traces.is_empty() {
+        return Ok(());
+    }
+    Err(StoreError::Unrestored { path: path.display().to_string(), traces: traces.join(", ") })
+}
+
+fn missing(path: &Path) -> StoreError {
+    traces(path).err().unwrap_or_else(|| StoreError::Missing(path.display().to_string()))
+}
+
+pub(super) fn connect(path: &Path, access: Access, patience: Duration) -> Outcome<Connection> {
+    if !path.exists() {
+        return Err(missing(path));
+    }
+    if path.is_dir() {
+        return Err(StoreError::Foreign(format!("{} (a folder)", path.display())));
+    }
+    let mode = if access == Access::Read {
+        OpenFlags::SQLITE_OPEN_READ_ONLY
+    } else {
+        OpenFlags::SQLITE_OPEN_READ_WRITE
+    };
+    let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&error))?;
+    match settle(&connection, access, patience) {
+        Err(error) if access == Access::Read && !beside(path, "-wal").exists() => {
+            // A folder that cannot be written has no room for the shared-memory file. Without a log beside it the file
+            // is complete and nobody is writing, so it can be read as it stands.
+            let uri = format!("file:{}?immutable=1", uri_path(path));
+            let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+            let connection = Connection::open_with_flags(uri, flags).map_err(|_| error.clone())?;
+            settle(&connection, access, patience).map_err(|_| error)?;
+            Ok(connection)
+        }
+        other => other.map(|()| connection),
+    }
+}
+
+fn settle(connection: &Connection, access: Access, patience: Duration) -> Outcome<()> {
+    let settings = if access == Access::Read {
+        "PRAGMA query_only = ON"
+    } else {
+        // A log of 32 MiB before it is copied into the file: bulk writes touch the same pages again and again.
+        "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 67108864;
+         PRAGMA wal_autocheckpoint = 4096"
+    };
+    connection
+        .busy_timeout(patience)
+        .and_then(|()| connection.execute_batch(settings))
+        .and_then(|()| connection.execute_batch("PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY"))
+        .map_err(|error| failure(&error))?;
+    // Every query goes by a key. Otherwise SQLite would plan a statement again whenever it is given other values.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(|error| failure(&error))?;
+    connection.set_prepared_statement_cache_capacity(96);
+    pragma(connection, "user_version").map(|_: i64| ())
+}
+
+fn uri_path(path: &Path) -> String {
+    let mut out = String::new();
+    for byte in path.to_string_lossy().bytes() {
+        match byte {
+            b'%' | b'?' | b'#' => out.push_str(&format!("%{byte:02x}")),
+            byte => out.push(char::from(byte)),
+        }
+    }
+    out
+}
+
+pub(super) fn pragma(connection: &Connection, name: &str) -> Outcome<i64> {
+    connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).map_err(|error| failure(&error))
+}
+
+pub(super) fn check_format(connection: &mut Connection, path: &Path, access: Access) -> Outcome<()> {
+    let (application, format) = (pragma(connection, "application_id")?, pragma(connection, "user_version")?);
+    if application != APPLICATION_ID {
+        // Nothing was ever put into it: its making was cut short, or something else made room for a ledger.
+        let blank = is_blank(connection)?;
+        return Err(if blank { missing(path) } else { StoreError::Foreign(path.display().to_string()) });
+    }
+    match format {
+        FORMAT => {}
+        newer if newer > FORMAT => return Err(StoreError::TooNew { found: newer, known: FORMAT }),
+        1 if access == Access::Read => {
+            // Reading needs the new tables: where the file can be written, it is upgraded on the way.
+            upgrade(&mut connect(path, Access::Write, UPGRADE)?)?;
+        }
+        1 => upgrade(connection)?,
+        older => return Err(StoreError::Damaged(format!("it states format {older}, which never existed"))),
+    }
+    if access != Access::Read {
+        // Kept from another journal mode, a file would lose what readers and several processes rely on.
+        let _: String = connection
+            .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
+            .map_err(|error| failure(&error))?;
+    }
+    Ok(())
+}
+
+/// SQLite's errors in our words.
+pub(super) fn failure(error: &rusqlite::Error) -> StoreError {
+    use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType};
+    if matches!(error, FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..)) {
+        return StoreError::Damaged(error.to_string());
+    }
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked,
+        Some(ErrorCode::ReadOnly) => StoreError::ReadOnly,
+        Some(ErrorCode::DiskFull) => StoreError::Full,
+        // A quota or a limit on file sizes ends writes where a full disk would; SQLite calls that a failed write.
+        Some(ErrorCode::SystemIoFailure) if extended_code(error) == Some(rusqlite::ffi::SQLITE_IOERR_WRITE) => {
+            StoreError::Full
+        }
+        Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged(error.to_string()),
+        Some(ErrorCode::NotADatabase) => StoreError::Foreign("the file".to_owned()),
+        _ => StoreError::Io(error.to_string()),
+    }
+}
+
+fn extended_code(error: &rusqlite::Error) -> Option<i32> {
+    match error {
+        rusqlite::Error::SqliteFailure(code, _) => Some(code.extended_code),
+        _ => None,
+    }
+}

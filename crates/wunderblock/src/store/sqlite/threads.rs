@@ -1,0 +1,172 @@
+//! The ledger's threads: one writes, several read.
+
+use super::open::{Outcome, failure, still};
+use super::{log, write};
+use crate::store::{StoreError, Write, Written};
+use futures_channel::oneshot;
+use rusqlite::{Connection, TransactionBehavior};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, atomic::AtomicBool};
+use std::thread;
+use std::time::Duration;
+
+/// Writes that share one transaction at most.
+const GROUP: usize = 256;
+/// How long nothing is written before the log is emptied.
+const IDLE: Duration = Duration::from_secs(5);
+
+pub(super) type Reply<T> = oneshot::Sender<Outcome<T>>;
+/// What a caller hands to the writer's thread.
+pub(super) struct WriteJob {
+    pub(super) writes: Vec<Write>,
+    /// Whether to wait until nothing of erased content is left in the files.
+    pub(super) scrub: bool,
+    pub(super) reply: Reply<Vec<Written>>,
+}
+
+pub(super) type ReadJob = Box<dyn FnOnce(&Connection) + Send>;
+
+pub(super) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Outcome<thread::JoinHandle<()>> {
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
+        .map_err(|error| StoreError::Io(error.to_string()))
+}
+
+pub(super) fn gone() -> StoreError {
+    StoreError::Io("the ledger's thread has ended".to_owned())
+}
+
+pub(super) fn read_loop(connection: &Connection, jobs: &Mutex<Receiver<ReadJob>>) {
+    loop {
+        let job = match jobs.lock() {
+            Ok(jobs) => jobs.recv(),
+            Err(_) => return,
+        };
+        match job {
+            Ok(job) => job(connection),
+            Err(_) => return,
+        }
+    }
+}
+
+/// What the writer's thread works with.
+pub(super) struct Writer {
+    pub(super) connection: Connection,
+    pub(super) log: PathBuf,
+    /// How long a transaction waits for another process's.
+    pub(super) patience: Duration,
+    /// The ledger that was opened.
+    pub(super) generation: Option<[u8; 16]>,
+    /// Set while an erasure waits for readers of the log.
+    pub(super) waiting: Arc<AtomicBool>,
+}
+
+impl Writer {
+    pub(super) fn run(mut self, jobs: &Receiver<WriteJob>) {
+        let mut written = false;
+        loop {
+            let next = if written { jobs.recv_timeout(IDLE) } else { jobs.recv().map_err(|_| RecvTimeoutError::Disconnected) };
+            match next {
+                Ok(first) => {
+                    let mut group = vec![first];
+                    while group.len() < GROUP
+                        && let Ok(next) = jobs.try_recv()
+                    {
+                        group.push(next);
+                    }
+                    self.write(group);
+                    written = true;
+                }
+                // Not needed for safety: a log that is empty is one thing less that could be torn.
+                Err(RecvTimeoutError::Timeout) => written = !self.tidy(),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        if written {
+            self.tidy();
+        }
+    }
+
+    /// Works without waiting for anybody's lock.
+    fn at_once<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let _ = self.connection.busy_timeout(Duration::ZERO);
+        let done = work(self);
+        let _ = self.connection.busy_timeout(self.patience);
+        done
+    }
+
+    /// Empties the log and finishes earlier erasures, if nobody is in the way. Answers whether that is done.
+    pub(super) fn tidy(&mut self) -> bool {
+        self.at_once(|writer| {
+            let scrubbed = log::scrub(&mut writer.connection).unwrap_or(false);
+            log::empty(&writer.connection).unwrap_or(false) && scrubbed
+        })
+    }
+
+    /// One transaction for all that waits; acknowledged when it is on the disk.
+    fn write(&mut self, group: Vec<WriteJob>) {
+        let has = |wanted: fn(&Write) -> bool| group.iter().flat_map(|job| &job.writes).any(wanted);
+        let erases = has(|write| matches!(write, Write::Erase { .. }));
+        let drops = has(|write| matches!(write, Write::DropDerived { .. }));
+        let (outcome, results) = self.transact(group.iter().map(|job| job.writes.as_slice()), erases);
+        if erases || drops {
+            let _ = self.at_once(|writer| log::empty(&writer.connection));
+        }
+        let mut results = results.into_iter();
+        let mut scrubs = Vec::new();
+        for WriteJob { scrub, reply, .. } in group {
+            let answer = match (results.next(), &outcome) {
+                // Its own refusal tells a caller more than what became of the rest.
+                (Some(Err(error)), _) => Err(error),
+                (_, Err(error)) => Err(error.clone()),
+                (Some(written), Ok(())) => written,
+                (None, Ok(())) => Err(gone()),
+            };
+            if scrub && answer.is_ok() {
+                scrubs.push(reply);
+            } else {
+                let _ = reply.send(answer);
+            }
+        }
+        if scrubs.is_empty() {
+            return;
+        }
+        let scrubbed = self.at_once(|writer| log::scrub_waiting(&mut writer.connection, &writer.waiting));
+        for reply in scrubs {
+            let _ = reply.send(match &scrubbed {
+                Ok(true) => Ok(Vec::new()),
+                Ok(false) => Err(StoreError::Unscrubbed(self.log.display().to_string())),
+                Err(error) => Err(error.clone()),
+            });
+        }
+    }
+
+    /// What became of the transaction, and of each caller's writes in it.
+    fn transact<'w>(
+        &mut self,
+        group: impl Iterator<Item = &'w [Write]>,
+        erases: bool,
+    ) -> (Outcome<()>, Vec<Outcome<Vec<Written>>>) {
+        let mut results = Vec::new();
+        let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
+        let begun = begun.map_err(|error| failure(&error));
+        let mut transaction = match begun.and_then(|begun| still(&begun, self.generation).map(|()| begun)) {
+            Ok(transaction) => transaction,
+            Err(error) => return (Err(error), results),
+        };
+        for writes in group {
+            let result = write::all(&mut transaction, writes);
+            let error = result.as_ref().err().cloned();
+            results.push(result);
+            // A full disk rolls back everything at once; without a transaction the rest must not be written.
+            if let Some(error) = error.filter(|_| transaction.is_autocommit()) {
+                return (Err(error), results);
+            }
+        }
+        let noted = if erases { log::unscrubbed(&transaction) } else { Ok(()) };
+        let ended = noted.and_then(|()| transaction.commit().map_err(|error| failure(&error)));
+        (ended, results)
+    }
+}
