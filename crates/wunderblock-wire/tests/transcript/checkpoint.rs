@@ -396,6 +396,10 @@ fn what_a_line_refers_to_is_asked_for_once_and_by_the_reader_that_went_on_only()
     let escaped = r#"{"type":"user","uuid":"e","parent\u0055uid":"z\u007a"}"#;
     assert_eq!(reader.unknown(escaped.as_bytes()), ["zz".into()]);
     assert_eq!(reader.unknown(b"{\"parentUuid\":\"zz"), []);
+    // An id that ends with a backslash is no beginning of one with an escaped quotation mark.
+    reader.line(400, 3, line("f\\\\", "c").as_bytes());
+    assert_eq!(reader.unknown(line("g", "f\\\\").as_bytes()), []);
+    assert_eq!(reader.unknown(line("g", "f\\\"x").as_bytes()), ["f\"x".into()]);
 }
 
 #[test]
