@@ -1,13 +1,17 @@
 //! Chores of the repository that are programs: `cargo run -p xtask -- COMMAND`.
 
 mod bench;
+mod fixture;
 mod formats;
 mod picture;
+mod program;
+mod prove;
 mod record;
 mod reduce;
 mod usage;
 
 use std::io::{Read, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
@@ -17,6 +21,11 @@ usage: cargo run -p xtask -- COMMAND
                                   print the numbers of the design as a table (build with --release)
   record --out FILE [--rev REV]   play the example session on a throw-away copy of REV (default HEAD)
                                   and write its transcript to FILE
+  record-ledger BINARY DIR        have the program BINARY write the ledger that later versions must open, with
+                                  everything it gives for it, into DIR
+  prove [--scale N | --twentieth] [--seed S] [--only model|importers|kill] [--binary PROGRAM]
+                                  attack the ledger: 10,000 interleavings against a model, 500 runs of importers
+                                  at once, 1,000 kills; N times as many with --scale (build with --release)
   formats                         write the guide to transcript formats to stdout
   usage FILE...                   compare our counts with the usage that transcripts report
   reduce [--json | --missing] PATH...
@@ -41,6 +50,8 @@ fn main() -> ExitCode {
             Some(options) => record::run(&options).map(Some),
             None => return misused(),
         },
+        ("record-ledger", [binary, folder]) => fixture::run(Path::new(binary), Path::new(folder)).map(Some),
+        ("prove", rest) => prove::run(rest).map(Some),
         ("formats", []) => Ok(Some(formats::guide())),
         ("usage", files @ [_, ..]) => usage::table(files).map(Some),
         ("reduce", paths @ [_, ..]) => reduce::run(paths).map(Some),

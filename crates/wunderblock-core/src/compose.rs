@@ -330,6 +330,7 @@ impl Wanted {
             tail.push(Injection {
                 section: Section::Instructions,
                 authority: block.authority,
+                from_stream: None,
                 from_seq: Seq::START,
                 body: block.text,
                 what: block.name,

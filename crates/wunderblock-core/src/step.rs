@@ -3,7 +3,7 @@
 //! Data only, since events hold it; [`crate::trim`] and [`crate::plan`] say what follows from it.
 
 use crate::authority::Authority;
-use crate::id::CallId;
+use crate::id::{CallId, StreamId};
 use crate::message::Body;
 use crate::section::Section;
 use crate::units::{Bytes, Seq};
@@ -170,6 +170,9 @@ pub struct Injection {
     /// What it weighs.
     #[serde(default = "data", skip_serializing_if = "is_data")]
     pub authority: Authority,
+    /// The stream of the entry it is from; `None`: the session's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_stream: Option<StreamId>,
     /// The entry it is from; [`Seq::START`] for what no entry holds.
     pub from_seq: Seq,
     /// The text.

@@ -6,11 +6,13 @@
 //! - [`weather`]: a store that is slow, loses calls and loses answers, and counts its round trips;
 //! - [`generate`]: sessions of any size, for tests and benchmarks;
 //! - [`server`]: a provider on this machine that speaks the real protocols and misbehaves by a script;
-//! - [`agent`]: a scripted agent that runs whole sessions, with checks before every call of its model.
+//! - [`agent`]: a scripted agent that runs whole sessions, with checks before every call of its model;
+//! - [`recorded`]: a ledger as the first format has it, and what it gave when it was written.
 
 pub mod agent;
 pub mod conformance;
 pub mod generate;
 pub mod memory;
+pub mod recorded;
 pub mod server;
 pub mod weather;

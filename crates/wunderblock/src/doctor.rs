@@ -5,7 +5,9 @@ use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::index::{Header, verify};
 use crate::store::sqlite::{OPEN_TO_OTHERS, UNSCRUBBED, place};
-use crate::store::{StoreError, Answer, BodyCount, Query, SourceBy, StoredEvent, StreamInfo, Write, codec};
+use crate::store::{
+    Answer, BodyCount, Query, SourceInfo, StoreError, StoredEvent, StreamInfo, Write, codec,
+};
 use crate::tokens::Counted;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
@@ -120,15 +122,13 @@ impl Engine {
         diagnosis: &mut Diagnosis,
         (progress, total): (&mut dyn FnMut(Progress), u64),
     ) -> Result<(), Error> {
-        let mut sources = BTreeSet::new();
         for info in streams {
-            sources.extend(info.source);
             self.examine_stream(info, diagnosis).await?;
             self.examine_nodes((info, base(info)), diagnosis).await?;
             progress(Progress { done: diagnosis.events, total });
         }
-        for source in sources {
-            self.examine_source(source, diagnosis).await?;
+        for info in self.revisions().await? {
+            self.examine_source(&info, diagnosis).await?;
         }
         self.examine_index(streams, diagnosis).await
     }
@@ -319,22 +319,10 @@ impl Engine {
         }
     }
 
-    async fn examine_source(
-        &self,
-        no: crate::store::SourceNo,
-        diagnosis: &mut Diagnosis,
-    ) -> Result<(), Error> {
-        let query = Query::Source { tenant: self.tenant.no, by: SourceBy::No(no) };
-        let Answer::Source(Some(info)) = self.one(query).await? else {
-            diagnosis.found("sources are there", format!("source {} is missing", no.0));
-            return Ok(());
-        };
-        // A first import that is still under way, or was broken off: nothing is promised of it yet.
-        if info.revision == 0 {
-            return Ok(());
-        }
+    async fn examine_source(&self, info: &SourceInfo, diagnosis: &mut Diagnosis) -> Result<(), Error> {
+        let revision = &info.revision;
         let mut hasher = Hashing(blake3::Hasher::new());
-        let copied = match self.copy_source(&info, (0, info.len), &mut hasher).await {
+        let copied = match self.copy_source(info, (0, revision.len), &mut hasher).await {
             Ok(copied) => copied,
             Err(error) => {
                 diagnosis.found("sources can be read", format!("{}: {error}", info.key));
@@ -342,13 +330,30 @@ impl Engine {
             }
         };
         diagnosis.source_bytes += copied;
-        if copied != info.len || (!info.erased && *hasher.0.finalize().as_bytes() != info.hash) {
+        let stated = revision.hash.filter(|_| revision.erased.is_empty());
+        let differs = stated.is_some_and(|stated| *hasher.0.finalize().as_bytes() != stated);
+        if copied != revision.len || differs {
             diagnosis.found(
                 "sources are what was imported",
-                format!("{} differs from the imported file", info.key),
+                format!("{}, revision {}, differs from the imported file", info.key, revision.no),
             );
         }
         Ok(())
+    }
+
+    /// Every revision of every source.
+    async fn revisions(&self) -> Result<Vec<SourceInfo>, Error> {
+        let Answer::Sources(newest) = self.one(Query::Sources { tenant: self.tenant.no }).await? else {
+            return Err(unexpected());
+        };
+        let mut all = Vec::new();
+        for info in newest {
+            for older in 1..info.revision.no {
+                all.push(self.source_info(info.no, Some(older)).await?);
+            }
+            all.push(info);
+        }
+        Ok(all)
     }
 
     async fn examine_index(&self, streams: &[StreamInfo], diagnosis: &mut Diagnosis) -> Result<(), Error> {

@@ -1,14 +1,42 @@
-//! Where an imported file says an erased text once more: transcripts repeat what was said in records that are no part
-//! of the conversation (a title, the last prompt, a notice for the screen), and no event points at those.
+//! Where imported files hold what is erased: records by their ids and sessions, and records that say an erased text once
+//! more. Transcripts repeat what was said in records that are no part of the conversation (a title, the last prompt, a
+//! notice for the screen), and no event points at those.
 //!
-//! The source is read again as it was imported, and such records that hold the beginning of an erased text go with it. Texts too short to tell anything are not looked for.
+//! A revision is read again as it was imported. Texts too short to tell anything are not looked for.
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::import::session_name;
 use crate::store::{REPEATED_MIN, SourceInfo, SourceSpan};
 use aho_corasick::AhoCorasick;
+use std::collections::BTreeSet;
 use std::io::Write;
+use std::path::PathBuf;
 use wunderblock_wire::transcript::{Format, Kept, Reader, Record, Shape};
+
+/// What is looked for in a revision.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wanted {
+    /// Sessions by the agent's own ids: all their records, or those of `records`.
+    pub(crate) sessions: BTreeSet<String>,
+    /// Whether all records of the sessions are wanted.
+    pub(crate) whole: bool,
+    /// Records of the sessions, by their own ids or `r` and their offset.
+    pub(crate) records: BTreeSet<String>,
+    /// Texts of records that make no event, by their beginnings as they stand inside a JSON string.
+    pub(crate) beginnings: Vec<String>,
+}
+
+/// A record that holds what was looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hit {
+    /// Where.
+    pub(crate) span: SourceSpan,
+    /// Its session, by the agent's own id.
+    pub(crate) session: String,
+    /// Its own id, or `r` and its offset.
+    pub(crate) record: String,
+}
 
 /// As much of a text's beginning is looked for: a title or a preview may be cut.
 const BEGINNING: usize = 40;
@@ -30,31 +58,49 @@ pub(crate) fn beginning(text: &str) -> Option<String> {
 /// Reads a source line by line as it is written.
 struct Listening {
     reader: Reader,
-    wanted: AhoCorasick,
+    wanted: Wanted,
+    texts: AhoCorasick,
+    path: PathBuf,
     line: Vec<u8>,
     offset: u64,
     number: u64,
     source: SourceInfo,
-    found: Vec<SourceSpan>,
+    found: Vec<Hit>,
 }
 
 impl Listening {
     fn take(&mut self, records: Vec<Record>) {
         for record in records {
-            let from = record.offset.checked_sub(self.offset).and_then(|from| usize::try_from(from).ok());
-            let to = from.zip(usize::try_from(record.len).ok()).map(|(from, len)| from.saturating_add(len));
-            let raw = from.zip(to).and_then(|(from, to)| self.line.get(from..to.min(self.line.len())));
-            let silent = record.kept == Kept::Bookkeeping || record.items.is_empty();
-            let Some(raw) = raw.filter(|_| silent) else { continue };
-            for (from, to) in losing(raw, &self.wanted) {
-                self.found.push(SourceSpan {
+            let session = session_name(self.reader.format(), &self.path, &record, self.reader.session());
+            let name = record.id.as_deref().map_or_else(|| format!("r{}", record.offset), ToOwned::to_owned);
+            let ours = self.wanted.sessions.contains(&session);
+            let spans = if ours && (self.wanted.whole || self.wanted.records.contains(&name)) {
+                vec![(0, record.len)]
+            } else {
+                self.repeated(&record)
+            };
+            for (from, to) in spans {
+                let span = SourceSpan {
                     source: self.source.handle,
-                    revision: self.source.revision,
-                    offset: record.offset + from as u64,
-                    len: (to - from) as u64,
-                });
+                    revision: self.source.revision.no,
+                    offset: record.offset + from,
+                    len: to - from,
+                };
+                self.found.push(Hit { span, session: session.clone(), record: name.clone() });
             }
         }
+    }
+
+    /// Where a record that makes no event repeats a text.
+    fn repeated(&self, record: &Record) -> Vec<(u64, u64)> {
+        let from = record.offset.checked_sub(self.offset).and_then(|from| usize::try_from(from).ok());
+        let to = from.zip(usize::try_from(record.len).ok()).map(|(from, len)| from.saturating_add(len));
+        let raw = from.zip(to).and_then(|(from, to)| self.line.get(from..to.min(self.line.len())));
+        let silent = record.kept == Kept::Bookkeeping || record.items.is_empty();
+        let Some(raw) = raw.filter(|_| silent && !self.wanted.beginnings.is_empty()) else {
+            return Vec::new();
+        };
+        losing(raw, &self.texts).into_iter().map(|(from, to)| (from as u64, to as u64)).collect()
     }
 
     fn end_line(&mut self) {
@@ -106,21 +152,20 @@ impl Write for Listening {
 }
 
 impl Engine {
-    /// The records of a source that say something of erased texts once more, and that no event points at.
-    pub(crate) async fn echoes(
-        &self,
-        source: SourceInfo,
-        beginnings: &[String],
-    ) -> Result<Vec<SourceSpan>, Error> {
-        let Some(format) = Format::from_name(&source.format) else { return Ok(Vec::new()) };
-        let wanted = AhoCorasick::new(beginnings).map_err(|error| Error::Query(error.to_string()))?;
-        let name = std::path::Path::new(&source.key).file_name();
-        let name = name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    /// The records of a revision that hold what is wanted.
+    pub(crate) async fn hits(&self, source: SourceInfo, wanted: Wanted) -> Result<Vec<Hit>, Error> {
+        let Some(format) = Format::from_name(&source.revision.format) else { return Ok(Vec::new()) };
+        let texts = AhoCorasick::new(&wanted.beginnings).map_err(|error| Error::Query(error.to_string()))?;
+        let path = PathBuf::from(&source.key);
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let len = source.revision.len;
         let mut head = Vec::new();
-        self.copy_source(&source, (0, source.len.min(64 << 10)), &mut head).await?;
+        self.copy_source(&source, (0, len.min(64 << 10)), &mut head).await?;
         let mut listening = Listening {
             reader: Reader::new(format, &name),
             wanted,
+            texts,
+            path,
             line: Vec::new(),
             offset: 0,
             number: 0,
@@ -129,16 +174,18 @@ impl Engine {
         };
         if format.shape(&head) == Shape::Document {
             let mut bytes = Vec::new();
-            self.copy_source(&source, (0, source.len), &mut bytes).await?;
+            self.copy_source(&source, (0, len), &mut bytes).await?;
             let records = listening.reader.document(&bytes);
             listening.line = bytes;
             listening.take(records);
         } else {
-            self.copy_source(&source, (0, source.len), &mut listening).await?;
+            self.copy_source(&source, (0, len), &mut listening).await?;
             if !listening.line.is_empty() {
                 listening.end_line();
             }
         }
+        let last = listening.reader.finish();
+        listening.take(last);
         Ok(listening.found)
     }
 }

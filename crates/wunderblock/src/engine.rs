@@ -6,7 +6,8 @@ use crate::known::Known;
 use crate::redact::Redactor;
 use crate::session::Session;
 use crate::store::sqlite::{Access, Sqlite};
-use crate::store::{Answer, Query, SourceBy, Storage, StreamInfo, Tenant, Write, Written};
+use crate::store::{Answer, Query, Storage, StreamFilter, StreamInfo, Tenant, Write, Written};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -119,9 +120,9 @@ impl Engine {
     /// # Errors
     /// When the ledger cannot be read.
     pub async fn every_tenant(&self) -> Result<Vec<Self>, Error> {
-        let Some(file) = &self.file else { return Ok(vec![self.clone()]) };
+        let Answer::Tenants(names) = self.one(Query::Tenants).await? else { return Err(unexpected()) };
         let mut engines = Vec::new();
-        for name in file.tenants().await? {
+        for name in names {
             let tenant = TenantId::new(name).map_err(|error| {
                 Error::Store(crate::store::StoreError::Damaged(format!("the name of a tenant: {error}")))
             })?;
@@ -192,13 +193,20 @@ impl Engine {
     }
 
     async fn leaf(&self, info: &StreamInfo) -> Result<Option<StreamId>, Error> {
-        let Some(no) = info.source else { return Ok(None) };
-        let source = self.one(Query::Source { tenant: self.tenant.no, by: SourceBy::No(no) }).await?;
-        let Answer::Source(Some(source)) = source else { return Ok(None) };
+        let query = Query::SourcesOf { tenant: self.tenant.no, stream: info.id.clone() };
+        let Answer::Sources(sources) = self.one(query).await? else { return Err(unexpected()) };
         let is_branch = |leaf: &StreamId| {
             leaf.as_str().strip_prefix(info.id.as_str()).is_some_and(|rest| rest.starts_with('~'))
         };
-        Ok(source.leaf.filter(is_branch))
+        let leaves = sources.into_iter().filter_map(|source| source.revision.leaf);
+        let leaves: BTreeSet<StreamId> = leaves.filter(is_branch).collect();
+        // Of several sources the one with the newest branch counts.
+        let mut newest: Option<StreamInfo> = None;
+        for leaf in leaves {
+            let found = self.info(&leaf).await?;
+            newest = newest.into_iter().chain(found).max_by_key(|branch| (branch.updated_at, branch.no));
+        }
+        Ok(newest.map(|branch| branch.id))
     }
 
     /// Sessions, the newest first.
@@ -206,8 +214,15 @@ impl Engine {
     /// # Errors
     /// When the ledger cannot be read.
     pub async fn streams(&self, prefix: &str, limit: u64) -> Result<Vec<StreamInfo>, Error> {
-        let query = Query::Streams { tenant: self.tenant.no, prefix: prefix.to_owned(), limit };
-        match self.one(query).await? {
+        self.listed(StreamFilter { prefix: prefix.to_owned(), ..StreamFilter::default() }, limit).await
+    }
+
+    /// Sessions of a project, an agent, a time, the newest first.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub async fn listed(&self, filter: StreamFilter, limit: u64) -> Result<Vec<StreamInfo>, Error> {
+        match self.one(Query::Streams { tenant: self.tenant.no, filter, limit }).await? {
             Answer::Streams(streams) => Ok(streams),
             _ => Err(unexpected()),
         }

@@ -1,13 +1,17 @@
 //! Forgetting for good: content, and everything that was made from it.
+//!
+//! What was erased does not come back by another import: the ledger keeps its coordinates (the session's own id, the
+//! records' own ids, ranges of bytes), and no content or hash of it.
 
-use crate::echo::beginning;
+use crate::echo::{Wanted, beginning};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::index::{DocKey, Header, without};
 use crate::record::pack;
 use crate::session::Session;
 use crate::store::{
-    Answer, Marked, Named, PackedSegment, Query, SourceNo, SourceSpan, StreamInfo, Stretch, Write, Written,
+    Answer, Erasure, Marked, PackedSegment, Query, SourceInfo, SourceNo, SourceSpan, StreamInfo, Stretch,
+    Write, Written,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{ContentErased, Event, Fact, NewEvent, Source};
@@ -17,7 +21,7 @@ use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::units::{Bytes, Seq};
 
 /// The receipt of an erasure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Erased {
     /// Events that lost their content.
     pub events: u64,
@@ -27,54 +31,145 @@ pub struct Erased {
     pub source_bytes: Bytes,
     /// Where the receipt stands in the session.
     pub receipt: Option<Seq>,
+    /// Sessions of sub-agents that were left.
+    pub children: Vec<StreamId>,
+    /// Sessions that share records with it and were left.
+    pub copies: Vec<StreamId>,
+}
+
+/// What goes with a session that is erased whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Along {
+    /// The sessions of its sub-agents.
+    pub children: bool,
+    /// Sessions that went on from it under other ids, and copies of it.
+    pub copies: bool,
 }
 
 /// What one stream loses.
 struct Loss {
     stream: StreamId,
     seqs: BTreeSet<Seq>,
+}
+
+/// What is erased, and what of it the imported files hold.
+#[derive(Default)]
+struct Range {
     spans: Vec<SourceSpan>,
+    /// Ids of records.
+    records: BTreeSet<String>,
+    /// Beginnings of texts.
+    beginnings: Vec<String>,
 }
 
 impl Session {
     /// Erases the content of a range of positions, and all that was made from it: bodies nothing else holds, the raw
-    /// records of the imported source, recalled copies, foreign summaries, index entries. Positions, times and kinds
-    /// stay, and a receipt is appended. A fork shares its history, so what is erased is erased in all of them.
+    /// records in every source of the session, recalled copies, foreign summaries, index entries. Positions, times and
+    /// kinds stay, and a receipt is appended. A fork shares its history, so what is erased is erased in all of them.
     ///
     /// # Errors
     /// When there is no such session, or the ledger cannot be written.
     pub async fn erase(&self, from: Seq, to: Seq, reason: Option<&str>) -> Result<Erased, Error> {
-        let erased = self.forget((from, to), reason, &BTreeSet::new()).await?;
-        self.engine.scrubbed().await?;
-        Ok(erased)
-    }
-
-    /// Erases a range; sources in `whole` are wiped whole by whoever asks, and not looked through.
-    async fn forget(
-        &self,
-        (from, to): (Seq, Seq),
-        reason: Option<&str>,
-        whole: &BTreeSet<SourceNo>,
-    ) -> Result<Erased, Error> {
         let info = self.info().await?;
         let (from, to) = (from.max(Seq(1)), to.min(info.head));
         if from > to {
             return Err(Error::Address(format!("the session has positions 1 to {}", info.head)));
         }
-        let mut losses = self.losses(from, to).await?;
-        self.echoed((from, to), &mut losses, whole).await?;
+        let streams = self.engine.streams("", u64::from(u32::MAX)).await?;
+        let own = own_streams(&self.id, &streams);
+        let mut range = self.range(from, to).await?;
+        let wanted = Wanted {
+            sessions: BTreeSet::from([native(&self.id).to_owned()]),
+            whole: false,
+            records: range.records.clone(),
+            beginnings: std::mem::take(&mut range.beginnings),
+        };
+        let mut erasures: BTreeSet<Erasure> = BTreeSet::new();
+        for source in self.engine.sources_of(&own).await? {
+            for hit in self.engine.hits(source, wanted.clone()).await? {
+                range.spans.push(hit.span);
+                erasures.insert(Erasure { session: hit.session, record: Some(hit.record) });
+            }
+        }
+        let session = native(&self.id);
+        erasures.extend(
+            range
+                .records
+                .iter()
+                .map(|record| Erasure { session: session.to_owned(), record: Some(record.clone()) }),
+        );
+        let raw = (range.spans, erasures.into_iter().collect());
+        let erased = self.forget((from, to), reason, (&streams, &own), raw).await?;
+        self.engine.scrubbed().await?;
+        Ok(erased)
+    }
+
+    /// Erases a whole session with all its branches, and its records in every file it was read from.
+    ///
+    /// # Errors
+    /// As [`Session::erase`].
+    pub async fn erase_all(&self, reason: Option<&str>, along: Along) -> Result<Erased, Error> {
+        let streams = self.engine.streams("", u64::from(u32::MAX)).await?;
+        let mut own = own_streams(&self.id, &streams);
+        let (children, copies) = loop {
+            let before = own.len();
+            let children = relatives(&own, &streams, is_child);
+            let copies = relatives(&own, &streams, is_copy);
+            own.extend(children.iter().filter(|_| along.children).cloned());
+            own.extend(copies.iter().filter(|_| along.copies).cloned());
+            if own.len() == before {
+                break (children, copies);
+            }
+        };
+        let sessions: BTreeSet<String> = own.iter().map(|id| native(id).to_owned()).collect();
+        let mut spans = self.engine.records_of(&own, &sessions).await?;
+        let mut erasures: Vec<Erasure> =
+            sessions.into_iter().map(|session| Erasure { session, record: None }).collect();
+        let mut sum = Erased::default();
+        for info in streams.iter().filter(|info| own.contains(&info.id)) {
+            let base = info.fork.as_ref().filter(|(parent, _)| !own.contains(parent));
+            let from = base.map_or(Seq(1), |(_, base)| base.next());
+            if from > info.head {
+                continue;
+            }
+            let session = self.engine.session(info.id.clone());
+            let raw = (std::mem::take(&mut spans), std::mem::take(&mut erasures));
+            let erased = session.forget((from, info.head), reason, (&streams, &own), raw).await?;
+            sum.events += erased.events;
+            sum.blobs += erased.blobs;
+            sum.source_bytes += erased.source_bytes;
+            sum.receipt = erased.receipt;
+        }
+        self.engine.scrubbed().await?;
+        sum.children = children.into_iter().collect();
+        sum.copies = copies.into_iter().collect();
+        Ok(sum)
+    }
+
+    /// Erases a range of positions and what is given of imported files.
+    async fn forget(
+        &self,
+        (from, to): (Seq, Seq),
+        reason: Option<&str>,
+        (streams, own): (&[StreamInfo], &BTreeSet<StreamId>),
+        (spans, erasures): (Vec<SourceSpan>, Vec<Erasure>),
+    ) -> Result<Erased, Error> {
+        let tenant = self.engine.tenant.no;
+        let losses = self.losses((from, to), streams).await?;
         let mut writes = self.engine.unindexed(&losses).await?;
-        let swaps = writes.len();
+        writes.extend(self.engine.unshared(&spans, own).await?);
+        let mut raw = Some((spans, erasures));
         for loss in &losses {
-            writes.push(Write::Erase {
-                tenant: self.engine.tenant.no,
-                stream: loss.stream.clone(),
-                seqs: loss.seqs.iter().copied().collect(),
-                spans: loss.spans.clone(),
-            });
+            let (spans, erasures) = raw.take().unwrap_or_default();
+            let (stream, seqs) = (loss.stream.clone(), loss.seqs.iter().copied().collect());
+            writes.push(Write::Erase { tenant, stream, seqs, spans, erasures });
+        }
+        if let Some((spans, erasures)) = raw {
+            let stream = self.id.clone();
+            writes.push(Write::Erase { tenant, stream, seqs: Vec::new(), spans, erasures });
         }
         let mut erased = Erased::default();
-        for written in self.engine.storage.commit(writes).await?.into_iter().skip(swaps) {
+        for written in self.engine.storage.commit(writes).await? {
             if let Written::Erased { events, blobs, source_bytes } = written {
                 erased.events += events;
                 erased.blobs += blobs;
@@ -89,82 +184,20 @@ impl Session {
             source_bytes: erased.source_bytes,
             reason: reason.map(Into::into),
         });
-        let id = EventId::new(format!("content.erased@{}:{from}-{to}", info.head.next()))?;
+        let head = self.info().await?.head;
+        let id = EventId::new(format!("content.erased@{}:{from}-{to}", head.next()))?;
         let event = NewEvent { id, at: self.engine.now(), source: Source::Engine, fact };
         let events = pack(&self.engine.tenant.key, vec![event])?;
-        let append = Write::Append {
-            tenant: self.engine.tenant.no,
-            stream: self.id.clone(),
-            expect_head: None,
-            events,
-        };
+        let append = Write::Append { tenant, stream: self.id.clone(), expect_head: None, events };
         if let Some(Written::Appended(done)) = self.engine.storage.commit(vec![append]).await?.pop() {
             erased.receipt = done.first().map(|one| one.seq);
         }
         Ok(erased)
     }
 
-    /// Erases a whole session with all its branches, and the file it was imported from where that holds nothing else.
-    ///
-    /// # Errors
-    /// As [`Session::erase`].
-    pub async fn erase_all(&self, reason: Option<&str>) -> Result<Erased, Error> {
-        let streams = self.engine.streams("", u64::from(u32::MAX)).await?;
-        let family = family(&self.id, &streams);
-        let mut sum = Erased::default();
-        let (mut sources, mut shared) = (BTreeSet::new(), BTreeSet::new());
-        for info in &streams {
-            if family.contains(&info.id) { sources.extend(info.source) } else { shared.extend(info.source) }
-        }
-        let whole: BTreeSet<SourceNo> = sources.difference(&shared).copied().collect();
-        for info in streams.into_iter().filter(|info| family.contains(&info.id)) {
-            let erased = self.engine.session(info.id).forget((Seq(1), info.head), reason, &whole).await?;
-            sum.events += erased.events;
-            sum.blobs += erased.blobs;
-            sum.source_bytes += erased.source_bytes;
-            sum.receipt = erased.receipt;
-        }
-        for source in whole {
-            let info = self.engine.source_info(source).await?;
-            let spans = (1..=info.revision.saturating_add(1))
-                .map(|revision| SourceSpan { source: info.handle, revision, offset: 0, len: u64::MAX })
-                .collect();
-            let write = Write::Erase {
-                tenant: self.engine.tenant.no,
-                stream: self.id.clone(),
-                seqs: Vec::new(),
-                spans,
-            };
-            if let Some(Written::Erased { source_bytes, .. }) =
-                self.engine.storage.commit(vec![write]).await?.pop()
-            {
-                sum.source_bytes += source_bytes;
-            }
-        }
-        self.engine.scrubbed().await?;
-        Ok(sum)
-    }
-
-    /// Adds the records of imported files that say once more what is lost, and that no event points at.
-    async fn echoed(
-        &self,
-        (from, to): (Seq, Seq),
-        losses: &mut [Loss],
-        whole: &BTreeSet<SourceNo>,
-    ) -> Result<(), Error> {
-        let Some(first) = losses.first_mut() else { return Ok(()) };
-        let mut sources = BTreeSet::new();
-        for handle in first.spans.iter().map(|span| span.source).collect::<BTreeSet<Handle>>() {
-            let named = self.engine.one(Query::Resolve { tenant: self.engine.tenant.no, handle }).await?;
-            if let Answer::Named(Some(Named::Source(no))) = named {
-                sources.insert(no);
-            }
-        }
-        sources.retain(|no| !whole.contains(no));
-        if sources.is_empty() {
-            return Ok(());
-        }
-        let mut beginnings = Vec::new();
+    /// Where the events of a range came from, and what their texts begin with.
+    async fn range(&self, from: Seq, to: Seq) -> Result<Range, Error> {
+        let mut range = Range::default();
         let mut next = from;
         while next <= to {
             let events = self.events(next, to, (512, Bytes(8 << 20))).await?;
@@ -176,33 +209,35 @@ impl Session {
                 Body::Inline(text) => beginning(text),
                 Body::Blob { blob, .. } => texts.text(*blob).and_then(beginning),
             };
-            beginnings.extend(bodies().filter_map(text));
+            range.beginnings.extend(bodies().filter_map(text));
+            for event in &events {
+                if let Source::Import { source, revision, offset, len } = event.source {
+                    range.spans.push(SourceSpan { source, revision, offset, len });
+                }
+                if !matches!(event.source, Source::Engine) && !stays(event) {
+                    range.records.insert(record_of(&event.id));
+                }
+            }
             next = last.next();
         }
-        beginnings.sort_unstable();
-        beginnings.dedup();
-        if beginnings.is_empty() {
-            return Ok(());
-        }
-        for no in sources {
-            let source = self.engine.source_info(no).await?;
-            first.spans.extend(self.engine.echoes(source, &beginnings).await?);
-        }
-        Ok(())
+        range.beginnings.sort_unstable();
+        range.beginnings.dedup();
+        Ok(range)
     }
 
     /// What every stream loses: the range itself, and what was made from it here and in forks.
-    async fn losses(&self, from: Seq, to: Seq) -> Result<Vec<Loss>, Error> {
-        let own = self.engine.stretches(&self.id).await?;
+    async fn losses(&self, (from, to): (Seq, Seq), streams: &[StreamInfo]) -> Result<Vec<Loss>, Error> {
+        let lines: BTreeMap<&StreamId, Vec<(&StreamId, Seq, Seq)>> =
+            streams.iter().map(|info| (&info.id, lineage(info, streams))).collect();
+        let within = |part: &(&StreamId, Seq, Seq)| part.1 <= to && from <= part.2;
+        let own = lines.get(&self.id).cloned().unwrap_or_default();
         let holders: BTreeSet<&StreamId> =
-            own.iter().filter(|part| part.from <= to && from <= part.to).map(|part| &part.stream).collect();
-        let mut losses = vec![Loss { stream: self.id.clone(), seqs: BTreeSet::new(), spans: Vec::new() }];
-        for info in self.engine.streams("", u64::from(u32::MAX)).await? {
-            let line = self.engine.stretches(&info.id).await?;
-            let shares =
-                line.iter().any(|part| holders.contains(&part.stream) && part.from <= to && from <= part.to);
-            if info.id != self.id && shares && !own.iter().any(|part| part.stream == info.id) {
-                losses.push(Loss { stream: info.id, seqs: BTreeSet::new(), spans: Vec::new() });
+            own.iter().filter(|part| within(part)).map(|part| part.0).collect();
+        let mut losses = vec![Loss { stream: self.id.clone(), seqs: BTreeSet::new() }];
+        for (id, line) in &lines {
+            let shares = line.iter().any(|part| holders.contains(part.0) && within(part));
+            if **id != self.id && shares && !own.iter().any(|part| part.0 == *id) {
+                losses.push(Loss { stream: (*id).clone(), seqs: BTreeSet::new() });
             }
         }
         for loss in &mut losses {
@@ -213,9 +248,7 @@ impl Session {
             let events = self.events(next, to, (2_048, Bytes(i64::MAX.unsigned_abs()))).await?;
             let Some(last) = events.last().map(|event| event.seq) else { break };
             let Some(first) = losses.first_mut() else { break };
-            for event in events {
-                note(first, &event);
-            }
+            first.seqs.extend(events.iter().filter(|event| !stays(event)).map(|event| event.seq));
             next = last.next();
         }
         losses.retain(|loss| !loss.seqs.is_empty());
@@ -223,29 +256,76 @@ impl Session {
     }
 }
 
-/// A session, what it forked from, and all that forked from any of them.
-fn family(id: &StreamId, streams: &[StreamInfo]) -> BTreeSet<StreamId> {
-    let parents: BTreeMap<&StreamId, &StreamId> =
-        streams.iter().filter_map(|info| Some((&info.id, &info.fork.as_ref()?.0))).collect();
-    let root = |id| std::iter::successors(Some(id), |id| parents.get(id).copied()).last();
-    let own = root(id);
-    streams.iter().map(|info| &info.id).filter(|id| root(id) == own).cloned().collect()
+/// The session's own name: without the number of a branch and the mark of a copy.
+pub(crate) fn native(id: &StreamId) -> &str {
+    let root = id.as_str().split('~').next().filter(|root| !root.is_empty()).unwrap_or(id.as_str());
+    root.split('@').next().filter(|root| !root.is_empty()).unwrap_or(root)
 }
 
-/// Notes an event of the range. What opens a stream, steers a view or measures says nothing of the content and stays.
-fn note(loss: &mut Loss, event: &Event) {
-    let stays = matches!(
+/// A record's own id: its events after the first have a number behind it.
+fn record_of(id: &EventId) -> String {
+    let id = id.as_str();
+    id.rsplit_once('#')
+        .filter(|(_, number)| number.parse::<u32>().is_ok())
+        .map_or(id, |(id, _)| id)
+        .to_owned()
+}
+
+/// A session and its branches: `ID`, `ID~2`, `ID~3` and so on.
+fn own_streams(id: &StreamId, streams: &[StreamInfo]) -> BTreeSet<StreamId> {
+    let root = id.as_str().split('~').next().unwrap_or_default();
+    let ours = |other: &StreamId| other.as_str().split('~').next() == Some(root);
+    let mut own: BTreeSet<StreamId> =
+        streams.iter().map(|info| &info.id).filter(|id| ours(id)).cloned().collect();
+    own.insert(id.clone());
+    own
+}
+
+fn relatives(
+    own: &BTreeSet<StreamId>,
+    streams: &[StreamInfo],
+    is_one: impl Fn(&StreamInfo, &StreamId) -> bool,
+) -> BTreeSet<StreamId> {
+    let others = streams.iter().filter(|info| !own.contains(&info.id));
+    others.filter(|info| own.iter().any(|id| is_one(info, id))).map(|info| info.id.clone()).collect()
+}
+
+fn is_child(info: &StreamInfo, of: &StreamId) -> bool {
+    info.parent.as_ref() == Some(of)
+}
+
+/// A session that went on from another under its own id, or one that an earlier version made of a copied file.
+fn is_copy(info: &StreamInfo, of: &StreamId) -> bool {
+    let forked = info.fork.as_ref().is_some_and(|(parent, _)| parent == of);
+    forked || (native(&info.id) == native(of) && info.id.as_str().contains('@'))
+}
+
+/// The streams that hold the positions of one, itself first, each with the positions it holds.
+fn lineage<'s>(info: &'s StreamInfo, streams: &'s [StreamInfo]) -> Vec<(&'s StreamId, Seq, Seq)> {
+    let mut line = Vec::new();
+    let (mut at, mut to) = (info, info.head);
+    loop {
+        let base = at.fork.as_ref().map_or(Seq::START, |(_, base)| *base);
+        if base < to || line.is_empty() {
+            line.push((&at.id, base.next(), to));
+        }
+        to = to.min(base);
+        let parent = at.fork.as_ref().and_then(|(parent, _)| streams.iter().find(|info| info.id == *parent));
+        match parent {
+            Some(parent) if line.len() <= streams.len() => at = parent,
+            _ => return line,
+        }
+    }
+}
+
+/// What opens a stream, steers a view or measures says nothing of the content and stays.
+fn stays(event: &Event) -> bool {
+    matches!(
         event.fact,
         None | Some(
             Fact::SessionForked(_) | Fact::ContentErased(_) | Fact::ViewTrimmed(_) | Fact::SessionOpened(_)
         )
-    );
-    if let Source::Import { source, revision, offset, len } = event.source {
-        loss.spans.push(SourceSpan { source, revision, offset, len });
-    }
-    if !stays {
-        loss.seqs.insert(event.seq);
-    }
+    )
 }
 
 impl Engine {
@@ -254,6 +334,69 @@ impl Engine {
             Answer::Lineage(stretches) => Ok(stretches),
             _ => Err(unexpected()),
         }
+    }
+
+    /// The revisions that streams were read from, each once.
+    async fn sources_of(&self, streams: &BTreeSet<StreamId>) -> Result<Vec<SourceInfo>, Error> {
+        let mut found: BTreeMap<(SourceNo, u32), SourceInfo> = BTreeMap::new();
+        for stream in streams {
+            let query = Query::SourcesOf { tenant: self.tenant.no, stream: stream.clone() };
+            let Answer::Sources(sources) = self.one(query).await? else { return Err(unexpected()) };
+            found.extend(sources.into_iter().map(|source| ((source.no, source.revision.no), source)));
+        }
+        Ok(found.into_values().collect())
+    }
+
+    /// The bytes that sessions have in the files they were read from: all of a file that holds nothing else, else their
+    /// records.
+    async fn records_of(
+        &self,
+        streams: &BTreeSet<StreamId>,
+        sessions: &BTreeSet<String>,
+    ) -> Result<Vec<SourceSpan>, Error> {
+        let mut spans = Vec::new();
+        for source in self.sources_of(streams).await? {
+            let (no, revision) = (source.no, source.revision.no);
+            if self.readers_of(no, revision).await?.iter().all(|stream| streams.contains(stream)) {
+                spans.push(SourceSpan { source: source.handle, revision, offset: 0, len: u64::MAX });
+                continue;
+            }
+            let wanted = Wanted { sessions: sessions.clone(), whole: true, ..Wanted::default() };
+            spans.extend(self.hits(source, wanted).await?.into_iter().map(|hit| hit.span));
+        }
+        Ok(spans)
+    }
+
+    /// The streams that were read from a revision.
+    async fn readers_of(&self, source: SourceNo, revision: u32) -> Result<Vec<StreamId>, Error> {
+        let query = Query::ReadFrom { tenant: self.tenant.no, source, revision: Some(revision) };
+        let Answer::Streams(streams) = self.one(query).await? else { return Err(unexpected()) };
+        Ok(streams.into_iter().map(|info| info.id).collect())
+    }
+
+    /// Revisions of format 1 that were rewritten share the bytes they begin alike with: they get bytes of their own
+    /// where they belong to somebody else.
+    async fn unshared(&self, spans: &[SourceSpan], own: &BTreeSet<StreamId>) -> Result<Vec<Write>, Error> {
+        let mut writes = Vec::new();
+        for handle in spans.iter().map(|span| span.source).collect::<BTreeSet<Handle>>() {
+            let named = self.one(Query::Resolve { tenant: self.tenant.no, handle }).await?;
+            let Answer::Named(Some(crate::store::Named::Source(source, None))) = named else { continue };
+            let newest = self.source_info(source, None).await?.revision.no;
+            let mut before = 0;
+            for revision in 1..=newest {
+                let info = self.source_info(source, Some(revision)).await?.revision;
+                if info.shared > 0 && info.shared < before {
+                    let readers = self.readers_of(source, revision).await?;
+                    let earlier = self.readers_of(source, revision - 1).await?;
+                    let foreign = |streams: &[StreamId]| streams.iter().any(|stream| !own.contains(stream));
+                    if foreign(&readers) || foreign(&earlier) {
+                        writes.push(Write::Unshare { source, revision });
+                    }
+                }
+                before = info.len;
+            }
+        }
+        Ok(writes)
     }
 
     /// Events outside the range that carry something of it: recalled copies, requests that recalled it, summaries.
@@ -269,12 +412,10 @@ impl Engine {
             };
             let Answer::Events(rows) = self.one(query).await? else { return Err(unexpected()) };
             for row in rows {
-                let carries = match self.event(&loss.stream, &row)?.fact {
+                let event = self.event(&loss.stream, &row)?;
+                let carries = match &event.fact {
                     Some(Fact::ContextInjected(injected)) => {
                         injected.items.iter().any(|item| inside(item.from_seq))
-                    }
-                    Some(Fact::ContextBuilt(built)) => {
-                        built.plan.inject.iter().any(|item| inside(item.from_seq))
                     }
                     Some(Fact::SessionCompacted(made)) => {
                         made.summary.is_some() && made.from_seq <= to && from <= made.to_seq
@@ -282,9 +423,8 @@ impl Engine {
                     Some(Fact::ContentReduced(reduced)) => inside(reduced.target),
                     _ => false,
                 };
-                if carries {
-                    let event = self.event(&loss.stream, &row)?;
-                    note(loss, &event);
+                if carries && !stays(&event) {
+                    loss.seqs.insert(event.seq);
                 }
             }
         }

@@ -91,6 +91,16 @@ pub enum Error {
         /// Why.
         why: String,
     },
+    /// A session whose import was cut short.
+    #[error(
+        "the import of `{path}` into session `{session}` is not finished: what is kept is only its beginning"
+    )]
+    Unfinished {
+        /// The session.
+        session: StreamId,
+        /// The file.
+        path: String,
+    },
     /// A setting.
     #[error("{0}")]
     Config(String),
@@ -160,6 +170,9 @@ impl Error {
                 "`wunderblock describe SESSION` lists the summaries; --lane names another lane"
             }
             Self::Overtaken(_) => "say it again: it goes on where it was",
+            Self::Unfinished { .. } => {
+                "`wunderblock import PATH` finishes it, or waits for the one under way"
+            }
             Self::Restless => "another process is appending; try again",
             Self::Store(error) => return store_hint(error),
             Self::Codec(CodecError::TooNew(_)) => "use the newer program that wrote this ledger",
@@ -171,6 +184,7 @@ impl Error {
 fn store_hint(error: &StoreError) -> Option<&'static str> {
     Some(match error {
         StoreError::Conflict { .. } => "an id names one event for good: give the new event an id of its own",
+        StoreError::Held { .. } => "wait for the other import, or end it; then import again",
         StoreError::Locked => "another process is writing; try again when it is done",
         StoreError::ReadOnly => "check the permissions of the file and its folder",
         StoreError::Full => "free some space and try again: nothing that was acknowledged is lost",

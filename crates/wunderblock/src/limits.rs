@@ -1,5 +1,6 @@
 //! Limits on everything, in one place.
 
+use std::time::Duration;
 use wunderblock_core::units::{Bytes, Tokens};
 
 /// The largest single document that is imported whole. Line formats have no limit.
@@ -7,8 +8,16 @@ pub const MAX_DOCUMENT: u64 = 64 << 20;
 /// The largest output of a program that is kept as a message, and so found by a search: while one is written it is in
 /// memory several times. What is larger is kept as the bytes it is.
 pub const MAX_MESSAGE_OUTPUT: usize = 8 << 20;
-/// The longest line of a transcript that is parsed; a longer one is kept as it is.
-pub const MAX_LINE: usize = 256 << 20;
+/// Maximum bytes of a transcript's line that is parsed; of a longer one the bytes are kept, and its record says where.
+pub const MAX_LINE: usize = 32 << 20;
+/// Milliseconds an import holds a file without writing anything. A dead one holds it no longer, whatever locks say.
+pub const IMPORT_LEASE: i64 = 30_000;
+/// How often an import that waits for another one looks again.
+pub const IMPORT_POLL: Duration = Duration::from_millis(25);
+/// How long an import waits for another one that does not move.
+pub const IMPORT_WAIT: Duration = Duration::from_secs(60);
+/// How often an import begins again because another one has changed what is kept of the file.
+pub const IMPORT_ATTEMPTS: usize = 16;
 /// Bytes of imported sources that are compressed together.
 pub const SOURCE_CHUNK: usize = 1 << 20;
 /// Events that are committed together by an import, at most.

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::limits::{MAX_MESSAGE_OUTPUT, SOURCE_CHUNK};
 use crate::record::pack_all;
 use crate::session::Session;
-use crate::store::{Answer, Query, SourceBy, Write, Written, codec};
+use crate::store::{Answer, Begin, Owner, Query, SourceBy, Write, Written, codec};
 use std::collections::HashSet;
 use wunderblock_core::event::{Fact, MessageAppended, NewEvent, SessionOpened, Source};
 use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
@@ -160,7 +160,7 @@ impl Engine {
     async fn appending(
         &self,
         session: &StreamId,
-        source: Option<crate::store::SourceNo>,
+        source: Option<(crate::store::SourceNo, u32)>,
         events: Vec<NewEvent>,
     ) -> Result<Vec<Write>, Error> {
         let mut writes = Vec::new();
@@ -176,34 +176,47 @@ impl Engine {
     /// Keeps bytes as a source, under the handle of the bytes. Equal bytes are kept once.
     async fn keep_bytes(&self, session: &StreamId, output: &Output<'_>, handle: Handle) -> Result<(), Error> {
         let key = format!("output/{handle}");
-        let there =
-            self.one(Query::Source { tenant: self.tenant.no, by: SourceBy::Key(key.clone()) }).await?;
-        if matches!(&there, Answer::Source(Some(info)) if info.revision > 0 && !info.erased) {
-            return Ok(());
-        }
+        let there = self
+            .one(Query::Source { tenant: self.tenant.no, by: SourceBy::Key(key.clone()), revision: None })
+            .await?;
+        let newest = match there {
+            Answer::Source(Some(info)) if info.revision.whole && info.revision.erased.is_empty() => {
+                return Ok(());
+            }
+            Answer::Source(info) => info.map_or(0, |info| info.revision.no),
+            _ => return Err(unexpected()),
+        };
+        let owner = Owner { token: hex(random::<8>()?), until: self.now() };
+        let after = newest;
+        let own = codec::revision_handle(&self.tenant.key, handle, after + 1);
         let begin = Write::Source {
             tenant: self.tenant.no,
             key,
             handle,
             format: BYTES.to_owned(),
-            shared: 0,
-            at: self.now(),
+            begin: Begin::New { after, handle: own },
+            owner: owner.clone(),
+            now: self.now(),
+            takes_over: true,
         };
-        let Some(Written::Source(source, _)) = self.storage.commit(vec![begin]).await?.pop() else {
+        let Some(Written::Source(source, revision)) = self.storage.commit(vec![begin]).await?.pop() else {
             return Err(unexpected());
         };
         let mut offset = 0;
-        for chunk in output.bytes.chunks(SOURCE_CHUNK) {
-            let len = chunk.len() as u64;
-            self.storage.commit(vec![Write::Chunk { source, offset, len, data: codec::pack(chunk) }]).await?;
-            offset += len;
+        for bytes in output.bytes.chunks(SOURCE_CHUNK) {
+            let (owner, chunks) = (owner.clone(), vec![codec::pack_chunk(offset, bytes)]);
+            let write = Write::Extend { source, revision, owner, from: offset, chunks, erased: Vec::new() };
+            self.storage.commit(vec![write]).await?;
+            offset += bytes.len() as u64;
         }
-        let hash = *blake3::hash(output.bytes).as_bytes();
         let note = format!("⟨{offset} bytes, kept as they are · {handle}⟩");
         let call = format!("{}-{}", output.tool, hex(random::<8>()?));
         let stream = StreamId::new(format!("{session}-{call}"))?;
-        let mut writes = vec![Write::SourceEnd { source, len: offset, hash }];
-        writes.append(&mut self.appending(&stream, Some(source), self.exchange(output, &call, note)?).await?);
+        let token = owner.token;
+        let mut writes =
+            vec![Write::Whole { source, revision, token, modified: None, reader: None, leaf: None }];
+        let said = self.exchange(output, &call, note)?;
+        writes.append(&mut self.appending(&stream, Some((source, revision)), said).await?);
         self.storage.commit(writes).await?;
         Ok(())
     }

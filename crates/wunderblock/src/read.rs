@@ -4,7 +4,7 @@ use crate::build::load::Texts;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::limits::PAGE_BYTES;
-use crate::store::{Answer, Named, Query, SourceBy, SourceInfo, SourceNo, codec};
+use crate::store::{Answer, Named, Query, RevisionInfo, SourceBy, SourceInfo, SourceNo, codec};
 use std::str::FromStr;
 use wunderblock_core::event::Event;
 use wunderblock_core::id::{Handle, StreamId};
@@ -100,28 +100,30 @@ impl Engine {
                 }
                 cut(&bytes, slice)
             }
-            Some(Named::Source(source)) => {
-                let info = self.source_info(source).await?;
+            Some(Named::Source(source, revision)) => {
+                let info = self.source_info(source, revision).await?;
+                let len = info.revision.len;
                 if let Slice::Bytes(from, to) = slice {
                     let mut bytes = Vec::new();
-                    self.copy_source(&info, (*from, (*to).min(info.len)), &mut bytes).await?;
-                    return Ok(Content { bytes, total: info.len, page: None });
+                    self.copy_source(&info, (*from, (*to).min(len)), &mut bytes).await?;
+                    return Ok(Content { bytes, total: len, page: None });
                 }
                 let mut bytes = Vec::new();
-                self.copy_source(&info, (0, info.len), &mut bytes).await?;
+                self.copy_source(&info, (0, len), &mut bytes).await?;
                 cut(&bytes, slice)
             }
         }
     }
 
-    pub(crate) async fn source_info(&self, no: SourceNo) -> Result<SourceInfo, Error> {
-        match self.one(Query::Source { tenant: self.tenant.no, by: SourceBy::No(no) }).await? {
-            Answer::Source(Some(info)) => Ok(info),
+    pub(crate) async fn source_info(&self, no: SourceNo, revision: Option<u32>) -> Result<SourceInfo, Error> {
+        let query = Query::Source { tenant: self.tenant.no, by: SourceBy::No(no), revision };
+        match self.one(query).await? {
+            Answer::Source(Some(info)) => Ok(*info),
             _ => Err(unexpected()),
         }
     }
 
-    /// Writes bytes of a source's newest revision.
+    /// Writes bytes of a source's revision, each part proved by its checksum.
     pub(crate) async fn copy_source(
         &self,
         info: &SourceInfo,
@@ -130,13 +132,18 @@ impl Engine {
     ) -> Result<u64, Error> {
         let mut at = from;
         while at < to {
-            let query = Query::Chunks { source: info.no, from: at, to, limit: SOURCE_READ };
+            let revision = info.revision.no;
+            let query = Query::Chunks { source: info.no, revision, from: at, to, limit: SOURCE_READ };
             let Answer::Chunks(chunks) = self.one(query).await? else { return Err(unexpected()) };
             if chunks.is_empty() {
                 break;
             }
             for chunk in chunks {
-                let bytes = codec::unpack(&chunk.data)?;
+                let bytes = codec::unpack_chunk(&chunk)?;
+                if chunk.offset > at {
+                    let why = format!("bytes {at} to {} of `{}` are missing", chunk.offset, info.key);
+                    return Err(Error::Store(crate::store::StoreError::Damaged(why)));
+                }
                 let begin = usize::try_from(at.saturating_sub(chunk.offset)).unwrap_or(usize::MAX);
                 let end = chunk.len.min(to.saturating_sub(chunk.offset));
                 let end = usize::try_from(end).unwrap_or(usize::MAX).min(bytes.len());
@@ -166,7 +173,10 @@ impl Engine {
     pub async fn imported(&self, path: &std::path::Path) -> Result<Option<(StreamId, Bytes)>, Error> {
         let Ok(path) = path.canonicalize() else { return Ok(None) };
         let source = self.source(&path).await?;
-        Ok(source.and_then(|source| source.leaf.map(|leaf| (leaf, Bytes(source.len)))))
+        Ok(source.and_then(|source| {
+            let RevisionInfo { leaf, len, .. } = source.revision;
+            leaf.map(|leaf| (leaf, Bytes(len)))
+        }))
     }
 
     /// An event with its texts in place of their handles.
@@ -208,20 +218,55 @@ impl crate::session::Session {
         Ok(written)
     }
 
-    /// Writes the imported file the session came from, byte for byte.
+    /// Writes the imported file the session came from, byte for byte: the one it was read from last, or one of
+    /// [`Session::sources`] by its number from 1.
     ///
     /// # Errors
-    /// When the session was not imported, or `out` cannot be written.
-    pub async fn export_original(&self, out: &mut dyn std::io::Write) -> Result<u64, Error> {
+    /// When the session was not imported, its import was cut short, its bytes are damaged, or `out` cannot be written.
+    pub async fn export_original(
+        &self,
+        number: Option<usize>,
+        out: &mut dyn std::io::Write,
+    ) -> Result<u64, Error> {
         let info = self.info().await?;
-        let Some(no) = info.source else {
-            return Err(Error::Address(format!(
-                "session `{}` was not imported: it has no original",
-                self.id
-            )));
+        let sources = self.sources().await?;
+        let none = || Error::Address(format!("session `{}` was not imported: it has no original", info.id));
+        let source = match number {
+            None => sources.last().ok_or_else(none)?,
+            Some(number) => sources.get(number.saturating_sub(1)).ok_or_else(|| {
+                Error::Address(format!(
+                    "session `{}` has {} originals; there is no number {number}",
+                    info.id,
+                    sources.len()
+                ))
+            })?,
         };
-        let source = self.engine.source_info(no).await?;
-        self.engine.copy_source(&source, (0, source.len), out).await
+        let revision = &source.revision;
+        if !revision.whole {
+            return Err(Error::Unfinished { session: info.id, path: source.key.clone() });
+        }
+        let mut hashing = Hashing { hasher: blake3::Hasher::new(), out };
+        let copied = self.engine.copy_source(source, (0, revision.len), &mut hashing).await?;
+        let stated = revision.hash.filter(|_| revision.erased.is_empty());
+        if copied != revision.len
+            || stated.is_some_and(|stated| *hashing.hasher.finalize().as_bytes() != stated)
+        {
+            let why = format!("what is kept of `{}` is not what was imported", source.key);
+            return Err(Error::Store(crate::store::StoreError::Damaged(why)));
+        }
+        Ok(copied)
+    }
+
+    /// The files the session was read from, each with the revision that holds it, the newest last.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub async fn sources(&self) -> Result<Vec<SourceInfo>, Error> {
+        let query = Query::SourcesOf { tenant: self.engine.tenant.no, stream: self.id.clone() };
+        match self.engine.one(query).await? {
+            Answer::Sources(sources) => Ok(sources),
+            _ => Err(unexpected()),
+        }
     }
 
     /// The engine it belongs to.
@@ -255,6 +300,24 @@ impl crate::session::Session {
             from = last.next();
         }
         Ok(found)
+    }
+}
+
+/// Hashes what is written through it.
+struct Hashing<'o> {
+    hasher: blake3::Hasher,
+    out: &'o mut dyn std::io::Write,
+}
+
+impl std::io::Write for Hashing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.hasher.update(bytes.get(..written).unwrap_or_default());
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
     }
 }
 

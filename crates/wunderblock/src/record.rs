@@ -9,7 +9,7 @@ use crate::parallel;
 use crate::store::codec::{self, name_handle, pack_event};
 use crate::store::{Appended, Opening, PackedEvent, SourceNo, Write, Written};
 use wunderblock_core::event::{Fact, NewEvent, SessionForked, SessionOpened, Source};
-use wunderblock_core::id::{EventId, Handle, StreamId};
+use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
@@ -76,20 +76,18 @@ impl Engine {
         &self,
         stream: &StreamId,
         opened: SessionOpened,
-        (at, source): (Millis, Option<SourceNo>),
+        (at, source): (Millis, Option<(SourceNo, u32)>),
     ) -> Result<Vec<Write>, Error> {
-        let scope = serde_json::to_vec(&opened.scope)
-            .map_err(|error| Error::Config(format!("the scope cannot be written: {error}")))?;
+        let scope = opened.scope.clone();
         let open = Write::Open {
             tenant: self.tenant.no,
             stream: stream.clone(),
             handle: self.stream_handle(stream),
             opening: Opening::New { parent: opened.parent.clone() },
             scope,
-            source,
             at,
         };
-        self.with_first(open, stream, Fact::SessionOpened(opened), (at, source.is_some()))
+        self.with_first(open, stream, Fact::SessionOpened(opened), (at, source))
     }
 
     /// The write that opens a session as a fork of another.
@@ -97,7 +95,7 @@ impl Engine {
         &self,
         stream: &StreamId,
         forked: SessionForked,
-        (at, source, scope): (Millis, Option<SourceNo>, Vec<u8>),
+        (at, source, scope): (Millis, Option<(SourceNo, u32)>, Scope),
     ) -> Result<Vec<Write>, Error> {
         let open = Write::Open {
             tenant: self.tenant.no,
@@ -105,10 +103,9 @@ impl Engine {
             handle: self.stream_handle(stream),
             opening: Opening::Fork { parent: forked.parent.clone(), at_seq: forked.at_seq },
             scope,
-            source,
             at,
         };
-        self.with_first(open, stream, Fact::SessionForked(forked), (at, source.is_some()))
+        self.with_first(open, stream, Fact::SessionForked(forked), (at, source))
     }
 
     fn with_first(
@@ -116,14 +113,18 @@ impl Engine {
         open: Write,
         stream: &StreamId,
         fact: Fact,
-        (at, imported): (Millis, bool),
+        (at, from): (Millis, Option<(SourceNo, u32)>),
     ) -> Result<Vec<Write>, Error> {
-        let source = if imported { Source::Engine } else { Source::Live };
+        let source = if from.is_some() { Source::Engine } else { Source::Live };
         let id = EventId::new(format!("open:{}", blake3::hash(stream.as_str().as_bytes()).to_hex()))?;
         let events = pack(&self.tenant.key, vec![NewEvent { id, at, source, fact }])?;
         let append =
             Write::Append { tenant: self.tenant.no, stream: stream.clone(), expect_head: None, events };
-        Ok(vec![open, append])
+        let mut writes = vec![open, append];
+        if let Some((source, revision)) = from {
+            writes.push(Write::Link { tenant: self.tenant.no, stream: stream.clone(), source, revision });
+        }
+        Ok(writes)
     }
 
     /// Appends events to a session; opens it if it is new. Answers, in order, where each stands.

@@ -9,8 +9,9 @@ use crate::backup::file_error;
 use crate::engine::{Config, Engine, unexpected};
 use crate::error::Error;
 use crate::store::sqlite::place::{FolderLock, beside, folder, place, sync_folder};
-use crate::store::sqlite::{Access, KEPT, RESTORING, Replacement, Sqlite, renew};
-use crate::store::{Answer, Marked, Query, StoreError};
+use crate::store::sqlite::{Access, KEPT, RESTORING, Replacement, Sqlite, copy_file, renew};
+use crate::erase::{Along, native};
+use crate::store::{Answer, Erasure, Marked, Query, StoreError, StreamInfo, Write};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -66,7 +67,7 @@ impl Engine {
 
 async fn restore(from: &Path, to: &Path, config: Config) -> Result<Restored, Error> {
     let restoring = beside(to, RESTORING);
-    Sqlite::open(from, Access::Read)?.backup(&restoring).await?;
+    copy_file(from, &restoring)?;
     let new = Engine::with(Sqlite::open(&restoring, Access::Write)?, false, config.clone()).await?;
     let examined = new.doctor_all(&mut |_| {}).await?;
     drop(new);
@@ -177,6 +178,8 @@ fn same(one: &Path, other: &Path) -> bool {
 #[derive(Default, PartialEq, Eq)]
 struct Erasures {
     ranges: BTreeMap<TenantId, BTreeSet<(StreamId, Seq, Seq)>>,
+    /// Sessions erased whole and records, by the agent's own ids.
+    records: BTreeMap<TenantId, BTreeSet<Erasure>>,
     /// Whether the ledger is too damaged to tell all.
     unread: bool,
 }
@@ -186,12 +189,13 @@ impl Erasures {
         let engine = Engine::with(Sqlite::open(path, Access::Read)?, false, config.clone()).await?;
         let mut erasures = Self::default();
         for engine in erasures.read(engine.every_tenant().await)?.unwrap_or_default() {
-            let streams = engine.streams("", u64::from(u32::MAX)).await;
-            for info in erasures.read(streams)?.unwrap_or_default() {
-                let ranges = engine.erased_ranges(&info.id, info.head).await;
-                if let Some(ranges) = erasures.read(ranges)? {
-                    erasures.ranges.entry(engine.config.tenant.clone()).or_default().extend(ranges);
-                }
+            let tenant = &engine.config.tenant;
+            let streams = erasures.read(engine.streams("", u64::from(u32::MAX)).await)?.unwrap_or_default();
+            let records = erasures.read(engine.erased_records(&streams).await)?.unwrap_or_default();
+            erasures.records.insert(tenant.clone(), records);
+            for info in streams {
+                let ranges = erasures.read(engine.erased_ranges(&info.id, info.head).await)?;
+                erasures.ranges.entry(tenant.clone()).or_default().extend(ranges.unwrap_or_default());
             }
         }
         Ok(erasures)
@@ -225,6 +229,45 @@ impl Engine {
         }
         Ok(ranges)
     }
+
+    /// What an import must not bring back of these sessions.
+    async fn erased_records(&self, streams: &[StreamInfo]) -> Result<BTreeSet<Erasure>, Error> {
+        let sessions: BTreeSet<&str> = streams.iter().map(|info| native(&info.id)).collect();
+        let sessions = sessions.into_iter().map(str::to_owned).collect();
+        match self.one(Query::Erasures { tenant: self.tenant.no, sessions }).await? {
+            Answer::Erasures(erasures) => Ok(erasures.into_iter().collect()),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Erases here what was erased from an older state of the same tenant's data. Answers how many events.
+    async fn carry(
+        &self,
+        ranges: &BTreeSet<(StreamId, Seq, Seq)>,
+        records: &BTreeSet<Erasure>,
+    ) -> Result<u64, Error> {
+        let reason = Some("erased before the restore");
+        let streams = self.streams("", u64::from(u32::MAX)).await?;
+        let of = |session: &str| streams.iter().find(|info| native(&info.id) == session);
+        let mut again = 0;
+        for Erasure { session, .. } in records.iter().filter(|erasure| erasure.record.is_none()) {
+            if let Some(info) = of(session) {
+                again += self.session(info.id.clone()).erase_all(reason, Along::default()).await?.events;
+            }
+        }
+        for (stream, from, to) in ranges {
+            if streams.iter().any(|info| info.id == *stream && *from <= info.head) {
+                again += self.session(stream.clone()).erase(*from, *to, reason).await?.events;
+            }
+        }
+        // What came after the backup and was erased is not in it, and no import may bring it back.
+        let Some(any) = streams.first() else { return Ok(again) };
+        let (tenant, stream) = (self.tenant.no, any.id.clone());
+        let erasures = records.iter().cloned().collect();
+        let write = Write::Erase { tenant, stream, seqs: Vec::new(), spans: Vec::new(), erasures };
+        self.storage.commit(vec![write]).await?;
+        Ok(again)
+    }
 }
 
 /// Erases from a prepared ledger what was erased from the one it replaces. Answers how many events.
@@ -233,16 +276,18 @@ async fn carry_erasures(old: &Erasures, new: &Path, config: &Config) -> Result<u
     let engine = Engine::with(Sqlite::open(new, Access::Write)?, false, config.clone()).await?;
     let mut again = 0;
     for engine in engine.every_tenant().await? {
-        let Some(ranges) = old.ranges.get(&engine.config.tenant) else { continue };
-        let has = known.ranges.get(&engine.config.tenant);
-        for range in ranges.iter().filter(|range| !has.is_some_and(|has| has.contains(range))) {
-            let (stream, from, to) = range;
-            let Some(info) = engine.info(stream).await? else { continue };
-            if *from <= info.head {
-                let session = engine.session(stream.clone());
-                again += session.erase(*from, *to, Some("erased before the restore")).await?.events;
-            }
+        let tenant = &engine.config.tenant;
+        let ranges = since(old.ranges.get(tenant), known.ranges.get(tenant));
+        let records = since(old.records.get(tenant), known.records.get(tenant));
+        if !ranges.is_empty() || !records.is_empty() {
+            again += engine.carry(&ranges, &records).await?;
         }
     }
     Ok(again)
+}
+
+/// What is in one set and not in an older one.
+fn since<T: Ord + Clone>(new: Option<&BTreeSet<T>>, old: Option<&BTreeSet<T>>) -> BTreeSet<T> {
+    let old = |one: &&T| !old.is_some_and(|old| old.contains(one));
+    new.into_iter().flatten().filter(old).cloned().collect()
 }

@@ -22,6 +22,7 @@ mod hostile;
 mod keeping;
 mod output;
 mod outside;
+mod recorded;
 mod reduce;
 mod session;
 mod settings;

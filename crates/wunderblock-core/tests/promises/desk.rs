@@ -71,6 +71,7 @@ pub(crate) fn state(name: &str, text: Body) -> Injection {
     Injection {
         section: Section::State,
         authority: wunderblock_core::authority::Authority::Data,
+        from_stream: None,
         from_seq: Seq::START,
         body: text,
         what: name.into(),

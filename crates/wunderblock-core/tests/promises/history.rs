@@ -653,6 +653,7 @@ pub(crate) fn injection(from: u64) -> Injection {
     Injection {
         section: Section::Recall,
         authority: wunderblock_core::authority::Authority::Data,
+        from_stream: None,
         from_seq: Seq(from),
         body: format!("the body of {from}").into(),
         what: "a file".into(),

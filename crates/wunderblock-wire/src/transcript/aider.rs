@@ -5,6 +5,7 @@
 
 use super::time::rfc3339;
 use super::{Item, Kept, Record, Span};
+use serde::{Deserialize, Serialize};
 use wunderblock_core::event::SessionOpened;
 use wunderblock_core::message::{Message, Role, Standing};
 use wunderblock_core::units::Millis;
@@ -24,11 +25,13 @@ pub(super) const HEADING: &str = "# aider chat started at ";
 const MAX_BLOCK: usize = 16 << 20;
 
 /// The state of a history being read.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Aider {
     chats: u64,
     at: Option<Millis>,
     opened: bool,
+    /// No part of a checkpoint: reading goes on at its first line.
+    #[serde(skip)]
     block: Option<Block>,
 }
 
@@ -49,6 +52,11 @@ struct Block {
 }
 
 impl Aider {
+    /// Where the block begins that is not complete yet. All other state is that before it.
+    pub(super) fn open(&self) -> Option<Span> {
+        self.block.as_ref().map(|block| block.span)
+    }
+
     pub(super) fn line(&mut self, span: Span, bytes: &[u8]) -> Vec<Record> {
         let bytes =
             if span.offset == 0 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };

@@ -4,6 +4,7 @@
 //! provider's it is. A block nobody knows stays whole as [`Part::Opaque`].
 
 use super::object::{self, Object, array, string};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::VecDeque;
 use wunderblock_core::id::CallId;
@@ -13,7 +14,7 @@ use wunderblock_core::message::{Body, Dialect, Extra, MediaForm, Part};
 const MAX_WAITING: usize = 1024;
 
 /// Ids for calls and results that were recorded without: paired by their order.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Pairing {
     waiting: VecDeque<Box<str>>,
 }

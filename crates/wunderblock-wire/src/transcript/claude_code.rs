@@ -10,6 +10,7 @@ mod sessions;
 use super::blocks::{self, Blocks, first_word};
 use super::object::{Object, string};
 use super::{Item, Kept, Record, Span, generic, time};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sessions::{At, Sessions};
 use wunderblock_core::event::{TurnCompleted, UsageMeasured};
@@ -63,14 +64,14 @@ const HARNESS_TEXTS: [(&str, &str); 7] = [
 ];
 
 /// The state of a file being read.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ClaudeCode {
     sessions: Sessions,
     last_usage: Option<UsageMeasured>,
 }
 
 /// What a compact boundary said, until the summary comes.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Boundary {
     before: Option<Box<str>>,
     trigger: Option<Box<str>>,
@@ -97,30 +98,50 @@ impl ClaudeCode {
         self.sessions.own()
     }
 
+    /// Completes a state read from a checkpoint; `None` if it is that of a file with another meaning of its name.
+    pub(super) fn restored(mut self, name: &str) -> Option<Self> {
+        self.sessions.restore(name).then_some(self)
+    }
+
+    /// The id of the earlier record by which a record is placed, if that one is unknown.
+    pub(super) fn unknown(&self, object: &Object<'_>) -> Option<Box<str>> {
+        self.sessions.unknown(object)
+    }
+
+    pub(super) fn knows(&self, id: &str) -> bool {
+        self.sessions.knows(id)
+    }
+
+    pub(super) fn remind(&mut self, id: &str, session: Option<&str>) {
+        self.sessions.remind(id, session);
+    }
+
     pub(super) fn read(&mut self, span: Span, object: &Object<'_>) -> Record {
         let kind = object.text("type").unwrap_or_default();
         let mut record = Record::bookkeeping(span, &kind);
         record.id = object.word("uuid");
         record.at = time::field(object, "timestamp");
+        let in_tree = matches!(
+            kind.as_ref(),
+            "user" | "assistant" | "system" | "attachment" | "tool_use" | "tool_result"
+        );
+        let at = self.sessions.locate(object, in_tree && is_prompt(object, &kind));
+        self.sessions.place(&mut record, &at);
         match kind.as_ref() {
-            "user" | "assistant" | "system" | "attachment" | "tool_use" | "tool_result" => {
-                let at = self.sessions.locate(object, is_prompt(object, &kind));
-                self.sessions.place(&mut record, &at);
+            _ if in_tree => {
                 self.tree_record(&mut record, object, &at);
                 self.sessions.complete(&mut record, &at, object);
             }
-            known if RECORD_TYPES.iter().any(|(name, _)| *name == known) => {
-                let at = self.sessions.locate(object, false);
-                self.sessions.place(&mut record, &at);
-            }
+            known if RECORD_TYPES.iter().any(|(name, _)| *name == known) => {}
             _ => {
-                let at = self.sessions.locate(object, false);
-                self.sessions.place(&mut record, &at);
                 record.kept = Kept::Opaque { why: format!("no record type of Claude Code: `{kind}`") };
                 let pairing = &mut self.sessions.get(&at).pairing;
                 generic::said(object, pairing, &mut record);
                 self.sessions.complete(&mut record, &at, object);
             }
+        }
+        if let Some(id) = &record.id {
+            self.sessions.saw(id, &at);
         }
         record
     }

@@ -8,9 +8,10 @@ mod items;
 
 use super::blocks::{Blocks, Pairing, first_word};
 use super::object::Object;
+use super::seen::hash;
 use super::{Item, Kept, Place, Record, Span, generic, time};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use wunderblock_core::event::{SessionOpened, TurnCompleted, UsageMeasured};
 use wunderblock_core::id::Scope;
 use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
@@ -63,7 +64,7 @@ const MAX_HELD_BYTES: u64 = 1 << 20;
 const MAX_SAID: usize = 16;
 
 /// The state of a file being read.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Codex {
     own: Option<Box<str>>,
     parent: Option<Box<str>>,
@@ -78,7 +79,10 @@ pub(super) struct Codex {
     pairing: Pairing,
     has_items: bool,
     events_only: bool,
+    /// No checkpoint is made while there are any.
+    #[serde(skip)]
     held: Vec<Record>,
+    #[serde(skip)]
     held_bytes: u64,
     said: VecDeque<u64>,
 }
@@ -86,6 +90,11 @@ pub(super) struct Codex {
 impl Codex {
     pub(super) fn session(&self) -> Option<&str> {
         self.own.as_deref()
+    }
+
+    /// Whether records are held back.
+    pub(super) fn holds(&self) -> bool {
+        !self.held.is_empty()
     }
 
     pub(super) fn read(&mut self, span: Span, object: &Object<'_>) -> Vec<Record> {
@@ -220,9 +229,9 @@ impl Codex {
             .and_then(|base| base.word("text"))
             .or_else(|| first_word(meta, &["base_instructions", "instructions"]));
         let Some(text) = text else { return };
-        let hash = Some(hash(&text));
-        if self.instructions != hash {
-            self.instructions = hash;
+        let read = Some(hash([&*text]));
+        if self.instructions != read {
+            self.instructions = read;
             let standing = Standing::Injected("base_instructions".into());
             push(record, Item::Message(Message::text(Role::System, String::from(text)).standing(standing)));
         }
@@ -313,7 +322,7 @@ impl Codex {
 
     fn usage(&mut self, event: &Object<'_>) -> Option<UsageMeasured> {
         let info = event.object("info")?;
-        let total = info.get("total_token_usage").map(|total| hash(total.get()));
+        let total = info.get("total_token_usage").map(|total| hash([total.get()]));
         if total.is_some() && total == self.total {
             return None;
         }
@@ -371,19 +380,16 @@ fn error_code(info: &str) -> Option<Box<str>> {
     }
 }
 
-fn hash(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
-}
-
 fn hash_said(message: &Message) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    message.role.hash(&mut hasher);
-    for part in &message.parts {
-        if let Part::Text { text, .. } = part {
-            text.inline().hash(&mut hasher);
-        }
-    }
-    hasher.finish()
+    let texts = message.parts.iter().filter_map(|part| match part {
+        Part::Text { text, .. } => text.inline(),
+        _ => None,
+    });
+    let role = match message.role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+    };
+    hash([role].into_iter().chain(texts))
 }

@@ -7,6 +7,7 @@ use super::blocks::{Blocks, Pairing, first, first_word};
 use super::elements::{self, List};
 use super::object::{Object, array, string};
 use super::{Item, Kept, Record, Span, time};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use wunderblock_core::event::SessionOpened;
 use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
@@ -44,8 +45,9 @@ const WRAPPERS: [&str; 6] = ["message", "data", "event", "payload", "item", "nod
 const MAX_GATHER: usize = 12;
 
 /// The state of a file of unknown JSON.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Generic {
+    #[serde(skip)]
     format: &'static str,
     pairing: Pairing,
     /// The file's own session has been opened.
@@ -55,6 +57,11 @@ pub(super) struct Generic {
 impl Generic {
     pub(super) fn new(format: &'static str) -> Self {
         Self { format, pairing: Pairing::default(), opened: false }
+    }
+
+    /// Completes a state read from a checkpoint.
+    pub(super) fn restored(self, format: &'static str) -> Self {
+        Self { format, ..self }
     }
 
     /// One line that is an object. `text` is its text.

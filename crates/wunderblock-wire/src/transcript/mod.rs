@@ -20,7 +20,7 @@ mod seen;
 mod time;
 
 pub use detect::{Unrecognised, detect};
-pub use reader::Reader;
+pub use reader::{Checkpoint, Reader};
 
 use wunderblock_core::event::{SessionOpened, TurnCompleted, UsageMeasured};
 use wunderblock_core::message::Message;

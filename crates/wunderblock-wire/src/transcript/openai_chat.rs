@@ -5,6 +5,7 @@ use super::elements;
 use super::generic;
 use super::object::{Object, quoted};
 use super::{Item, Kept, Record, Span, time};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use wunderblock_core::event::{SessionOpened, UsageMeasured};
 use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
@@ -22,7 +23,7 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
 ];
 
 /// The state of a log being read.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct OpenaiChat {
     pairing: Pairing,
     opened: bool,

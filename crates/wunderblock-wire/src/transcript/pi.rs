@@ -4,6 +4,7 @@ use super::blocks::{self, Blocks, Pairing, first_word};
 use super::object::Object;
 use super::seen::Seen;
 use super::{Item, Kept, Place, Record, Span, generic, time};
+use serde::{Deserialize, Serialize};
 use wunderblock_core::event::{SessionOpened, UsageMeasured};
 use wunderblock_core::id::Scope;
 use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
@@ -32,13 +33,15 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
 ];
 
 /// The state of a file being read.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Pi {
     own: Option<Box<str>>,
     version: Option<u64>,
     opened: bool,
     /// A message was said.
     begun: bool,
+    /// No part of a checkpoint: it grows with the file.
+    #[serde(skip)]
     seen: Seen,
     pairing: Pairing,
     /// How many records came so far: version 1 counts them where later versions have ids.
@@ -50,6 +53,20 @@ impl Pi {
         self.own.as_deref()
     }
 
+    /// The id of the earlier record by which a record is placed, if that one is unknown.
+    pub(super) fn unknown(&self, object: &Object<'_>) -> Option<Box<str>> {
+        let id = object.word("parentId").filter(|_| object.text("type").as_deref() != Some("session"))?;
+        (!self.knows(&id)).then_some(id)
+    }
+
+    pub(super) fn knows(&self, id: &str) -> bool {
+        self.seen.get(id).is_some()
+    }
+
+    pub(super) fn remind(&mut self, id: &str) {
+        self.seen.remind(id, 0);
+    }
+
     pub(super) fn read(&mut self, span: Span, object: &Object<'_>) -> Record {
         let kind = object.text("type").unwrap_or_default();
         let mut record = Record::bookkeeping(span, &kind);
@@ -59,6 +76,9 @@ impl Pi {
         } else {
             self.place(&mut record, object);
             self.entry(&mut record, object, &kind);
+        }
+        if let Some(id) = &record.id {
+            self.seen.insert(id, 0);
         }
         self.records += 1;
         self.complete(&mut record);
@@ -96,9 +116,6 @@ impl Pi {
             _ if object.has("parentId") && self.begun => Place::Root,
             _ => Place::Next,
         };
-        if let Some(id) = &record.id {
-            self.seen.insert(id, 0);
-        }
     }
 
     fn entry(&mut self, record: &mut Record, object: &Object<'_>, kind: &str) {

@@ -1,5 +1,9 @@
 //! Raw bytes to records: what all formats have in common.
 
+mod checkpoint;
+
+pub use checkpoint::Checkpoint;
+
 use super::aider::Aider;
 use super::claude_code::ClaudeCode;
 use super::codex::Codex;
@@ -8,6 +12,7 @@ use super::object::{self, Object};
 use super::openai_chat::OpenaiChat;
 use super::pi::Pi;
 use super::{Format, Record, Span, elements};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// The UTF-8 byte order mark.
@@ -19,13 +24,36 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// document, and a byte order mark.
 ///
 /// Its state does not grow with the texts read: per record of a format with native ids it keeps 13 bytes.
+///
+/// # Stopping and going on
+///
+/// [`Reader::checkpoint`] gives the state between two lines, without those 13 bytes per record, and
+/// [`Reader::restore`] makes a reader of it, in another process and years later if need be. The records of the lines
+/// before the checkpoint and those of the restored reader together are the records of the whole file, if the caller
+/// does four things:
+///
+/// 1. It makes the checkpoint between two lines that are complete, and before [`Reader::finish`].
+/// 2. It goes on at [`Checkpoint::resume`], or else with the line after the last one read, with the offsets and line
+///    numbers those lines have in the file. Records of [`Reader::finish`] that begin at `resume` or after it are
+///    replaced by what is read again.
+/// 3. Before each [`Reader::line`] it asks [`Reader::unknown`] which earlier records the line refers to, looks them
+///    up among the records before the checkpoint, and tells those that exist by [`Reader::remind`]. Every record with a
+///    [`Record::id`] counts, also those without items; of several with one id the last one in the file counts.
+/// 4. It detects the format of the grown file again: a file of few lines may show another format or
+///    [`Shape`](super::Shape) when there are more. A checkpoint is of use for the same format and for lines.
+///
+/// Where the reader cannot be restored, the file is read from its beginning, with the same result.
 #[derive(Debug)]
 pub struct Reader {
     format: Format,
     state: State,
+    /// Made from a checkpoint: there may be earlier records it does not know.
+    restored: bool,
+    /// A document was read, or the file's end: no line follows.
+    ended: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 enum State {
     ClaudeCode(Box<ClaudeCode>),
     Codex(Box<Codex>),
@@ -47,7 +75,7 @@ impl Reader {
             Format::Aider => State::Aider(Box::default()),
             Format::JsonLines | Format::JsonDocument => State::Generic(Generic::new(format.name())),
         };
-        Self { format, state }
+        Self { format, state, restored: false, ended: false }
     }
 
     /// The format it reads.
@@ -93,6 +121,7 @@ impl Reader {
 
     /// Reads a whole document.
     pub fn document(&mut self, bytes: &[u8]) -> Vec<Record> {
+        self.ended = true;
         let span = Span { offset: 0, len: bytes.len() as u64, line: 1 };
         if matches!(self.state, State::Aider(_)) {
             return self.each_line(bytes);
@@ -121,6 +150,7 @@ impl Reader {
 
     /// What was held back until the file's end.
     pub fn finish(&mut self) -> Vec<Record> {
+        self.ended = true;
         match &mut self.state {
             State::Codex(state) => state.finish(),
             State::Aider(state) => state.finish(),

@@ -353,7 +353,7 @@ impl Engine {
                 Answer::Events(rows) => events.extend(rows.into_iter().map(|row| (row.seq, row))),
                 Answer::Blobs(blobs) => {
                     for blob in blobs.into_iter().flatten() {
-                        texts.0.insert(blob.handle, codec::unpack_text(&blob.data)?);
+                        texts.0.insert(blob.handle, codec::unpack_body(&self.tenant.key, &blob)?);
                     }
                 }
                 Answer::Counts(found) => {
@@ -388,7 +388,7 @@ impl Engine {
             return Err(unexpected());
         };
         for blob in blobs.into_iter().flatten() {
-            texts.0.insert(blob.handle, codec::unpack_text(&blob.data)?);
+            texts.0.insert(blob.handle, codec::unpack_body(&self.tenant.key, &blob)?);
         }
         Ok(())
     }

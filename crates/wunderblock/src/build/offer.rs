@@ -321,6 +321,7 @@ fn state(sources: &Sources, view: &View, shelf: &Shelf<'_>, findings: &mut Vec<F
     let injection = |(name, text): (String, String)| Injection {
         section: Section::State,
         authority: Authority::of(Section::State),
+        from_stream: None,
         from_seq: Seq::START,
         body: shelf.pack(text),
         what: name.into(),

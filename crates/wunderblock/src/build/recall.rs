@@ -76,6 +76,7 @@ impl Engine {
         Ok(Some(Injection {
             section: Section::Recall,
             authority: Authority::Data,
+            from_stream: None,
             from_seq: Seq::START,
             body: Body::Blob { blob: handle, bytes: blob.bytes, lines },
             what: handle.to_string().into(),
@@ -108,6 +109,7 @@ impl Engine {
                 hits.push(Injection {
                     section: Section::Recall,
                     authority: Authority::Data,
+                    from_stream: None,
                     from_seq: row.seq,
                     body,
                     what: role_words(&said.message).into(),
@@ -176,6 +178,7 @@ fn mentioned(view: &View, name: &str) -> Option<Injection> {
             return Some(Injection {
                 section: Section::Recall,
                 authority: Authority::Data,
+                from_stream: None,
                 from_seq: entry.seq,
                 body: body.clone(),
                 what: plain(gist).into(),

@@ -82,6 +82,8 @@ impl Session {
         }
         let (Encoded { bytes: body, stem, .. }, erased) = self.rebuild(row.seq, &built).await?;
         let digest = blake3::hash(&body).to_hex().to_string();
+        // What was erased may have stood in the request as a part of a summary.
+        let erased = erased || digest != *built.digest && self.was_erased_after(row.seq).await?;
         if digest != *built.digest && !erased {
             let why = format!("its hash is {digest}, recorded was {}", built.digest);
             return Err(Error::Replay { at: row.seq, why });
@@ -97,6 +99,19 @@ impl Session {
             digest: built.digest.into(),
             erased,
         })
+    }
+
+    /// Whether anything has been erased since a position.
+    async fn was_erased_after(&self, seq: Seq) -> Result<bool, Error> {
+        let query = Query::Marked {
+            tenant: self.engine.tenant.no,
+            stream: self.id.clone(),
+            what: Marked::Kind("content.erased"),
+            to: Seq(i64::MAX.unsigned_abs()),
+            limit: 1,
+        };
+        let Answer::Events(rows) = self.engine.one(query).await? else { return Err(unexpected()) };
+        Ok(rows.first().is_some_and(|receipt| receipt.seq > seq))
     }
 
     async fn rebuild(&self, seq: Seq, built: &ContextBuilt) -> Result<(Encoded, bool), Error> {

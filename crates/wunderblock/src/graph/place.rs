@@ -29,7 +29,7 @@ impl Engine {
         let Answer::Named(named) = named else { return Err(unexpected()) };
         match named {
             None => Err(Error::NoHandle(address.handle)),
-            Some(Named::Source(_)) => Err(Error::Address(format!(
+            Some(Named::Source(..)) => Err(Error::Address(format!(
                 "{0} is an imported file, which has no summaries; `wunderblock read {0}` gives its bytes",
                 address.handle
             ))),

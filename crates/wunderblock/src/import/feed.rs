@@ -1,25 +1,27 @@
 //! Turns records into events and commits them in batches, with the raw bytes beside them.
 
-mod batch;
-
-use super::Imported;
-use super::tree::{Branch, SessionTree};
-use crate::engine::{Engine, unexpected};
+use super::batch::Sent;
+use super::bytes::RawBytes;
+use super::claim::Claim;
+use super::known::Known;
+use super::place::Placed;
+use super::saved::{Saved, SavedTree};
+use super::tree::{Point, SessionTree};
+use super::{Imported, session::Belongs};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits::{IMPORT_BATCH_BYTES, IMPORT_BATCH_CHUNKS, IMPORT_BATCH_EVENTS, SOURCE_CHUNK};
-use crate::store::{SourceInfo, SourceNo, Write, Written, codec};
-use batch::{Chunk, Sent};
-use std::collections::HashMap;
+use crate::store::codec::{record_key, revision_handle};
+use crate::store::{PackedEvent, Write};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use wunderblock_core::event::{
-    Fact, MessageAppended, NewEvent, SessionCompacted, SessionForked, SessionOpened, Source, SubagentSpawned,
-};
+use wunderblock_core::event::{Fact, MessageAppended, NewEvent, SessionCompacted, Source, SubagentSpawned};
 use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::message::{Body, Dialect, Message, Part, Role, Standing};
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_wire::transcript::{Format, Item, Kept, Place, Reader, Record};
 
-/// How many warnings an import lists.
+/// Maximum number of warnings an import lists.
 pub const MAX_WARNINGS: usize = 20;
 
 /// Records at a file's beginning that wait for one that names the session: titles and settings come first in some.
@@ -28,86 +30,76 @@ const HELD: usize = 64;
 const HELD_BYTES: usize = 256 << 10;
 
 /// Events of one branch, waiting to be committed.
-struct Waiting {
-    session: usize,
-    branch: usize,
-    events: Vec<NewEvent>,
+pub(super) struct Waiting {
+    pub(super) session: usize,
+    pub(super) branch: usize,
+    pub(super) events: Vec<NewEvent>,
+    /// Records that end with an event: the event's number here, the hash of the record's id.
+    pub(super) records: Vec<(usize, i64)>,
+}
+
+impl Waiting {
+    /// Gives packed events the records that end with them.
+    pub(super) fn name_records(&self, events: &mut [PackedEvent]) {
+        for (index, record) in &self.records {
+            if let Some(event) = events.get_mut(*index) {
+                event.records.push(*record);
+            }
+        }
+    }
+
+    /// The events from a number on.
+    pub(super) fn split_off(&mut self, at: usize) -> Self {
+        let events = self.events.split_off(at);
+        let later = self.records.iter().filter(|(index, _)| *index >= at);
+        let records = later.map(|(index, record)| (index - at, *record)).collect();
+        self.records.retain(|(index, _)| *index < at);
+        Self { session: self.session, branch: self.branch, events, records }
+    }
 }
 
 /// An import under way.
 pub(super) struct Feed<'e> {
-    engine: &'e Engine,
-    path: PathBuf,
-    name: String,
-    format: Format,
-    source: SourceNo,
+    pub(super) engine: &'e Engine,
+    pub(super) path: PathBuf,
+    pub(super) name: String,
+    pub(super) format: Format,
+    pub(super) claim: Claim,
     handle: Handle,
-    revision: u32,
-    shared: u64,
-    hasher: blake3::Hasher,
-    chunk: Vec<u8>,
-    read: u64,
-    chunks: Vec<Chunk>,
-    sent: Option<Sent<'e>>,
-    sessions: Vec<SessionTree>,
-    by_name: HashMap<Box<str>, usize>,
-    own: Option<usize>,
+    pub(super) bytes: RawBytes,
+    pub(super) sent: Option<Sent<'e>>,
+    pub(super) sessions: Vec<SessionTree>,
+    pub(super) by_name: HashMap<Box<str>, Belongs>,
+    pub(super) own: Option<usize>,
     held: Vec<(Record, Vec<u8>)>,
-    waiting: Vec<Waiting>,
-    waiting_events: usize,
-    waiting_bytes: u64,
-    newest: Millis,
+    pub(super) waiting: Vec<Waiting>,
+    pub(super) waiting_events: usize,
+    pub(super) waiting_bytes: u64,
+    /// Records without events: the stream, hashes of their ids and the positions they follow.
+    pub(super) notes: Vec<(StreamId, Vec<(i64, Seq)>)>,
+    /// What of the records at hand is in the ledger.
+    pub(super) known: Known,
+    /// Records that were erased, by session.
+    pub(super) erased: HashMap<String, HashSet<String>>,
+    pub(super) newest: Millis,
     unlisted: u64,
-    done: Imported,
+    pub(super) done: Imported,
 }
 
 impl<'e> Feed<'e> {
-    pub(super) async fn begin(
+    pub(super) fn begin(
         engine: &'e Engine,
         (path, name, format): (&Path, &str, Format),
-        shared: u64,
-        old: Option<&SourceInfo>,
-    ) -> Result<Self, Error> {
-        // A revision shares whole bytes with the one before; without a complete one there is nothing to share.
-        let shared = if old.is_some_and(|old| old.revision > 0) { shared } else { 0 };
-        let handle = engine.source_handle(path);
-        let write = Write::Source {
-            tenant: engine.tenant.no,
-            key: path.to_string_lossy().into_owned(),
-            handle,
-            format: format.name().to_owned(),
-            shared,
-            at: engine.now(),
-        };
-        let Some(Written::Source(source, revision)) = engine.storage.commit(vec![write]).await?.pop() else {
-            return Err(unexpected());
-        };
-        let done = Imported {
-            path: path.to_owned(),
-            format,
-            sessions: Vec::new(),
-            bytes: 0,
-            unchanged: false,
-            records: 0,
-            appended: 0,
-            duplicates: 0,
-            opaque_bytes: 0,
-            broken: 0,
-            warnings: Vec::new(),
-        };
-        Ok(Self {
+        claim: Claim,
+    ) -> Self {
+        Self {
             engine,
             path: path.to_owned(),
             name: name.to_owned(),
             format,
-            source,
-            handle,
-            revision,
-            shared,
-            hasher: blake3::Hasher::new(),
-            chunk: Vec::with_capacity(SOURCE_CHUNK),
-            read: 0,
-            chunks: Vec::new(),
+            handle: engine.source_handle(path),
+            bytes: RawBytes::new(0, claim.len),
+            claim,
             sent: None,
             sessions: Vec::new(),
             by_name: HashMap::new(),
@@ -116,43 +108,53 @@ impl<'e> Feed<'e> {
             waiting: Vec::new(),
             waiting_events: 0,
             waiting_bytes: 0,
+            notes: Vec::new(),
+            known: Known::default(),
+            erased: HashMap::new(),
             newest: Millis(0),
             unlisted: 0,
-            done,
-        })
+            done: Imported::of(path, format),
+        }
     }
 
     pub(super) fn reader(&self) -> Reader {
         super::reader(self.format, &self.name)
     }
 
-    /// Takes in the file's next bytes. Those the revision before has are not stored again.
-    pub(super) fn raw(&mut self, bytes: &[u8]) {
-        self.hasher.update(bytes);
-        let skip =
-            usize::try_from(self.shared.saturating_sub(self.read)).unwrap_or(usize::MAX).min(bytes.len());
-        self.read += bytes.len() as u64;
-        let mut rest = bytes.get(skip..).unwrap_or_default();
-        while !rest.is_empty() {
-            let (now, later) = rest.split_at(rest.len().min(SOURCE_CHUNK - self.chunk.len()));
-            self.chunk.extend_from_slice(now);
-            rest = later;
-            if self.chunk.len() == SOURCE_CHUNK {
-                self.cut_chunk(self.read - rest.len() as u64);
-            }
-        }
+    /// Says where in the file reading begins.
+    pub(super) fn start(&mut self, at: u64) {
+        self.bytes = RawBytes::new(at, self.claim.len);
     }
 
-    fn cut_chunk(&mut self, end: u64) {
-        if self.chunk.is_empty() {
-            return;
+    /// Takes in the file's next bytes.
+    pub(super) fn raw(&mut self, bytes: &[u8]) {
+        self.bytes.push(bytes);
+    }
+
+    pub(super) fn blank(&mut self, from: u64, to: u64) {
+        self.bytes.blank(from, to);
+    }
+
+    /// Stores bytes up to an offset, whatever their records say.
+    pub(super) async fn store(&mut self, to: u64) -> Result<(), Error> {
+        self.bytes.release(to);
+        if self.bytes.chunks.len() >= IMPORT_BATCH_CHUNKS { self.flush().await } else { Ok(()) }
+    }
+
+    /// Ends a line: its bytes can be stored, unless the reader holds some of their records back.
+    pub(super) async fn end_line(&mut self, reader: &Reader) -> Result<(), Error> {
+        if self.held.is_empty() && self.bytes.waiting() >= SOURCE_CHUNK {
+            let checkpoint = reader.checkpoint();
+            let read = self.bytes.read();
+            self.bytes.release(checkpoint.map_or(0, |checkpoint| checkpoint.resume.unwrap_or(read)));
         }
-        let len = self.chunk.len() as u64;
-        // A line of many chunks is not held in memory twice.
-        let is_packed = self.chunks.len() >= IMPORT_BATCH_CHUNKS;
-        let bytes = std::mem::replace(&mut self.chunk, Vec::with_capacity(SOURCE_CHUNK));
-        let bytes = if is_packed { codec::pack(&bytes) } else { bytes };
-        self.chunks.push(Chunk { offset: end - len, len, bytes, is_packed });
+        if self.waiting_events >= IMPORT_BATCH_EVENTS
+            || self.waiting_bytes >= IMPORT_BATCH_BYTES
+            || self.bytes.chunks.len() >= IMPORT_BATCH_CHUNKS
+        {
+            self.flush().await?;
+        }
+        Ok(())
     }
 
     /// Notes that the file ends within a record. Its bytes are kept; it is read when the rest of it is there.
@@ -162,6 +164,29 @@ impl<'e> Feed<'e> {
             self.path.display()
         );
         self.warn(text);
+    }
+
+    /// The record of a line that is too long to be parsed: it says where the bytes are.
+    pub(super) fn long_record(&self, offset: u64, len: u64, line: u64) -> Record {
+        let handle = revision_handle(&self.engine.tenant.key, self.handle, self.claim.revision);
+        let text = format!(
+            "⟨a record of {len} bytes, too long to be parsed: read {handle} --bytes {offset}-{}⟩",
+            offset + len
+        );
+        let message = Message::new(Role::User, vec![Part::text(text)]);
+        Record {
+            offset,
+            len,
+            line,
+            session: None,
+            parent_session: None,
+            place: Place::Next,
+            id: None,
+            at: None,
+            kind: "long".into(),
+            items: vec![Item::Message(message.standing(Standing::Aside("long record".into())))],
+            kept: Kept::Opaque { why: format!("a record of {len} bytes, too long to be parsed") },
+        }
     }
 
     /// Takes in a record. `bytes` are those that were read at `base`.
@@ -200,41 +225,69 @@ impl<'e> Feed<'e> {
     async fn take(&mut self, record: Record, reader: &Reader, raw: &[u8]) -> Result<(), Error> {
         self.done.records += 1;
         self.account(&record);
-        let session = self.session(&record, reader).await?;
-        self.place(session, &record).await?;
-        let at = record.at.unwrap_or(self.newest);
-        self.newest = self.newest.max(at);
-        let source = Source::Import {
-            source: self.handle,
-            revision: self.revision,
-            offset: record.offset,
-            len: record.len,
+        let Some(session) = self.session(&record, reader).await? else {
+            self.forget(&record);
+            return Ok(());
         };
         let name = record.id.clone().unwrap_or_else(|| format!("r{}", record.offset).into());
-        let mut items = record.items;
+        if self.is_erased(session, &name) {
+            self.forget(&record);
+            return Ok(());
+        }
+        let at = record.at.unwrap_or(self.newest);
+        self.newest = self.newest.max(at);
+        let mut items = record.items.clone();
         if items.is_empty() {
             items.extend(kept_item(&record.kept, raw));
         }
         // Opening is no event of a record, and which record opens a session changes when the file is rewritten.
         items.retain(|item| !matches!(item, Item::Opened(_)));
+        let there = match self.place(session, (&record, &name, &items), at).await? {
+            Placed::New => None,
+            Placed::There(seq) => Some(seq),
+            Placed::Beside(place) => {
+                if let Some(id) = &record.id {
+                    self.name_record_at(session, record_key(id), place);
+                }
+                return Ok(());
+            }
+            Placed::Elsewhere => return Ok(()),
+        };
+        let source = Source::Import {
+            source: self.handle,
+            revision: self.claim.revision,
+            offset: record.offset,
+            len: record.len,
+        };
         for (number, item) in items.into_iter().enumerate() {
-            let id = if number == 0 { name.to_string() } else { format!("{name}#{number}") };
+            let id = event_id(&name, number)?;
             if let Some(fact) = self.fact(session, item).await? {
-                let id = EventId::new(id.clone())
-                    .or_else(|_| EventId::new(blake3::hash(id.as_bytes()).to_hex().to_string()))?;
-                self.push(session, NewEvent { id, at, source: source.clone(), fact });
+                self.push(session, NewEvent { id, at, source: source.clone(), fact }, there);
             }
         }
-        if let (Some(id), Some(tree)) = (&record.id, self.sessions.get_mut(session)) {
-            tree.remember(id);
-        }
-        if self.waiting_events >= IMPORT_BATCH_EVENTS
-            || self.waiting_bytes >= IMPORT_BATCH_BYTES
-            || self.chunks.len() >= IMPORT_BATCH_CHUNKS
-        {
-            self.flush().await?;
+        if let Some(id) = &record.id {
+            self.name_record(session, record_key(id));
         }
         Ok(())
+    }
+
+    /// Keeps a record's place and nothing of what it says.
+    fn forget(&mut self, record: &Record) {
+        self.done.erased += 1;
+        self.bytes.blank(record.offset, record.offset + record.len);
+    }
+
+    fn is_erased(&self, session: usize, record: &str) -> bool {
+        let name = self.sessions.get(session).map(|tree| &tree.name);
+        name.and_then(|name| self.erased.get(name)).is_some_and(|erased| erased.contains(record))
+    }
+
+    /// Whether a record without an id, of the file's own session, was erased.
+    pub(super) fn is_erased_at(&self, offset: u64) -> bool {
+        match self.own {
+            Some(own) => self.is_erased(own, &format!("r{offset}")),
+            None => self.by_name.values().any(|belongs| *belongs == Belongs::Erased),
+        }
     }
 
     fn account(&mut self, record: &Record) {
@@ -251,167 +304,11 @@ impl<'e> Feed<'e> {
         self.warn(text);
     }
 
-    fn warn(&mut self, text: String) {
+    pub(super) fn warn(&mut self, text: String) {
         if self.done.warnings.len() < MAX_WARNINGS {
             self.done.warnings.push(text);
         } else {
             self.unlisted += 1;
-        }
-    }
-
-    /// The session a record belongs to; opens it with the first record.
-    async fn session(&mut self, record: &Record, reader: &Reader) -> Result<usize, Error> {
-        let key: Box<str> = record.session.clone().unwrap_or_default();
-        if let Some(index) = self.by_name.get(&key) {
-            return Ok(*index);
-        }
-        let wish = match &record.session {
-            Some(name) => name.to_string(),
-            None => reader.session().map_or_else(|| self.fallback_name(), ToOwned::to_owned),
-        };
-        let own = record.session.is_none();
-        let stream = self.free_name(&wish, own).await?;
-        let mut opened =
-            SessionOpened { format: Some(self.format.name().into()), ..SessionOpened::default() };
-        for item in &record.items {
-            if let Item::Opened(said) = item {
-                opened = SessionOpened { format: Some(self.format.name().into()), ..said.clone() };
-            }
-        }
-        opened.parent = record.parent_session.as_ref().and_then(|name| StreamId::new(name.to_string()).ok());
-        let at = record.at.unwrap_or(self.newest);
-        // What the format tells of a session may grow with the file; the ledger keeps what it was first told.
-        let seq = match self.engine.info(&stream).await? {
-            Some(_) => Seq(1),
-            None => {
-                let writes = self.engine.opening(&stream, opened, (at, Some(self.source)))?;
-                self.engine.storage.commit(writes).await?;
-                self.done.appended += 1;
-                Seq(1)
-            }
-        };
-        self.sessions.push(SessionTree::new(stream, seq));
-        let index = self.sessions.len() - 1;
-        if own {
-            self.own = Some(index);
-        }
-        self.by_name.insert(key, index);
-        Ok(index)
-    }
-
-    fn fallback_name(&self) -> String {
-        let stem = Path::new(&self.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        let clean: String = stem
-            .unwrap_or_default()
-            .chars()
-            .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
-            .take(48)
-            .collect();
-        format!("{clean}-{}", self.path_mark())
-    }
-
-    fn path_mark(&self) -> String {
-        blake3::hash(self.path.to_string_lossy().as_bytes()).to_hex().chars().take(8).collect()
-    }
-
-    /// A session id no other source has taken. Formats without ids of their own get the path's mark.
-    async fn free_name(&self, wish: &str, own: bool) -> Result<StreamId, Error> {
-        let generic = !own && self.format == Format::OpenaiChat
-            || wish.starts_with("chat-")
-            || wish.starts_with("line-");
-        let wish = if generic { format!("{}-{wish}", self.fallback_name()) } else { wish.to_owned() };
-        let first = StreamId::new(wish.clone())
-            .or_else(|_| StreamId::new(format!("session-{}", blake3::hash(wish.as_bytes()).to_hex())))?;
-        match self.engine.info(&first).await? {
-            Some(info) if info.source != Some(self.source) => {
-                Ok(StreamId::new(format!("{first}@{}", self.path_mark()))?)
-            }
-            _ => Ok(first),
-        }
-    }
-
-    /// Moves to the branch a record belongs to; begins one where it forks.
-    async fn place(&mut self, session: usize, record: &Record) -> Result<(), Error> {
-        let Some(tree) = self.sessions.get_mut(session) else { return Ok(()) };
-        let place = match &record.place {
-            Place::Next => return Ok(()),
-            Place::After(id) => match tree.place(id) {
-                Some(place) => place,
-                None => {
-                    let text = format!(
-                        "{}:{}: follows record {id}, which is not in the file; taken to follow the one before it",
-                        self.path.display(),
-                        record.line
-                    );
-                    self.warn(text);
-                    return Ok(());
-                }
-            },
-            Place::Root => (0, 0),
-            Place::RolledBack { turns } => match tree.before_turns(*turns) {
-                Some(place) => place,
-                None => return Ok(()),
-            },
-        };
-        if tree.is_tip(place) {
-            tree.current = place.0;
-            return Ok(());
-        }
-        // Bookkeeping does not fork anything: nothing of it is in a branch.
-        if record.items.is_empty() && record.kept == Kept::Bookkeeping {
-            return Ok(());
-        }
-        self.fork(session, place, record.at).await
-    }
-
-    async fn fork(&mut self, session: usize, place: (usize, usize), at: Option<Millis>) -> Result<(), Error> {
-        self.arrive().await?;
-        let Some(tree) = self.sessions.get_mut(session) else { return Ok(()) };
-        let (Some(at_seq), Some(parent)) = (tree.seq(place), tree.branches.get(place.0)) else {
-            return Ok(());
-        };
-        let forked = SessionForked { parent: parent.stream.clone(), at_seq };
-        let compacted = parent.compacted.min(at_seq);
-        let turns = Vec::new();
-        let (name, known) = self.branch_name(session, &forked).await?;
-        if !known {
-            let scope = self.engine.info(&forked.parent).await?.map(|info| info.scope).unwrap_or_default();
-            let at = at.unwrap_or(self.newest);
-            let writes = self.engine.forking(&name, forked, (at, Some(self.source), scope))?;
-            self.engine.storage.commit(writes).await?;
-            self.done.appended += 1;
-        }
-        let Some(tree) = self.sessions.get_mut(session) else { return Ok(()) };
-        tree.branches.push(Branch {
-            stream: name,
-            seqs: Vec::new(),
-            count: 0,
-            fork: Some(place),
-            turns,
-            opened: at_seq.next(),
-            compacted,
-        });
-        tree.current = tree.branches.len() - 1;
-        Ok(())
-    }
-
-    /// The name of a branch, and whether it is there. In a file that was rewritten, branches may begin elsewhere than
-    /// those that have their names.
-    async fn branch_name(
-        &mut self,
-        session: usize,
-        forked: &SessionForked,
-    ) -> Result<(StreamId, bool), Error> {
-        loop {
-            let Some(tree) = self.sessions.get_mut(session) else { return Err(unexpected()) };
-            let name = StreamId::new(tree.next_name())?;
-            let Some(info) = self.engine.info(&name).await? else { return Ok((name, false)) };
-            let begins =
-                info.fork.as_ref().is_some_and(|(of, at)| (of, *at) == (&forked.parent, forked.at_seq));
-            if begins && info.source == Some(self.source) {
-                return Ok((name, true));
-            }
-            tree.pass_over();
         }
     }
 
@@ -429,13 +326,11 @@ impl<'e> Feed<'e> {
             Item::Compacted { before, summary, trigger, tokens_before } => {
                 // Its range is told in positions, so what came before must have some.
                 self.arrive().await?;
+                let kept = before.as_deref().and_then(|id| self.place_of(session, id));
                 let Some(tree) = self.sessions.get_mut(session) else { return Ok(None) };
-                let kept =
-                    before.as_deref().and_then(|id| tree.place(id)).filter(|place| place.0 == tree.current);
-                let count = tree.branch().map_or(0, |branch| branch.count);
-                let to_place =
-                    kept.map_or((tree.current, count), |(branch, count)| (branch, count.saturating_sub(1)));
-                let to_seq = tree.seq(to_place).unwrap_or(Seq(1));
+                let kept = kept.filter(|place| place.0 == tree.current).and_then(|place| tree.seq(place));
+                let last = tree.seq(tree.last());
+                let to_seq = kept.map(Seq::prev).or(last).unwrap_or(Seq(1));
                 let Some(branch) = tree.branch_mut() else { return Ok(None) };
                 let from_seq = branch.compacted.next().min(to_seq);
                 branch.compacted = to_seq;
@@ -449,47 +344,133 @@ impl<'e> Feed<'e> {
         }))
     }
 
-    fn push(&mut self, session: usize, event: NewEvent) {
+    /// Gives an event to the current branch. `there`: where its record stands already.
+    fn push(&mut self, session: usize, event: NewEvent, there: Option<Seq>) {
         let Some(tree) = self.sessions.get_mut(session) else { return };
         let index = tree.current;
         let Some(branch) = tree.branch_mut() else { return };
         branch.count += 1;
-        if matches!(&event.fact, Fact::MessageAppended(said) if said.message.is_user_turn()) {
-            branch.turns.push(branch.count - 1);
+        let before = branch.last;
+        branch.last = there.map_or(Point::Nth(branch.count), Point::Seq);
+        if let Fact::MessageAppended(said) = &event.fact {
+            if said.message.is_user_turn() {
+                branch.turns.push(before);
+            }
+            if there.is_none() && !matches!(said.message.standing, Standing::Aside(_)) {
+                branch.tip = branch.last;
+            }
         }
         self.waiting_events += 1;
         self.waiting_bytes += event.fact.bodies().into_iter().map(|body| body.bytes().0).sum::<u64>();
         match self.waiting.last_mut().filter(|last| last.session == session && last.branch == index) {
             Some(last) => last.events.push(event),
-            None => self.waiting.push(Waiting { session, branch: index, events: vec![event] }),
+            None => self.waiting.push(Waiting {
+                session,
+                branch: index,
+                events: vec![event],
+                records: Vec::new(),
+            }),
         }
     }
 
-    pub(super) async fn finish(mut self) -> Result<Imported, Error> {
-        self.cut_chunk(self.read);
+    /// Notes that a record ends where its branch ends now.
+    fn name_record(&mut self, session: usize, record: i64) {
+        if let Some(place) = self.sessions.get(session).map(SessionTree::last) {
+            self.name_record_at(session, record, place);
+        }
+    }
+
+    fn name_record_at(&mut self, session: usize, record: i64, place: (usize, Point)) {
+        let Some(tree) = self.sessions.get_mut(session) else { return };
+        tree.remember(record, place);
+        let stream = tree.branches.get(place.0).map(|branch| branch.stream.clone());
+        let there = stream.zip(tree.seq(place));
+        if let (Point::Seq(_), Some((stream, seq))) = (place.1, there.clone()) {
+            self.note_record(stream, record, seq);
+            return;
+        }
+        let own = |waiting: &&mut Waiting| (waiting.session, waiting.branch) == (session, place.0);
+        match self.waiting.iter_mut().rev().find(own) {
+            Some(waiting) => waiting.records.push((waiting.events.len().saturating_sub(1), record)),
+            None => {
+                // Its event has arrived.
+                if let Some((stream, seq)) = there {
+                    self.note_record(stream, record, seq);
+                }
+            }
+        }
+    }
+
+    fn note_record(&mut self, stream: StreamId, record: i64, seq: Seq) {
+        match self.notes.last_mut().filter(|(last, _)| *last == stream) {
+            Some((_, records)) => records.push((record, seq)),
+            None => self.notes.push((stream, vec![(record, seq)])),
+        }
+    }
+
+    /// The state to be kept, if all of it is committed once `finish` has been called.
+    pub(super) fn saved(&self, at: u64, line: u64, reader: Vec<u8>) -> Saved {
+        Saved {
+            at,
+            line,
+            newest: self.newest,
+            own: self.own,
+            sessions: Vec::new(),
+            samples: Vec::new(),
+            reader,
+        }
+    }
+
+    /// Commits what is left and says that the revision is whole. `saved` lacks the sessions.
+    pub(super) async fn finish(
+        &mut self,
+        saved: Option<Saved>,
+        modified: Option<i64>,
+    ) -> Result<Imported, Error> {
+        self.open_kin().await?;
+        self.bytes.release(u64::MAX);
+        self.bytes.end();
         self.arrive().await?;
-        let mut writes = vec![Write::SourceEnd {
-            source: self.source,
-            len: self.read,
-            hash: *self.hasher.finalize().as_bytes(),
-        }];
         let own = self.own.or_else(|| (!self.sessions.is_empty()).then_some(0));
         let leaf = own.and_then(|own| self.sessions.get(own)).and_then(SessionTree::branch);
-        if let Some(leaf) = leaf {
-            self.done.sessions.push(leaf.stream.clone());
-            writes.push(Write::SourceLeaf { source: self.source, stream: leaf.stream.clone() });
-        }
-        self.engine.storage.commit(writes).await?;
+        let leaf = leaf.map(|leaf| leaf.stream.clone());
+        let reader = saved.and_then(|saved| Saved { sessions: self.trees()?, ..saved }.encode());
+        let write = Write::Whole {
+            source: self.claim.source,
+            revision: self.claim.revision,
+            token: self.claim.token.clone(),
+            modified,
+            reader,
+            leaf: leaf.clone(),
+        };
+        self.engine.storage.commit(vec![write]).await?;
+        self.done.sessions.extend(leaf);
         let others = self.sessions.iter().enumerate().filter(|(index, _)| Some(*index) != own);
-        let others: Vec<StreamId> =
-            others.filter_map(|(_, tree)| Some(tree.branch()?.stream.clone())).collect();
+        let others = others.filter_map(|(_, tree)| Some(tree.branch()?.stream.clone()));
         self.done.sessions.extend(others);
-        self.done.bytes = self.read;
+        self.done.bytes = self.bytes.read();
         if self.unlisted > 0 {
             self.done.warnings.push(format!("and {} more", self.unlisted));
         }
-        Ok(self.done)
+        Ok(self.done.clone())
     }
+
+    /// The sessions as they are kept; none where one of them was erased, since it has no tree.
+    fn trees(&self) -> Option<Vec<SavedTree>> {
+        let mut trees: Vec<Option<SavedTree>> = self.sessions.iter().map(|_| None).collect();
+        for (key, belongs) in &self.by_name {
+            let Belongs::To(index) = belongs else { return None };
+            *trees.get_mut(*index)? = Some(SavedTree::of(key, self.sessions.get(*index)?)?);
+        }
+        trees.into_iter().collect()
+    }
+}
+
+/// The id of a record's n-th event.
+pub(super) fn event_id(record: &str, number: usize) -> Result<EventId, Error> {
+    let id = if number == 0 { record.to_owned() } else { format!("{record}#{number}") };
+    Ok(EventId::new(id.clone())
+        .or_else(|_| EventId::new(blake3::hash(id.as_bytes()).to_hex().to_string()))?)
 }
 
 /// The raw bytes of a record, if they are among those at hand.

@@ -1,29 +1,43 @@
 //! Importing transcripts: raw bytes into a source, records into events, branches into forks.
 //!
 //! ```text
-//! file ─ chunks ─────────────────────────────► source (verbatim, for export and proof)
-//!   └─ lines ─ wire::Reader ─► Record ─ Tree ─► events of a stream per branch
+//! file ─ change ─ claim ─ lines ─ wire::Reader ─► Record ─ place ─ Tree ─► events of a stream per branch
+//!                           └──────────────────────────────────────────► chunks (verbatim, for export and proof)
 //! ```
-//! A file that was imported before is compared with what is kept of it: what is the same at its beginning is not stored
-//! again, and events that are there already are recognised by their ids. So importing twice changes nothing, and a file
-//! that grew adds what is new.
+//! A file that was imported before is compared with what is kept of it. One that grew goes on where the last import
+//! stopped; one that was rewritten is a new revision with bytes of its own. Records that are there already are known by
+//! their ids, whichever file they came from. One import at a time writes a file; another one waits for it.
 
+mod batch;
+mod bytes;
+mod change;
+mod claim;
 mod feed;
+mod known;
+mod lines;
+mod place;
+mod saved;
+mod session;
 mod tree;
 
 pub use feed::MAX_WARNINGS;
+pub(crate) use session::session_name;
 
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
-use crate::limits::{MAX_DOCUMENT, SOURCE_CHUNK};
-use crate::store::codec::{self, name_handle};
-use crate::store::{Answer, Query, SourceBy, SourceInfo};
+use crate::limits::{IMPORT_ATTEMPTS, IMPORT_POLL, IMPORT_WAIT, MAX_DOCUMENT};
+use crate::store::codec::name_handle;
+use crate::store::{Answer, Query, SourceBy, SourceInfo, StoreError};
+use change::Change;
+use claim::Claim;
 use feed::Feed;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use saved::Saved;
+use std::fs::{File, Metadata};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 use wunderblock_core::id::StreamId;
-use wunderblock_wire::transcript::{Format, Kept, Reader, Shape, detect};
+use wunderblock_wire::transcript::{Format, Reader, Shape, detect};
 
 /// What an import did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +58,8 @@ pub struct Imported {
     pub appended: u64,
     /// Events that were there before.
     pub duplicates: u64,
+    /// Records that were erased before and are not stored again.
+    pub erased: u64,
     /// Bytes of records of unknown shape, broken ones included.
     pub opaque_bytes: u64,
     /// Records that could not be read at all.
@@ -52,11 +68,28 @@ pub struct Imported {
     pub warnings: Vec<String>,
 }
 
-/// How far an import has come.
+/// How far an import has come: bytes read, bytes in all. While another import of the file is waited for, 0 is read.
 pub type OnBytes<'a> = &'a mut dyn FnMut(u64, u64);
 
+/// A file that is being imported.
+struct Opened<'p> {
+    path: &'p Path,
+    name: String,
+    file: File,
+    meta: Metadata,
+    /// Whether no other import of it is alive.
+    locked: bool,
+}
+
+/// How an import is done.
+#[derive(Clone, Copy)]
+struct How {
+    format: Option<Format>,
+    verify: bool,
+}
+
 impl Engine {
-    /// Imports one transcript file.
+    /// Imports one transcript file. Where another import of it is under way, this one waits.
     ///
     /// # Errors
     /// When the file cannot be read or is no transcript, or the ledger cannot be written.
@@ -66,103 +99,176 @@ impl Engine {
         format: Option<Format>,
         progress: OnBytes<'_>,
     ) -> Result<Imported, Error> {
+        self.import_file(path, How { format, verify: false }, progress).await
+    }
+
+    /// The same; the file is compared whole with what is kept of it, even if it looks unchanged or only grown.
+    ///
+    /// # Errors
+    /// As [`Engine::import`].
+    pub async fn verify_import(
+        &self,
+        path: &Path,
+        format: Option<Format>,
+        progress: OnBytes<'_>,
+    ) -> Result<Imported, Error> {
+        self.import_file(path, How { format, verify: true }, progress).await
+    }
+
+    async fn import_file(&self, path: &Path, how: How, progress: OnBytes<'_>) -> Result<Imported, Error> {
         let path = path.canonicalize().map_err(|error| file_error(path, &error))?;
-        let mut file = File::open(&path).map_err(|error| file_error(&path, &error))?;
-        let meta = file.metadata().map_err(|error| file_error(&path, &error))?;
-        if !meta.is_file() {
-            return Err(refused(&path, "it is not a file; give a transcript, or a folder of them"));
+        let mut attempts = 0;
+        let mut waiting: Option<(u64, Instant)> = None;
+        loop {
+            let meta = path.metadata().map_err(|error| file_error(&path, &error))?;
+            if !meta.is_file() {
+                return Err(refused(&path, "it is not a file; give a transcript, or a folder of them"));
+            }
+            let old = self.source(&path).await?;
+            if let Some(old) = old.as_ref().filter(|old| !how.verify && change::is_same(old, &meta)) {
+                return self.unchanged(&path, old);
+            }
+            let file = File::open(&path).map_err(|error| file_error(&path, &error))?;
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let locked = claim::lock(&file);
+            let mut opened = Opened { path: &path, name, file, meta, locked };
+            match self.import_once(&mut opened, old.as_ref(), how, progress).await {
+                Err(Error::Store(StoreError::Held { .. })) => {
+                    // As long as the other import moves on, it is waited for.
+                    let len = old.as_ref().map_or(0, |old| old.revision.len);
+                    let since = waiting.filter(|(before, _)| *before == len).map(|(_, since)| since);
+                    let since = since.unwrap_or_else(Instant::now);
+                    waiting = Some((len, since));
+                    if since.elapsed() > IMPORT_WAIT {
+                        return Err(Error::Store(StoreError::Held { until: self.now() }));
+                    }
+                    progress(0, opened.meta.len());
+                    drop(opened);
+                    std::thread::sleep(IMPORT_POLL);
+                }
+                // Another import has done some of it; what is left is looked at again.
+                Err(Error::Store(StoreError::Disowned | StoreError::SourceMoved))
+                    if attempts < IMPORT_ATTEMPTS =>
+                {
+                    attempts += 1;
+                }
+                other => return other,
+            }
         }
-        let head = read_head(&mut file, &path)?;
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let format = match format {
+    }
+
+    async fn import_once(
+        &self,
+        opened: &mut Opened<'_>,
+        old: Option<&SourceInfo>,
+        how: How,
+        progress: OnBytes<'_>,
+    ) -> Result<Imported, Error> {
+        let path = opened.path;
+        let change = match old {
+            Some(old) => self.change(old, (&mut opened.file, path, &opened.meta), how.verify).await?,
+            None => Change::Rewritten,
+        };
+        if let Some(old) = old.filter(|_| change == Change::None) {
+            self.note_time(old, opened).await?;
+            return self.unchanged(path, old);
+        }
+        let head = read_head(&mut opened.file, path)?;
+        let format = match how.format {
             Some(format) => format,
-            None => detect(&name, &head).map_err(|no| refused(&path, &no.to_string()))?,
+            None => detect(&opened.name, &head).map_err(|no| refused(path, &no.to_string()))?,
         };
-        let old = self.source(&path).await?;
-        let len = meta.len();
-        let shared = match &old {
-            Some(old) => self.shared(old, &mut file, &path, len).await?,
-            None => 0,
-        };
-        if let Some(old) = old.as_ref().filter(|old| old.revision > 0 && shared == len && old.len == len) {
-            return self.unchanged(&path, format, old).await;
-        }
         let is_document = format.shape(&head) == Shape::Document;
-        if is_document && len > MAX_DOCUMENT {
+        if is_document && opened.meta.len() > MAX_DOCUMENT {
+            let len = opened.meta.len();
             let why = format!(
                 "a single document of {len} bytes; documents are read whole, up to {MAX_DOCUMENT}. Line formats have no limit: convert it to JSON lines"
             );
-            return Err(refused(&path, &why));
+            return Err(refused(path, &why));
         }
-        let mut feed = Feed::begin(self, (&path, &name, format), shared, old.as_ref()).await?;
-        if is_document {
-            document(&mut feed, &mut file, &path).await?;
-        } else {
-            // Comparing it with what is kept has read some of it.
-            file.seek(SeekFrom::Start(0)).map_err(|error| file_error(&path, &error))?;
-            lines(&mut feed, file, (&path, len), progress).await?;
+        // Another format reads other records: those of the old one stay with the old revision.
+        let grown = old.filter(|old| change == Change::Grown && old.revision.format == format.name());
+        let newest = old.map_or(0, |old| old.revision.no);
+        let grow = grown.map(|old| (old.revision.no, old.revision.len));
+        let claim = self.claim((path, format.name()), grow, (newest, opened.locked)).await?;
+        let saved = grown.and_then(|old| old.revision.reader.as_deref()).and_then(Saved::decode);
+        let mut feed = Feed::begin(self, (path, &opened.name, format), claim);
+        let done = match is_document {
+            true => lines::document(&mut feed, opened).await,
+            false => lines::lines(&mut feed, opened, saved, progress).await,
+        };
+        let done = match done {
+            Ok(saved) => feed.finish(saved, change::modified(&opened.meta)).await,
+            Err(error) => Err(error),
+        };
+        if done.is_err() {
+            self.give_back(&feed.claim).await;
         }
-        let imported = feed.finish().await?;
-        progress(len, len);
+        let imported = done?;
+        progress(opened.meta.len(), opened.meta.len());
         Ok(imported)
     }
 
-    /// The source a path was imported as.
+    /// Notes the time of a file that was compared whole and found unchanged, so that it need not be the next time.
+    async fn note_time(&self, old: &SourceInfo, opened: &Opened<'_>) -> Result<(), Error> {
+        let modified = change::modified(&opened.meta);
+        if modified.is_none() || modified == old.revision.modified || old.revision.owner.is_some() {
+            return Ok(());
+        }
+        let revision = &old.revision;
+        let grow = Some((revision.no, revision.len));
+        let Ok(claim) = self.claim((opened.path, &revision.format), grow, (revision.no, false)).await else {
+            return Ok(());
+        };
+        let Claim { source, revision: number, token, .. } = claim;
+        let reader = revision.reader.clone();
+        let write =
+            crate::store::Write::Whole { source, revision: number, token, modified, reader, leaf: None };
+        self.storage.commit(vec![write]).await?;
+        Ok(())
+    }
+
+    /// The source a path was imported as, with its newest revision.
     pub(crate) async fn source(&self, path: &Path) -> Result<Option<SourceInfo>, Error> {
-        let key = path.to_string_lossy().into_owned();
-        match self.one(Query::Source { tenant: self.tenant.no, by: SourceBy::Key(key) }).await? {
-            Answer::Source(info) => Ok(info),
+        let by = SourceBy::Key(path.to_string_lossy().into_owned());
+        match self.one(Query::Source { tenant: self.tenant.no, by, revision: None }).await? {
+            Answer::Source(info) => Ok(info.map(|info| *info)),
             _ => Err(unexpected()),
         }
     }
 
-    /// How many bytes at the beginning of a file are those of its newest imported revision.
-    async fn shared(&self, old: &SourceInfo, file: &mut File, path: &Path, len: u64) -> Result<u64, Error> {
-        let mut shared = 0;
-        while shared < old.len.min(len) {
-            let query = Query::Chunks { source: old.no, from: shared, to: old.len, limit: 8 };
-            let Answer::Chunks(chunks) = self.one(query).await? else { return Err(unexpected()) };
-            if chunks.is_empty() {
-                break;
-            }
-            for chunk in chunks {
-                let bytes = codec::unpack(&chunk.data)?;
-                let kept = bytes.get(..usize::try_from(chunk.len).unwrap_or(usize::MAX)).unwrap_or(&bytes);
-                let kept = kept
-                    .get(usize::try_from(shared - chunk.offset).unwrap_or(usize::MAX)..)
-                    .unwrap_or_default();
-                let mut now = vec![0; kept.len()];
-                file.seek(SeekFrom::Start(shared)).map_err(|error| file_error(path, &error))?;
-                let read = read_full(file, &mut now).map_err(|error| file_error(path, &error))?;
-                let same = kept.iter().zip(now.iter().take(read)).take_while(|(a, b)| a == b).count();
-                shared += same as u64;
-                if same < kept.len() {
-                    return Ok(shared);
-                }
-            }
-        }
-        Ok(shared)
-    }
-
-    async fn unchanged(&self, path: &Path, format: Format, old: &SourceInfo) -> Result<Imported, Error> {
+    fn unchanged(&self, path: &Path, old: &SourceInfo) -> Result<Imported, Error> {
+        let format = Format::from_name(&old.revision.format);
         Ok(Imported {
-            path: path.to_owned(),
-            format,
-            sessions: old.leaf.clone().into_iter().collect(),
-            bytes: old.len,
+            sessions: old.revision.leaf.clone().into_iter().collect(),
+            bytes: old.revision.len,
             unchanged: true,
-            records: 0,
-            appended: 0,
-            duplicates: 0,
-            opaque_bytes: 0,
-            broken: 0,
-            warnings: Vec::new(),
+            ..Imported::of(path, format.ok_or_else(|| refused(path, "its format is not known any more"))?)
         })
     }
 
     /// The handle of an imported source.
     pub(crate) fn source_handle(&self, path: &Path) -> wunderblock_core::id::Handle {
         name_handle(&self.tenant.key, "source", &path.to_string_lossy())
+    }
+}
+
+impl Imported {
+    fn of(path: &Path, format: Format) -> Self {
+        Self {
+            path: path.to_owned(),
+            format,
+            sessions: Vec::new(),
+            bytes: 0,
+            unchanged: false,
+            records: 0,
+            appended: 0,
+            duplicates: 0,
+            erased: 0,
+            opaque_bytes: 0,
+            broken: 0,
+            warnings: Vec::new(),
+        }
     }
 }
 
@@ -196,6 +302,7 @@ pub fn transcripts(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 }
 
 fn read_head(file: &mut File, path: &Path) -> Result<Vec<u8>, Error> {
+    file.seek(SeekFrom::Start(0)).map_err(|error| file_error(path, &error))?;
     let mut head = vec![0; 64 << 10];
     let read = read_full(file, &mut head).map_err(|error| file_error(path, &error))?;
     head.truncate(read);
@@ -214,65 +321,6 @@ fn read_full(file: &mut File, buffer: &mut [u8]) -> std::io::Result<usize> {
         }
     }
     Ok(filled)
-}
-
-async fn document(feed: &mut Feed<'_>, file: &mut File, path: &Path) -> Result<(), Error> {
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(0)).map_err(|error| file_error(path, &error))?;
-    file.read_to_end(&mut bytes).map_err(|error| file_error(path, &error))?;
-    feed.raw(&bytes);
-    let mut reader = feed.reader();
-    let mut records = reader.document(&bytes);
-    records.extend(reader.finish());
-    for record in records {
-        feed.record(record, &reader, &bytes, 0).await?;
-    }
-    feed.let_in(&reader).await
-}
-
-async fn lines(
-    feed: &mut Feed<'_>,
-    file: File,
-    (path, len): (&Path, u64),
-    progress: OnBytes<'_>,
-) -> Result<(), Error> {
-    let mut input = BufReader::with_capacity(SOURCE_CHUNK, file);
-    let mut reader = feed.reader();
-    let (mut offset, mut number) = (0u64, 0u64);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = input.read_until(b'\n', &mut line).map_err(|error| file_error(path, &error))?;
-        if read == 0 {
-            break;
-        }
-        number += 1;
-        feed.raw(&line);
-        let bare = strip_end(&line);
-        let records = reader.line(offset, number, bare);
-        // Whoever writes the file may be in the middle of its last line.
-        let is_whole = line.ends_with(b"\n");
-        for record in records {
-            if !is_whole && matches!(record.kept, Kept::Broken { .. }) && record.offset >= offset {
-                feed.unfinished(number);
-                continue;
-            }
-            feed.record(record, &reader, bare, offset).await?;
-        }
-        offset += read as u64;
-        if number.is_multiple_of(512) {
-            progress(offset.min(len), len);
-        }
-    }
-    for record in reader.finish() {
-        feed.record(record, &reader, &[], offset).await?;
-    }
-    feed.let_in(&reader).await
-}
-
-fn strip_end(line: &[u8]) -> &[u8] {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 fn file_error(path: &Path, error: &std::io::Error) -> Error {

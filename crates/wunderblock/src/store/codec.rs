@@ -4,17 +4,20 @@
 //! readable in twenty years with nothing but a SQLite shell; bodies of [`INLINE_MAX`] bytes and more stand beside it as
 //! compressed blobs. What a caller's id commits to is the content, bodies included, whatever was moved where.
 
-use super::{Mark, PackedBlob, PackedEvent, StoredEvent};
+use super::{Chunk, Facets, Mark, PackedBlob, PackedChunk, PackedEvent, StoredEvent};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 use wunderblock_core::event::{Event, Fact, NewEvent, Source};
 use wunderblock_core::id::{Handle, StreamId, TenantId};
-use wunderblock_core::message::{Body, Part, Role, count_lines};
+use wunderblock_core::message::{Body, Part, Role, Standing, count_lines};
 use wunderblock_core::units::Bytes;
 
 /// The version of the records this program writes. It reads this one and all before it.
 pub const VERSION: u32 = 1;
+/// The version of what a record's proof is made over. 1: kind and content, as format 1 wrote it; of a message in a
+/// provider's form that is every field of the line. 2: kind and content, without the line's own `id`, `at` and `session`.
+pub const COVERS: u32 = 2;
 /// Bodies shorter than this stay in their record.
 pub const INLINE_MAX: usize = 512;
 /// Compressing is the largest part of an import's work. Level 3 takes half as long again and makes a ledger 5 % smaller
@@ -41,6 +44,9 @@ pub enum CodecError {
     /// A body's compressed bytes are damaged.
     #[error("a body cannot be unpacked: {0}")]
     Unpack(String),
+    /// The record or bytes are not what was written.
+    #[error("{0} is not what was written: its checksum differs")]
+    Altered(String),
     /// The caller named a body instead of giving it.
     #[error("a new event must carry its texts; it names the body {0} instead")]
     NamedBody(Handle),
@@ -143,6 +149,65 @@ pub fn unpack_text(data: &[u8]) -> Result<String, CodecError> {
     String::from_utf8(unpack(data)?).map_err(|_| CodecError::Unpack("it is not UTF-8".to_owned()))
 }
 
+/// The checksum of bytes: the first 64 bits of their BLAKE3. It finds damage, not forgery.
+#[must_use]
+pub fn checksum(parts: &[&[u8]]) -> i64 {
+    let mut hasher = blake3::Hasher::new();
+    parts.iter().for_each(|part| {
+        hasher.update(part);
+    });
+    i64::from_be_bytes(first(hasher.finalize().as_bytes()))
+}
+
+fn first(hash: &[u8; 32]) -> [u8; 8] {
+    std::array::from_fn(|index| hash.get(index).copied().unwrap_or_default())
+}
+
+/// A hash of a transcript record's own id, by which it is found in any session.
+#[must_use]
+pub fn record_key(id: &str) -> i64 {
+    checksum(&[id.as_bytes()])
+}
+
+/// Bytes of a source as a stored chunk.
+#[must_use]
+pub fn pack_chunk(offset: u64, bytes: &[u8]) -> PackedChunk {
+    PackedChunk { offset, len: bytes.len() as u64, data: pack(bytes), checksum: checksum(&[bytes]) }
+}
+
+/// The bytes of a chunk.
+///
+/// # Errors
+/// When they are damaged or not what was written.
+pub fn unpack_chunk(chunk: &Chunk) -> Result<Vec<u8>, CodecError> {
+    let bytes = unpack(&chunk.data)?;
+    match chunk.checksum {
+        Some(stated) if stated != checksum(&[&bytes]) => {
+            Err(CodecError::Altered(format!("a part of an original, from byte {}", chunk.offset)))
+        }
+        _ => Ok(bytes),
+    }
+}
+
+/// The text of a stored body.
+///
+/// # Errors
+/// When it is damaged or not what was written.
+pub fn unpack_body(key: &[u8; 32], blob: &PackedBlob) -> Result<String, CodecError> {
+    let text = unpack_text(&blob.data)?;
+    if body_hash(key, text.as_bytes()) == blob.hash {
+        Ok(text)
+    } else {
+        Err(CodecError::Altered(format!("the body {}", blob.handle)))
+    }
+}
+
+/// The handle of a source's revision.
+#[must_use]
+pub fn revision_handle(key: &[u8; 32], source: Handle, revision: u32) -> Handle {
+    name_handle(key, "revision", &format!("{source}:{revision}"))
+}
+
 /// The tenant-keyed hash of a body.
 #[must_use]
 pub fn body_hash(key: &[u8; 32], text: &[u8]) -> [u8; 32] {
@@ -160,8 +225,7 @@ pub fn name_handle(key: &[u8; 32], domain: &str, name: &str) -> Handle {
 /// The handle of a hash: its first 64 bits.
 #[must_use]
 pub fn handle(hash: &[u8; 32]) -> Handle {
-    let first: [u8; 8] = std::array::from_fn(|index| hash.get(index).copied().unwrap_or_default());
-    Handle(u64::from_be_bytes(first))
+    Handle(u64::from_be_bytes(first(hash)))
 }
 
 /// What is stored in place of a content hash: it tells nothing once the salt is gone.
@@ -190,24 +254,53 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
     }
     let content = content_hash(&fact)?;
     let text = fact.bodies().into_iter().map(Body::bytes).sum();
+    let facets = facets(&fact);
     let mut blobs = Vec::new();
     fact.on_demand_mut().into_iter().for_each(|body| move_out(key, body, (0, &mut blobs)));
     fact.bodies_mut().into_iter().for_each(|body| move_out(key, body, (INLINE_MAX, &mut blobs)));
+    let origin = match source {
+        Source::Live => None,
+        other => Some(json(&other)?),
+    };
+    let payload = encode(&fact)?;
     Ok(PackedEvent {
         id,
         at,
         kind: fact.kind(),
         mark: mark(&fact),
-        origin: match source {
-            Source::Live => None,
-            other => Some(json(&other)?),
-        },
-        payload: encode(&fact)?,
+        checksum: checksum(&[&payload, origin.as_deref().unwrap_or_default()]),
+        origin,
+        payload,
         content,
         salt,
         blobs,
         text,
+        facets,
+        records: Vec::new(),
     })
+}
+
+/// What a fact can be filtered by. What stands beside the conversation has no role in it.
+fn facets(fact: &Fact) -> Facets {
+    let Fact::MessageAppended(said) = fact else { return Facets::default() };
+    let message = &said.message;
+    let call = message.parts.iter().find_map(|part| match part {
+        Part::ToolCall { name, input, .. } => Some((name.clone(), input.inline().and_then(path_of))),
+        _ => None,
+    });
+    let (tool, path) = call.unzip();
+    let role = (!matches!(message.standing, Standing::Aside(_))).then_some(message.role);
+    Facets { role, tool, path: path.flatten() }
+}
+
+/// The file that a tool call is about, by the names agents give that argument.
+fn path_of(input: &str) -> Option<Box<str>> {
+    #[derive(serde::Deserialize)]
+    struct Input {
+        #[serde(alias = "path", alias = "notebook_path", alias = "filePath", alias = "absolute_path")]
+        file_path: Option<Box<str>>,
+    }
+    serde_json::from_str::<Input>(input).ok()?.file_path
 }
 
 /// Moves a body of at least so many bytes into a blob.
@@ -342,6 +435,11 @@ pub fn decode(kind: &str, version: u32, payload: &[u8]) -> Result<Fact, CodecErr
 /// # Errors
 /// When the record is damaged.
 pub fn event(tenant: &TenantId, stream: &StreamId, row: &StoredEvent) -> Result<Event, CodecError> {
+    if let (Some(stated), Some(payload)) = (row.checksum, &row.payload)
+        && stated != checksum(&[payload, row.origin.as_deref().unwrap_or_default()])
+    {
+        return Err(CodecError::Altered(format!("position {} of `{stream}`", row.seq)));
+    }
     let source = match &row.origin {
         None => Source::Live,
         Some(bytes) => serde_json::from_slice(bytes)

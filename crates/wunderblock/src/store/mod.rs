@@ -13,18 +13,18 @@ mod write;
 
 pub use query::{Answer, Marked, Order, Query, SourceBy};
 pub use row::{
-    BodyCount, Chunk, Lease, Named, SegmentInfo, SourceInfo, SourceNo, StoredEvent, StreamInfo, StreamNo,
-    Stretch, TallyRow, Tenant, TenantNo,
+    BodyCount, Chunk, Erasure, KnownEvent, Lease, Named, Owner, RevisionInfo, SegmentInfo, SourceInfo,
+    SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo,
 };
 pub use write::{
-    Appended, Mark, Opening, PackedBlob, PackedEvent, PackedSegment, REPEATED_MIN, Reach, SourceSpan, Write,
-    Written,
+    Appended, Begin, Facets, Mark, Opening, PackedBlob, PackedChunk, PackedEvent, PackedSegment,
+    REPEATED_MIN, Reach, SourceSpan, Write, Written,
 };
 
 use std::future::Future;
 use std::pin::Pin;
 use wunderblock_core::id::{EventId, Handle, StreamId};
-use wunderblock_core::units::Seq;
+use wunderblock_core::units::{Millis, Seq};
 
 /// What a port method returns.
 pub type Answering<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
@@ -72,6 +72,18 @@ pub enum StoreError {
     /// Two different bodies have the same 64-bit handle.
     #[error("two different bodies have the handle {0}; the second was not stored")]
     HandleTaken(Handle),
+    /// Another import is writing the same file.
+    #[error("another import of the same file is under way")]
+    Held {
+        /// Until when it holds the file, unless it goes on.
+        until: Millis,
+    },
+    /// Another import has taken the file over.
+    #[error("another import of the same file has taken over")]
+    Disowned,
+    /// The file's newest revision is not what the caller saw.
+    #[error("another import has changed what is kept of the file")]
+    SourceMoved,
     /// Somebody else holds the database.
     #[error("the database is locked by another process")]
     Locked,

@@ -1,11 +1,11 @@
 //! What a store is asked, and what it answers.
 
 use super::row::{
-    BodyCount, Chunk, Lease, Named, SegmentInfo, SourceInfo, SourceNo, StoredEvent, StreamInfo, StreamNo,
-    Stretch, TallyRow, Tenant, TenantNo,
+    BodyCount, Chunk, Erasure, KnownEvent, Lease, Named, SegmentInfo, SourceInfo, SourceNo, StoredEvent,
+    StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo,
 };
 use super::write::PackedBlob;
-use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
 
 /// Which way to read.
@@ -25,6 +25,8 @@ pub enum Query {
         /// Its name.
         name: String,
     },
+    /// The names of all tenants, in the order in which they came. Answers [`Answer::Tenants`].
+    Tenants,
     /// One stream. Answers [`Answer::Stream`].
     Stream {
         /// Whose.
@@ -36,9 +38,9 @@ pub enum Query {
     Streams {
         /// Whose.
         tenant: TenantNo,
-        /// Only those whose id begins so.
-        prefix: String,
-        /// At most so many.
+        /// Which of them.
+        filter: StreamFilter,
+        /// Maximum number of streams.
         limit: u64,
     },
     /// The streams that share history with one, itself first, then what it forked from. Answers [`Answer::Lineage`].
@@ -128,23 +130,72 @@ pub enum Query {
         /// At most so many.
         limit: u64,
     },
-    /// A source. Answers [`Answer::Source`].
+    /// A revision of a source. Answers [`Answer::Source`].
     Source {
         /// Whose.
         tenant: TenantNo,
         /// By path or number.
         by: SourceBy,
+        /// Which revision; `None`: the newest.
+        revision: Option<u32>,
     },
-    /// Chunks of a source's newest revision that overlap a range of bytes. Answers [`Answer::Chunks`].
+    /// The revisions a stream was read from, the newest link last. Answers [`Answer::Sources`].
+    SourcesOf {
+        /// Whose.
+        tenant: TenantNo,
+        /// The stream.
+        stream: StreamId,
+    },
+    /// The streams that were read from a source, or from one revision of it. Answers [`Answer::Streams`].
+    ReadFrom {
+        /// Whose.
+        tenant: TenantNo,
+        /// The source.
+        source: SourceNo,
+        /// Which revision; `None`: any.
+        revision: Option<u32>,
+    },
+    /// All sources, the newest revision of each, by number. Answers [`Answer::Sources`].
+    Sources {
+        /// Whose.
+        tenant: TenantNo,
+    },
+    /// Chunks of a revision that overlap a range of bytes. Answers [`Answer::Chunks`].
     Chunks {
         /// The source.
         source: SourceNo,
+        /// The revision.
+        revision: u32,
         /// First byte.
         from: u64,
         /// One past the last byte.
         to: u64,
-        /// At most so many.
+        /// Maximum number of chunks.
         limit: u64,
+    },
+    /// Where records of transcripts stand, by hashes of their own ids: for each hash the streams that hold it and the
+    /// last position of the record in each. Answers [`Answer::Places`].
+    Records {
+        /// Whose.
+        tenant: TenantNo,
+        /// The hashes.
+        records: Vec<i64>,
+    },
+    /// Events of a stream, or of what it continues, by their ids. Answers [`Answer::Known`].
+    Ids {
+        /// Whose.
+        tenant: TenantNo,
+        /// Which stream.
+        stream: StreamId,
+        /// The ids.
+        ids: Vec<EventId>,
+    },
+    /// What was erased of sessions. Answers [`Answer::Erasures`].
+    Erasures {
+        /// Whose.
+        tenant: TenantNo,
+        /// The sessions, by the agent's own id.
+        sessions: Vec<String>,
     },
     /// Streams by their numbers, in the order of these; those that are not there are left out. Answers
     /// [`Answer::Streams`].
@@ -213,6 +264,8 @@ pub enum SourceBy {
 pub enum Answer {
     /// See [`Query::Tenant`].
     Tenant(Option<Tenant>),
+    /// See [`Query::Tenants`].
+    Tenants(Vec<String>),
     /// See [`Query::Stream`].
     Stream(Option<Box<StreamInfo>>),
     /// See [`Query::Streams`].
@@ -232,7 +285,15 @@ pub enum Answer {
     /// See [`Query::Holders`].
     Holders(Vec<(StreamNo, Seq)>),
     /// See [`Query::Source`].
-    Source(Option<SourceInfo>),
+    Source(Option<Box<SourceInfo>>),
+    /// See [`Query::SourcesOf`].
+    Sources(Vec<SourceInfo>),
+    /// See [`Query::Records`].
+    Places(Vec<Vec<(StreamId, Seq)>>),
+    /// See [`Query::Ids`].
+    Known(Vec<Option<KnownEvent>>),
+    /// See [`Query::Erasures`].
+    Erasures(Vec<Erasure>),
     /// See [`Query::Chunks`].
     Chunks(Vec<Chunk>),
     /// See [`Query::Lease`].

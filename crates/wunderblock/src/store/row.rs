@@ -1,6 +1,6 @@
 //! What a store holds, row by row.
 
-use wunderblock_core::id::{EventId, Handle, StreamId};
+use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// A tenant's number in the store.
@@ -54,10 +54,12 @@ pub struct StreamInfo {
     pub fork: Option<(StreamId, Seq)>,
     /// The session it is a sub-agent's of.
     pub parent: Option<StreamId>,
-    /// The scope, encoded.
-    pub scope: Vec<u8>,
-    /// The imported source.
-    pub source: Option<SourceNo>,
+    /// Whose it is.
+    pub scope: Scope,
+    /// The imported source and the revision of it that the stream was last read from.
+    pub source: Option<(SourceNo, u32)>,
+    /// Whether an import of it has not reached its end.
+    pub unfinished: bool,
     /// When it was opened.
     pub opened_at: Millis,
     /// When its newest event happened.
@@ -68,6 +70,8 @@ pub struct StreamInfo {
     pub text: Bytes,
     /// The user's first turn.
     pub first_user: Option<Seq>,
+    /// The newest message that is part of the conversation; where there is none, where the stream begins.
+    pub said: Seq,
     /// How far tokens are counted.
     pub counted: Seq,
     /// How far the text is indexed.
@@ -95,6 +99,8 @@ pub struct StoredEvent {
     pub payload: Option<Vec<u8>>,
     /// Salt and commitment, for `doctor`.
     pub proof: Option<([u8; 16], [u8; 32])>,
+    /// Checksum of payload and origin; `None` in records of format 1 and in erased ones.
+    pub checksum: Option<i64>,
     /// What was counted of its bodies, where that was asked for and has been done.
     pub counts: Vec<(Handle, BodyCount)>,
 }
@@ -130,31 +136,60 @@ pub enum Named {
     Blob,
     /// A stream.
     Stream(StreamId),
-    /// An imported source.
-    Source(SourceNo),
+    /// An imported source: its newest revision, or the one that is named.
+    Source(SourceNo, Option<u32>),
 }
 
-/// What is known of a source.
+/// A source, and one revision of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceInfo {
     /// Its number.
     pub no: SourceNo,
-    /// Its handle.
+    /// Its handle: that of its newest revision.
     pub handle: Handle,
     /// Its path.
     pub key: String,
+    /// The revision.
+    pub revision: RevisionInfo,
+}
+
+/// What is known of a revision: the bytes a path had from one rewriting to the next. A file that only grew is still the
+/// same revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RevisionInfo {
+    /// Its number, from 1.
+    pub no: u32,
+    /// Its own handle.
+    pub handle: Handle,
     /// The format's name.
     pub format: String,
-    /// The newest complete revision, from 1; 0 when none is.
-    pub revision: u32,
-    /// The length of that revision.
+    /// How many of its first bytes are those of the revision before; only in revisions of format 1.
+    pub shared: u64,
+    /// How many bytes are kept.
     pub len: u64,
-    /// BLAKE3 of that revision.
-    pub hash: [u8; 32],
-    /// Whether bytes of it were erased, so that the hash no longer holds.
-    pub erased: bool,
-    /// The session its own id means.
+    /// Whether the import has reached the file's end. Otherwise it is under way, or was cut short.
+    pub whole: bool,
+    /// Who is writing it.
+    pub owner: Option<Owner>,
+    /// BLAKE3 of all its bytes; only in revisions of format 1, whose chunks have no checksums.
+    pub hash: Option<[u8; 32]>,
+    /// Ranges of it that stand for erased bytes: first byte, one past the last.
+    pub erased: Vec<(u64, u64)>,
+    /// The session the file's own id means.
     pub leaf: Option<StreamId>,
+    /// When the file was last modified, in nanoseconds since 1970, as far as that can be relied on.
+    pub modified: Option<i64>,
+    /// What is needed to read on where the import stopped, encoded.
+    pub reader: Option<Vec<u8>>,
+}
+
+/// Who is writing a revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// A name no other writer has.
+    pub token: String,
+    /// Until when, unless it is renewed. Every write renews it.
+    pub until: Millis,
 }
 
 /// A part of a source.
@@ -162,10 +197,43 @@ pub struct SourceInfo {
 pub struct Chunk {
     /// Its first byte's offset in the source.
     pub offset: u64,
-    /// How many bytes of it belong to the newest revision.
+    /// How many bytes of it belong to the revision.
     pub len: u64,
     /// The bytes, packed; may hold more than `len`.
     pub data: Vec<u8>,
+    /// Checksum of the unpacked bytes; `None` in chunks of format 1.
+    pub checksum: Option<i64>,
+}
+
+/// An event with an id, as far as one is told by [`super::Query::Ids`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownEvent {
+    /// Its position.
+    pub seq: Seq,
+    /// Salt and commitment; `None` once erased.
+    pub proof: Option<([u8; 16], [u8; 32])>,
+}
+
+/// The coordinates of something that was erased: never content, nor a hash of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Erasure {
+    /// The session, by the agent's own id.
+    pub session: String,
+    /// A record's own id; `None`: the whole session.
+    pub record: Option<String>,
+}
+
+/// Which sessions are listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StreamFilter {
+    /// Only those whose id begins so.
+    pub prefix: String,
+    /// Only those of this project.
+    pub project: Option<String>,
+    /// Only those of this agent.
+    pub agent: Option<String>,
+    /// Only those with an event at or after this time.
+    pub since: Option<Millis>,
 }
 
 /// Who holds a piece of work. See [`super::Write::Claim`].

@@ -1,7 +1,8 @@
 //! What a store is asked to make durable, and what it answers.
 
-use super::row::{BodyCount, Lease, SourceNo, StreamInfo, StreamNo, Tenant, TenantNo};
-use wunderblock_core::id::{EventId, Handle, StreamId};
+use super::row::{BodyCount, Erasure, Lease, Owner, SourceNo, StreamInfo, StreamNo, Tenant, TenantNo};
+use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
+use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// A body ready to be stored.
@@ -54,6 +55,23 @@ pub struct PackedEvent {
     pub blobs: Vec<PackedBlob>,
     /// The length of all its texts.
     pub text: Bytes,
+    /// Checksum of payload and origin, proved at every read.
+    pub checksum: i64,
+    /// What it can be filtered by.
+    pub facets: Facets,
+    /// Hashes of the ids of transcript records that end with it: its own, and those that say nothing and follow it.
+    pub records: Vec<i64>,
+}
+
+/// What events can be filtered by, besides time and kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facets {
+    /// Who spoke, of messages that are part of the conversation.
+    pub role: Option<Role>,
+    /// The tool of its first call.
+    pub tool: Option<Box<str>>,
+    /// The file that call is about.
+    pub path: Option<Box<str>>,
 }
 
 /// How a stream begins.
@@ -93,10 +111,8 @@ pub enum Write {
         handle: Handle,
         /// How it begins.
         opening: Opening,
-        /// The scope, encoded.
-        scope: Vec<u8>,
-        /// The imported source it came from.
-        source: Option<SourceNo>,
+        /// Whose it is.
+        scope: Scope,
         /// When.
         at: Millis,
     },
@@ -114,7 +130,9 @@ pub enum Write {
         /// What.
         events: Vec<PackedEvent>,
     },
-    /// Begins a source or a new revision of it. Answers [`Written::Source`].
+    /// Takes a source's revision to write it: begins a new one, or goes on with the newest. Answers
+    /// [`Written::Source`]. Refused with [`super::StoreError::Held`] while another owner writes the newest revision, and
+    /// with [`super::StoreError::SourceMoved`] where the newest is not what the caller saw.
     Source {
         /// Whose.
         tenant: TenantNo,
@@ -124,37 +142,82 @@ pub enum Write {
         handle: Handle,
         /// The format's name.
         format: String,
-        /// How many bytes at its beginning are those of the revision before.
-        shared: u64,
-        /// When.
-        at: Millis,
+        /// Which revision.
+        begin: Begin,
+        /// Who writes it from now on.
+        owner: Owner,
+        /// What the time is. A store has no clock of its own.
+        now: Millis,
+        /// Whether the caller knows that the present owner is dead.
+        takes_over: bool,
     },
-    /// Adds bytes to a source's newest revision.
-    Chunk {
+    /// Adds bytes to a revision. Refused with [`super::StoreError::Disowned`] where somebody else owns it, and with
+    /// [`super::StoreError::SourceMoved`] where it does not end at `from`.
+    Extend {
         /// The source.
         source: SourceNo,
-        /// The first byte's offset.
-        offset: u64,
-        /// How many bytes.
-        len: u64,
-        /// The bytes, packed.
-        data: Vec<u8>,
+        /// The revision.
+        revision: u32,
+        /// Who writes.
+        owner: Owner,
+        /// How long the revision is before.
+        from: u64,
+        /// The bytes, in order, without gaps.
+        chunks: Vec<PackedChunk>,
+        /// Ranges of them that stand for erased bytes: first byte, one past the last.
+        erased: Vec<(u64, u64)>,
     },
-    /// Marks a source's newest revision complete.
-    SourceEnd {
+    /// Says that a revision is whole, and gives it back. Refused as [`Write::Extend`].
+    Whole {
         /// The source.
         source: SourceNo,
-        /// Its length.
-        len: u64,
-        /// BLAKE3 of all its bytes.
-        hash: [u8; 32],
+        /// The revision.
+        revision: u32,
+        /// Who writes.
+        token: String,
+        /// When the file was last modified.
+        modified: Option<i64>,
+        /// What is needed to read on, encoded.
+        reader: Option<Vec<u8>>,
+        /// The session the file's own id means.
+        leaf: Option<StreamId>,
     },
-    /// Says which session a source's own id means.
-    SourceLeaf {
+    /// Gives a revision back that is not whole. Where somebody else owns it, nothing happens.
+    Disown {
         /// The source.
         source: SourceNo,
-        /// The session.
+        /// The revision.
+        revision: u32,
+        /// Who wrote.
+        token: String,
+    },
+    /// Notes that a stream was read from a revision.
+    Link {
+        /// Whose.
+        tenant: TenantNo,
+        /// The stream.
         stream: StreamId,
+        /// The source.
+        source: SourceNo,
+        /// The revision.
+        revision: u32,
+    },
+    /// Notes where records stand that made no event: after which position of which stream.
+    Records {
+        /// Whose.
+        tenant: TenantNo,
+        /// The stream.
+        stream: StreamId,
+        /// Hash of the record's id, and the position.
+        records: Vec<(i64, Seq)>,
+    },
+    /// Gives a revision of format 1 bytes of its own for those it shares with the one before, so that erasing from one
+    /// does not touch the other.
+    Unshare {
+        /// The source.
+        source: SourceNo,
+        /// The revision.
+        revision: u32,
     },
     /// Stores what was counted. Derived.
     Counts {
@@ -223,14 +286,47 @@ pub enum Write {
         stream: StreamId,
         /// The positions, in this stream or those it continues.
         seqs: Vec<Seq>,
-        /// Bytes of sources to overwrite, and with them the same bytes where they stand again in other revisions of the
-        /// source, if they are at least [`REPEATED_MIN`] and not all of it (`u64::MAX`).
+        /// Bytes of sources to overwrite, each as its revision has them.
         spans: Vec<SourceSpan>,
+        /// What is not to come back by another import.
+        erasures: Vec<Erasure>,
     },
 }
 
-/// How long a record is at least that is looked for in other revisions when it is erased. Shorter ones say nothing, and
-/// stand everywhere.
+/// Which revision of a source is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// A new one after the newest, which is this one; 0 where the source is new.
+    New {
+        /// The newest revision there is.
+        after: u32,
+        /// The new revision's handle.
+        handle: Handle,
+    },
+    /// The newest, which is this one and this long.
+    Grow {
+        /// Its number.
+        revision: u32,
+        /// How many bytes it has.
+        len: u64,
+    },
+}
+
+/// Bytes of a source, ready to be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackedChunk {
+    /// The first byte's offset.
+    pub offset: u64,
+    /// How many bytes.
+    pub len: u64,
+    /// The bytes, packed.
+    pub data: Vec<u8>,
+    /// Checksum of the bytes before they were packed.
+    pub checksum: i64,
+}
+
+/// Minimum length of a record that is looked for in other places when it is erased, in bytes. Shorter ones say nothing,
+/// and stand everywhere.
 pub const REPEATED_MIN: u64 = 24;
 
 /// How much of a stream a segment of the index adds.

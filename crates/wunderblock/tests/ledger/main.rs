@@ -12,6 +12,7 @@ mod care;
 mod history;
 mod live;
 mod promises;
+mod recorded;
 mod road;
 mod scene;
 mod storage;

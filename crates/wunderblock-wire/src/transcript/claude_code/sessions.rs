@@ -2,25 +2,32 @@
 
 use super::super::blocks::Pairing;
 use super::super::object::Object;
-use super::super::seen::Seen;
+use super::super::seen::{Seen, hash};
 use super::super::{Item, Place, Record};
 use super::Boundary;
-use std::collections::HashMap;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeSet, HashMap};
 use wunderblock_core::event::SessionOpened;
 use wunderblock_core::id::Scope;
 
 /// The sessions found in one file. The first is the file's own.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Sessions {
+    /// The sub-agent's session the file's name tells of.
+    file: Option<Box<str>>,
     own: Option<Box<str>>,
     first: Session,
     others: Vec<Session>,
+    /// The places of `others` by their names.
+    #[serde(skip)]
     by_name: HashMap<Box<str>, u32>,
+    /// No part of a checkpoint: it grows with the file.
+    #[serde(skip)]
     seen: Seen,
 }
 
 /// One session of the file.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Session {
     /// Its name; of the file's own session [`Sessions::own`] is the name.
     name: Box<str>,
@@ -34,10 +41,11 @@ pub(super) struct Session {
     linear: bool,
     /// A compaction whose summary has not come yet.
     pub(super) boundary: Option<Boundary>,
-    /// Records a compaction kept: what comes after one of them goes on where the session is.
-    kept: Seen,
-    /// The records of the reply that is going on: its pieces, its tools' results, what hangs on them.
-    reply: Seen,
+    /// Records a compaction kept, by the hashes of their ids: what comes after one of them goes on where the session
+    /// is.
+    kept: BTreeSet<u64>,
+    /// The records of the reply that is going on, likewise: its pieces, its tools' results, what hangs on them.
+    reply: BTreeSet<u64>,
     /// The provider's id of that reply.
     reply_id: Option<Box<str>>,
     /// The record before.
@@ -57,11 +65,11 @@ impl Session {
         };
         let anew = reply_id.is_some() && reply_id != self.reply_id;
         if prompt || anew {
-            self.reply = Seen::default();
+            self.reply.clear();
             self.reply_id = reply_id;
         }
         if self.reply_id.is_some() {
-            self.reply.insert(id, 0);
+            self.reply.insert(hash([id]));
         }
     }
 }
@@ -78,13 +86,19 @@ pub(super) fn agent_session(agent: &str) -> Box<str> {
     format!("agent-{agent}").into()
 }
 
+/// The sub-agent's session a file is named for.
+fn agent_file(file: &str) -> Option<&str> {
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    stem.strip_prefix("agent-").filter(|id| !id.is_empty()).map(|_| stem)
+}
+
 impl Sessions {
     pub(super) fn new(file: &str) -> Self {
-        let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
-        let agent = stem.strip_prefix("agent-").filter(|id| !id.is_empty());
+        let agent = agent_file(file);
         let first = Session { side: agent.is_some(), ..Session::default() };
         Self {
-            own: agent.map(|_| stem.into()),
+            file: agent.map(Into::into),
+            own: agent.map(Into::into),
             first,
             others: Vec::new(),
             by_name: HashMap::new(),
@@ -113,8 +127,41 @@ impl Sessions {
         if object.text("type").as_deref() == Some("assistant") && object.some("parentUuid").is_none() {
             self.at(session).linear = true;
         }
-        self.seen.insert(&id, session);
         At { session, place }
+    }
+
+    /// Remembers a record that later ones may follow.
+    pub(super) fn saw(&mut self, id: &str, at: &At) {
+        self.seen.insert(id, at.session);
+    }
+
+    /// The id [`Self::locate`] looks up for a record, if no record with it was seen.
+    pub(super) fn unknown(&self, object: &Object<'_>) -> Option<Box<str>> {
+        object.word("uuid")?;
+        let id = object.word("parentUuid").or_else(|| object.word("logicalParentUuid"))?;
+        (!self.knows(&id)).then_some(id)
+    }
+
+    pub(super) fn knows(&self, id: &str) -> bool {
+        self.seen.get(id).is_some()
+    }
+
+    /// Remembers an earlier record of a session with this name; of an unknown session it can tell nothing.
+    pub(super) fn remind(&mut self, id: &str, session: Option<&str>) {
+        let session = match session {
+            Some(name) if self.own() != Some(name) => self.by_name.get(name).copied(),
+            _ => Some(0),
+        };
+        if let Some(session) = session {
+            self.seen.remind(id, session);
+        }
+    }
+
+    /// Completes what was read from a checkpoint. Fails if the file's name now means another session.
+    pub(super) fn restore(&mut self, file: &str) -> bool {
+        let names = self.others.iter().map(|session| session.name.clone());
+        self.by_name = names.zip(1..).collect();
+        self.file.as_deref() == agent_file(file)
     }
 
     fn session_of(&mut self, object: &Object<'_>, id: &str, parent_in: Option<u32>) -> u32 {
@@ -139,8 +186,9 @@ impl Sessions {
     /// the piece with the second call. Within one reply, what comes is in order.
     fn after(&mut self, session: u32, parent: Box<str>) -> Place {
         let here = self.at(session);
-        let kept = here.kept.get(&parent).is_some();
-        let same_reply = here.last.as_ref() != Some(&parent) && here.reply.get(&parent).is_some();
+        let key = hash([&*parent]);
+        let kept = here.kept.contains(&key);
+        let same_reply = here.last.as_ref() != Some(&parent) && here.reply.contains(&key);
         if kept || same_reply { Place::Next } else { Place::After(parent) }
     }
 
@@ -214,8 +262,7 @@ impl Sessions {
     pub(super) fn compacting(&mut self, at: &At, boundary: Boundary, kept: &[Box<str>]) {
         let session = self.get(at);
         session.boundary = Some(boundary);
-        session.kept = Seen::default();
-        kept.iter().for_each(|id| session.kept.insert(id, 0));
+        session.kept = kept.iter().map(|id| hash([&**id])).collect();
         session.begun = true;
     }
 

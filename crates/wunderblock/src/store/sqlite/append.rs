@@ -16,6 +16,7 @@ struct Growing {
     text: u64,
     first_user: Option<Seq>,
     updated_at: Millis,
+    said: Seq,
     /// The streams whose positions this one continues, with the last shared position.
     ancestors: Vec<(StreamNo, Seq)>,
 }
@@ -37,6 +38,7 @@ pub(super) fn append(
         text: info.text.0,
         first_user: info.first_user,
         updated_at: info.updated_at,
+        said: info.said,
         ancestors: lineage.iter().skip(1).map(|stretch| (stretch.no, stretch.to)).collect(),
     };
     if let Some(expected) = expect_head.filter(|expected| *expected != info.head) {
@@ -62,14 +64,16 @@ pub(super) fn append(
     }
     run(
         db,
-        "UPDATE streams SET head = ?2, messages = ?3, text = ?4, first_user = ?5, updated_at = ?6 WHERE stream = ?1",
+        "UPDATE streams SET head = ?2, messages = ?3, text = ?4, first_user = ?5, updated_at = ?6, said = ?7
+         WHERE stream = ?1",
         params![
             growing.no.0,
             growing.head.0,
             growing.messages,
             growing.text,
             growing.first_user.map(|seq| seq.0),
-            growing.updated_at.0
+            growing.updated_at.0,
+            growing.said.0
         ],
     )?;
     Ok(appended)
@@ -122,11 +126,14 @@ fn insert(
     if event.mark == Mark::UserTurn && growing.first_user.is_none() {
         growing.first_user = Some(seq);
     }
+    if event.facets.role.is_some() {
+        growing.said = seq;
+    }
     run(
         db,
         "INSERT INTO events (tenant, stream, seq, id, at, kind, mark, version, messages, text, origin, salt, proof,
-             payload)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+             covers, checksum, role, tool, path, payload)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
         params![
             tenant.0,
             growing.no.0,
@@ -141,6 +148,11 @@ fn insert(
             event.origin,
             event.salt,
             commitment(&event.salt, &event.content),
+            codec::COVERS,
+            event.checksum,
+            event.facets.role.map(|role| role as u8),
+            event.facets.tool,
+            event.facets.path,
             event.payload
         ],
     )?;
@@ -152,8 +164,27 @@ fn insert(
             params![tenant.0, blob, growing.no.0, seq.0],
         )?;
     }
+    for record in &event.records {
+        place(db, tenant, (growing.no, seq), *record)?;
+    }
     growing.head = seq;
     Ok(seq)
+}
+
+/// Notes where a transcript's record ends; of several events of one record the last counts.
+pub(super) fn place(
+    db: &Connection,
+    tenant: TenantNo,
+    (stream, seq): (StreamNo, Seq),
+    record: i64,
+) -> Result<(), StoreError> {
+    run(
+        db,
+        "INSERT INTO records (tenant, record, stream, seq) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (tenant, record, stream) DO UPDATE SET seq = max(seq, excluded.seq)",
+        params![tenant.0, record, stream.0, seq.0],
+    )
+    .map(|_| ())
 }
 
 /// Stores a body unless it is there.

@@ -31,7 +31,7 @@ pub struct Found {
 }
 
 /// Each rule with a query for what breaks it.
-const RULES: [(&str, bool, &str); 8] = [
+const RULES: [(&str, bool, &str); 9] = [
     (
         "positions are gapless",
         false,
@@ -69,8 +69,15 @@ const RULES: [(&str, bool, &str); 8] = [
         "sources are complete",
         false,
         "SELECT 'source ' || s.key || ': revision ' || s.revision || ' is not there' FROM sources s
-         LEFT JOIN source_revisions r ON r.source = s.source AND r.revision = s.revision AND r.len IS NOT NULL
-         WHERE s.revision > 0 AND r.source IS NULL",
+         LEFT JOIN source_revisions r ON r.source = s.source AND r.revision = s.revision WHERE r.source IS NULL",
+    ),
+    (
+        "sources have no gaps",
+        false,
+        "SELECT 'source ' || s.key || ', revision ' || r.revision || ': ' || coalesce(sum(c.len), 0) || ' of '
+            || (r.len - r.shared) || ' bytes' FROM source_revisions r JOIN sources s ON s.source = r.source
+         LEFT JOIN source_chunks c ON c.source = r.source AND c.revision = r.revision
+         GROUP BY r.source, r.revision HAVING coalesce(sum(c.len), 0) <> r.len - r.shared",
     ),
     (
         "tallies reach as far as stated",
@@ -94,7 +101,7 @@ pub(super) fn check(db: &Connection, path: &Path) -> Result<Checked, StoreError>
             checked.found.push(Found { rule: OPEN_TO_OTHERS, detail, derived: true });
         }
     }
-    if standing(db, false)?.unscrubbed > 0 {
+    if standing(db)?.unscrubbed > 0 {
         let log = beside(path, "-wal");
         let detail = format!("erased content may still be in {} or in free pages", log.display());
         checked.found.push(Found { rule: UNSCRUBBED, detail, derived: true });

@@ -4,7 +4,7 @@
 //! A kill at any moment leaves nothing there or a ledger; what a dead creator left beside it, the next one removes.
 //! A file without content, such as an older version's killed creation or `mktemp` left, is completed in place.
 
-use super::open::{Outcome, is_blank, standing, traces};
+use super::open::{Outcome, generation, is_blank, traces};
 use super::place::{FolderLock, folder, make_private, place, private};
 use super::{APPLICATION_ID, FORMAT, failure};
 use crate::store::StoreError;
@@ -23,7 +23,7 @@ pub(super) fn create(path: &Path, patience: Duration) -> Outcome<()> {
             if names(&meta) > 1 {
                 sweep(path, &lock(path, patience)?);
             }
-            return complete(path, patience);
+            return if meta.len() > BLANK { Ok(()) } else { complete(path, patience) };
         }
         Err(_) => {}
     }
@@ -56,6 +56,8 @@ fn names(meta: &std::fs::Metadata) -> u64 {
     return u64::from(meta.len() > u64::MAX);
 }
 
+/// A file without content has one page at most, and pages have at most so many bytes. A ledger has more pages.
+const BLANK: u64 = 65_536;
 const BUILDING: &str = ".creating-";
 
 fn temporary(path: &Path) -> PathBuf {
@@ -98,7 +100,8 @@ fn fill(empty: &Connection) -> Outcome<()> {
         .execute_batch(include_str!("schema.sql"))
         .and_then(|()| empty.execute_batch(&stamp))
         .map_err(|error| failure(&error))?;
-    standing(empty, true).map(|_| ())
+    let sql = "INSERT INTO ledger (one, generation, unscrubbed) VALUES (1, ?1, 0)";
+    empty.execute(sql, [generation()?]).map(|_| ()).map_err(|error| failure(&error))
 }
 
 /// Completes a blank file in place. SQLite does not wait where each of two could wait for the other, as they do who both

@@ -1,17 +1,19 @@
 //! Erasing content for good.
 
 use super::read::lineage;
-use super::sql::{row, rows, run};
-use crate::store::{SourceSpan, StoreError, TenantNo, Written};
+use super::source::{note_erased, spans};
+use super::sql::{handle_sql, row, rows, run};
+use crate::store::{Erasure, SourceSpan, StoreError, TenantNo, Written, codec};
 use rusqlite::{Connection, params};
-use wunderblock_core::id::StreamId;
+use std::collections::BTreeMap;
+use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
 
 pub(super) fn erase(
     db: &Connection,
     tenant: TenantNo,
     stream: &StreamId,
-    (seqs, spans): (&[Seq], &[SourceSpan]),
+    (seqs, spans, erasures): (&[Seq], &[SourceSpan], &[Erasure]),
 ) -> Result<Written, StoreError> {
     let stretches = lineage(db, tenant, stream)?;
     let (mut events, mut blobs) = (0, 0);
@@ -20,17 +22,38 @@ pub(super) fn erase(
         let Some(holder) = holder else { continue };
         events += run(
             db,
-            "UPDATE events SET payload = NULL, salt = NULL, origin = NULL
+            "UPDATE events SET payload = NULL, salt = NULL, origin = NULL, checksum = NULL, tool = NULL, path = NULL
              WHERE tenant = ?1 AND stream = ?2 AND seq = ?3 AND payload IS NOT NULL",
             params![tenant.0, holder.no.0, seq.0],
         )? as u64;
         blobs += unref(db, tenant, (holder.no.0, seq.0))?;
     }
-    let mut source_bytes = 0;
-    for span in spans {
-        source_bytes += super::source::overwrite(db, tenant, span)?;
+    let source_bytes = overwrite_all(db, tenant, spans)?;
+    for Erasure { session, record } in erasures {
+        let sql = "INSERT OR IGNORE INTO erasures (tenant, session, record) VALUES (?1, ?2, ?3)";
+        run(db, sql, params![tenant.0, session, record.as_deref().unwrap_or_default()])?;
     }
+    // Log and free pages hold it until they have been emptied. Counted, so that nobody takes this erasure for one that has
+    // been finished.
+    run(db, "UPDATE ledger SET unscrubbed = unscrubbed + 1", [])?;
     Ok(Written::Erased { events, blobs, source_bytes: Bytes(source_bytes) })
+}
+
+pub(super) fn erasures(
+    db: &Connection,
+    tenant: TenantNo,
+    sessions: &[String],
+) -> Result<Vec<Erasure>, StoreError> {
+    let sql = "SELECT record FROM erasures WHERE tenant = ?1 AND session = ?2 ORDER BY record";
+    let mut found = Vec::new();
+    for session in sessions {
+        let records = rows(db, sql, params![tenant.0, session], |row| row.get::<_, String>(0))?;
+        found.extend(records.into_iter().map(|record| Erasure {
+            session: session.clone(),
+            record: (!record.is_empty()).then_some(record),
+        }));
+    }
+    Ok(found)
 }
 
 /// Lets go of an event's bodies; those nothing else holds are removed. Answers how many.
@@ -56,4 +79,81 @@ fn unref(db: &Connection, tenant: TenantNo, (stream, seq): (u32, u64)) -> Result
         }
     }
     Ok(removed)
+}
+
+/// Overwrites spans with spaces, each as its revision has it, and each chunk once. Answers how many bytes.
+fn overwrite_all(db: &Connection, tenant: TenantNo, all: &[SourceSpan]) -> Result<u64, StoreError> {
+    let mut by_revision: BTreeMap<(Handle, u32), Vec<(u64, u64)>> = BTreeMap::new();
+    for span in all {
+        let range = (span.offset, span.offset.saturating_add(span.len));
+        by_revision.entry((span.source, span.revision)).or_default().push(range);
+    }
+    let mut erased = 0;
+    for ((handle, revision), mut ranges) in by_revision {
+        let sql = "SELECT s.source, r.len FROM sources s JOIN source_revisions r ON r.source = s.source
+                   WHERE s.tenant = ?1 AND s.handle = ?2 AND r.revision = ?3";
+        let found = row(db, sql, params![tenant.0, handle_sql(handle), revision], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, u64>(1)?))
+        })?;
+        let Some((source, len)) = found else { continue };
+        ranges.iter_mut().for_each(|range| range.1 = range.1.min(len));
+        ranges.retain(|(from, to)| from < to);
+        ranges.sort_unstable();
+        for (holder, begin, end) in spans(db, source, revision)? {
+            erased += blank(db, (source, holder), (begin, end), &ranges)?;
+        }
+        for range in ranges {
+            note_erased(db, (source, revision), range)?;
+        }
+        // What could prove a guess of the erased bytes, or hold some of them, goes too.
+        run(
+            db,
+            "UPDATE source_revisions SET hash = NULL, reader = NULL WHERE source = ?1 AND revision >= ?2",
+            params![source, revision],
+        )?;
+    }
+    Ok(erased)
+}
+
+/// Fills ranges of the chunks that one revision holds between `begin` and `end` with spaces.
+fn blank(
+    db: &Connection,
+    (source, revision): (i64, u32),
+    (begin, end): (u64, u64),
+    ranges: &[(u64, u64)],
+) -> Result<u64, StoreError> {
+    let inside = || ranges.iter().map(|(from, to)| ((*from).max(begin), (*to).min(end)));
+    let Some(first) = inside().filter(|(from, to)| from < to).map(|(from, _)| from).min() else {
+        return Ok(0);
+    };
+    let sql = "SELECT chunk, start, len FROM source_chunks
+               WHERE source = ?1 AND revision = ?2 AND start < ?4 AND start + len > ?3";
+    let chunks = rows(db, sql, params![source, revision, first, end.min(i64::MAX as u64)], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, u64>(1)?, row.get::<_, u64>(2)?))
+    })?;
+    let mut erased = 0;
+    for (chunk, start, len) in chunks {
+        let touched: Vec<_> =
+            inside().filter(|(from, to)| from < to && *from < start + len && *to > start).collect();
+        if touched.is_empty() {
+            continue;
+        }
+        let data = row(db, "SELECT data FROM source_chunks WHERE chunk = ?1", params![chunk], |row| {
+            row.get::<_, Vec<u8>>(0)
+        })?;
+        let data = data.unwrap_or_default();
+        let mut bytes = codec::unpack(&data).map_err(|error| StoreError::Damaged(error.to_string()))?;
+        let last = bytes.len();
+        let place = |at: u64| usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX).min(last);
+        for (from, to) in touched {
+            if let Some(span) = bytes.get_mut(place(from)..place(to)) {
+                span.fill(b' ');
+                erased += span.len() as u64;
+            }
+        }
+        let packed = codec::pack_chunk(start, &bytes);
+        let sql = "UPDATE source_chunks SET data = ?2, checksum = ?3 WHERE chunk = ?1";
+        run(db, sql, params![chunk, packed.data, packed.checksum])?;
+    }
+    Ok(erased)
 }

@@ -20,12 +20,13 @@ mod read;
 mod source;
 mod sql;
 mod threads;
+mod upgrade;
 mod wipe;
 mod write;
 
 use super::{Answer, Answering, Query, Storage, StoreError, Write, Written};
 use futures_channel::oneshot;
-use open::failure;
+use open::{failure, pragma};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,10 +37,10 @@ use std::time::Duration;
 use threads::{ReadJob, WriteJob, Writer, gone, read_loop, spawn};
 
 pub use check::{Checked, Found, OPEN_TO_OTHERS, UNSCRUBBED};
-pub(crate) use copy::{Replacement, renew};
+pub(crate) use copy::{Replacement, copy_file, renew};
 
 /// The format this program writes, as `PRAGMA user_version`.
-pub const FORMAT: i64 = 1;
+pub const FORMAT: i64 = 2;
 /// `PRAGMA application_id`: "WBlk".
 const APPLICATION_ID: i64 = 0x5742_6c6b;
 /// How long a write waits for another process's transaction.
@@ -71,7 +72,7 @@ pub struct Sqlite {
     readers: Sender<ReadJob>,
     threads: Vec<thread::JoinHandle<()>>,
     /// The ledger that was opened: after a restore another one is in the file.
-    generation: Option<[u8; 16]>,
+    generation: [u8; 16],
     waiting: Arc<AtomicBool>,
 }
 
@@ -99,9 +100,9 @@ impl Sqlite {
         if access == Access::Create {
             create::create(path, patience)?;
         }
-        let first = open::connect(path, access, patience)?;
-        open::check_format(&first, path, access)?;
-        let open::Standing { generation, unscrubbed } = open::standing(&first, access != Access::Read)?;
+        let mut first = open::connect(path, access, patience)?;
+        open::check_format(&mut first, path, access)?;
+        let open::Standing { generation, unscrubbed } = open::standing(&first)?;
         let (readers, jobs) = channel::<ReadJob>();
         let jobs = Arc::new(Mutex::new(jobs));
         let waiting = Arc::new(AtomicBool::new(false));
@@ -175,14 +176,6 @@ impl Sqlite {
     pub fn backup(&self, to: &Path) -> Answering<'_, ()> {
         let to = to.to_owned();
         self.read(move |connection| copy::copy(connection, &to))
-    }
-
-    /// The names of all tenants.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
-    pub fn tenants(&self) -> Answering<'_, Vec<String>> {
-        self.read(|db| sql::rows(db, "SELECT name FROM tenants ORDER BY tenant", [], |row| row.get(0)))
     }
 
     /// Waits, ten seconds at most, until nothing of erased content is left in the files.

@@ -1,10 +1,11 @@
 //! Opening a ledger's file: its settings, its format, and which ledger it is.
 
 use super::place::{beside, folder};
-use super::{APPLICATION_ID, Access, FORMAT};
+use super::upgrade::upgrade;
+use super::{APPLICATION_ID, Access, BUSY, FORMAT};
 use crate::store::StoreError;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,57 +14,32 @@ pub(super) type Outcome<T> = Result<T, StoreError>;
 /// What is true of a ledger's file as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Standing {
-    /// Random bytes, others after each restore. `None` in a file that no writer has opened since there are any.
-    pub(super) generation: Option<[u8; 16]>,
+    /// Random bytes, others after each restore.
+    pub(super) generation: [u8; 16],
     /// How many erasures' content may still be in the log or in free bytes.
     pub(super) unscrubbed: u64,
 }
 
-const LEDGER: &str = "CREATE TABLE IF NOT EXISTS ledger (
-    one        INTEGER PRIMARY KEY CHECK (one = 1),
-    generation BLOB NOT NULL,
-    unscrubbed INTEGER NOT NULL
-) STRICT;
-INSERT OR IGNORE INTO ledger (one, generation, unscrubbed) VALUES (1, randomblob(16), 0)";
-
-const STANDING: &str = "SELECT generation, unscrubbed FROM ledger WHERE one = 1";
-
-/// Reads what is true of the file as a whole; `make` gives a file its generation where it has none.
-pub(super) fn standing(connection: &Connection, make: bool) -> Outcome<Standing> {
-    let there = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'ledger'";
-    let there: i64 = connection.query_row(there, [], |row| row.get(0)).map_err(|error| failure(&error))?;
-    let found = if there == 0 { None } else { row(connection)? };
-    match found {
-        Some(found) => Ok(found),
-        None if make => {
-            connection.execute_batch(LEDGER).map_err(|error| failure(&error))?;
-            row(connection)?.ok_or_else(|| StoreError::Damaged("the table `ledger` takes no row".to_owned()))
-        }
-        None => Ok(Standing { generation: None, unscrubbed: 0 }),
-    }
+/// Reads what is true of the file as a whole.
+pub(super) fn standing(connection: &Connection) -> Outcome<Standing> {
+    let sql = "SELECT generation, unscrubbed FROM ledger WHERE one = 1";
+    let found = super::sql::row(connection, sql, [], |row| {
+        Ok(Standing { generation: row.get(0)?, unscrubbed: row.get(1)? })
+    })?;
+    found.ok_or_else(|| StoreError::Damaged("the table `ledger` has no row".to_owned()))
 }
 
-fn row(connection: &Connection) -> Outcome<Option<Standing>> {
-    connection
-        .prepare_cached(STANDING)
-        .and_then(|mut statement| {
-            let row = |row: &rusqlite::Row<'_>| {
-                Ok(Standing { generation: Some(row.get(0)?), unscrubbed: row.get(1)? })
-            };
-            statement.query_row([], row).optional()
-        })
-        .map_err(|error| failure(&error))
+/// A new generation: 16 random bytes.
+pub(super) fn generation() -> Outcome<[u8; 16]> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| StoreError::Io(format!("the system gives no random bytes: {error}")))?;
+    Ok(bytes)
 }
 
 /// Fails unless the file still holds the ledger that was opened.
-pub(super) fn still(connection: &Connection, opened: Option<[u8; 16]>) -> Outcome<()> {
-    let Some(generation) = opened else { return Ok(()) };
-    match row(connection) {
-        Ok(Some(now)) if now.generation == Some(generation) => Ok(()),
-        // Without the table it is an older program's ledger: another one than was opened.
-        Ok(_) | Err(StoreError::Io(_)) => Err(StoreError::Replaced),
-        Err(error) => Err(error),
-    }
+pub(super) fn still(connection: &Connection, opened: [u8; 16]) -> Outcome<()> {
+    if standing(connection)?.generation == opened { Ok(()) } else { Err(StoreError::Replaced) }
 }
 
 /// Whether nobody has put anything into the file.
@@ -155,11 +131,12 @@ fn uri_path(path: &Path) -> String {
     out
 }
 
-fn pragma(connection: &Connection, name: &str) -> Outcome<i64> {
+pub(super) fn pragma(connection: &Connection, name: &str) -> Outcome<i64> {
     connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).map_err(|error| failure(&error))
 }
 
-pub(super) fn check_format(connection: &Connection, path: &Path, access: Access) -> Outcome<()> {
+/// The format of a ledger that this program knows.
+pub(super) fn format(connection: &Connection, path: &Path) -> Outcome<i64> {
     let (application, format) = (pragma(connection, "application_id")?, pragma(connection, "user_version")?);
     if application != APPLICATION_ID {
         // Nothing was ever put into it: its making was cut short, or something else made room for a ledger.
@@ -167,10 +144,21 @@ pub(super) fn check_format(connection: &Connection, path: &Path, access: Access)
         return Err(if blank { missing(path) } else { StoreError::Foreign(path.display().to_string()) });
     }
     match format {
-        FORMAT => {}
-        newer if newer > FORMAT => return Err(StoreError::TooNew { found: newer, known: FORMAT }),
-        // Format 1 is the first; an upgrade of an older one would run here, in one transaction.
-        older => return Err(StoreError::Damaged(format!("it states format {older}, which never existed"))),
+        1..=FORMAT => Ok(format),
+        newer if newer > FORMAT => Err(StoreError::TooNew { found: newer, known: FORMAT }),
+        older => Err(StoreError::Damaged(format!("it states format {older}, which never existed"))),
+    }
+}
+
+pub(super) fn check_format(connection: &mut Connection, path: &Path, access: Access) -> Outcome<()> {
+    if format(connection, path)? < FORMAT {
+        if access == Access::Read {
+            // Reading needs the new tables. Where the file can be written, it is upgraded on the way.
+            let mut writer = connect(path, Access::Write, BUSY)?;
+            upgrade(&mut writer, generation()?)?;
+        } else {
+            upgrade(connection, generation()?)?;
+        }
     }
     if access != Access::Read {
         // Kept from another journal mode, a file would lose what readers and several processes rely on.

@@ -3,18 +3,19 @@
 use super::failure;
 use super::sql::{handle_of, handle_sql, row, rows, stream_id, unreadable};
 use crate::store::{
-    Answer, BodyCount, Marked, Named, Order, PackedBlob, Query, SegmentInfo, SourceNo, StoreError,
-    StoredEvent, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo,
+    Answer, BodyCount, KnownEvent, Marked, Named, Order, PackedBlob, Query, SegmentInfo, SourceNo,
+    StoreError, StoredEvent, StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo,
 };
 use rusqlite::{Connection, Row, params};
-use wunderblock_core::id::{EventId, Handle, StreamId};
+use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreError> {
     Ok(match query {
         Query::Tenant { name } => Answer::Tenant(tenant(db, name)?),
+        Query::Tenants => Answer::Tenants(tenants(db)?),
         Query::Stream { tenant, stream: id } => Answer::Stream(stream(db, *tenant, id)?.map(Box::new)),
-        Query::Streams { tenant, prefix, limit } => Answer::Streams(streams(db, *tenant, prefix, *limit)?),
+        Query::Streams { tenant, filter, limit } => Answer::Streams(streams(db, *tenant, filter, *limit)?),
         Query::Lineage { tenant, stream } => Answer::Lineage(lineage(db, *tenant, stream)?),
         Query::Events { .. } => Answer::Events(events(db, query)?),
         Query::At { tenant, stream, seqs } => Answer::Events(at(db, *tenant, stream, seqs)?),
@@ -30,9 +31,25 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
         Query::Tallies { tenant, stream, seqs } => Answer::Tallies(tallies(db, *tenant, stream, seqs)?),
         Query::Resolve { tenant, handle } => Answer::Named(resolve(db, *tenant, *handle)?),
         Query::Holders { tenant, handle, limit } => Answer::Holders(holders(db, *tenant, *handle, *limit)?),
-        Query::Source { tenant, by } => Answer::Source(super::source::info(db, *tenant, by)?),
-        Query::Chunks { source, from, to, limit } => {
-            Answer::Chunks(super::source::chunks(db, *source, (*from, *to), *limit)?)
+        Query::Source { tenant, by, revision } => {
+            Answer::Source(super::source::info(db, *tenant, by, *revision)?.map(Box::new))
+        }
+        Query::SourcesOf { tenant, stream } => {
+            Answer::Sources(super::source::of_stream(db, *tenant, stream)?)
+        }
+        Query::ReadFrom { tenant, source, revision } => {
+            Answer::Streams(read_from(db, *tenant, *source, *revision)?)
+        }
+        Query::Sources { tenant } => Answer::Sources(super::source::all(db, *tenant)?),
+        Query::Chunks { source, revision, from, to, limit } => {
+            Answer::Chunks(super::source::chunks(db, (*source, *revision), (*from, *to), *limit)?)
+        }
+        Query::Records { tenant, records } => {
+            Answer::Places(each(records, |record| places(db, *tenant, *record))?)
+        }
+        Query::Ids { tenant, stream, ids } => Answer::Known(known(db, *tenant, stream, ids)?),
+        Query::Erasures { tenant, sessions } => {
+            Answer::Erasures(super::erase::erasures(db, *tenant, sessions)?)
         }
         Query::StreamsByNo { tenant, streams } => {
             let found = each(streams, |no| stream_by_no(db, *tenant, *no))?;
@@ -58,10 +75,17 @@ pub(super) fn tenant(db: &Connection, name: &str) -> Result<Option<Tenant>, Stor
     })
 }
 
+fn tenants(db: &Connection) -> Result<Vec<String>, StoreError> {
+    rows(db, "SELECT name FROM tenants ORDER BY tenant", [], |row| row.get(0))
+}
+
 const STREAM: &str =
-    "SELECT s.stream, s.id, s.handle, s.head, p.id, s.base, s.parent, s.scope, s.source, s.opened_at,
-     s.updated_at, s.messages, s.text, s.first_user, s.counted, s.indexed
-     FROM streams s LEFT JOIN streams p ON p.stream = s.fork_of";
+    "SELECT s.stream, s.id, s.handle, s.head, p.id, s.base, s.parent, s.user, s.project, s.agent, s.session, s.run,
+     k.source, k.revision, s.opened_at, s.updated_at, s.messages, s.text, s.first_user, s.said, s.counted, s.indexed,
+     EXISTS (SELECT 1 FROM stream_sources u JOIN source_revisions r ON r.source = u.source AND r.revision = u.revision
+             WHERE u.stream = s.stream AND r.whole = 0)
+     FROM streams s LEFT JOIN streams p ON p.stream = s.fork_of
+     LEFT JOIN stream_sources k ON k.link = (SELECT max(link) FROM stream_sources WHERE stream = s.stream)";
 
 fn stream_row(row: &Row<'_>) -> rusqlite::Result<StreamInfo> {
     let forked: Option<String> = row.get(4)?;
@@ -74,15 +98,23 @@ fn stream_row(row: &Row<'_>) -> rusqlite::Result<StreamInfo> {
         head: Seq(row.get(3)?),
         fork: forked.map(|id| stream_id(id).map(|id| (id, base))).transpose()?,
         parent: parent.map(stream_id).transpose()?,
-        scope: row.get(7)?,
-        source: row.get::<_, Option<i64>>(8)?.map(SourceNo),
-        opened_at: Millis(row.get(9)?),
-        updated_at: Millis(row.get(10)?),
-        messages: row.get(11)?,
-        text: Bytes(row.get(12)?),
-        first_user: row.get::<_, Option<u64>>(13)?.map(Seq),
-        counted: Seq(row.get(14)?),
-        indexed: Seq(row.get(15)?),
+        scope: Scope {
+            user: row.get(7)?,
+            project: row.get(8)?,
+            agent: row.get(9)?,
+            session: row.get(10)?,
+            run: row.get(11)?,
+        },
+        source: row.get::<_, Option<i64>>(12)?.map(SourceNo).zip(row.get(13)?),
+        opened_at: Millis(row.get(14)?),
+        updated_at: Millis(row.get(15)?),
+        messages: row.get(16)?,
+        text: Bytes(row.get(17)?),
+        first_user: row.get::<_, Option<u64>>(18)?.map(Seq),
+        said: Seq(row.get(19)?),
+        counted: Seq(row.get(20)?),
+        indexed: Seq(row.get(21)?),
+        unfinished: row.get(22)?,
     })
 }
 
@@ -103,14 +135,63 @@ fn stream_by_no(db: &Connection, tenant: TenantNo, no: StreamNo) -> Result<Optio
 fn streams(
     db: &Connection,
     tenant: TenantNo,
-    prefix: &str,
+    filter: &StreamFilter,
     limit: u64,
 ) -> Result<Vec<StreamInfo>, StoreError> {
     let sql = format!(
-        "{STREAM} WHERE s.tenant = ?1 AND substr(s.id, 1, length(?2)) = ?2
-         ORDER BY s.updated_at DESC, s.stream DESC LIMIT ?3"
+        "{STREAM} WHERE s.tenant = ?1 AND s.what = 0 AND substr(s.id, 1, length(?2)) = ?2
+         AND (?3 IS NULL OR s.project = ?3) AND (?4 IS NULL OR s.agent = ?4) AND s.updated_at >= ?5
+         ORDER BY s.updated_at DESC, s.stream DESC LIMIT ?6"
     );
-    rows(db, &sql, params![tenant.0, prefix, limit], stream_row)
+    let since = filter.since.map_or(i64::MIN, |since| since.0);
+    let values =
+        params![tenant.0, filter.prefix, filter.project, filter.agent, since, limit.min(i64::MAX as u64)];
+    rows(db, &sql, values, stream_row)
+}
+
+fn read_from(
+    db: &Connection,
+    tenant: TenantNo,
+    source: SourceNo,
+    revision: Option<u32>,
+) -> Result<Vec<StreamInfo>, StoreError> {
+    let sql = format!(
+        "{STREAM} WHERE s.tenant = ?1 AND EXISTS (
+            SELECT 1 FROM stream_sources l WHERE l.stream = s.stream AND l.source = ?2
+            AND (?3 IS NULL OR l.revision = ?3)) ORDER BY s.stream"
+    );
+    rows(db, &sql, params![tenant.0, source.0, revision], stream_row)
+}
+
+fn places(db: &Connection, tenant: TenantNo, record: i64) -> Result<Vec<(StreamId, Seq)>, StoreError> {
+    let sql = "SELECT s.id, r.seq FROM records r JOIN streams s ON s.stream = r.stream
+               WHERE r.tenant = ?1 AND r.record = ?2 ORDER BY r.stream";
+    rows(db, sql, params![tenant.0, record], |row| Ok((stream_id(row.get(0)?)?, Seq(row.get(1)?))))
+}
+
+/// Which of the ids are known in a stream and what it continues.
+fn known(
+    db: &Connection,
+    tenant: TenantNo,
+    stream: &StreamId,
+    ids: &[EventId],
+) -> Result<Vec<Option<KnownEvent>>, StoreError> {
+    let stretches = lineage(db, tenant, stream)?;
+    let sql =
+        "SELECT seq, salt, proof FROM events WHERE tenant = ?1 AND stream = ?2 AND id = ?3 AND seq <= ?4";
+    each(ids, |id| {
+        for part in &stretches {
+            let values = params![tenant.0, part.no.0, id.as_str(), part.to.0.min(i64::MAX as u64)];
+            let found = row(db, sql, values, |row| {
+                let (salt, proof): (Option<[u8; 16]>, [u8; 32]) = (row.get(1)?, row.get(2)?);
+                Ok(KnownEvent { seq: Seq(row.get(0)?), proof: salt.map(|salt| (salt, proof)) })
+            })?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    })
 }
 
 fn behind(db: &Connection, tenant: TenantNo, limit: u64) -> Result<Vec<StreamInfo>, StoreError> {
@@ -144,7 +225,7 @@ pub(super) fn lineage(db: &Connection, tenant: TenantNo, id: &StreamId) -> Resul
 }
 
 const EVENT: &str =
-    "SELECT stream, seq, id, at, kind, version, origin, payload, salt, proof, text FROM events";
+    "SELECT stream, seq, id, at, kind, version, origin, payload, salt, proof, text, checksum FROM events";
 
 fn event_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
     let salt: Option<[u8; 16]> = row.get(8)?;
@@ -158,6 +239,7 @@ fn event_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
         origin: row.get(6)?,
         payload: row.get(7)?,
         proof: salt.map(|salt| row.get(9).map(|proof| (salt, proof))).transpose()?,
+        checksum: row.get(11)?,
         counts: Vec::new(),
     })
 }
@@ -341,7 +423,12 @@ fn resolve(db: &Connection, tenant: TenantNo, handle: Handle) -> Result<Option<N
     }
     let source =
         row(db, "SELECT source FROM sources WHERE tenant = ?1 AND handle = ?2", values, |row| row.get(0))?;
-    Ok(source.map(|no| Named::Source(SourceNo(no))))
+    if let Some(no) = source {
+        return Ok(Some(Named::Source(SourceNo(no), None)));
+    }
+    let sql = "SELECT s.source, r.revision FROM source_revisions r JOIN sources s ON s.source = r.source
+               WHERE s.tenant = ?1 AND r.handle = ?2";
+    row(db, sql, values, |row| Ok(Named::Source(SourceNo(row.get(0)?), Some(row.get(1)?))))
 }
 
 fn holders(

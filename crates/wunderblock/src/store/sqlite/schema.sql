@@ -1,4 +1,11 @@
--- The ledger, format 1. Ground truth: tenants, streams, events, blobs, refs, sources. The rest is derived.
+-- The ledger, format 2. Ground truth: ledger, tenants, streams, events, blobs, refs, records, sources and what belongs
+-- to them, erasures. The rest is derived. `upgrade.rs` makes this of format 1.
+
+CREATE TABLE ledger (                -- one row: what is true of the file as a whole
+    one        INTEGER PRIMARY KEY CHECK (one = 1),
+    generation BLOB NOT NULL,       -- 16 random bytes; others after each restore
+    unscrubbed INTEGER NOT NULL     -- erasures of which log and free pages may still hold something
+) STRICT;
 
 CREATE TABLE tenants (
     tenant INTEGER PRIMARY KEY,
@@ -15,13 +22,18 @@ CREATE TABLE streams (
     head       INTEGER NOT NULL,
     fork_of    INTEGER REFERENCES streams,
     parent     TEXT,                -- the session a sub-agent's session was started from
-    scope      BLOB NOT NULL,
-    source     INTEGER,
+    what       INTEGER NOT NULL DEFAULT 0,  -- 0 a session; streams that are none (a scope's memory) get other numbers
+    user       TEXT,                -- the scope, from the widest to the narrowest
+    project    TEXT,
+    agent      TEXT,
+    session    TEXT,
+    run        TEXT,
     opened_at  INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     messages   INTEGER NOT NULL,    -- up to the head, the shared ones included
     text       INTEGER NOT NULL,
     first_user INTEGER,
+    said       INTEGER NOT NULL DEFAULT 0,  -- the newest message that is part of the conversation
     counted    INTEGER NOT NULL,    -- derived: how far tokens are counted
     tokens     INTEGER NOT NULL,    -- derived: their sum up to there
     indexed    INTEGER NOT NULL,    -- derived: how far the text is indexed
@@ -44,6 +56,11 @@ CREATE TABLE events (
     origin   BLOB,
     salt     BLOB,                  -- dies with the payload
     proof    BLOB NOT NULL,
+    covers   INTEGER NOT NULL DEFAULT 1,    -- the version of what the proof is made over
+    checksum INTEGER,               -- of payload and origin; none in records of format 1; dies with the payload
+    role     INTEGER,               -- 0 system, 1 user, 2 assistant, 3 tool; none outside the conversation
+    tool     TEXT,                  -- of its first call; dies with the payload
+    path     TEXT,                  -- the file that call is about; dies with the payload
     payload  BLOB,
     PRIMARY KEY (tenant, stream, seq)
 ) STRICT, WITHOUT ROWID;
@@ -69,27 +86,51 @@ CREATE TABLE refs (                 -- which events hold a body
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX refs_by_blob ON refs (tenant, blob);
 
+CREATE TABLE records (               -- where records of transcripts stand, by a hash of their own ids
+    tenant INTEGER NOT NULL,
+    record INTEGER NOT NULL,
+    stream INTEGER NOT NULL,
+    seq    INTEGER NOT NULL,        -- the last position of it, or the one it follows if it made no event
+    PRIMARY KEY (tenant, record, stream)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE sources (
     source   INTEGER PRIMARY KEY,
     tenant   INTEGER NOT NULL,
-    handle   INTEGER NOT NULL,
+    handle   INTEGER NOT NULL,      -- of the newest revision
     key      TEXT NOT NULL,
-    format   TEXT NOT NULL,
-    revision INTEGER NOT NULL,      -- the newest complete one
-    erased   INTEGER NOT NULL,
-    leaf     TEXT,
+    revision INTEGER NOT NULL,      -- the newest
     UNIQUE (tenant, key)
 ) STRICT;
 CREATE INDEX sources_by_handle ON sources (tenant, handle);
 
-CREATE TABLE source_revisions (
+CREATE TABLE source_revisions (      -- what a path held from one rewriting to the next
     source   INTEGER NOT NULL,
     revision INTEGER NOT NULL,
-    shared   INTEGER NOT NULL,      -- the first bytes are those of the revision before
-    at       INTEGER NOT NULL,
-    len      INTEGER,               -- set when complete
-    hash     BLOB,
+    handle   INTEGER NOT NULL,
+    format   TEXT NOT NULL,
+    shared   INTEGER NOT NULL,      -- the first bytes are those of the revision before; only in format 1
+    len      INTEGER NOT NULL,
+    whole    INTEGER NOT NULL,      -- 0 while an import has not reached the end
+    owner    TEXT,                  -- who is writing it
+    until    INTEGER,               -- and until when
+    hash     BLOB,                  -- of all bytes; only in format 1, whose chunks have no checksums
+    leaf     TEXT,                  -- the session the file's own id means
+    modified INTEGER,               -- the file's time, in nanoseconds since 1970
+    reader   BLOB,                  -- what is needed to read on
     PRIMARY KEY (source, revision)
+) STRICT;
+CREATE INDEX source_revisions_by_handle ON source_revisions (handle);
+
+CREATE TABLE source_members (        -- the files or rows a revision was put together from, where it is more than one file
+    source   INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    member   INTEGER NOT NULL,
+    name     TEXT NOT NULL,
+    start    INTEGER NOT NULL,
+    len      INTEGER NOT NULL,
+    modified INTEGER,
+    PRIMARY KEY (source, revision, member)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE source_chunks (
@@ -98,9 +139,34 @@ CREATE TABLE source_chunks (
     revision INTEGER NOT NULL,
     start    INTEGER NOT NULL,
     len      INTEGER NOT NULL,
+    checksum INTEGER,               -- of the bytes; none in chunks of format 1
     data     BLOB NOT NULL
 ) STRICT;
 CREATE INDEX source_chunks_by_start ON source_chunks (source, revision, start);
+
+CREATE TABLE source_erased (         -- ranges of a revision that stand for erased bytes
+    source   INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    start    INTEGER NOT NULL,
+    len      INTEGER NOT NULL,
+    PRIMARY KEY (source, revision, start)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE stream_sources (        -- which revisions a stream was read from
+    link     INTEGER PRIMARY KEY,
+    stream   INTEGER NOT NULL,
+    source   INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    UNIQUE (stream, source, revision)
+) STRICT;
+CREATE INDEX stream_sources_by_source ON stream_sources (source, revision);
+
+CREATE TABLE erasures (              -- coordinates of what shall not come back: never content, nor a hash of it
+    tenant  INTEGER NOT NULL,
+    session TEXT NOT NULL,          -- the agent's own id
+    record  TEXT NOT NULL,          -- a record's own id; empty: the whole session
+    PRIMARY KEY (tenant, session, record)
+) STRICT, WITHOUT ROWID;
 
 -- Derived from here on.
 

@@ -1,132 +1,313 @@
-//! Imported raw input: chunks with revisions.
+//! Imported raw input: revisions of sources, their chunks, who writes them.
 //!
-//! Revision r is the first `shared` bytes of revision r − 1 followed by its own chunks. A file that grew shares all of
-//! the revision before; one that was rewritten shares what is still the same at its beginning.
+//! A revision is what a path held from one rewriting to the next: a file that only grew is still the same one. It has one
+//! owner while it is written, and every commit leaves bytes, events and the reader's state in step, so that whoever
+//! comes next goes on where the last commit ended. Revisions of format 1 may share their first bytes with the one before.
 
 use super::sql::{handle_of, handle_sql, row, rows, run, stream_id};
 use crate::store::{
-    Chunk, REPEATED_MIN, SourceBy, SourceInfo, SourceNo, SourceSpan, StoreError, TenantNo, Written, codec,
+    Begin, Chunk, Owner, PackedChunk, RevisionInfo, SourceBy, SourceInfo, SourceNo, StoreError, TenantNo,
+    Written, codec,
 };
-use rusqlite::{Connection, params};
-use std::collections::BTreeSet;
+use rusqlite::{Connection, Row, params};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::Millis;
 
-pub(super) fn begin(
+/// What a caller who wants to write a source names it by.
+pub(super) struct Named<'n> {
+    pub(super) tenant: TenantNo,
+    pub(super) key: &'n str,
+    pub(super) handle: Handle,
+    pub(super) format: &'n str,
+}
+
+pub(super) fn take(
+    db: &Connection,
+    named: &Named<'_>,
+    begin: Begin,
+    owner: &Owner,
+    (now, takes_over): (Millis, bool),
+) -> Result<Written, StoreError> {
+    let sql = "SELECT s.source, s.revision, r.len, r.owner, r.until FROM sources s
+               JOIN source_revisions r ON r.source = s.source AND r.revision = s.revision
+               WHERE s.tenant = ?1 AND s.key = ?2";
+    let newest = row(db, sql, params![named.tenant.0, named.key], |row| {
+        let held: Option<String> = row.get(3)?;
+        let until: Option<i64> = row.get(4)?;
+        Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)?, row.get::<_, u64>(2)?, held, until))
+    })?;
+    if let Some((.., Some(held), until)) = &newest
+        && *held != owner.token
+        && until.is_some_and(|until| until > now.0)
+        && !takes_over
+    {
+        return Err(StoreError::Held { until: Millis(until.unwrap_or_default()) });
+    }
+    match begin {
+        Begin::Grow { revision, len } => {
+            let Some((source, ..)) = newest.filter(|newest| (newest.1, newest.2) == (revision, len)) else {
+                return Err(StoreError::SourceMoved);
+            };
+            run(
+                db,
+                "UPDATE source_revisions SET owner = ?3, until = ?4, whole = 0 WHERE source = ?1 AND revision = ?2",
+                params![source, revision, owner.token, owner.until.0],
+            )?;
+            Ok(Written::Source(SourceNo(source), revision))
+        }
+        Begin::New { after, handle } => {
+            if newest.as_ref().map_or(0, |newest| newest.1) != after {
+                return Err(StoreError::SourceMoved);
+            }
+            let source = begin_revision(db, named, (after, handle), owner)?;
+            Ok(Written::Source(SourceNo(source), after + 1))
+        }
+    }
+}
+
+fn begin_revision(
+    db: &Connection,
+    named: &Named<'_>,
+    (after, handle): (u32, Handle),
+    owner: &Owner,
+) -> Result<i64, StoreError> {
+    run(
+        db,
+        "INSERT INTO sources (tenant, handle, key, revision) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (tenant, key) DO UPDATE SET revision = excluded.revision",
+        params![named.tenant.0, handle_sql(named.handle), named.key, after + 1],
+    )?;
+    let sql = "SELECT source FROM sources WHERE tenant = ?1 AND key = ?2";
+    let source = row(db, sql, params![named.tenant.0, named.key], |row| row.get::<_, i64>(0))?;
+    let source = source.ok_or_else(|| StoreError::Damaged("a source vanished".to_owned()))?;
+    // A revision that was given up is not whole, and nobody owns it any more.
+    run(
+        db,
+        "UPDATE source_revisions SET owner = NULL, until = NULL WHERE source = ?1 AND revision = ?2",
+        params![source, after],
+    )?;
+    run(
+        db,
+        "INSERT INTO source_revisions (source, revision, handle, format, shared, len, whole, owner, until)
+         VALUES (?1, ?2, ?3, ?4, 0, 0, 0, ?5, ?6)",
+        params![source, after + 1, handle_sql(handle), named.format, owner.token, owner.until.0],
+    )?;
+    Ok(source)
+}
+
+/// The length of a revision, if `token` owns it.
+fn owned(db: &Connection, source: SourceNo, revision: u32, token: &str) -> Result<u64, StoreError> {
+    let sql = "SELECT len, owner FROM source_revisions WHERE source = ?1 AND revision = ?2";
+    let found = row(db, sql, params![source.0, revision], |row| {
+        Ok((row.get::<_, u64>(0)?, row.get::<_, Option<String>>(1)?))
+    })?;
+    match found {
+        Some((len, Some(owner))) if owner == token => Ok(len),
+        _ => Err(StoreError::Disowned),
+    }
+}
+
+pub(super) fn extend(
+    db: &Connection,
+    (source, revision): (SourceNo, u32),
+    owner: &Owner,
+    (from, chunks, erased): (u64, &[PackedChunk], &[(u64, u64)]),
+) -> Result<Written, StoreError> {
+    if owned(db, source, revision, &owner.token)? != from {
+        return Err(StoreError::SourceMoved);
+    }
+    let mut len = from;
+    for chunk in chunks {
+        if chunk.offset != len {
+            return Err(StoreError::SourceMoved);
+        }
+        put_chunk(db, (source, revision), chunk)?;
+        len += chunk.len;
+    }
+    for (from, to) in erased {
+        note_erased(db, (source.0, revision), (*from, *to))?;
+    }
+    run(
+        db,
+        "UPDATE source_revisions SET len = ?3, until = ?4 WHERE source = ?1 AND revision = ?2",
+        params![source.0, revision, len, owner.until.0],
+    )?;
+    Ok(Written::Done)
+}
+
+fn put_chunk(
+    db: &Connection,
+    (source, revision): (SourceNo, u32),
+    chunk: &PackedChunk,
+) -> Result<(), StoreError> {
+    run(
+        db,
+        "INSERT INTO source_chunks (source, revision, start, len, checksum, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![source.0, revision, chunk.offset, chunk.len, chunk.checksum, chunk.data],
+    )
+    .map(|_| ())
+}
+
+pub(super) fn note_erased(
+    db: &Connection,
+    (source, revision): (i64, u32),
+    (from, to): (u64, u64),
+) -> Result<(), StoreError> {
+    run(
+        db,
+        "INSERT INTO source_erased (source, revision, start, len) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (source, revision, start) DO UPDATE SET len = max(len, excluded.len)",
+        params![source, revision, from, to.saturating_sub(from)],
+    )
+    .map(|_| ())
+}
+
+pub(super) fn whole(
+    db: &Connection,
+    (source, revision): (SourceNo, u32),
+    token: &str,
+    (modified, reader, leaf): (Option<i64>, Option<&[u8]>, Option<&StreamId>),
+) -> Result<Written, StoreError> {
+    owned(db, source, revision, token)?;
+    run(
+        db,
+        "UPDATE source_revisions SET whole = 1, owner = NULL, until = NULL, modified = ?3, reader = ?4,
+             leaf = coalesce(?5, leaf) WHERE source = ?1 AND revision = ?2",
+        params![source.0, revision, modified, reader, leaf.map(StreamId::as_str)],
+    )?;
+    Ok(Written::Done)
+}
+
+pub(super) fn disown(
+    db: &Connection,
+    (source, revision): (SourceNo, u32),
+    token: &str,
+) -> Result<Written, StoreError> {
+    run(
+        db,
+        "UPDATE source_revisions SET owner = NULL, until = NULL WHERE source = ?1 AND revision = ?2 AND owner = ?3",
+        params![source.0, revision, token],
+    )?;
+    Ok(Written::Done)
+}
+
+pub(super) fn link(
     db: &Connection,
     tenant: TenantNo,
-    (key, handle, format): (&str, Handle, &str),
-    shared: u64,
-    at: Millis,
+    stream: &StreamId,
+    (source, revision): (SourceNo, u32),
 ) -> Result<Written, StoreError> {
-    run(
+    let done = run(
         db,
-        "INSERT INTO sources (tenant, handle, key, format, revision, erased) VALUES (?1, ?2, ?3, ?4, 0, 0)
-         ON CONFLICT (tenant, key) DO UPDATE SET format = excluded.format",
-        params![tenant.0, handle_sql(handle), key, format],
-    )?;
-    let found = row(
-        db,
-        "SELECT source, revision FROM sources WHERE tenant = ?1 AND key = ?2",
-        params![tenant.0, key],
-        |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)?)),
-    )?;
-    let (source, revision) = found.ok_or_else(|| StoreError::Damaged("a source vanished".to_owned()))?;
-    let next = revision + 1;
-    // What an import that was broken off left of this revision is replaced by the one that begins now.
-    run(db, "DELETE FROM source_chunks WHERE source = ?1 AND revision = ?2", params![source, next])?;
-    run(
-        db,
-        "INSERT OR REPLACE INTO source_revisions (source, revision, shared, at) VALUES (?1, ?2, ?3, ?4)",
-        params![source, next, shared, at.0],
-    )?;
-    Ok(Written::Source(SourceNo(source), next))
+        "INSERT OR IGNORE INTO stream_sources (stream, source, revision)
+         SELECT t.stream, s.source, ?4 FROM streams t, sources s
+         WHERE t.tenant = ?1 AND t.id = ?2 AND s.source = ?3 AND s.tenant = ?1",
+        params![tenant.0, stream.as_str(), source.0, revision],
+    );
+    done.map(|_| Written::Done)
 }
 
-fn unfinished(db: &Connection, source: SourceNo) -> Result<u32, StoreError> {
-    let sql = "SELECT max(revision) FROM source_revisions WHERE source = ?1 AND len IS NULL";
-    row(db, sql, params![source.0], |row| row.get(0))?
-        .flatten()
-        .ok_or_else(|| StoreError::Damaged("bytes for a source that has no open revision".to_owned()))
-}
-
-pub(super) fn chunk(
-    db: &Connection,
-    source: SourceNo,
-    (offset, len): (u64, u64),
-    data: &[u8],
-) -> Result<Written, StoreError> {
-    let revision = unfinished(db, source)?;
+/// Copies what a revision of format 1 shares with the one before into chunks of its own.
+pub(super) fn unshare(db: &Connection, source: SourceNo, revision: u32) -> Result<Written, StoreError> {
+    let sql = "SELECT shared FROM source_revisions WHERE source = ?1 AND revision = ?2";
+    let shared = row(db, sql, params![source.0, revision], |row| row.get::<_, u64>(0))?.unwrap_or_default();
+    if shared == 0 {
+        return Ok(Written::Done);
+    }
+    for chunk in chunks(db, (source, revision), (0, shared), u64::from(u32::MAX))? {
+        let bytes = codec::unpack(&chunk.data).map_err(|error| StoreError::Damaged(error.to_string()))?;
+        let len = chunk.len.min(shared.saturating_sub(chunk.offset));
+        let kept = bytes.get(..usize::try_from(len).unwrap_or(usize::MAX)).unwrap_or(&bytes);
+        put_chunk(db, (source, revision), &codec::pack_chunk(chunk.offset, kept))?;
+    }
     run(
         db,
-        "DELETE FROM source_chunks WHERE source = ?1 AND revision = ?2 AND start = ?3",
-        params![source.0, revision, offset],
-    )?;
-    run(
-        db,
-        "INSERT INTO source_chunks (source, revision, start, len, data) VALUES (?1, ?2, ?3, ?4, ?5)",
-        params![source.0, revision, offset, len, data],
+        "UPDATE source_revisions SET shared = 0 WHERE source = ?1 AND revision = ?2",
+        params![source.0, revision],
     )?;
     Ok(Written::Done)
 }
 
-pub(super) fn end(
-    db: &Connection,
-    source: SourceNo,
-    len: u64,
-    hash: &[u8; 32],
-) -> Result<Written, StoreError> {
-    let revision = unfinished(db, source)?;
-    run(
-        db,
-        "UPDATE source_revisions SET len = ?3, hash = ?4 WHERE source = ?1 AND revision = ?2",
-        params![source.0, revision, len, hash],
-    )?;
-    run(db, "UPDATE sources SET revision = ?2 WHERE source = ?1", params![source.0, revision])?;
-    Ok(Written::Done)
+const SOURCE: &str =
+    "SELECT s.source, s.handle, s.key, r.revision, r.handle, r.format, r.shared, r.len, r.whole,
+     r.owner, r.until, r.hash, r.leaf, r.modified, r.reader
+     FROM sources s JOIN source_revisions r ON r.source = s.source";
+
+fn source_row(row: &Row<'_>) -> rusqlite::Result<SourceInfo> {
+    let leaf: Option<String> = row.get(12)?;
+    let (token, until): (Option<String>, Option<i64>) = (row.get(9)?, row.get(10)?);
+    Ok(SourceInfo {
+        no: SourceNo(row.get(0)?),
+        handle: handle_of(row.get(1)?),
+        key: row.get(2)?,
+        revision: RevisionInfo {
+            no: row.get(3)?,
+            handle: handle_of(row.get(4)?),
+            format: row.get(5)?,
+            shared: row.get(6)?,
+            len: row.get(7)?,
+            whole: row.get(8)?,
+            owner: token.map(|token| Owner { token, until: Millis(until.unwrap_or_default()) }),
+            hash: row.get(11)?,
+            leaf: leaf.map(stream_id).transpose()?,
+            modified: row.get(13)?,
+            reader: row.get(14)?,
+            erased: Vec::new(),
+        },
+    })
 }
 
-pub(super) fn leaf(db: &Connection, source: SourceNo, stream: &StreamId) -> Result<Written, StoreError> {
-    run(db, "UPDATE sources SET leaf = ?2 WHERE source = ?1", params![source.0, stream.as_str()])?;
-    Ok(Written::Done)
+fn with_erased(db: &Connection, mut info: SourceInfo) -> Result<SourceInfo, StoreError> {
+    let sql =
+        "SELECT start, start + len FROM source_erased WHERE source = ?1 AND revision = ?2 ORDER BY start";
+    info.revision.erased =
+        rows(db, sql, params![info.no.0, info.revision.no], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(info)
 }
 
 pub(super) fn info(
     db: &Connection,
     tenant: TenantNo,
     by: &SourceBy,
+    revision: Option<u32>,
 ) -> Result<Option<SourceInfo>, StoreError> {
     let (column, value): (&str, Box<dyn rusqlite::ToSql>) = match by {
         SourceBy::Key(key) => ("key", Box::new(key.clone())),
         SourceBy::No(no) => ("source", Box::new(no.0)),
     };
-    let sql = format!(
-        "SELECT s.source, s.handle, s.key, s.format, s.revision, s.erased, s.leaf, r.len, r.hash FROM sources s
-         LEFT JOIN source_revisions r ON r.source = s.source AND r.revision = s.revision
-         WHERE s.tenant = ?1 AND s.{column} = ?2"
-    );
-    row(db, &sql, params![tenant.0, value], |row| {
-        let leaf: Option<String> = row.get(6)?;
-        Ok(SourceInfo {
-            no: SourceNo(row.get(0)?),
-            handle: handle_of(row.get(1)?),
-            key: row.get(2)?,
-            format: row.get(3)?,
-            revision: row.get(4)?,
-            erased: row.get(5)?,
-            leaf: leaf.map(stream_id).transpose()?,
-            len: row.get::<_, Option<u64>>(7)?.unwrap_or_default(),
-            hash: row.get::<_, Option<[u8; 32]>>(8)?.unwrap_or_default(),
-        })
-    })
+    let sql =
+        format!("{SOURCE} AND r.revision = coalesce(?3, s.revision) WHERE s.tenant = ?1 AND s.{column} = ?2");
+    let found = row(db, &sql, params![tenant.0, value, revision], source_row)?;
+    found.map(|info| with_erased(db, info)).transpose()
 }
 
-/// Which bytes of a revision each revision holds: `(revision, from, to)`, the newest first.
-fn spans(db: &Connection, source: SourceNo, newest: Option<u32>) -> Result<Vec<(u32, u64, u64)>, StoreError> {
-    // The newest complete revision, or a given one: an import that was broken off may have left records of it.
-    let sql = "SELECT revision, shared, coalesce(len, 9223372036854775807) FROM source_revisions
-               WHERE source = ?1 AND (?2 IS NULL AND len IS NOT NULL OR revision <= ?2) ORDER BY revision DESC";
-    let revisions = rows(db, sql, params![source.0, newest], |row| {
+/// The newest revision of every source.
+pub(super) fn all(db: &Connection, tenant: TenantNo) -> Result<Vec<SourceInfo>, StoreError> {
+    let sql = format!("{SOURCE} AND r.revision = s.revision WHERE s.tenant = ?1 ORDER BY s.source");
+    let found = rows(db, &sql, params![tenant.0], source_row)?;
+    found.into_iter().map(|info| with_erased(db, info)).collect()
+}
+
+/// The revisions a stream was read from.
+pub(super) fn of_stream(
+    db: &Connection,
+    tenant: TenantNo,
+    stream: &StreamId,
+) -> Result<Vec<SourceInfo>, StoreError> {
+    let sql = format!(
+        "{SOURCE} JOIN stream_sources k ON k.source = r.source AND k.revision = r.revision
+         JOIN streams t ON t.stream = k.stream
+         WHERE s.tenant = ?1 AND t.tenant = ?1 AND t.id = ?2 ORDER BY k.link"
+    );
+    let found = rows(db, &sql, params![tenant.0, stream.as_str()], source_row)?;
+    found.into_iter().map(|info| with_erased(db, info)).collect()
+}
+
+/// Which bytes of a revision each revision holds: `(revision, from, to)`, the newest first. More than one only in format 1.
+pub(super) fn spans(db: &Connection, source: i64, newest: u32) -> Result<Vec<(u32, u64, u64)>, StoreError> {
+    let sql = "SELECT revision, shared, len FROM source_revisions
+               WHERE source = ?1 AND revision <= ?2 ORDER BY revision DESC";
+    let revisions = rows(db, sql, params![source, newest], |row| {
         Ok((row.get::<_, u32>(0)?, row.get::<_, u64>(1)?, row.get::<_, u64>(2)?))
     })?;
     let mut end = u64::MAX;
@@ -146,154 +327,28 @@ fn spans(db: &Connection, source: SourceNo, newest: Option<u32>) -> Result<Vec<(
 
 pub(super) fn chunks(
     db: &Connection,
-    source: SourceNo,
+    (source, revision): (SourceNo, u32),
     (from, to): (u64, u64),
     limit: u64,
 ) -> Result<Vec<Chunk>, StoreError> {
     let mut found = Vec::new();
-    for (revision, begin, end) in spans(db, source, None)?.into_iter().rev() {
+    for (revision, begin, end) in spans(db, source.0, revision)?.into_iter().rev() {
         let (low, high) = (begin.max(from), end.min(to));
         let left = limit.saturating_sub(found.len() as u64);
         if low >= high || left == 0 {
             continue;
         }
-        let sql = "SELECT start, len, data FROM source_chunks
-                   WHERE source = ?1 AND revision = ?2 AND start < ?3 AND start + len > ?4 ORDER BY start LIMIT ?5";
-        let values = params![source.0, revision, high, low, left];
+        let sql = "SELECT start, len, data, checksum FROM source_chunks
+                   WHERE source = ?1 AND revision = ?2 AND start < ?3 AND start + len > ?4
+                   AND start >= coalesce((SELECT max(start) FROM source_chunks
+                                          WHERE source = ?1 AND revision = ?2 AND start <= ?4), 0)
+                   ORDER BY start LIMIT ?5";
+        let values = params![source.0, revision, high.min(i64::MAX as u64), low, left.min(i64::MAX as u64)];
         found.extend(rows(db, sql, values, |row| {
-            let (start, len): (u64, u64) = (row.get(0)?, row.get(1)?);
-            Ok(Chunk { offset: start, len: len.min(end.saturating_sub(start)), data: row.get(2)? })
+            let (offset, len): (u64, u64) = (row.get(0)?, row.get(1)?);
+            let len = len.min(end.saturating_sub(offset));
+            Ok(Chunk { offset, len, data: row.get(2)?, checksum: row.get(3)? })
         })?);
     }
     Ok(found)
-}
-
-/// Overwrites a span with spaces, as the revision it names has it, and the same bytes where they stand again in other
-/// revisions. Answers how many bytes.
-pub(super) fn overwrite(db: &Connection, tenant: TenantNo, span: &SourceSpan) -> Result<u64, StoreError> {
-    let sql = "SELECT source FROM sources WHERE tenant = ?1 AND handle = ?2";
-    let found = row(db, sql, params![tenant.0, handle_sql(span.source)], |row| row.get::<_, i64>(0))?;
-    let Some(source) = found else { return Ok(0) };
-    let range = (span.offset, span.offset.saturating_add(span.len));
-    let mut places = BTreeSet::from_iter(holders(db, source, span.revision, range)?);
-    if (REPEATED_MIN..u64::MAX).contains(&span.len) {
-        let sql = "SELECT revision, shared FROM source_revisions WHERE source = ?1 AND revision <> ?2";
-        let others = rows(db, sql, params![source, span.revision], |row| {
-            Ok((row.get::<_, u32>(0)?, row.get::<_, u64>(1)?))
-        })?;
-        if !others.is_empty() {
-            let mut record = Vec::new();
-            for (revision, from, to) in &places {
-                read_own(db, (source, *revision), (*from, *to), &mut record)?;
-            }
-            for other in others {
-                repeated(db, source, other, (&record, &mut places))?;
-            }
-        }
-    }
-    let mut erased = 0;
-    for (revision, from, to) in places {
-        erased += blank(db, (source, revision), (from, to))?;
-    }
-    if erased > 0 {
-        run(db, "UPDATE sources SET erased = 1 WHERE source = ?1", params![source])?;
-    }
-    Ok(erased)
-}
-
-/// Which revisions hold which bytes of a range of one revision, in order.
-fn holders(
-    db: &Connection,
-    source: i64,
-    revision: u32,
-    (from, to): (u64, u64),
-) -> Result<Vec<(u32, u64, u64)>, StoreError> {
-    let spans = spans(db, SourceNo(source), Some(revision))?.into_iter().rev();
-    let parts = spans.map(|(revision, begin, end)| (revision, from.max(begin), to.min(end)));
-    Ok(parts.filter(|(_, from, to)| from < to).collect())
-}
-
-/// Adds the bytes of a range that one revision holds itself.
-fn read_own(
-    db: &Connection,
-    (source, revision): (i64, u32),
-    (from, to): (u64, u64),
-    out: &mut Vec<u8>,
-) -> Result<(), StoreError> {
-    let sql = "SELECT start, data FROM source_chunks
-               WHERE source = ?1 AND revision = ?2 AND start < ?4 AND start + len > ?3 ORDER BY start";
-    let chunks = rows(db, sql, params![source, revision, from, to.min(i64::MAX as u64)], |row| {
-        Ok((row.get::<_, u64>(0)?, row.get::<_, Vec<u8>>(1)?))
-    })?;
-    for (start, data) in chunks {
-        let bytes = unpacked(&data)?;
-        let place =
-            |at: u64| usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX).min(bytes.len());
-        out.extend_from_slice(bytes.get(place(from)..place(to)).unwrap_or_default());
-    }
-    Ok(())
-}
-
-/// Finds where another revision has the bytes of a record in what it does not share.
-fn repeated(
-    db: &Connection,
-    source: i64,
-    (revision, shared): (u32, u64),
-    (record, places): (&[u8], &mut BTreeSet<(u32, u64, u64)>),
-) -> Result<(), StoreError> {
-    let len = record.len();
-    if (len as u64) < REPEATED_MIN {
-        return Ok(());
-    }
-    let finder = memchr::memmem::Finder::new(record);
-    // The record may begin in what is shared, and reach over the end of a chunk.
-    let mut begin = shared.saturating_sub(len as u64 - 1);
-    let mut window = Vec::new();
-    for (holder, from, to) in holders(db, source, revision, (begin, shared))? {
-        read_own(db, (source, holder), (from, to), &mut window)?;
-    }
-    let sql = "SELECT start FROM source_chunks WHERE source = ?1 AND revision = ?2 ORDER BY start";
-    for start in rows(db, sql, params![source, revision], |row| row.get::<_, u64>(0))? {
-        let sql = "SELECT data FROM source_chunks WHERE source = ?1 AND revision = ?2 AND start = ?3";
-        let data = row(db, sql, params![source, revision, start], |row| row.get::<_, Vec<u8>>(0))?;
-        window.extend(unpacked(&data.unwrap_or_default())?);
-        let mut from = 0;
-        while let Some(at) = window.get(from..).and_then(|rest| finder.find(rest)) {
-            let first = begin + (from + at) as u64;
-            places.extend(holders(db, source, revision, (first, first + len as u64))?);
-            from += at + len;
-        }
-        let done = from.max(window.len().saturating_sub(len - 1)).min(window.len());
-        begin += done as u64;
-        window.drain(..done);
-    }
-    Ok(())
-}
-
-fn unpacked(data: &[u8]) -> Result<Vec<u8>, StoreError> {
-    codec::unpack(data).map_err(|error| StoreError::Damaged(error.to_string()))
-}
-
-/// Fills bytes of the chunks of one revision with spaces.
-fn blank(db: &Connection, (source, revision): (i64, u32), (from, to): (u64, u64)) -> Result<u64, StoreError> {
-    let touched = rows(
-        db,
-        "SELECT chunk, start, data FROM source_chunks
-         WHERE source = ?1 AND revision = ?2 AND start < ?4 AND start + len > ?3",
-        params![source, revision, from, to.min(i64::MAX as u64)],
-        |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u64>(1)?, row.get::<_, Vec<u8>>(2)?)),
-    )?;
-    let mut erased = 0;
-    for (chunk, start, data) in touched {
-        let mut bytes = unpacked(&data)?;
-        let place =
-            |at: u64| usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX).min(bytes.len());
-        let (first, last) = (place(from), place(to));
-        if let Some(span) = bytes.get_mut(first..last) {
-            span.fill(b' ');
-            erased += span.len() as u64;
-        }
-        run(db, "UPDATE source_chunks SET data = ?2 WHERE chunk = ?1", params![chunk, codec::pack(&bytes)])?;
-    }
-    Ok(erased)
 }

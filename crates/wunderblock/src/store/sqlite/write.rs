@@ -28,12 +28,22 @@ fn one(db: &Connection, write: &Write) -> Result<Written, StoreError> {
         Write::Append { tenant, stream, expect_head, events } => {
             append::append(db, *tenant, stream, *expect_head, events).map(Written::Appended)
         }
-        Write::Source { tenant, key, handle, format, shared, at } => {
-            source::begin(db, *tenant, (key, *handle, format), *shared, *at)
+        Write::Source { tenant, key, handle, format, begin, owner, now, takes_over } => {
+            let named = source::Named { tenant: *tenant, key, handle: *handle, format };
+            source::take(db, &named, *begin, owner, (*now, *takes_over))
         }
-        Write::Chunk { source, offset, len, data } => source::chunk(db, *source, (*offset, *len), data),
-        Write::SourceEnd { source, len, hash } => source::end(db, *source, *len, hash),
-        Write::SourceLeaf { source, stream } => source::leaf(db, *source, stream),
+        Write::Extend { source, revision, owner, from, chunks, erased } => {
+            source::extend(db, (*source, *revision), owner, (*from, chunks, erased))
+        }
+        Write::Whole { source, revision, token, modified, reader, leaf } => {
+            source::whole(db, (*source, *revision), token, (*modified, reader.as_deref(), leaf.as_ref()))
+        }
+        Write::Disown { source, revision, token } => source::disown(db, (*source, *revision), token),
+        Write::Link { tenant, stream, source, revision } => {
+            source::link(db, *tenant, stream, (*source, *revision))
+        }
+        Write::Records { tenant, stream, records } => place_all(db, *tenant, stream, records),
+        Write::Unshare { source, revision } => source::unshare(db, *source, *revision),
         Write::Counts { tenant, counts } => derived_counts(db, *tenant, counts),
         Write::Tallies { tenant, stream, tokens } => tallies(db, *tenant, stream, tokens),
         Write::Segment { tenant, segment, replaces, indexed } => {
@@ -44,7 +54,9 @@ fn one(db: &Connection, write: &Write) -> Result<Written, StoreError> {
         }
         Write::Release { tenant, key, holder } => lease::release(db, *tenant, key, holder),
         Write::DropDerived { tenant } => drop_derived(db, *tenant),
-        Write::Erase { tenant, stream, seqs, spans } => erase::erase(db, *tenant, stream, (seqs, spans)),
+        Write::Erase { tenant, stream, seqs, spans, erasures } => {
+            erase::erase(db, *tenant, stream, (seqs, spans, erasures))
+        }
     }
 }
 
@@ -55,7 +67,7 @@ fn tenant(db: &Connection, name: &str, key: &[u8; 32]) -> Result<Written, StoreE
 }
 
 fn open(db: &Connection, write: &Write) -> Result<Written, StoreError> {
-    let Write::Open { tenant, stream, handle, opening, scope, source, at } = write else {
+    let Write::Open { tenant, stream, handle, opening, scope, at } = write else {
         return Ok(Written::Done);
     };
     if let Some(info) = super::read::stream(db, *tenant, stream)? {
@@ -76,9 +88,9 @@ fn open(db: &Connection, write: &Write) -> Result<Written, StoreError> {
     };
     run(
         db,
-        "INSERT INTO streams (tenant, id, handle, base, head, fork_of, parent, scope, source, opened_at, updated_at,
-             messages, text, first_user, counted, tokens, indexed)
-         VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?4, 0, ?4)",
+        "INSERT INTO streams (tenant, id, handle, base, head, said, fork_of, parent, user, project, agent, session, run,
+             opened_at, updated_at, messages, text, first_user, counted, tokens, indexed)
+         VALUES (?1, ?2, ?3, ?4, ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, ?13, ?14, ?15, ?4, 0, ?4)",
         params![
             tenant.0,
             stream.as_str(),
@@ -86,8 +98,11 @@ fn open(db: &Connection, write: &Write) -> Result<Written, StoreError> {
             begin.base.0,
             begin.fork_of.map(|no| no.0),
             parent,
-            scope,
-            source.map(|no| no.0),
+            scope.user,
+            scope.project,
+            scope.agent,
+            scope.session,
+            scope.run,
             at.0,
             begin.messages,
             begin.text,
@@ -97,6 +112,20 @@ fn open(db: &Connection, write: &Write) -> Result<Written, StoreError> {
     let info = super::read::stream(db, *tenant, stream)?;
     info.map(|info| Written::Stream(Box::new(info), true))
         .ok_or_else(|| StoreError::Damaged("a stream vanished".to_owned()))
+}
+
+fn place_all(
+    db: &Connection,
+    tenant: TenantNo,
+    stream: &StreamId,
+    records: &[(i64, Seq)],
+) -> Result<Written, StoreError> {
+    let info = super::read::stream(db, tenant, stream)?;
+    let no = info.ok_or_else(|| StoreError::NoStream(stream.clone()))?.no;
+    for (record, seq) in records {
+        append::place(db, tenant, (no, *seq), *record)?;
+    }
+    Ok(Written::Done)
 }
 
 /// Where a new stream's counters begin.

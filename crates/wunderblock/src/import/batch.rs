@@ -2,41 +2,34 @@
 //!
 //! One batch is under way at most, and it has arrived before the next is sent, so that positions follow the file.
 
-use super::{Feed, Waiting};
+use super::bytes::RawChunk;
+use super::feed::{Feed, Waiting};
 use crate::engine::unexpected;
 use crate::error::Error;
 use crate::parallel;
 use crate::record::pack;
-use crate::store::{Answering, Appended, PackedEvent, StoreError, Write, Written, codec};
+use crate::store::{Answering, Appended, PackedChunk, PackedEvent, StoreError, Write, Written, codec};
 use wunderblock_core::event::{NewEvent, Source};
 use wunderblock_core::id::{EventId, StreamId};
 
 /// Events that one thread makes ready at a time.
 const SHARE: usize = 64;
 
-/// Bytes of the source, waiting to be committed.
-pub(super) struct Chunk {
-    pub(super) offset: u64,
-    pub(super) len: u64,
-    pub(super) bytes: Vec<u8>,
-    pub(super) is_packed: bool,
-}
-
 /// A batch under way, with what is needed to send it again in parts.
 pub(super) struct Sent<'e> {
     answer: Answering<'e, Vec<Written>>,
-    chunks: Vec<Write>,
+    first: Vec<Write>,
     batch: Vec<Waiting>,
 }
 
 /// A share of the work on a batch, and what comes of it.
 enum Share<'b> {
-    Chunk(Chunk),
+    Chunk(RawChunk),
     Events(&'b [NewEvent]),
 }
 
 enum Ready {
-    Chunk(Write),
+    Chunk(PackedChunk),
     Events(Vec<PackedEvent>),
 }
 
@@ -52,27 +45,40 @@ impl Feed<'_> {
         self.waiting_events = 0;
         self.waiting_bytes = 0;
         let batch = std::mem::take(&mut self.waiting);
-        let chunks = std::mem::take(&mut self.chunks);
-        if batch.is_empty() && chunks.is_empty() {
+        let chunks = std::mem::take(&mut self.bytes.chunks);
+        if batch.is_empty() && chunks.is_empty() && self.notes.is_empty() {
             return Ok(());
         }
         let (chunks, events) = self.ready(chunks, &batch)?;
         self.settle().await?;
-        let mut writes = chunks.clone();
+        let len = chunks.iter().map(|chunk| chunk.len).sum::<u64>();
+        let mut first = vec![Write::Extend {
+            source: self.claim.source,
+            revision: self.claim.revision,
+            owner: self.claim.owner(self.engine.now()),
+            from: self.claim.len,
+            chunks,
+            erased: std::mem::take(&mut self.bytes.erased),
+        }];
+        self.claim.len += len;
+        for (stream, records) in std::mem::take(&mut self.notes) {
+            first.push(Write::Records { tenant: self.engine.tenant.no, stream, records });
+        }
+        let mut writes = first.clone();
         for (waiting, events) in batch.iter().zip(events) {
             writes.push(self.append(self.stream(waiting)?, events));
         }
         let answer = self.engine.storage.commit(writes);
-        self.sent = Some(Sent { answer, chunks, batch });
+        self.sent = Some(Sent { answer, first, batch });
         Ok(())
     }
 
     /// Packs chunks and events, which is most of an import's work.
     fn ready(
         &self,
-        chunks: Vec<Chunk>,
+        chunks: Vec<RawChunk>,
         batch: &[Waiting],
-    ) -> Result<(Vec<Write>, Vec<Vec<PackedEvent>>), Error> {
+    ) -> Result<(Vec<PackedChunk>, Vec<Vec<PackedEvent>>), Error> {
         let mut shares: Vec<Share<'_>> = chunks.into_iter().map(Share::Chunk).collect();
         // To which of the batch's branches a share of events belongs.
         let mut owners = Vec::new();
@@ -82,20 +88,16 @@ impl Feed<'_> {
                 shares.push(Share::Events(events));
             }
         }
-        let source = self.source;
         let done = parallel::map(shares, |share| match share {
-            Share::Chunk(Chunk { offset, len, bytes, is_packed }) => {
-                let data = if is_packed { bytes } else { codec::pack(&bytes) };
-                Ok(Ready::Chunk(Write::Chunk { source, offset, len, data }))
-            }
+            Share::Chunk(RawChunk { offset, bytes }) => Ok(Ready::Chunk(codec::pack_chunk(offset, &bytes))),
             Share::Events(events) => pack(&self.engine.tenant.key, events.to_vec()).map(Ready::Events),
         })?;
-        let mut writes = Vec::new();
+        let mut packed_chunks = Vec::new();
         let mut packed: Vec<Vec<PackedEvent>> = batch.iter().map(|_| Vec::new()).collect();
         let mut owners = owners.into_iter();
         for ready in done {
             match ready {
-                Ready::Chunk(write) => writes.push(write),
+                Ready::Chunk(chunk) => packed_chunks.push(chunk),
                 Ready::Events(events) => {
                     if let Some(place) = owners.next().and_then(|owner| packed.get_mut(owner)) {
                         place.extend(events);
@@ -103,12 +105,15 @@ impl Feed<'_> {
                 }
             }
         }
-        Ok((writes, packed))
+        for (waiting, events) in batch.iter().zip(&mut packed) {
+            waiting.name_records(events);
+        }
+        Ok((packed_chunks, packed))
     }
 
     /// Waits for the batch under way.
     async fn settle(&mut self) -> Result<(), Error> {
-        let Some(Sent { answer, chunks, batch }) = self.sent.take() else { return Ok(()) };
+        let Some(Sent { answer, first, batch }) = self.sent.take() else { return Ok(()) };
         match answer.await {
             Ok(written) => {
                 let mut appended = written.into_iter().filter_map(|written| match written {
@@ -122,11 +127,11 @@ impl Feed<'_> {
                 Ok(())
             }
             Err(StoreError::Conflict { .. }) => {
-                let mut chunks = chunks;
+                let mut first = first;
                 for waiting in batch {
                     let stream = self.stream(&waiting)?;
-                    let Waiting { session, branch, events } = waiting;
-                    let appended = self.in_parts(std::mem::take(&mut chunks), stream, events).await?;
+                    let (session, branch) = (waiting.session, waiting.branch);
+                    let appended = self.in_parts(std::mem::take(&mut first), stream, waiting).await?;
                     self.note(session, branch, &appended);
                 }
                 Ok(())
@@ -158,12 +163,13 @@ impl Feed<'_> {
         &mut self,
         mut writes: Vec<Write>,
         stream: StreamId,
-        events: Vec<NewEvent>,
+        waiting: Waiting,
     ) -> Result<Vec<Appended>, Error> {
-        let mut todo = vec![events];
+        let mut todo = vec![waiting];
         let mut appended = Vec::new();
-        while let Some(mut events) = todo.pop() {
-            let packed = pack(&self.engine.tenant.key, events.clone())?;
+        while let Some(mut part) = todo.pop() {
+            let mut packed = pack(&self.engine.tenant.key, part.events.clone())?;
+            part.name_records(&mut packed);
             let mut all = writes.clone();
             all.push(self.append(stream.clone(), packed));
             match self.engine.storage.commit(all).await {
@@ -175,13 +181,13 @@ impl Feed<'_> {
                     });
                     appended.extend(done.ok_or_else(unexpected)?);
                 }
-                Err(StoreError::Conflict { .. }) if events.len() > 1 => {
-                    let second = events.split_off(events.len() / 2);
+                Err(StoreError::Conflict { .. }) if part.events.len() > 1 => {
+                    let second = part.split_off(part.events.len() / 2);
                     todo.push(second);
-                    todo.push(events);
+                    todo.push(part);
                 }
                 Err(StoreError::Conflict { id, seq }) => {
-                    let Some(mut event) = events.pop() else { continue };
+                    let Some(event) = part.events.first_mut() else { continue };
                     let Source::Import { offset, .. } = event.source else { return Err(unexpected()) };
                     let content = codec::content_hash(&event.fact)?;
                     // The same record gets the same id whenever it is read again, and what differs from it another.
@@ -189,13 +195,13 @@ impl Feed<'_> {
                     if event.id.as_str().ends_with(&format!("~{own}")) {
                         return Err(StoreError::Conflict { id, seq }.into());
                     }
+                    event.id = EventId::new(format!("{id}~{own}"))
+                        .or_else(|_| EventId::new(format!("record~{own}")))?;
                     self.warn(format!(
                         "{}: byte {offset}: the id {id} stands at position {seq} with other content; both are kept",
                         self.path.display()
                     ));
-                    event.id = EventId::new(format!("{id}~{own}"))
-                        .or_else(|_| EventId::new(format!("record~{own}")))?;
-                    todo.push(vec![event]);
+                    todo.push(part);
                 }
                 Err(error) => return Err(error.into()),
             }

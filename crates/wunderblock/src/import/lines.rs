@@ -1,0 +1,212 @@
+//! Reads a file: line by line in bounded memory, or whole where it is one document.
+
+use super::feed::Feed;
+use super::saved::Saved;
+use super::{OnBytes, Opened, change, file_error};
+use crate::error::Error;
+use crate::limits::{MAX_LINE, SOURCE_CHUNK};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+use wunderblock_wire::transcript::{Checkpoint, Kept, Reader, Record};
+
+/// Lines that are read before their records are taken in.
+const GROUP: usize = 256;
+/// Bytes of such a group.
+const GROUP_BYTES: usize = 1 << 20;
+
+/// A line with its records.
+struct Line {
+    offset: u64,
+    number: u64,
+    bytes: Vec<u8>,
+    records: Vec<Record>,
+}
+
+/// Where reading can go on.
+struct Stop {
+    at: u64,
+    line: u64,
+    reader: Vec<u8>,
+}
+
+pub(super) async fn document(feed: &mut Feed<'_>, opened: &mut Opened<'_>) -> Result<Option<Saved>, Error> {
+    let path = opened.path;
+    let mut bytes = Vec::new();
+    opened.file.seek(SeekFrom::Start(0)).map_err(|error| file_error(path, &error))?;
+    opened.file.read_to_end(&mut bytes).map_err(|error| file_error(path, &error))?;
+    feed.start(0);
+    feed.raw(&bytes);
+    let mut reader = feed.reader();
+    let mut records = reader.document(&bytes);
+    records.extend(reader.finish());
+    feed.look_up(&records, &reader).await?;
+    for record in records {
+        feed.record(record, &reader, &bytes, 0).await?;
+    }
+    feed.let_in(&reader).await?;
+    Ok(None)
+}
+
+pub(super) async fn lines(
+    feed: &mut Feed<'_>,
+    opened: &mut Opened<'_>,
+    saved: Option<Saved>,
+    progress: OnBytes<'_>,
+) -> Result<Option<Saved>, Error> {
+    let path = opened.path;
+    let (mut reader, at, line) = match saved {
+        Some(saved) => feed.resume(saved).await?,
+        None => (feed.reader(), 0, 0),
+    };
+    feed.start(at);
+    let mut file = opened.file.try_clone().map_err(|error| file_error(path, &error))?;
+    file.seek(SeekFrom::Start(at)).map_err(|error| file_error(path, &error))?;
+    let file = BufReader::with_capacity(SOURCE_CHUNK, file);
+    let mut input = Input { file, path, offset: at, number: line, stop: None };
+    let len = opened.meta.len();
+    loop {
+        let group = input.group(feed, &mut reader).await?;
+        let records: Vec<&Record> = group.iter().flat_map(|line| &line.records).collect();
+        feed.look_up(records, &reader).await?;
+        let ended = group.is_empty();
+        for line in group {
+            take(feed, line, &reader).await?;
+            feed.end_line(&reader).await?;
+        }
+        progress(input.offset.min(len), len);
+        if ended {
+            break;
+        }
+    }
+    let last = reader.finish();
+    feed.look_up(&last, &reader).await?;
+    for record in last {
+        feed.record(record, &reader, &[], input.offset).await?;
+    }
+    feed.let_in(&reader).await?;
+    let Some(Stop { at, line, reader }) = input.stop else { return Ok(None) };
+    let samples = change::samples(&mut opened.file, input.offset).unwrap_or_default();
+    // Without samples a grown file could not be known again, and without its places not be read on.
+    let kept = !samples.is_empty();
+    Ok(kept.then(|| Saved { samples, ..feed.saved(at, line, reader) }))
+}
+
+/// Takes in the records of a line.
+async fn take(feed: &mut Feed<'_>, line: Line, reader: &Reader) -> Result<(), Error> {
+    let Line { offset, number, bytes, records } = line;
+    // Whoever writes the file may be in the middle of its last line.
+    let is_whole = bytes.ends_with(b"\n");
+    let bare = strip_end(&bytes);
+    for record in records {
+        if !is_whole && matches!(record.kept, Kept::Broken { .. }) && record.offset >= offset {
+            feed.unfinished(number);
+            continue;
+        }
+        feed.record(record, reader, bare, offset).await?;
+    }
+    Ok(())
+}
+
+/// A file being read.
+struct Input<'p> {
+    file: BufReader<File>,
+    path: &'p Path,
+    /// The next line's first byte.
+    offset: u64,
+    /// The number of the line before it.
+    number: u64,
+    /// Where the next import can go on.
+    stop: Option<Stop>,
+}
+
+impl Input<'_> {
+    /// The next lines, with their records; none at the file's end. Their bytes are with the feed.
+    async fn group(&mut self, feed: &mut Feed<'_>, reader: &mut Reader) -> Result<Vec<Line>, Error> {
+        let mut group = Vec::new();
+        let mut size = 0;
+        let mut is_whole = true;
+        while is_whole && group.len() < GROUP && size < GROUP_BYTES {
+            let mut bytes = Vec::new();
+            let limit = MAX_LINE as u64 + 1;
+            let read = (&mut self.file).take(limit).read_until(b'\n', &mut bytes);
+            read.map_err(|error| file_error(self.path, &error))?;
+            if bytes.is_empty() {
+                break;
+            }
+            is_whole = bytes.ends_with(b"\n");
+            if !is_whole && bytes.len() > MAX_LINE {
+                if group.is_empty() {
+                    let line = self.long(feed, bytes).await?;
+                    group.push(line);
+                } else {
+                    // It comes with the next group, after these lines have been taken in.
+                    self.file
+                        .seek_relative(-(bytes.len() as i64))
+                        .map_err(|error| file_error(self.path, &error))?;
+                }
+                break;
+            }
+            if !is_whole {
+                self.stop_here(reader);
+            }
+            size += bytes.len();
+            let (offset, number) = (self.offset, self.number + 1);
+            feed.raw(&bytes);
+            let bare = strip_end(&bytes);
+            feed.remind(reader, bare).await?;
+            let records = reader.line(offset, number, bare);
+            self.offset += bytes.len() as u64;
+            self.number = number;
+            group.push(Line { offset, number, bytes, records });
+        }
+        if is_whole && !group.is_empty() {
+            self.stop_here(reader);
+        }
+        Ok(group)
+    }
+
+    fn stop_here(&mut self, reader: &Reader) {
+        if let Some(Checkpoint { state, resume, resume_line }) = reader.checkpoint() {
+            let line = resume_line.map_or(self.number, |line| line.saturating_sub(1));
+            self.stop = Some(Stop { at: resume.unwrap_or(self.offset), line, reader: state });
+        }
+    }
+
+    /// A line that is too long to be parsed. Its bytes are stored as they come; its record says where they are.
+    async fn long(&mut self, feed: &mut Feed<'_>, first: Vec<u8>) -> Result<Line, Error> {
+        let (offset, number) = (self.offset, self.number + 1);
+        let blanked = feed.is_erased_at(offset);
+        let mut len = 0;
+        let mut part = first;
+        let mut ends = false;
+        loop {
+            let text = part.strip_suffix(b"\n").unwrap_or(&part);
+            len += text.len() as u64;
+            ends |= part.ends_with(b"\n");
+            feed.raw(&part);
+            if blanked {
+                feed.blank(self.offset, self.offset + text.len() as u64);
+            }
+            self.offset += part.len() as u64;
+            feed.store(self.offset).await?;
+            if ends {
+                break;
+            }
+            part.clear();
+            let read = (&mut self.file).take(SOURCE_CHUNK as u64).read_until(b'\n', &mut part);
+            if read.map_err(|error| file_error(self.path, &error))? == 0 {
+                break;
+            }
+        }
+        self.number = number;
+        let bytes = if ends { b"\n".to_vec() } else { Vec::new() };
+        let record = feed.long_record(offset, len, number);
+        Ok(Line { offset, number, bytes, records: vec![record] })
+    }
+}
+
+fn strip_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}

@@ -1,0 +1,276 @@
+//! Where in its session a record belongs; begins a branch where it forks.
+
+use super::feed::{Feed, event_id};
+use super::known::is_of;
+use super::tree::{Branch, Point, SessionTree, Standing};
+use crate::engine::unexpected;
+use crate::error::Error;
+use crate::store::codec::{commitment, content_hash, record_key};
+use wunderblock_core::event::{Fact, MessageAppended, SessionForked};
+use wunderblock_core::id::StreamId;
+use wunderblock_core::units::{Millis, Seq};
+use wunderblock_wire::transcript::{Item, Place, Record};
+
+/// Where a record was put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Placed {
+    /// At the end of the current branch.
+    New,
+    /// It is there already, up to this position of the current branch.
+    There(Seq),
+    /// It says nothing, and follows an earlier place.
+    Beside((usize, Point)),
+    /// It stands in the session that this one will be a child of.
+    Elsewhere,
+}
+
+/// What the ledger tells of a record without an id.
+enum Nameless {
+    /// It is there, with this content.
+    There(usize, Seq),
+    /// Something else is there, and more after it.
+    Differs,
+    /// Nothing to hold against its coming next.
+    Next,
+}
+
+impl Feed<'_> {
+    /// Moves to the branch a record belongs to.
+    pub(super) async fn place(
+        &mut self,
+        session: usize,
+        (record, name, items): (&Record, &str, &[Item]),
+        at: Millis,
+    ) -> Result<Placed, Error> {
+        if let Some(placed) = self.of_kin(session, record, items, at).await? {
+            return Ok(placed);
+        }
+        if let Some(id) = &record.id
+            && let Some((branch, seq)) = self.known_place(session, record_key(id)).await?
+        {
+            return Ok(self.there(session, (branch, seq)));
+        }
+        let Some(tree) = self.sessions.get(session) else { return Ok(Placed::New) };
+        let mut place = tree.last();
+        if record.id.is_none() && tree.was_before() {
+            match self.nameless(session, name, items)? {
+                Nameless::There(branch, seq) => return Ok(self.there(session, (branch, seq))),
+                Nameless::Differs => {
+                    self.fork(session, place, at).await?;
+                    return Ok(Placed::New);
+                }
+                Nameless::Next => {}
+            }
+        }
+        match &record.place {
+            Place::Next => {}
+            Place::After(id) => match self.place_of(session, id) {
+                Some(found) => place = found,
+                None => {
+                    let text = format!(
+                        "{}:{}: follows record {id}, which is not in the file; taken to follow the one before it",
+                        self.path.display(),
+                        record.line
+                    );
+                    self.warn(text);
+                }
+            },
+            Place::Root => {
+                let opened = self.sessions.get(session).and_then(|tree| tree.branches.first());
+                place = (0, Point::Seq(opened.map_or(Seq::START, |branch| branch.opened)));
+            }
+            Place::RolledBack { turns } => {
+                place =
+                    self.sessions.get(session).and_then(|tree| tree.before_turns(*turns)).unwrap_or(place);
+            }
+        }
+        let Some(tree) = self.sessions.get_mut(session) else { return Ok(Placed::New) };
+        if tree.is_tip(place) {
+            tree.current = place.0;
+        } else if items.is_empty() {
+            // Bookkeeping does not fork anything: nothing of it is in a branch.
+            return Ok(Placed::Beside(place));
+        } else {
+            self.fork(session, place, at).await?;
+        }
+        Ok(Placed::New)
+    }
+
+    fn there(&mut self, session: usize, (branch, seq): (usize, Seq)) -> Placed {
+        if let Some(tree) = self.sessions.get_mut(session) {
+            tree.current = branch;
+            if let Some(branch) = tree.branch_mut() {
+                branch.last = Point::Seq(seq);
+            }
+        }
+        Placed::There(seq)
+    }
+
+    /// Where a record of a session stands that is not open yet: in the one it shares its records with.
+    async fn of_kin(
+        &mut self,
+        session: usize,
+        record: &Record,
+        items: &[Item],
+        at: Millis,
+    ) -> Result<Option<Placed>, Error> {
+        let Some(tree) = self.sessions.get_mut(session) else { return Ok(None) };
+        let Standing::Kin { parent, at_seq } = &mut tree.standing else { return Ok(None) };
+        let places = record.id.as_ref().and_then(|id| self.known.places.get(&record_key(id)));
+        let found = places.into_iter().flatten().find(|(stream, _)| same_session(stream, parent));
+        if let Some((stream, seq)) = found {
+            (*parent, *at_seq) = (stream.clone(), *seq);
+            return Ok(Some(Placed::Elsewhere));
+        }
+        if record.id.is_none() || items.is_empty() {
+            return Ok(Some(Placed::Elsewhere));
+        }
+        self.open_child(session, at).await?;
+        Ok(None)
+    }
+
+    /// Where a record stands that an earlier import or a live agent recorded.
+    async fn known_place(&mut self, session: usize, record: i64) -> Result<Option<(usize, Seq)>, Error> {
+        let Some(tree) = self.sessions.get(session) else { return Ok(None) };
+        if !tree.was_before() || tree.place(record).is_some() {
+            return Ok(None);
+        }
+        let places = self.known.places.get(&record).cloned().unwrap_or_default();
+        for (stream, seq) in places {
+            if let Some(branch) = self.branch_of(session, &stream, seq).await? {
+                return Ok(Some((branch, seq)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where a record stands by its id: one of this import, or one that was there.
+    pub(super) fn place_of(&self, session: usize, id: &str) -> Option<(usize, Point)> {
+        let key = record_key(id);
+        let tree = self.sessions.get(session)?;
+        tree.place(key).or_else(|| {
+            let places = self.known.places.get(&key)?;
+            places.iter().find_map(|(stream, seq)| {
+                let branch = tree.branches.iter().position(|branch| branch.stream == *stream);
+                // What a fork shares stands with its parent.
+                let shared = || (!is_of(stream, &tree.root) && *seq <= first_of(tree)).then_some(0);
+                Some((branch.or_else(shared)?, Point::Seq(*seq)))
+            })
+        })
+    }
+
+    /// The branch of a session's tree that a position of a stream belongs to; a branch that was not met yet is added.
+    async fn branch_of(
+        &mut self,
+        session: usize,
+        stream: &StreamId,
+        seq: Seq,
+    ) -> Result<Option<usize>, Error> {
+        let Some(tree) = self.sessions.get(session) else { return Ok(None) };
+        if let Some(branch) = tree.branches.iter().position(|branch| branch.stream == *stream) {
+            return Ok(Some(branch));
+        }
+        if !is_of(stream, &tree.root) {
+            return Ok((seq <= first_of(tree)).then_some(0));
+        }
+        let Some(info) = self.engine.info(stream).await? else { return Ok(None) };
+        self.link(stream).await?;
+        let Some(tree) = self.sessions.get_mut(session) else { return Ok(None) };
+        let (parent, base) = info.fork.clone().unwrap_or((tree.root.clone(), Seq(1)));
+        let mut branch = Branch::new(info.id.clone(), base, info.said.max(base));
+        let parent = tree.branches.iter().position(|branch| branch.stream == parent).unwrap_or(0);
+        branch.fork = Some((parent, Point::Seq(base)));
+        tree.branches.push(branch);
+        Ok(Some(tree.branches.len() - 1))
+    }
+
+    /// What the ledger tells of a record without an id: such records are known by their offset in the file.
+    fn nameless(&self, session: usize, name: &str, items: &[Item]) -> Result<Nameless, Error> {
+        let Some(tree) = self.sessions.get(session) else { return Ok(Nameless::Next) };
+        let id = event_id(name, 0)?;
+        let content = match items.first() {
+            Some(Item::Message(message)) => {
+                let fact = Fact::MessageAppended(MessageAppended { message: message.clone() });
+                Some(content_hash(&fact)?)
+            }
+            Some(_) => None,
+            None => return Ok(Nameless::Next),
+        };
+        let current = std::iter::once(tree.current);
+        let mut differs = false;
+        for index in current.chain((0..tree.branches.len()).rev()) {
+            let Some(branch) = tree.branches.get(index) else { continue };
+            let Some(event) = self.known.events.get(&(branch.stream.clone(), id.clone())) else { continue };
+            let same = content
+                .zip(event.proof)
+                .is_none_or(|(content, (salt, proof))| commitment(&salt, &content) == proof);
+            if same {
+                return Ok(Nameless::There(index, event.seq));
+            }
+            // The last record may have been read while it was being written.
+            differs |= index == tree.current && Point::Seq(event.seq) < branch.tip;
+        }
+        Ok(if differs { Nameless::Differs } else { Nameless::Next })
+    }
+
+    async fn fork(&mut self, session: usize, place: (usize, Point), at: Millis) -> Result<(), Error> {
+        self.arrive().await?;
+        let Some(tree) = self.sessions.get(session) else { return Ok(()) };
+        let (Some(at_seq), Some(parent)) = (tree.seq(place), tree.branches.get(place.0)) else {
+            return Ok(());
+        };
+        let forked = SessionForked { parent: parent.stream.clone(), at_seq };
+        let compacted = parent.compacted.min(at_seq);
+        let (name, known) = self.branch_name(session, &forked).await?;
+        let mut said = at_seq;
+        if let Some(known) = known {
+            said = known.max(at_seq);
+            self.link(&name).await?;
+        } else {
+            let scope = self.engine.info(&forked.parent).await?.map(|info| info.scope).unwrap_or_default();
+            let from = Some((self.claim.source, self.claim.revision));
+            let mut writes = vec![self.claim.renewal(self.engine.now())];
+            writes.extend(self.engine.forking(&name, forked, (at, from, scope))?);
+            self.engine.storage.commit(writes).await?;
+            self.done.appended += 1;
+        }
+        let Some(tree) = self.sessions.get_mut(session) else { return Ok(()) };
+        let mut branch = Branch::new(name, at_seq, said);
+        branch.compacted = compacted;
+        branch.fork = Some(place);
+        tree.branches.push(branch);
+        tree.current = tree.branches.len() - 1;
+        Ok(())
+    }
+
+    /// The name of a branch, and, if it is there, its newest message. Names may be taken by branches that begin
+    /// elsewhere, and by branches from there that other records went on with.
+    async fn branch_name(
+        &mut self,
+        session: usize,
+        forked: &SessionForked,
+    ) -> Result<(StreamId, Option<Seq>), Error> {
+        loop {
+            let Some(tree) = self.sessions.get_mut(session) else { return Err(unexpected()) };
+            let name = StreamId::new(tree.next_name())?;
+            let Some(info) = self.engine.info(&name).await? else { return Ok((name, None)) };
+            let begins =
+                info.fork.as_ref().is_some_and(|(of, at)| (of, *at) == (&forked.parent, forked.at_seq));
+            if begins && info.said <= forked.at_seq {
+                return Ok((name, Some(info.said)));
+            }
+            tree.pass_over();
+        }
+    }
+}
+
+/// The position before a session's own first event.
+fn first_of(tree: &SessionTree) -> Seq {
+    tree.branches.first().map_or(Seq::START, |branch| branch.opened)
+}
+
+/// Whether two streams are branches of one session.
+fn same_session(a: &StreamId, b: &StreamId) -> bool {
+    let root = |id: &StreamId| id.as_str().split('~').next().map(ToOwned::to_owned);
+    root(a) == root(b)
+}

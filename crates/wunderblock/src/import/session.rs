@@ -1,0 +1,292 @@
+//! Which session of the ledger a session of a file is: by the agent's own id and the ids of its records, never by a path.
+//!
+//! | the session's id | its records | it is |
+//! |---|---|---|
+//! | unknown | unknown | new |
+//! | unknown | known in another session | a child of that one, forked at the last record they share |
+//! | known | some are known, or follow known ones | the same session; where both go on, a branch |
+//! | known | none is known | another session, `ID@…`, with a warning |
+
+use super::feed::Feed;
+use super::known::is_of;
+use super::saved::Saved;
+use super::tree::{Branch, SessionTree, Standing};
+use crate::error::Error;
+use crate::store::codec::{commitment, content_hash};
+use crate::store::{StreamInfo, Write};
+use std::path::Path;
+use wunderblock_core::event::{Fact, MessageAppended, SessionForked, SessionOpened};
+use wunderblock_core::id::StreamId;
+use wunderblock_core::units::{Millis, Seq};
+use wunderblock_wire::transcript::{Format, Item, Place, Reader, Record};
+
+/// What a record's session is called by its agent, or by the file where its agent does not name it.
+pub(crate) fn session_name(format: Format, path: &Path, record: &Record, own: Option<&str>) -> String {
+    let wish = match &record.session {
+        Some(name) => name.to_string(),
+        None => own.map_or_else(|| fallback_name(path), ToOwned::to_owned),
+    };
+    let generic = record.session.is_some() && format == Format::OpenaiChat
+        || wish.starts_with("chat-")
+        || wish.starts_with("line-");
+    if generic { format!("{}-{wish}", fallback_name(path)) } else { wish }
+}
+
+fn fallback_name(path: &Path) -> String {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let clean: String = stem
+        .unwrap_or_default()
+        .chars()
+        .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
+        .take(48)
+        .collect();
+    format!("{clean}-{}", path_mark(path))
+}
+
+fn path_mark(path: &Path) -> String {
+    blake3::hash(path.to_string_lossy().as_bytes()).to_hex().chars().take(8).collect()
+}
+
+/// What a session of the file is to this import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Belongs {
+    /// One of [`Feed::sessions`].
+    To(usize),
+    /// It was erased, and does not come back.
+    Erased,
+}
+
+impl Belongs {
+    pub(super) fn index(self) -> Option<usize> {
+        match self {
+            Self::To(index) => Some(index),
+            Self::Erased => None,
+        }
+    }
+}
+
+impl Feed<'_> {
+    /// The session a record belongs to; opens it with the first record. `None` if it was erased.
+    pub(super) async fn session(&mut self, record: &Record, reader: &Reader) -> Result<Option<usize>, Error> {
+        let key: Box<str> = record.session.clone().unwrap_or_default();
+        if let Some(belongs) = self.by_name.get(&key) {
+            return Ok(belongs.index());
+        }
+        let name = session_name(self.format, &self.path, record, reader.session());
+        let erasures = self.engine.erasures(&name).await?;
+        if erasures.iter().any(|erasure| erasure.record.is_none()) {
+            self.warn(format!(
+                "{}: session {name} was erased; nothing of it is stored again",
+                self.path.display()
+            ));
+            self.by_name.insert(key, Belongs::Erased);
+            return Ok(None);
+        }
+        let records = erasures.into_iter().filter_map(|erasure| erasure.record).collect();
+        self.erased.insert(name.clone(), records);
+        let first = StreamId::new(name.clone())
+            .or_else(|_| StreamId::new(format!("session-{}", blake3::hash(name.as_bytes()).to_hex())))?;
+        let tree = self.tree(first, name, record).await?;
+        self.sessions.push(tree);
+        let index = self.sessions.len() - 1;
+        if record.session.is_none() {
+            self.own = Some(index);
+        }
+        self.by_name.insert(key, Belongs::To(index));
+        Ok(Some(index))
+    }
+
+    async fn tree(&mut self, first: StreamId, name: String, record: &Record) -> Result<SessionTree, Error> {
+        let Some(info) = self.engine.info(&first).await? else {
+            return self.unknown(first, name, record).await;
+        };
+        if self.is_same(&info, record).await? {
+            return self.found(info, name).await;
+        }
+        // The same id and nothing in common: two sessions.
+        let mark = path_mark(&self.path);
+        for suffix in [mark.clone(), format!("{mark}.{}", self.claim.revision)] {
+            let other = StreamId::new(format!("{first}@{suffix}"))?;
+            match self.engine.info(&other).await? {
+                Some(info) if self.is_same(&info, record).await? => return self.found(info, name).await,
+                Some(_) => {}
+                None => {
+                    self.warn(format!(
+                        "{}: session {first} is in the ledger with other records; this one is {other}",
+                        self.path.display()
+                    ));
+                    return self.open_new(other, name, record).await;
+                }
+            }
+        }
+        Err(Error::Import {
+            path: self.path.display().to_string(),
+            why: format!("sessions with the id {first} and other records have taken every name for it"),
+        })
+    }
+
+    /// A session with an unknown id: new, or a child of the one its records stand in.
+    async fn unknown(
+        &mut self,
+        first: StreamId,
+        name: String,
+        record: &Record,
+    ) -> Result<SessionTree, Error> {
+        let key: &str = record.session.as_deref().unwrap_or_default();
+        let ids = self.known.ids.get(key).into_iter().flatten();
+        let kin = ids.filter_map(|id| self.known.places.get(id)?.first()).next().cloned();
+        match kin {
+            Some((parent, at_seq)) => {
+                let branch = Branch::new(first.clone(), at_seq, at_seq);
+                Ok(SessionTree::new(first, name, Standing::Kin { parent, at_seq }, branch))
+            }
+            None => self.open_new(first, name, record).await,
+        }
+    }
+
+    async fn open_new(
+        &mut self,
+        stream: StreamId,
+        name: String,
+        record: &Record,
+    ) -> Result<SessionTree, Error> {
+        let format = Some(self.format.name().into());
+        let mut opened = SessionOpened { format: format.clone(), ..SessionOpened::default() };
+        for item in &record.items {
+            if let Item::Opened(said) = item {
+                opened = SessionOpened { format: format.clone(), ..said.clone() };
+            }
+        }
+        opened.parent = record.parent_session.as_ref().and_then(|name| StreamId::new(name.to_string()).ok());
+        let at = record.at.unwrap_or(self.newest);
+        let from = Some((self.claim.source, self.claim.revision));
+        self.arrive().await?;
+        let mut writes = vec![self.claim.renewal(self.engine.now())];
+        writes.extend(self.engine.opening(&stream, opened, (at, from))?);
+        self.engine.storage.commit(writes).await?;
+        self.done.appended += 1;
+        let branch = Branch::new(stream.clone(), Seq(1), Seq(1));
+        Ok(SessionTree::new(stream, name, Standing::Open { before: false }, branch))
+    }
+
+    /// A session that is in the ledger: notes that it was read from this file, too.
+    async fn found(&mut self, info: StreamInfo, name: String) -> Result<SessionTree, Error> {
+        self.link(&info.id).await?;
+        let base = info.fork.as_ref().map_or(Seq(1), |(_, base)| *base);
+        let branch = Branch::new(info.id.clone(), base, info.said.max(base));
+        let ids: Vec<_> = self.known.nameless.values().flatten().map(|(id, _)| id.clone()).collect();
+        self.look_for_events(&info.id, &ids).await?;
+        Ok(SessionTree::new(info.id, name, Standing::Open { before: true }, branch))
+    }
+
+    pub(super) async fn link(&mut self, stream: &StreamId) -> Result<(), Error> {
+        let write = Write::Link {
+            tenant: self.engine.tenant.no,
+            stream: stream.clone(),
+            source: self.claim.source,
+            revision: self.claim.revision,
+        };
+        self.engine.storage.commit(vec![write]).await?;
+        Ok(())
+    }
+
+    /// Whether a session of the ledger is the one a record at hand belongs to.
+    async fn is_same(&mut self, info: &StreamInfo, record: &Record) -> Result<bool, Error> {
+        let base = info.fork.as_ref().map_or(Seq(1), |(_, base)| *base);
+        if info.said <= base {
+            // Nothing has been said in it: it was opened by an import that was cut short, or for later use.
+            return Ok(true);
+        }
+        let lineage = self.engine.stretches(&info.id).await?;
+        let here =
+            |stream: &StreamId| is_of(stream, &info.id) || lineage.iter().any(|part| part.stream == *stream);
+        let key: &str = record.session.as_deref().unwrap_or_default();
+        let ids = self.known.ids.get(key).cloned().unwrap_or_default();
+        if ids.iter().filter_map(|id| self.known.places.get(id)).flatten().any(|(stream, _)| here(stream)) {
+            return Ok(true);
+        }
+        if let Place::After(id) = &record.place {
+            let key = crate::store::codec::record_key(id);
+            if self.known.places.get(&key).into_iter().flatten().any(|(stream, _)| here(stream)) {
+                return Ok(true);
+            }
+        }
+        self.shares_nameless(info, key).await
+    }
+
+    /// Whether one of the records at hand that have no ids stands in a session, with the same content.
+    async fn shares_nameless(&mut self, info: &StreamInfo, key: &str) -> Result<bool, Error> {
+        let said: Vec<_> = self.known.nameless.get(key).cloned().unwrap_or_default();
+        if said.is_empty() {
+            // Nothing that could tell: titles and settings go to the session they name.
+            return Ok(self.known.ids.get(key).is_none_or(Vec::is_empty));
+        }
+        let ids: Vec<_> = said.iter().map(|(id, _)| id.clone()).collect();
+        let found = self.engine.known_events(&info.id, &ids).await?;
+        for ((_, message), event) in said.into_iter().zip(found) {
+            let Some(event) = event else { continue };
+            let content = content_hash(&Fact::MessageAppended(MessageAppended { message }))?;
+            // What was erased has nothing left to compare with; its place and id are those of the record.
+            if event.proof.is_none_or(|(salt, proof)| commitment(&salt, &content) == proof) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Opens a session all of whose records so far stand in another one as a child of that one.
+    pub(super) async fn open_child(&mut self, session: usize, at: Millis) -> Result<(), Error> {
+        let Some(tree) = self.sessions.get(session) else { return Ok(()) };
+        let Standing::Kin { parent, at_seq } = tree.standing.clone() else { return Ok(()) };
+        let stream = tree.root.clone();
+        self.arrive().await?;
+        let scope = self.engine.info(&parent).await?.map(|info| info.scope).unwrap_or_default();
+        let from = Some((self.claim.source, self.claim.revision));
+        let mut writes = vec![self.claim.renewal(self.engine.now())];
+        writes.extend(self.engine.forking(&stream, SessionForked { parent, at_seq }, (at, from, scope))?);
+        self.engine.storage.commit(writes).await?;
+        self.done.appended += 1;
+        if let Some(tree) = self.sessions.get_mut(session) {
+            tree.standing = Standing::Open { before: true };
+            tree.branches = vec![Branch::new(stream, at_seq, at_seq)];
+        }
+        Ok(())
+    }
+
+    /// Opens what is still to be a child: the file ended before a record of its own came.
+    pub(super) async fn open_kin(&mut self) -> Result<(), Error> {
+        for session in 0..self.sessions.len() {
+            self.open_child(session, self.newest).await?;
+        }
+        Ok(())
+    }
+
+    /// Goes on where an earlier import of the file stopped. Where that cannot be, the file is read from its beginning.
+    pub(super) async fn resume(&mut self, mut saved: Saved) -> Result<(Reader, u64, u64), Error> {
+        let Some(reader) = Reader::restore(self.format, &self.name, &saved.reader) else {
+            return Ok((self.reader(), 0, 0));
+        };
+        let mut trees = Vec::new();
+        for tree in std::mem::take(&mut saved.sessions) {
+            let key = tree.key.clone();
+            let mut said = Vec::new();
+            for stream in tree.streams() {
+                said.push((stream.clone(), self.engine.info(stream).await?.map(|info| info.said)));
+            }
+            let of = |stream: &StreamId| said.iter().find(|(id, _)| id == stream).and_then(|(_, said)| *said);
+            let Some(tree) = tree.tree(of) else { return Ok((self.reader(), 0, 0)) };
+            let erasures = self.engine.erasures(&tree.name).await?;
+            if !erasures.is_empty() {
+                return Ok((self.reader(), 0, 0));
+            }
+            trees.push((key, tree));
+        }
+        for (key, tree) in trees {
+            self.by_name.insert(key, Belongs::To(self.sessions.len()));
+            self.sessions.push(tree);
+        }
+        self.own = saved.own;
+        self.newest = saved.newest;
+        Ok((reader, saved.at, saved.line))
+    }
+}

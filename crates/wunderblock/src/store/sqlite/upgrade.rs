@@ -1,0 +1,134 @@
+//! Format 1 becomes format 2: in one transaction, so that a kill leaves one of the two and the next opening goes on.
+//!
+//! No event, body or byte of a source is rewritten. New columns of events are filled in new events only: a record of
+//! format 1 has no checksum, and its proof (`covers` 1) goes on to hold.
+
+use super::failure;
+use super::sql::{handle_of, handle_sql, rows, run};
+use crate::store::StoreError;
+use crate::store::codec::revision_handle;
+use rusqlite::{Connection, TransactionBehavior, params};
+
+/// Small tables whose columns change are made again under their own name; large ones only get new columns.
+const BEFORE: &str = "
+    ALTER TABLE sources RENAME TO old_sources;
+    ALTER TABLE source_revisions RENAME TO old_revisions;
+    ALTER TABLE streams RENAME TO old_streams;
+    DROP INDEX streams_by_handle;
+    DROP INDEX streams_behind;
+    DROP INDEX sources_by_handle;
+    ALTER TABLE source_chunks ADD COLUMN checksum INTEGER;
+    ALTER TABLE events ADD COLUMN covers INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE events ADD COLUMN checksum INTEGER;
+    ALTER TABLE events ADD COLUMN role INTEGER;
+    ALTER TABLE events ADD COLUMN tool TEXT;
+    ALTER TABLE events ADD COLUMN path TEXT;";
+
+/// The newest plain message is taken for part of the conversation: format 1 did not tell.
+const STREAMS: &str = "
+    INSERT INTO streams (stream, tenant, id, handle, base, head, fork_of, parent, user, project, agent, session, run,
+        opened_at, updated_at, messages, text, first_user, said, counted, tokens, indexed)
+    SELECT o.stream, o.tenant, o.id, o.handle, o.base, o.head, o.fork_of, o.parent,
+        CAST(o.scope AS TEXT) ->> 'user', CAST(o.scope AS TEXT) ->> 'project', CAST(o.scope AS TEXT) ->> 'agent',
+        CAST(o.scope AS TEXT) ->> 'session', CAST(o.scope AS TEXT) ->> 'run',
+        o.opened_at, o.updated_at, o.messages, o.text, o.first_user,
+        coalesce((SELECT e.seq FROM events e WHERE e.tenant = o.tenant AND e.stream = o.stream AND e.mark < 3
+                  ORDER BY e.seq DESC LIMIT 1), o.base),
+        o.counted, o.tokens, o.indexed
+    FROM old_streams o;";
+
+/// A revision that was never completed keeps what had come of it, and is finished by the next import.
+const SOURCES: &str = "
+    INSERT INTO sources (source, tenant, handle, key, revision)
+    SELECT o.source, o.tenant, o.handle, o.key, (SELECT max(r.revision) FROM old_revisions r WHERE r.source = o.source)
+    FROM old_sources o WHERE EXISTS (SELECT 1 FROM old_revisions r WHERE r.source = o.source);
+    INSERT INTO source_revisions (source, revision, handle, format, shared, len, whole, hash, leaf)
+    SELECT r.source, r.revision, 0, o.format, r.shared,
+        coalesce(r.len, (SELECT max(c.start + c.len) FROM source_chunks c
+                         WHERE c.source = r.source AND c.revision = r.revision), r.shared),
+        r.len IS NOT NULL, CASE WHEN o.erased THEN NULL ELSE r.hash END,
+        CASE WHEN r.revision = o.revision THEN o.leaf END
+    FROM old_revisions r JOIN old_sources o ON o.source = r.source;
+    INSERT INTO source_erased (source, revision, start, len)
+    SELECT r.source, r.revision, 0, r.len FROM source_revisions r JOIN old_sources o ON o.source = r.source
+    WHERE o.erased;";
+
+/// A stream came from the revisions its events name, and, if nothing grew since, from the newest.
+const LINKS: &str = "
+    INSERT OR IGNORE INTO stream_sources (stream, source, revision)
+    SELECT DISTINCT e.stream, s.source, CAST(e.origin AS TEXT) ->> '$.import.revision'
+    FROM old_streams o JOIN sources s ON s.source = o.source
+    JOIN events e ON e.tenant = o.tenant AND e.stream = o.stream
+    WHERE e.origin IS NOT NULL AND CAST(e.origin AS TEXT) ->> '$.import.revision' IS NOT NULL;
+    INSERT OR IGNORE INTO stream_sources (stream, source, revision)
+    SELECT o.stream, s.source, s.revision FROM old_streams o JOIN sources s ON s.source = o.source
+    JOIN old_sources l ON l.source = s.source
+    WHERE NOT EXISTS (SELECT 1 FROM stream_sources k WHERE k.stream = o.stream)
+       OR l.leaf = o.id OR substr(l.leaf, 1, length(o.id) + 1) = o.id || '~';";
+
+/// What was erased is not to come back by an import either. A session is named by the agent's own id: branches (`ID~2`) and
+/// copies (`ID@mark`) go by the session's.
+const ERASED: &str = "
+    INSERT OR IGNORE INTO erasures (tenant, session, record)
+    SELECT e.tenant, substr(o.id, 1, min(instr(o.id || '~', '~'), instr(o.id || '@', '@')) - 1),
+        substr(e.id, 1, instr(e.id || '#', '#') - 1)
+    FROM events e JOIN streams o ON o.stream = e.stream
+    WHERE e.payload IS NULL AND e.id <> '' AND instr(o.id || '~', '~') > 1 AND instr(o.id || '@', '@') > 1;
+    INSERT OR IGNORE INTO erasures (tenant, session, record)
+    SELECT o.tenant, substr(o.id, 1, min(instr(o.id || '~', '~'), instr(o.id || '@', '@')) - 1), ''
+    FROM streams o WHERE instr(o.id || '~', '~') > 1 AND instr(o.id || '@', '@') > 1
+    AND EXISTS (SELECT 1 FROM events e WHERE e.tenant = o.tenant AND e.stream = o.stream AND e.payload IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM events e WHERE e.tenant = o.tenant AND e.stream = o.stream
+                    AND e.mark < 3 AND e.payload IS NOT NULL);";
+
+const AFTER: &str = "
+    DROP TABLE old_revisions;
+    DROP TABLE old_sources;
+    DROP TABLE old_streams;";
+
+/// Brings a ledger of format 1 to format 2.
+pub(super) fn upgrade(connection: &mut Connection, generation: [u8; 16]) -> Result<(), StoreError> {
+    let failed = |error: rusqlite::Error| failure(&error);
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    // Another process may have done it while this one waited.
+    if super::pragma(&transaction, "user_version")? != 1 {
+        return Ok(());
+    }
+    transaction.execute_batch(BEFORE).map_err(failed)?;
+    transaction.execute_batch(&created(include_str!("schema.sql"))).map_err(failed)?;
+    for step in [STREAMS, SOURCES, LINKS, ERASED] {
+        transaction.execute_batch(step).map_err(failed)?;
+    }
+    name_revisions(&transaction)?;
+    transaction.execute_batch(AFTER).map_err(failed)?;
+    run(
+        &transaction,
+        "INSERT INTO ledger (one, generation, unscrubbed) VALUES (1, ?1, 0)",
+        params![generation],
+    )?;
+    transaction.execute_batch("PRAGMA user_version = 2").map_err(failed)?;
+    transaction.commit().map_err(failed)
+}
+
+/// The statements of the schema for what is not there.
+fn created(schema: &str) -> String {
+    let lines: Vec<&str> = schema.lines().filter(|line| !line.starts_with("--")).collect();
+    let text = lines.join("\n").replace("CREATE TABLE ", "CREATE TABLE IF NOT EXISTS ");
+    let text = text.replace("CREATE INDEX ", "CREATE INDEX IF NOT EXISTS ");
+    text.replace("CREATE UNIQUE INDEX ", "CREATE UNIQUE INDEX IF NOT EXISTS ")
+}
+
+/// Revisions had no handles.
+fn name_revisions(db: &Connection) -> Result<(), StoreError> {
+    let sql = "SELECT r.source, r.revision, s.handle, t.key FROM source_revisions r
+               JOIN sources s ON s.source = r.source JOIN tenants t ON t.tenant = s.tenant";
+    let all = rows(db, sql, [], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)?, row.get::<_, i64>(2)?, row.get::<_, [u8; 32]>(3)?))
+    })?;
+    for (source, revision, handle, key) in all {
+        let own = revision_handle(&key, handle_of(handle), revision);
+        let sql = "UPDATE source_revisions SET handle = ?3 WHERE source = ?1 AND revision = ?2";
+        run(db, sql, params![source, revision, handle_sql(own)])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! A ledger that the first format's program wrote: every later version gives for it what that program gave.
+
+use crate::scene::{Home, config};
+use futures_executor::block_on;
+use std::path::Path;
+use wunderblock::store::sqlite::Access;
+use wunderblock::{Engine, Error};
+use wunderblock_core::id::TenantId;
+use wunderblock_testkit::recorded::{Verdict, compare, manifest, unpack};
+
+const NONE: [&str; 0] = [];
+
+fn bytes(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap())
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn a_ledger_of_the_first_format_gives_what_it_gave() {
+    let home = Home::new();
+    let path = unpack(home.folder.path()).unwrap();
+    let manifest = manifest().unwrap();
+    assert_eq!(compare(&path, Access::Write, &manifest).unwrap(), NONE);
+    let once = bytes(home.folder.path());
+    assert_eq!(compare(&path, Access::Write, &manifest).unwrap(), NONE);
+    assert!(once == bytes(home.folder.path()), "opening it again changes nothing");
+    assert_eq!(compare(&path, Access::Read, &manifest).unwrap(), NONE);
+    for tenant in ["local", "beta"] {
+        let config = wunderblock::Config { tenant: TenantId::new(tenant).unwrap(), ..config() };
+        let engine = block_on(Engine::open(&path, Access::Write, config)).unwrap();
+        let found = block_on(engine.doctor(&mut |_| {})).unwrap().problems;
+        assert!(found.iter().all(|problem| problem.derived), "{tenant}: {found:?}");
+    }
+}
+
+#[test]
+fn who_may_only_read_it_reads_the_same_and_writes_nothing() {
+    let home = Home::new();
+    let path = unpack(home.folder.path()).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    match compare(&path, Access::Read, &manifest().unwrap()) {
+        Ok(differences) => assert_eq!(differences, NONE),
+        // A version that must upgrade it first says so.
+        Err(Error::Store(error)) => assert!(Error::Store(error.clone()).hint().is_some(), "{error}"),
+        Err(error) => panic!("{error}"),
+    }
+    assert!(before == std::fs::read(&path).unwrap(), "the file is as it was");
+}
+
+#[test]
+fn the_recording_holds_what_later_versions_are_tried_on() {
+    let manifest = manifest().unwrap();
+    let requests: Vec<_> = manifest.sessions.iter().flat_map(|session| &session.requests).collect();
+    let of = |verdict| requests.iter().filter(|request| request.verdict == verdict).count();
+    assert!(requests.len() >= 20 && of(Verdict::Proved) >= 15 && of(Verdict::Erased) >= 1);
+    for dialect in ["neutral", "anthropic", "openai-chat"] {
+        assert!(requests.iter().filter(|request| request.dialect == dialect).count() >= 4, "{dialect}");
+    }
+    let sessions = |fits: fn(&&wunderblock_testkit::recorded::SessionRecord) -> bool| {
+        manifest.sessions.iter().filter(fits).count()
+    };
+    assert!(sessions(|session| session.tenant == "beta") >= 2);
+    assert!(sessions(|session| session.fork.is_some()) >= 1);
+    assert!(sessions(|session| session.file.is_some()) >= 2);
+    assert_eq!(sessions(|session| session.unfinished), 1);
+}
+
+#[test]
+fn a_changed_ledger_is_told_from_the_recorded_one() {
+    let home = Home::new();
+    let path = unpack(home.folder.path()).unwrap();
+    let mut manifest = manifest().unwrap();
+    let session = manifest.sessions.iter_mut().find(|session| session.requests.len() > 3).unwrap();
+    session.events[1] = "0".repeat(16);
+    session.requests[0].blake3 = "0".repeat(64);
+    session.head += 1;
+    let found = compare(&path, Access::Write, &manifest).unwrap();
+    assert_eq!(found.len(), 3, "{found:?}");
+}

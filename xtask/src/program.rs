@@ -1,0 +1,94 @@
+//! The program as a chore runs it: in a folder of its own, with nothing of the machine's environment.
+
+use serde_json::Value;
+use std::error::Error;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// What can go wrong in a chore: anything, and it ends the chore.
+pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// The program and the folder it runs in.
+pub(crate) struct Program {
+    binary: PathBuf,
+    home: PathBuf,
+}
+
+impl Program {
+    /// The folder must exist. Its settings keep out the machine's managed instructions.
+    pub(crate) fn new(binary: &Path, home: &Path) -> Outcome<Self> {
+        let binary = binary.canonicalize().map_err(|error| format!("{}: {error}", binary.display()))?;
+        let program = Self { binary, home: home.to_owned() };
+        std::fs::create_dir_all(program.path("config/wunderblock"))?;
+        program.write("config/wunderblock/config.toml", "[instructions]\nmanaged = []\n")?;
+        Ok(program)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.home.join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Outcome<()> {
+        std::fs::write(self.path(name), content).map_err(|error| format!("{name}: {error}").into())
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.binary);
+        command
+            .args(args)
+            .env_clear()
+            .env("HOME", &self.home)
+            .env("XDG_CONFIG_HOME", self.path("config"))
+            .env("XDG_DATA_HOME", self.path("data"))
+            .env("WUNDERBLOCK_DB", self.path("ledger.db"))
+            .env("TZ", "UTC")
+            .current_dir(&self.home)
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it, whatever comes of it.
+    pub(crate) fn run(&self, args: &[&str]) -> Outcome<Output> {
+        Ok(self.command(args).output()?)
+    }
+
+    /// What it writes to stdout; an error unless it succeeds.
+    pub(crate) fn bytes(&self, args: &[&str]) -> Outcome<Vec<u8>> {
+        let done = self.run(args)?;
+        if !done.status.success() {
+            let said = String::from_utf8_lossy(&done.stderr);
+            return Err(format!("`{}`: {}: {}", args.join(" "), done.status, said.trim()).into());
+        }
+        Ok(done.stdout)
+    }
+
+    /// The same as text.
+    pub(crate) fn text(&self, args: &[&str]) -> Outcome<String> {
+        Ok(String::from_utf8(self.bytes(args)?)?)
+    }
+
+    /// The same as JSON lines.
+    pub(crate) fn lines(&self, args: &[&str]) -> Outcome<Vec<Value>> {
+        self.text(args)?.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
+    }
+
+    /// Appends lines to a session; the answers.
+    pub(crate) fn append(&self, tenant: &str, session: &str, lines: &str) -> Outcome<Vec<Value>> {
+        let args = ["--tenant", tenant, "append", session];
+        let mut command = self.command(&args);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let mut stdin = child.stdin.take().ok_or("no pipe")?;
+        // A program that gives up at once says why on its other end.
+        let _ = stdin.write_all(lines.as_bytes());
+        drop(stdin);
+        let done = child.wait_with_output()?;
+        let answered = String::from_utf8(done.stdout)?;
+        if !done.status.success() {
+            let said = String::from_utf8_lossy(&done.stderr);
+            return Err(format!("`append {session}`: {}: {answered}{}", done.status, said.trim()).into());
+        }
+        answered.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
+    }
+}

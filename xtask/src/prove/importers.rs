@@ -1,0 +1,157 @@
+//! Several programs that import one file at the same time.
+
+use super::Report;
+use super::draw::Draw;
+use super::record::message;
+use crate::program::{Outcome, Program};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long one program may take. It takes a second.
+const PATIENCE: Duration = Duration::from_secs(60);
+const SESSION: &str = "many-at-once";
+
+/// What a run is about.
+struct Setting {
+    /// How many messages the file has.
+    messages: u64,
+    /// How many of them were imported before; none if the ledger is new.
+    known: u64,
+    /// When each program starts, and whether it builds a request instead.
+    starts: Vec<(Duration, bool)>,
+}
+
+pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> Outcome<Report> {
+    let mut report = Report::new("runs of several importers", count);
+    let mut draw = Draw::new(seed ^ 0x1397);
+    let mut programs = 0;
+    for number in 0..count {
+        let home = tempfile::tempdir_in(folder)?;
+        let program = Program::new(binary, home.path())?;
+        let setting = setting(&mut draw);
+        programs += setting.starts.len();
+        if let Err(error) = one(&program, &setting) {
+            let kind: String = error.to_string().split(['"', '\n']).next().unwrap_or_default().to_owned();
+            let kind: String = kind.chars().filter(|c| !c.is_ascii_digit()).take(90).collect();
+            let starts: Vec<String> = setting
+                .starts
+                .iter()
+                .map(|(at, builds)| {
+                    format!("{} at {} ms", if *builds { "context" } else { "import" }, at.as_millis())
+                })
+                .collect();
+            let told = format!(
+                "run {number}: {} of {} messages known, {}: {error}",
+                setting.known,
+                setting.messages,
+                starts.join(", ")
+            );
+            report.fail(&kind, told);
+        }
+    }
+    report.note(format!("{programs} programs"));
+    Ok(report)
+}
+
+fn setting(draw: &mut Draw) -> Setting {
+    // More than one batch (2,000 events) and more than one piece of the file (1 MB) in most of them.
+    let messages = [600, 3_000, 5_000, 9_000].get(draw.place(4)).copied().unwrap_or(600) + draw.below(400);
+    let known = if draw.below(3) == 0 { draw.below(messages) } else { 0 };
+    let whole = 40 + messages / 12;
+    let starts = (0..2 + draw.below(3))
+        .map(|place| {
+            let at = if place == 0 { 0 } else { draw.below(whole) };
+            (Duration::from_millis(at), draw.below(4) == 0)
+        })
+        .collect();
+    Setting { messages, known, starts }
+}
+
+fn transcript(messages: u64) -> String {
+    let mut out = String::new();
+    for number in 0..messages {
+        let parent = (number > 0).then(|| format!("r{}", number - 1));
+        let role = if number % 2 == 0 { "user" } else { "assistant" };
+        let said = format!("message {number} of many, {}", "with some words in it ".repeat(3));
+        out.push_str(&message(SESSION, &format!("r{number}"), parent.as_deref(), (role, &said)));
+        out.push('\n');
+    }
+    out
+}
+
+fn one(program: &Program, setting: &Setting) -> Outcome<()> {
+    let whole = transcript(setting.messages);
+    if setting.known > 0 {
+        program.write("file.jsonl", transcript(setting.known))?;
+        program.text(&["import", "file.jsonl", "--no-index", "-q"])?;
+    }
+    program.write("file.jsonl", &whole)?;
+    let begun = Instant::now();
+    let mut running: Vec<(usize, Child)> = Vec::new();
+    let mut starts: Vec<_> = setting.starts.iter().enumerate().collect();
+    starts.sort_by_key(|(_, (at, _))| *at);
+    for (place, (at, builds)) in starts {
+        std::thread::sleep(at.saturating_sub(begun.elapsed()));
+        let lane = format!("lane-{place}");
+        let args: &[&str] = if *builds {
+            &["context", "file.jsonl", "--window", "8000", "--lane", &lane, "--out", "/dev/null", "-q"]
+        } else {
+            &["import", "file.jsonl", "--no-index", "-q"]
+        };
+        let mut command = program.command(args);
+        // What it says fits into a pipe, so it need not be read before it ends.
+        running.push((place, command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?));
+    }
+    let mut wrong = Vec::new();
+    for (place, child) in running {
+        if let Err(error) = ends(child) {
+            wrong.push(format!("program {place}: {error}"));
+        }
+    }
+    let exported = limited(program, &["export", SESSION, "--original"])?;
+    if exported != whole.as_bytes() {
+        wrong.push(format!("the original has {} bytes, not {}", exported.len(), whole.len()));
+    }
+    let again = limited(program, &["import", "file.jsonl", "--json", "--no-index"])?;
+    let again: Value = serde_json::from_slice(&again)?;
+    if again.get("unchanged") != Some(&Value::Bool(true)) {
+        wrong.push("a further import says something new".to_owned());
+    }
+    let events = String::from_utf8(limited(program, &["export", SESSION])?)?;
+    let said = events.lines().filter(|line| line.contains(r#""kind":"message.appended""#)).count() as u64;
+    if said != setting.messages {
+        wrong.push(format!("{said} messages, not {}", setting.messages));
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ").into()) }
+}
+
+/// Waits until a program ends, and says what it said unless it succeeded.
+fn ends(mut child: Child) -> Outcome<()> {
+    let begun = Instant::now();
+    loop {
+        if child.try_wait()?.is_some() {
+            let done = child.wait_with_output()?;
+            if done.status.success() {
+                return Ok(());
+            }
+            return Err(format!("{}: {}", done.status, String::from_utf8_lossy(&done.stderr).trim()).into());
+        }
+        if begun.elapsed() > PATIENCE {
+            child.kill()?;
+            child.wait()?;
+            return Err("it does not end".into());
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// What a program writes, unless it never ends.
+fn limited(program: &Program, args: &[&str]) -> Outcome<Vec<u8>> {
+    let out = program.path("out");
+    let mut command = program.command(args);
+    let child = command.stdout(std::fs::File::create(&out)?).stderr(Stdio::piped()).spawn()?;
+    ends(child).map_err(|error| format!("{}: {error}", args.first().copied().unwrap_or_default()))?;
+    Ok(std::fs::read(out)?)
+}

@@ -1,0 +1,344 @@
+//! A ledger whose programs are killed, and what it must hold.
+
+use super::Act;
+use crate::program::{Outcome, Program};
+use crate::prove::draw::Draw;
+use crate::prove::record::{Record, file, records, text};
+use crate::prove::scan;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+const LIVE: &str = "live";
+/// Messages of a transcript: enough that an import can be hit.
+const MESSAGES: usize = 400;
+
+static ACKNOWLEDGED: AtomicU64 = AtomicU64::new(0);
+
+/// How many events were acknowledged in all.
+pub(super) fn acknowledged() -> u64 {
+    ACKNOWLEDGED.load(Ordering::Relaxed)
+}
+
+/// What was acknowledged.
+#[derive(Clone, Default)]
+struct Held {
+    /// Live events, by position: id and text.
+    live: BTreeMap<u64, (String, String)>,
+    /// Sessions whose import has finished, with their files.
+    files: BTreeMap<String, Vec<u8>>,
+}
+
+/// A file that an agent writes.
+struct Transcript {
+    name: String,
+    session: String,
+    records: Vec<Record>,
+}
+
+pub(super) struct Desk {
+    home: tempfile::TempDir,
+    program: Program,
+    held: Held,
+    transcripts: Vec<Transcript>,
+    backup: Option<(String, Held)>,
+    backups: u32,
+    next: u64,
+    gone: Vec<String>,
+}
+
+impl Desk {
+    pub(super) fn new(binary: &Path, folder: &Path) -> Outcome<Self> {
+        let home = tempfile::tempdir_in(folder)?;
+        let program = Program::new(binary, home.path())?;
+        let mut desk = Self {
+            home,
+            program,
+            held: Held::default(),
+            transcripts: Vec::new(),
+            backup: None,
+            backups: 0,
+            next: 0,
+            gone: Vec::new(),
+        };
+        desk.next = 1;
+        Ok(desk)
+    }
+
+    /// Starts what is to be done, kills it, and looks at what is left. Answers whether it was cut short.
+    pub(super) fn killed(&mut self, act: Act, delay: Duration, draw: &mut Draw) -> Outcome<bool> {
+        let cut = match act {
+            Act::CreateByAppend | Act::Append => self.append(delay, draw)?,
+            Act::CreateByImport | Act::Import => self.import(&["import"], delay, draw)?,
+            Act::ImportUnindexed => self.import(&["import", "--no-index"], delay, draw)?,
+            Act::CreateByContext | Act::ContextOfPath => {
+                let args = ["context", "--window", "8000", "--out", "/dev/null"];
+                self.import(&args, delay, draw)?
+            }
+            Act::Context => {
+                self.plain(&["context", LIVE, "--window", "4000", "--out", "/dev/null"], delay)?
+            }
+            Act::Compact => self.plain(&["compact", LIVE, "--window", "4000"], delay)?,
+            Act::Repair => self.plain(&["doctor", "--repair"], delay)?,
+            Act::Erase => self.erase(delay, draw)?,
+            Act::EraseAll => self.erase_all(delay)?,
+            Act::Backup => self.back_up(delay)?,
+            Act::Restore => return self.restore(delay, draw),
+        };
+        self.works(draw)?;
+        let lost = self.lost(&self.held)?;
+        if let Some(lost) = lost { Err(lost.into()) } else { Ok(cut) }
+    }
+
+    /// Nothing is wrong with the ledger; only an import may be unfinished.
+    pub(super) fn examined(&self) -> Outcome<()> {
+        let done = self.program.run(&["doctor", "--json"])?;
+        let report: Value = serde_json::from_slice(&done.stdout)
+            .map_err(|error| format!("doctor: {error}: {}", String::from_utf8_lossy(&done.stderr)))?;
+        let problems = report.get("problems").and_then(Value::as_array).cloned().unwrap_or_default();
+        let unfinished = |problem: &&Value| problem.to_string().contains("unfinished");
+        match problems.iter().find(|problem| !unfinished(problem)) {
+            Some(problem) => Err(format!("doctor: {problem}").into()),
+            None => Ok(()),
+        }
+    }
+
+    /// The next command does what it is asked.
+    fn works(&mut self, draw: &mut Draw) -> Outcome<()> {
+        let (lines, said) = self.lines(1, draw);
+        let answers = self.program.append("local", LIVE, &lines).map_err(|error| format!("next: {error}"))?;
+        self.note(&answers, &said);
+        Ok(())
+    }
+
+    fn lines(&mut self, count: u64, draw: &mut Draw) -> (String, BTreeMap<String, String>) {
+        let mut said = BTreeMap::new();
+        let mut lines = String::new();
+        for _ in 0..count {
+            let (id, marker) = (format!("m{}", self.next), draw.marker());
+            self.next += 1;
+            let text = text(draw, &marker);
+            lines.push_str(&format!("{}\n", json!({ "id": id, "role": "user", "content": text })));
+            said.insert(id, text);
+        }
+        (lines, said)
+    }
+
+    fn note(&mut self, answers: &[Value], said: &BTreeMap<String, String>) {
+        for answer in answers {
+            let is_there =
+                matches!(answer.get("status").and_then(Value::as_str), Some("appended" | "duplicate"));
+            let (seq, id) =
+                (answer.get("seq").and_then(Value::as_u64), answer.get("id").and_then(Value::as_str));
+            if let (true, Some(seq), Some(id)) = (is_there, seq, id)
+                && let Some(text) = said.get(id)
+            {
+                self.held.live.insert(seq, (id.to_owned(), text.clone()));
+                ACKNOWLEDGED.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn append(&mut self, delay: Duration, draw: &mut Draw) -> Outcome<bool> {
+        let (lines, said) = self.lines(300, draw);
+        let mut command = self.program.command(&["append", LIVE]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let (mut stdin, stdout) =
+            (child.stdin.take().ok_or("no pipe")?, child.stdout.take().ok_or("no pipe")?);
+        let feeder = std::thread::spawn(move || {
+            let _ = lines.split_inclusive('\n').try_for_each(|line| stdin.write_all(line.as_bytes()));
+            // The pipe stays open: the program waits for more until it is killed.
+            stdin
+        });
+        // A line that was cut off is no answer.
+        let reader = std::thread::spawn(move || -> Vec<Value> {
+            let lines = BufReader::new(stdout).lines().map_while(Result::ok);
+            lines.filter_map(|line| serde_json::from_str(&line).ok()).collect()
+        });
+        let cut = kill(child, delay)?;
+        let answers = reader.join().map_err(|_| "the reader of answers failed")?;
+        drop(feeder.join());
+        self.note(&answers, &said);
+        Ok(cut)
+    }
+
+    /// Imports a file that is new or has grown, by whatever command. What was cut short must finish the next time.
+    fn import(&mut self, args: &[&str], delay: Duration, draw: &mut Draw) -> Outcome<bool> {
+        if self.transcripts.is_empty() || draw.below(3) == 0 {
+            let session = format!("s-{}", draw.marker());
+            let name = format!("file-{}.jsonl", self.transcripts.len());
+            self.transcripts.push(Transcript { name, session, records: Vec::new() });
+        }
+        let place = draw.place(self.transcripts.len());
+        let Some(transcript) = self.transcripts.get_mut(place) else { return Ok(false) };
+        let parent = transcript.records.iter().rev().find_map(|record| record.id.clone());
+        let count = if parent.is_some() { 1 + draw.place(50) } else { MESSAGES };
+        transcript.records.extend(records(draw, &transcript.session, parent.as_deref(), count));
+        let (name, session) = (transcript.name.clone(), transcript.session.clone());
+        let bytes = file(&transcript.records);
+        self.program.write(&name, &bytes)?;
+        let all = [args, &[&name, "-q"]].concat();
+        let cut = self.plain(&all, delay)?;
+        if cut && draw.below(3) > 0 {
+            // The other times the next import of the file, or nobody, finishes it.
+            self.held.files.remove(&session);
+            return Ok(cut);
+        }
+        if cut {
+            self.program.bytes(&["import", &name, "-q"]).map_err(|error| format!("again: {error}"))?;
+        }
+        self.held.files.insert(session, bytes);
+        Ok(cut)
+    }
+
+    fn erase(&mut self, delay: Duration, draw: &mut Draw) -> Outcome<bool> {
+        let all: Vec<u64> = self.held.live.keys().copied().collect();
+        let Some(seq) = all.get(draw.place(all.len())) else { return Ok(false) };
+        let text = self.held.live.remove(seq).map(|(_, text)| text).unwrap_or_default();
+        let at = seq.to_string();
+        let args = ["erase", LIVE, "--at", &at, "--yes"];
+        let cut = self.plain(&args, delay)?;
+        self.gone.extend(text.split(' ').nth(2).map(ToOwned::to_owned));
+        self.erased(&args)?;
+        Ok(cut)
+    }
+
+    fn erase_all(&mut self, delay: Duration) -> Outcome<bool> {
+        let finished = |place: &usize| {
+            self.transcripts.get(*place).is_some_and(|one| self.held.files.contains_key(&one.session))
+        };
+        let Some(place) = (0..self.transcripts.len()).find(finished) else { return Ok(false) };
+        let transcript = self.transcripts.remove(place);
+        self.held.files.remove(&transcript.session);
+        std::fs::remove_file(self.program.path(&transcript.name))?;
+        // A name that was used is not used for another session here.
+        self.transcripts.insert(
+            place,
+            Transcript {
+                name: transcript.name.clone(),
+                session: format!("{}-next", transcript.session),
+                records: Vec::new(),
+            },
+        );
+        let args = ["erase", &transcript.session, "--yes"];
+        let cut = self.plain(&args, delay)?;
+        self.gone.extend(transcript.records.into_iter().map(|record| record.marker));
+        self.erased(&args)?;
+        Ok(cut)
+    }
+
+    /// Erases again what may have been cut short; then it is nowhere.
+    fn erased(&self, args: &[&str]) -> Outcome<()> {
+        self.program.bytes(args).map_err(|error| format!("again: {error}"))?;
+        match scan::found(&self.program.path("ledger.db"), &self.gone)?.first() {
+            Some(first) => Err(format!("erased, and there: {first}").into()),
+            None => Ok(()),
+        }
+    }
+
+    /// What bears a backup's name is a whole backup.
+    fn back_up(&mut self, delay: Duration) -> Outcome<bool> {
+        self.backups += 1;
+        let name = format!("backup-{}.db", self.backups);
+        let cut = self.plain(&["backup", &name], delay)?;
+        if !self.program.path(&name).exists() {
+            if cut {
+                return Ok(cut);
+            }
+            return Err("backup: done, and nothing is there".into());
+        }
+        let elsewhere = format!("elsewhere-{}.db", self.backups);
+        let restored = self.program.bytes(&["--db", &elsewhere, "restore", &name]);
+        restored.map_err(|error| format!("the backup: {error}"))?;
+        if let Some(lost) = self.lost_from(Some(&elsewhere), &self.held)? {
+            return Err(format!("the backup: {lost}").into());
+        }
+        self.backup = Some((name, self.held.clone()));
+        Ok(cut)
+    }
+
+    /// After it the ledger is the old one or the restored one, and the next command knows.
+    fn restore(&mut self, delay: Duration, draw: &mut Draw) -> Outcome<bool> {
+        let Some((name, backed)) = self.backup.clone() else { return self.back_up(delay) };
+        let cut = self.plain(&["restore", &name, "--replace"], delay)?;
+        let before = self.held.clone();
+        let count = before.live.len();
+        // Appends at the end of whichever it is.
+        self.works(draw)?;
+        let mut restored = backed;
+        restored.live.retain(|_, (_, text)| !self.gone.iter().any(|marker| text.contains(marker.as_str())));
+        restored.files.retain(|_, bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            !self.gone.iter().any(|marker| text.contains(marker.as_str()))
+        });
+        let newest = self.held.live.iter().find(|(seq, said)| before.live.get(seq) != Some(said));
+        let newest = newest.map(|(seq, said)| (*seq, said.clone()));
+        let (old, new) = (self.lost(&before)?, self.lost(&restored)?);
+        match (cut, old, new) {
+            (true, None, _) => self.held = before,
+            (_, _, None) => self.held = restored,
+            (_, Some(old), Some(new)) => {
+                let told = format!("neither the old ledger of {count} events ({old}) nor the backup ({new})");
+                return Err(format!("restore: {told}").into());
+            }
+            (false, None, Some(new)) => return Err(format!("restore: done, and {new}").into()),
+        }
+        self.held.live.extend(newest);
+        match scan::found(&self.program.path("ledger.db"), &self.gone)?.first() {
+            Some(first) => Err(format!("restore: erased, and there: {first}").into()),
+            None => Ok(cut),
+        }
+    }
+
+    /// Runs a command and kills it.
+    fn plain(&self, args: &[&str], delay: Duration) -> Outcome<bool> {
+        let mut command = self.program.command(args);
+        kill(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?, delay)
+    }
+
+    /// What is not in the ledger, and must be.
+    fn lost(&self, held: &Held) -> Outcome<Option<String>> {
+        self.lost_from(None, held)
+    }
+
+    fn lost_from(&self, ledger: Option<&str>, held: &Held) -> Outcome<Option<String>> {
+        let db = match ledger {
+            Some(name) => self.program.path(name),
+            None => self.home.path().join("ledger.db"),
+        };
+        let db = db.to_string_lossy().into_owned();
+        let mut there: BTreeMap<u64, Value> = BTreeMap::new();
+        if !held.live.is_empty() {
+            for event in self.program.lines(&["--db", &db, "export", LIVE])? {
+                there.insert(event.get("seq").and_then(Value::as_u64).unwrap_or_default(), event);
+            }
+        }
+        for (seq, (id, said)) in &held.live {
+            let event = there.get(seq);
+            let found = event.and_then(|event| event.get("id")).and_then(Value::as_str);
+            let text = event.and_then(|event| event.pointer("/message/parts/0/text")).and_then(Value::as_str);
+            if (found, text) != (Some(id), Some(said)) {
+                return Ok(Some(format!("lost: event {id} at position {seq}")));
+            }
+        }
+        for (session, bytes) in &held.files {
+            let original = self.program.bytes(&["--db", &db, "export", session, "--original"])?;
+            if original != *bytes {
+                let told = format!("{} of {} bytes of {session}", original.len(), bytes.len());
+                return Ok(Some(format!("lost: the original has {told}")));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Kills a program after a time, unless it has ended. Answers whether it was cut short.
+fn kill(mut child: Child, delay: Duration) -> Outcome<bool> {
+    std::thread::sleep(delay);
+    child.kill()?;
+    Ok(child.wait()?.code().is_none())
+}

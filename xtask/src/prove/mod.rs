@@ -1,0 +1,145 @@
+//! Proves by attack that the ledger loses nothing and that nothing erased comes back.
+
+mod draw;
+mod importers;
+mod kill;
+mod model;
+mod record;
+mod scan;
+
+use crate::program::Outcome;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+/// Failures of a kind that are told one by one.
+const TOLD: usize = 3;
+
+/// What came of one attack.
+pub(super) struct Report {
+    what: &'static str,
+    tried: u64,
+    notes: Vec<String>,
+    failures: BTreeMap<String, Vec<String>>,
+}
+
+impl Report {
+    fn new(what: &'static str, tried: u64) -> Self {
+        Self { what, tried, notes: Vec::new(), failures: BTreeMap::new() }
+    }
+
+    fn fail(&mut self, kind: &str, failure: String) {
+        self.failures.entry(kind.to_owned()).or_default().push(failure);
+    }
+
+    fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    fn failed(&self) -> usize {
+        self.failures.values().map(Vec::len).sum()
+    }
+
+    fn text(&self, seconds: u64) -> String {
+        let mut out = format!("{} {}, {} failed, {seconds} s\n", self.tried, self.what, self.failed());
+        for note in &self.notes {
+            let _ = writeln!(out, "  {note}");
+        }
+        for (kind, failures) in &self.failures {
+            let _ = writeln!(out, "  {} × {kind}", failures.len());
+            for failure in failures.iter().take(TOLD) {
+                let _ = writeln!(out, "    {failure}");
+            }
+        }
+        out
+    }
+}
+
+/// What to prove, and how thoroughly.
+struct Options {
+    scale: f64,
+    seed: u64,
+    only: Option<String>,
+    binary: Option<PathBuf>,
+}
+
+impl Options {
+    fn parse(arguments: &[String]) -> Option<Self> {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let mut options = Self { scale: 1.0, seed: u64::from(now.subsec_nanos()), only: None, binary: None };
+        let mut rest = arguments.iter();
+        while let Some(flag) = rest.next() {
+            match flag.as_str() {
+                "--twentieth" => options.scale = 0.05,
+                "--scale" => options.scale = rest.next()?.parse().ok().filter(|scale| *scale > 0.0)?,
+                "--seed" => options.seed = rest.next()?.parse().ok()?,
+                "--only" => options.only = Some(rest.next()?.clone()),
+                "--binary" => options.binary = Some(PathBuf::from(rest.next()?)),
+                _ => return None,
+            }
+        }
+        Some(options)
+    }
+
+    /// A number of attempts, as many as the scale says.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "counts are small and positive"
+    )]
+    fn of(&self, count: f64) -> u64 {
+        (count * self.scale).ceil() as u64
+    }
+}
+
+/// Runs the attacks; an error if one of them succeeded.
+pub(crate) fn run(arguments: &[String]) -> Outcome<String> {
+    let options = Options::parse(arguments).ok_or("wrong arguments; `--help` lists them")?;
+    let folder = tempfile::tempdir()?;
+    let mut failed = 0;
+    println(&format!("seed {}", options.seed));
+    for what in ["model", "importers", "kill"] {
+        if options.only.as_deref().is_some_and(|only| only != what) {
+            continue;
+        }
+        let begun = Instant::now();
+        let report = match what {
+            "model" => model::run(options.of(10_000.0), options.seed, folder.path())?,
+            "importers" => {
+                importers::run(options.of(500.0), options.seed, &binary(&options)?, folder.path())?
+            }
+            _ => kill::run(options.of(1_000.0), options.seed, &binary(&options)?, folder.path())?,
+        };
+        failed += report.failed();
+        println(report.text(begun.elapsed().as_secs()).trim_end());
+    }
+    if failed > 0 {
+        return Err(format!("{failed} attempts failed; `--seed {}` repeats them", options.seed).into());
+    }
+    Ok("nothing was lost, and nothing that was erased came back".to_owned())
+}
+
+fn println(text: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+/// The program under attack: the one given, or the one built from this state beside this very chore.
+fn binary(options: &Options) -> Outcome<PathBuf> {
+    if let Some(binary) = &options.binary {
+        return Ok(binary.clone());
+    }
+    let own = std::env::current_exe()?;
+    let folder = own.parent().ok_or("the program has no folder")?;
+    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    build.args(["build", "-q", "-p", "wunderblock-cli"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    if folder.file_name().is_some_and(|name| name == "release") {
+        build.arg("--release");
+    }
+    if !build.status()?.success() {
+        return Err("the program cannot be built".into());
+    }
+    Ok(Path::new(folder).join("wunderblock"))
+}

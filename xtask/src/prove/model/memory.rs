@@ -1,0 +1,81 @@
+//! What a ledger must hold, in memory.
+
+use crate::prove::record::{Record, file};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a tenant was told is there.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tenant {
+    /// Imported sessions, with each revision of their file.
+    pub(super) imported: BTreeMap<String, Vec<Vec<Record>>>,
+    /// Live sessions: positions, and what was said there.
+    pub(super) live: BTreeMap<String, BTreeMap<u64, Record>>,
+    /// Files as they were imported last: importing them again says nothing new.
+    pub(super) seen: BTreeMap<usize, Vec<u8>>,
+}
+
+impl Tenant {
+    /// Notes that a file of a session has been imported.
+    pub(super) fn import(&mut self, session: &str, records: &[Record]) {
+        let revisions = self.imported.entry(session.to_owned()).or_default();
+        if revisions.last().is_none_or(|last| last != records) {
+            revisions.push(records.to_vec());
+        }
+    }
+
+    /// All sessions.
+    pub(super) fn sessions(&self) -> Vec<String> {
+        self.imported.keys().chain(self.live.keys()).cloned().collect()
+    }
+
+    /// Everything a session holds, of whatever revision.
+    pub(super) fn records(&self, session: &str) -> Vec<&Record> {
+        let imported = self.imported.get(session).into_iter().flatten().flatten();
+        imported.chain(self.live.get(session).into_iter().flat_map(BTreeMap::values)).collect()
+    }
+
+    /// Everything the tenant holds that an event is made from, by its id, unless its marker is among the erased.
+    pub(super) fn events(&self, erased: &BTreeSet<String>) -> BTreeMap<&str, &Record> {
+        let all = self.sessions();
+        let all = all.iter().flat_map(|session| self.records(session));
+        all.filter(|record| !erased.contains(&record.marker))
+            .filter_map(|record| Some((record.id.as_deref()?, record)))
+            .collect()
+    }
+
+    /// Every marker the tenant holds.
+    pub(super) fn markers(&self) -> impl Iterator<Item = &String> {
+        let imported = self.imported.values().flatten().flatten();
+        let live = self.live.values().flat_map(BTreeMap::values);
+        imported.chain(live).map(|record| &record.marker)
+    }
+}
+
+/// Why these bytes are not the original of a session; nothing if they are. They must be its newest revision, or an
+/// earlier one that did not grow into another. Where something was erased, every other line must be there, in order.
+pub(super) fn wrong_original(
+    revisions: &[Vec<Record>],
+    erased: &BTreeSet<String>,
+    bytes: &[u8],
+) -> Option<String> {
+    let ends_here = |place: usize, one: &Vec<Record>| {
+        !revisions.iter().skip(place + 1).any(|later| later.len() > one.len() && later.starts_with(one))
+    };
+    let may_be = revisions.iter().enumerate().filter(|(place, one)| ends_here(*place, one));
+    let fits = |records: &Vec<Record>| {
+        if records.iter().all(|record| !erased.contains(&record.marker)) {
+            return file(records) == bytes;
+        }
+        let mut lines = bytes.split(|byte| *byte == b'\n');
+        records
+            .iter()
+            .filter(|record| !erased.contains(&record.marker))
+            .all(|record| lines.any(|line| line == record.line.as_bytes()))
+    };
+    let mut may_be = may_be.map(|(_, one)| one);
+    if may_be.any(fits) {
+        return None;
+    }
+    let expected = revisions.last().map(|records| file(records).len());
+    Some(format!("{} bytes, the newest revision has {}", bytes.len(), expected.unwrap_or_default()))
+}

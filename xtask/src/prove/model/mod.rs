@@ -1,0 +1,113 @@
+//! Random interleavings of everything that changes a ledger, by two tenants, against what must be in it.
+//!
+//! After each erasure, import and restore every file of the ledger is searched for the words of what was erased. A
+//! sequence that fails is made shorter before it is told.
+
+mod memory;
+mod step;
+mod world;
+
+use super::Report;
+use super::draw::Draw;
+use crate::program::Outcome;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use step::Step;
+use world::World;
+
+/// How long an interleaving may take. It takes some milliseconds.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Failures that are made shorter; of more of them only the number is told.
+const SHORTENED: usize = 12;
+
+pub(super) fn run(count: u64, seed: u64, folder: &Path) -> Outcome<Report> {
+    let next = AtomicU64::new(0);
+    let found = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        let work = || {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= count {
+                    return;
+                }
+                let own = Draw::new(seed ^ number.wrapping_mul(0x9e37_79b9)).next();
+                let steps = step::steps(own);
+                if let (Some(failure), Ok(mut found)) = (fails(&steps, folder), found.lock()) {
+                    found.push((number, steps, failure));
+                }
+            }
+        };
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    let mut report = Report::new("interleavings", count);
+    let found = found.into_inner().unwrap_or_default();
+    let mut told = BTreeSet::new();
+    for (number, steps, failure) in found {
+        let kind = kind(&failure);
+        // One of a kind is enough to go by.
+        let is_new = told.len() < SHORTENED && told.insert(kind.clone());
+        let shown = is_new.then(|| shorter(steps, &kind, folder));
+        let steps = shown.map(|steps| steps.iter().map(|step| format!("\n      {step}")).collect::<String>());
+        report.fail(&kind, format!("interleaving {number}: {failure}{}", steps.unwrap_or_default()));
+    }
+    Ok(report)
+}
+
+/// What goes wrong with these steps, if anything does.
+fn fails(steps: &[Step], folder: &Path) -> Option<String> {
+    let (sender, receiver) = channel();
+    let (steps, folder) = (Arc::<[Step]>::from(steps), folder.to_owned());
+    // On a thread of its own: what never ends is left behind.
+    std::thread::spawn(move || sender.send(try_all(&steps, &folder)));
+    match receiver.recv_timeout(PATIENCE) {
+        Ok(outcome) => outcome,
+        Err(RecvTimeoutError::Timeout) => Some("it does not end".to_owned()),
+        Err(RecvTimeoutError::Disconnected) => Some("it panicked".to_owned()),
+    }
+}
+
+fn try_all(steps: &[Step], folder: &Path) -> Option<String> {
+    let mut world = match World::new(folder) {
+        Ok(world) => world,
+        Err(error) => return Some(format!("a new ledger: {error}")),
+    };
+    for (place, step) in steps.iter().enumerate() {
+        if let Err(error) = world.take(step) {
+            return Some(format!("step {}, {step}: {error}", place + 1));
+        }
+    }
+    world.whole().err().map(|error| format!("at the end: {error}"))
+}
+
+/// A failure without what differs from one interleaving to the next.
+fn kind(failure: &str) -> String {
+    let act = failure.split([',', ':']).nth(1).unwrap_or_default().trim();
+    let act = act.split([' ', '[']).next().unwrap_or_default();
+    let what = failure.split_once("]: ").map_or(failure, |(_, what)| what);
+    let words = what.split_whitespace().filter(|word| {
+        word.chars().all(|c| c.is_ascii_lowercase() || matches!(c, ',' | ':' | '.' | '`')) && word.len() < 16
+    });
+    let act = if failure.starts_with("step") { act } else { "end" };
+    format!("{act}: {}", words.take(9).collect::<Vec<_>>().join(" "))
+}
+
+/// The same failure with fewer steps.
+fn shorter(mut steps: Vec<Step>, wanted: &str, folder: &Path) -> Vec<Step> {
+    let mut place = steps.len();
+    while place > 0 {
+        place -= 1;
+        let mut fewer = steps.clone();
+        fewer.remove(place);
+        if fails(&fewer, folder).is_some_and(|failure| kind(&failure) == wanted) {
+            steps = fewer;
+            place = place.min(steps.len());
+        }
+    }
+    steps
+}

@@ -1,0 +1,72 @@
+//! Records of transcripts, each with a word in it that stands nowhere else.
+
+use super::draw::Draw;
+use serde_json::json;
+
+/// A line of a transcript in Claude Code's format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Record {
+    /// Its id, if an event is made from it.
+    pub(super) id: Option<String>,
+    /// The word.
+    pub(super) marker: String,
+    /// What it says.
+    pub(super) text: String,
+    /// The line, without its end.
+    pub(super) line: String,
+}
+
+/// A text with a marker in it, some as long as a body of its own (512 bytes).
+pub(super) fn text(draw: &mut Draw, marker: &str) -> String {
+    let filler = "and some words that everybody says ".repeat(draw.place(4) * draw.place(12));
+    format!("the word {marker} {filler}is said")
+}
+
+/// Records that go on after `parent`: messages; titles and queued prompts beside them, which make no event.
+pub(super) fn records(draw: &mut Draw, session: &str, parent: Option<&str>, count: usize) -> Vec<Record> {
+    let mut records: Vec<Record> = Vec::new();
+    let mut parent = parent.map(ToOwned::to_owned);
+    for _ in 0..count {
+        let marker = draw.marker();
+        let said = text(draw, &marker);
+        // The first record of a session is a message.
+        let is_first = parent.is_none() && records.is_empty();
+        match if is_first { 7 } else { draw.below(8) } {
+            0 => {
+                let line = json!({ "type": "ai-title", "aiTitle": said, "sessionId": session }).to_string();
+                records.push(Record { id: None, marker, text: said, line });
+                continue;
+            }
+            1 => {
+                let line = json!({
+                    "type": "queue-operation", "operation": "enqueue", "timestamp": "2026-11-20T08:06:54.015Z",
+                    "content": said, "sessionId": session,
+                });
+                let (marker, text) = (marker.clone(), said.clone());
+                records.push(Record { id: None, marker, text, line: line.to_string() });
+            }
+            _ => {}
+        }
+        let id = format!("{:016x}", draw.next());
+        let role = if draw.below(2) == 0 { "user" } else { "assistant" };
+        let line = message(session, &id, parent.as_deref(), (role, &said));
+        records.push(Record { id: Some(id.clone()), marker, text: said, line });
+        parent = Some(id);
+    }
+    records
+}
+
+/// A message. Its first bytes are the same in every session.
+pub(super) fn message(session: &str, id: &str, parent: Option<&str>, (role, text): (&str, &str)) -> String {
+    json!({
+        "isSidechain": false, "userType": "external", "cwd": "/home/dev/wunderblock", "version": "2.0.37",
+        "gitBranch": "main", "sessionId": session, "parentUuid": parent, "type": role, "uuid": id,
+        "timestamp": "2026-11-20T08:06:54.015Z", "message": { "role": role, "content": text },
+    })
+    .to_string()
+}
+
+/// A file of these records.
+pub(super) fn file<'r>(records: impl IntoIterator<Item = &'r Record>) -> Vec<u8> {
+    records.into_iter().flat_map(|record| [record.line.as_bytes(), b"\n"].concat()).collect()
+}

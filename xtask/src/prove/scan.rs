@@ -1,0 +1,47 @@
+//! Looks for words in the bytes of a ledger: as they stand, and in everything that is compressed there.
+
+use crate::program::Outcome;
+use regex::bytes::Regex;
+use std::io::Read;
+use std::path::Path;
+
+/// More than any body here unfolds to.
+const LARGEST: u64 = 4 << 20;
+/// How much of a word's end is looked for: terms of the index share their beginnings.
+const END: usize = 12;
+
+/// The words that are in the ledger's file, its log, or anything compressed in them; free pages included.
+pub(super) fn found<'w>(ledger: &Path, words: impl IntoIterator<Item = &'w String>) -> Outcome<Vec<String>> {
+    let ends: Vec<String> = words
+        .into_iter()
+        .filter_map(|word| word.get(word.len().saturating_sub(END)..).map(str::to_owned))
+        .collect();
+    if ends.is_empty() {
+        return Ok(Vec::new());
+    }
+    let any = Regex::new(&format!("(?-u){}", ends.join("|")))?;
+    let frame = Regex::new(r"(?s-u)\x28\xB5\x2F\xFD")?;
+    let mut found = Vec::new();
+    for suffix in ["", "-wal", "-journal"] {
+        let mut name = ledger.as_os_str().to_owned();
+        name.push(suffix);
+        let Ok(bytes) = std::fs::read(&name) else { continue };
+        let place = if suffix.is_empty() { "the file" } else { "the log" };
+        found.extend(matches(&any, &bytes).map(|word| format!("…{word} in {place}")));
+        for at in frame.find_iter(&bytes).map(|frame| frame.start()) {
+            let mut plain = Vec::new();
+            if let Some(Ok(decoder)) = bytes.get(at..).map(zstd::stream::read::Decoder::new) {
+                // A frame that goes on in another page gives what it can.
+                let _ = decoder.take(LARGEST).read_to_end(&mut plain);
+            }
+            found.extend(matches(&any, &plain).map(|word| format!("…{word}, compressed, in {place}")));
+        }
+    }
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+fn matches<'b>(any: &'b Regex, bytes: &'b [u8]) -> impl Iterator<Item = String> + 'b {
+    any.find_iter(bytes).map(|word| String::from_utf8_lossy(word.as_bytes()).into_owned())
+}
