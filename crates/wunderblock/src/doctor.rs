@@ -342,7 +342,7 @@ impl Engine {
     }
 
     /// Every revision of every source.
-    async fn revisions(&self) -> Result<Vec<SourceInfo>, Error> {
+    pub(crate) async fn revisions(&self) -> Result<Vec<SourceInfo>, Error> {
         let Answer::Sources(newest) = self.one(Query::Sources { tenant: self.tenant.no }).await? else {
             return Err(unexpected());
         };

@@ -9,9 +9,8 @@ use crate::backup::file_error;
 use crate::engine::{Config, Engine, unexpected};
 use crate::error::Error;
 use crate::store::sqlite::place::{FolderLock, beside, folder, place, sync_folder};
-use crate::store::sqlite::{Access, KEPT, RESTORING, Replacement, Sqlite, copy_file, renew};
-use crate::erase::{Along, native};
-use crate::store::{Answer, Erasure, Marked, Query, StoreError, StreamInfo, Write};
+use crate::store::sqlite::{Access, KEPT, RESTORING, Replacement, Sqlite, renew};
+use crate::store::{Answer, Erasure, Marked, Query, SourceSpan, StoreError, Write};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -178,10 +177,19 @@ fn same(one: &Path, other: &Path) -> bool {
 #[derive(Default, PartialEq, Eq)]
 struct Erasures {
     ranges: BTreeMap<TenantId, BTreeSet<(StreamId, Seq, Seq)>>,
-    /// Sessions erased whole and records, by the agent's own ids.
-    records: BTreeMap<TenantId, BTreeSet<Erasure>>,
+    /// What is not to come back by an import, and what of imported files was overwritten.
+    coordinates: BTreeMap<TenantId, Coordinates>,
     /// Whether the ledger is too damaged to tell all.
     unread: bool,
+}
+
+/// What one tenant has erased, in places that hold for every copy of its ledger.
+#[derive(Default, PartialEq, Eq)]
+struct Coordinates {
+    /// The secret of the tenant: the same in copies of one ledger, and in no other.
+    key: [u8; 32],
+    erasures: Vec<Erasure>,
+    spans: Vec<SourceSpan>,
 }
 
 impl Erasures {
@@ -189,13 +197,16 @@ impl Erasures {
         let engine = Engine::with(Sqlite::open(path, Access::Read)?, false, config.clone()).await?;
         let mut erasures = Self::default();
         for engine in erasures.read(engine.every_tenant().await)?.unwrap_or_default() {
-            let tenant = &engine.config.tenant;
-            let streams = erasures.read(engine.streams("", u64::from(u32::MAX)).await)?.unwrap_or_default();
-            let records = erasures.read(engine.erased_records(&streams).await)?.unwrap_or_default();
-            erasures.records.insert(tenant.clone(), records);
-            for info in streams {
-                let ranges = erasures.read(engine.erased_ranges(&info.id, info.head).await)?;
-                erasures.ranges.entry(tenant.clone()).or_default().extend(ranges.unwrap_or_default());
+            let coordinates = engine.coordinates().await;
+            if let Some(coordinates) = erasures.read(coordinates)? {
+                erasures.coordinates.insert(engine.config.tenant.clone(), coordinates);
+            }
+            let streams = engine.streams("", u64::from(u32::MAX)).await;
+            for info in erasures.read(streams)?.unwrap_or_default() {
+                let ranges = engine.erased_ranges(&info.id, info.head).await;
+                if let Some(ranges) = erasures.read(ranges)? {
+                    erasures.ranges.entry(engine.config.tenant.clone()).or_default().extend(ranges);
+                }
             }
         }
         Ok(erasures)
@@ -215,6 +226,20 @@ impl Erasures {
 }
 
 impl Engine {
+    async fn coordinates(&self) -> Result<Coordinates, Error> {
+        let (tenant, sessions) = (self.tenant.no, Vec::new());
+        let Answer::Erasures(erasures) = self.one(Query::Erasures { tenant, sessions }).await? else {
+            return Err(unexpected());
+        };
+        let mut spans = Vec::new();
+        for info in self.revisions().await? {
+            let (source, revision) = (info.handle, info.revision.no);
+            let ranges = info.revision.erased.into_iter();
+            spans.extend(ranges.map(|(offset, end)| SourceSpan { source, revision, offset, len: end - offset }));
+        }
+        Ok(Coordinates { key: self.tenant.key, erasures, spans })
+    }
+
     /// The ranges a session has receipts for.
     async fn erased_ranges(&self, stream: &StreamId, to: Seq) -> Result<Vec<(StreamId, Seq, Seq)>, Error> {
         let what = Marked::Kind("content.erased");
@@ -270,17 +295,43 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// Erases what was erased of imported files from a copy of the ledger, and keeps it from coming back.
+    async fn forget_again(&self, old: &Coordinates) -> Result<(), Error> {
+        let Coordinates { erasures, spans, .. } = old;
+        if erasures.is_empty() && spans.is_empty() {
+            return Ok(());
+        }
+        let write = Write::Erase {
+            tenant: self.tenant.no,
+            stream: StreamId::new("restore")?,
+            seqs: Vec::new(),
+            spans: spans.clone(),
+            erasures: erasures.clone(),
+        };
+        self.storage.commit(vec![write]).await?;
+        Ok(())
+    }
+}
+
 /// Erases from a prepared ledger what was erased from the one it replaces. Answers how many events.
 async fn carry_erasures(old: &Erasures, new: &Path, config: &Config) -> Result<u64, Error> {
     let known = Erasures::of(new, config).await?;
     let engine = Engine::with(Sqlite::open(new, Access::Write)?, false, config.clone()).await?;
     let mut again = 0;
     for engine in engine.every_tenant().await? {
-        let tenant = &engine.config.tenant;
-        let ranges = since(old.ranges.get(tenant), known.ranges.get(tenant));
-        let records = since(old.records.get(tenant), known.records.get(tenant));
-        if !ranges.is_empty() || !records.is_empty() {
-            again += engine.carry(&ranges, &records).await?;
+        if let Some(old) = old.coordinates.get(&engine.config.tenant).filter(|old| old.key == engine.tenant.key) {
+            engine.forget_again(old).await?;
+        }
+        let Some(ranges) = old.ranges.get(&engine.config.tenant) else { continue };
+        let has = known.ranges.get(&engine.config.tenant);
+        for range in ranges.iter().filter(|range| !has.is_some_and(|has| has.contains(range))) {
+            let (stream, from, to) = range;
+            let Some(info) = engine.info(stream).await? else { continue };
+            if *from <= info.head {
+                let session = engine.session(stream.clone());
+                again += session.erase(*from, *to, Some("erased before the restore")).await?.events;
+            }
         }
     }
     Ok(again)

@@ -47,7 +47,7 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 pub struct Reader {
     format: Format,
     state: State,
-    /// Made from a checkpoint: there may be earlier records it does not know.
+    /// Made from a checkpoint: the file may have earlier records it does not know.
     restored: bool,
     /// A document was read, or the file's end: no line follows.
     ended: bool,

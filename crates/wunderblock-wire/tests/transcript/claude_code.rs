@@ -292,6 +292,24 @@ fn unknown_blocks_and_fields_travel_along() {
 }
 
 #[test]
+fn a_broken_line_between_a_record_and_its_child_does_not_part_them() {
+    let file = File::default()
+        .user("u1", "null", "go")
+        .line(&"\0".repeat(40))
+        .assistant("a1", "u1", ("m1", TEXT))
+        .user("u2", "a1", "on");
+    check(
+        &file.read(),
+        "
+        user opened(/w) + User(go)
+        broken!
+        assistant after u1: Assistant(hi) + usage(m1 3/2/1/9)
+        user after a1: User(on)
+        ",
+    );
+}
+
+#[test]
 fn a_broken_line_costs_only_itself() {
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
     let file = File::default()

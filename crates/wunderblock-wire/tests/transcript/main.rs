@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod aider;
+mod checkpoint;
 mod claude_code;
 mod codex;
 mod detect;
@@ -19,6 +20,9 @@ fn read_as(format: Format, name: &str, text: &[u8]) -> Vec<Record> {
     let mut reader = Reader::new(format, name);
     let mut records = feed(&mut reader, format.shape(text), text);
     records.extend(reader.finish());
+    if format.shape(text) == Shape::Lines {
+        checkpoint::check_splits(format, name, text);
+    }
     records
 }
 

@@ -135,7 +135,7 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-fn file() -> impl Strategy<Value = Vec<u8>> {
+pub(super) fn file() -> impl Strategy<Value = Vec<u8>> {
     let end = prop::sample::select(&["\n", "\r\n", "\n\n", " \n"][..]);
     (prop::collection::vec((line(), end), 0..24), any::<bool>(), any::<bool>()).prop_map(
         |(lines, bom, ended)| {

@@ -194,7 +194,7 @@ pub enum Query {
     Erasures {
         /// Whose.
         tenant: TenantNo,
-        /// The sessions, by the agent's own id.
+        /// The sessions, by the agent's own id; all if there are none.
         sessions: Vec<String>,
     },
     /// Streams by their numbers, in the order of these; those that are not there are left out. Answers

@@ -49,9 +49,9 @@ impl Sealed<'_> {
 impl Reader {
     /// The state after the lines read so far; `None` where no checkpoint is possible.
     ///
-    /// None is possible while a reader of Codex holds back records, which it does near the beginning of a file only;
-    /// after [`Reader::finish`] and [`Reader::document`]; and for a state of more than 1 MiB. An earlier checkpoint of
-    /// the file stays good. A checkpoint costs about as much as reading a line.
+    /// A reader gives none after [`Reader::finish`] and [`Reader::document`], none where its state exceeds 1 MiB, and
+    /// for Codex none while it holds back records, which happens near the beginning of a file only. An earlier
+    /// checkpoint of the file stays valid. Making one usually takes 10 µs.
     #[must_use]
     pub fn checkpoint(&self) -> Option<Checkpoint> {
         let (holds, open) = match &self.state {
@@ -76,7 +76,7 @@ impl Reader {
     /// A reader that goes on from a [`Checkpoint::state`]; `name` is the file's name today.
     ///
     /// `None` if the state is damaged, of another version or of another format, or if the name now means another
-    /// session: the file is to be read from its beginning.
+    /// session. The caller then reads the file from its beginning.
     #[must_use]
     pub fn restore(format: Format, name: &str, state: &[u8]) -> Option<Self> {
         let sealed: Sealed<'_> = serde_json::from_slice(state).ok()?;
@@ -99,8 +99,8 @@ impl Reader {
 
     /// The ids of earlier records a line refers to that this reader does not know.
     ///
-    /// It is to be asked before each line, and what it names to be told by [`Reader::remind`]. Nothing is unknown to a
-    /// reader that began at the file's beginning, nor to one of a format whose records do not refer to each other.
+    /// The caller asks before each line and answers with [`Reader::remind`]. Nothing is unknown to a reader that began
+    /// at the file's beginning, nor to one of a format whose records do not refer to each other.
     #[must_use]
     pub fn unknown(&self, bytes: &[u8]) -> Vec<Box<str>> {
         if !self.restored || !self.may_refer(bytes) {
@@ -117,8 +117,10 @@ impl Reader {
         ids.collect()
     }
 
-    /// Tells the reader that an earlier record has this id, in the session of this native name (`None`: the file's
-    /// own). Of a record this reader has read itself it learns nothing.
+    /// Tells the reader that an earlier record has this id.
+    ///
+    /// `session` is that record's [`Record::session`](crate::transcript::Record::session): its native name, `None` for
+    /// the file's own. The reader keeps what it knows of records it has read itself.
     pub fn remind(&mut self, id: &str, session: Option<&str>) {
         match &mut self.state {
             State::ClaudeCode(state) => state.remind(id, session),

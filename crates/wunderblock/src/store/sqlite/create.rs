@@ -4,7 +4,7 @@
 //! A kill at any moment leaves nothing there or a ledger; what a dead creator left beside it, the next one removes.
 //! A file without content, such as an older version's killed creation or `mktemp` left, is completed in place.
 
-use super::open::{Outcome, generation, is_blank, traces};
+use super::open::{Outcome, is_blank, traces};
 use super::place::{FolderLock, folder, make_private, place, private};
 use super::{APPLICATION_ID, FORMAT, failure};
 use crate::store::StoreError;
@@ -100,8 +100,8 @@ fn fill(empty: &Connection) -> Outcome<()> {
         .execute_batch(include_str!("schema.sql"))
         .and_then(|()| empty.execute_batch(&stamp))
         .map_err(|error| failure(&error))?;
-    let sql = "INSERT INTO ledger (one, generation, unscrubbed) VALUES (1, ?1, 0)";
-    empty.execute(sql, [generation()?]).map(|_| ()).map_err(|error| failure(&error))
+    let first = "INSERT INTO ledger (one, generation, unscrubbed) VALUES (1, randomblob(16), 0)";
+    super::sql::run(empty, first, []).map(|_| ())
 }
 
 /// Completes a blank file in place. SQLite does not wait where each of two could wait for the other, as they do who both

@@ -4,7 +4,7 @@ use super::read::lineage;
 use super::source::{note_erased, spans};
 use super::sql::{handle_sql, row, rows, run};
 use crate::store::{Erasure, SourceSpan, StoreError, TenantNo, Written, codec};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 use std::collections::BTreeMap;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
@@ -15,7 +15,7 @@ pub(super) fn erase(
     stream: &StreamId,
     (seqs, spans, erasures): (&[Seq], &[SourceSpan], &[Erasure]),
 ) -> Result<Written, StoreError> {
-    let stretches = lineage(db, tenant, stream)?;
+    let stretches = if seqs.is_empty() { Vec::new() } else { lineage(db, tenant, stream)? };
     let (mut events, mut blobs) = (0, 0);
     for seq in seqs {
         let holder = stretches.iter().find(|stretch| stretch.from <= *seq && *seq <= stretch.to);
@@ -33,9 +33,6 @@ pub(super) fn erase(
         let sql = "INSERT OR IGNORE INTO erasures (tenant, session, record) VALUES (?1, ?2, ?3)";
         run(db, sql, params![tenant.0, session, record.as_deref().unwrap_or_default()])?;
     }
-    // Log and free pages hold it until they have been emptied. Counted, so that nobody takes this erasure for one that has
-    // been finished.
-    run(db, "UPDATE ledger SET unscrubbed = unscrubbed + 1", [])?;
     Ok(Written::Erased { events, blobs, source_bytes: Bytes(source_bytes) })
 }
 
@@ -44,14 +41,18 @@ pub(super) fn erasures(
     tenant: TenantNo,
     sessions: &[String],
 ) -> Result<Vec<Erasure>, StoreError> {
-    let sql = "SELECT record FROM erasures WHERE tenant = ?1 AND session = ?2 ORDER BY record";
+    let read = |row: &Row<'_>| {
+        let record: String = row.get(1)?;
+        Ok(Erasure { session: row.get(0)?, record: (!record.is_empty()).then_some(record) })
+    };
+    if sessions.is_empty() {
+        let sql = "SELECT session, record FROM erasures WHERE tenant = ?1 ORDER BY session, record";
+        return rows(db, sql, params![tenant.0], read);
+    }
+    let sql = "SELECT session, record FROM erasures WHERE tenant = ?1 AND session = ?2 ORDER BY record";
     let mut found = Vec::new();
     for session in sessions {
-        let records = rows(db, sql, params![tenant.0, session], |row| row.get::<_, String>(0))?;
-        found.extend(records.into_iter().map(|record| Erasure {
-            session: session.clone(),
-            record: (!record.is_empty()).then_some(record),
-        }));
+        found.extend(rows(db, sql, params![tenant.0, session], read)?);
     }
     Ok(found)
 }

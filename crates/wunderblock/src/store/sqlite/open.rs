@@ -2,12 +2,15 @@
 
 use super::place::{beside, folder};
 use super::upgrade::upgrade;
-use super::{APPLICATION_ID, Access, BUSY, FORMAT};
+use super::{APPLICATION_ID, Access, FORMAT};
 use crate::store::StoreError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
+
+/// How long an upgrade waits for another process's transaction.
+const UPGRADE: Duration = Duration::from_secs(20);
 
 pub(super) type Outcome<T> = Result<T, StoreError>;
 
@@ -15,18 +18,16 @@ pub(super) type Outcome<T> = Result<T, StoreError>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Standing {
     /// Random bytes, others after each restore.
-    pub(super) generation: [u8; 16],
+    pub(super) generation: Option<[u8; 16]>,
     /// How many erasures' content may still be in the log or in free bytes.
     pub(super) unscrubbed: u64,
 }
 
+const STANDING: &str = "SELECT generation, unscrubbed FROM ledger WHERE one = 1";
+
 /// Reads what is true of the file as a whole.
 pub(super) fn standing(connection: &Connection) -> Outcome<Standing> {
-    let sql = "SELECT generation, unscrubbed FROM ledger WHERE one = 1";
-    let found = super::sql::row(connection, sql, [], |row| {
-        Ok(Standing { generation: row.get(0)?, unscrubbed: row.get(1)? })
-    })?;
-    found.ok_or_else(|| StoreError::Damaged("the table `ledger` has no row".to_owned()))
+    row(connection)?.ok_or_else(|| StoreError::Damaged("the table `ledger` has no row".to_owned()))
 }
 
 /// A new generation: 16 random bytes.
@@ -135,8 +136,7 @@ pub(super) fn pragma(connection: &Connection, name: &str) -> Outcome<i64> {
     connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).map_err(|error| failure(&error))
 }
 
-/// The format of a ledger that this program knows.
-pub(super) fn format(connection: &Connection, path: &Path) -> Outcome<i64> {
+pub(super) fn check_format(connection: &mut Connection, path: &Path, access: Access) -> Outcome<()> {
     let (application, format) = (pragma(connection, "application_id")?, pragma(connection, "user_version")?);
     if application != APPLICATION_ID {
         // Nothing was ever put into it: its making was cut short, or something else made room for a ledger.
@@ -144,21 +144,14 @@ pub(super) fn format(connection: &Connection, path: &Path) -> Outcome<i64> {
         return Err(if blank { missing(path) } else { StoreError::Foreign(path.display().to_string()) });
     }
     match format {
-        1..=FORMAT => Ok(format),
-        newer if newer > FORMAT => Err(StoreError::TooNew { found: newer, known: FORMAT }),
-        older => Err(StoreError::Damaged(format!("it states format {older}, which never existed"))),
-    }
-}
-
-pub(super) fn check_format(connection: &mut Connection, path: &Path, access: Access) -> Outcome<()> {
-    if format(connection, path)? < FORMAT {
-        if access == Access::Read {
-            // Reading needs the new tables. Where the file can be written, it is upgraded on the way.
-            let mut writer = connect(path, Access::Write, BUSY)?;
-            upgrade(&mut writer, generation()?)?;
-        } else {
-            upgrade(connection, generation()?)?;
+        FORMAT => {}
+        newer if newer > FORMAT => return Err(StoreError::TooNew { found: newer, known: FORMAT }),
+        1 if access == Access::Read => {
+            // Reading needs the new tables: where the file can be written, it is upgraded on the way.
+            upgrade(&mut connect(path, Access::Write, UPGRADE)?)?;
         }
+        1 => upgrade(connection)?,
+        older => return Err(StoreError::Damaged(format!("it states format {older}, which never existed"))),
     }
     if access != Access::Read {
         // Kept from another journal mode, a file would lose what readers and several processes rely on.

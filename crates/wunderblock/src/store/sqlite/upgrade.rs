@@ -87,11 +87,11 @@ const AFTER: &str = "
     DROP TABLE old_streams;";
 
 /// Brings a ledger of format 1 to format 2.
-pub(super) fn upgrade(connection: &mut Connection, generation: [u8; 16]) -> Result<(), StoreError> {
+pub(super) fn upgrade(connection: &mut Connection) -> Result<(), StoreError> {
     let failed = |error: rusqlite::Error| failure(&error);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     // Another process may have done it while this one waited.
-    if super::pragma(&transaction, "user_version")? != 1 {
+    if super::open::pragma(&transaction, "user_version")? != 1 {
         return Ok(());
     }
     transaction.execute_batch(BEFORE).map_err(failed)?;
@@ -101,11 +101,8 @@ pub(super) fn upgrade(connection: &mut Connection, generation: [u8; 16]) -> Resu
     }
     name_revisions(&transaction)?;
     transaction.execute_batch(AFTER).map_err(failed)?;
-    run(
-        &transaction,
-        "INSERT INTO ledger (one, generation, unscrubbed) VALUES (1, ?1, 0)",
-        params![generation],
-    )?;
+    let first = "INSERT INTO ledger (one, generation, unscrubbed) VALUES (1, randomblob(16), 0)";
+    run(&transaction, first, [])?;
     transaction.execute_batch("PRAGMA user_version = 2").map_err(failed)?;
     transaction.commit().map_err(failed)
 }
