@@ -66,7 +66,7 @@ impl Engine {
 
 async fn restore(from: &Path, to: &Path, config: Config) -> Result<Restored, Error> {
     let restoring = beside(to, RESTORING);
-    copy_file(from, &restoring)?;
+    Sqlite::open(from, Access::Read)?.backup(&restoring).await?;
     let new = Engine::with(Sqlite::open(&restoring, Access::Write)?, false, config.clone()).await?;
     let examined = new.doctor_all(&mut |_| {}).await?;
     drop(new);
@@ -254,45 +254,6 @@ impl Engine {
         }
         Ok(ranges)
     }
-
-    /// What an import must not bring back of these sessions.
-    async fn erased_records(&self, streams: &[StreamInfo]) -> Result<BTreeSet<Erasure>, Error> {
-        let sessions: BTreeSet<&str> = streams.iter().map(|info| native(&info.id)).collect();
-        let sessions = sessions.into_iter().map(str::to_owned).collect();
-        match self.one(Query::Erasures { tenant: self.tenant.no, sessions }).await? {
-            Answer::Erasures(erasures) => Ok(erasures.into_iter().collect()),
-            _ => Err(unexpected()),
-        }
-    }
-
-    /// Erases here what was erased from an older state of the same tenant's data. Answers how many events.
-    async fn carry(
-        &self,
-        ranges: &BTreeSet<(StreamId, Seq, Seq)>,
-        records: &BTreeSet<Erasure>,
-    ) -> Result<u64, Error> {
-        let reason = Some("erased before the restore");
-        let streams = self.streams("", u64::from(u32::MAX)).await?;
-        let of = |session: &str| streams.iter().find(|info| native(&info.id) == session);
-        let mut again = 0;
-        for Erasure { session, .. } in records.iter().filter(|erasure| erasure.record.is_none()) {
-            if let Some(info) = of(session) {
-                again += self.session(info.id.clone()).erase_all(reason, Along::default()).await?.events;
-            }
-        }
-        for (stream, from, to) in ranges {
-            if streams.iter().any(|info| info.id == *stream && *from <= info.head) {
-                again += self.session(stream.clone()).erase(*from, *to, reason).await?.events;
-            }
-        }
-        // What came after the backup and was erased is not in it, and no import may bring it back.
-        let Some(any) = streams.first() else { return Ok(again) };
-        let (tenant, stream) = (self.tenant.no, any.id.clone());
-        let erasures = records.iter().cloned().collect();
-        let write = Write::Erase { tenant, stream, seqs: Vec::new(), spans: Vec::new(), erasures };
-        self.storage.commit(vec![write]).await?;
-        Ok(again)
-    }
 }
 
 impl Engine {
@@ -335,10 +296,4 @@ async fn carry_erasures(old: &Erasures, new: &Path, config: &Config) -> Result<u
         }
     }
     Ok(again)
-}
-
-/// What is in one set and not in an older one.
-fn since<T: Ord + Clone>(new: Option<&BTreeSet<T>>, old: Option<&BTreeSet<T>>) -> BTreeSet<T> {
-    let old = |one: &&T| !old.is_some_and(|old| old.contains(one));
-    new.into_iter().flatten().filter(old).cloned().collect()
 }

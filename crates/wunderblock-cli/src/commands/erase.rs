@@ -10,7 +10,7 @@ use serde_json::json;
 use std::process::ExitCode;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
-use wunderblock::{Along, Engine};
+use wunderblock::Engine;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
 
@@ -33,7 +33,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
     let waiting = Waiting::begin(global, &engine);
     let erased = match &wanted.at {
         Some(_) => session.erase(from, to, wanted.reason.as_deref()).await,
-        None => session.erase_all(wanted.reason.as_deref(), Along::default()).await,
+        None => session.erase_all(wanted.reason.as_deref()).await,
     };
     drop(waiting);
     let erased = erased?;

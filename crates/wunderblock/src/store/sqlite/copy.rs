@@ -1,7 +1,7 @@
 //! Copies of a whole ledger, and another ledger's content in its place.
 
 use super::create::at;
-use super::open::{Outcome, connect, failure, format, generation};
+use super::open::{Outcome, connect, failure};
 use super::place::private;
 use super::{Access, BUSY, log, spawn};
 use crate::store::StoreError;
@@ -32,18 +32,11 @@ pub(super) fn copy(from: &Connection, to: &Path) -> Outcome<()> {
     file.sync_all().map_err(|error| at(to, &error))
 }
 
-/// The same for a ledger that nobody has open; it stays as it is, whatever its format.
-pub(crate) fn copy_file(from: &Path, to: &Path) -> Outcome<()> {
-    let connection = connect(from, Access::Read, BUSY)?;
-    format(&connection, from)?;
-    copy(&connection, to)
-}
-
 /// Makes a file a ledger of its own: who has another copy of it open, or had, is told so.
 pub(crate) fn renew(path: &Path) -> Outcome<()> {
     let connection = connect(path, Access::Write, BUSY)?;
     connection
-        .execute("UPDATE ledger SET generation = ?1 WHERE one = 1", [generation()?])
+        .execute("UPDATE ledger SET generation = randomblob(16) WHERE one = 1", [])
         .and_then(|_| connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(())))
         .map_err(|error| failure(&error))
 }

@@ -23,6 +23,11 @@ pub(super) fn empty(connection: &Connection) -> Outcome<bool> {
     }
 }
 
+/// Notes in an erasure's own transaction that its content may still be somewhere in the files.
+pub(super) fn unscrubbed(connection: &Connection) -> Outcome<()> {
+    super::sql::run(connection, "UPDATE ledger SET unscrubbed = unscrubbed + 1 WHERE one = 1", []).map(|_| ())
+}
+
 /// Removes what is left of erased content in log and free bytes, once and without waiting. Answers whether nothing is.
 ///
 /// The connection must not wait for locks.

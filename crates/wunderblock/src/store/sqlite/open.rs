@@ -5,7 +5,7 @@ use super::upgrade::upgrade;
 use super::{APPLICATION_ID, Access, FORMAT};
 use crate::store::StoreError;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 use std::path::Path;
 use std::time::Duration;
 
@@ -30,17 +30,27 @@ pub(super) fn standing(connection: &Connection) -> Outcome<Standing> {
     row(connection)?.ok_or_else(|| StoreError::Damaged("the table `ledger` has no row".to_owned()))
 }
 
-/// A new generation: 16 random bytes.
-pub(super) fn generation() -> Outcome<[u8; 16]> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| StoreError::Io(format!("the system gives no random bytes: {error}")))?;
-    Ok(bytes)
+fn row(connection: &Connection) -> Outcome<Option<Standing>> {
+    connection
+        .prepare_cached(STANDING)
+        .and_then(|mut statement| {
+            let row = |row: &rusqlite::Row<'_>| {
+                Ok(Standing { generation: Some(row.get(0)?), unscrubbed: row.get(1)? })
+            };
+            statement.query_row([], row).optional()
+        })
+        .map_err(|error| failure(&error))
 }
 
 /// Fails unless the file still holds the ledger that was opened.
-pub(super) fn still(connection: &Connection, opened: [u8; 16]) -> Outcome<()> {
-    if standing(connection)?.generation == opened { Ok(()) } else { Err(StoreError::Replaced) }
+pub(super) fn still(connection: &Connection, opened: Option<[u8; 16]>) -> Outcome<()> {
+    let Some(generation) = opened else { return Ok(()) };
+    match row(connection) {
+        Ok(Some(now)) if now.generation == Some(generation) => Ok(()),
+        // Without the table it is an older program's ledger: another one than was opened.
+        Ok(_) | Err(StoreError::Io(_)) => Err(StoreError::Replaced),
+        Err(error) => Err(error),
+    }
 }
 
 /// Whether nobody has put anything into the file.

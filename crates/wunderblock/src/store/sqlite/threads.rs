@@ -58,7 +58,7 @@ pub(super) struct Writer {
     /// How long a transaction waits for another process's.
     pub(super) patience: Duration,
     /// The ledger that was opened.
-    pub(super) generation: [u8; 16],
+    pub(super) generation: Option<[u8; 16]>,
     /// Set while an erasure waits for readers of the log.
     pub(super) waiting: Arc<AtomicBool>,
 }
@@ -107,10 +107,11 @@ impl Writer {
 
     /// One transaction for all that waits; acknowledged when it is on the disk.
     fn write(&mut self, group: Vec<WriteJob>) {
-        let swept = |write: &Write| matches!(write, Write::Erase { .. } | Write::DropDerived { .. });
-        let swept = group.iter().flat_map(|job| &job.writes).any(swept);
-        let (outcome, results) = self.transact(group.iter().map(|job| job.writes.as_slice()));
-        if swept {
+        let has = |wanted: fn(&Write) -> bool| group.iter().flat_map(|job| &job.writes).any(wanted);
+        let erases = has(|write| matches!(write, Write::Erase { .. }));
+        let drops = has(|write| matches!(write, Write::DropDerived { .. }));
+        let (outcome, results) = self.transact(group.iter().map(|job| job.writes.as_slice()), erases);
+        if erases || drops {
             let _ = self.at_once(|writer| log::empty(&writer.connection));
         }
         let mut results = results.into_iter();
@@ -146,6 +147,7 @@ impl Writer {
     fn transact<'w>(
         &mut self,
         group: impl Iterator<Item = &'w [Write]>,
+        erases: bool,
     ) -> (Outcome<()>, Vec<Outcome<Vec<Written>>>) {
         let mut results = Vec::new();
         let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
@@ -163,6 +165,8 @@ impl Writer {
                 return (Err(error), results);
             }
         }
-        (transaction.commit().map_err(|error| failure(&error)), results)
+        let noted = if erases { log::unscrubbed(&transaction) } else { Ok(()) };
+        let ended = noted.and_then(|()| transaction.commit().map_err(|error| failure(&error)));
+        (ended, results)
     }
 }
