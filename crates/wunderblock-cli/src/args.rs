@@ -127,6 +127,9 @@ pub(crate) struct Import {
     /// The format; recognised by itself if not given
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Auto)]
     pub(crate) format: FormatArg,
+    /// Compare files whole with what is kept of them, even those that look unchanged
+    #[arg(long)]
+    pub(crate) verify: bool,
     /// Count and index later: search scans what is not indexed yet
     #[arg(long)]
     pub(crate) no_index: bool,
@@ -169,6 +172,15 @@ pub(crate) struct Sessions {
     /// Only ids that begin so
     #[arg(default_value = "", hide_default_value = true)]
     pub(crate) prefix: String,
+    /// Only sessions of this project, as recorded (often the folder)
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) project: Option<String>,
+    /// Only sessions of this agent
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+    /// Only sessions with an event since this time: 2026-11-01, or 2026-11-01T09:30:00Z
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
     /// At most so many
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: u64,
@@ -201,6 +213,9 @@ pub(crate) struct Export {
     /// The imported file, byte for byte
     #[arg(long, conflicts_with = "to")]
     pub(crate) original: bool,
+    /// With --original: another file or an earlier state of it, by its number in `sessions -v`
+    #[arg(long, value_name = "N", requires = "original")]
+    pub(crate) source: Option<usize>,
     /// One request with the whole session, in this format
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) to: Option<DialectArg>,
@@ -490,15 +505,23 @@ pub(crate) struct Restore {
 #[command(after_help = "Examples:
   wunderblock erase 3f9c --at 131 --reason \"a password\" --yes
   wunderblock erase 3f9c --yes                                  the whole session, branches included
+  wunderblock erase 3f9c --with-children --yes                  its sub-agents' sessions, too
 
-Erases bodies, raw records, recalled copies, foreign summaries and index entries. A receipt stays. There is no way back,
-and --yes says that you know.")]
+Erases bodies, the raw records in every file the session was read from, recalled copies, foreign summaries and index
+entries. A receipt stays, and what was erased is not stored again by another import. Copies of backups elsewhere are out
+of reach. There is no way back, and --yes says that you know.")]
 pub(crate) struct Erase {
     #[command(flatten)]
     pub(crate) session: SessionArg,
     /// Positions: 12 or 12-80 [default: the whole session]
     #[arg(long, value_name = "A-B")]
     pub(crate) at: Option<String>,
+    /// With the whole session: its sub-agents' sessions, too
+    #[arg(long, conflicts_with = "at")]
+    pub(crate) with_children: bool,
+    /// With the whole session: sessions that went on from it under other ids, and copies, too
+    #[arg(long, conflicts_with = "at")]
+    pub(crate) with_copies: bool,
     /// Why; kept in the receipt
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,

@@ -60,7 +60,7 @@ pub use compact::{
 };
 pub use doctor::{Diagnosis, Problem};
 pub use engine::{Clock, Config, Engine, Reducer};
-pub use erase::Erased;
+pub use erase::{Along, Erased};
 pub use error::{Error, ErrorKind};
 pub use fate::Fate;
 pub use grep::{GrepOptions, Match};

@@ -4,7 +4,7 @@ use crate::build::load::Texts;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::limits::PAGE_BYTES;
-use crate::store::{Answer, Named, Query, RevisionInfo, SourceBy, SourceInfo, SourceNo, codec};
+use crate::store::{Answer, Named, Query, SourceBy, SourceInfo, SourceNo, codec};
 use std::str::FromStr;
 use wunderblock_core::event::Event;
 use wunderblock_core::id::{Handle, StreamId};
@@ -166,17 +166,16 @@ impl Engine {
         self.texts(handles.collect::<Vec<_>>()).await
     }
 
-    /// The session a transcript's path was imported as, its newest branch, and how long the file was then.
+    /// The session a transcript's path was imported as, its newest branch, and whether the file has the length and time
+    /// it had then.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub async fn imported(&self, path: &std::path::Path) -> Result<Option<(StreamId, Bytes)>, Error> {
+    pub async fn imported(&self, path: &std::path::Path) -> Result<Option<(StreamId, bool)>, Error> {
         let Ok(path) = path.canonicalize() else { return Ok(None) };
-        let source = self.source(&path).await?;
-        Ok(source.and_then(|source| {
-            let RevisionInfo { leaf, len, .. } = source.revision;
-            leaf.map(|leaf| (leaf, Bytes(len)))
-        }))
+        let Some(source) = self.source(&path).await? else { return Ok(None) };
+        let current = path.metadata().is_ok_and(|meta| crate::import::is_same(&source, &meta));
+        Ok(source.revision.leaf.map(|leaf| (leaf, current)))
     }
 
     /// An event with its texts in place of their handles.

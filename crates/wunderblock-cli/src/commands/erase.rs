@@ -10,7 +10,8 @@ use serde_json::json;
 use std::process::ExitCode;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
-use wunderblock::Engine;
+use wunderblock::{Along, Engine};
+use wunderblock_core::id::StreamId;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
 
@@ -33,7 +34,10 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
     let waiting = Waiting::begin(global, &engine);
     let erased = match &wanted.at {
         Some(_) => session.erase(from, to, wanted.reason.as_deref()).await,
-        None => session.erase_all(wanted.reason.as_deref()).await,
+        None => {
+            let along = Along { children: wanted.with_children, copies: wanted.with_copies };
+            session.erase_all(wanted.reason.as_deref(), along).await
+        }
     };
     drop(waiting);
     let erased = erased?;
@@ -42,6 +46,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
             "session": session.id().as_str(), "from_seq": from.0, "to_seq": to.min(head).0,
             "events": erased.events, "blobs": erased.blobs, "source_bytes": erased.source_bytes.0,
             "receipt": erased.receipt.map(|seq| seq.0),
+            "children_left": names(&erased.children), "copies_left": names(&erased.copies),
         }))?;
     } else {
         print(&format!(
@@ -52,8 +57,22 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
             grouped(erased.source_bytes.0),
             erased.receipt.map(|seq| seq.to_string()).unwrap_or_default()
         ))?;
+        left(global, &erased.children, "of its sub-agents", "--with-children");
+        left(global, &erased.copies, "that share its records", "--with-copies");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn names(sessions: &[StreamId]) -> Vec<&str> {
+    sessions.iter().map(StreamId::as_str).collect()
+}
+
+/// Names the sessions an erasure has left, and the flag that takes them along.
+fn left(global: &Global, sessions: &[StreamId], whose: &str, flag: &str) {
+    if !sessions.is_empty() {
+        let names = clean(&names(sessions).join(", "));
+        say(global, &format!("left: {} {whose}: {names}; {flag} erases them, too", plural(sessions.len() as u64, "session", "sessions")));
+    }
 }
 
 /// Tells the person, while it is there, that the engine waits for another process to stop reading the ledger.

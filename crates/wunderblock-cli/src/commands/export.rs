@@ -26,7 +26,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Export) -
         None => stdout(),
     };
     let what = if wanted.original {
-        format!("{} bytes", grouped(session.export_original(&mut out).await?))
+        format!("{} bytes", grouped(session.export_original(wanted.source, &mut out).await?))
     } else if let Some(to) = wanted.to {
         let options = ContextOptions {
             lane: Some(wunderblock_core::id::LaneId::new("export").map_err(wunderblock::Error::from)?),

@@ -58,8 +58,11 @@ fn text(failure: &Failure) -> String {
 
 async fn one(global: &Global, engine: &Engine, path: &Path, wanted: &Import) -> Result<(), Failure> {
     let bar = bytes_bar(global, &path.to_string_lossy());
-    let imported =
-        engine.import(path, format(wanted.format), &mut |done, total| update(&bar, done, total)).await;
+    let progress = &mut |done, total| update(&bar, done, total);
+    let imported = match wanted.verify {
+        true => engine.verify_import(path, format(wanted.format), progress).await,
+        false => engine.import(path, format(wanted.format), progress).await,
+    };
     bar.finish_and_clear();
     let imported = imported?;
     if !global.quiet {
@@ -104,7 +107,12 @@ fn line(imported: &Imported) -> String {
         } else {
             String::new()
         };
-        format!("{}{known}{opaque}{broken}", plural(imported.appended, "event", "events"))
+        let erased = if imported.erased > 0 {
+            format!(", {} not stored again", plural(imported.erased, "erased record", "erased records"))
+        } else {
+            String::new()
+        };
+        format!("{}{known}{erased}{opaque}{broken}", plural(imported.appended, "event", "events"))
     };
     format!(
         "{}: {}, {what}  → {}{more}\n",
@@ -124,6 +132,7 @@ fn machine(imported: &Imported) -> serde_json::Value {
         "records": imported.records,
         "appended": imported.appended,
         "duplicates": imported.duplicates,
+        "erased": imported.erased,
         "opaque_bytes": imported.opaque_bytes,
         "broken": imported.broken,
         "warnings": imported.warnings,

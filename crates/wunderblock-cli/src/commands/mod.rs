@@ -138,14 +138,13 @@ pub(crate) async fn reading(
     let known = match engine {
         Ok(engine) => {
             let found = engine.imported(path).await?;
-            found.map(|(id, len)| (engine.session(id), len, engine))
+            found.map(|(id, current)| (engine.session(id), current, engine))
         }
         Err(Failure::Engine(Error::Store(StoreError::Missing(_)))) => None,
         Err(error) => return Err(error),
     };
-    let now = path.metadata().map(|meta| meta.len()).unwrap_or_default();
     match known {
-        Some((known, len, engine)) if len.0 == now => Ok((engine, known)),
+        Some((known, true, engine)) => Ok((engine, known)),
         older => match (settings.write().await, older) {
             (Ok(engine), _) => {
                 let session = session(&engine, global, text).await?;

@@ -3,7 +3,7 @@
 use super::{print, print_json, say, time};
 use crate::args::{Global, Sessions};
 use crate::columns::{columns, fit, pad, size};
-use crate::exit::Failure;
+use crate::exit::{Failure, wrong};
 use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::terminal::{clean, width};
@@ -11,12 +11,12 @@ use serde_json::json;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use wunderblock::Engine;
-use wunderblock::store::StreamInfo;
+use wunderblock::store::{StreamFilter, StreamInfo};
 use wunderblock_core::event::Fact;
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
-use wunderblock_core::units::Bytes;
+use wunderblock_core::units::{Bytes, Millis};
 
 /// Columns before the session's id: when, messages, length of the texts.
 const BEFORE: usize = 16 + 2 + 8 + 2 + 8 + 2;
@@ -31,7 +31,13 @@ pub(crate) async fn run(
     wanted: &Sessions,
 ) -> Result<ExitCode, Failure> {
     let engine = settings.read_only().await?;
-    let mut streams = engine.streams(&wanted.prefix, wanted.limit.saturating_add(1)).await?;
+    let filter = StreamFilter {
+        prefix: wanted.prefix.clone(),
+        project: wanted.project.clone(),
+        agent: wanted.agent.clone(),
+        since: wanted.since.as_deref().map(since).transpose()?,
+    };
+    let mut streams = engine.listed(filter, wanted.limit.saturating_add(1)).await?;
     let more = streams.len() as u64 > wanted.limit;
     streams.truncate(usize::try_from(wanted.limit).unwrap_or(usize::MAX));
     if global.json {
@@ -46,6 +52,10 @@ pub(crate) async fn run(
                 "forked_from": info.fork.as_ref().map(|(parent, at)| json!({ "session": parent.as_str(), "at_seq": at.0 })),
                 "parent": info.parent.as_ref().map(|parent| parent.as_str()),
                 "imported": info.source.is_some(),
+                "unfinished": info.unfinished,
+                "project": info.scope.project,
+                "agent": info.scope.agent,
+                "sources": sources(&engine, info).await?,
                 "indexed": info.indexed.0,
             }))?;
         }
@@ -53,7 +63,7 @@ pub(crate) async fn run(
         let which = if wanted.prefix.is_empty() { "" } else { " whose id begins so" };
         say(global, &format!("no sessions{which}; `wunderblock import PATH` adds a transcript"));
     } else {
-        print(&table(&engine, &streams).await?)?;
+        print(&table(&engine, &streams, global.verbose).await?)?;
     }
     if more {
         say(global, &format!("the newest {} are shown; -n shows more", grouped(wanted.limit)));
@@ -61,7 +71,7 @@ pub(crate) async fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-async fn table(engine: &Engine, streams: &[StreamInfo]) -> Result<String, Failure> {
+async fn table(engine: &Engine, streams: &[StreamInfo], all: bool) -> Result<String, Failure> {
     let paint = Paint::stdout();
     // A window shows the beginning of a long id, which is enough to name it; a pipe gets all of it.
     let most = if std::io::stdout().is_terminal() { width().saturating_sub(BEFORE) } else { usize::MAX };
@@ -84,8 +94,45 @@ async fn table(engine: &Engine, streams: &[StreamInfo]) -> Result<String, Failur
         );
         out.push_str(line.trim_end());
         out.push('\n');
+        if info.unfinished {
+            let note = "import unfinished: only the beginning is here; `import` of its file goes on";
+            out.push_str(&format!("{}{}\n", " ".repeat(BEFORE), paint.dim(note)));
+        }
+        if all {
+            for (number, source) in engine.session(info.id.clone()).sources().await?.iter().enumerate() {
+                let (revision, key) = (&source.revision, clean(&source.key));
+                let line = format!("source {}: {key}, {}, {}", number + 1, size(Bytes(revision.len)), revision.handle);
+                out.push_str(&format!("{}{}\n", " ".repeat(BEFORE), paint.dim(&line)));
+            }
+        }
     }
     Ok(out)
+}
+
+/// The files a session was read from, as JSON.
+async fn sources(engine: &Engine, info: &StreamInfo) -> Result<Vec<serde_json::Value>, Failure> {
+    let sources = engine.session(info.id.clone()).sources().await?;
+    Ok(sources
+        .into_iter()
+        .map(|source| {
+            let revision = source.revision;
+            json!({
+                "path": source.key, "revision": revision.no, "handle": revision.handle.to_string(),
+                "bytes": revision.len, "whole": revision.whole,
+            })
+        })
+        .collect())
+}
+
+/// A date or a point in time.
+fn since(text: &str) -> Result<Millis, Failure> {
+    let date = || -> Option<jiff::Timestamp> {
+        let date: jiff::civil::Date = text.parse().ok()?;
+        Some(date.to_zoned(jiff::tz::TimeZone::system()).ok()?.timestamp())
+    };
+    let time = text.parse::<jiff::Timestamp>().ok().or_else(date);
+    let why = || wrong(format!("`{text}` is not a time; give 2026-11-01 or 2026-11-01T09:30:00Z"));
+    Ok(Millis(time.ok_or_else(why)?.as_millisecond()))
 }
 
 /// What a session is about, as far as one line can tell: the first words of its user, or where it comes from.

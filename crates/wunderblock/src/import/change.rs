@@ -42,7 +42,7 @@ pub(super) fn modified(meta: &Metadata) -> Option<i64> {
 }
 
 /// Whether a file has the length and time it had when it was imported.
-pub(super) fn is_same(old: &SourceInfo, meta: &Metadata) -> bool {
+pub(crate) fn is_same(old: &SourceInfo, meta: &Metadata) -> bool {
     let revision = &old.revision;
     revision.whole
         && revision.len == meta.len()

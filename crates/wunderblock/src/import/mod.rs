@@ -21,6 +21,7 @@ mod session;
 mod tree;
 
 pub use feed::MAX_WARNINGS;
+pub(crate) use change::is_same;
 pub(crate) use session::session_name;
 
 use crate::engine::{Engine, unexpected};
