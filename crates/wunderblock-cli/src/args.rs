@@ -461,14 +461,16 @@ pub(crate) struct Search {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   wunderblock doctor             looks at everything, changes nothing
-  wunderblock doctor --repair    mends counts and the text index where something is wrong
+  wunderblock doctor --repair    rebuilds counts and the text index where something is wrong, changes modes of
+                                 files, finishes erasures
 
-Exit 1 when something is wrong. What is not derived cannot be made anew: that is what `backup` is for.")]
+Examines every tenant, or the one that --tenant names. Exit 1 when something is wrong. What is not derived cannot be
+rebuilt: that is what `backup` is for.")]
 pub(crate) struct Doctor {
-    /// Make everything derived anew: counts, tallies, the text index
+    /// Rebuild everything derived: counts, tallies, the text index
     #[arg(long)]
     pub(crate) rebuild: bool,
-    /// Make derived data anew only where something is wrong with it
+    /// Repair what can be repaired, only where something is wrong with it
     #[arg(long, conflicts_with = "rebuild")]
     pub(crate) repair: bool,
 }
@@ -488,8 +490,8 @@ pub(crate) struct Backup {
 #[command(after_help = "Example:
   wunderblock restore ledger-2026-03-01.db --replace
 
-The backup is checked before it is used. What was erased from the ledger after the backup was made is erased from the
-restored one, too. The ledger that was there before is kept beside it.")]
+The backup is examined before it is used. What was erased from the ledger after the backup was made is erased from the
+restored one, too. The ledger that was there before is kept beside it. No erasure reaches other copies of the backup.")]
 pub(crate) struct Restore {
     /// The backup
     #[arg(value_name = "FILE")]

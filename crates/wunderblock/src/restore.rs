@@ -9,7 +9,7 @@ use crate::backup::file_error;
 use crate::engine::{Config, Engine, unexpected};
 use crate::error::Error;
 use crate::store::sqlite::place::{FolderLock, beside, folder, place, sync_folder};
-use crate::store::sqlite::{Access, KEPT, RESTORING, Replacement, Sqlite, renew};
+use crate::store::sqlite::{Access, KEPT, RESTORING, Replacement, Sqlite, copy_file, renew};
 use crate::store::{Answer, Erasure, Marked, Query, SourceSpan, StoreError, Write};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
@@ -66,7 +66,8 @@ impl Engine {
 
 async fn restore(from: &Path, to: &Path, config: Config) -> Result<Restored, Error> {
     let restoring = beside(to, RESTORING);
-    Sqlite::open(from, Access::Read)?.backup(&restoring).await?;
+    // As it is: a backup of an older format is upgraded in the copy only.
+    copy_file(from, &restoring)?;
     let new = Engine::with(Sqlite::open(&restoring, Access::Write)?, false, config.clone()).await?;
     let examined = new.doctor_all(&mut |_| {}).await?;
     drop(new);

@@ -147,7 +147,21 @@ fn every_other_answer_has_its_fields() {
             &["explain", SESSION, "--find", "brace", "--json"],
             &["seq", "treatment", "section", "reason", "handle", "text"],
         ),
-        (&["doctor", "--json"], &["ok", "problems", "repaired", "events", "bodies", "source_bytes"]),
+        (
+            &["doctor", "--json"],
+            &[
+                "ok",
+                "path",
+                "bytes",
+                "tenants",
+                "sessions",
+                "problems",
+                "repaired",
+                "events",
+                "bodies",
+                "source_bytes",
+            ],
+        ),
     ];
     for (args, fields) in table {
         let lines = desk.run(args).exits(0).lines();
@@ -157,7 +171,7 @@ fn every_other_answer_has_its_fields() {
     has(&desk.run(&["backup", "copy.db", "--json"]).exits(0).json(), &["path", "bytes"], "backup");
     has(
         &desk.run(&["restore", "copy.db", "--replace", "--json"]).exits(0).json(),
-        &["path", "kept", "erased_again"],
+        &["path", "kept", "erased_again", "erasures_unread"],
         "restore",
     );
     let erased = desk.run(&["erase", SESSION, "--at", "3", "--yes", "--json"]).exits(0).json();
@@ -175,7 +189,7 @@ fn errors_are_json_too_and_stdout_holds_nothing_else() {
         (&["grep", "(", "--regex", "--json"], 2),
         (&["import", "missing", "--json"], 1),
         (&["erase", SESSION, "--json"], 3),
-        (&["backup", "session.jsonl", "--json"], 1),
+        (&["backup", "session.jsonl", "--json"], 3),
     ];
     for (args, code) in table {
         let done = desk.run(args).exits(code);

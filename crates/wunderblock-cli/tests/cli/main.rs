@@ -19,6 +19,7 @@ mod fixture;
 mod graph;
 mod help;
 mod hostile;
+mod keeping;
 mod output;
 mod outside;
 mod recorded;

@@ -1,7 +1,7 @@
 //! Copies of a whole ledger, and another ledger's content in its place.
 
 use super::create::at;
-use super::open::{Outcome, connect, failure};
+use super::open::{Outcome, connect, failure, format};
 use super::place::private;
 use super::{Access, BUSY, log, spawn};
 use crate::store::StoreError;
@@ -30,6 +30,13 @@ pub(super) fn copy(from: &Connection, to: &Path) -> Outcome<()> {
         .map_err(|error| failure(&error))?;
     target.close().map_err(|(_, error)| failure(&error))?;
     file.sync_all().map_err(|error| at(to, &error))
+}
+
+/// The same for a ledger in a file, whatever its format: the file itself is not upgraded.
+pub(crate) fn copy_file(from: &Path, to: &Path) -> Outcome<()> {
+    let connection = connect(from, Access::Read, BUSY)?;
+    format(&connection, from)?;
+    copy(&connection, to)
 }
 
 /// Makes a file a ledger of its own: who has another copy of it open, or had, is told so.

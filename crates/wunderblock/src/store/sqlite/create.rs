@@ -23,7 +23,7 @@ pub(super) fn create(path: &Path, patience: Duration) -> Outcome<()> {
             if names(&meta) > 1 {
                 sweep(path, &lock(path, patience)?);
             }
-            return complete(path, patience);
+            return if meta.len() > BLANK { Ok(()) } else { complete(path, patience) };
         }
         Err(_) => {}
     }
@@ -56,6 +56,8 @@ fn names(meta: &std::fs::Metadata) -> u64 {
     return u64::from(meta.len() > u64::MAX);
 }
 
+/// A file without content has one page at most, and pages have at most so many bytes. A ledger has more pages.
+const BLANK: u64 = 65_536;
 const BUILDING: &str = ".creating-";
 
 fn temporary(path: &Path) -> PathBuf {

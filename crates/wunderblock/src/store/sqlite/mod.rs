@@ -37,7 +37,7 @@ use std::time::Duration;
 use threads::{ReadJob, WriteJob, Writer, gone, read_loop, spawn};
 
 pub use check::{Checked, Found, OPEN_TO_OTHERS, UNSCRUBBED};
-pub(crate) use copy::{Replacement, renew};
+pub(crate) use copy::{Replacement, copy_file, renew};
 
 /// The format this program writes, as `PRAGMA user_version`.
 pub const FORMAT: i64 = 2;
@@ -72,7 +72,7 @@ pub struct Sqlite {
     readers: Sender<ReadJob>,
     threads: Vec<thread::JoinHandle<()>>,
     /// The ledger that was opened: after a restore another one is in the file.
-    generation: Option<[u8; 16]>,
+    generation: [u8; 16],
     waiting: Arc<AtomicBool>,
 }
 

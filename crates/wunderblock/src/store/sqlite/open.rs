@@ -2,15 +2,12 @@
 
 use super::place::{beside, folder};
 use super::upgrade::upgrade;
-use super::{APPLICATION_ID, Access, FORMAT};
+use super::{APPLICATION_ID, Access, BUSY, FORMAT};
 use crate::store::StoreError;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
-
-/// How long an upgrade waits for another process's transaction.
-const UPGRADE: Duration = Duration::from_secs(20);
 
 pub(super) type Outcome<T> = Result<T, StoreError>;
 
@@ -18,35 +15,24 @@ pub(super) type Outcome<T> = Result<T, StoreError>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Standing {
     /// Random bytes, others after each restore.
-    pub(super) generation: Option<[u8; 16]>,
+    pub(super) generation: [u8; 16],
     /// How many erasures' content may still be in the log or in free bytes.
     pub(super) unscrubbed: u64,
 }
 
-const STANDING: &str = "SELECT generation, unscrubbed FROM ledger WHERE one = 1";
-
 /// Reads what is true of the file as a whole.
 pub(super) fn standing(connection: &Connection) -> Outcome<Standing> {
-    row(connection)?.ok_or_else(|| StoreError::Damaged("the table `ledger` has no row".to_owned()))
-}
-
-fn row(connection: &Connection) -> Outcome<Option<Standing>> {
-    connection
-        .prepare_cached(STANDING)
-        .and_then(|mut statement| {
-            let row = |row: &rusqlite::Row<'_>| {
-                Ok(Standing { generation: Some(row.get(0)?), unscrubbed: row.get(1)? })
-            };
-            statement.query_row([], row).optional()
-        })
-        .map_err(|error| failure(&error))
+    let sql = "SELECT generation, unscrubbed FROM ledger WHERE one = 1";
+    let found = super::sql::row(connection, sql, [], |row| {
+        Ok(Standing { generation: row.get(0)?, unscrubbed: row.get(1)? })
+    })?;
+    found.ok_or_else(|| StoreError::Damaged("the table `ledger` has no row".to_owned()))
 }
 
 /// Fails unless the file still holds the ledger that was opened.
-pub(super) fn still(connection: &Connection, opened: Option<[u8; 16]>) -> Outcome<()> {
-    let Some(generation) = opened else { return Ok(()) };
-    match row(connection) {
-        Ok(Some(now)) if now.generation == Some(generation) => Ok(()),
+pub(super) fn still(connection: &Connection, opened: [u8; 16]) -> Outcome<()> {
+    match standing(connection) {
+        Ok(now) if now.generation == opened => Ok(()),
         // Without the table it is an older program's ledger: another one than was opened.
         Ok(_) | Err(StoreError::Io(_)) => Err(StoreError::Replaced),
         Err(error) => Err(error),
@@ -146,7 +132,8 @@ pub(super) fn pragma(connection: &Connection, name: &str) -> Outcome<i64> {
     connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).map_err(|error| failure(&error))
 }
 
-pub(super) fn check_format(connection: &mut Connection, path: &Path, access: Access) -> Outcome<()> {
+/// The format of a ledger, if this program knows it.
+pub(super) fn format(connection: &Connection, path: &Path) -> Outcome<i64> {
     let (application, format) = (pragma(connection, "application_id")?, pragma(connection, "user_version")?);
     if application != APPLICATION_ID {
         // Nothing was ever put into it: its making was cut short, or something else made room for a ledger.
@@ -154,14 +141,19 @@ pub(super) fn check_format(connection: &mut Connection, path: &Path, access: Acc
         return Err(if blank { missing(path) } else { StoreError::Foreign(path.display().to_string()) });
     }
     match format {
+        1..=FORMAT => Ok(format),
+        newer if newer > FORMAT => Err(StoreError::TooNew { found: newer, known: FORMAT }),
+        older => Err(StoreError::Damaged(format!("it states format {older}, which never existed"))),
+    }
+}
+
+/// Fails unless the file is a ledger, and upgrades one of an older format.
+pub(super) fn check_format(connection: &mut Connection, path: &Path, access: Access) -> Outcome<()> {
+    match format(connection, path)? {
         FORMAT => {}
-        newer if newer > FORMAT => return Err(StoreError::TooNew { found: newer, known: FORMAT }),
-        1 if access == Access::Read => {
-            // Reading needs the new tables: where the file can be written, it is upgraded on the way.
-            upgrade(&mut connect(path, Access::Write, UPGRADE)?)?;
-        }
-        1 => upgrade(connection)?,
-        older => return Err(StoreError::Damaged(format!("it states format {older}, which never existed"))),
+        // Reading needs the new tables: where the file can be written, it is upgraded on the way.
+        _ if access == Access::Read => upgrade(&mut connect(path, Access::Write, BUSY)?)?,
+        _ => upgrade(connection)?,
     }
     if access != Access::Read {
         // Kept from another journal mode, a file would lose what readers and several processes rely on.

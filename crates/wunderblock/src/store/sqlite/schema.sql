@@ -4,7 +4,7 @@
 CREATE TABLE ledger (                -- one row: what is true of the file as a whole
     one        INTEGER PRIMARY KEY CHECK (one = 1),
     generation BLOB NOT NULL,       -- 16 random bytes; others after each restore
-    unscrubbed INTEGER NOT NULL     -- 1 from an erasure until log and free pages hold nothing of it
+    unscrubbed INTEGER NOT NULL     -- erasures of which log and free bytes may still hold something
 ) STRICT;
 
 CREATE TABLE tenants (

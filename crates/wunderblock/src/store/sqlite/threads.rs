@@ -58,7 +58,7 @@ pub(super) struct Writer {
     /// How long a transaction waits for another process's.
     pub(super) patience: Duration,
     /// The ledger that was opened.
-    pub(super) generation: Option<[u8; 16]>,
+    pub(super) generation: [u8; 16],
     /// Set while an erasure waits for readers of the log.
     pub(super) waiting: Arc<AtomicBool>,
 }

@@ -1,0 +1,338 @@
+//! The ledger's files under attack: kills at any system call, other processes that read or write, another umask.
+
+use crate::desk::{Desk, Done};
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const SECRET: &str = "Quarzvenediger7731";
+
+fn line(id: &str, text: &str) -> String {
+    format!("{}\n", serde_json::json!({ "id": id, "role": "user", "content": text }))
+}
+
+/// Numbers without a pattern (Sebastiano Vigna's splitmix64).
+fn draw(number: u64) -> u64 {
+    let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (mixed ^ (mixed >> 27)) >> 20
+}
+
+/// The files of the ledger, its log and what lies beside it.
+fn files(desk: &Desk) -> Vec<String> {
+    let entries = std::fs::read_dir(desk.folder()).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|name| name.starts_with("ledger.db")).collect();
+    names.sort();
+    names
+}
+
+/// The same without logs: a command that only reads leaves an empty one.
+fn ledgers(desk: &Desk) -> Vec<String> {
+    files(desk).into_iter().filter(|name| !name.ends_with("-wal") && !name.ends_with("-shm")).collect()
+}
+
+#[test]
+fn killed_while_it_is_created_there_is_nothing_or_a_ledger() {
+    let begun = Instant::now();
+    let whole = Desk::bare();
+    whole.feed(&["append", "s"], &line("1", "hello")).exits(0);
+    let takes = begun.elapsed().as_micros() as u64;
+    let mut there = 0;
+    for round in 0..30 {
+        let desk = Desk::bare();
+        let mut child = desk.start(&["append", "s"]);
+        child.stdin.take().unwrap().write_all(line("1", "hello").as_bytes()).unwrap();
+        std::thread::sleep(Duration::from_micros(draw(round) % takes));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        there += i32::from(desk.path("ledger.db").exists());
+        let done = desk.run(&["sessions"]);
+        assert!(done.code == 0 || done.err.contains("there is no database at"), "{}", done.err);
+        desk.feed(&["append", "s"], &line("2", "again")).exits(0);
+        desk.run(&["doctor"]).exits(0);
+        assert_eq!(ledgers(&desk), ["ledger.db"]);
+    }
+    eprintln!("{there} of 30 kills came after the ledger was there");
+}
+
+#[cfg(unix)]
+#[test]
+fn whatever_the_umask_only_the_owner_can_read() {
+    use std::os::unix::fs::PermissionsExt;
+    for umask in ["000", "022", "777"] {
+        let desk = Desk::bare();
+        desk.write("line", line("1", "hello"));
+        let script = format!("umask {umask}; $WB append s < line > /dev/null && $WB backup copy.db && $WB doctor");
+        desk.shell(&script).exits(0);
+        for name in ["ledger.db", "copy.db"] {
+            let mode = desk.path(name).metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{name} under {umask}");
+        }
+    }
+    let desk = Desk::with_session();
+    std::fs::set_permissions(desk.path("ledger.db"), PermissionsExt::from_mode(0o640)).unwrap();
+    let found = desk.run(&["doctor"]).exits(1);
+    assert!(found.out.contains("only its owner can read the ledger") && found.out.contains("0640"), "{}", found.out);
+    let done = desk.run(&["doctor", "--repair", "--json"]).exits(0).json();
+    assert!(done["ok"] == true && done["repaired"].as_u64() > Some(0), "{done}");
+    desk.run(&["doctor"]).exits(0);
+}
+
+#[test]
+fn an_erasure_waits_for_a_reader_and_says_what_is_left() {
+    let desk = Desk::bare();
+    desk.feed(&["append", "s"], &(line("1", SECRET) + &line("2", "stays"))).exits(0);
+    let reader = desk.sql();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM events").unwrap();
+    let done = desk.run(&["erase", "s", "--at", "2", "--yes", "--json"]).exits(1);
+    assert!(done.err.contains("another process is reading the ledger: waiting up to 10 s"), "{}", done.err);
+    let error = done.json();
+    assert!(error["error"].as_str().unwrap().contains("ledger.db-wal"), "{error}");
+    assert!(error["hint"].as_str().unwrap().contains("doctor --repair"), "{error}");
+    let found = desk.run(&["doctor"]).exits(1);
+    assert!(found.out.contains("nothing of erased content is left"), "{}", found.out);
+    drop(reader);
+    desk.feed(&["append", "s"], &line("3", "more")).exits(0);
+    desk.run(&["doctor"]).exits(0);
+    assert!(!anywhere(&desk, SECRET));
+    // A reader that leaves in time is waited for without an error.
+    desk.feed(&["append", "s"], &line("4", SECRET)).exits(0);
+    let reader = desk.sql();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM events").unwrap();
+    let leaves = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(3));
+        drop(reader);
+    });
+    let done = desk.run(&["erase", "s", "--yes"]).exits(0);
+    leaves.join().unwrap();
+    assert!(done.err.contains("waiting up to 10 s"), "{}", done.err);
+    assert!(!anywhere(&desk, SECRET));
+}
+
+fn anywhere(desk: &Desk, text: &str) -> bool {
+    files(desk).iter().any(|name| desk.bytes(name).windows(text.len()).any(|bytes| bytes == text.as_bytes()))
+}
+
+#[test]
+fn an_appender_beside_a_restore_loses_nothing_that_was_acknowledged() {
+    let desk = Desk::bare();
+    desk.feed(&["append", "s"], &line("old", "of the backup")).exits(0);
+    desk.run(&["backup", "copy.db"]).exits(0);
+    let mut child = desk.start(&["append", "s"]);
+    let mut stdin = child.stdin.take().unwrap();
+    let out = BufReader::new(child.stdout.take().unwrap());
+    let feeder = std::thread::spawn(move || {
+        for number in 0..40 {
+            stdin.write_all(line(&format!("m{number}"), "live").as_bytes()).unwrap();
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    });
+    std::thread::sleep(Duration::from_millis(800));
+    let restored = desk.run(&["restore", "copy.db", "--replace"]).exits(0);
+    assert!(restored.out.contains("no erasure reaches them"), "{}", restored.out);
+    feeder.join().unwrap();
+    let answers: Vec<Value> = out.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    let kept = desk.run(&["export", "s", "--db", "ledger.db.before-restore-1"]).exits(0).out;
+    let now = desk.run(&["export", "s"]).exits(0).out;
+    let is_in = |text: &str, id: &Value| text.contains(&format!("\"id\":{id}"));
+    for answer in &answers {
+        let stored = is_in(&kept, &answer["id"]) || is_in(&now, &answer["id"]);
+        assert_eq!(stored, answer["status"] == "appended", "{answer}");
+    }
+    let refused = answers.iter().find(|answer| answer["status"] == "error").expect("it hears of it");
+    assert!(refused["error"].as_str().unwrap().contains("replaced by a restore"), "{refused}");
+    desk.run(&["doctor"]).exits(0);
+}
+
+#[test]
+fn doctor_examines_all_tenants_unless_one_is_named() {
+    let desk = Desk::bare();
+    desk.feed(&["append", "s", "--tenant", "A"], &line("1", "of A")).exits(0);
+    desk.feed(&["append", "s", "--tenant", "B"], &line("1", "of B")).exits(0);
+    desk.run(&["backup", "copy.db"]).exits(0);
+    let forge = "UPDATE events SET payload = CAST(replace(CAST(payload AS TEXT), 'of B', 'of C') AS BLOB)
+         WHERE kind = 'message.appended'";
+    for name in ["ledger.db", "copy.db"] {
+        rusqlite::Connection::open(desk.path(name)).unwrap().execute_batch(forge).unwrap();
+    }
+    let all = desk.run(&["doctor", "--json"]).exits(1).json();
+    assert_eq!(all["tenants"], serde_json::json!(["A", "B"]));
+    assert_eq!((&all["sessions"], &all["problems"][0]["tenant"]), (&Value::from(2), &Value::from("B")));
+    assert!(all["path"].as_str().unwrap().ends_with("ledger.db") && all["bytes"].as_u64() > Some(8_192));
+    assert!(desk.run(&["doctor"]).exits(1).out.contains("tenant `B`: "));
+    desk.run(&["doctor", "--tenant", "A"]).exits(0);
+    desk.run(&["doctor", "--tenant", "B"]).exits(1);
+    let refused = desk.run(&["restore", "copy.db", "--db", "new.db"]).exits(1);
+    assert!(refused.err.contains("other content than was committed to"), "{}", refused.err);
+    assert!(!desk.path("new.db").exists());
+}
+
+/// Runs the program under strace, which kills it as it enters a system call for the n-th time. Answers whether it lived.
+fn lives(desk: &Desk, calls: &str, nth: u32, command: &str) -> bool {
+    let inject = format!("-e trace={calls} -e inject={calls}:signal=SIGKILL:when={nth}");
+    let done = desk.shell(&format!("strace -f -qq -o strace.log {inject} $WB {command}"));
+    assert!(!done.err.contains("panicked"), "{}", done.err);
+    done.code == 0
+}
+
+fn has_strace() -> bool {
+    let mut strace = Command::new("strace");
+    strace.args(["-qq", "-o", "/dev/null", "true"]).stdout(Stdio::null()).stderr(Stdio::null());
+    let works = strace.status().is_ok_and(|status| status.success());
+    if !works {
+        eprintln!("SKIPPED: strace is not at hand, so nothing was killed at its system calls");
+    }
+    works
+}
+
+/// What changes names, and what makes something durable.
+const NAMES: &str = "rename,renameat,renameat2,link,linkat,unlink,unlinkat,fsync,fdatasync,ftruncate";
+/// What changes content.
+const CONTENT: &str = "pwrite64,write";
+
+/// Kills a command at each call that changes names, and at some that change content, and looks at what is left.
+fn killed_everywhere(command: &str, prepare: impl Fn() -> Desk, look: impl Fn(&Desk, &str)) {
+    let mut kills = 0;
+    for (calls, step) in [(NAMES, 1), (CONTENT, 4)] {
+        let mut nth = 1;
+        loop {
+            let desk = prepare();
+            let lived = lives(&desk, calls, nth, command);
+            look(&desk, &format!("{command}, killed at {calls} {nth}"));
+            if lived {
+                break;
+            }
+            kills += 1;
+            nth += if nth < 4 { 1 } else { step * (1 + nth / 8) };
+        }
+    }
+    assert!(kills > 5, "{command}: {kills} kills");
+    eprintln!("{command}: {kills} kills");
+}
+
+fn sound(desk: &Desk, when: &str) {
+    let done: Done = desk.run(&["doctor", "--json"]);
+    let report = done.json();
+    let problems = report["problems"].as_array().unwrap_or_else(|| panic!("{when}: {}{}", done.out, done.err));
+    assert!(problems.iter().all(|problem| problem["derived"] == true), "{when}: {report}");
+}
+
+#[test]
+fn killed_at_a_system_call_of_creation() {
+    if !has_strace() {
+        return;
+    }
+    let prepare = || {
+        let desk = Desk::bare();
+        desk.write("line", line("1", "hello"));
+        desk
+    };
+    killed_everywhere("append s < line", prepare, |desk, when| {
+        let done = desk.run(&["sessions"]);
+        assert!(done.code == 0 || done.err.contains("there is no database at"), "{when}: {}", done.err);
+        desk.feed(&["append", "s"], &line("2", "again")).exits(0);
+        sound(desk, when);
+        assert_eq!(ledgers(desk), ["ledger.db"], "{when}");
+    });
+}
+
+/// A ledger that has gone on since its backup was made.
+fn gone_on(desk: &Desk) {
+    desk.feed(&["append", "s"], &(line("1", "of the backup") + &line("2", SECRET))).exits(0);
+    desk.run(&["backup", "copy.db"]).exits(0);
+    desk.feed(&["append", "s"], &line("3", "since then")).exits(0);
+    desk.run(&["erase", "s", "--at", "3", "--yes"]).exits(0);
+}
+
+#[test]
+fn killed_at_a_system_call_of_a_restore() {
+    if !has_strace() {
+        return;
+    }
+    let prepare = || {
+        let desk = Desk::bare();
+        gone_on(&desk);
+        desk
+    };
+    killed_everywhere("restore copy.db --replace", prepare, |desk, when| {
+        let kept = desk.path("ledger.db.before-restore-1").exists();
+        let now = desk.run(&["export", "s"]).exits(0).out;
+        assert!(now.contains("of the backup") && !now.contains(SECRET), "{when}: {now}");
+        assert!(now.contains("since then") || kept, "{when}: the old ledger or the new one");
+        sound(desk, when);
+        desk.feed(&["append", "s"], &line("9", "goes on")).exits(0);
+        desk.run(&["restore", "copy.db", "--replace"]).exits(0);
+        let left = ledgers(desk);
+        assert!(left.iter().skip(1).all(|name| name.contains(".before-restore-")), "{when}: {left:?}");
+    });
+}
+
+#[test]
+fn killed_at_a_system_call_of_a_restore_over_something_broken() {
+    if !has_strace() {
+        return;
+    }
+    let prepare = || {
+        let desk = Desk::bare();
+        gone_on(&desk);
+        desk.write("ledger.db", "what a broken disk left of it");
+        desk
+    };
+    killed_everywhere("restore copy.db --replace", prepare, |desk, when| {
+        let bytes = desk.bytes("ledger.db");
+        let broken = bytes.starts_with(b"what a broken disk left");
+        assert!(broken || desk.run(&["export", "s"]).exits(0).out.contains("of the backup"), "{when}");
+        desk.run(&["restore", "copy.db", "--replace"]).exits(0);
+        sound(desk, when);
+    });
+}
+
+#[test]
+fn killed_at_a_system_call_of_a_restore_where_nothing_is() {
+    if !has_strace() {
+        return;
+    }
+    let prepare = || {
+        let desk = Desk::bare();
+        gone_on(&desk);
+        for name in files(&desk) {
+            std::fs::remove_file(desk.path(&name)).unwrap();
+        }
+        desk
+    };
+    killed_everywhere("restore copy.db", prepare, |desk, when| {
+        if !desk.path("ledger.db").exists() && desk.path("ledger.db.restoring").exists() {
+            let done = desk.feed(&["append", "s"], &line("9", "nowhere")).exits(1);
+            assert!(done.err.contains("ledger.db.restoring"), "{when}: {}", done.err);
+            assert!(!Path::exists(&desk.path("ledger.db")), "{when}");
+        }
+        if !desk.path("ledger.db").exists() {
+            desk.run(&["restore", "copy.db"]).exits(0);
+        }
+        assert!(desk.run(&["export", "s"]).exits(0).out.contains(SECRET), "{when}");
+        sound(desk, when);
+    });
+}
+
+#[test]
+fn killed_at_a_system_call_of_an_erasure() {
+    if !has_strace() {
+        return;
+    }
+    let prepare = || {
+        let desk = Desk::bare();
+        desk.feed(&["append", "s"], &(line("1", "stays") + &line("2", SECRET))).exits(0);
+        desk
+    };
+    killed_everywhere("erase s --at 3 --yes", prepare, |desk, when| {
+        sound(desk, when);
+        desk.run(&["doctor", "--repair"]).exits(0);
+        let now = desk.run(&["export", "s"]).exits(0).out;
+        assert!(now.contains("stays"), "{when}");
+        assert_eq!(now.contains(SECRET), anywhere(desk, SECRET), "{when}");
+    });
+}
