@@ -74,6 +74,7 @@ impl Engine {
             sources.extend(info.source);
             self.examine_stream(info, &mut diagnosis).await?;
             self.examine_nodes((info, base(info)), &mut diagnosis).await?;
+            self.examine_claims((info, base(info)), &mut diagnosis).await?;
             progress(Progress { done: diagnosis.events, total });
         }
         for source in sources {

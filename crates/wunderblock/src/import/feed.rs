@@ -12,7 +12,8 @@ use batch::{Chunk, Sent};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use wunderblock_core::event::{
-    Fact, MessageAppended, NewEvent, SessionCompacted, SessionForked, SessionOpened, Source, SubagentSpawned,
+    ContentPinned, Fact, MessageAppended, NewEvent, SessionCompacted, SessionForked, SessionOpened, Source,
+    SubagentSpawned,
 };
 use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::message::{Body, Dialect, Message, Part, Role, Standing};
@@ -426,7 +427,17 @@ impl<'e> Feed<'e> {
                 Ok(session) => Fact::SubagentSpawned(SubagentSpawned { session }),
                 Err(_) => return Ok(None),
             },
-            Item::Compacted { before, summary, trigger, tokens_before } => {
+            Item::Fact(fact) => *fact,
+            Item::Pinned { record, pinned } => {
+                self.arrive().await?;
+                let tree = self.sessions.get(session);
+                let target = tree.and_then(|tree| tree.seq(tree.place(&record)?));
+                match target {
+                    Some(target) => Fact::ContentPinned(ContentPinned { target, pinned }),
+                    None => return Ok(None),
+                }
+            }
+            Item::Compacted { from, before, summary, trigger, tokens_before } => {
                 // Its range is told in positions, so what came before must have some.
                 self.arrive().await?;
                 let Some(tree) = self.sessions.get_mut(session) else { return Ok(None) };
@@ -436,9 +447,10 @@ impl<'e> Feed<'e> {
                 let to_place =
                     kept.map_or((tree.current, count), |(branch, count)| (branch, count.saturating_sub(1)));
                 let to_seq = tree.seq(to_place).unwrap_or(Seq(1));
+                let from_seq = from.as_deref().and_then(|id| tree.seq(tree.place(id)?));
                 let Some(branch) = tree.branch_mut() else { return Ok(None) };
-                let from_seq = branch.compacted.next().min(to_seq);
-                branch.compacted = to_seq;
+                let from_seq = from_seq.unwrap_or(branch.compacted.next()).min(to_seq);
+                branch.compacted = branch.compacted.max(to_seq);
                 Fact::SessionCompacted(Box::new(SessionCompacted {
                     summary: summary.map(Body::from),
                     trigger,

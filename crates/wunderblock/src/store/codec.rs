@@ -8,7 +8,7 @@ use super::{Mark, PackedBlob, PackedEvent, StoredEvent};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
-use wunderblock_core::event::{Event, Fact, NewEvent, Source};
+use wunderblock_core::event::{Event, Fact, NewEvent, Remains, Source};
 use wunderblock_core::id::{Handle, StreamId, TenantId};
 use wunderblock_core::message::{Body, Part, Role, count_lines};
 use wunderblock_core::units::Bytes;
@@ -355,6 +355,7 @@ pub fn event(tenant: &TenantId, stream: &StreamId, row: &StoredEvent) -> Result<
         id: row.id.clone(),
         at: row.at,
         source,
+        erased: fact.is_none().then(|| Remains::of(row.kind.clone())),
         fact,
     })
 }
