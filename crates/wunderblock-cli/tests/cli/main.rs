@@ -12,13 +12,16 @@
 mod append;
 mod build;
 mod compaction;
+mod copy;
 mod crash;
 mod desk;
+mod exit;
 mod fields;
 mod fixture;
 mod graph;
 mod help;
 mod hostile;
+mod names;
 mod output;
 mod outside;
 mod reduce;
