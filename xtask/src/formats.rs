@@ -18,6 +18,9 @@ const fn about(format: Format) -> &'static str {
         Format::OpenaiChat => {
             "Chat messages: a JSON document (an array, or an object with `messages`), or JSON lines of messages or conversations; each conversation of a file is a session."
         }
+        Format::Wunderblock => {
+            "Our own export, as `export` and `show --json` write it. The session it opens is a copy, and says so: what was said, measured, begun and pinned is as it was; what steered a lane is not done again, and summaries become available nodes. A record that contradicts its file (a position that goes back, a range of what came later, a body that is named but not there) is kept as a broken one."
+        }
         Format::Aider => "aider's `.aider.chat.history.md`: each `# aider chat started at` begins a session.",
         Format::JsonLines => {
             "JSON lines of any other shape: role and text are taken where they are found, the rest is kept as it is."

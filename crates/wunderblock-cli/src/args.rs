@@ -20,7 +20,8 @@ use std::path::PathBuf;
   wunderblock context session.jsonl --window 32000 --out request.json
   wunderblock help context
 
-Exit codes: 0 done, 1 failed or nothing found, 2 wrong usage, 3 refused on purpose (over budget, conflict).")]
+Exit codes: 0 done, 1 failed or nothing found, 2 wrong usage, 3 refused on purpose (over budget, conflict,
+  a file that is there, an event that callers may not append). docs/exit-codes.md lists them.")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -146,6 +147,7 @@ pub(crate) enum FormatArg {
     Aider,
     JsonLines,
     Json,
+    Wunderblock,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -229,7 +231,9 @@ pub(crate) enum DialectArg {
     Neutral,
     Anthropic,
     OpenaiChat,
+    #[value(hide = true)]
     OpenaiResponses,
+    #[value(hide = true)]
     Gemini,
 }
 

@@ -2,16 +2,27 @@
 
 use crate::report::add;
 use crate::terminal::{clean, clean_json, clean_lines};
+use clap::error::ErrorKind;
+use serde_json::Value;
 use std::io::Write;
 use std::process::ExitCode;
-use wunderblock::{Error, ErrorKind};
+use wunderblock::Error;
 
-/// Failed.
+/// Failed, or nothing was found.
 pub(crate) const FAILED: u8 = 1;
 /// Wrong usage.
 pub(crate) const USAGE: u8 = 2;
 /// Refused on purpose.
 pub(crate) const REFUSED: u8 = 3;
+
+/// The word for an error's code in JSON.
+fn kind(code: u8) -> &'static str {
+    match code {
+        USAGE => "usage",
+        REFUSED => "refused",
+        _ => "failed",
+    }
+}
 
 /// What a command fails with.
 #[derive(Debug)]
@@ -71,10 +82,38 @@ pub(crate) fn unwritten(path: &std::path::Path, error: &std::io::Error) -> Failu
 }
 
 /// Says what clap has to say; help and version are no errors.
-pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+pub(crate) fn usage(error: &clap::Error, json: bool) -> ExitCode {
     let code = if error.use_stderr() { USAGE } else { 0 };
+    if json && code == USAGE {
+        let text = error.to_string();
+        let said: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+        let said = match error.kind() {
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+                "no command is given".to_owned()
+            }
+            _ => said.join(" "),
+        };
+        let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
+        let hint =
+            tip.unwrap_or("`wunderblock help` lists the commands, `wunderblock help COMMAND` its options");
+        let message = said.strip_prefix("error: ").unwrap_or(&said);
+        print_json(&described(message, code, Some(hint)));
+    }
     let _ = error.print();
     ExitCode::from(code)
+}
+
+/// An error as programs read it.
+fn described(message: &str, code: u8, hint: Option<&str>) -> Value {
+    let mut value = serde_json::json!({ "error": message, "kind": kind(code), "exit_code": code });
+    if let Some(hint) = hint {
+        add(&mut value, serde_json::json!({ "hint": hint }));
+    }
+    value
+}
+
+fn print_json(value: &Value) {
+    let _ = writeln!(std::io::stdout().lock(), "{}", clean_json(&value.to_string()));
 }
 
 /// Says what went wrong and what to do next.
@@ -84,9 +123,9 @@ pub(crate) fn failed(failure: &Failure, json: bool) -> ExitCode {
         Failure::Door(code, message) => (*code, message.clone(), None),
         Failure::Engine(error) => {
             let code = match error.kind() {
-                ErrorKind::Usage => USAGE,
-                ErrorKind::Refused => REFUSED,
-                ErrorKind::Failed => FAILED,
+                wunderblock::ErrorKind::Usage => USAGE,
+                wunderblock::ErrorKind::Refused => REFUSED,
+                wunderblock::ErrorKind::Failed => FAILED,
             };
             (code, error.to_string(), error.hint())
         }
@@ -104,10 +143,7 @@ pub(crate) fn failed(failure: &Failure, json: bool) -> ExitCode {
         }
     }
     if json {
-        let mut value = serde_json::json!({ "error": message, "exit_code": code });
-        if let Some(hint) = hint {
-            add(&mut value, serde_json::json!({ "hint": hint }));
-        }
+        let mut value = described(&message, code, hint);
         if let Failure::Engine(Error::OverBudget(refusal)) = failure {
             let parts = refusal.parts.iter().map(|part| {
                 serde_json::json!({ "section": part.section.name(), "what": part.what, "tokens": part.cost.tokens.0 })
@@ -123,8 +159,7 @@ pub(crate) fn failed(failure: &Failure, json: bool) -> ExitCode {
                 }),
             );
         }
-        let mut stdout = std::io::stdout().lock();
-        let _ = writeln!(stdout, "{}", clean_json(&value.to_string()));
+        print_json(&value);
     }
     let _ = writeln!(stderr, "error: {}", clean_lines(&message).trim_end());
     if let Some(hint) = hint {

@@ -24,7 +24,10 @@ use std::sync::Arc;
 fn main() -> ExitCode {
     let args = match args::Args::try_parse() {
         Ok(args) => args,
-        Err(error) => return exit::usage(&error),
+        Err(error) => {
+            let words = std::env::args_os().skip(1).take_while(|word| word != "--");
+            return exit::usage(&error, words.into_iter().any(|word| word == "--json"));
+        }
     };
     let json = args.global.json;
     // A file that may not grow (`ulimit -f`) is an error of the write, which says so, not our end.

@@ -1,5 +1,8 @@
 //! What happened: the closed list of facts the ledger can hold. A new kind needs a design note.
 
+mod kind;
+mod place;
+
 use crate::budget::Budget;
 use crate::calibration::Calibration;
 pub use crate::compaction::{
@@ -56,6 +59,25 @@ pub struct Event {
     /// What. `None` once it has been erased.
     #[serde(flatten)]
     pub fact: Option<Fact>,
+    /// What is left of it once it has been erased; `None` while `fact` is there.
+    #[serde(flatten)]
+    pub erased: Option<Remains>,
+}
+
+/// What is left of an erased event beside its position, id and time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remains {
+    /// The kind it had.
+    pub kind: Box<str>,
+    /// Always true: tells it from an event whose fields are missing.
+    pub erased: bool,
+}
+
+impl Remains {
+    /// The remains of an event of a kind.
+    pub fn of(kind: impl Into<Box<str>>) -> Self {
+        Self { kind: kind.into(), erased: true }
+    }
 }
 
 /// A fact on its way into the ledger.
@@ -144,33 +166,6 @@ pub enum Fact {
 }
 
 impl Fact {
-    /// The kind as written on disk and in JSON.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::SessionOpened(_) => "session.opened",
-            Self::SessionForked(_) => "session.forked",
-            Self::SessionClosed(_) => "session.closed",
-            Self::TaskStarted(_) => "task.started",
-            Self::TaskFinished(_) => "task.finished",
-            Self::MessageAppended(_) => "message.appended",
-            Self::ContextBuilt(_) => "context.built",
-            Self::ContextInjected(_) => "context.injected",
-            Self::ContentReduced(_) => "content.reduced",
-            Self::ContentPinned(_) => "content.pinned",
-            Self::ContentErased(_) => "content.erased",
-            Self::ViewTrimmed(_) => "view.trimmed",
-            Self::PreambleChanged(_) => "preamble.changed",
-            Self::BudgetWarned(_) => "budget.warned",
-            Self::UsageMeasured(_) => "usage.measured",
-            Self::TurnCompleted(_) => "turn.completed",
-            Self::SessionCompacted(_) => "session.compacted",
-            Self::CompactionRejected(_) => "compaction.rejected",
-            Self::CompactionUndone(_) => "compaction.undone",
-            Self::SubagentSpawned(_) => "subagent.spawned",
-        }
-    }
-
     /// The bodies the fact carries, to be moved into blobs.
     pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
         match self {

@@ -114,7 +114,8 @@ impl View {
         }
     }
 
-    /// Takes in the next event. Events of other lanes change nothing but the head.
+    /// Takes in the next event. Events of other lanes, and those that [cannot be](Fact::contradiction) at their position,
+    /// change nothing but the head.
     pub fn apply(&mut self, event: &Event) {
         self.head = self.head.max(event.seq);
         let Some(fact) = &event.fact else {
@@ -124,6 +125,9 @@ impl View {
             }
             return;
         };
+        if fact.contradiction(event.seq).is_some() {
+            return;
+        }
         match fact {
             Fact::MessageAppended(said) => self.say(event, || said.message.clone()),
             Fact::ContextInjected(injected) if injected.lane == self.lane => {
@@ -196,8 +200,9 @@ impl View {
     /// Passes over an event that this view shall take no account of, but for what it says the lane has shown.
     pub fn pass(&mut self, event: &Event) {
         self.head = self.head.max(event.seq);
-        if let Some(Fact::ContextBuilt(built)) = &event.fact
+        if let Some(fact @ Fact::ContextBuilt(built)) = &event.fact
             && built.lane == self.lane
+            && fact.contradiction(event.seq).is_none()
         {
             self.shown = self.shown.max(built.plan.through);
         }

@@ -6,10 +6,12 @@
 //! - [`weather`]: a store that is slow, loses calls and loses answers, and counts its round trips;
 //! - [`generate`]: sessions of any size, for tests and benchmarks;
 //! - [`server`]: a provider on this machine that speaks the real protocols and misbehaves by a script;
+//! - [`backdoor`]: events of kinds that the live door refuses;
 //! - [`agent`]: a scripted agent that runs whole sessions, with checks before every call of its model;
 //! - [`recorded`]: a ledger as the first format has it, and what it gave when it was written.
 
 pub mod agent;
+pub mod backdoor;
 pub mod conformance;
 pub mod generate;
 pub mod memory;

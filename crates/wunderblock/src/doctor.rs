@@ -119,6 +119,7 @@ impl Engine {
         for info in streams {
             self.examine_stream(info, diagnosis).await?;
             self.examine_nodes((info, base(info)), diagnosis).await?;
+            self.examine_claims((info, base(info)), diagnosis).await?;
             progress(Progress { done: diagnosis.events, total });
         }
         for info in self.revisions().await? {

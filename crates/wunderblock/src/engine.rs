@@ -154,38 +154,49 @@ impl Engine {
     }
 
     /// The session an id or a unique beginning of one means. The id of an imported transcript means its newest branch;
-    /// `ID~1` is the first branch itself.
+    /// `ID~1` is the first branch itself, `ID~2` the second, also of a unique beginning.
     ///
     /// # Errors
     /// When none fits, or several.
     pub async fn find(&self, text: &str) -> Result<Session, Error> {
-        // A live session may have such a name itself.
-        if text.ends_with("~1") && self.info(&StreamId::new(text)?).await?.is_some() {
-            return Ok(self.session(StreamId::new(text)?));
-        }
-        let exact = StreamId::new(text.strip_suffix("~1").unwrap_or(text))?;
+        let exact = StreamId::new(text)?;
+        // A live session may have a branch's name itself.
         if let Some(info) = self.info(&exact).await? {
-            let leaf = if text.ends_with("~1") { None } else { self.leaf(&info).await? };
+            let leaf = self.leaf(&info).await?;
             return Ok(self.session(leaf.unwrap_or(exact)));
         }
-        let mut matches = self.streams(text, 12).await?;
-        // Branches of one transcript go by its name: they are no second meaning.
-        let shortest = matches.iter().map(|info| info.id.clone()).min_by_key(|id| id.as_str().len());
-        if let Some(root) = shortest
-            && matches.iter().all(|info| {
-                info.id == root
-                    || info.id.as_str().strip_prefix(root.as_str()).is_some_and(|rest| rest.starts_with('~'))
-            })
+        if let Some((root, number)) = text.rsplit_once('~')
+            && let Ok(number) = number.parse::<u64>()
         {
-            matches.retain(|info| info.id == root);
+            let root = self.root(root, text).await?.id;
+            let branch = if number == 1 { root } else { StreamId::new(format!("{root}~{number}"))? };
+            let known = self.info(&branch).await?;
+            return known.map(|info| self.session(info.id)).ok_or_else(|| Error::NoSession(text.to_owned()));
         }
-        match matches.as_slice() {
-            [] => Err(Error::NoSession(text.to_owned())),
-            [one] => {
-                let leaf = self.leaf(one).await?;
-                Ok(self.session(leaf.unwrap_or_else(|| one.id.clone())))
+        let root = self.root(text, text).await?;
+        let leaf = self.leaf(&root).await?;
+        Ok(self.session(leaf.unwrap_or(root.id)))
+    }
+
+    /// The session that has an id, or is the only one whose id begins so. `text` is what was asked for.
+    async fn root(&self, id: &str, text: &str) -> Result<StreamInfo, Error> {
+        if let Some(info) = self.info(&StreamId::new(id)?).await? {
+            return Ok(info);
+        }
+        let matches = self.streams(id, u64::from(u32::MAX)).await?;
+        // Branches of one transcript go by its name: they are no second meaning.
+        let shortest =
+            matches.iter().map(|info| info.id.as_str()).min_by_key(|id| id.len()).map(ToOwned::to_owned);
+        let is_its = |info: &StreamInfo, root: &str| {
+            info.id.as_str().strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('~'))
+        };
+        match shortest {
+            None => Err(Error::NoSession(text.to_owned())),
+            Some(root) if matches.iter().all(|info| is_its(info, &root)) => {
+                let found = matches.into_iter().find(|info| info.id.as_str() == root);
+                found.ok_or_else(unexpected)
             }
-            _ => Err(Error::Ambiguous {
+            Some(_) => Err(Error::Ambiguous {
                 prefix: text.to_owned(),
                 matches: matches.into_iter().map(|info| info.id).collect(),
             }),

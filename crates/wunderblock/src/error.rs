@@ -1,10 +1,13 @@
 //! What can go wrong, in words for whoever can mend it.
 
+use crate::door::Unappendable;
 use crate::store::StoreError;
 use crate::store::codec::CodecError;
-use wunderblock_core::id::{Handle, IdError, LaneId, StreamId};
+use wunderblock_core::id::{EventId, Handle, IdError, LaneId, StreamId};
 use wunderblock_core::plan::Refusal;
+use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
+use wunderblock_wire::WireError;
 
 /// Whose move it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +18,15 @@ pub enum ErrorKind {
     Refused,
     /// Something failed.
     Failed,
+}
+
+/// Why a file is not imported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImportReason {
+    /// It is in no known format: in a folder that is no failure.
+    NotATranscript,
+    /// It is not a file, or too large for its format.
+    Unsuited,
 }
 
 /// An engine's error. [`Error::hint`] says what to do next.
@@ -29,14 +41,22 @@ pub enum Error {
     /// An id.
     #[error(transparent)]
     Id(#[from] IdError),
+    /// An event that callers may not append.
+    #[error("the event `{id}` was refused: {why}")]
+    Unappendable {
+        /// Its id.
+        id: EventId,
+        /// Why.
+        why: Unappendable,
+    },
     /// A provider's format.
     #[error(transparent)]
-    Wire(#[from] wunderblock_wire::WireError),
+    Wire(#[from] WireError),
     /// No such session.
     #[error("there is no session `{0}`")]
     NoSession(String),
     /// A prefix fits several sessions.
-    #[error("`{prefix}` fits {} sessions: {}", matches.len(), matches.iter().map(StreamId::as_str).collect::<Vec<_>>().join(", "))]
+    #[error("`{prefix}` fits {} sessions: {}", grouped(matches.len() as u64), named(matches))]
     Ambiguous {
         /// What was given.
         prefix: String,
@@ -88,6 +108,8 @@ pub enum Error {
     Import {
         /// The file.
         path: String,
+        /// What kind of reason.
+        reason: ImportReason,
         /// Why.
         why: String,
     },
@@ -132,10 +154,12 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::OverBudget(_)
+            | Self::Unappendable { .. }
             | Self::Store(
                 StoreError::Conflict { .. } | StoreError::StreamExists(_) | StoreError::Exists(_),
             ) => ErrorKind::Refused,
             Self::Id(_)
+            | Self::Wire(WireError::Unsupported { .. })
             | Self::NoSession(_)
             | Self::Ambiguous { .. }
             | Self::NoHandle(_)
@@ -160,6 +184,13 @@ impl Error {
             Self::OverBudget(_) => {
                 "use a larger --window, a smaller --reserve, fewer tools and instructions, or unpin what is pinned; the parts are listed above"
             }
+            Self::Unappendable { why: Unappendable::Kind(_), .. } => {
+                "callers may append session.opened, session.closed, task.started, task.finished, message.appended, content.pinned, usage.measured, turn.completed and subagent.spawned; `wunderblock import` reads a whole export"
+            }
+            Self::Unappendable { why: Unappendable::SecondOpening, .. } => {
+                "append to a session id that does not exist yet, or leave the opening out"
+            }
+            Self::Unappendable { why: Unappendable::Id(_), .. } => "give the event an id of its own",
             Self::File { .. } => "check the path and who may read or write there",
             Self::NoHandle(_) => "handles belong to one ledger and tenant; check --db and --tenant",
             Self::NoRequest(_) => "`wunderblock context SESSION` builds and records a request",
@@ -179,6 +210,19 @@ impl Error {
             Self::Codec(CodecError::TooNew(_)) => "use the newer program that wrote this ledger",
             _ => return None,
         })
+    }
+}
+
+/// Sessions that an ambiguous prefix lists.
+const LISTED: usize = 12;
+
+/// All of a few sessions; of many the first three, and how many more there are.
+fn named(sessions: &[StreamId]) -> String {
+    let shown = if sessions.len() > LISTED { 3 } else { sessions.len() };
+    let names = sessions.iter().take(shown).map(StreamId::as_str).collect::<Vec<_>>().join(", ");
+    match sessions.len() - shown {
+        0 => names,
+        more => format!("{names} and {} more", grouped(more as u64)),
     }
 }
 

@@ -17,8 +17,10 @@ mod backup;
 mod build;
 pub mod catalog;
 mod catch_up;
+mod claims;
 mod compact;
 mod doctor;
+mod door;
 mod echo;
 mod engine;
 mod erase;
@@ -59,12 +61,13 @@ pub use compact::{
     CompactOptions, Compacted, Compactor, Hook, LaneState, MadeNode, OnProgress, Outcome, Stage, Undone,
 };
 pub use doctor::{Diagnosis, Problem};
+pub use door::Unappendable;
 pub use engine::{Clock, Config, Engine, Reducer};
 pub use erase::{Along, Erased};
-pub use error::{Error, ErrorKind};
+pub use error::{Error, ErrorKind, ImportReason};
 pub use fate::Fate;
 pub use grep::{GrepOptions, Match};
-pub use import::{Imported, MAX_WARNINGS, OnBytes, transcripts};
+pub use import::{Imported, MAX_WARNINGS, OnBytes, Transcripts, transcripts};
 pub use output::{Keep, Kept, Output, Wanted};
 pub use read::{Address, Content, Slice};
 pub use restore::Restored;

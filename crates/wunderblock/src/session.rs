@@ -31,8 +31,11 @@ impl Session {
     /// An event whose id is there already is a duplicate if its content is the same, and a conflict if it is not.
     ///
     /// # Errors
-    /// On a conflict, or when the ledger cannot be written.
+    /// On a conflict, when the ledger cannot be written, and for events that callers may not append: of kinds that only
+    /// the engine writes ([`Fact::OPEN_KINDS`](wunderblock_core::event::Fact::OPEN_KINDS) lists the others), a second
+    /// opening, a source that is not live.
     pub async fn append(&self, events: Vec<NewEvent>) -> Result<Vec<Appended>, Error> {
+        self.admit(&events).await?;
         self.engine.append(&self.id, None, events).await
     }
 

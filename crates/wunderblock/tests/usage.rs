@@ -9,7 +9,7 @@
 )]
 
 use futures_executor::block_on;
-use wunderblock::store::sqlite::Access;
+use wunderblock::store::sqlite::{Access, Sqlite};
 use wunderblock::{Config, ContextOptions, Engine, Session, Usage};
 use wunderblock_core::event::{
     Fact, MessageAppended, NewEvent, SessionCompacted, Source, TurnCompleted, UsageMeasured,
@@ -18,12 +18,13 @@ use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::{Message, Part, Role, Standing};
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::usage::Calibration;
+use wunderblock_testkit::backdoor::put;
 
 const MODEL: &str = "claude-sonnet-4-5-20250929";
 
 /// A session that is written event by event.
 struct Scene {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     session: Session,
     events: u64,
 }
@@ -34,13 +35,17 @@ impl Scene {
         let path = folder.path().join("ledger.db");
         let engine = block_on(Engine::open(&path, Access::Create, Config::default())).unwrap();
         let session = engine.session(StreamId::new("s").unwrap());
-        Self { _folder: folder, session, events: 0 }
+        Self { folder, session, events: 0 }
     }
 
     fn add(&mut self, fact: Fact) -> Seq {
         self.events += 1;
         let id = EventId::new(format!("e{}", self.events)).unwrap();
         let event = NewEvent { id, at: Millis(1_700_000_000_000), source: Source::Live, fact };
+        if !event.fact.is_open() {
+            let storage = Sqlite::open(&self.folder.path().join("ledger.db"), Access::Write).unwrap();
+            return put(&storage, "local", self.session.id(), vec![event])[0];
+        }
         block_on(self.session.append(vec![event])).unwrap().last().unwrap().seq
     }
 

@@ -4,20 +4,16 @@ use crate::args::Append;
 use crate::exit::{FAILED, Failure, REFUSED};
 use crate::settings::Settings;
 use crate::terminal::clean_json;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use std::borrow::Cow;
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 use wunderblock::{Error, Session};
-use wunderblock_core::event::{Fact, MessageAppended, NewEvent, Source};
+use wunderblock_core::event::{NewEvent, Source};
 use wunderblock_core::id::{EventId, StreamId};
-use wunderblock_core::message::Dialect;
 use wunderblock_core::units::Millis;
+use wunderblock_wire::{LiveLine, decode_line};
 
 /// Lines that are committed together at most.
 const GROUP: usize = 512;
@@ -49,7 +45,7 @@ pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Result<ExitCode
         let (group, broken) = whole(group);
         let mut out = std::io::stdout().lock();
         for answer in handle(&session, group).await {
-            refused |= has_status(&answer, "conflict");
+            refused |= has_status(&answer, "conflict") || has_status(&answer, "refused");
             failed |= has_status(&answer, "error");
             writeln!(out, "{}", clean_json(&answer.to_string()))?;
         }
@@ -176,6 +172,7 @@ fn is_of_one_line(error: &Error) -> bool {
 fn refusal(number: u64, event: &NewEvent, error: &Error) -> Value {
     let status = match error {
         Error::Store(wunderblock::store::StoreError::Conflict { .. }) => "conflict",
+        Error::Unappendable { .. } => "refused",
         _ => "error",
     };
     let mut answer =
@@ -186,79 +183,13 @@ fn refusal(number: u64, event: &NewEvent, error: &Error) -> Value {
     answer
 }
 
-/// The fields of a line that are ours; the rest is the message's own and stays as it was written.
-#[derive(Deserialize)]
-struct Envelope<'l> {
-    #[serde(borrow, default)]
-    id: Option<Cow<'l, str>>,
-    #[serde(default)]
-    at: Option<i64>,
-    #[serde(borrow, default)]
-    kind: Option<Cow<'l, str>>,
-    #[serde(borrow, default)]
-    message: Option<&'l RawValue>,
-}
-
-/// A line as an event: an event as exported, or a message in a provider's form.
+/// A line as an event.
 fn event(line: &[u8], number: u64) -> Result<NewEvent, String> {
-    let text = std::str::from_utf8(line).map_err(|_| "the line is not UTF-8".to_owned())?.trim();
-    if !text.starts_with('{') {
-        return Err("the line is not a JSON object".to_owned());
-    }
-    let envelope: Envelope<'_> =
-        serde_json::from_str(text).map_err(|error| format!("the line is not a JSON object: {error}"))?;
-    let at = envelope.at.map_or_else(now, Millis);
+    let LiveLine { id, at, fact } = decode_line(line).map_err(|error| error.to_string())?;
     // Without a key of the caller's an event is new: equal texts are not taken for the same event.
     let made = || format!("auto:{}-{}-{number}", now().0, std::process::id());
-    let id =
-        EventId::new(envelope.id.map_or_else(made, Cow::into_owned)).map_err(|error| error.to_string())?;
-    let source = Source::Live;
-    if envelope.kind.is_some() {
-        let fact: Fact = serde_json::from_str(text).map_err(|error| format!("not an event: {error}"))?;
-        return Ok(NewEvent { id, at, source, fact });
-    }
-    let message = envelope.message.map_or(text, RawValue::get);
-    let dialect = dialect_of(message)?;
-    let mut messages =
-        wunderblock_wire::decode_message(dialect, message).map_err(|error| error.to_string())?;
-    match (messages.pop(), messages.is_empty()) {
-        (Some(message), true) => {
-            Ok(NewEvent { id, at, source, fact: Fact::MessageAppended(MessageAppended { message }) })
-        }
-        _ => {
-            Err("the line holds several messages (results and words): give each a line of its own".to_owned())
-        }
-    }
-}
-
-fn dialect_of(message: &str) -> Result<Dialect, String> {
-    #[derive(Deserialize)]
-    struct Look<'l> {
-        role: Option<IgnoredAny>,
-        parts: Option<IgnoredAny>,
-        #[serde(borrow)]
-        content: Option<&'l RawValue>,
-    }
-    #[derive(Deserialize)]
-    struct Block<'l> {
-        #[serde(borrow, rename = "type")]
-        kind: Cow<'l, str>,
-    }
-    let look: Look<'_> = serde_json::from_str(message).map_err(|error| format!("not a message: {error}"))?;
-    if look.role.is_none() {
-        return Err("neither an event (no `kind`) nor a message (no `role`)".to_owned());
-    }
-    if look.parts.is_some() {
-        return Ok(Dialect::Neutral);
-    }
-    let blocks = look.content.and_then(|content| serde_json::from_str::<Vec<Block<'_>>>(content.get()).ok());
-    let anthropic = blocks.unwrap_or_default().iter().any(|block| {
-        matches!(
-            block.kind.as_ref(),
-            "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "image" | "document"
-        )
-    });
-    Ok(if anthropic { Dialect::Anthropic } else { Dialect::OpenaiChat })
+    let id = EventId::new(id.unwrap_or_else(made)).map_err(|error| error.to_string())?;
+    Ok(NewEvent { id, at: at.unwrap_or_else(now), source: Source::Live, fact })
 }
 
 fn now() -> Millis {

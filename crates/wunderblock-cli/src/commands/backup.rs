@@ -2,7 +2,7 @@
 
 use super::{print, print_json};
 use crate::args::{Backup, Global};
-use crate::exit::Failure;
+use crate::exit::{Failure, REFUSED};
 use crate::settings::Settings;
 use crate::terminal::clean;
 use serde_json::json;
@@ -11,6 +11,10 @@ use wunderblock_core::stub::grouped;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Backup) -> Result<ExitCode, Failure> {
     let engine = settings.read_only().await?;
+    if wanted.to.exists() {
+        let why = format!("{} exists already; give a path where nothing is", wanted.to.display());
+        return Err(Failure::Door(REFUSED, why));
+    }
     let bytes = engine.backup(&wanted.to).await?;
     let path = wanted.to.to_string_lossy();
     if global.json {

@@ -27,12 +27,12 @@ pub(crate) async fn context(
     wanted: ContextArgs,
 ) -> Result<ExitCode, Failure> {
     let to_stdout = wanted.out.as_deref() == Some(Path::new("-"));
+    let options = options(settings, &wanted.build, wanted.at)?;
     let engine = settings.write().await?;
     let session = session(&engine, global, &wanted.session.session).await?;
     if wanted.build.query.is_some() {
         catch_up(&engine, global).await?;
     }
-    let options = options(settings, &wanted.build, wanted.at)?;
     let built = if wanted.at.is_some() {
         session.explain(&options).await?
     } else {
@@ -69,8 +69,8 @@ pub(crate) async fn explain(
     settings: &Settings,
     wanted: Explain,
 ) -> Result<ExitCode, Failure> {
-    let (_, session) = reading(settings, global, &wanted.session.session).await?;
     let options = options(settings, &wanted.build, wanted.at)?;
+    let (_, session) = reading(settings, global, &wanted.session.session).await?;
     let built = session.explain(&options).await?;
     match &wanted.find {
         Some(text) => find(global, &session, (&options, &built), text).await,
@@ -148,7 +148,7 @@ pub(super) fn options(
     at: Option<u64>,
 ) -> Result<ContextOptions, Failure> {
     let (defaults, default) = (&settings.context, ContextOptions::default());
-    let dialect = build.to.map(dialect);
+    let dialect = build.to.map(dialect).transpose()?;
     if build.reader.model.as_deref().is_some_and(|model| model.trim().is_empty()) {
         return Err(wrong("--model is empty; leave it out to take the transcript's"));
     }

@@ -12,7 +12,7 @@ use wunderblock_core::units::Seq;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Diff) -> Result<ExitCode, Failure> {
     let engine = settings.read_only().await?;
-    let session = known_session(&engine, &wanted.session.session).await?;
+    let session = known_session(&engine, global, &wanted.session.session).await?;
     let (a, b, difference) = session.diff(Seq(wanted.first), Seq(wanted.second)).await?;
     let same = a.body == b.body;
     if global.json {

@@ -17,7 +17,7 @@ use wunderblock_core::units::Seq;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) -> Result<ExitCode, Failure> {
     let engine = settings.existing().await?;
-    let session = known_session(&engine, &wanted.session.session).await?;
+    let session = known_session(&engine, global, &wanted.session.session).await?;
     let head = session.info().await?.head;
     let (from, to) = match &wanted.at {
         Some(range) => seqs(range)?,

@@ -16,6 +16,7 @@ use wunderblock_core::units::{Seq, Tokens};
 const EVERYTHING: Tokens = Tokens(1 << 40);
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Export) -> Result<ExitCode, Failure> {
+    let to = wanted.to.map(dialect).transpose()?;
     let (_, session) = reading(settings, global, &wanted.session.session).await?;
     // `-` is stdout, as everywhere.
     let file = wanted.out.as_deref().filter(|path| *path != Path::new("-"));
@@ -27,11 +28,11 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Export) -
     };
     let what = if wanted.original {
         format!("{} bytes", grouped(session.export_original(wanted.source, &mut out).await?))
-    } else if let Some(to) = wanted.to {
+    } else if let Some(to) = to {
         let options = ContextOptions {
             lane: Some(wunderblock_core::id::LaneId::new("export").map_err(wunderblock::Error::from)?),
             window: Some(EVERYTHING),
-            dialect: Some(dialect(to)),
+            dialect: Some(to),
             ..ContextOptions::default()
         };
         let built = session.explain(&options).await?;

@@ -1,16 +1,16 @@
 //! `import`: transcripts into the ledger.
 
-use super::{bytes_bar, catch_up, format, print, print_json, say, update};
+use super::{bytes_bar, catch_up, format, is_transcript, print, print_json, say, update};
 use crate::args::{Global, Import};
 use crate::columns::plural;
-use crate::exit::Failure;
+use crate::exit::{FAILED, Failure};
 use crate::settings::Settings;
 use crate::terminal::clean;
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use wunderblock::{Engine, Imported, transcripts};
+use wunderblock::{Engine, Error, ImportReason, Imported, Transcripts, transcripts};
 use wunderblock_core::stub::grouped;
 
 /// Warnings of one file that are shown unless all are asked for.
@@ -18,31 +18,59 @@ const WARNINGS: usize = 5;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Import) -> Result<ExitCode, Failure> {
     let engine = settings.write().await?;
-    let mut failed = false;
+    let mut failed = Vec::new();
     for path in &wanted.paths {
         if path.is_dir() {
-            let files = transcripts(path)?;
-            if files.is_empty() {
-                say(global, &format!("no transcripts in {}", clean(&path.to_string_lossy())));
-            }
-            for file in files {
-                // In a folder not every file is a transcript; what is none is named, and the rest goes on.
-                if let Err(error) = one(global, &engine, &file, wanted).await {
-                    say(global, &format!("skipped: {}", clean(&text(&error))));
-                }
-            }
+            failed.extend(folder(global, &engine, path, wanted).await?);
         } else if let Err(error) = one(global, &engine, path, wanted).await {
             if wanted.paths.len() == 1 {
                 return Err(error);
             }
-            say(global, &format!("error: {}", clean(&text(&error))));
-            failed = true;
+            failed.push(error);
         }
     }
     if !wanted.no_index {
         catch_up(&engine, global).await?;
     }
-    Ok(if failed { ExitCode::from(crate::exit::FAILED) } else { ExitCode::SUCCESS })
+    if failed.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut stderr = std::io::stderr().lock();
+    let _ = writeln!(stderr, "{} could not be imported:", plural(failed.len() as u64, "file", "files"));
+    for error in &failed {
+        let _ = writeln!(stderr, "error: {}", clean(&text(error)));
+    }
+    Ok(ExitCode::from(FAILED))
+}
+
+/// Imports what a folder holds. Not every file of it is a transcript: those are named, and the rest goes on. Answers what
+/// could not be imported for another reason.
+async fn folder(
+    global: &Global,
+    engine: &Engine,
+    path: &Path,
+    wanted: &Import,
+) -> Result<Vec<Failure>, Failure> {
+    let Transcripts { files, links } = transcripts(path)?;
+    if files.is_empty() {
+        say(global, &format!("no transcripts in {}", clean(&path.to_string_lossy())));
+    }
+    for link in links {
+        let link = clean(&link.to_string_lossy());
+        say(global, &format!("skipped: {link}: a symbolic link; give it by name to import it"));
+    }
+    let mut failed = Vec::new();
+    for file in files {
+        match one(global, engine, &file, wanted).await {
+            Ok(()) => {}
+            Err(error @ Failure::Engine(Error::Import { reason: ImportReason::NotATranscript, .. })) => {
+                say(global, &format!("skipped: {}", clean(&text(&error))));
+            }
+            Err(Failure::BrokenPipe) => return Err(Failure::BrokenPipe),
+            Err(error) => failed.push(error),
+        }
+    }
+    Ok(failed)
 }
 
 fn text(failure: &Failure) -> String {
@@ -57,6 +85,7 @@ fn text(failure: &Failure) -> String {
 }
 
 async fn one(global: &Global, engine: &Engine, path: &Path, wanted: &Import) -> Result<(), Failure> {
+    is_transcript(path)?;
     let bar = bytes_bar(global, &path.to_string_lossy());
     let progress = &mut |done, total| update(&bar, done, total);
     let imported = match wanted.verify {

@@ -28,7 +28,7 @@ pub(crate) use compact::{gain as compaction_gain, machine as compaction, verdict
 use crate::args::{Args, Command, DialectArg, FormatArg, Global};
 use crate::exit::{Failure, wrong};
 use crate::settings::Settings;
-use crate::terminal::clean_json;
+use crate::terminal::{clean, clean_json};
 use clap::CommandFactory;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::Write;
@@ -38,6 +38,7 @@ use wunderblock::store::StoreError;
 use wunderblock::{Engine, Error, Progress, Session};
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::Seq;
+use wunderblock_wire::WireError;
 use wunderblock_wire::transcript::Format;
 
 /// Runs what was typed.
@@ -90,7 +91,10 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Failure> {
 /// The session an argument means. A transcript's path is imported first.
 pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Result<Session, Failure> {
     let path = Path::new(text);
-    if path.is_file() {
+    if let Some(session) = by_id(engine, global, text).await? {
+        return Ok(session);
+    }
+    if is_transcript(path)? {
         let bar = bytes_bar(global, text);
         let imported = engine.import(path, None, &mut |done, total| update(&bar, done, total)).await;
         bar.finish_and_clear();
@@ -107,9 +111,12 @@ pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Res
 }
 
 /// The same for commands that must not write: a path is taken for the session it was imported as.
-pub(crate) async fn known_session(engine: &Engine, text: &str) -> Result<Session, Failure> {
+pub(crate) async fn known_session(engine: &Engine, global: &Global, text: &str) -> Result<Session, Failure> {
     let path = Path::new(text);
-    if path.is_file() {
+    if let Some(session) = by_id(engine, global, text).await? {
+        return Ok(session);
+    }
+    if is_transcript(path)? {
         let found = engine.imported(path).await?;
         return match found {
             Some((id, _)) => Ok(engine.session(id)),
@@ -130,7 +137,12 @@ pub(crate) async fn reading(
 ) -> Result<(Engine, Session), Failure> {
     let path = Path::new(text);
     let engine = settings.read_only().await;
-    if !path.is_file() {
+    if let Ok(engine) = &engine
+        && let Some(session) = by_id(engine, global, text).await?
+    {
+        return Ok((engine.clone(), session));
+    }
+    if !is_transcript(path)? {
         let engine = engine?;
         let session = engine.find(text).await?;
         return Ok((engine, session));
@@ -157,6 +169,43 @@ pub(crate) async fn reading(
             (Err(error), _) => Err(error),
         },
     }
+}
+
+/// The session that has this id, or alone begins so, where a file has the same name: a file of the folder one happens to
+/// be in takes no session's place. A path with a separator or a leading dot is a path.
+async fn by_id(engine: &Engine, global: &Global, text: &str) -> Result<Option<Session>, Failure> {
+    let is_path = text.starts_with('.') || text.contains(std::path::is_separator);
+    if is_path || !Path::new(text).metadata().is_ok_and(|meta| !meta.is_dir()) {
+        return Ok(None);
+    }
+    match engine.find(text).await {
+        Ok(session) => {
+            say(
+                global,
+                &format!(
+                    "`{0}` is the session {1}; for the file of that name write ./{0}",
+                    clean(text),
+                    clean(session.id().as_str())
+                ),
+            );
+            Ok(Some(session))
+        }
+        Err(Error::NoSession(_) | Error::Ambiguous { .. } | Error::Id(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether a path is that of a file. A pipe or a device is refused: opening it may wait for ever.
+pub(crate) fn is_transcript(path: &Path) -> Result<bool, Failure> {
+    let Ok(meta) = path.metadata() else { return Ok(false) };
+    if meta.is_file() {
+        return Ok(true);
+    }
+    if meta.is_dir() {
+        return Ok(false);
+    }
+    let why = "it is a pipe, a socket or a device; write what it gives into a file and import that";
+    Err(wrong(format!("{}: {why}", path.display())))
 }
 
 /// Counts and indexes what is waiting, with a bar.
@@ -195,14 +244,15 @@ pub(crate) fn update(bar: &ProgressBar, done: u64, total: u64) {
     bar.set_position(done);
 }
 
-pub(crate) fn dialect(arg: DialectArg) -> Dialect {
-    match arg {
-        DialectArg::Neutral => Dialect::Neutral,
-        DialectArg::Anthropic => Dialect::Anthropic,
-        DialectArg::OpenaiChat => Dialect::OpenaiChat,
+pub(crate) fn dialect(arg: DialectArg) -> Result<Dialect, Failure> {
+    let dialect = match arg {
+        DialectArg::Neutral => return Ok(Dialect::Neutral),
+        DialectArg::Anthropic => return Ok(Dialect::Anthropic),
+        DialectArg::OpenaiChat => return Ok(Dialect::OpenaiChat),
         DialectArg::OpenaiResponses => Dialect::OpenaiResponses,
         DialectArg::Gemini => Dialect::Gemini,
-    }
+    };
+    Err(Error::Wire(WireError::Unsupported { dialect }).into())
 }
 
 pub(crate) fn format(arg: FormatArg) -> Option<Format> {
@@ -215,6 +265,7 @@ pub(crate) fn format(arg: FormatArg) -> Option<Format> {
         FormatArg::Aider => Format::Aider,
         FormatArg::JsonLines => Format::JsonLines,
         FormatArg::Json => Format::JsonDocument,
+        FormatArg::Wunderblock => Format::Wunderblock,
     })
 }
 

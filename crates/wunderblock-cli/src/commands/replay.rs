@@ -14,7 +14,7 @@ use wunderblock_core::units::Seq;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Replay) -> Result<ExitCode, Failure> {
     let engine = settings.read_only().await?;
-    let session = known_session(&engine, &wanted.session.session).await?;
+    let session = known_session(&engine, global, &wanted.session.session).await?;
     let replayed = session.replay(wanted.at.map(Seq)).await?;
     let to_stdout = wanted.out.as_deref() == Some(Path::new("-"));
     if let Some(path) = wanted.out.as_deref().filter(|_| !to_stdout) {

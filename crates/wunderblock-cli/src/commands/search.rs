@@ -15,7 +15,7 @@ use wunderblock::{SearchOptions, SearchOrder};
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -> Result<ExitCode, Failure> {
     let engine = settings.either().await?;
     let session = match &wanted.session {
-        Some(text) => Some(super::known_session(&engine, text).await?.id().clone()),
+        Some(text) => Some(super::known_session(&engine, global, text).await?.id().clone()),
         None => None,
     };
     let order = if wanted.newest { SearchOrder::Newest } else { SearchOrder::Ranked };

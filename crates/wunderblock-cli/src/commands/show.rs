@@ -1,9 +1,9 @@
 //! `show`: what was said in a session.
 
-use super::{print, print_json, reading, say, seqs, time};
+use super::{print, print_json, reading, seqs, time};
 use crate::args::{Global, Show};
 use crate::columns::fit;
-use crate::exit::Failure;
+use crate::exit::{FAILED, Failure};
 use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_lines, width};
@@ -23,6 +23,10 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> 
         Some(range) => seqs(range)?,
         None => (Seq(info.head.0.saturating_sub(wanted.limit.saturating_sub(1)).max(1)), info.head),
     };
+    if from > info.head {
+        let text = format!("`{}` has positions 1 to {}: there is none at {from}", session.id(), info.head);
+        return Err(Failure::Door(FAILED, text));
+    }
     if global.json {
         let mut out = Vec::new();
         session.export(from, to, &mut out).await?;
@@ -38,9 +42,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> 
     for event in &events {
         describe(event, &bodies, (paint, global.verbose), &mut out);
     }
-    if events.is_empty() {
-        say(global, &format!("the session has positions 1 to {}", info.head));
-    } else if info.head > to || from > Seq(1) {
+    if info.head > to || from > Seq(1) {
         out.push_str(&paint.dim(&format!(
             "{} of {}; --at A-B shows others\n",
             span(from, to.min(info.head)),
@@ -65,7 +67,10 @@ fn describe(
         format!("{} {} {}\n", paint.bold(&format!("{:>6}", event.seq.0)), who, paint.dim(&time(event.at)))
     };
     match &event.fact {
-        None => out.push_str(&head("erased")),
+        None => {
+            let kind = event.erased.as_ref().map_or("", |erased| &erased.kind);
+            out.push_str(&head(&clean(format!("{kind} (erased)").trim_start())));
+        }
         Some(Fact::MessageAppended(said)) => {
             let message = &said.message;
             let who = match message.role {

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use wunderblock::store::sqlite::{Access, Sqlite};
+use wunderblock_core::id::StreamId;
 
 /// A key that makes handles the same in every run.
 const KEY: [u8; 32] = [7; 32];
@@ -131,6 +133,14 @@ impl Desk {
     /// The ledger's file, by the back door.
     pub(crate) fn sql(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.path("ledger.db")).expect("the ledger opens")
+    }
+
+    /// Events in a session past the live door, as lines of `append`.
+    pub(crate) fn forge(&self, session: &str, lines: &str) {
+        let ledger = Sqlite::open(&self.path("ledger.db"), Access::Write).expect("the ledger opens");
+        let event = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        let stream = StreamId::new(session).expect("an id");
+        wunderblock_testkit::backdoor::put(&ledger, "local", &stream, lines.lines().map(event).collect());
     }
 
     /// The program, about to run here.

@@ -76,7 +76,11 @@ fn what_is_left_out_can_be_read_back_by_its_handle() {
 fn refusals_have_their_fields() {
     let desk = Desk::with_session();
     let refusal = desk.run(&["context", SESSION, "--window", "60", "--json"]).exits(3).json();
-    has(&refusal, &["error", "exit_code", "error_code", "hint", "limit", "needed", "parts"], "refusal");
+    has(
+        &refusal,
+        &["error", "kind", "exit_code", "error_code", "hint", "limit", "needed", "parts"],
+        "refusal",
+    );
     assert_eq!(refusal["error_code"], "context_overflow");
     all_have(&refusal["parts"], &["section", "what", "tokens"], "parts");
 }
@@ -194,7 +198,7 @@ fn errors_are_json_too_and_stdout_holds_nothing_else() {
     for (args, code) in table {
         let done = desk.run(args).exits(code);
         let error = done.json();
-        has(&error, &["error", "exit_code"], &args.join(" "));
+        has(&error, &["error", "kind", "exit_code"], &args.join(" "));
         assert_eq!(error["exit_code"], code);
         assert!(done.err.starts_with("error: "), "people read it on stderr: {}", done.err);
     }

@@ -17,6 +17,8 @@ fn desk() -> Desk {
         said("2", "assistant", "I read src/parser.rs \\u001b[31mfirst\\u001b[0m."),
         said("3", "user", "数据库连接失败，请重试。"),
         said("4", "assistant", &format!("{}The port 4711 is taken.", "Nothing of note. ".repeat(700))),
+    ];
+    let nodes = [
         made(
             "5",
             "\"from_seq\":2,\"to_seq\":3,\"lane\":\"main\",\"producer\":\"extractive\",\"policy\":\"balanced\",\
@@ -41,6 +43,7 @@ fn desk() -> Desk {
             .to_owned(),
     ];
     desk.feed(&["append", "work"], &lines.concat()).exits(0);
+    desk.forge("work", &nodes.concat());
     desk.feed(&["append", "quiet"], &said("1", "user", "hi")).exits(0);
     desk
 }

@@ -12,14 +12,17 @@
 mod append;
 mod build;
 mod compaction;
+mod copy;
 mod crash;
 mod desk;
+mod exit;
 mod fields;
 mod fixture;
 mod graph;
 mod help;
 mod hostile;
 mod keeping;
+mod names;
 mod output;
 mod outside;
 mod recorded;

@@ -76,6 +76,7 @@ pub(crate) fn line(message: &Message) -> String {
     format!("{:?}: {}", message.role, parts.join(" "))
 }
 
+/// C-10
 #[test]
 fn results_stand_right_after_their_calls_wherever_they_were_stored() {
     let none = "⟨no result was recorded for this call⟩";
@@ -138,6 +139,7 @@ fn results_stand_right_after_their_calls_wherever_they_were_stored() {
     }
 }
 
+/// C-11
 #[test]
 fn a_turn_that_failed_claims_no_ids() {
     let failed = call(&["a"]).standing(Standing::Failed("aborted".into()));
@@ -147,6 +149,7 @@ fn a_turn_that_failed_claims_no_ids() {
     assert_eq!(built.rendered.missing[0].reason, Reason::FailedTurn);
 }
 
+/// C-12
 #[test]
 fn blank_and_thinking_only_messages_are_never_sent() {
     let thinking = Part::Thinking { text: "hm".into(), signature: None, extra: None };
@@ -176,6 +179,7 @@ pub(crate) fn long(turns: usize) -> History {
     ledger(messages)
 }
 
+/// C-13
 #[test]
 fn a_trimmed_request_is_in_order_and_everything_is_in_it_or_listed() {
     let mut history = long(40);
@@ -262,6 +266,7 @@ fn a_clip_ends_on_characters_and_says_exactly_what_is_gone() {
     }
 }
 
+/// C-35
 #[test]
 fn text_that_comes_back_cannot_close_its_own_fence() {
     let mut hit = injection(2);
@@ -281,6 +286,7 @@ fn text_that_comes_back_cannot_close_its_own_fence() {
     assert_eq!(again.plan.inject, []);
 }
 
+/// C-38
 #[test]
 fn a_fork_sees_its_parent_up_to_the_fork_and_leaves_it_alone() {
     let parent = ledger(vec![user("one"), Message::text(Role::Assistant, "two"), user("three")]);

@@ -105,6 +105,7 @@ fn lines_of_ours(lane: &Lane) -> Vec<String> {
     enclosed(lane).into_iter().filter(|text| tag_of(text).is_some()).collect()
 }
 
+/// C-35
 #[test]
 fn no_text_closes_its_own_fence() {
     let plain = everywhere("Be brief.", "plain");

@@ -282,6 +282,7 @@ impl History {
             at: Millis(1_000 + seq.0 as i64),
             source: Source::Live,
             fact: Some(fact),
+            erased: None,
         });
         seq
     }

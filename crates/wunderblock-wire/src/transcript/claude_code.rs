@@ -81,6 +81,7 @@ struct Boundary {
 impl Boundary {
     fn into_item(self, summary: Option<String>) -> Item {
         Item::Compacted {
+            from: None,
             before: self.before,
             summary,
             trigger: self.trigger,

@@ -356,7 +356,7 @@ fn is_said_event(record: &Record) -> bool {
 
 fn compacted(record: &mut Record, payload: &Object<'_>) {
     let summary = payload.word("message").map(String::from);
-    push(record, Item::Compacted { before: None, summary, trigger: None, tokens_before: None });
+    push(record, Item::Compacted { from: None, before: None, summary, trigger: None, tokens_before: None });
 }
 
 /// `source: {"subagent": {"thread_spawn": {"parent_thread_id": …}}}`.

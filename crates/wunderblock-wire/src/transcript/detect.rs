@@ -206,6 +206,9 @@ fn add(votes: &mut [u32; Format::ALL.len()], format: Format, weight: u32) {
 /// What a line speaks for, and how clearly.
 fn vote(object: &Object<'_>, cut: Option<&Cow<'_, str>>) -> Option<(Format, u32)> {
     let has = |key: &str| object.has(key) || cut.is_some_and(|cut| cut == key);
+    if ["tenant", "stream", "seq", "id", "at", "source"].into_iter().all(has) {
+        return Some((Format::Wunderblock, 6));
+    }
     let kind = object.text("type").unwrap_or_default();
     let message = object.object("message").unwrap_or_default();
     // Qwen keeps Claude Code's tree with Gemini's parts; Gemini CLI has ids of its own.

@@ -18,11 +18,12 @@ mod pi;
 mod reader;
 mod seen;
 mod time;
+mod wunderblock;
 
 pub use detect::{Unrecognised, detect};
 pub use reader::{Checkpoint, Reader};
 
-use wunderblock_core::event::{SessionOpened, TurnCompleted, UsageMeasured};
+use wunderblock_core::event::{Fact, SessionOpened, TurnCompleted, UsageMeasured};
 use wunderblock_core::message::Message;
 use wunderblock_core::units::{Millis, Tokens};
 
@@ -43,6 +44,8 @@ pub enum Format {
     JsonLines,
     /// One JSON document of a shape we do not know.
     JsonDocument,
+    /// Our own export: the events of a session, one a line.
+    Wunderblock,
 }
 
 /// How a format is to be fed.
@@ -83,6 +86,9 @@ pub enum Item {
     Turn(TurnCompleted),
     /// The agent compacted everything before this place (or everything up to `before`, exclusively).
     Compacted {
+        /// The native id of the first record that was summarised, if the format names it; else the summary goes on where
+        /// the one before it ended.
+        from: Option<Box<str>>,
         /// The native id of the first record that was kept, if the format names it.
         before: Option<Box<str>>,
         /// The summary, where it is text.
@@ -94,6 +100,15 @@ pub enum Item {
     },
     /// A sub-agent was started in this session.
     Spawned(Box<str>),
+    /// A record shall stay in every request, or no longer.
+    Pinned {
+        /// The native id of the record.
+        record: Box<str>,
+        /// Whether it is pinned from here on.
+        pinned: bool,
+    },
+    /// An event of ours that speaks of no position: a task, the end of a session.
+    Fact(Box<Fact>),
 }
 
 /// How well a record was understood.
@@ -179,7 +194,8 @@ impl Record {
 
 impl Format {
     /// All formats, in the order they are told apart.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
+        Self::Wunderblock,
         Self::ClaudeCode,
         Self::Codex,
         Self::Pi,
@@ -200,6 +216,7 @@ impl Format {
             Self::Aider => "aider",
             Self::JsonLines => "json-lines",
             Self::JsonDocument => "json",
+            Self::Wunderblock => "wunderblock",
         }
     }
 
@@ -219,7 +236,9 @@ impl Format {
     #[must_use]
     pub fn shape(self, head: &[u8]) -> Shape {
         match self {
-            Self::ClaudeCode | Self::Codex | Self::Pi | Self::Aider | Self::JsonLines => Shape::Lines,
+            Self::ClaudeCode | Self::Codex | Self::Pi | Self::Aider | Self::JsonLines | Self::Wunderblock => {
+                Shape::Lines
+            }
             Self::JsonDocument => Shape::Document,
             Self::OpenaiChat => detect::chat_shape(head),
         }
@@ -234,6 +253,7 @@ impl Format {
             Self::Pi => pi::RECORD_TYPES,
             Self::OpenaiChat => openai_chat::RECORD_TYPES,
             Self::Aider => aider::RECORD_TYPES,
+            Self::Wunderblock => wunderblock::RECORD_TYPES,
             Self::JsonLines | Self::JsonDocument => generic::RECORD_TYPES,
         }
     }

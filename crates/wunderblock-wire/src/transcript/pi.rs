@@ -127,6 +127,7 @@ impl Pi {
             "compaction" => push(
                 record,
                 Item::Compacted {
+                    from: None,
                     before: object
                         .word("firstKeptEntryId")
                         .or_else(|| object.number("firstKeptEntryIndex").map(numbered)),

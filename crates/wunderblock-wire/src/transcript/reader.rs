@@ -11,6 +11,7 @@ use super::generic::Generic;
 use super::object::{self, Object};
 use super::openai_chat::OpenaiChat;
 use super::pi::Pi;
+use super::wunderblock::Wunderblock;
 use super::{Format, Record, Span, elements};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -23,7 +24,8 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// Every byte of it stands in exactly one record, but for white space between records, the commas between elements of a
 /// document, and a byte order mark.
 ///
-/// Its state does not grow with the texts read: per record of a format with native ids it keeps 13 bytes.
+/// Its state does not grow with the texts read: per record of a format with native ids it keeps 13 bytes, of our own
+/// export the id.
 ///
 /// # Stopping and going on
 ///
@@ -60,6 +62,7 @@ enum State {
     Pi(Box<Pi>),
     OpenaiChat(OpenaiChat),
     Aider(Box<Aider>),
+    Wunderblock(Box<Wunderblock>),
     Generic(Generic),
 }
 
@@ -73,6 +76,7 @@ impl Reader {
             Format::Pi => State::Pi(Box::default()),
             Format::OpenaiChat => State::OpenaiChat(OpenaiChat::default()),
             Format::Aider => State::Aider(Box::default()),
+            Format::Wunderblock => State::Wunderblock(Box::default()),
             Format::JsonLines | Format::JsonDocument => State::Generic(Generic::new(format.name())),
         };
         Self { format, state, restored: false, ended: false }
@@ -92,6 +96,7 @@ impl Reader {
             State::ClaudeCode(state) => state.session(),
             State::Codex(state) => state.session(),
             State::Pi(state) => state.session(),
+            State::Wunderblock(state) => state.session(),
             State::OpenaiChat(_) | State::Aider(_) | State::Generic(_) => None,
         }
     }
@@ -211,6 +216,7 @@ impl Reader {
             State::Pi(state) => vec![state.read(span, object)],
             State::OpenaiChat(state) => state.line(span, text, object),
             State::Generic(state) => state.line(span, text, object),
+            State::Wunderblock(state) => vec![state.read(span, text, object)],
             State::Aider(_) => Vec::new(),
         }
     }

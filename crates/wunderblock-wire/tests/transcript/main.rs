@@ -11,6 +11,7 @@ mod json;
 mod openai_chat;
 mod pi;
 mod promises;
+mod wunderblock;
 
 use wunderblock_core::message::{Message, Part, Standing};
 use wunderblock_wire::transcript::{Format, Item, Kept, Place, Reader, Record, Shape, detect};
@@ -117,7 +118,7 @@ fn tell_item(item: &Item) -> String {
         Item::Turn(turn) => {
             format!("turn({} {})", turn.stop_reason, turn.error_code.as_deref().unwrap_or("-"))
         }
-        Item::Compacted { before, summary, trigger, tokens_before } => format!(
+        Item::Compacted { before, summary, trigger, tokens_before, .. } => format!(
             "compacted(before {} {:?} {} {})",
             before.as_deref().unwrap_or("-"),
             summary.as_deref().unwrap_or(""),
@@ -125,6 +126,8 @@ fn tell_item(item: &Item) -> String {
             tokens_before.unwrap_or_default()
         ),
         Item::Spawned(session) => format!("spawned({session})"),
+        Item::Pinned { record, pinned } => format!("pinned({record} {pinned})"),
+        Item::Fact(fact) => format!("fact({})", fact.kind()),
     }
 }
 

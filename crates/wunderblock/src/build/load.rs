@@ -139,7 +139,7 @@ impl Engine {
             notes.extend(Note::of(&event, wanted.lane));
             refused = is_refused(refused, &event, wanted.lane);
             let newest = first.trim.as_ref().is_some_and(|(trim, _)| trim.seq == event.seq);
-            if is_step(&event, wanted.anew) && !newest {
+            if is_step(&event, wanted.anew) && !newest || is_untrue(&event, &first.events) {
                 view.pass(&event);
             } else {
                 view.apply(&event);
@@ -270,6 +270,9 @@ impl Engine {
         loop {
             for row in &rows {
                 let event = self.event(wanted.stream, row)?;
+                if event.fact.as_ref().is_some_and(|fact| fact.contradiction(event.seq).is_some()) {
+                    continue;
+                }
                 if event.fact.is_none() && event.id.as_str().starts_with(&preamble_id(wanted.lane)) {
                     return Ok((Some(row.clone()), Some(event)));
                 }
@@ -448,6 +451,14 @@ fn past_unpaired(view: &View, floor: Seq) -> Seq {
 fn is_step(event: &Event, anew: bool) -> bool {
     matches!(event.fact, Some(Fact::ViewTrimmed(_)))
         || anew && matches!(event.fact, Some(Fact::ContextBuilt(_)))
+}
+
+/// Whether an event claims an erasure that never was: a message of its range is there.
+fn is_untrue(event: &Event, rows: &BTreeMap<Seq, StoredEvent>) -> bool {
+    let Some(fact @ Fact::ContentErased(erased)) = &event.fact else { return false };
+    let is_there = |row: &StoredEvent| row.kind == "message.appended" && row.payload.is_some();
+    fact.contradiction(event.seq).is_none()
+        && rows.range(erased.from_seq..=erased.to_seq).any(|(_, row)| is_there(row))
 }
 
 /// Whether, as of an event, the provider refused the lane's last request as too long.

@@ -101,6 +101,7 @@ impl Step {
             at: self.at,
             source: Source::Engine,
             fact: Some(fact),
+            erased: None,
         });
         Ok(())
     }

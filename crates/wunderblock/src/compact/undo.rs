@@ -46,9 +46,9 @@ impl Session {
                 })
                 .collect();
             let steps = self.steps(lane, head).await?;
-            let place = steps
-                .iter()
-                .position(|(at, step)| step.reason == TrimReason::Compacted && !undone.contains(at));
+            let place = steps.iter().position(|(at, step)| {
+                step.reason == TrimReason::Compacted && step.compaction.is_some() && !undone.contains(at)
+            });
             let Some((place, (at, step))) = place.and_then(|place| Some((place, steps.get(place)?))) else {
                 return Err(Error::NothingToUndo(lane.clone()));
             };
@@ -109,10 +109,11 @@ impl Session {
         })
     }
 
-    /// The steps of a lane up to a position, the newest first.
+    /// The steps of a lane up to a position, the newest first, except those no lane follows.
     pub(super) async fn steps(&self, lane: &LaneId, to: Seq) -> Result<Vec<(Seq, ViewTrimmed)>, Error> {
         let steps = self.marked(Marked::Kind("view.trimmed"), to).await?.into_iter();
         let own = steps.filter_map(|event| match event.fact {
+            Some(fact) if fact.contradiction(event.seq).is_some() => None,
             Some(Fact::ViewTrimmed(step)) if step.lane == *lane => Some((event.seq, step)),
             _ => None,
         });

@@ -15,7 +15,9 @@ use crate::store::codec::{record_key, revision_handle};
 use crate::store::{PackedEvent, Write};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use wunderblock_core::event::{Fact, MessageAppended, NewEvent, SessionCompacted, Source, SubagentSpawned};
+use wunderblock_core::event::{
+    ContentPinned, Fact, MessageAppended, NewEvent, SessionCompacted, Source, SubagentSpawned,
+};
 use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::message::{Body, Dialect, Message, Part, Role, Standing};
 use wunderblock_core::units::{Millis, Seq};
@@ -323,17 +325,29 @@ impl<'e> Feed<'e> {
                 Ok(session) => Fact::SubagentSpawned(SubagentSpawned { session }),
                 Err(_) => return Ok(None),
             },
-            Item::Compacted { before, summary, trigger, tokens_before } => {
+            Item::Fact(fact) => *fact,
+            Item::Pinned { record, pinned } => {
+                self.arrive().await?;
+                let place = self.place_of(session, &record);
+                let target = self.sessions.get(session).and_then(|tree| tree.seq(place?));
+                match target {
+                    Some(target) => Fact::ContentPinned(ContentPinned { target, pinned }),
+                    None => return Ok(None),
+                }
+            }
+            Item::Compacted { from, before, summary, trigger, tokens_before } => {
                 // Its range is told in positions, so what came before must have some.
                 self.arrive().await?;
                 let kept = before.as_deref().and_then(|id| self.place_of(session, id));
+                let from = from.as_deref().and_then(|id| self.place_of(session, id));
                 let Some(tree) = self.sessions.get_mut(session) else { return Ok(None) };
                 let kept = kept.filter(|place| place.0 == tree.current).and_then(|place| tree.seq(place));
                 let last = tree.seq(tree.last());
                 let to_seq = kept.map(Seq::prev).or(last).unwrap_or(Seq(1));
+                let from_seq = from.and_then(|place| tree.seq(place));
                 let Some(branch) = tree.branch_mut() else { return Ok(None) };
-                let from_seq = branch.compacted.next().min(to_seq);
-                branch.compacted = to_seq;
+                let from_seq = from_seq.unwrap_or(branch.compacted.next()).min(to_seq);
+                branch.compacted = branch.compacted.max(to_seq);
                 Fact::SessionCompacted(Box::new(SessionCompacted {
                     summary: summary.map(Body::from),
                     trigger,

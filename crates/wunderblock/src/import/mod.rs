@@ -25,7 +25,7 @@ pub use feed::MAX_WARNINGS;
 pub(crate) use session::session_name;
 
 use crate::engine::{Engine, unexpected};
-use crate::error::Error;
+use crate::error::{Error, ImportReason};
 use crate::limits::{IMPORT_ATTEMPTS, IMPORT_POLL, IMPORT_WAIT, MAX_DOCUMENT};
 use crate::store::codec::name_handle;
 use crate::store::{Answer, Query, SourceBy, SourceInfo, StoreError};
@@ -38,7 +38,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use wunderblock_core::id::StreamId;
-use wunderblock_wire::transcript::{Format, Reader, Shape, detect};
+use wunderblock_wire::transcript::{Format, Reader, Shape, Unrecognised, detect};
 
 /// What an import did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,7 +177,7 @@ impl Engine {
         let head = read_head(&mut opened.file, path)?;
         let format = match how.format {
             Some(format) => format,
-            None => detect(&opened.name, &head).map_err(|no| refused(path, &no.to_string()))?,
+            None => detect(&opened.name, &head).map_err(|no| unrecognised(path, &no))?,
         };
         let is_document = format.shape(&head) == Shape::Document;
         if is_document && opened.meta.len() > MAX_DOCUMENT {
@@ -273,12 +273,21 @@ impl Imported {
     }
 }
 
+/// What a folder holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Transcripts {
+    /// Files that may be transcripts, in order.
+    pub files: Vec<PathBuf>,
+    /// Symbolic links to folders and to files of such names. They are not followed: a link may lead anywhere.
+    pub links: Vec<PathBuf>,
+}
+
 /// Files under a folder that may be transcripts: JSON, JSON lines, aider's Markdown history.
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub fn transcripts(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let mut found = Vec::new();
+pub fn transcripts(folder: &Path) -> Result<Transcripts, Error> {
+    let mut found = Transcripts::default();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
         let entries = std::fs::read_dir(&next).map_err(|error| file_error(&next, &error))?;
@@ -288,17 +297,19 @@ pub fn transcripts(folder: &Path) -> Result<Vec<PathBuf>, Error> {
             let name = entry.file_name().to_string_lossy().into_owned();
             if kind.is_dir() {
                 folders.push(path);
-            } else if kind.is_file()
-                && (name.ends_with(".jsonl")
-                    || name.ends_with(".json")
-                    || name.ends_with(".traj")
-                    || name.contains("chat.history"))
-            {
-                found.push(path);
+                continue;
+            }
+            let is_named_so = [".jsonl", ".ndjson", ".json", ".traj"].iter().any(|end| name.ends_with(end))
+                || name.contains("chat.history");
+            if kind.is_file() && is_named_so {
+                found.files.push(path);
+            } else if kind.is_symlink() && (is_named_so || path.is_dir()) {
+                found.links.push(path);
             }
         }
     }
-    found.sort();
+    found.files.sort();
+    found.links.sort();
     Ok(found)
 }
 
@@ -329,7 +340,12 @@ fn file_error(path: &Path, error: &std::io::Error) -> Error {
 }
 
 fn refused(path: &Path, why: &str) -> Error {
-    Error::Import { path: path.display().to_string(), why: why.to_owned() }
+    Error::Import { path: path.display().to_string(), reason: ImportReason::Unsuited, why: why.to_owned() }
+}
+
+fn unrecognised(path: &Path, why: &Unrecognised) -> Error {
+    let reason = ImportReason::NotATranscript;
+    Error::Import { path: path.display().to_string(), reason, why: why.to_string() }
 }
 
 /// A reader for a format.

@@ -11,7 +11,7 @@ use super::feed::{Feed, event_id};
 use super::known::is_of;
 use super::saved::Saved;
 use super::tree::{Branch, SessionTree, Standing};
-use crate::error::Error;
+use crate::error::{Error, ImportReason};
 use crate::store::codec::{commitment, content_hash, record_key};
 use crate::store::{StreamInfo, Write};
 use std::path::Path;
@@ -122,6 +122,7 @@ impl Feed<'_> {
         }
         Err(Error::Import {
             path: self.path.display().to_string(),
+            reason: ImportReason::Unsuited,
             why: format!("sessions with the id {first} and other records have taken every name for it"),
         })
     }

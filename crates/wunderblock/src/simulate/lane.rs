@@ -155,6 +155,7 @@ impl<'a> Lane<'a> {
             at: self.now,
             source: Source::Engine,
             fact: Some(fact),
+            erased: None,
         })
     }
 

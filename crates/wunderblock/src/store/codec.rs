@@ -8,7 +8,7 @@ use super::{Chunk, Facets, Mark, PackedBlob, PackedChunk, PackedEvent, StoredEve
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
-use wunderblock_core::event::{Event, Fact, NewEvent, Source};
+use wunderblock_core::event::{Event, Fact, NewEvent, Remains, Source};
 use wunderblock_core::id::{Handle, StreamId, TenantId};
 use wunderblock_core::message::{Body, Part, Role, Standing, count_lines};
 use wunderblock_core::units::Bytes;
@@ -453,6 +453,7 @@ pub fn event(tenant: &TenantId, stream: &StreamId, row: &StoredEvent) -> Result<
         id: row.id.clone(),
         at: row.at,
         source,
+        erased: fact.is_none().then(|| Remains::of(row.kind.clone())),
         fact,
     })
 }

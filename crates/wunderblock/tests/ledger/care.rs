@@ -12,6 +12,7 @@ use wunderblock_core::event::NewEvent;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Seq};
 
+/// C-14, C-15: the same id is the same event or a conflict; the same words are not.
 #[test]
 fn an_id_stands_for_one_event() {
     let home = Home::new();
@@ -59,7 +60,7 @@ fn sessions_are_found_by_their_beginning() {
     );
     assert!(matches!(block_on(engine.find("delta")), Err(Error::NoSession(_))));
     assert!(block_on(engine.find("")).is_err());
-    block_on(session(&engine, "beta~1").erase_all(None)).unwrap();
+    block_on(session(&engine, "beta~1").erase_all(None, Along::default())).unwrap();
     assert_eq!(transcript(&session(&engine, "beta")), ["user: beta"], "a name like a branch's is no kinship");
 }
 
@@ -77,6 +78,7 @@ fn search(engine: &Engine, query: &str, options: &SearchOptions) -> Vec<u64> {
     block_on(engine.search(query, options)).unwrap().hits.into_iter().map(|hit| hit.seq.0).collect()
 }
 
+/// C-28: scope, phrases, operators as words, CJK, identifiers, and patterns that are none.
 #[test]
 fn words_of_any_kind_are_found() {
     let home = Home::new();
@@ -145,6 +147,7 @@ fn words_of_any_kind_are_found() {
     assert!(matches!(block_on(engine.search("x", &nowhere)), Err(Error::NoSession(_))));
 }
 
+/// C-28: what lies beyond ten thousand events is found.
 #[test]
 fn the_oldest_of_many_is_found() {
     let home = Home::new();
@@ -165,6 +168,7 @@ fn the_oldest_of_many_is_found() {
     assert_eq!(problems(&engine), [""; 0]);
 }
 
+/// C-33: by lines and by bytes, at the edges of characters.
 #[test]
 fn large_texts_are_read_in_parts_that_make_the_whole() {
     let home = Home::new();
@@ -378,7 +382,7 @@ fn what_was_erased_is_in_no_file() {
         let engine = open(&path);
         let again = block_on(session(&engine, "s").erase(Seq(4), Seq(4), None)).unwrap();
         assert_eq!(again.events, 0);
-        block_on(session(&engine, "s").erase_all(None)).unwrap();
+        block_on(session(&engine, "s").erase_all(None, Along::default())).unwrap();
         let left = transcript(&session(&engine, "s"));
         assert_eq!(left, [""; 0]);
         gone_from(&home.path("ledger"), "more words to be said");

@@ -9,6 +9,8 @@
 )]
 
 mod care;
+mod cases;
+mod door;
 mod history;
 mod live;
 mod promises;

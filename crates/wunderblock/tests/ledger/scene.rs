@@ -98,7 +98,7 @@ pub(crate) fn import(engine: &Engine, path: &Path) -> Imported {
 
 pub(crate) fn original(session: &Session) -> Vec<u8> {
     let mut out = Vec::new();
-    block_on(session.export_original(&mut out)).unwrap();
+    block_on(session.export_original(None, &mut out)).unwrap();
     out
 }
 

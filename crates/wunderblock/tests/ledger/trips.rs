@@ -20,6 +20,7 @@ fn behind_weather(store: Arc<dyn Storage>) -> (Engine, Arc<Weather>) {
     (block_on(Engine::on(Arc::new(faulty), true, config())).unwrap(), weather)
 }
 
+/// C-43: what a build costs follows the window, not the history.
 #[test]
 fn a_build_takes_four_round_trips_however_long_the_session() {
     let (engine, weather) = behind_weather(Arc::new(MemoryStorage::new()));

@@ -170,7 +170,7 @@ impl World {
         let session = block_on(self.engine(tenant)?.find(name))?;
         let records = model.records(name);
         let markers: Vec<String> = if all {
-            block_on(session.erase_all(None))?;
+            block_on(session.erase_all(None, Along::default()))?;
             records.into_iter().map(|record| record.marker.clone()).collect()
         } else {
             let head = block_on(session.info())?.head.0;
@@ -267,7 +267,7 @@ impl World {
         let nothing_left = revisions.iter().flatten().all(|record| erased.contains(&record.marker));
         let mut bytes = Vec::new();
         let session = block_on(self.engine(tenant)?.find(name))?;
-        match block_on(session.export_original(&mut bytes)) {
+        match block_on(session.export_original(None, &mut bytes)) {
             Err(_) if nothing_left => Ok(()),
             Err(error) => Err(error.into()),
             Ok(_) => match wrong_original(revisions, erased, &bytes) {

@@ -97,6 +97,7 @@ fn event(sizes: &mut Sizes, session: &Session, at: u64) -> Event {
         at: Millis(0),
         source: Source::Live,
         fact: Some(Fact::MessageAppended(MessageAppended { message })),
+        erased: None,
     }
 }
 

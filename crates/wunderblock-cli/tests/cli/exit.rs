@@ -1,0 +1,119 @@
+//! One table of exit codes, which every command follows.
+
+use crate::desk::Desk;
+
+/// What happened, as `docs/exit-codes.md` says it, and commands that bring it about.
+const TABLE: [(&str, u8, &[&[&str]]); 15] = [
+    ("`grep` or `search` finds nothing", 1, &[&["grep", "xylophone"], &["search", "xylophone"]]),
+    ("`explain --find` finds the text nowhere", 1, &[&["explain", "live", "--find", "xylophone"]]),
+    (
+        "`show --at` names positions the session does not have",
+        1,
+        &[&["show", "live", "--at", "99999-999999"]],
+    ),
+    ("`doctor` finds a problem", 1, &[&["doctor", "--db", "damaged.db"]]),
+    ("`undo` has nothing to undo", 1, &[&["undo", "live"]]),
+    (
+        "a file cannot be read or written, the ledger is missing or damaged, the disk is full",
+        1,
+        &[
+            &["import", "missing.jsonl"],
+            &["sessions", "--db", "missing.db"],
+            &["export", "live", "--out", "no/such/folder"],
+        ],
+    ),
+    (
+        "an unknown command, flag or value; nothing typed",
+        2,
+        &[&["frobnicate"], &["show", "--frobnicate"], &["context", "live", "--to", "morse"], &[]],
+    ),
+    (
+        "`--to` names a form that is not supported (`gemini`, `openai-responses`)",
+        2,
+        &[
+            &["context", "live", "--to", "gemini"],
+            &["explain", "live", "--to", "openai-responses"],
+            &["export", "live", "--to", "gemini"],
+        ],
+    ),
+    (
+        "no such session, or several with that beginning; an unknown handle",
+        2,
+        &[&["show", "nope"], &["show", "li"], &["read", "wb:0123456789abcdef"]],
+    ),
+    (
+        "a pattern that is not a regular expression; a range that is not one",
+        2,
+        &[&["grep", "--regex", "("], &["show", "live", "--at", "9-3"]],
+    ),
+    (
+        "a pipe, a socket or a device in a transcript's place",
+        2,
+        &[&["import", "/dev/null"], &["show", "/dev/null"]],
+    ),
+    (
+        "a request does not fit even without all that can be left out",
+        3,
+        &[&["context", "live", "--window", "60"]],
+    ),
+    ("`backup` onto a file that is there", 3, &[&["backup", "session.jsonl"]]),
+    ("`restore` onto a ledger that is there, without `--replace`", 3, &[&["restore", "whole.bak"]]),
+    ("`erase` without `--yes`", 3, &[&["erase", "live"]]),
+];
+
+fn ready() -> Desk {
+    let desk = Desk::new();
+    for session in ["live", "little"] {
+        let line = "{\"id\":\"m1\",\"role\":\"user\",\"content\":\"hello\"}\n";
+        desk.feed(&["append", session], line).exits(0);
+    }
+    desk.run(&["backup", "whole.bak"]).exits(0);
+    desk.run(&["backup", "damaged.db"]).exits(0);
+    let ledger = rusqlite::Connection::open(desk.path("damaged.db")).expect("the copy opens");
+    ledger.execute("UPDATE events SET payload = x'7b' WHERE seq = 2", []).expect("a damage");
+    desk
+}
+
+#[test]
+fn every_command_follows_the_table() {
+    let desk = ready();
+    let guide = include_str!("../../../../docs/exit-codes.md");
+    for (what, code, commands) in TABLE {
+        assert!(guide.contains(&format!("| {what} | {code} |")), "{what}: not in the guide");
+        for args in commands {
+            let done = desk.run(args).exits(code.into());
+            assert!(code == 1 || done.err.contains("error: ") || args.is_empty(), "{args:?}: {}", done.err);
+            let with_json = [args, &["--json"][..]].concat();
+            let told = desk.run(&with_json).exits(code.into());
+            if code == 1 && !told.out.contains("\"error\"") {
+                continue;
+            }
+            let error = told.lines().pop().unwrap_or_else(|| panic!("{args:?}: nothing on stdout"));
+            assert_eq!(error["exit_code"], code, "{args:?}: {error}");
+            assert_eq!(error["kind"], ["", "failed", "usage", "refused"][usize::from(code)], "{args:?}");
+            assert!(error["error"].as_str().is_some_and(|text| !text.is_empty()), "{args:?}: {error}");
+        }
+    }
+    assert!(guide.contains("| 0 | done |"));
+    let help = desk.run(&["--help"]).exits(0).out;
+    assert!(
+        help.contains("0 done, 1 failed or nothing found, 2 wrong usage, 3 refused on purpose"),
+        "{help}"
+    );
+}
+
+#[test]
+fn wrong_usage_is_json_where_json_is_wanted() {
+    let desk = Desk::bare();
+    let told = |args: &[&str]| desk.run(args).exits(2);
+    let unknown = told(&["show", "x", "--limt", "3", "--json"]).json();
+    assert_eq!(unknown["error"], "unexpected argument '--limt' found");
+    assert!(unknown["hint"].as_str().unwrap().contains("--limit"), "{unknown}");
+    let missing = told(&["--json", "show"]).json();
+    assert_eq!(missing["error"], "the following required arguments were not provided: <SESSION>");
+    assert_eq!(told(&["--json"]).json()["error"], "no command is given");
+    assert_eq!(told(&["show", "x", "--limt"]).out, "", "without --json stdout stays empty");
+    assert_eq!(told(&["show", "--", "--json", "y"]).out, "", "what follows -- is no flag");
+    let shown = desk.run(&["show", "--help", "--json"]).exits(0).out;
+    assert!(shown.contains("Usage:"), "help is no error");
+}

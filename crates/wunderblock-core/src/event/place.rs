@@ -1,0 +1,52 @@
+//! What cannot be at its position.
+//!
+//! Events speak of positions: ranges that were summarised or erased, frontiers, targets. The engine only writes ranges of
+//! what came before. A record that says otherwise was not written by it, and no lane follows it.
+
+use super::{Fact, SessionCompacted};
+use crate::step::Trim;
+use crate::units::Seq;
+
+impl Fact {
+    /// Why the fact cannot be true at a position; `None` if it can.
+    #[must_use]
+    pub fn contradiction(&self, at: Seq) -> Option<&'static str> {
+        match self {
+            Self::SessionCompacted(made) => compacted(made, at),
+            Self::ContentErased(erased) => before((erased.from_seq, erased.to_seq), at),
+            Self::ViewTrimmed(step) => trimmed(&step.trim, at),
+            Self::ContentReduced(reduced) => later(reduced.target, at),
+            Self::ContextBuilt(built) => {
+                later(built.plan.through, at).or_else(|| trimmed(&built.plan.trim, at))
+            }
+            Self::SessionForked(forked) => later(forked.at_seq, at),
+            _ => None,
+        }
+    }
+}
+
+fn compacted(made: &SessionCompacted, at: Seq) -> Option<&'static str> {
+    let sources = || made.sources.iter().find_map(|source| later(*source, at));
+    before((made.from_seq, made.to_seq), at).or_else(sources)
+}
+
+/// The frontier may stand right behind the last position there was, which is at most the step's own.
+fn trimmed(trim: &Trim, at: Seq) -> Option<&'static str> {
+    if trim.drop_before > at {
+        return Some(LATER);
+    }
+    trim.nodes.iter().find_map(|placed| before((placed.from, placed.to), at))
+}
+
+fn before((from, to): (Seq, Seq), at: Seq) -> Option<&'static str> {
+    if from > to {
+        return Some("its range is not one");
+    }
+    later(to, at)
+}
+
+fn later(seq: Seq, at: Seq) -> Option<&'static str> {
+    (seq >= at).then_some(LATER)
+}
+
+const LATER: &str = "it speaks of positions that came after it";

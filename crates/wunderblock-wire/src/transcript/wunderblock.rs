@@ -1,0 +1,178 @@
+//! Our own export: the events of a session, one a line, as `export` writes them.
+//!
+//! What was said, measured and begun comes back as it was. What steered a lane is not done again: a summary becomes an
+//! available node, the rest of it is bookkeeping. Positions in the file are those of the session it was exported from;
+//! a copy has its own, so targets and ranges are given by the records that stand there.
+
+use super::object::Object;
+use super::{Item, Kept, Record, Span};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use wunderblock_core::event::{ContentPinned, Fact, SessionCompacted, SessionOpened};
+use wunderblock_core::message::Body;
+use wunderblock_core::units::{Millis, Seq};
+
+/// Record types and what becomes of them.
+pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
+    ("session.opened", "opening of the session"),
+    ("session.forked", "kept in the source: the events before it are in the file"),
+    ("session.closed", "end of the session"),
+    ("task.started", "beginning of a task"),
+    ("task.finished", "end of a task"),
+    ("message.appended", "message"),
+    ("content.pinned", "pin of the same record"),
+    ("usage.measured", "usage"),
+    ("turn.completed", "end of a turn"),
+    ("subagent.spawned", "start of a sub-agent"),
+    ("session.compacted", "compaction if it has a summary, else kept in the source"),
+    ("context.built", "kept in the source"),
+    ("context.injected", "kept in the source"),
+    ("content.reduced", "kept in the source"),
+    ("content.erased", "kept in the source; what was erased is not in the file"),
+    ("view.trimmed", "kept in the source"),
+    ("preamble.changed", "kept in the source"),
+    ("budget.warned", "kept in the source"),
+    ("compaction.rejected", "kept in the source"),
+    ("compaction.undone", "kept in the source"),
+];
+
+/// What begins the ids of records whose kind only the engine writes: it names its own events by kind and position, and
+/// positions in a copy are others.
+const COPIED: &str = "copy:";
+
+/// The state of a file being read.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Wunderblock {
+    own: Option<Box<str>>,
+    sessions: HashMap<Box<str>, Session>,
+}
+
+/// One session of the file, so far.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Session {
+    last: Seq,
+    /// The records that became events, by position.
+    events: Vec<(Seq, Box<str>)>,
+}
+
+impl Session {
+    /// The first record at or after a position that became an event.
+    fn first_from(&self, seq: Seq) -> Option<&(Seq, Box<str>)> {
+        self.events.get(self.events.partition_point(|(at, _)| *at < seq))
+    }
+}
+
+impl Wunderblock {
+    pub(super) fn session(&self) -> Option<&str> {
+        self.own.as_deref()
+    }
+
+    pub(super) fn read(&mut self, span: Span, text: &str, object: &Object<'_>) -> Record {
+        let (Some(stream), Some(seq), Some(id)) =
+            (object.word("stream"), object.number("seq").map(Seq), object.word("id"))
+        else {
+            return Record::opaque(
+                span,
+                "unknown",
+                "not an event of an export: `stream`, `seq` or `id` is missing",
+            );
+        };
+        let kind = object.word("kind").unwrap_or_else(|| "erased".into());
+        let own = self.own.get_or_insert_with(|| stream.clone());
+        let mut record = Record::bookkeeping(span, &kind);
+        record.session = (*own != stream).then(|| stream.clone());
+        record.at = object.get("at").and_then(|at| at.get().parse().ok()).map(Millis);
+        let session = self.sessions.entry(stream).or_default();
+        if seq <= session.last {
+            record.kept = broken(format!("position {seq} after position {}", session.last));
+            return record;
+        }
+        session.last = seq;
+        let is_engines = Fact::ENGINE_KINDS.contains(&&*kind);
+        record.id = Some(if is_engines { format!("{COPIED}{id}").into() } else { id });
+        // Exports of earlier versions leave out the kind of what was erased.
+        if object.flag("erased") || !object.has("kind") {
+            return record;
+        }
+        if !is_engines && !Fact::OPEN_KINDS.contains(&&*kind) {
+            record.kept = Kept::Opaque { why: format!("no event of this version: `{kind}`") };
+            return record;
+        }
+        match serde_json::from_str::<Fact>(text)
+            .map_err(|error| format!("not an event: {error}"))
+            .and_then(|fact| checked(fact, seq))
+        {
+            Ok(fact) => session.take(&mut record, fact),
+            Err(why) => record.kept = broken(why),
+        }
+        if let Some(id) = record.id.clone().filter(|_| becomes_an_event(&record)) {
+            session.events.push((seq, id));
+        }
+        record
+    }
+}
+
+/// A fact that can be true at its position and carries its texts.
+fn checked(fact: Fact, seq: Seq) -> Result<Fact, String> {
+    if let Some(why) = fact.contradiction(seq) {
+        return Err(why.to_owned());
+    }
+    if let Some(handle) = fact.bodies().into_iter().find_map(Body::handle) {
+        return Err(format!("it names the body {handle} instead of carrying it"));
+    }
+    Ok(fact)
+}
+
+fn becomes_an_event(record: &Record) -> bool {
+    let is_opening = |item: &Item| matches!(item, Item::Opened(_));
+    record.items.iter().any(|item| !is_opening(item)) || matches!(record.kept, Kept::Broken { .. })
+}
+
+fn broken(why: String) -> Kept {
+    Kept::Broken { why }
+}
+
+impl Session {
+    /// What a fact says to the session that is a copy.
+    fn take(&self, record: &mut Record, fact: Fact) {
+        let item = match fact {
+            Fact::SessionOpened(opened) => {
+                record.parent_session = opened.parent.as_ref().map(|parent| parent.as_str().into());
+                Some(Item::Opened(SessionOpened { format: Some("wunderblock".into()), ..opened }))
+            }
+            Fact::MessageAppended(said) => Some(Item::Message(said.message)),
+            Fact::UsageMeasured(usage) => Some(Item::Usage(usage)),
+            Fact::TurnCompleted(turn) => Some(Item::Turn(turn)),
+            Fact::SubagentSpawned(spawned) => Some(Item::Spawned(spawned.session.as_str().into())),
+            Fact::SessionCompacted(made) => self.summary(*made),
+            Fact::ContentPinned(pin) => self.pin(&pin),
+            fact @ (Fact::SessionClosed(_) | Fact::TaskStarted(_) | Fact::TaskFinished(_)) => {
+                Some(Item::Fact(Box::new(fact)))
+            }
+            _ => None,
+        };
+        if let Some(item) = item {
+            record.kept = Kept::Understood;
+            record.items.push(item);
+        }
+    }
+
+    /// A summary as an available node, if anything of its range is in the file.
+    fn summary(&self, made: SessionCompacted) -> Option<Item> {
+        let Some(Body::Inline(summary)) = made.summary else { return None };
+        let from = self.first_from(made.from_seq).filter(|(at, _)| *at <= made.to_seq)?;
+        let kept = self.first_from(made.to_seq.next());
+        Some(Item::Compacted {
+            from: Some(from.1.clone()),
+            before: kept.map(|(_, id)| id.clone()),
+            summary: Some(summary),
+            trigger: made.trigger,
+            tokens_before: made.tokens_before,
+        })
+    }
+
+    fn pin(&self, pin: &ContentPinned) -> Option<Item> {
+        let (_, record) = self.first_from(pin.target).filter(|(at, _)| *at == pin.target)?;
+        Some(Item::Pinned { record: record.clone(), pinned: pin.pinned })
+    }
+}

@@ -1,0 +1,155 @@
+use super::{check, read, read_as};
+use wunderblock_core::event::Fact;
+use wunderblock_wire::transcript::{Format, Item, Kept, Record, detect};
+
+/// An export: each line is a position, an id, and the fields of a fact.
+fn export(lines: &[(u64, &str, &str)]) -> String {
+    let line = |(seq, id, fact): &(u64, &str, &str)| {
+        format!(
+            "{{\"tenant\":\"local\",\"stream\":\"s\",\"seq\":{seq},\"id\":\"{id}\",\"at\":{},\"source\":\"live\",{fact}}}\n",
+            1_700_000_000_000 + seq
+        )
+    };
+    lines.iter().map(line).collect()
+}
+
+fn said(role: &str, text: &str) -> String {
+    format!(
+        "\"kind\":\"message.appended\",\"message\":{{\"role\":\"{role}\",\"parts\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}"
+    )
+}
+
+fn compacted(from: u64, to: u64) -> String {
+    format!(
+        "\"kind\":\"session.compacted\",\"from_seq\":{from},\"to_seq\":{to},\"lane\":\"main\",\"producer\":\"extractive\",\"summary\":\"so far\",\"tokens_before\":90"
+    )
+}
+
+#[test]
+fn an_export_is_what_was_said_and_summaries_are_available() {
+    let (hello, hi, go) = (said("user", "hello"), said("assistant", "hi"), said("user", "go on"));
+    let summary = compacted(1, 4);
+    let text = export(&[
+        (
+            1,
+            "open:x",
+            "\"kind\":\"session.opened\",\"scope\":{},\"cwd\":\"/w\",\"format\":\"pi\",\"parent\":\"boss\"",
+        ),
+        (2, "a", &hello),
+        (3, "t", "\"kind\":\"task.started\",\"task\":\"1\",\"title\":\"a task\""),
+        (4, "b", &hi),
+        (5, "context.built@5", "\"kind\":\"context.built\""),
+        (
+            6,
+            "usage",
+            "\"kind\":\"usage.measured\",\"input\":3,\"cache_read\":0,\"cache_write\":0,\"output\":4",
+        ),
+        (
+            7,
+            "view.trimmed@7",
+            "\"kind\":\"view.trimmed\",\"lane\":\"main\",\"trim\":{\"drop_before\":5,\"stub_before\":5},\"reason\":\"compacted\"",
+        ),
+        (8, "session.compacted@8", &summary),
+        (9, "pin", "\"kind\":\"content.pinned\",\"target\":2,\"pinned\":true"),
+        (10, "gone", "\"kind\":\"message.appended\",\"erased\":true"),
+        (11, "gone too", "\"was\":\"an export of an earlier version\""),
+        (12, "pin", "\"kind\":\"content.pinned\",\"target\":10,\"pinned\":true"),
+        (13, "c", &go),
+        (14, "end", "\"kind\":\"turn.completed\",\"stop_reason\":\"end\""),
+        (15, "sub", "\"kind\":\"subagent.spawned\",\"session\":\"s2\""),
+        (16, "bye", "\"kind\":\"session.closed\",\"reason\":\"done\""),
+    ]);
+    assert_eq!(detect("copy.ndjson", text.as_bytes()), Ok(Format::Wunderblock));
+    let records = read("copy.ndjson", &text);
+    // The record of a build is not whole here: its fields are missing.
+    assert!(matches!(&records[4].kept, Kept::Broken { why } if why.starts_with("not an event")));
+    let whole: Vec<Record> =
+        records.iter().filter(|record| !matches!(record.kept, Kept::Broken { .. })).cloned().collect();
+    check(
+        &whole,
+        r#"
+        session.opened opened(/w)
+        message.appended User(hello)
+        task.started fact(task.started)
+        message.appended Assistant(hi)
+        usage.measured usage(- 3/0/0/4)
+        view.trimmed-
+        session.compacted compacted(before copy:context.built@5 "so far" - 90)
+        content.pinned pinned(a true)
+        message.appended-
+        erased-
+        content.pinned-
+        message.appended User(go on)
+        turn.completed turn(end -)
+        subagent.spawned spawned(s2)
+        session.closed fact(session.closed)
+        "#,
+    );
+    assert_eq!(records[0].parent_session.as_deref(), Some("boss"));
+    assert!(
+        matches!(&records[0].items[0], Item::Opened(opened) if opened.format.as_deref() == Some("wunderblock"))
+    );
+    assert!(matches!(&records[7].items[0], Item::Compacted { from: Some(from), .. } if &**from == "a"));
+    // The engine names its own events by position, and a copy has other positions.
+    assert_eq!(records[7].id.as_deref(), Some("copy:session.compacted@8"));
+    assert_eq!(records[1].id.as_deref(), Some("a"));
+    assert!(records.iter().all(|record| record.session.is_none() && record.at.is_some()));
+}
+
+#[test]
+fn what_contradicts_its_file_is_kept_as_broken() {
+    let hello = said("user", "hello");
+    let body = "\"kind\":\"message.appended\",\"message\":{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"text\":{\"blob\":\"wb:0123456789abcdef\",\"bytes\":900,\"lines\":1}}]}";
+    let (ahead, around, backwards, itself) =
+        (compacted(1, 99_999), compacted(1, 4), compacted(3, 2), compacted(1, 3));
+    let table: [(&[(u64, &str, &str)], &str); 8] = [
+        (&[(2, "a", &hello), (1, "b", &hello)], "position 1 after position 2"),
+        (&[(2, "a", &hello), (2, "b", &hello)], "position 2 after position 2"),
+        (&[(2, "a", &hello), (3, "b", &ahead)], "it speaks of positions that came after it"),
+        (&[(2, "a", &hello), (3, "b", &around)], "it speaks of positions that came after it"),
+        (&[(2, "a", &hello), (3, "b", &itself)], "it speaks of positions that came after it"),
+        (&[(2, "a", &hello), (5, "b", &backwards)], "its range is not one"),
+        (&[(2, "a", &hello), (3, "b", body)], "it names the body wb:0123456789abcdef instead of carrying it"),
+        (
+            &[(2, "a", &hello), (3, "b", "\"kind\":\"usage.measured\",\"input\":-1")],
+            "not an event: invalid value: integer `-1`, expected u64",
+        ),
+    ];
+    for (lines, expected) in table {
+        let records = read_as(Format::Wunderblock, "copy.ndjson", export(lines).as_bytes());
+        let Kept::Broken { why } = &records[1].kept else { panic!("{:?}", records[1]) };
+        assert!(why.starts_with(expected), "{why}");
+    }
+}
+
+#[test]
+fn what_a_newer_version_wrote_is_kept_opaque() {
+    let text = export(&[(1, "a", "\"kind\":\"member.joined\",\"name\":\"ann\"")]) + "{\"role\":\"user\"}\n";
+    let records = read_as(Format::Wunderblock, "copy.ndjson", text.as_bytes());
+    let why = |record: &Record| match &record.kept {
+        Kept::Opaque { why } => why.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(why(&records[0]), "no event of this version: `member.joined`");
+    assert_eq!(why(&records[1]), "not an event of an export: `stream`, `seq` or `id` is missing");
+}
+
+#[test]
+fn several_sessions_stand_in_one_file() {
+    let hello = said("user", "hello");
+    let one = export(&[(1, "a", &hello), (2, "b", &hello)]);
+    let other = one.replace("\"stream\":\"s\"", "\"stream\":\"s~2\"");
+    let records = read_as(Format::Wunderblock, "copy.ndjson", (one + &other).as_bytes());
+    let sessions: Vec<_> = records.iter().map(|record| record.session.as_deref()).collect();
+    assert_eq!(sessions, [None, None, Some("s~2"), Some("s~2")]);
+    assert!(records.iter().all(|record| record.kept == Kept::Understood));
+}
+
+#[test]
+fn every_kind_has_its_row() {
+    let rows: Vec<&str> = Format::Wunderblock.record_types().iter().map(|(kind, _)| *kind).collect();
+    for kind in Fact::OPEN_KINDS.iter().chain(&Fact::ENGINE_KINDS) {
+        assert!(rows.contains(kind), "{kind}");
+    }
+    assert_eq!(rows.len(), Fact::OPEN_KINDS.len() + Fact::ENGINE_KINDS.len());
+}

@@ -1,0 +1,65 @@
+//! Whether events speak the truth about positions: of what came before them, and of erasures that were.
+//!
+//! Lanes take no account of those that do not; `doctor` names them.
+
+use crate::doctor::Diagnosis;
+use crate::engine::{Engine, unexpected};
+use crate::error::Error;
+use crate::store::{Answer, Marked, Order, Query, StreamInfo};
+use wunderblock_core::event::{ContentErased, Fact};
+use wunderblock_core::units::{Bytes, Seq};
+
+/// The kinds that speak of positions, except summaries, whose graph is examined for itself.
+const KINDS: [&str; 3] = ["view.trimmed", "context.built", "content.erased"];
+
+impl Engine {
+    /// Checks the events a stream holds itself.
+    pub(crate) async fn examine_claims(
+        &self,
+        (info, base): (&StreamInfo, Seq),
+        diagnosis: &mut Diagnosis,
+    ) -> Result<(), Error> {
+        let marked = |kind| Query::Marked {
+            tenant: self.tenant.no,
+            stream: info.id.clone(),
+            what: Marked::Kind(kind),
+            to: info.head,
+            limit: u64::from(u32::MAX),
+        };
+        for answer in self.storage.query(KINDS.map(marked).into()).await? {
+            let Answer::Events(rows) = answer else { return Err(unexpected()) };
+            for row in rows.iter().filter(|row| row.seq > base) {
+                // What cannot be read at all has been said already.
+                let Ok(event) = self.event(&info.id, row) else { continue };
+                let Some(fact) = event.fact else { continue };
+                let place = format!("{} position {}", info.id, row.seq);
+                if let Some(why) = fact.contradiction(row.seq) {
+                    let detail = format!("{place}: {}: {why}", row.kind);
+                    diagnosis.found("events speak of what came before them", detail);
+                } else if let Fact::ContentErased(erased) = &fact
+                    && let Some(at) = self.survivor(info, erased).await?
+                {
+                    let detail = format!("{place}: the message at position {at} was not erased");
+                    diagnosis.found("what was erased is gone", detail);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A message in the range of a receipt of erasure that is there.
+    async fn survivor(&self, info: &StreamInfo, erased: &ContentErased) -> Result<Option<Seq>, Error> {
+        let query = Query::Events {
+            tenant: self.tenant.no,
+            stream: info.id.clone(),
+            from: erased.from_seq,
+            to: erased.to_seq,
+            order: Order::Ascending,
+            limit: u64::from(u32::MAX),
+            text: Bytes(i64::MAX.unsigned_abs()),
+            counts: false,
+        };
+        let Answer::Events(rows) = self.one(query).await? else { return Err(unexpected()) };
+        Ok(rows.iter().find(|row| row.kind == "message.appended" && row.payload.is_some()).map(|row| row.seq))
+    }
+}
