@@ -1,4 +1,4 @@
-//! Who writes a revision: one at a time, and whoever comes next goes on where the last commit ended.
+//! Who writes a revision: one owner at a time; the next one goes on where the last commit ended.
 
 use super::scene::{Scene, said, stream_id, texts};
 use super::sources::{

@@ -20,29 +20,10 @@ impl State {
                 all.sort_by_key(|(_, tenant)| tenant.no);
                 Answer::Tenants(all.into_iter().map(|(name, _)| name.clone()).collect())
             }
-            Query::Stream { tenant, stream } => {
-                let info = self.stream_no(tenant, &stream).and_then(|no| self.info(no));
-                Answer::Stream(info.map(Box::new))
-            }
-            Query::Streams { tenant, filter, limit } => {
-                let mut streams = self.streams_with(tenant, &filter.prefix);
-                streams.retain(|info| passes(&filter, info));
-                streams.sort_by_key(|info| Reverse((info.updated_at, info.no)));
-                streams.truncate(size(limit));
-                Answer::Streams(streams)
-            }
-            Query::StreamsByNo { tenant, streams } => {
-                let all = self.streams_with(tenant, "");
-                let one = |no| all.iter().find(|info| info.no == no).cloned();
-                Answer::Streams(streams.into_iter().filter_map(one).collect())
-            }
-            Query::Behind { tenant, limit } => {
-                let mut streams = self.streams_with(tenant, "");
-                streams.retain(|info| info.counted < info.head || info.indexed < info.head);
-                streams.sort_by_key(|info| info.no);
-                streams.truncate(size(limit));
-                Answer::Streams(streams)
-            }
+            query @ (Query::Stream { .. }
+            | Query::Streams { .. }
+            | Query::StreamsByNo { .. }
+            | Query::Behind { .. }) => self.of_streams(query),
             Query::Lineage { tenant, stream } => {
                 Answer::Lineage(self.stretches(self.must_find(tenant, &stream)?))
             }
@@ -98,6 +79,35 @@ impl State {
                 Answer::Blocks(rows.map(|(_, data)| Some(data.clone())).collect())
             }
         })
+    }
+
+    fn of_streams(&self, query: Query) -> Answer {
+        match query {
+            Query::Stream { tenant, stream } => {
+                let info = self.stream_no(tenant, &stream).and_then(|no| self.info(no));
+                Answer::Stream(info.map(Box::new))
+            }
+            Query::Streams { tenant, filter, limit } => {
+                let mut streams = self.streams_with(tenant, &filter.prefix);
+                streams.retain(|info| passes(&filter, info));
+                streams.sort_by_key(|info| Reverse((info.updated_at, info.no)));
+                streams.truncate(size(limit));
+                Answer::Streams(streams)
+            }
+            Query::StreamsByNo { tenant, streams } => {
+                let all = self.streams_with(tenant, "");
+                let one = |no| all.iter().find(|info| info.no == no).cloned();
+                Answer::Streams(streams.into_iter().filter_map(one).collect())
+            }
+            Query::Behind { tenant, limit } => {
+                let mut streams = self.streams_with(tenant, "");
+                streams.retain(|info| info.counted < info.head || info.indexed < info.head);
+                streams.sort_by_key(|info| info.no);
+                streams.truncate(size(limit));
+                Answer::Streams(streams)
+            }
+            _ => Answer::Stream(None),
+        }
     }
 
     /// The streams that hold a record, and its last position in each.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tempfile::tempdir;
 use wunderblock::store::sqlite::{Access, FORMAT, Sqlite};
 use wunderblock::store::{
-    Answer, Appended, Mark, Opening, Order, PackedEvent, Query, Storage, StoreError, TenantNo, Write,
+    Answer, Appended, Facets, Mark, Opening, Order, PackedEvent, Query, Storage, StoreError, TenantNo, Write,
     Written, codec,
 };
 use wunderblock_core::compaction::Manner;
@@ -57,8 +57,7 @@ fn opening(tenant: TenantNo, id: &str) -> Write {
         stream: stream(id),
         handle: Handle(7),
         opening: Opening::New { parent: None },
-        scope: b"{}".to_vec(),
-        source: None,
+        scope: Scope::default(),
         at: Millis(1),
     }
 }
@@ -75,6 +74,9 @@ fn packed(id: &str) -> PackedEvent {
         salt: [3; 16],
         blobs: Vec::new(),
         text: Bytes(id.len() as u64),
+        checksum: codec::checksum(&[id.as_bytes()]),
+        facets: Facets::default(),
+        records: Vec::new(),
     }
 }
 

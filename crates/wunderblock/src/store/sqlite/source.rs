@@ -312,6 +312,10 @@ pub(super) fn spans(db: &Connection, source: i64, newest: u32) -> Result<Vec<(u3
     })?;
     let mut end = u64::MAX;
     let mut spans = Vec::new();
+    // A revision that is not there has no bytes, not those of the one before.
+    if revisions.first().is_none_or(|first| first.0 != newest) {
+        return Ok(spans);
+    }
     for (revision, shared, len) in revisions {
         let to = end.min(len);
         if shared < to {
