@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use wunderblock::store::StoreError;
 use wunderblock::store::sqlite::Access;
-use wunderblock::{Engine, Error, ErrorKind, GrepOptions, SearchOptions, SearchOrder, Slice};
+use wunderblock::{Along, Engine, Error, ErrorKind, GrepOptions, SearchOptions, SearchOrder, Slice};
 use wunderblock_core::event::NewEvent;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Seq};

@@ -302,7 +302,7 @@ fn a_lock_that_does_not_end_is_named() {
 /// upgrade of the old one.
 #[test]
 fn records_of_format_1_stay_as_they_are() {
-    assert_eq!((FORMAT, codec::VERSION), (1, 1));
+    assert_eq!((FORMAT, codec::VERSION), (2, 1));
     let whole = Message {
         api_id: Some("msg_1".into()),
         model: Some("m".into()),

@@ -233,8 +233,7 @@ impl Scene {
             handle: wunderblock::store::codec::name_handle(&tenant.key, "stream", id),
             stream: stream.clone(),
             opening: Opening::Fork { parent: self.session.id().clone(), at_seq },
-            scope: b"{}".to_vec(),
-            source: None,
+            scope: Default::default(),
             at: Millis(0),
         };
         block_on(self.storage.commit(vec![open])).unwrap();

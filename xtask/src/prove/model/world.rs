@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use wunderblock::store::sqlite::Access;
-use wunderblock::{Config, Engine};
+use wunderblock::{Along, Config, Engine};
 use wunderblock_core::event::{Fact, MessageAppended, NewEvent, Source};
 use wunderblock_core::id::{EventId, StreamId, TenantId};
 use wunderblock_core::message::{Message, Role};
