@@ -3,11 +3,12 @@
 use super::aider::Aider;
 use super::claude_code::ClaudeCode;
 use super::codex::Codex;
+use super::export::Export;
 use super::generic::Generic;
 use super::object::{self, Object};
 use super::openai_chat::OpenaiChat;
 use super::pi::Pi;
-use super::wunderblock::Wunderblock;
+
 use super::{Format, Record, Span, elements};
 use serde_json::value::RawValue;
 
@@ -34,7 +35,7 @@ enum State {
     Pi(Box<Pi>),
     OpenaiChat(OpenaiChat),
     Aider(Box<Aider>),
-    Wunderblock(Box<Wunderblock>),
+    Wunderblock(Box<Export>),
     Generic(Generic),
 }
 
