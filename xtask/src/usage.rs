@@ -110,7 +110,11 @@ fn read(file: &str) -> Result<Vec<Told>, Box<dyn Error>> {
                         output: usage.output,
                     }),
                     Item::Compacted { .. } => told.push(Told::Reset),
-                    Item::Opened(_) | Item::Turn(_) | Item::Spawned(_) => {}
+                    Item::Opened(_)
+                    | Item::Turn(_)
+                    | Item::Spawned(_)
+                    | Item::Pinned { .. }
+                    | Item::Fact(_) => {}
                 }
             }
         }

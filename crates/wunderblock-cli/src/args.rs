@@ -20,8 +20,7 @@ use std::path::PathBuf;
   wunderblock context session.jsonl --window 32000 --out request.json
   wunderblock help context
 
-Exit codes: 0 done, 1 failed or nothing found, 2 wrong usage, 3 refused on purpose (over budget, conflict,
-  a file that is there, an event that callers may not append). docs/exit-codes.md lists them.")]
+Exit codes: 0 done, 1 failed or nothing found, 2 wrong usage, 3 refused on purpose (over budget, conflict).")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) global: Global,

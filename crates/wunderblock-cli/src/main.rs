@@ -25,8 +25,8 @@ fn main() -> ExitCode {
     let args = match args::Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
-            let words = std::env::args_os().skip(1).take_while(|word| word != "--");
-            return exit::usage(&error, words.into_iter().any(|word| word == "--json"));
+            let mut words = std::env::args_os().skip(1).take_while(|word| word != "--");
+            return exit::usage(&error, words.any(|word| word == "--json"));
         }
     };
     let json = args.global.json;

@@ -4,9 +4,9 @@ use futures_executor::block_on;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wunderblock::store::{
-    Answer, Mark, Opening, Order, PackedEvent, Query, Storage, StoreError, TenantNo, Write, Written,
+    Answer, Facets, Mark, Opening, Order, PackedEvent, Query, Storage, StoreError, TenantNo, Write, Written,
 };
-use wunderblock_core::id::{EventId, Handle, StreamId};
+use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_testkit::conformance;
 use wunderblock_testkit::memory::MemoryStorage;
@@ -109,6 +109,9 @@ fn a_lost_answer_is_repaired_by_saying_it_again() {
         salt: [id.len() as u8; 16],
         blobs: Vec::new(),
         text: Bytes(1),
+        checksum: 0,
+        facets: Facets::default(),
+        records: Vec::new(),
     };
     let writes = || {
         vec![
@@ -117,8 +120,7 @@ fn a_lost_answer_is_repaired_by_saying_it_again() {
                 stream: stream.clone(),
                 handle: Handle(1),
                 opening: Opening::New { parent: None },
-                scope: Vec::new(),
-                source: None,
+                scope: Scope::default(),
                 at: Millis(0),
             },
             Write::Append {

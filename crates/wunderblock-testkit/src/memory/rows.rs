@@ -201,7 +201,7 @@ impl State {
             parent: row.parent.clone(),
             scope: row.scope.clone(),
             source: links.last().copied(),
-            unfinished: links.iter().any(cut),
+            unfinished: links.last().is_some_and(cut),
             opened_at: row.opened_at,
             updated_at: row.updated_at,
             messages: row.messages,

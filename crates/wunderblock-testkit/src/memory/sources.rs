@@ -137,12 +137,15 @@ impl State {
     }
 
     pub(super) fn link(&mut self, tenant: TenantNo, stream: &StreamId, place: (SourceNo, u32)) -> Written {
-        let source = self.sources.get(&place.0).filter(|row| row.tenant == tenant);
-        if let Some(no) = self.stream_no(tenant, stream).filter(|_| source.is_some())
-            && !self.links_of(no).contains(&place)
-        {
-            let link = self.links.len() as u64;
-            self.links.put((no, link), place);
+        let ours = self.sources.get(&place.0).is_some_and(|row| row.tenant == tenant);
+        if let Some(no) = self.stream_no(tenant, stream).filter(|_| ours) {
+            // Read again, it is the newest link.
+            let before = self.links.range((no, 0)..=(no, u64::MAX)).find(|(_, link)| **link == place);
+            if let Some(key) = before.map(|(key, _)| *key) {
+                self.links.remove(&key);
+            }
+            let next = self.links.range(..).map(|((_, link), _)| link + 1).max().unwrap_or_default();
+            self.links.put((no, next), place);
         }
         Written::Done
     }

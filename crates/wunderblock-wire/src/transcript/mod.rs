@@ -11,6 +11,7 @@ mod claude_code;
 mod codex;
 mod detect;
 mod elements;
+mod export;
 mod generic;
 mod object;
 mod openai_chat;
@@ -18,7 +19,6 @@ mod pi;
 mod reader;
 mod seen;
 mod time;
-mod wunderblock;
 
 pub use detect::{Unrecognised, detect};
 pub use reader::{Checkpoint, Reader};
@@ -253,7 +253,7 @@ impl Format {
             Self::Pi => pi::RECORD_TYPES,
             Self::OpenaiChat => openai_chat::RECORD_TYPES,
             Self::Aider => aider::RECORD_TYPES,
-            Self::Wunderblock => wunderblock::RECORD_TYPES,
+            Self::Wunderblock => export::RECORD_TYPES,
             Self::JsonLines | Self::JsonDocument => generic::RECORD_TYPES,
         }
     }

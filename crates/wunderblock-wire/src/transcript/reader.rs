@@ -7,11 +7,12 @@ pub use checkpoint::Checkpoint;
 use super::aider::Aider;
 use super::claude_code::ClaudeCode;
 use super::codex::Codex;
+use super::export::Export;
 use super::generic::Generic;
 use super::object::{self, Object};
 use super::openai_chat::OpenaiChat;
 use super::pi::Pi;
-use super::wunderblock::Wunderblock;
+
 use super::{Format, Record, Span, elements};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -62,7 +63,7 @@ enum State {
     Pi(Box<Pi>),
     OpenaiChat(OpenaiChat),
     Aider(Box<Aider>),
-    Wunderblock(Box<Wunderblock>),
+    Wunderblock(Box<Export>),
     Generic(Generic),
 }
 

@@ -82,8 +82,7 @@ fn tenants(db: &Connection) -> Result<Vec<String>, StoreError> {
 const STREAM: &str =
     "SELECT s.stream, s.id, s.handle, s.head, p.id, s.base, s.parent, s.user, s.project, s.agent, s.session, s.run,
      k.source, k.revision, s.opened_at, s.updated_at, s.messages, s.text, s.first_user, s.said, s.counted, s.indexed,
-     EXISTS (SELECT 1 FROM stream_sources u JOIN source_revisions r ON r.source = u.source AND r.revision = u.revision
-             WHERE u.stream = s.stream AND r.whole = 0)
+     EXISTS (SELECT 1 FROM source_revisions r WHERE r.source = k.source AND r.revision = k.revision AND r.whole = 0)
      FROM streams s LEFT JOIN streams p ON p.stream = s.fork_of
      LEFT JOIN stream_sources k ON k.link = (SELECT max(link) FROM stream_sources WHERE stream = s.stream)";
 

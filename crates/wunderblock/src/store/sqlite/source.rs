@@ -199,9 +199,9 @@ pub(super) fn link(
 ) -> Result<Written, StoreError> {
     let done = run(
         db,
-        "INSERT OR IGNORE INTO stream_sources (stream, source, revision)
-         SELECT t.stream, s.source, ?4 FROM streams t, sources s
-         WHERE t.tenant = ?1 AND t.id = ?2 AND s.source = ?3 AND s.tenant = ?1",
+        "INSERT OR REPLACE INTO stream_sources (link, stream, source, revision)
+         SELECT (SELECT coalesce(max(link), 0) + 1 FROM stream_sources), t.stream, s.source, ?4
+         FROM streams t, sources s WHERE t.tenant = ?1 AND t.id = ?2 AND s.source = ?3 AND s.tenant = ?1",
         params![tenant.0, stream.as_str(), source.0, revision],
     );
     done.map(|_| Written::Done)

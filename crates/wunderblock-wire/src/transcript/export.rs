@@ -42,7 +42,7 @@ const COPIED: &str = "copy:";
 
 /// The state of a file being read.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Wunderblock {
+pub(super) struct Export {
     own: Option<Box<str>>,
     sessions: HashMap<Box<str>, Session>,
 }
@@ -62,7 +62,7 @@ impl Session {
     }
 }
 
-impl Wunderblock {
+impl Export {
     pub(super) fn session(&self) -> Option<&str> {
         self.own.as_deref()
     }
