@@ -34,13 +34,11 @@ impl Tenant {
         imported.chain(self.live.get(session).into_iter().flat_map(BTreeMap::values)).collect()
     }
 
-    /// Everything the tenant holds that an event is made from, by its id, unless its marker is among the erased.
-    pub(super) fn events(&self, erased: &BTreeSet<String>) -> BTreeMap<&str, &Record> {
+    /// Everything the tenant holds that an event is made from, unless its marker is among the erased.
+    pub(super) fn events(&self, erased: &BTreeSet<String>) -> Vec<&Record> {
         let all = self.sessions();
         let all = all.iter().flat_map(|session| self.records(session));
-        all.filter(|record| !erased.contains(&record.marker))
-            .filter_map(|record| Some((record.id.as_deref()?, record)))
-            .collect()
+        all.filter(|record| record.id.is_some() && !erased.contains(&record.marker)).collect()
     }
 
     /// Every marker the tenant holds.
