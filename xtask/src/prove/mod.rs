@@ -10,6 +10,7 @@ mod scan;
 use crate::program::Outcome;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -30,7 +31,9 @@ impl Report {
         Self { what, tried, notes: Vec::new(), failures: BTreeMap::new() }
     }
 
+    /// Notes a failure, and tells of it at once: the rest may take minutes.
     fn fail(&mut self, kind: &str, failure: String) {
+        let _ = writeln!(std::io::stderr(), "failed: {kind}");
         self.failures.entry(kind.to_owned()).or_default().push(failure);
     }
 
@@ -135,7 +138,6 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<String> {
 }
 
 fn println(text: &str) {
-    use std::io::Write;
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 

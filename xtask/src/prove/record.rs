@@ -56,6 +56,20 @@ pub(super) fn records(draw: &mut Draw, session: &str, parent: Option<&str>, coun
     records
 }
 
+/// Messages without an id, in a file that has this many bytes already: what names one is where it begins.
+pub(super) fn plain(draw: &mut Draw, mut offset: usize, count: usize) -> Vec<Record> {
+    let mut records = Vec::new();
+    for _ in 0..count {
+        let marker = draw.marker();
+        let text = text(draw, &marker);
+        let line = json!({ "role": "user", "content": text }).to_string();
+        let id = Some(format!("r{offset}"));
+        offset += line.len() + 1;
+        records.push(Record { id, marker, text, line });
+    }
+    records
+}
+
 /// A message. Its first bytes are the same in every session.
 pub(super) fn message(session: &str, id: &str, parent: Option<&str>, (role, text): (&str, &str)) -> String {
     json!({

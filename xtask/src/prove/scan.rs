@@ -45,3 +45,31 @@ pub(super) fn found<'w>(ledger: &Path, words: impl IntoIterator<Item = &'w Strin
 fn matches<'b>(any: &'b Regex, bytes: &'b [u8]) -> impl Iterator<Item = String> + 'b {
     any.find_iter(bytes).map(|word| String::from_utf8_lossy(word.as_bytes()).into_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that meets what it does not expect fails")]
+
+    use super::found;
+
+    #[test]
+    fn a_word_is_found_as_it_stands_and_compressed_and_cut_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = folder.path().join("ledger.db");
+        let words =
+            ["abcdefghijklmnop".to_owned(), "qrstuvwxyzqrstuv".to_owned(), "nowherenowherenow".to_owned()];
+        let packed = zstd::encode_all(format!("{} ", words.concat()).repeat(50).as_bytes(), 3).unwrap();
+        std::fs::write(&ledger, [b"page", &packed[..], b"rest of it"].concat()).unwrap();
+        let there = found(&ledger, &words[..2]).unwrap();
+        let compressed = there.iter().filter(|word| word.contains("compressed"));
+        assert_eq!(compressed.count(), 2, "{there:?}");
+        // The beginning of a term that the index shares with the term before is not written.
+        std::fs::write(&ledger, "efghijklmnop").unwrap();
+        std::fs::write(folder.path().join("ledger.db-wal"), &words[1]).unwrap();
+        assert_eq!(
+            found(&ledger, &words).unwrap(),
+            ["…efghijklmnop in the file", "…uvwxyzqrstuv in the log"]
+        );
+        assert!(found(&ledger, &words[2..]).unwrap().is_empty());
+    }
+}

@@ -34,13 +34,11 @@ impl Tenant {
         imported.chain(self.live.get(session).into_iter().flat_map(BTreeMap::values)).collect()
     }
 
-    /// Everything the tenant holds that an event is made from, by its id, unless its marker is among the erased.
-    pub(super) fn events(&self, erased: &BTreeSet<String>) -> BTreeMap<&str, &Record> {
+    /// Everything the tenant holds that an event is made from, unless its marker is among the erased.
+    pub(super) fn events(&self, erased: &BTreeSet<String>) -> Vec<&Record> {
         let all = self.sessions();
         let all = all.iter().flat_map(|session| self.records(session));
-        all.filter(|record| !erased.contains(&record.marker))
-            .filter_map(|record| Some((record.id.as_deref()?, record)))
-            .collect()
+        all.filter(|record| record.id.is_some() && !erased.contains(&record.marker)).collect()
     }
 
     /// Every marker the tenant holds.
@@ -78,4 +76,38 @@ pub(super) fn wrong_original(
     }
     let expected = revisions.last().map(|records| file(records).len());
     Some(format!("{} bytes, the newest revision has {}", bytes.len(), expected.unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Record, file, wrong_original};
+    use std::collections::BTreeSet;
+
+    fn record(word: &str) -> Record {
+        let text = word.to_owned();
+        Record { id: Some(text.clone()), marker: text.clone(), line: format!("[{text}]"), text }
+    }
+
+    #[test]
+    fn an_original_is_its_newest_revision_or_one_that_was_cut_off() {
+        let [a, b, c] = ["a", "b", "c"].map(record);
+        let none = BTreeSet::new();
+        let grown = [vec![a.clone()], vec![a.clone(), b.clone()]];
+        assert_eq!(wrong_original(&grown, &none, b"[a]\n[b]\n"), None);
+        assert!(wrong_original(&grown, &none, b"[a]\n").is_some(), "it has grown since");
+        let cut = [vec![a.clone(), b.clone()], vec![a.clone()], vec![a.clone(), c.clone()]];
+        assert_eq!(wrong_original(&cut, &none, &file(&cut[0])), None);
+        assert_eq!(wrong_original(&cut, &none, &file(&cut[2])), None);
+        assert!(wrong_original(&cut, &none, &file(&cut[1])).is_some());
+        assert!(wrong_original(&cut, &none, b"[a]\n[b]\n[c]\n").is_some());
+    }
+
+    #[test]
+    fn where_something_was_erased_every_other_line_is_there() {
+        let all = [["a", "b", "c"].map(record).to_vec()];
+        let erased = BTreeSet::from(["b".to_owned()]);
+        assert_eq!(wrong_original(&all, &erased, b"[a]\n   \n[c]\n"), None);
+        assert!(wrong_original(&all, &erased, b"[a]\n   \n   \n").is_some());
+        assert!(wrong_original(&all, &erased, b"[c]\n   \n[a]\n").is_some());
+    }
 }

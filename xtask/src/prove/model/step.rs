@@ -4,7 +4,7 @@
 use crate::prove::draw::Draw;
 use std::fmt;
 
-/// Files there are.
+/// Files there are. The last has records without ids, and only grows: nothing but its place tells such a record.
 pub(super) const FILES: usize = 3;
 /// Tenants there are.
 pub(super) const TENANTS: usize = 2;

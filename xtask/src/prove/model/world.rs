@@ -4,11 +4,11 @@ use super::memory::{Tenant, wrong_original};
 use super::step::{Act, FILES, LIVE, Step, TENANTS};
 use crate::program::Outcome;
 use crate::prove::draw::Draw;
-use crate::prove::record::{Record, file, records, text};
+use crate::prove::record::{Record, file, plain, records, text};
 use crate::prove::scan;
 use futures_executor::block_on;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use wunderblock::store::sqlite::Access;
 use wunderblock::{Along, Config, Engine};
@@ -102,6 +102,12 @@ impl World {
     fn write(&mut self, act: Act, number: usize, draw: &mut Draw) -> Outcome<()> {
         let path = self.path(number);
         let Some(transcript) = self.files.get_mut(number) else { return Ok(()) };
+        if number + 1 == FILES {
+            let len = file(&transcript.records).len();
+            let more = 1 + draw.place(5);
+            transcript.records.extend(plain(draw, len, more));
+            return Ok(std::fs::write(path, file(&transcript.records))?);
+        }
         if transcript.records.is_empty() || matches!(act, Act::Rotate { .. }) {
             *transcript = Transcript { session: format!("s-{}", draw.marker()), records: Vec::new() };
         }
@@ -122,10 +128,15 @@ impl World {
             self.write(Act::Grow { file: number }, number, draw)?;
         }
         let imported = block_on(self.engine(tenant)?.import(&self.path(number), None, &mut |_, _| {}))?;
-        let (Some(transcript), Some(model)) = (self.files.get(number), self.tenants.get_mut(tenant)) else {
+        let (Some(transcript), Some(model)) = (self.files.get_mut(number), self.tenants.get_mut(tenant))
+        else {
             return Ok(());
         };
-        // A file of titles alone names its session all the same.
+        if number + 1 == FILES {
+            // Its records name no session.
+            let named = imported.sessions.first().ok_or("the import names no session")?;
+            transcript.session = named.to_string();
+        }
         model.import(&transcript.session, &transcript.records);
         let bytes = file(&transcript.records);
         if imported.appended > 0 && model.seen.get(&number) == Some(&bytes) {
@@ -227,7 +238,7 @@ impl World {
     pub(super) fn whole(&self) -> Outcome<()> {
         for (tenant, (model, erased)) in self.tenants.iter().zip(&self.erased).enumerate() {
             let engine = self.engine(tenant)?;
-            let mut there: BTreeMap<String, String> = BTreeMap::new();
+            let mut there: BTreeSet<(String, String)> = BTreeSet::new();
             for info in block_on(engine.streams("", u64::from(u32::MAX)))? {
                 let mut out = Vec::new();
                 block_on(engine.session(info.id).export(Seq(1), LAST, &mut out))?;
@@ -239,12 +250,13 @@ impl World {
                     let event: Value = serde_json::from_str(line)?;
                     let said = event.pointer("/message/parts/0/text").and_then(Value::as_str);
                     if let (Some(id), Some(said)) = (event.get("id").and_then(Value::as_str), said) {
-                        there.insert(id.to_owned(), said.to_owned());
+                        there.insert((id.to_owned(), said.to_owned()));
                     }
                 }
             }
-            for (id, record) in model.events(erased) {
-                if there.get(id) != Some(&record.text) {
+            for record in model.events(erased) {
+                let id = record.id.clone().unwrap_or_default();
+                if !there.contains(&(id.clone(), record.text.clone())) {
                     return Err(format!("tenant {tenant}: lost: event {id}, {}", record.marker).into());
                 }
             }
