@@ -5,9 +5,7 @@ use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::index::{Header, verify};
 use crate::store::sqlite::{OPEN_TO_OTHERS, UNSCRUBBED, place};
-use crate::store::{
-    Answer, BodyCount, Query, SourceInfo, StoreError, StoredEvent, StreamInfo, Write, codec,
-};
+use crate::store::{Answer, BodyCount, Query, SourceInfo, StoreError, StoredEvent, StreamInfo, Write, codec};
 use crate::tokens::Counted;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
@@ -82,11 +80,7 @@ impl Engine {
         self.examine(&self.every_tenant().await?, progress).await
     }
 
-    async fn examine(
-        &self,
-        whose: &[Self],
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Diagnosis, Error> {
+    async fn examine(&self, whose: &[Self], progress: &mut dyn FnMut(Progress)) -> Result<Diagnosis, Error> {
         let mut diagnosis = Diagnosis::default();
         if let Some(file) = &self.file {
             diagnosis.path = Some(file.path().to_owned());
@@ -163,9 +157,12 @@ impl Engine {
                     Ok(()) | Err(StoreError::Unscrubbed(_)) => {}
                     Err(error) => return Err(error.into()),
                 },
-                _ => stale.extend(diagnosis.tenants.iter().filter(|tenant| {
-                    problem.tenant.as_ref().is_none_or(|whose| whose == *tenant)
-                })),
+                _ => stale.extend(
+                    diagnosis
+                        .tenants
+                        .iter()
+                        .filter(|tenant| problem.tenant.as_ref().is_none_or(|whose| whose == *tenant)),
+                ),
             }
         }
         for engine in self.every_tenant().await? {

@@ -131,7 +131,8 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::OverBudget(_) | Self::Store(
+            Self::OverBudget(_)
+            | Self::Store(
                 StoreError::Conflict { .. } | StoreError::StreamExists(_) | StoreError::Exists(_),
             ) => ErrorKind::Refused,
             Self::Id(_)
@@ -195,14 +196,18 @@ fn store_hint(error: &StoreError) -> Option<&'static str> {
         StoreError::Foreign(_) => {
             "give the path of a Wunderblock database with --db, or a path that does not exist yet"
         }
-        StoreError::Replaced => "what was acknowledged before is in the ledger that the restore kept beside it",
+        StoreError::Replaced => {
+            "what was acknowledged before is in the ledger that the restore kept beside it"
+        }
         StoreError::Unscrubbed(_) => {
             "end the other program: the next command that writes finishes it, or `wunderblock doctor --repair`"
         }
         StoreError::Unrestored { .. } => {
             "`wunderblock restore FILE` with the highest number in its name brings back the ledger that was there last"
         }
-        StoreError::Exists(_) => "give a path where nothing is; `restore --replace` keeps the ledger that is there beside it",
+        StoreError::Exists(_) => {
+            "give a path where nothing is; `restore --replace` keeps the ledger that is there beside it"
+        }
         StoreError::Missing(_) => "`wunderblock import PATH` creates it; --db names another one",
         _ => return None,
     })

@@ -236,7 +236,12 @@ impl Engine {
         for info in self.revisions().await? {
             let (source, revision) = (info.handle, info.revision.no);
             let ranges = info.revision.erased.into_iter();
-            spans.extend(ranges.map(|(offset, end)| SourceSpan { source, revision, offset, len: end - offset }));
+            spans.extend(ranges.map(|(offset, end)| SourceSpan {
+                source,
+                revision,
+                offset,
+                len: end - offset,
+            }));
         }
         Ok(Coordinates { key: self.tenant.key, erasures, spans })
     }
@@ -282,7 +287,9 @@ async fn carry_erasures(old: &Erasures, new: &Path, config: &Config) -> Result<u
     let engine = Engine::with(Sqlite::open(new, Access::Write)?, false, config.clone()).await?;
     let mut again = 0;
     for engine in engine.every_tenant().await? {
-        if let Some(old) = old.coordinates.get(&engine.config.tenant).filter(|old| old.key == engine.tenant.key) {
+        if let Some(old) =
+            old.coordinates.get(&engine.config.tenant).filter(|old| old.key == engine.tenant.key)
+        {
             engine.forget_again(old).await?;
         }
         let Some(ranges) = old.ranges.get(&engine.config.tenant) else { continue };

@@ -27,10 +27,11 @@ impl Draw {
         usize::try_from(self.below(len as u64)).unwrap_or_default()
     }
 
-    /// A time after which a program is killed: two of three within its first 30 ms, where ledgers are made and opened.
-    pub(super) fn delay(&mut self) -> Duration {
-        let limit = if self.below(3) < 2 { 30_000 } else { 150_000 };
-        Duration::from_micros(self.below(limit))
+    /// A time after which a program is killed that takes so long: every other time within its first 30 ms, where
+    /// ledgers are made and opened.
+    pub(super) fn delay(&mut self, whole: Duration) -> Duration {
+        let limit = if self.below(2) == 0 { Duration::from_millis(30).min(whole) } else { whole };
+        Duration::from_micros(self.below(u64::try_from(limit.as_micros()).unwrap_or(u64::MAX)))
     }
 
     /// Lower-case letters that stand nowhere else.

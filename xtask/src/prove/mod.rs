@@ -98,17 +98,30 @@ impl Options {
 pub(crate) fn run(arguments: &[String]) -> Outcome<String> {
     let options = Options::parse(arguments).ok_or("wrong arguments; `--help` lists them")?;
     let folder = tempfile::tempdir()?;
+    // No power fails in the interleavings, so their ledgers need no disk where memory can have files.
+    let memory = tempfile::tempdir_in("/dev/shm").ok();
     let mut failed = 0;
     println(&format!("seed {}", options.seed));
-    for what in ["model", "importers", "kill"] {
+    for what in ["model", "importers", "kill", "calls"] {
         if options.only.as_deref().is_some_and(|only| only != what) {
             continue;
         }
         let begun = Instant::now();
         let report = match what {
-            "model" => model::run(options.of(10_000.0), options.seed, folder.path())?,
+            "model" => {
+                model::run(options.of(10_000.0), options.seed, memory.as_ref().unwrap_or(&folder).path())?
+            }
             "importers" => {
                 importers::run(options.of(500.0), options.seed, &binary(&options)?, folder.path())?
+            }
+            "calls" if Command::new("strace").arg("-V").output().is_err() => {
+                println("kills at system calls: left out, there is no strace");
+                continue;
+            }
+            "calls" => {
+                // Every write, or a part of them.
+                let step = 1_000 / options.of(1_000.0).clamp(1, 1_000);
+                kill::at_calls(step, options.seed, &binary(&options)?, folder.path())?
             }
             _ => kill::run(options.of(1_000.0), options.seed, &binary(&options)?, folder.path())?,
         };

@@ -45,7 +45,8 @@ async fn checked(global: &Global, settings: &Settings, wanted: &Doctor) -> Resul
         if found > 0 {
             let bar = bar(global, "repairing", "{msg} [{bar:32}] {pos}/{len} events {eta}");
             let wait = Waiting::begin(global, &engine);
-            let done = engine.repair(&diagnosis, &mut |Progress { done, total }| update(&bar, done, total)).await;
+            let done =
+                engine.repair(&diagnosis, &mut |Progress { done, total }| update(&bar, done, total)).await;
             drop(wait);
             bar.finish_and_clear();
             done?;

@@ -71,7 +71,13 @@ fn names(sessions: &[StreamId]) -> Vec<&str> {
 fn left(global: &Global, sessions: &[StreamId], whose: &str, flag: &str) {
     if !sessions.is_empty() {
         let names = clean(&names(sessions).join(", "));
-        say(global, &format!("left: {} {whose}: {names}; {flag} erases them, too", plural(sessions.len() as u64, "session", "sessions")));
+        say(
+            global,
+            &format!(
+                "left: {} {whose}: {names}; {flag} erases them, too",
+                plural(sessions.len() as u64, "session", "sessions")
+            ),
+        );
     }
 }
 

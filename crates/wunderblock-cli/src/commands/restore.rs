@@ -14,14 +14,12 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Restore) 
     let done = Engine::restore(&wanted.from, &settings.db, wanted.replace, settings.config()).await?;
     let kept = done.kept.as_ref().map(|path| path.to_string_lossy().into_owned());
     if global.json {
-        print_json(
-            &json!({
-                "path": settings.db.to_string_lossy(),
-                "kept": kept,
-                "erased_again": done.erased_again,
-                "erasures_unread": done.erasures_unread,
-            }),
-        )?;
+        print_json(&json!({
+            "path": settings.db.to_string_lossy(),
+            "kept": kept,
+            "erased_again": done.erased_again,
+            "erasures_unread": done.erasures_unread,
+        }))?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut out = format!("restored {}\n", clean(&settings.db.to_string_lossy()));

@@ -101,7 +101,12 @@ async fn table(engine: &Engine, streams: &[StreamInfo], all: bool) -> Result<Str
         if all {
             for (number, source) in engine.session(info.id.clone()).sources().await?.iter().enumerate() {
                 let (revision, key) = (&source.revision, clean(&source.key));
-                let line = format!("source {}: {key}, {}, {}", number + 1, size(Bytes(revision.len)), revision.handle);
+                let line = format!(
+                    "source {}: {key}, {}, {}",
+                    number + 1,
+                    size(Bytes(revision.len)),
+                    revision.handle
+                );
                 out.push_str(&format!("{}{}\n", " ".repeat(BEFORE), paint.dim(&line)));
             }
         }

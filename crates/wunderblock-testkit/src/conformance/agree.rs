@@ -1,135 +1,22 @@
 //! Two stores are told the same and asked the same.
 
 use super::scene::{body, handle, stream_id};
+use super::sources::{after, owner, packed};
+use super::step::Step;
 use futures_executor::block_on;
-use wunderblock::store::codec::pack;
+use wunderblock::store::codec::record_key;
 use wunderblock::store::{
-    Answer, BodyCount, Mark, Marked, Opening, Order, PackedEvent, PackedSegment, Query, Reach, SourceBy,
-    SourceNo, SourceSpan, Storage, StoreError, StreamInfo, TenantNo, Write, Written,
+    Answer, Begin, BodyCount, Erasure, Facets, Mark, Marked, Opening, Order, PackedEvent, PackedSegment,
+    Query, Reach, SourceBy, SourceInfo, SourceNo, SourceSpan, Storage, StoreError, StreamFilter, StreamInfo,
+    TenantNo, Write, Written,
 };
-use wunderblock_core::id::EventId;
+use wunderblock_core::id::{EventId, Scope};
+use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// How many streams, and how many sources, a script knows of.
 const STREAMS: u8 = 5;
 const KINDS: [&str; 2] = ["usage.measured", "view.trimmed"];
-
-/// One step of a script, in numbers small enough to hit each other.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Opens a stream, as a fork if `of` is another one.
-    Open {
-        /// Which.
-        stream: u8,
-        /// Forked from.
-        of: u8,
-        /// After which position.
-        at: u8,
-    },
-    /// Appends events in one write.
-    Append {
-        /// To which stream.
-        stream: u8,
-        /// For each event: its id, and a number its content follows from.
-        events: Vec<(u8, u8)>,
-        /// Where the head should be.
-        expect: Option<u8>,
-    },
-    /// Counts the next events of a stream.
-    Tally {
-        /// Which.
-        stream: u8,
-        /// The first position counted; sometimes not the next.
-        from: u8,
-        /// How many.
-        count: u8,
-    },
-    /// Stores what was counted of a body.
-    Count {
-        /// Which.
-        body: u8,
-        /// With the second tokenizer's count.
-        both: bool,
-    },
-    /// Stores a segment that covers a stream up to its head, in place of the newest one or beside it.
-    Segment {
-        /// Which stream.
-        stream: u8,
-        /// In place of the newest.
-        replace: bool,
-    },
-    /// Stores a new revision of a source.
-    Import {
-        /// Which source.
-        source: u8,
-        /// How many bytes are those of the revision before, at most.
-        shared: u8,
-        /// The lengths of the new chunks.
-        chunks: Vec<u8>,
-        /// Whether it is ended.
-        end: bool,
-    },
-    /// Erases events, and bytes of a source.
-    Erase {
-        /// Which stream.
-        stream: u8,
-        /// Which positions.
-        seqs: Vec<u8>,
-        /// Which source (and, from its higher bits, which revision), from where, how many bytes.
-        span: Option<(u8, u8, u8)>,
-    },
-    /// Claims work, or holds on to it.
-    Claim {
-        /// Which.
-        key: u8,
-        /// Who.
-        holder: u8,
-        /// What the time is, and when the claim ends.
-        times: (u8, u8),
-    },
-    /// Gives work back.
-    Release {
-        /// Which.
-        key: u8,
-        /// Who.
-        holder: u8,
-    },
-    /// Drops what is derived.
-    Drop,
-    /// Does several steps in one commit.
-    Together(Vec<Step>),
-}
-
-impl Step {
-    /// Reads a step out of any number, so that whatever makes numbers makes scripts.
-    #[must_use]
-    pub fn from_word(word: u64) -> Self {
-        let [what, a, b, c, d, e, f, g] = word.to_le_bytes();
-        match what % 22 {
-            0..=3 => Self::Open { stream: a, of: b, at: c % 12 },
-            4..=9 => Self::Append {
-                stream: a,
-                events: [(b, c), (d, e), (f, g)].into_iter().take(1 + usize::from(what / 20 % 3)).collect(),
-                expect: (what > 230).then_some(g % 8),
-            },
-            10 | 11 => Self::Tally { stream: a, from: b % 16, count: c % 8 },
-            12 => Self::Count { body: a, both: b % 2 == 0 },
-            13 => Self::Segment { stream: a, replace: b % 3 == 0 },
-            14 | 15 => {
-                Self::Import { source: a, shared: b % 48, chunks: vec![c % 32, d % 32], end: e % 4 != 0 }
-            }
-            16 => Self::Erase { stream: a, seqs: vec![b % 12, c % 12], span: Some((d, e % 64, f % 32)) },
-            17 => Self::Erase { stream: a, seqs: vec![b % 12], span: None },
-            18 if a % 4 == 0 => Self::Drop,
-            19 => Self::Claim { key: a, holder: b, times: (c, d) },
-            20 => Self::Release { key: a, holder: b },
-            _ => Self::Together(vec![
-                Self::Append { stream: a, events: vec![(b, c)], expect: None },
-                Self::Append { stream: d, events: vec![(e, f)], expect: Some(g % 8) },
-            ]),
-        }
-    }
-}
 
 /// Tells both stores a script, and compares after each step what they answered and what they hold.
 ///
@@ -206,7 +93,20 @@ fn event(id: u8, content: u8) -> PackedEvent {
         salt: [id; 16],
         blobs: (0..content % 3).map(|which| body(&body_name(content.wrapping_add(which)))).collect(),
         text: Bytes(text.len() as u64),
+        checksum: i64::from(content),
+        facets: Facets { role: (content % 6 > 1).then_some(Role::Assistant), ..Facets::default() },
+        records: (0..content % 3)
+            .map(|which| record_key(&record_name(content.wrapping_add(which))))
+            .collect(),
     }
+}
+
+fn record_name(number: u8) -> String {
+    format!("record {}", number % 6)
+}
+
+fn session_name(number: u8) -> String {
+    format!("session {}", number % 2)
 }
 
 fn body_name(number: u8) -> String {
@@ -261,23 +161,20 @@ impl Told<'_> {
                 vec![Write::Counts { tenant, counts: vec![(handle(&body_name(*body)), count)] }]
             }
             Step::Segment { stream, replace } => self.segment(tenant, *stream, *replace),
-            Step::Import { source, shared, chunks, end } => {
-                self.import(tenant, *source, u64::from(*shared), (chunks, *end))
+            Step::Import { .. }
+            | Step::Take { .. }
+            | Step::Extend { .. }
+            | Step::Whole { .. }
+            | Step::Disown { .. }
+            | Step::Link { .. } => self.of_source(tenant, step),
+            Step::Records { stream, records } => {
+                let place = |(id, seq): &(u8, u8)| (record_key(&record_name(*id)), Seq(u64::from(*seq)));
+                let records = records.iter().map(place).collect();
+                vec![Write::Records { tenant, stream: stream_id(&stream_name(*stream)), records }]
             }
-            Step::Erase { stream, seqs, span } => vec![Write::Erase {
-                tenant,
-                stream: stream_id(&stream_name(*stream)),
-                seqs: seqs.iter().map(|seq| Seq(u64::from(*seq))).collect(),
-                spans: span
-                    .iter()
-                    .map(|(source, from, len)| SourceSpan {
-                        source: handle(&source_name(*source)),
-                        revision: u32::from(*source / 8 % 4),
-                        offset: u64::from(*from),
-                        len: u64::from(*len),
-                    })
-                    .collect(),
-            }],
+            Step::Erase { stream, seqs, span, erasure } => {
+                vec![erase(tenant, *stream, seqs, (*span, *erasure))]
+            }
             Step::Claim { key, holder, times: (now, until) } => vec![Write::Claim {
                 tenant,
                 key: work_name(*key),
@@ -309,36 +206,65 @@ impl Told<'_> {
         vec![Write::Segment { tenant, segment, replaces, indexed }]
     }
 
-    /// A revision whose numbers are whatever the script says, in the order an importer keeps.
-    fn import(&self, tenant: TenantNo, source: u8, shared: u64, (lens, end): (&[u8], bool)) -> Vec<Write> {
-        let key = source_name(source);
-        let by = SourceBy::Key(key.clone());
-        let known = match self.ask(vec![Query::Source { tenant, by }]).pop() {
-            Some(Answer::Source(info)) => info,
+    fn source(&self, tenant: TenantNo, number: u8) -> Option<SourceInfo> {
+        let query = Query::Source { tenant, by: SourceBy::Key(source_name(number)), revision: None };
+        match self.ask(vec![query]).pop() {
+            Some(Answer::Source(info)) => info.map(|info| *info),
             _ => None,
-        };
-        let shared = known.as_ref().map_or(0, |info| shared.min(info.len));
-        let begin = Write::Source {
-            tenant,
-            handle: handle(&key),
-            key,
-            format: "jsonl".to_owned(),
-            shared,
-            at: Millis(0),
-        };
-        // A first revision begins before its number is known; its chunks come with a later step.
-        let Some(no) = known.map(|info| info.no) else { return vec![begin] };
-        let mut writes = vec![begin];
-        let mut offset = shared;
-        for len in lens.iter().copied().filter(|len| *len > 0) {
-            let data = pack(&vec![b'a' + len % 26; usize::from(len)]);
-            writes.push(Write::Chunk { source: no, offset, len: u64::from(len), data });
-            offset += u64::from(len);
         }
-        if end {
-            writes.push(Write::SourceEnd { source: no, len: offset, hash: *blake3::hash(lens).as_bytes() });
+    }
+
+    /// Writes to a source that follow from what is there. What needs a source's number comes to nothing before it is taken
+    /// for the first time.
+    fn of_source(&self, tenant: TenantNo, step: &Step) -> Vec<Write> {
+        let (Step::Import { source: number, .. }
+        | Step::Take { source: number, .. }
+        | Step::Extend { source: number, .. }
+        | Step::Whole { source: number, .. }
+        | Step::Disown { source: number, .. }
+        | Step::Link { source: number, .. }) = step
+        else {
+            return Vec::new();
+        };
+        let known = self.source(tenant, *number);
+        let (newest, len) = known.as_ref().map_or((0, 0), |info| (info.revision.no, info.revision.len));
+        let token = |number: &u8| worker_name(*number);
+        let place = |info: SourceInfo| (info.no, info.revision.no);
+        match step {
+            Step::Take { owner, grow, off, now, dead, .. } => {
+                let begin = begin(*number, *grow, (newest + u32::from(*off), len));
+                vec![take(tenant, *number, begin, (*owner, *now, *dead))]
+            }
+            Step::Import { owner, grow, chunks, end, .. } => {
+                let mut writes =
+                    vec![take(tenant, *number, begin(*number, *grow, (newest, len)), (*owner, 9, false))];
+                let (revision, from) = if *grow { (newest, len) } else { (newest + 1, 0) };
+                let Some(source) = known.map(|info| info.no) else { return writes };
+                writes.push(extend((source, revision), *owner, from, (chunks, None)));
+                if *end {
+                    writes.push(whole((source, revision), *owner, None));
+                }
+                writes
+            }
+            Step::Extend { owner, off, chunks, erased, .. } => {
+                let from = len + u64::from(*off);
+                let write = |place| extend(place, *owner, from, (chunks, *erased));
+                known.map(place).map(write).into_iter().collect()
+            }
+            Step::Whole { owner, leaf, .. } => {
+                known.map(place).map(|place| whole(place, *owner, *leaf)).into_iter().collect()
+            }
+            Step::Disown { owner, .. } => {
+                let write = |(source, revision)| Write::Disown { source, revision, token: token(owner) };
+                known.map(place).map(write).into_iter().collect()
+            }
+            Step::Link { stream, revision, .. } => {
+                let (stream, revision) = (stream_id(&stream_name(*stream)), u32::from(*revision));
+                let write = |info: SourceInfo| Write::Link { tenant, stream, source: info.no, revision };
+                known.map(write).into_iter().collect()
+            }
+            _ => Vec::new(),
         }
-        writes
     }
 
     fn compare(&self, step: &Step) {
@@ -365,16 +291,86 @@ impl Told<'_> {
             let mut queries = vec![Query::Blocks { tenant, wanted }];
             queries.extend(segments.iter().map(|segment| Query::SegmentBlocks { tenant, segment: *segment }));
             queries.extend((1..=4).map(SourceNo).flat_map(|source| {
-                [(0, 200, 99), (7, 21, 99), (0, 200, 1)].map(|(from, to, limit)| Query::Chunks {
-                    source,
-                    from,
-                    to,
-                    limit,
+                (1..=4).flat_map(move |revision| {
+                    [(0, 200, 99), (7, 21, 99), (0, 200, 1)].map(|(from, to, limit)| Query::Chunks {
+                        source,
+                        revision,
+                        from,
+                        to,
+                        limit,
+                    })
                 })
             }));
             let answers = self.ask(queries);
             assert!(!answers.is_empty(), "after {step:?}");
         }
+    }
+}
+
+fn begin(number: u8, grow: bool, (newest, len): (u32, u64)) -> Begin {
+    if grow { Begin::Grow { revision: newest, len } } else { after(&source_name(number), newest) }
+}
+
+fn take(tenant: TenantNo, number: u8, begin: Begin, (token, now, dead): (u8, u8, bool)) -> Write {
+    Write::Source {
+        tenant,
+        handle: handle(&source_name(number)),
+        key: source_name(number),
+        format: "jsonl".to_owned(),
+        begin,
+        owner: owner(&worker_name(token), i64::from(now) + 90),
+        now: Millis(i64::from(now)),
+        takes_over: dead,
+    }
+}
+
+fn extend(
+    (source, revision): (SourceNo, u32),
+    token: u8,
+    from: u64,
+    (lens, erased): (&[u8], Option<u8>),
+) -> Write {
+    let text = |len: &u8| char::from(b'a' + len % 26).to_string().repeat(usize::from(*len));
+    let texts: Vec<String> = lens.iter().filter(|len| **len > 0).map(text).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let erased = erased.map(u64::from).map(|at| (at, at + 3)).into_iter().collect();
+    let owner = owner(&worker_name(token), 120);
+    Write::Extend { source, revision, owner, from, chunks: packed(from, &texts), erased }
+}
+
+fn whole((source, revision): (SourceNo, u32), token: u8, leaf: Option<u8>) -> Write {
+    Write::Whole {
+        source,
+        revision,
+        token: worker_name(token),
+        modified: leaf.map(i64::from),
+        reader: Some(vec![token]),
+        leaf: leaf.map(|number| stream_id(&stream_name(number))),
+    }
+}
+
+fn erase(
+    tenant: TenantNo,
+    stream: u8,
+    seqs: &[u8],
+    (bytes, erasure): (Option<(u8, u8, u8)>, Option<(u8, u8)>),
+) -> Write {
+    let span = |(source, from, len): (u8, u8, u8)| SourceSpan {
+        source: handle(&source_name(source)),
+        revision: u32::from(source / 8 % 4),
+        offset: u64::from(from),
+        len: u64::from(len),
+    };
+    let erased = |(session, record): (u8, u8)| Erasure {
+        session: session_name(session),
+        record: (record % 3 > 0).then(|| record_name(record)),
+    };
+    Write::Erase {
+        tenant,
+        stream: stream_id(&stream_name(stream)),
+        seqs: seqs.iter().map(|seq| Seq(u64::from(*seq))).collect(),
+        spans: bytes.into_iter().map(span).collect(),
+        erasures: erasure.into_iter().map(erased).collect(),
     }
 }
 
@@ -390,8 +386,7 @@ fn open(tenant: TenantNo, stream: u8, of: u8, at: u8) -> Write {
         handle: handle(&id),
         stream: stream_id(&id),
         opening,
-        scope: vec![at],
-        source: None,
+        scope: Scope { project: Some(format!("project {}", at % 2)), ..Scope::default() },
         at: Millis(i64::from(at)),
     }
 }
@@ -420,18 +415,34 @@ fn stream_queries(tenant: TenantNo, number: u8) -> Vec<Query> {
         marked(Marked::System, 5, 2),
         Query::Tallies { tenant, stream: stream(), seqs: seqs() },
         Query::Resolve { tenant, handle: handle(&stream_name(number)) },
+        Query::SourcesOf { tenant, stream: stream() },
+        Query::Ids { tenant, stream: stream(), ids: (0..24).map(|id| event(id, 0).id).collect() },
     ];
     queries.extend(KINDS.map(|kind| marked(Marked::Kind(kind), 7, 99)));
     queries
 }
 
 fn tenant_queries(tenant: TenantNo) -> Vec<Query> {
+    let streams = |prefix: &str, project: Option<u8>, limit| {
+        let filter = StreamFilter {
+            prefix: prefix.to_owned(),
+            project: project.map(|number| format!("project {number}")),
+            agent: None,
+            since: project.map(|_| Millis(20)),
+        };
+        Query::Streams { tenant, filter, limit }
+    };
     let bodies = || (0..4).map(|number| handle(&body_name(number))).collect::<Vec<_>>();
     let mut queries = vec![
         Query::Tenant { name: "left".to_owned() },
-        Query::Streams { tenant, prefix: "stream".to_owned(), limit: 99 },
-        Query::Streams { tenant, prefix: "stream 1".to_owned(), limit: 99 },
-        Query::Streams { tenant, prefix: String::new(), limit: 2 },
+        Query::Tenants,
+        streams("stream", None, 99),
+        streams("stream 1", None, 99),
+        streams("", None, 2),
+        streams("", Some(1), 99),
+        Query::Sources { tenant },
+        Query::Records { tenant, records: (0..6).map(|number| record_key(&record_name(number))).collect() },
+        Query::Erasures { tenant, sessions: (0..2).map(session_name).collect() },
         Query::Behind { tenant, limit: 99 },
         Query::Blobs { tenant, handles: bodies() },
         Query::Counts { tenant, handles: bodies() },
@@ -441,9 +452,17 @@ fn tenant_queries(tenant: TenantNo) -> Vec<Query> {
     queries.extend(bodies().into_iter().map(|handle| Query::Resolve { tenant, handle }));
     queries.extend(bodies().into_iter().map(|handle| Query::Holders { tenant, handle, limit: 3 }));
     for number in 0..2 {
-        queries.push(Query::Source { tenant, by: SourceBy::Key(source_name(number)) });
-        queries.push(Query::Resolve { tenant, handle: handle(&source_name(number)) });
+        let key = source_name(number);
+        queries.push(Query::Resolve { tenant, handle: handle(&key) });
+        queries.push(Query::Source { tenant, by: SourceBy::Key(key.clone()), revision: None });
+        for revision in 1..=4 {
+            queries.push(Query::Resolve { tenant, handle: handle(&format!("{key} {revision}")) });
+            queries.push(Query::Source { tenant, by: SourceBy::Key(key.clone()), revision: Some(revision) });
+        }
     }
-    queries.extend((1..=4).map(|no| Query::Source { tenant, by: SourceBy::No(SourceNo(no)) }));
+    for source in (1..=4).map(SourceNo) {
+        queries.push(Query::Source { tenant, by: SourceBy::No(source), revision: None });
+        queries.extend([None, Some(1), Some(2)].map(|revision| Query::ReadFrom { tenant, source, revision }));
+    }
     queries
 }

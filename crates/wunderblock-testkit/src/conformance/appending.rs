@@ -6,6 +6,7 @@ use wunderblock::store::codec::{VERSION, commitment};
 use wunderblock::store::{
     Answer, Appended, Mark, Opening, PackedEvent, Query, Storage, StoreError, Write, Written,
 };
+use wunderblock_core::id::Scope;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
 /// A commit of which one write is refused leaves nothing of the others.
@@ -235,7 +236,12 @@ pub fn a_stream_knows_what_it_holds(store: &dyn Storage) {
     assert_eq!(info.text, Bytes(5 + 4 + 4 + 3), "texts of all events count");
     assert_eq!(info.updated_at, Millis(1000), "a clock that goes back does not make a stream older");
     assert_eq!((info.counted, info.indexed), (Seq(0), Seq(0)));
-    assert_eq!((info.id, info.scope, info.source), (stream_id("s"), b"{}".to_vec(), None));
+    assert_eq!((info.id, info.scope, info.source), (stream_id("s"), Scope::default(), None));
+    assert_eq!((empty.said, info.said, info.unfinished), (Seq(0), Seq(4), false), "the newest of the talk");
+    let fork = scene.fork("f", "s", 3);
+    assert_eq!(fork.said, Seq(3), "a fork begins where its parent spoke");
+    scene.append("f", vec![happened("x", "kind", "no talk")]);
+    assert_eq!(scene.info("f").said, Seq(3));
     let child = scene.commit(scene.opening("c", Opening::New { parent: Some(stream_id("not here yet")) }));
     assert!(matches!(child, Written::Stream(info, true) if info.parent == Some(stream_id("not here yet"))));
 }
@@ -263,8 +269,7 @@ pub fn hostile_ids(store: &dyn Storage) {
     for id in ids {
         assert_eq!(texts(&scene.all(id)), [id]);
         assert_eq!(scene.all(id).first().unwrap().id.as_str(), id);
-        let streams =
-            scene.streams_of(Query::Streams { tenant: scene.tenant.no, prefix: id.to_owned(), limit: 100 });
+        let streams = scene.streams_of(scene.beginning(id, 100));
         let expected: Vec<&str> = ids.iter().copied().filter(|other| other.starts_with(id)).rev().collect();
         assert_eq!(streams, expected, "prefix {id}");
     }

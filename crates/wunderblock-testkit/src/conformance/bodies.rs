@@ -2,8 +2,9 @@
 
 use super::scene::{Scene, body, handle, happened, holding, said, seqs, span, stream_id, texts};
 use futures_executor::block_on;
+use wunderblock::store::codec::record_key;
 use wunderblock::store::{
-    Answer, Appended, BodyCount, Mark, Marked, Named, PackedBlob, PackedEvent, PackedSegment, Query,
+    Answer, Appended, BodyCount, Erasure, Mark, Marked, Named, PackedBlob, PackedEvent, PackedSegment, Query,
     SourceBy, Storage, StoreError, Write, Written,
 };
 use wunderblock_core::units::{Seq, Tokens};
@@ -58,18 +59,19 @@ pub fn handles_resolve(store: &dyn Storage) {
     let scene = Scene::new(store);
     scene.open("s");
     scene.append("s", vec![holding("1", &["body"])]);
-    let no = super::sources::import(&scene, "/file", 0, &["bytes"]);
+    let (no, _) = super::sources::import(&scene, "/file", &["bytes"]);
     let named = |scene: &Scene<'_>, text: &str| {
         scene.ask(Query::Resolve { tenant: scene.tenant.no, handle: handle(text) })
     };
     assert_eq!(named(&scene, "body"), Answer::Named(Some(Named::Blob)));
     assert_eq!(named(&scene, "s"), Answer::Named(Some(Named::Stream(stream_id("s")))));
-    assert_eq!(named(&scene, "/file"), Answer::Named(Some(Named::Source(no))));
+    assert_eq!(named(&scene, "/file"), Answer::Named(Some(Named::Source(no, None))));
+    assert_eq!(named(&scene, "/file 1"), Answer::Named(Some(Named::Source(no, Some(1)))));
     assert_eq!(named(&scene, "unknown"), Answer::Named(None));
     scene.erase("s", &[1], Vec::new());
     assert_eq!(named(&scene, "body"), Answer::Named(None));
     let other = Scene::of(store, "other");
-    for text in ["body", "s", "/file"] {
+    for text in ["body", "s", "/file", "/file 1"] {
         assert_eq!(named(&other, text), Answer::Named(None), "{text}");
     }
 }
@@ -114,16 +116,27 @@ fn furnished<'a>(store: &'a dyn Storage, name: &str) -> Scene<'a> {
     let segment = PackedSegment { docs: 1, header: header.clone(), blocks: vec![header] };
     let indexed = scene.reaches(&[("s", 2)]);
     scene.commit(Write::Segment { tenant, segment: Some(segment), replaces: Vec::new(), indexed });
-    super::sources::import(&scene, "/file", 0, &[name]);
+    let (source, revision) = super::sources::import(&scene, "/file", &[name]);
+    scene.commit(Write::Link { tenant, stream: stream_id("s"), source, revision });
+    let erasures = vec![Erasure { session: "gone".to_owned(), record: Some(name.to_owned()) }];
+    scene.commit(Write::Erase {
+        tenant,
+        stream: stream_id("s"),
+        seqs: Vec::new(),
+        spans: Vec::new(),
+        erasures,
+    });
     scene
 }
 
 /// All that can be asked of a tenant by names that mean something in every furnished one, and of one by its numbers.
 fn everything(scene: &Scene<'_>, by_number: &Scene<'_>) -> Vec<Answer> {
     let (tenant, stream) = (scene.tenant.no, || stream_id("s"));
-    let no = |scene: &Scene<'_>, key: &str| match scene
-        .ask(Query::Source { tenant: scene.tenant.no, by: SourceBy::Key(key.to_owned()) })
-    {
+    let no = |scene: &Scene<'_>, key: &str| match scene.ask(Query::Source {
+        tenant: scene.tenant.no,
+        by: SourceBy::Key(key.to_owned()),
+        revision: None,
+    }) {
         Answer::Source(Some(info)) => info.no,
         other => panic!("a source was asked for, and answered was {other:?}"),
     };
@@ -133,15 +146,21 @@ fn everything(scene: &Scene<'_>, by_number: &Scene<'_>) -> Vec<Answer> {
     };
     let queries = vec![
         Query::Stream { tenant, stream: stream() },
-        Query::Streams { tenant, prefix: String::new(), limit: 9 },
+        scene.beginning("", 9),
         Query::Blobs { tenant, handles: vec![handle("body")] },
         Query::Counts { tenant, handles: vec![handle("body")] },
         Query::Resolve { tenant, handle: handle("body") },
         Query::Holders { tenant, handle: handle("body"), limit: 9 },
         Query::Resolve { tenant, handle: handle("s") },
         Query::Resolve { tenant, handle: handle("/file") },
-        Query::Source { tenant, by: SourceBy::Key("/file".to_owned()) },
-        Query::Source { tenant, by: SourceBy::No(no(by_number, "/file")) },
+        Query::Source { tenant, by: SourceBy::Key("/file".to_owned()), revision: None },
+        Query::Source { tenant, by: SourceBy::No(no(by_number, "/file")), revision: Some(1) },
+        Query::Resolve { tenant, handle: handle("/file 1") },
+        Query::Sources { tenant },
+        Query::SourcesOf { tenant, stream: stream() },
+        Query::ReadFrom { tenant, source: no(by_number, "/file"), revision: None },
+        Query::Records { tenant, records: vec![record_key("1")] },
+        Query::Erasures { tenant, sessions: vec!["gone".to_owned()] },
         Query::Behind { tenant, limit: 9 },
         Query::Segments { tenant },
         Query::Blocks { tenant, wanted: vec![(segment, 0)] },
@@ -160,6 +179,7 @@ fn all_of_the_stream(scene: &Scene<'_>) -> Vec<Answer> {
         Query::Marked { tenant, stream: stream(), what: Marked::System, to: Seq(9), limit: 9 },
         Query::Marked { tenant, stream: stream(), what: Marked::Kind("kind"), to: Seq(9), limit: 9 },
         Query::Tallies { tenant, stream: stream(), seqs: vec![Seq(1), Seq(4)] },
+        Query::Ids { tenant, stream: stream(), ids: vec![said("1", "").id] },
     ];
     block_on(scene.store.query(queries)).unwrap()
 }
@@ -180,6 +200,9 @@ pub fn tenants_see_only_their_own(store: &dyn Storage) {
         Answer::Named(found) => found.is_none(),
         Answer::Holders(found) => found.is_empty(),
         Answer::Source(found) => found.is_none(),
+        Answer::Sources(found) => found.is_empty(),
+        Answer::Places(found) => found.iter().all(Vec::is_empty),
+        Answer::Erasures(found) => found.is_empty(),
         Answer::Segments(found) => found.is_empty(),
         Answer::Blocks(found) => found.iter().all(Option::is_none),
         _ => false,
@@ -191,6 +214,12 @@ pub fn tenants_see_only_their_own(store: &dyn Storage) {
     let indexed = one.reaches(&[("s", 4)]);
     let foreign = Write::Segment { tenant, segment: None, replaces: Vec::new(), indexed };
     assert!(two.try_commit(vec![foreign]).is_err(), "a stream's number means nothing to another tenant");
+    let source = match one.ask(Query::Sources { tenant: one.tenant.no }) {
+        Answer::Sources(list) => list.first().unwrap().no,
+        other => panic!("sources were asked for, and answered was {other:?}"),
+    };
+    two.commit(Write::Link { tenant, stream: stream_id("s"), source, revision: 1 });
+    assert_ne!(two.info("s").source, Some((source, 1)), "nor does a source's");
     two.erase("s", &[1, 2, 3, 4], vec![span("/file", 1, 0, 99)]);
     two.commit(Write::Counts { tenant, counts: vec![(handle("body"), BodyCount::default())] });
     two.commit(Write::DropDerived { tenant });
@@ -230,7 +259,8 @@ pub fn erasing_leaves_the_place(store: &dyn Storage) {
     assert_eq!((scene.info("s"), scene.tallies("s", &[1, 2, 3, 4])), (before.0, before.1));
     for (now, then) in scene.all("s").iter().zip(&before.2).take(3) {
         assert_eq!((now.seq, &now.id, now.at, &now.kind), (then.seq, &then.id, then.at, &then.kind));
-        assert_eq!((&now.payload, now.proof), (&None, None));
+        assert!(then.checksum.is_some());
+        assert_eq!((&now.payload, now.proof, now.checksum), (&None, None, None));
     }
     assert_eq!(scene.blobs(&["input"]), [None]);
     assert_eq!(
@@ -241,8 +271,8 @@ pub fn erasing_leaves_the_place(store: &dyn Storage) {
     assert_eq!(texts(&scene.events_of(marked(Marked::System))), ["-"]);
     assert_eq!(texts(&scene.events_of(marked(Marked::Kind("kind")))), ["-"]);
     assert_eq!(scene.erase("f", &[1, 2], Vec::new()), (0, 0, 0), "there is nothing left to erase");
-    let nowhere =
-        Write::Erase { tenant, stream: stream_id("nowhere"), seqs: vec![Seq(1)], spans: Vec::new() };
+    let (seqs, spans, erasures) = (vec![Seq(1)], Vec::new(), Vec::new());
+    let nowhere = Write::Erase { tenant, stream: stream_id("nowhere"), seqs, spans, erasures };
     assert_eq!(scene.try_commit(vec![nowhere]), Err(StoreError::NoStream(stream_id("nowhere"))));
 }
 

@@ -16,21 +16,27 @@ mod appending;
 mod bodies;
 mod derived;
 mod leases;
+mod owners;
 mod reading;
+mod records;
 mod scene;
 mod sources;
+mod step;
 
-pub use agree::{Step, agree};
+pub use agree::agree;
 pub use appending::*;
 pub use bodies::*;
 pub use derived::*;
 pub use leases::*;
+pub use owners::*;
 pub use reading::*;
+pub use records::*;
 pub use sources::{
-    a_repeated_chunk_counts_once, a_source_is_imported, an_unfinished_revision_is_begun_anew,
-    bytes_are_erased, bytes_are_erased_as_a_revision_has_them, chunks_by_range,
-    sources_grow_and_are_rewritten,
+    a_source_is_imported, bytes_are_erased, bytes_are_erased_as_a_revision_has_them, chunks_by_range,
+    erased_ranges_are_listed, handles_of_revisions_resolve, revisions_keep_their_bytes,
+    streams_are_linked_to_revisions, the_newest_of_each_source,
 };
+pub use step::Step;
 
 use wunderblock::store::Storage;
 
@@ -64,6 +70,8 @@ cases! {
     events_at_positions,
     marked_events,
     streams_by_prefix,
+    streams_by_scope,
+    tenants_are_listed,
     counts_of_bodies,
     counts_come_with_events,
     tallies_add_up,
@@ -87,11 +95,24 @@ cases! {
     erased_ids_stay_taken,
     a_source_is_imported,
     chunks_by_range,
-    sources_grow_and_are_rewritten,
-    an_unfinished_revision_is_begun_anew,
-    a_repeated_chunk_counts_once,
+    revisions_keep_their_bytes,
+    handles_of_revisions_resolve,
+    the_newest_of_each_source,
+    streams_are_linked_to_revisions,
     bytes_are_erased,
     bytes_are_erased_as_a_revision_has_them,
+    erased_ranges_are_listed,
+    a_source_has_one_owner,
+    a_disowned_writer_is_refused,
+    an_owner_gives_back,
+    growing_goes_on_where_it_ended,
+    chunks_have_no_gaps,
+    unfinished_imports_show,
+    records_are_found,
+    records_count_through_forks,
+    ids_are_known,
+    erasures_are_listed,
+    checksums_come_back,
 }
 
 /// Tries every case on a store of its own.

@@ -2,9 +2,10 @@
 
 use super::scene::{Scene, happened, said, seqs, stream_id, texts};
 use wunderblock::store::{
-    Answer, Appended, Mark, Marked, Order, PackedEvent, Query, Storage, StoreError, StreamNo, Stretch,
-    TenantNo, Write,
+    Answer, Appended, Mark, Marked, Opening, Order, PackedEvent, Query, Storage, StoreError, StreamFilter,
+    StreamNo, Stretch, TenantNo, Write,
 };
+use wunderblock_core::id::Scope;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// Three streams: `a` with 1 to 6, `b` from 4 with 5 to 7, `c` from `b`'s 6 with 7 and 8.
@@ -199,9 +200,7 @@ pub fn streams_by_prefix(store: &dyn Storage) {
         scene.open(id);
         scene.append(id, vec![PackedEvent { at: Millis(1000 + at), ..said("1", id) }]);
     }
-    let list = |prefix: &str, limit| {
-        scene.streams_of(Query::Streams { tenant: scene.tenant.no, prefix: prefix.to_owned(), limit })
-    };
+    let list = |prefix: &str, limit| scene.streams_of(scene.beginning(prefix, limit));
     assert_eq!(list("", 99), ["b", "AB3", "ab4", "ab1", "ac", "ab2"]);
     assert_eq!(list("ab", 99), ["ab4", "ab1", "ab2"]);
     assert_eq!(list("a", 2), ["ab4", "ab1"]);
@@ -215,4 +214,58 @@ pub fn streams_by_prefix(store: &dyn Storage) {
     assert_eq!(by_no(scene.tenant.no, asked), ["b", "AB3", "b"]);
     assert_eq!(by_no(scene.tenant.no, Vec::new()), [""; 0]);
     assert_eq!(by_no(TenantNo(scene.tenant.no.0 + 1), vec![no("b")]), [""; 0]);
+}
+
+/// Streams are listed by whose they are and by when something last happened in them.
+pub fn streams_by_scope(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    let open = |id: &str, project: &str, agent: Option<&str>, at: i64| {
+        let scope = Scope {
+            user: Some("u".into()),
+            project: Some(project.into()),
+            agent: agent.map(Into::into),
+            session: Some(id.into()),
+            run: Some("r".into()),
+        };
+        match scene.opening(id, Opening::New { parent: None }) {
+            Write::Open { tenant, stream, handle, opening, .. } => {
+                let at = Millis(at);
+                scene.commit(Write::Open { tenant, stream, handle, opening, scope: scope.clone(), at });
+            }
+            other => panic!("{other:?} opens nothing"),
+        }
+        assert_eq!(scene.info(id).scope, scope);
+    };
+    open("a1", "one", Some("codex"), 10);
+    open("a2", "one", Some("claude"), 20);
+    open("a3", "two", Some("codex"), 30);
+    open("b1", "one", None, 40);
+    let list = |prefix: &str, project: Option<&str>, agent: Option<&str>, since: Option<i64>| {
+        let filter = StreamFilter {
+            prefix: prefix.to_owned(),
+            project: project.map(Into::into),
+            agent: agent.map(Into::into),
+            since: since.map(Millis),
+        };
+        scene.streams_of(Query::Streams { tenant: scene.tenant.no, filter, limit: 9 })
+    };
+    assert_eq!(list("", None, None, None), ["b1", "a3", "a2", "a1"]);
+    assert_eq!(list("", Some("one"), None, None), ["b1", "a2", "a1"]);
+    assert_eq!(list("", None, Some("codex"), None), ["a3", "a1"]);
+    assert_eq!(list("a", Some("one"), Some("codex"), None), ["a1"]);
+    assert_eq!(list("b", Some("one"), Some("codex"), None), [""; 0]);
+    assert_eq!(list("", Some("on"), None, None), [""; 0], "a project is named in full");
+    assert_eq!(list("", None, None, Some(30)), ["b1", "a3"], "the time itself belongs to it");
+    scene.tell("a1", &["later"]);
+    assert_eq!(list("", None, None, Some(31)), ["a1", "b1"], "what counts is the newest event");
+}
+
+/// Tenants are listed in the order in which they came.
+pub fn tenants_are_listed(store: &dyn Storage) {
+    let scene = Scene::of(store, "second name, first");
+    for name in ["b", "a", "b"] {
+        Scene::of(store, name);
+    }
+    let names = ["second name, first", "b", "a"].map(str::to_owned).to_vec();
+    assert_eq!(scene.ask(Query::Tenants), Answer::Tenants(names));
 }

@@ -1,12 +1,13 @@
 //! The words the cases are told in: a tenant with streams, events, bodies.
 
 use futures_executor::block_on;
-use wunderblock::store::codec::pack;
+use wunderblock::store::codec::{checksum, pack, record_key};
 use wunderblock::store::{
-    Answer, Appended, Mark, Marked, Opening, Order, PackedBlob, PackedEvent, Query, Reach, SourceSpan,
-    Storage, StoreError, StoredEvent, StreamInfo, TallyRow, Tenant, Write, Written,
+    Answer, Appended, Facets, Mark, Marked, Opening, Order, PackedBlob, PackedEvent, Query, Reach,
+    SourceSpan, Storage, StoreError, StoredEvent, StreamFilter, StreamInfo, TallyRow, Tenant, Write, Written,
 };
-use wunderblock_core::id::{EventId, Handle, StreamId};
+use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
+use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
 /// A stream's id. Panics on a text that cannot be one.
@@ -14,7 +15,7 @@ pub(super) fn stream_id(text: &str) -> StreamId {
     StreamId::new(text).unwrap()
 }
 
-/// A plain message of this text at time 1000.
+/// A plain message of this text at time 1000, from a record with the same id.
 pub(super) fn said(id: &str, text: &str) -> PackedEvent {
     let digest = *blake3::hash(id.as_bytes()).as_bytes();
     PackedEvent {
@@ -28,12 +29,15 @@ pub(super) fn said(id: &str, text: &str) -> PackedEvent {
         salt: std::array::from_fn(|place| digest[place]),
         blobs: Vec::new(),
         text: Bytes(text.len() as u64),
+        checksum: checksum(&[text.as_bytes()]),
+        facets: Facets { role: Some(Role::Assistant), tool: Some("Read".into()), path: Some("/f".into()) },
+        records: vec![record_key(id)],
     }
 }
 
 /// Something that happened, other than a message.
 pub(super) fn happened(id: &str, kind: &'static str, text: &str) -> PackedEvent {
-    PackedEvent { kind, mark: Mark::Control, ..said(id, text) }
+    PackedEvent { kind, mark: Mark::Control, facets: Facets::default(), ..said(id, text) }
 }
 
 /// A message that holds bodies.
@@ -96,8 +100,7 @@ impl<'a> Scene<'a> {
             stream: stream_id(id),
             handle: handle(id),
             opening,
-            scope: b"{}".to_vec(),
-            source: None,
+            scope: Scope::default(),
             at: Millis(500),
         }
     }
@@ -226,7 +229,8 @@ impl<'a> Scene<'a> {
 
     pub(super) fn erase(&self, id: &str, seqs: &[u64], spans: Vec<SourceSpan>) -> (u64, u64, u64) {
         let seqs = seqs.iter().copied().map(Seq).collect();
-        let write = Write::Erase { tenant: self.tenant.no, stream: stream_id(id), seqs, spans };
+        let erasures = Vec::new();
+        let write = Write::Erase { tenant: self.tenant.no, stream: stream_id(id), seqs, spans, erasures };
         match self.commit(write) {
             Written::Erased { events, blobs, source_bytes } => (events, blobs, source_bytes.0),
             other => panic!("content was erased, and answered was {other:?}"),
@@ -240,6 +244,12 @@ impl<'a> Scene<'a> {
             Reach { stream: info.no, after: info.indexed, through: Seq(*through) }
         };
         to.iter().map(reach).collect()
+    }
+
+    /// Streams whose ids begin so.
+    pub(super) fn beginning(&self, prefix: &str, limit: u64) -> Query {
+        let filter = StreamFilter { prefix: prefix.to_owned(), ..StreamFilter::default() };
+        Query::Streams { tenant: self.tenant.no, filter, limit }
     }
 
     pub(super) fn streams_of(&self, query: Query) -> Vec<String> {

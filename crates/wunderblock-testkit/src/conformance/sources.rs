@@ -1,128 +1,178 @@
-//! Imported sources: chunks, revisions, erasing bytes.
+//! Imported sources: chunks, revisions, links, erasing bytes.
 
 use super::scene::{Scene, handle, said, span, stream_id};
-use wunderblock::store::codec::{pack, unpack};
+use wunderblock::store::codec::{checksum, pack_chunk, unpack_chunk};
 use wunderblock::store::{
-    Answer, Query, SourceBy, SourceInfo, SourceNo, SourceSpan, Storage, Write, Written,
+    Answer, Begin, Chunk, Named, Owner, PackedChunk, Query, RevisionInfo, SourceBy, SourceInfo, SourceNo,
+    SourceSpan, Storage, Write, Written,
 };
 use wunderblock_core::units::Millis;
 
-fn begin(scene: &Scene<'_>, key: &str, shared: u64) -> (SourceNo, u32) {
-    let write = Write::Source {
+pub(super) fn owner(token: &str, until: i64) -> Owner {
+    Owner { token: token.to_owned(), until: Millis(until) }
+}
+
+/// A revision after this one, under the handle of the source's name and its number.
+pub(super) fn after(key: &str, newest: u32) -> Begin {
+    Begin::New { after: newest, handle: handle(&format!("{key} {}", newest + 1)) }
+}
+
+/// Takes a source at time 0, as one who knows nothing of its owner.
+pub(super) fn taking(scene: &Scene<'_>, key: &str, begin: Begin, owner: Owner) -> Write {
+    Write::Source {
         tenant: scene.tenant.no,
         key: key.to_owned(),
         handle: handle(key),
         format: "jsonl".to_owned(),
-        shared,
-        at: Millis(1),
-    };
-    match scene.commit(write) {
+        begin,
+        owner,
+        now: Millis(0),
+        takes_over: false,
+    }
+}
+
+pub(super) fn take(scene: &Scene<'_>, key: &str, begin: Begin, token: &str) -> (SourceNo, u32) {
+    match scene.commit(taking(scene, key, begin, owner(token, 100))) {
         Written::Source(no, revision) => (no, revision),
-        other => panic!("a source was begun, and answered was {other:?}"),
+        other => panic!("a source was taken, and answered was {other:?}"),
     }
 }
 
-fn chunk(source: SourceNo, offset: usize, text: &str) -> Write {
-    let (offset, len) = (offset as u64, text.len() as u64);
-    Write::Chunk { source, offset, len, data: pack(text.as_bytes()) }
-}
-
-fn end(source: SourceNo, text: &str) -> Write {
-    Write::SourceEnd { source, len: text.len() as u64, hash: *blake3::hash(text.as_bytes()).as_bytes() }
-}
-
-/// Stores a complete revision: `shared` bytes of the one before, then these chunks.
-pub(super) fn import(scene: &Scene<'_>, key: &str, shared: usize, chunks: &[&str]) -> SourceNo {
-    let before = match source(scene, key) {
-        Some(info) => bytes(scene, info.no, 0, shared as u64),
-        None => String::new(),
+/// These texts as chunks, one after the other.
+pub(super) fn packed(from: u64, texts: &[&str]) -> Vec<PackedChunk> {
+    let mut offset = from;
+    let chunk = |text: &&str| {
+        let chunk = pack_chunk(offset, text.as_bytes());
+        offset += chunk.len;
+        chunk
     };
-    let (no, _) = begin(scene, key, shared as u64);
-    let mut whole = before;
-    let mut writes = Vec::new();
-    for text in chunks {
-        writes.push(chunk(no, whole.len(), text));
-        whole.push_str(text);
-    }
-    writes.push(end(no, &whole));
-    scene.try_commit(writes).unwrap();
-    no
+    texts.iter().map(chunk).collect()
 }
 
-fn source(scene: &Scene<'_>, key: &str) -> Option<SourceInfo> {
-    match scene.ask(Query::Source { tenant: scene.tenant.no, by: SourceBy::Key(key.to_owned()) }) {
-        Answer::Source(info) => info,
+pub(super) fn extending(place: (SourceNo, u32), token: &str, from: u64, texts: &[&str]) -> Write {
+    let (source, revision) = place;
+    let (owner, chunks) = (owner(token, 100), packed(from, texts));
+    Write::Extend { source, revision, owner, from, chunks, erased: Vec::new() }
+}
+
+pub(super) fn ending(place: (SourceNo, u32), token: &str) -> Write {
+    let (source, revision) = place;
+    let (modified, reader) = (Some(7), Some(b"reader".to_vec()));
+    Write::Whole { source, revision, token: token.to_owned(), modified, reader, leaf: None }
+}
+
+/// Stores a whole new revision of these chunks.
+pub(super) fn import(scene: &Scene<'_>, key: &str, chunks: &[&str]) -> (SourceNo, u32) {
+    let newest = source(scene, key).map_or(0, |info| info.revision.no);
+    let place = take(scene, key, after(key, newest), "importer");
+    scene.try_commit(vec![extending(place, "importer", 0, chunks), ending(place, "importer")]).unwrap();
+    place
+}
+
+pub(super) fn source(scene: &Scene<'_>, key: &str) -> Option<SourceInfo> {
+    find(scene, SourceBy::Key(key.to_owned()), None)
+}
+
+fn find(scene: &Scene<'_>, by: SourceBy, revision: Option<u32>) -> Option<SourceInfo> {
+    match scene.ask(Query::Source { tenant: scene.tenant.no, by, revision }) {
+        Answer::Source(info) => info.map(|info| *info),
         other => panic!("a source was asked for, and answered was {other:?}"),
     }
 }
 
-/// The chunks that overlap a range: offset, length, and the text that counts.
-fn chunks(scene: &Scene<'_>, source: SourceNo, from: u64, to: u64, limit: u64) -> Vec<(u64, String)> {
-    match scene.ask(Query::Chunks { source, from, to, limit }) {
-        Answer::Chunks(chunks) => chunks
-            .iter()
-            .map(|chunk| {
-                let text = String::from_utf8(unpack(&chunk.data).unwrap()).unwrap();
-                (chunk.offset, text.get(..chunk.len as usize).unwrap().to_owned())
-            })
-            .collect(),
+/// What is known of a revision.
+pub(super) fn revision(scene: &Scene<'_>, (no, revision): (SourceNo, u32)) -> RevisionInfo {
+    find(scene, SourceBy::No(no), Some(revision)).unwrap().revision
+}
+
+/// The chunks that overlap a range.
+fn chunks(
+    scene: &Scene<'_>,
+    (source, revision): (SourceNo, u32),
+    range: (u64, u64),
+    limit: u64,
+) -> Vec<Chunk> {
+    let (from, to) = range;
+    match scene.ask(Query::Chunks { source, revision, from, to, limit }) {
+        Answer::Chunks(chunks) => chunks,
         other => panic!("chunks were asked for, and answered was {other:?}"),
     }
 }
 
 /// The bytes of a range.
-fn bytes(scene: &Scene<'_>, source: SourceNo, from: u64, to: u64) -> String {
+pub(super) fn bytes(scene: &Scene<'_>, place: (SourceNo, u32), from: u64, to: u64) -> String {
     let mut text = String::new();
-    for (offset, part) in chunks(scene, source, from, to, u64::MAX >> 1) {
-        let start = from.saturating_sub(offset) as usize;
-        let end = (to - offset).min(part.len() as u64) as usize;
-        assert_eq!(offset.max(from), from + text.len() as u64, "no gap and no overlap");
+    for chunk in chunks(scene, place, (from, to), u64::MAX >> 1) {
+        let part = String::from_utf8(unpack_chunk(&chunk).unwrap()).unwrap();
+        assert_eq!(chunk.checksum, Some(checksum(&[part.as_bytes()])), "a chunk can prove itself");
+        let start = from.saturating_sub(chunk.offset) as usize;
+        let end = (to - chunk.offset).min(chunk.len) as usize;
+        assert_eq!(chunk.offset.max(from), from + text.len() as u64, "no gap and no overlap");
         text.push_str(part.get(start..end).unwrap());
     }
     text
 }
 
-/// A source is known by its path and by its number, complete only after its end.
+/// A source is known by its path and by its number, from the moment it is taken.
 pub fn a_source_is_imported(store: &dyn Storage) {
     let scene = Scene::new(store);
     assert_eq!(source(&scene, "/a"), None);
-    let (no, revision) = begin(&scene, "/a", 0);
-    assert_eq!(revision, 1);
-    let begun = source(&scene, "/a").unwrap();
-    assert_eq!((begun.revision, begun.len, begun.erased, &begun.leaf), (0, 0, false, &None));
-    scene.try_commit(vec![chunk(no, 0, "first "), chunk(no, 6, "second"), end(no, "first second")]).unwrap();
-    scene.told("leaf", &["x"]);
-    assert_eq!(scene.commit(Write::SourceLeaf { source: no, stream: stream_id("leaf") }), Written::Done);
-    let info = source(&scene, "/a").unwrap();
-    let expected = SourceInfo {
-        no,
+    let place = take(&scene, "/a", after("/a", 0), "me");
+    assert_eq!(place.1, 1);
+    let mut expected = SourceInfo {
+        no: place.0,
         handle: handle("/a"),
         key: "/a".to_owned(),
-        format: "jsonl".to_owned(),
+        revision: RevisionInfo {
+            no: 1,
+            handle: handle("/a 1"),
+            format: "jsonl".to_owned(),
+            shared: 0,
+            len: 0,
+            whole: false,
+            owner: Some(owner("me", 100)),
+            hash: None,
+            erased: Vec::new(),
+            leaf: None,
+            modified: None,
+            reader: None,
+        },
+    };
+    assert_eq!(source(&scene, "/a"), Some(expected.clone()));
+    scene.told("leaf", &["x"]);
+    let whole = Write::Whole {
+        source: place.0,
         revision: 1,
-        len: 12,
-        hash: *blake3::hash(b"first second").as_bytes(),
-        erased: false,
+        token: "me".to_owned(),
+        modified: Some(77),
+        reader: Some(vec![1, 2]),
         leaf: Some(stream_id("leaf")),
     };
-    assert_eq!(info, expected);
-    let by_number = scene.ask(Query::Source { tenant: scene.tenant.no, by: SourceBy::No(no) });
-    assert_eq!(by_number, Answer::Source(Some(expected)));
-    let other = import(&scene, "/b", 0, &["other"]);
-    assert_ne!(other, no);
-    assert_eq!(
-        (bytes(&scene, no, 0, 99), bytes(&scene, other, 0, 99)),
-        ("first second".into(), "other".into())
-    );
+    scene.try_commit(vec![extending(place, "me", 0, &["first ", "second"]), whole]).unwrap();
+    expected.revision.len = 12;
+    expected.revision.whole = true;
+    expected.revision.owner = None;
+    expected.revision.leaf = Some(stream_id("leaf"));
+    expected.revision.modified = Some(77);
+    expected.revision.reader = Some(vec![1, 2]);
+    assert_eq!(source(&scene, "/a"), Some(expected.clone()));
+    for revision in [None, Some(1)] {
+        assert_eq!(find(&scene, SourceBy::No(place.0), revision), Some(expected.clone()));
+    }
+    assert_eq!(find(&scene, SourceBy::No(place.0), Some(2)), None);
+    let other = import(&scene, "/b", &["other"]);
+    assert_ne!(other.0, place.0);
+    assert_eq!(bytes(&scene, place, 0, 99), "first second");
+    assert_eq!(bytes(&scene, other, 0, 99), "other");
 }
 
 /// Chunks are found by the bytes they hold, in order.
 pub fn chunks_by_range(store: &dyn Storage) {
     let scene = Scene::new(store);
-    let no = import(&scene, "/a", 0, &["0123", "4567", "89"]);
+    let place = import(&scene, "/a", &["0123", "4567", "89"]);
     let expect = |from, to, limit, expected: &[u64]| {
         let found: Vec<u64> =
-            chunks(&scene, no, from, to, limit).into_iter().map(|(offset, _)| offset).collect();
+            chunks(&scene, place, (from, to), limit).iter().map(|chunk| chunk.offset).collect();
         assert_eq!(found, expected, "{from}..{to}, {limit} at most");
     };
     expect(0, 10, 9, &[0, 4, 8]);
@@ -135,115 +185,161 @@ pub fn chunks_by_range(store: &dyn Storage) {
     expect(5, 5, 9, &[]);
     expect(10, 99, 9, &[]);
     expect(9, 2, 9, &[]);
-    assert_eq!(bytes(&scene, no, 2, 9), "2345678");
-    assert_eq!(chunks(&scene, SourceNo(no.0 + 1000), 0, 99, 9), []);
+    assert_eq!(bytes(&scene, place, 2, 9), "2345678");
+    for nowhere in [(SourceNo(place.0.0 + 1000), 1), (place.0, 0), (place.0, 2), (place.0, 99)] {
+        assert_eq!(chunks(&scene, nowhere, (0, 99), 9), [], "{nowhere:?}");
+    }
 }
 
-/// A source that grew keeps its bytes; one that was rewritten keeps the shared beginning.
-pub fn sources_grow_and_are_rewritten(store: &dyn Storage) {
+/// A file that was rewritten is a new revision; each keeps the bytes it had.
+pub fn revisions_keep_their_bytes(store: &dyn Storage) {
     let scene = Scene::new(store);
-    let no = import(&scene, "/a", 0, &["aaaa", "bbbb"]);
-    assert_eq!(import(&scene, "/a", 8, &["cccc"]), no);
-    assert_eq!(
-        (bytes(&scene, no, 0, 99), source(&scene, "/a").unwrap().revision),
-        ("aaaabbbbcccc".into(), 2)
-    );
-    import(&scene, "/a", 6, &["DDDD", "EEEE"]);
-    assert_eq!(bytes(&scene, no, 0, 99), "aaaabbDDDDEEEE");
-    let expected = [(0, "aaaa"), (4, "bb"), (6, "DDDD"), (10, "EEEE")];
-    assert_eq!(chunks(&scene, no, 0, 99, 9), expected.map(|(offset, text)| (offset, text.to_owned())));
-    assert_eq!(chunks(&scene, no, 6, 8, 9), [(6, "DDDD".to_owned())], "what was cut away is not there");
-    assert_eq!(bytes(&scene, no, 3, 11), "abbDDDDE");
-    import(&scene, "/a", 12, &["f"]);
-    assert_eq!(bytes(&scene, no, 0, 99), "aaaabbDDDDEEf");
-    import(&scene, "/a", 3, &[]);
-    assert_eq!(bytes(&scene, no, 0, 99), "aaa", "a source may get shorter");
-    import(&scene, "/a", 3, &["xyz"]);
-    assert_eq!(bytes(&scene, no, 0, 99), "aaaxyz", "and what was cut once does not come back");
-    import(&scene, "/a", 0, &["new"]);
-    assert_eq!(bytes(&scene, no, 0, 99), "new");
-    let info = source(&scene, "/a").unwrap();
-    assert_eq!((info.revision, info.len, info.hash), (7, 3, *blake3::hash(b"new").as_bytes()));
+    let first = import(&scene, "/a", &["aaaa", "bbbb"]);
+    let second = import(&scene, "/a", &["aaaa", "cc"]);
+    let third = import(&scene, "/a", &[]);
+    assert_eq!((first.1, second.1, third.1), (1, 2, 3));
+    assert!([second.0, third.0].iter().all(|no| *no == first.0), "one source");
+    assert_eq!(bytes(&scene, first, 0, 99), "aaaabbbb");
+    assert_eq!(bytes(&scene, second, 0, 99), "aaaacc");
+    assert_eq!(bytes(&scene, third, 0, 99), "", "a source may get empty");
+    assert_eq!([first, second, third].map(|place| revision(&scene, place).len), [8, 6, 0]);
+    assert_eq!(source(&scene, "/a").unwrap().revision.no, 3, "the newest is meant where none is named");
+    assert_eq!(scene.commit(Write::Unshare { source: first.0, revision: 2 }), Written::Done);
+    assert_eq!(bytes(&scene, second, 0, 99), "aaaacc");
 }
 
-/// A revision that was never ended is begun anew, and leaves nothing behind.
-pub fn an_unfinished_revision_is_begun_anew(store: &dyn Storage) {
+/// A source's handle names its newest revision, a revision's handle this one.
+pub fn handles_of_revisions_resolve(store: &dyn Storage) {
     let scene = Scene::new(store);
-    let (no, _) = begin(&scene, "/a", 0);
-    scene.commit(chunk(no, 0, "broken off, and much longer"));
-    assert_eq!(chunks(&scene, no, 0, 99, 9), [], "what is not complete cannot be read");
-    assert_eq!(begin(&scene, "/a", 0), (no, 1));
-    scene.try_commit(vec![chunk(no, 0, "whole"), end(no, "whole")]).unwrap();
-    assert_eq!(bytes(&scene, no, 0, 99), "whole");
-    begin(&scene, "/a", 2);
-    scene.commit(chunk(no, 2, "broken off"));
-    let info = source(&scene, "/a").unwrap();
-    assert_eq!((info.revision, info.len), (1, 5), "the newest complete one");
-    assert_eq!(bytes(&scene, no, 0, 99), "whole");
-    assert_eq!(begin(&scene, "/a", 4), (no, 2));
-    scene.try_commit(vec![chunk(no, 4, "ly"), end(no, "wholly")]).unwrap();
-    assert_eq!(bytes(&scene, no, 0, 99), "wholly");
-    assert_eq!(source(&scene, "/a").unwrap().revision, 2);
+    let (no, _) = import(&scene, "/a", &["first"]);
+    import(&scene, "/a", &["second"]);
+    let named = |text: &str| scene.ask(Query::Resolve { tenant: scene.tenant.no, handle: handle(text) });
+    assert_eq!(named("/a"), Answer::Named(Some(Named::Source(no, None))));
+    assert_eq!(named("/a 1"), Answer::Named(Some(Named::Source(no, Some(1)))));
+    assert_eq!(named("/a 2"), Answer::Named(Some(Named::Source(no, Some(2)))));
+    assert_eq!(named("/a 3"), Answer::Named(None));
+    assert_eq!(source(&scene, "/a").unwrap().handle, handle("/a"), "which stays");
+    assert_eq!([1, 2].map(|number| revision(&scene, (no, number)).handle), [handle("/a 1"), handle("/a 2")]);
 }
 
-/// A chunk that comes again, because nobody heard that it had come, replaces the first.
-pub fn a_repeated_chunk_counts_once(store: &dyn Storage) {
+fn sources(scene: &Scene<'_>, query: Query) -> Vec<(SourceNo, u32)> {
+    match scene.ask(query) {
+        Answer::Sources(list) => list.iter().map(|info| (info.no, info.revision.no)).collect(),
+        other => panic!("sources were asked for, and answered was {other:?}"),
+    }
+}
+
+/// All sources are listed, each with its newest revision.
+pub fn the_newest_of_each_source(store: &dyn Storage) {
     let scene = Scene::new(store);
-    let (no, _) = begin(&scene, "/a", 0);
-    scene.commit(chunk(no, 0, "one "));
-    scene.try_commit(vec![chunk(no, 0, "one "), chunk(no, 4, "two"), chunk(no, 4, "two")]).unwrap();
-    scene.commit(end(no, "one two"));
-    assert_eq!(chunks(&scene, no, 0, 99, 9), [(0, "one ".to_owned()), (4, "two".to_owned())]);
-    assert!(scene.try_commit(vec![chunk(no, 7, "!")]).is_err(), "an ended revision takes no more bytes");
-    assert_eq!(bytes(&scene, no, 0, 99), "one two");
+    let tenant = scene.tenant.no;
+    assert_eq!(sources(&scene, Query::Sources { tenant }), []);
+    let b = import(&scene, "/b", &["b"]);
+    let a = import(&scene, "/a", &["a"]);
+    import(&scene, "/b", &["b again"]);
+    assert_eq!(sources(&scene, Query::Sources { tenant }), [(b.0, 2), a]);
 }
 
-/// Bytes of a source are overwritten with spaces, over the borders of chunks and revisions.
+/// A stream is linked to the revisions it was read from, once to each.
+pub fn streams_are_linked_to_revisions(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    let tenant = scene.tenant.no;
+    let (first, other) = (import(&scene, "/a", &["1"]), import(&scene, "/b", &["2"]));
+    let second = import(&scene, "/a", &["3"]);
+    for id in ["s", "t", "bare"] {
+        scene.open(id);
+    }
+    let link = |id: &str, (source, revision)| {
+        let write = Write::Link { tenant, stream: stream_id(id), source, revision };
+        assert_eq!(scene.commit(write), Written::Done);
+    };
+    let of = |id: &str| sources(&scene, Query::SourcesOf { tenant, stream: stream_id(id) });
+    let from = |source, revision| scene.streams_of(Query::ReadFrom { tenant, source, revision });
+    link("t", first);
+    link("s", first);
+    link("s", other);
+    link("s", first);
+    assert_eq!(of("s"), [first, other], "a link is there once");
+    link("s", second);
+    assert_eq!((of("s"), of("t"), of("bare")), (vec![first, other, second], vec![first], Vec::new()));
+    assert_eq!(of("nowhere"), []);
+    assert_eq!(scene.info("s").source, Some(second), "the newest link");
+    assert_eq!((scene.info("t").source, scene.info("bare").source), (Some(first), None));
+    assert_eq!(from(first.0, None), ["s", "t"]);
+    assert_eq!(from(first.0, Some(1)), ["s", "t"]);
+    assert_eq!(from(first.0, Some(2)), ["s"]);
+    assert_eq!(from(first.0, Some(3)), [""; 0]);
+    assert_eq!(from(other.0, None), ["s"]);
+    link("nowhere", first);
+    link("bare", (SourceNo(first.0.0 + 1000), 1));
+    assert_eq!(scene.info("bare").source, None, "what is not there is not linked");
+}
+
+/// Bytes of a revision are overwritten with spaces, over the borders of chunks, and what could tell of them goes.
 pub fn bytes_are_erased(store: &dyn Storage) {
     let scene = Scene::new(store);
     scene.told("s", &["x"]);
     let long = "secret ".repeat(100);
-    let no = import(&scene, "/a", 0, &["public ", &long]);
-    import(&scene, "/a", 707, &["and more"]);
-    let other = import(&scene, "/b", 0, &["untouched"]);
-    assert!(!source(&scene, "/a").unwrap().erased);
-    let span = |from, len| vec![span("/a", 2, from, len)];
+    let place = import(&scene, "/a", &["public ", &long, "and more"]);
+    let other = import(&scene, "/b", &["untouched"]);
+    let span = |from, len| vec![span("/a", 1, from, len)];
     assert_eq!(scene.erase("s", &[], span(3, 0)), (0, 0, 0));
-    assert_eq!(
-        scene.erase("s", &[], vec![SourceSpan { source: handle("unknown"), revision: 1, offset: 0, len: 9 }]),
-        (0, 0, 0)
-    );
-    assert!(!source(&scene, "/a").unwrap().erased);
+    let nowhere = SourceSpan { source: handle("unknown"), revision: 1, offset: 0, len: 9 };
+    assert_eq!(scene.erase("s", &[], vec![nowhere]), (0, 0, 0));
+    assert_eq!(revision(&scene, place).erased, []);
+    let place_again = SourceSpan { revision: 2, ..span(0, 9).remove(0) };
+    assert_eq!(scene.erase("s", &[], vec![place_again]), (0, 0, 0), "there is no second revision");
     assert_eq!(scene.erase("s", &[1], span(5, 704)), (1, 0, 704));
-    assert_eq!(bytes(&scene, no, 0, 999), format!("publi{}d more", " ".repeat(704)));
+    assert_eq!(bytes(&scene, place, 0, 999), format!("publi{}d more", " ".repeat(704)));
     assert_eq!(bytes(&scene, other, 0, 99), "untouched");
-    let info = source(&scene, "/a").unwrap();
-    assert_eq!((info.erased, info.len, info.revision), (true, 715, 2));
+    let info = revision(&scene, place);
+    assert_eq!((info.erased, info.len, info.whole), (vec![(5, 709)], 715, true));
+    assert_eq!((info.reader, info.modified), (None, Some(7)), "the reader's state may hold some of it");
+    assert!(revision(&scene, other).reader.is_some());
     assert_eq!(scene.erase("s", &[], span(713, 999)), (0, 0, 2), "a span may reach past the end");
-    assert_eq!(bytes(&scene, no, 709, 999), "d mo  ");
+    assert_eq!(bytes(&scene, place, 709, 999), "d mo  ");
+    assert_eq!(revision(&scene, place).erased, [(5, 709), (713, 715)]);
+    assert_eq!(scene.erase("s", &[], span(5, 2)), (0, 0, 2));
+    assert_eq!(revision(&scene, place).erased, [(5, 709), (713, 715)], "the longer range stays");
     scene.append("s", vec![said("later", "the ledger goes on")]);
 }
 
-/// What is erased is what a revision has there, not what another has at the same place; and where the other has the same
-/// record at another place, it goes there, too.
+/// What is erased is what a revision has there. The same bytes of another revision are the caller's to find.
 pub fn bytes_are_erased_as_a_revision_has_them(store: &dyn Storage) {
     let scene = Scene::new(store);
     scene.told("s", &["x"]);
-    let (kept, gone) = ("{kept: the record that stays in it}\n", "{gone: the record that has a secret}\n");
-    let no = import(&scene, "/a", 0, &["same ", kept, gone, "end"]);
-    let cut = gone.len() / 2;
-    import(&scene, "/a", 5, &["new words before ", kept, &gone[..cut], &gone[cut..], "end"]);
-    let place = 5 + kept.len() as u64;
-    let blank = " ".repeat(gone.len());
-    let erased = scene.erase("s", &[], vec![span("/a", 1, place, gone.len() as u64)]);
-    assert_eq!(erased, (0, 0, 2 * gone.len() as u64), "in both revisions");
-    assert_eq!(bytes(&scene, no, 0, 999), format!("same new words before {kept}{blank}end"));
-    import(&scene, "/b", 0, &["0123456789"]);
-    import(&scene, "/b", 2, &["ab"]);
-    let no = import(&scene, "/b", 3, &["defg"]);
-    assert_eq!(bytes(&scene, no, 0, 99), "01adefg");
-    assert_eq!(scene.erase("s", &[], vec![span("/b", 1, 2, 4)]), (0, 0, 4));
-    assert_eq!(bytes(&scene, no, 0, 99), "01adefg", "the newest revision has other bytes there");
-    assert_eq!(scene.erase("s", &[], vec![span("/b", 2, 1, 9)]), (0, 0, 3));
-    assert_eq!(bytes(&scene, no, 0, 99), "0  defg");
+    let gone = "{gone: the record that has a secret}\n";
+    let first = import(&scene, "/a", &["same ", gone, "end"]);
+    let second = import(&scene, "/a", &["same ", gone, "another end"]);
+    let len = gone.len() as u64;
+    assert_eq!(scene.erase("s", &[], vec![span("/a", 1, 5, len)]), (0, 0, len));
+    assert_eq!(bytes(&scene, first, 0, 999), format!("same {}end", " ".repeat(gone.len())));
+    assert_eq!(bytes(&scene, second, 0, 999), format!("same {gone}another end"));
+    assert_eq!(revision(&scene, second).erased, []);
+    let both = vec![span("/a", 2, 0, 2), span("/a", 1, 0, 1), span("/a", 2, 5, 3)];
+    assert_eq!(scene.erase("s", &[], both), (0, 0, 6), "several revisions in one write");
+    assert_eq!(revision(&scene, first).erased, [(0, 1), (5, 5 + len)]);
+    assert_eq!(revision(&scene, second).erased, [(0, 2), (5, 8)]);
+    assert_eq!(bytes(&scene, second, 0, 8), "  me    ");
+}
+
+/// An import that leaves out what was erased before says which ranges stand for it.
+pub fn erased_ranges_are_listed(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    let place = take(&scene, "/a", after("/a", 0), "me");
+    let extend = |from, text: &str, erased| Write::Extend {
+        source: place.0,
+        revision: place.1,
+        owner: owner("me", 100),
+        from,
+        chunks: packed(from, &[text]),
+        erased,
+    };
+    scene.commit(extend(0, "kept    kept", vec![(4, 8)]));
+    scene.commit(extend(12, "  kept", vec![(12, 14)]));
+    assert_eq!(revision(&scene, place).erased, [(4, 8), (12, 14)]);
+    assert_eq!(scene.commit(ending(place, "me")), Written::Done);
+    let info = revision(&scene, place);
+    assert_eq!((info.erased, info.len), (vec![(4, 8), (12, 14)], 18));
+    assert!(info.reader.is_some());
 }

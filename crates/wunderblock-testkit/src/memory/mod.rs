@@ -3,6 +3,7 @@
 //! Nothing survives the process. One lock guards everything, so each call sees and makes one state; a refused commit
 //! is undone row by row.
 
+mod erase;
 mod read;
 mod rows;
 mod sources;

@@ -4,9 +4,10 @@ use super::rows::{EventRow, MarkKey, Span, State};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use wunderblock::store::{
-    Answer, Named, Order, Query, SourceBy, StoreError, StoredEvent, StreamInfo, StreamNo, TenantNo,
+    Answer, KnownEvent, Named, Order, Query, StoreError, StoredEvent, StreamFilter, StreamInfo, StreamNo,
+    TenantNo,
 };
-use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
 
 impl State {
@@ -14,12 +15,18 @@ impl State {
     pub(super) fn answer(&self, query: Query) -> Result<Answer, StoreError> {
         Ok(match query {
             Query::Tenant { name } => Answer::Tenant(self.tenants.get(&name).copied()),
+            Query::Tenants => {
+                let mut all: Vec<_> = self.tenants.range(String::new()..).collect();
+                all.sort_by_key(|(_, tenant)| tenant.no);
+                Answer::Tenants(all.into_iter().map(|(name, _)| name.clone()).collect())
+            }
             Query::Stream { tenant, stream } => {
                 let info = self.stream_no(tenant, &stream).and_then(|no| self.info(no));
                 Answer::Stream(info.map(Box::new))
             }
-            Query::Streams { tenant, prefix, limit } => {
-                let mut streams = self.streams_with(tenant, &prefix);
+            Query::Streams { tenant, filter, limit } => {
+                let mut streams = self.streams_with(tenant, &filter.prefix);
+                streams.retain(|info| passes(&filter, info));
                 streams.sort_by_key(|info| Reverse((info.updated_at, info.no)));
                 streams.truncate(size(limit));
                 Answer::Streams(streams)
@@ -61,15 +68,21 @@ impl State {
                 let refs = self.refs.range(first..=last).map(|((_, _, no, seq), ())| (*no, *seq));
                 Answer::Holders(refs.take(size(limit)).collect())
             }
-            Query::Source { tenant, by } => {
-                let no = match by {
-                    SourceBy::Key(key) => self.source_keys.get(&(tenant, key)).copied(),
-                    SourceBy::No(no) => Some(no),
-                };
-                Answer::Source(no.and_then(|no| self.source_info(tenant, no)))
+            query @ (Query::Source { .. }
+            | Query::SourcesOf { .. }
+            | Query::ReadFrom { .. }
+            | Query::Sources { .. }
+            | Query::Chunks { .. }) => self.of_sources(query),
+            Query::Records { tenant, records } => {
+                Answer::Places(records.into_iter().map(|record| self.places(tenant, record)).collect())
             }
-            Query::Chunks { source, from, to, limit } => {
-                Answer::Chunks(self.source_chunks(source, (from, to), size(limit)))
+            Query::Ids { tenant, stream, ids } => {
+                let lineage = self.lineage(self.must_find(tenant, &stream)?);
+                Answer::Known(ids.into_iter().map(|id| self.known(&lineage, id)).collect())
+            }
+            Query::Erasures { tenant, sessions } => {
+                let of = |session| self.erasures_of(tenant, session);
+                Answer::Erasures(sessions.into_iter().flat_map(of).collect())
             }
             Query::Lease { tenant, key } => Answer::Lease(self.leases.get(&(tenant, key)).cloned()),
             Query::Segments { tenant } => {
@@ -87,7 +100,21 @@ impl State {
         })
     }
 
-    fn streams_with(&self, tenant: TenantNo, prefix: &str) -> Vec<StreamInfo> {
+    /// The streams that hold a record, and its last position in each.
+    fn places(&self, tenant: TenantNo, record: i64) -> Vec<(StreamId, Seq)> {
+        let rows = self.records.range((tenant, record, StreamNo(0))..=(tenant, record, StreamNo(u32::MAX)));
+        rows.filter_map(|((.., no), seq)| Some((self.streams.get(no)?.id.clone(), *seq))).collect()
+    }
+
+    fn known(&self, lineage: &[Span], id: EventId) -> Option<KnownEvent> {
+        lineage.iter().find_map(|span| {
+            let seq = *self.event_ids.get(&(span.no, id.clone())).filter(|seq| **seq <= span.to)?;
+            let row = self.events.get(&(span.no, seq))?;
+            Some(KnownEvent { seq, proof: row.salt.map(|salt| (salt, row.proof)) })
+        })
+    }
+
+    pub(super) fn streams_with(&self, tenant: TenantNo, prefix: &str) -> Vec<StreamInfo> {
         let from = (tenant, prefix.to_owned());
         let rows =
             self.stream_ids.range(from..).take_while(|(key, _)| key.0 == tenant && key.1.starts_with(prefix));
@@ -180,7 +207,10 @@ impl State {
         let blob = self.blobs.get(&key).map(|_| Named::Blob);
         let stream = || self.stream_handles.get(&key).and_then(|no| self.streams.get(no));
         blob.or_else(|| stream().map(|row| Named::Stream(row.id.clone())))
-            .or_else(|| self.source_handles.get(&key).map(|no| Named::Source(*no)))
+            .or_else(|| self.source_handles.get(&key).map(|no| Named::Source(*no, None)))
+            .or_else(|| {
+                self.revision_handles.get(&key).map(|(no, revision)| Named::Source(*no, Some(*revision)))
+            })
     }
 }
 
@@ -195,10 +225,18 @@ fn stored(stream: StreamNo, seq: Seq, row: &EventRow) -> StoredEvent {
         origin: row.origin.clone(),
         payload: row.payload.clone(),
         proof: row.salt.map(|salt| (salt, row.proof)),
+        checksum: row.checksum,
         counts: Vec::new(),
     }
 }
 
-fn size(limit: u64) -> usize {
+fn passes(filter: &StreamFilter, info: &StreamInfo) -> bool {
+    let same = |wanted: &Option<String>, there: &Option<String>| wanted.is_none() || wanted == there;
+    same(&filter.project, &info.scope.project)
+        && same(&filter.agent, &info.scope.agent)
+        && filter.since.is_none_or(|since| info.updated_at >= since)
+}
+
+pub(super) fn size(limit: u64) -> usize {
     usize::try_from(limit).unwrap_or(usize::MAX)
 }

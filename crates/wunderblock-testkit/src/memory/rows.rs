@@ -1,11 +1,12 @@
 //! The rows of the ledger in memory, and what can be told from them about streams and their lineage.
 
 use super::table::Table;
+use std::collections::BTreeMap;
 use wunderblock::store::{
-    BodyCount, Lease, Mark, Marked, PackedBlob, SegmentInfo, SourceNo, StoreError, StreamInfo, StreamNo,
-    Stretch, TallyRow, Tenant, TenantNo,
+    BodyCount, Lease, Mark, Marked, Owner, PackedBlob, SegmentInfo, SourceNo, StreamInfo, StreamNo, Stretch,
+    TallyRow, Tenant, TenantNo,
 };
-use wunderblock_core::id::{EventId, Handle, StreamId};
+use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// A stream.
@@ -19,13 +20,13 @@ pub(super) struct StreamRow {
     pub(super) head: Seq,
     pub(super) fork_of: Option<StreamNo>,
     pub(super) parent: Option<StreamId>,
-    pub(super) scope: Vec<u8>,
-    pub(super) source: Option<SourceNo>,
+    pub(super) scope: Scope,
     pub(super) opened_at: Millis,
     pub(super) updated_at: Millis,
     pub(super) messages: u64,
     pub(super) text: Bytes,
     pub(super) first_user: Option<Seq>,
+    pub(super) said: Seq,
     pub(super) counted: Seq,
     pub(super) indexed: Seq,
 }
@@ -42,6 +43,8 @@ pub(super) struct EventRow {
     /// Dies with the payload.
     pub(super) salt: Option<[u8; 16]>,
     pub(super) proof: [u8; 32],
+    /// Dies with the payload.
+    pub(super) checksum: Option<i64>,
     /// The length of its own texts.
     pub(super) own_text: Bytes,
     /// Messages up to here, those of the lineage included.
@@ -83,37 +86,30 @@ pub(super) struct SourceRow {
     pub(super) tenant: TenantNo,
     pub(super) handle: Handle,
     pub(super) key: String,
-    pub(super) format: String,
-    /// The newest revision begun, from 1.
+    /// The newest revision, from 1.
     pub(super) newest: u32,
-    /// The newest complete one; 0 when none is.
-    pub(super) complete: u32,
-    pub(super) erased: bool,
-    pub(super) leaf: Option<StreamId>,
 }
 
-impl SourceRow {
-    /// The revision that has begun and not ended.
-    pub(super) fn unfinished(&self) -> Result<u32, StoreError> {
-        let none =
-            || StoreError::Damaged(format!("source {} has no revision that bytes could go to", self.key));
-        (self.newest > self.complete).then_some(self.newest).ok_or_else(none)
-    }
-}
-
-/// A revision of a source.
-#[derive(Clone, Copy, Debug)]
+/// A revision of a source. No revision shares bytes with another: only format 1 did that.
+#[derive(Clone, Debug)]
 pub(super) struct RevisionRow {
-    /// The first bytes, which are those of the revision before.
-    pub(super) shared: u64,
+    pub(super) handle: Handle,
+    pub(super) format: String,
     pub(super) len: u64,
-    pub(super) hash: [u8; 32],
+    pub(super) whole: bool,
+    pub(super) owner: Option<Owner>,
+    /// Ranges that stand for erased bytes: first byte and length.
+    pub(super) erased: BTreeMap<u64, u64>,
+    pub(super) leaf: Option<StreamId>,
+    pub(super) modified: Option<i64>,
+    pub(super) reader: Option<Vec<u8>>,
 }
 
 /// A chunk of a revision; its key holds its offset.
 #[derive(Clone, Debug)]
 pub(super) struct ChunkRow {
     pub(super) len: u64,
+    pub(super) checksum: i64,
     pub(super) data: Vec<u8>,
 }
 
@@ -173,7 +169,14 @@ state! {
     source_keys: (TenantNo, String) => SourceNo,
     source_handles: (TenantNo, Handle) => SourceNo,
     revisions: (SourceNo, u32) => RevisionRow,
+    revision_handles: (TenantNo, Handle) => (SourceNo, u32),
     chunks: (SourceNo, u32, u64) => ChunkRow,
+    /// Which revisions a stream was read from, in the order of the links.
+    links: (StreamNo, u64) => (SourceNo, u32),
+    /// Where records of transcripts stand.
+    records: (TenantNo, i64, StreamNo) => Seq,
+    /// Sessions and records of them; no record stands for the whole session.
+    erasures: (TenantNo, String, Option<String>) => (),
     segments: (TenantNo, u64) => SegmentInfo,
     blocks: (TenantNo, u64, u32) => Vec<u8>,
     leases: (TenantNo, String) => Lease,
@@ -187,6 +190,8 @@ impl State {
     pub(super) fn info(&self, no: StreamNo) -> Option<StreamInfo> {
         let row = self.streams.get(&no)?;
         let forked = row.fork_of.and_then(|parent| self.streams.get(&parent));
+        let links = self.links_of(no);
+        let cut = |link| self.revisions.get(link).is_some_and(|revision| !revision.whole);
         Some(StreamInfo {
             no,
             id: row.id.clone(),
@@ -195,15 +200,22 @@ impl State {
             fork: forked.map(|parent| (parent.id.clone(), row.base)),
             parent: row.parent.clone(),
             scope: row.scope.clone(),
-            source: row.source,
+            source: links.last().copied(),
+            unfinished: links.iter().any(cut),
             opened_at: row.opened_at,
             updated_at: row.updated_at,
             messages: row.messages,
             text: row.text,
             first_user: row.first_user,
+            said: row.said,
             counted: row.counted,
             indexed: row.indexed,
         })
+    }
+
+    /// The revisions a stream was read from, the newest link last.
+    pub(super) fn links_of(&self, stream: StreamNo) -> Vec<(SourceNo, u32)> {
+        self.links.range((stream, 0)..=(stream, u64::MAX)).map(|(_, link)| *link).collect()
     }
 
     /// Who holds which positions of a stream: itself first, then what it continues, as far as it is seen through it.

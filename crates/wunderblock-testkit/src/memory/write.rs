@@ -18,12 +18,22 @@ impl State {
             Write::Append { tenant, stream, expect_head, events } => {
                 self.append(tenant, &stream, expect_head, events).map(Written::Appended)
             }
-            Write::Source { tenant, key, handle, format, shared, at: _ } => {
-                Ok(self.begin_revision((tenant, key), handle, format, shared))
+            take @ Write::Source { .. } => self.take(take),
+            Write::Extend { source, revision, owner, from, chunks, erased } => {
+                self.extend((source, revision), owner, from, (chunks, &erased))
             }
-            Write::Chunk { source, offset, len, data } => self.chunk(source, offset, len, data),
-            Write::SourceEnd { source, len, hash } => self.end_revision(source, len, hash),
-            Write::SourceLeaf { source, stream } => self.leaf(source, stream),
+            whole @ Write::Whole { .. } => self.whole(whole),
+            Write::Disown { source, revision, token } => Ok(self.disown((source, revision), &token)),
+            Write::Link { tenant, stream, source, revision } => {
+                Ok(self.link(tenant, &stream, (source, revision)))
+            }
+            Write::Records { tenant, stream, records } => {
+                let no = self.must_find(tenant, &stream)?;
+                records.into_iter().for_each(|(record, seq)| self.place(tenant, record, (no, seq)));
+                Ok(Written::Done)
+            }
+            // No revision here shares bytes with another.
+            Write::Unshare { .. } => Ok(Written::Done),
             Write::Counts { tenant, counts } => Ok(self.count(tenant, counts)),
             Write::Tallies { tenant, stream, tokens } => self.tally_up(tenant, &stream, &tokens),
             Write::Segment { tenant, segment, replaces, indexed } => {
@@ -40,7 +50,9 @@ impl State {
                 Ok(Written::Done)
             }
             Write::DropDerived { tenant } => Ok(self.drop_derived(tenant)),
-            Write::Erase { tenant, stream, seqs, spans } => self.erase(tenant, &stream, seqs, &spans),
+            Write::Erase { tenant, stream, seqs, spans, erasures } => {
+                self.erase(tenant, &stream, seqs, (&spans, erasures))
+            }
         }
     }
 
@@ -58,7 +70,7 @@ impl State {
     }
 
     fn open(&mut self, write: Write) -> Result<Written, StoreError> {
-        let Write::Open { tenant, stream, handle, opening, scope, source, at } = write else {
+        let Write::Open { tenant, stream, handle, opening, scope, at } = write else {
             return Ok(Written::Done);
         };
         if let Some(info) = self.stream_no(tenant, &stream).and_then(|no| self.info(no)) {
@@ -91,12 +103,12 @@ impl State {
                 Opening::Fork { .. } => None,
             },
             scope,
-            source,
             opened_at: at,
             updated_at: at,
             messages: shared.messages,
             text: shared.text,
             first_user,
+            said: base,
             counted: base,
             indexed: base,
         };
@@ -191,6 +203,10 @@ impl State {
         if event.mark == Mark::UserTurn {
             stream.first_user.get_or_insert(seq);
         }
+        if event.facets.role.is_some() {
+            stream.said = seq;
+        }
+        event.records.iter().for_each(|record| self.place(stream.tenant, *record, (no, seq)));
         let mut blobs = Vec::with_capacity(event.blobs.len());
         for blob in event.blobs {
             blobs.push(blob.handle);
@@ -210,6 +226,7 @@ impl State {
             payload: Some(event.payload),
             salt: Some(event.salt),
             proof: commitment(&event.salt, &event.content),
+            checksum: Some(event.checksum),
             own_text: event.text,
             messages: stream.messages,
             text: stream.text,
@@ -217,6 +234,13 @@ impl State {
         };
         self.events.put((no, seq), row);
         Ok(seq)
+    }
+
+    /// Notes where a transcript's record ends; of several events of one record the last counts.
+    fn place(&mut self, tenant: TenantNo, record: i64, (stream, seq): (StreamNo, Seq)) {
+        let key = (tenant, record, stream);
+        let last = self.records.get(&key).map_or(seq, |there| seq.max(*there));
+        self.records.put(key, last);
     }
 
     fn keep(&mut self, tenant: TenantNo, blob: PackedBlob) -> Result<(), StoreError> {

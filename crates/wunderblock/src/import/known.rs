@@ -24,6 +24,8 @@ pub(super) struct Known {
     pub(super) events: HashMap<(StreamId, EventId), KnownEvent>,
     /// Ids of the records at hand, by the name their session has in the file.
     pub(super) ids: HashMap<Box<str>, Vec<i64>>,
+    /// The first message of a record with an id, likewise, with that id.
+    pub(super) said: HashMap<Box<str>, (Box<str>, Message)>,
     /// First messages of records without ids, likewise, with the ids their events have.
     pub(super) nameless: HashMap<Box<str>, Vec<(EventId, Message)>>,
 }
@@ -55,8 +57,12 @@ impl Feed<'_> {
             if let Some(id) = &record.id {
                 let key = record_key(id);
                 wanted.insert(key);
+                let session = record.session.clone().unwrap_or_default();
                 if !record.items.is_empty() {
-                    self.known.ids.entry(record.session.clone().unwrap_or_default()).or_default().push(key);
+                    self.known.ids.entry(session.clone()).or_default().push(key);
+                }
+                if let Some(message) = first_message(record) {
+                    self.known.said.entry(session).or_insert_with(|| (id.clone(), message.clone()));
                 }
             }
             if let Place::After(id) = &record.place {

@@ -20,8 +20,8 @@ mod saved;
 mod session;
 mod tree;
 
-pub use feed::MAX_WARNINGS;
 pub(crate) use change::is_same;
+pub use feed::MAX_WARNINGS;
 pub(crate) use session::session_name;
 
 use crate::engine::{Engine, unexpected};

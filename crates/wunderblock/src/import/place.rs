@@ -1,7 +1,7 @@
 //! Where in its session a record belongs; begins a branch where it forks.
 
 use super::feed::{Feed, event_id};
-use super::known::is_of;
+use super::known::{first_message, is_of};
 use super::tree::{Branch, Point, SessionTree, Standing};
 use crate::engine::unexpected;
 use crate::error::Error;
@@ -114,13 +114,19 @@ impl Feed<'_> {
         items: &[Item],
         at: Millis,
     ) -> Result<Option<Placed>, Error> {
-        let Some(tree) = self.sessions.get_mut(session) else { return Ok(None) };
-        let Standing::Kin { parent, at_seq } = &mut tree.standing else { return Ok(None) };
+        let Some(tree) = self.sessions.get(session) else { return Ok(None) };
+        let Standing::Kin { parent, .. } = &tree.standing else { return Ok(None) };
         let places = record.id.as_ref().and_then(|id| self.known.places.get(&record_key(id)));
-        let found = places.into_iter().flatten().find(|(stream, _)| same_session(stream, parent));
-        if let Some((stream, seq)) = found {
-            (*parent, *at_seq) = (stream.clone(), *seq);
-            return Ok(Some(Placed::Elsewhere));
+        let found = places.into_iter().flatten().find(|(stream, _)| same_session(stream, parent)).cloned();
+        if let (Some((stream, seq)), Some(id)) = (found, &record.id) {
+            let same = match first_message(record) {
+                Some(message) => self.says(&stream, id, message).await?,
+                None => true,
+            };
+            if let Some(tree) = self.sessions.get_mut(session).filter(|_| same) {
+                tree.standing = Standing::Kin { parent: stream, at_seq: seq };
+                return Ok(Some(Placed::Elsewhere));
+            }
         }
         if record.id.is_none() || items.is_empty() {
             return Ok(Some(Placed::Elsewhere));

@@ -7,16 +7,17 @@
 //! | known | some are known, or follow known ones | the same session; where both go on, a branch |
 //! | known | none is known | another session, `ID@…`, with a warning |
 
-use super::feed::Feed;
+use super::feed::{Feed, event_id};
 use super::known::is_of;
 use super::saved::Saved;
 use super::tree::{Branch, SessionTree, Standing};
 use crate::error::Error;
-use crate::store::codec::{commitment, content_hash};
+use crate::store::codec::{commitment, content_hash, record_key};
 use crate::store::{StreamInfo, Write};
 use std::path::Path;
 use wunderblock_core::event::{Fact, MessageAppended, SessionForked, SessionOpened};
 use wunderblock_core::id::StreamId;
+use wunderblock_core::message::Message;
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_wire::transcript::{Format, Item, Place, Reader, Record};
 
@@ -133,15 +134,26 @@ impl Feed<'_> {
         record: &Record,
     ) -> Result<SessionTree, Error> {
         let key: &str = record.session.as_deref().unwrap_or_default();
-        let ids = self.known.ids.get(key).into_iter().flatten();
-        let kin = ids.filter_map(|id| self.known.places.get(id)?.first()).next().cloned();
-        match kin {
-            Some((parent, at_seq)) => {
-                let branch = Branch::new(first.clone(), at_seq, at_seq);
-                Ok(SessionTree::new(first, name, Standing::Kin { parent, at_seq }, branch))
+        if let Some((id, message)) = self.known.said.get(key).cloned() {
+            let places = self.known.places.get(&record_key(&id)).cloned().unwrap_or_default();
+            for (parent, at_seq) in places {
+                if self.says(&parent, &id, &message).await? {
+                    let branch = Branch::new(first.clone(), at_seq, at_seq);
+                    let standing = Standing::Kin { parent, at_seq };
+                    return Ok(SessionTree::new(first, name, standing, branch));
+                }
             }
-            None => self.open_new(first, name, record).await,
         }
+        self.open_new(first, name, record).await
+    }
+
+    /// Whether a session holds a record with this id and this message: short ids of different sessions may be the same.
+    pub(super) async fn says(&self, stream: &StreamId, id: &str, message: &Message) -> Result<bool, Error> {
+        let found = self.engine.known_events(stream, &[event_id(id, 0)?]).await?;
+        let Some(Some(event)) = found.first() else { return Ok(false) };
+        let content = content_hash(&Fact::MessageAppended(MessageAppended { message: message.clone() }))?;
+        // What was erased has nothing left to compare with.
+        Ok(event.proof.is_none_or(|(salt, proof)| commitment(&salt, &content) == proof))
     }
 
     async fn open_new(
@@ -206,7 +218,7 @@ impl Feed<'_> {
             return Ok(true);
         }
         if let Place::After(id) = &record.place {
-            let key = crate::store::codec::record_key(id);
+            let key = record_key(id);
             if self.known.places.get(&key).into_iter().flatten().any(|(stream, _)| here(stream)) {
                 return Ok(true);
             }

@@ -111,10 +111,14 @@ pub enum StoreError {
     #[error("the ledger was replaced by a restore while it was open; open it again")]
     Replaced,
     /// Content was erased, and somebody keeps its last copies from being removed.
-    #[error("the content is erased, but `{0}` may still hold copies of it: another process is reading the ledger")]
+    #[error(
+        "the content is erased, but `{0}` may still hold copies of it: another process is reading the ledger"
+    )]
     Unscrubbed(String),
     /// There is no ledger at a path, and a restore has left one beside it.
-    #[error("there is no database at {path}, but a restore left {traces} beside it; restore one of these, or move them away")]
+    #[error(
+        "there is no database at {path}, but a restore left {traces} beside it; restore one of these, or move them away"
+    )]
     Unrestored {
         /// Where none is.
         path: String,

@@ -137,7 +137,8 @@ fn a_restore_where_nothing_is_and_over_what_another_one_left() {
         if blank {
             std::fs::write(home.db(), "").unwrap();
         }
-        let error = block_on(Engine::restore(&home.path("ledger.db.restoring"), &home.db(), true, tenant("a")));
+        let error =
+            block_on(Engine::restore(&home.path("ledger.db.restoring"), &home.db(), true, tenant("a")));
         assert_eq!(error.unwrap_err().kind(), ErrorKind::Usage);
         let from = home.path("ledger.db.before-restore-1");
         let done = block_on(Engine::restore(&from, &home.db(), false, tenant("a"))).unwrap();

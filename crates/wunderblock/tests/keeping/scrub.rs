@@ -45,7 +45,9 @@ fn an_erasure_that_a_reader_keeps_from_ending_says_so_and_is_finished_later() {
             engine.is_waiting()
         });
         let error = erase(&engine).unwrap_err();
-        assert!(matches!(&error, Error::Store(StoreError::Unscrubbed(log)) if log.ends_with("ledger.db-wal")));
+        assert!(
+            matches!(&error, Error::Store(StoreError::Unscrubbed(log)) if log.ends_with("ledger.db-wal"))
+        );
         assert!(error.hint().unwrap().contains("doctor --repair"));
         watching.join().unwrap()
     });
@@ -127,7 +129,8 @@ fn free_bytes_of_pages_keep_nothing_that_was_erased() {
         let from = 1 + below(heads[session as usize]);
         let to = (from + below(80)).min(heads[session as usize]);
         // The first position is the session's opening.
-        block_on(engine.session(stream(&format!("s{session}"))).erase(Seq(from + 1), Seq(to + 1), None)).unwrap();
+        block_on(engine.session(stream(&format!("s{session}"))).erase(Seq(from + 1), Seq(to + 1), None))
+            .unwrap();
         gone.extend((from..=to).map(|number| (session, number)));
     }
     assert!(gone.len() > 300);

@@ -1,6 +1,6 @@
 //! A ledger whose programs are killed, and what it must hold.
 
-use super::Act;
+use super::{Act, When};
 use crate::program::{Outcome, Program};
 use crate::prove::draw::Draw;
 use crate::prove::record::{Record, file, records, text};
@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const LIVE: &str = "live";
 /// Messages of a transcript: enough that an import can be hit.
@@ -55,39 +55,66 @@ impl Desk {
     pub(super) fn new(binary: &Path, folder: &Path) -> Outcome<Self> {
         let home = tempfile::tempdir_in(folder)?;
         let program = Program::new(binary, home.path())?;
-        let mut desk = Self {
+        Ok(Self {
             home,
             program,
             held: Held::default(),
             transcripts: Vec::new(),
             backup: None,
             backups: 0,
-            next: 0,
+            next: 1,
             gone: Vec::new(),
-        };
-        desk.next = 1;
+        })
+    }
+
+    /// How long it takes here and now to make a ledger and to import a file.
+    pub(super) fn usual(&self, draw: &mut Draw) -> Outcome<Duration> {
+        self.program.write("usual.jsonl", file(&records(draw, "usual", None, MESSAGES)))?;
+        let begun = Instant::now();
+        self.program.bytes(&["import", "usual.jsonl", "-q"])?;
+        Ok(begun.elapsed())
+    }
+
+    /// A ledger in which this can be done.
+    pub(super) fn prepared(act: Act, binary: &Path, folder: &Path, draw: &mut Draw) -> Outcome<Self> {
+        let mut desk = Self::new(binary, folder)?;
+        let whole = When::Never;
+        match act {
+            Act::CreateByAppend | Act::CreateByImport | Act::CreateByContext => {}
+            _ => {
+                desk.append(whole, draw)?;
+                desk.import(&["import"], whole, draw)?;
+                desk.back_up(whole)?;
+            }
+        }
         Ok(desk)
     }
 
+    /// Imports a file where one is going to be erased.
+    pub(super) fn refill(&mut self, act: Act, draw: &mut Draw) -> Outcome<()> {
+        if act == Act::EraseAll {
+            self.import(&["import"], When::Never, draw)?;
+        }
+        Ok(())
+    }
+
     /// Starts what is to be done, kills it, and looks at what is left. Answers whether it was cut short.
-    pub(super) fn killed(&mut self, act: Act, delay: Duration, draw: &mut Draw) -> Outcome<bool> {
+    pub(super) fn killed(&mut self, act: Act, when: When, draw: &mut Draw) -> Outcome<bool> {
         let cut = match act {
-            Act::CreateByAppend | Act::Append => self.append(delay, draw)?,
-            Act::CreateByImport | Act::Import => self.import(&["import"], delay, draw)?,
-            Act::ImportUnindexed => self.import(&["import", "--no-index"], delay, draw)?,
+            Act::CreateByAppend | Act::Append => self.append(when, draw)?,
+            Act::CreateByImport | Act::Import => self.import(&["import"], when, draw)?,
+            Act::ImportUnindexed => self.import(&["import", "--no-index"], when, draw)?,
             Act::CreateByContext | Act::ContextOfPath => {
                 let args = ["context", "--window", "8000", "--out", "/dev/null"];
-                self.import(&args, delay, draw)?
+                self.import(&args, when, draw)?
             }
-            Act::Context => {
-                self.plain(&["context", LIVE, "--window", "4000", "--out", "/dev/null"], delay)?
-            }
-            Act::Compact => self.plain(&["compact", LIVE, "--window", "4000"], delay)?,
-            Act::Repair => self.plain(&["doctor", "--repair"], delay)?,
-            Act::Erase => self.erase(delay, draw)?,
-            Act::EraseAll => self.erase_all(delay)?,
-            Act::Backup => self.back_up(delay)?,
-            Act::Restore => return self.restore(delay, draw),
+            Act::Context => self.plain(&["context", LIVE, "--window", "4000", "--out", "/dev/null"], when)?,
+            Act::Compact => self.plain(&["compact", LIVE, "--window", "4000"], when)?,
+            Act::Repair => self.plain(&["doctor", "--repair"], when)?,
+            Act::Erase => self.erase(when, draw)?,
+            Act::EraseAll => self.erase_all(when)?,
+            Act::Backup => self.back_up(when)?,
+            Act::Restore => return self.restore(when, draw),
         };
         self.works(draw)?;
         let lost = self.lost(&self.held)?;
@@ -107,8 +134,16 @@ impl Desk {
         }
     }
 
-    /// The next command does what it is asked.
+    /// The next commands do what they are asked: one that reads, and one that writes. Of a ledger killed before anything
+    /// was acknowledged there may be nothing.
     fn works(&mut self, draw: &mut Draw) -> Outcome<()> {
+        let read = self.program.run(&["sessions"])?;
+        let said = String::from_utf8_lossy(&read.stderr);
+        let may_miss = self.held.live.is_empty() && self.held.files.is_empty();
+        let is_well = read.status.success() || may_miss && said.contains("there is no database");
+        if !is_well {
+            return Err(format!("next: `sessions`: {}", said.trim()).into());
+        }
         let (lines, said) = self.lines(1, draw);
         let answers = self.program.append("local", LIVE, &lines).map_err(|error| format!("next: {error}"))?;
         self.note(&answers, &said);
@@ -143,23 +178,23 @@ impl Desk {
         }
     }
 
-    fn append(&mut self, delay: Duration, draw: &mut Draw) -> Outcome<bool> {
+    fn append(&mut self, when: When, draw: &mut Draw) -> Outcome<bool> {
         let (lines, said) = self.lines(300, draw);
-        let mut command = self.program.command(&["append", LIVE]);
+        let mut command = armed(self.program.command(&["append", LIVE]), when);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let (mut stdin, stdout) =
             (child.stdin.take().ok_or("no pipe")?, child.stdout.take().ok_or("no pipe")?);
         let feeder = std::thread::spawn(move || {
             let _ = lines.split_inclusive('\n').try_for_each(|line| stdin.write_all(line.as_bytes()));
             // The pipe stays open: the program waits for more until it is killed.
-            stdin
+            if matches!(when, When::After(_)) { Some(stdin) } else { None }
         });
         // A line that was cut off is no answer.
         let reader = std::thread::spawn(move || -> Vec<Value> {
             let lines = BufReader::new(stdout).lines().map_while(Result::ok);
             lines.filter_map(|line| serde_json::from_str(&line).ok()).collect()
         });
-        let cut = kill(child, delay)?;
+        let cut = kill(child, when)?;
         let answers = reader.join().map_err(|_| "the reader of answers failed")?;
         drop(feeder.join());
         self.note(&answers, &said);
@@ -167,7 +202,7 @@ impl Desk {
     }
 
     /// Imports a file that is new or has grown, by whatever command. What was cut short must finish the next time.
-    fn import(&mut self, args: &[&str], delay: Duration, draw: &mut Draw) -> Outcome<bool> {
+    fn import(&mut self, args: &[&str], when: When, draw: &mut Draw) -> Outcome<bool> {
         if self.transcripts.is_empty() || draw.below(3) == 0 {
             let session = format!("s-{}", draw.marker());
             let name = format!("file-{}.jsonl", self.transcripts.len());
@@ -182,7 +217,7 @@ impl Desk {
         let bytes = file(&transcript.records);
         self.program.write(&name, &bytes)?;
         let all = [args, &[&name, "-q"]].concat();
-        let cut = self.plain(&all, delay)?;
+        let cut = self.plain(&all, when)?;
         if cut && draw.below(3) > 0 {
             // The other times the next import of the file, or nobody, finishes it.
             self.held.files.remove(&session);
@@ -195,19 +230,19 @@ impl Desk {
         Ok(cut)
     }
 
-    fn erase(&mut self, delay: Duration, draw: &mut Draw) -> Outcome<bool> {
+    fn erase(&mut self, when: When, draw: &mut Draw) -> Outcome<bool> {
         let all: Vec<u64> = self.held.live.keys().copied().collect();
         let Some(seq) = all.get(draw.place(all.len())) else { return Ok(false) };
         let text = self.held.live.remove(seq).map(|(_, text)| text).unwrap_or_default();
         let at = seq.to_string();
         let args = ["erase", LIVE, "--at", &at, "--yes"];
-        let cut = self.plain(&args, delay)?;
+        let cut = self.plain(&args, when)?;
         self.gone.extend(text.split(' ').nth(2).map(ToOwned::to_owned));
         self.erased(&args)?;
         Ok(cut)
     }
 
-    fn erase_all(&mut self, delay: Duration) -> Outcome<bool> {
+    fn erase_all(&mut self, when: When) -> Outcome<bool> {
         let finished = |place: &usize| {
             self.transcripts.get(*place).is_some_and(|one| self.held.files.contains_key(&one.session))
         };
@@ -225,7 +260,7 @@ impl Desk {
             },
         );
         let args = ["erase", &transcript.session, "--yes"];
-        let cut = self.plain(&args, delay)?;
+        let cut = self.plain(&args, when)?;
         self.gone.extend(transcript.records.into_iter().map(|record| record.marker));
         self.erased(&args)?;
         Ok(cut)
@@ -241,10 +276,10 @@ impl Desk {
     }
 
     /// What bears a backup's name is a whole backup.
-    fn back_up(&mut self, delay: Duration) -> Outcome<bool> {
+    fn back_up(&mut self, when: When) -> Outcome<bool> {
         self.backups += 1;
         let name = format!("backup-{}.db", self.backups);
-        let cut = self.plain(&["backup", &name], delay)?;
+        let cut = self.plain(&["backup", &name], when)?;
         if !self.program.path(&name).exists() {
             if cut {
                 return Ok(cut);
@@ -262,9 +297,9 @@ impl Desk {
     }
 
     /// After it the ledger is the old one or the restored one, and the next command knows.
-    fn restore(&mut self, delay: Duration, draw: &mut Draw) -> Outcome<bool> {
-        let Some((name, backed)) = self.backup.clone() else { return self.back_up(delay) };
-        let cut = self.plain(&["restore", &name, "--replace"], delay)?;
+    fn restore(&mut self, when: When, draw: &mut Draw) -> Outcome<bool> {
+        let Some((name, backed)) = self.backup.clone() else { return self.back_up(when) };
+        let cut = self.plain(&["restore", &name, "--replace"], when)?;
         let before = self.held.clone();
         let count = before.live.len();
         // Appends at the end of whichever it is.
@@ -295,9 +330,9 @@ impl Desk {
     }
 
     /// Runs a command and kills it.
-    fn plain(&self, args: &[&str], delay: Duration) -> Outcome<bool> {
-        let mut command = self.program.command(args);
-        kill(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?, delay)
+    fn plain(&self, args: &[&str], when: When) -> Outcome<bool> {
+        let mut command = armed(self.program.command(args), when);
+        kill(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?, when)
     }
 
     /// What is not in the ledger, and must be.
@@ -336,9 +371,26 @@ impl Desk {
     }
 }
 
-/// Kills a program after a time, unless it has ended. Answers whether it was cut short.
-fn kill(mut child: Child, delay: Duration) -> Outcome<bool> {
-    std::thread::sleep(delay);
-    child.kill()?;
+/// A command that is killed at a system call, if that is when.
+fn armed(command: Command, when: When) -> Command {
+    let When::At(call, which) = when else { return command };
+    let mut tracer = Command::new("strace");
+    let inject = format!("inject={call}:signal=KILL:when={which}");
+    tracer.args(["-f", "-qqq", "-o", "/dev/null", "-e", &format!("trace={call}"), "-e", &inject]);
+    tracer.arg(command.get_program()).args(command.get_args()).env_clear();
+    tracer.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    if let Some(folder) = command.get_current_dir() {
+        tracer.current_dir(folder);
+    }
+    tracer.env("PATH", "/usr/bin:/bin").stdin(Stdio::null());
+    tracer
+}
+
+/// Waits until a program has been killed, or kills it. Answers whether it was cut short.
+fn kill(mut child: Child, when: When) -> Outcome<bool> {
+    if let When::After(delay) = when {
+        std::thread::sleep(delay);
+        child.kill()?;
+    }
     Ok(child.wait()?.code().is_none())
 }

@@ -7,7 +7,9 @@ use super::draw::Draw;
 use crate::program::Outcome;
 use desk::Desk;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
+use std::time::Duration;
 
 /// Kills of one ledger, its creation among them.
 const EACH: u64 = 20;
@@ -33,6 +35,10 @@ enum Act {
     Repair,
 }
 
+/// System calls that change files.
+const CALLS: [&str; 8] =
+    ["openat", "pwrite64", "fsync", "fdatasync", "ftruncate", "rename", "unlink", "copy_file_range"];
+
 const CREATIONS: [Act; 3] = [Act::CreateByAppend, Act::CreateByImport, Act::CreateByContext];
 const OTHERS: [Act; 11] = [
     Act::Append,
@@ -48,46 +54,108 @@ const OTHERS: [Act; 11] = [
     Act::Repair,
 ];
 
+/// When a program is killed.
+#[derive(Clone, Copy, Debug)]
+enum When {
+    /// After a time.
+    After(Duration),
+    /// At a system call, before it is made: its name, and which of them, counted from 1.
+    At(&'static str, u64),
+    /// Not at all.
+    Never,
+}
+
+impl fmt::Display for When {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::After(delay) => write!(f, "after {:.1} ms", delay.as_secs_f64() * 1e3),
+            Self::At(call, which) => write!(f, "at {call} {which}"),
+            Self::Never => f.write_str("never"),
+        }
+    }
+}
+
+/// Kills at random moments.
 pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> Outcome<Report> {
     let mut report = Report::new("kills", count);
     let mut draw = Draw::new(seed ^ 0x0051_6b11);
     let mut desk = Desk::new(binary, folder)?;
-    let mut tried: BTreeMap<Act, (u64, u64)> = BTreeMap::new();
+    // How long a program takes here and now; the moments of the kills follow it.
+    let usual = desk.usual(&mut draw)?;
+    let mut tried: BTreeMap<Act, (u64, u64, Duration)> = BTreeMap::new();
     let (mut left, mut history) = (0, Vec::new());
     for number in 0..count {
-        let act = if left == 0 {
+        let acts = if left == 0 {
             desk = Desk::new(binary, folder)?;
             // Many ledgers are killed in their first moments, and few of them later.
-            left = if draw.below(2) == 0 { 1 } else { EACH };
+            left = if draw.below(5) > 0 { 1 } else { EACH };
             history.clear();
-            CREATIONS.get(draw.place(CREATIONS.len()))
+            &CREATIONS[..]
         } else {
-            OTHERS.get(draw.place(OTHERS.len()))
+            &OTHERS[..]
         };
-        let Some(act) = act.copied() else { continue };
+        let Some(act) = acts.get(draw.place(acts.len())).copied() else { continue };
         left -= 1;
-        let delay = draw.delay();
-        history.push(format!("{act:?} killed after {:.1} ms", delay.as_secs_f64() * 1e3));
-        let mut outcome = desk.killed(act, delay, &mut draw);
-        let counted = tried.entry(act).or_default();
-        counted.0 += 1;
-        counted.1 += u64::from(matches!(outcome, Ok(true)));
+        let (tried, cut, takes) = tried.entry(act).or_insert((0, 0, usual));
+        let when = When::After(draw.delay(*takes));
+        history.push(format!("{act:?} killed {when}"));
+        let mut outcome = desk.killed(act, when, &mut draw);
+        let is_cut = !matches!(outcome, Ok(false));
+        *tried += 1;
+        *cut += u64::from(is_cut);
+        *takes = takes.mul_f64(if is_cut { 1.05 } else { 0.8 });
         if outcome.is_ok() && (left == 0 || number % EXAMINED == EXAMINED - 1) {
             outcome = desk.examined().map(|()| true);
         }
         if let Err(error) = outcome {
-            let words = error.to_string();
-            let words = words.split(|c: char| c == '\n' || c == '`' || c.is_ascii_digit());
-            let kind: String = words.take(3).collect::<String>().chars().take(80).collect();
-            report
-                .fail(&format!("{act:?}: {kind}"), format!("kill {number}: {error}; {}", history.join(", ")));
+            report.fail(&kind(act, &*error), format!("kill {number}: {error}; {}", history.join(", ")));
             // What comes after it on the same ledger says nothing new.
             left = 0;
         }
     }
-    for (act, (tried, cut)) in tried {
+    for (act, (tried, cut, _)) in tried {
         report.note(format!("{act:?}: {tried}, {cut} of them cut short"));
     }
     report.note(format!("{} events were acknowledged", desk::acknowledged()));
     Ok(report)
+}
+
+/// Kills at every system call that changes a file; of those that are many, writing and opening, at one of `step`.
+pub(super) fn at_calls(step: u64, seed: u64, binary: &Path, folder: &Path) -> Outcome<Report> {
+    let mut report = Report::new("kills at system calls", 0);
+    let mut draw = Draw::new(seed ^ 0x57ace);
+    for act in [Act::CreateByAppend, Act::Erase, Act::EraseAll, Act::Backup, Act::Restore] {
+        for call in CALLS {
+            let mut desk = Desk::prepared(act, binary, folder, &mut draw)?;
+            let step = if matches!(call, "pwrite64" | "openat") { step } else { 1 };
+            let mut which = 1;
+            loop {
+                desk.refill(act, &mut draw)?;
+                let outcome = desk.killed(act, When::At(call, which), &mut draw);
+                report.tried += 1;
+                match outcome.and_then(|cut| desk.examined().map(|()| cut)) {
+                    Ok(true) if CREATIONS.contains(&act) => desk = Desk::new(binary, folder)?,
+                    Ok(true) => {}
+                    // It makes no more such calls.
+                    Ok(false) => break,
+                    Err(error) => {
+                        report
+                            .fail(&kind(act, &*error), format!("{act:?} killed at {call} {which}: {error}"));
+                        desk = Desk::prepared(act, binary, folder, &mut draw)?;
+                    }
+                }
+                which += step;
+            }
+            report.note(format!("{act:?}: {call} up to {which}"));
+        }
+    }
+    Ok(report)
+}
+
+/// What went wrong without what differs from one time to the next.
+fn kind(act: Act, error: &dyn std::error::Error) -> String {
+    let words = error.to_string();
+    let words =
+        words.split_whitespace().filter(|word| !word.contains(|c: char| c == '/' || c.is_ascii_digit()));
+    format!("{act:?}: {}", words.take(10).collect::<Vec<_>>().join(" "))
 }

@@ -175,7 +175,9 @@ pub(super) fn failure(error: &rusqlite::Error) -> StoreError {
         Some(ErrorCode::ReadOnly) => StoreError::ReadOnly,
         Some(ErrorCode::DiskFull) => StoreError::Full,
         // A quota or a limit on file sizes ends writes where a full disk would; SQLite calls that a failed write.
-        Some(ErrorCode::SystemIoFailure) if extended_code(error) == Some(rusqlite::ffi::SQLITE_IOERR_WRITE) => {
+        Some(ErrorCode::SystemIoFailure)
+            if extended_code(error) == Some(rusqlite::ffi::SQLITE_IOERR_WRITE) =>
+        {
             StoreError::Full
         }
         Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged(error.to_string()),

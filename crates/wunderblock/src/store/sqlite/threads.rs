@@ -67,7 +67,11 @@ impl Writer {
     pub(super) fn run(mut self, jobs: &Receiver<WriteJob>) {
         let mut written = false;
         loop {
-            let next = if written { jobs.recv_timeout(IDLE) } else { jobs.recv().map_err(|_| RecvTimeoutError::Disconnected) };
+            let next = if written {
+                jobs.recv_timeout(IDLE)
+            } else {
+                jobs.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            };
             match next {
                 Ok(first) => {
                     let mut group = vec![first];

@@ -1,0 +1,161 @@
+//! Records of transcripts by their own ids, events by theirs; what was erased; checksums.
+
+use super::scene::{Scene, happened, said, stream_id};
+use wunderblock::store::codec::record_key;
+use wunderblock::store::{
+    Answer, Erasure, KnownEvent, PackedEvent, Query, Storage, StoreError, Write, Written,
+};
+use wunderblock_core::units::Seq;
+
+/// Where records stand, by their ids.
+fn places(scene: &Scene<'_>, ids: &[&str]) -> Vec<Vec<(String, u64)>> {
+    let records = ids.iter().map(|id| record_key(id)).collect();
+    match scene.ask(Query::Records { tenant: scene.tenant.no, records }) {
+        Answer::Places(places) => places
+            .iter()
+            .map(|list| list.iter().map(|(id, seq)| (id.as_str().to_owned(), seq.0)).collect())
+            .collect(),
+        other => panic!("records were asked for, and answered was {other:?}"),
+    }
+}
+
+fn noting(scene: &Scene<'_>, stream: &str, records: &[(&str, u64)]) -> Write {
+    let records = records.iter().map(|(id, seq)| (record_key(id), Seq(*seq))).collect();
+    Write::Records { tenant: scene.tenant.no, stream: stream_id(stream), records }
+}
+
+fn at(stream: &str, seq: u64) -> (String, u64) {
+    (stream.to_owned(), seq)
+}
+
+/// A record is found in every stream that holds it, at its last position there.
+pub fn records_are_found(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    for id in ["t", "s"] {
+        scene.open(id);
+    }
+    let of = |id: &str, records: &[&str]| PackedEvent {
+        records: records.iter().map(|record| record_key(record)).collect(),
+        ..said(id, id)
+    };
+    scene.append("s", vec![of("1", &["r1"]), of("2", &[]), of("3", &["r1", "silent"]), of("4", &["r4"])]);
+    assert_eq!(places(&scene, &["r1"]), [vec![at("s", 3)]], "the last event of a record counts");
+    scene.append("t", vec![of("1", &["r4"]), of("2", &["r1"])]);
+    let expected = [vec![at("t", 1), at("s", 4)], Vec::new(), vec![at("s", 3)], vec![at("t", 2), at("s", 3)]];
+    assert_eq!(places(&scene, &["r4", "unknown", "silent", "r1"]), expected);
+    assert_eq!(places(&scene, &[]), [[]; 0]);
+    scene.commit(noting(&scene, "t", &[("made no event", 2), ("r4", 2), ("at the start", 0)]));
+    scene.commit(noting(&scene, "t", &[("r4", 1)]));
+    let expected = [vec![at("t", 2)], vec![at("t", 2), at("s", 4)], vec![at("t", 0)]];
+    assert_eq!(places(&scene, &["made no event", "r4", "at the start"]), expected, "nor is it moved back");
+    let again = scene.try_append("s", vec![of("1", &["elsewhere"])]).unwrap();
+    assert!(again.iter().all(|one| one.duplicate));
+    assert_eq!(places(&scene, &["elsewhere"]), [[]], "a repeated event says nothing new");
+    scene.erase("s", &[4], Vec::new());
+    assert_eq!(places(&scene, &["r4"]), [vec![at("t", 2), at("s", 4)]], "an erased record is known");
+    let nowhere = scene.try_commit(vec![noting(&scene, "nowhere", &[("x", 1)])]);
+    assert_eq!(nowhere, Err(StoreError::NoStream(stream_id("nowhere"))));
+    let refused = scene.try_commit(vec![noting(&scene, "s", &[("x", 1)]), noting(&scene, "nowhere", &[])]);
+    assert_eq!((refused.is_err(), places(&scene, &["x"])), (true, vec![Vec::new()]));
+}
+
+/// A record stands with the stream that holds it; a fork does not hold what it shares.
+pub fn records_count_through_forks(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.told("s", &["one", "two", "three"]);
+    scene.fork("f", "s", 2);
+    scene.tell("f", &["its own"]);
+    assert_eq!(
+        places(&scene, &["s 1", "s 3", "f 3"]),
+        [vec![at("s", 1)], vec![at("s", 3)], vec![at("f", 3)]]
+    );
+    scene.commit(noting(&scene, "f", &[("s 1", 2)]));
+    assert_eq!(places(&scene, &["s 1"]), [vec![at("s", 1), at("f", 2)]]);
+}
+
+fn known(scene: &Scene<'_>, stream: &str, ids: &[&str]) -> Vec<Option<KnownEvent>> {
+    let ids = ids.iter().map(|id| said(id, "").id).collect();
+    match scene.ask(Query::Ids { tenant: scene.tenant.no, stream: stream_id(stream), ids }) {
+        Answer::Known(known) => known,
+        other => panic!("ids were asked for, and answered was {other:?}"),
+    }
+}
+
+/// Events are known by their ids in a stream and what it continues, erased ones without a proof.
+pub fn ids_are_known(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.told("s", &["one", "two", "three"]);
+    scene.fork("f", "s", 2);
+    scene.append("f", vec![said("f 3", "its own"), happened("f 4", "kind", "")]);
+    scene.fork("g", "f", 3);
+    let of = |stream: &str, seq| {
+        let event = scene.at(stream, &[seq]).remove(0);
+        Some(KnownEvent { seq: event.seq, proof: event.proof })
+    };
+    let expected = [of("f", 4), of("s", 1), None, of("f", 3), of("s", 2), None];
+    assert_eq!(known(&scene, "f", &["f 4", "s 1", "s 3", "f 3", "s 2", "unknown"]), expected);
+    assert!(expected.iter().flatten().all(|event| event.proof.is_some()));
+    assert_eq!(known(&scene, "g", &["f 3", "f 4", "s 2"]), [of("f", 3), None, of("s", 2)]);
+    assert_eq!(known(&scene, "s", &["f 3", "s 3"]), [None, of("s", 3)]);
+    assert_eq!(known(&scene, "s", &[]), []);
+    scene.erase("g", &[1, 3], Vec::new());
+    let gone = |seq| Some(KnownEvent { seq: Seq(seq), proof: None });
+    assert_eq!(known(&scene, "f", &["s 1", "f 3", "s 2"]), [gone(1), gone(3), of("s", 2)]);
+    assert_eq!(known(&scene, "s", &["s 1"]), [gone(1)]);
+}
+
+/// What was erased is listed by session: coordinates, each once.
+pub fn erasures_are_listed(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.told("s", &["x"]);
+    let tenant = scene.tenant.no;
+    let gone = |session: &str, record: Option<&str>| Erasure {
+        session: session.to_owned(),
+        record: record.map(ToOwned::to_owned),
+    };
+    let erase = |erasures| {
+        let (seqs, spans) = (Vec::new(), Vec::new());
+        scene.try_commit(vec![Write::Erase { tenant, stream: stream_id("s"), seqs, spans, erasures }])
+    };
+    let list = |sessions: &[&str]| {
+        let sessions = sessions.iter().map(|session| (*session).to_owned()).collect();
+        match scene.ask(Query::Erasures { tenant, sessions }) {
+            Answer::Erasures(list) => list,
+            other => panic!("erasures were asked for, and answered was {other:?}"),
+        }
+    };
+    assert_eq!(list(&["a", "b"]), []);
+    let done = erase(vec![gone("a", Some("r2")), gone("b", None), gone("a", Some("r1"))]).unwrap();
+    assert!(matches!(done.as_slice(), [Written::Erased { events: 0, blobs: 0, .. }]));
+    erase(vec![gone("a", Some("r2")), gone("b", Some("r1")), gone("b", None)]).unwrap();
+    assert_eq!(list(&["a"]), [gone("a", Some("r1")), gone("a", Some("r2"))], "each once");
+    assert_eq!(list(&["b"]), [gone("b", None), gone("b", Some("r1"))], "the session first");
+    assert_eq!(list(&["b", "ab", "", "a"]).len(), 4);
+    assert_eq!(list(&["b", "a"]).first(), Some(&gone("b", None)), "in the order asked for");
+    let event = scene.at("s", &[1]).remove(0);
+    assert!(event.payload.is_some(), "noting an erasure erases nothing");
+    let (seqs, spans, erasures) = (Vec::new(), Vec::new(), vec![gone("c", None)]);
+    let nowhere = Write::Erase { tenant, stream: stream_id("nowhere"), seqs, spans, erasures };
+    assert!(scene.try_commit(vec![nowhere]).is_err());
+    assert_eq!(list(&["c"]), []);
+}
+
+/// An event's checksum comes back as it was written, by every way of reading, and goes with the payload.
+pub fn checksums_come_back(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.open("s");
+    let event = |id: &str, checksum| PackedEvent { checksum, ..happened(id, "kind", id) };
+    scene.append("s", vec![event("1", i64::MIN), event("2", -1), event("3", i64::MAX)]);
+    let sums = |events: Vec<wunderblock::store::StoredEvent>| -> Vec<Option<i64>> {
+        events.iter().map(|event| event.checksum).collect()
+    };
+    let all = [Some(i64::MIN), Some(-1), Some(i64::MAX)];
+    assert_eq!(sums(scene.all("s")), all);
+    assert_eq!(sums(scene.at("s", &[1, 2, 3])), all);
+    let (tenant, stream) = (scene.tenant.no, stream_id("s"));
+    let what = wunderblock::store::Marked::Kind("kind");
+    let marked = scene.events_of(Query::Marked { tenant, stream, what, to: Seq(9), limit: 9 });
+    assert_eq!(sums(marked), [Some(i64::MAX), Some(-1), Some(i64::MIN)]);
+    scene.erase("s", &[2], Vec::new());
+    assert_eq!(sums(scene.all("s")), [Some(i64::MIN), None, Some(i64::MAX)]);
+}

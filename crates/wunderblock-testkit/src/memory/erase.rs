@@ -1,0 +1,111 @@
+//! Erasing in memory: events, bodies, bytes of revisions; and what was erased.
+
+use super::rows::{ChunkRow, State};
+use std::collections::{BTreeMap, BTreeSet};
+use wunderblock::store::{Erasure, SourceNo, SourceSpan, StoreError, StreamNo, TenantNo, Written, codec};
+use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::units::{Bytes, Seq};
+
+impl State {
+    pub(super) fn erase(
+        &mut self,
+        tenant: TenantNo,
+        stream: &StreamId,
+        seqs: Vec<Seq>,
+        (spans, erasures): (&[SourceSpan], Vec<Erasure>),
+    ) -> Result<Written, StoreError> {
+        let lineage = self.lineage(self.must_find(tenant, stream)?);
+        let (mut events, mut blobs) = (0, 0);
+        for seq in BTreeSet::from_iter(seqs) {
+            let part = lineage.iter().find_map(|span| span.within(seq, seq));
+            let Some(key) = part.map(|part| (part.no, seq)) else { continue };
+            let Some(mut row) = self.events.get(&key).filter(|row| row.payload.is_some()).cloned() else {
+                continue;
+            };
+            row.payload = None;
+            row.salt = None;
+            row.origin = None;
+            row.checksum = None;
+            for handle in std::mem::take(&mut row.blobs) {
+                self.refs.remove(&(tenant, handle, key.0, seq));
+                blobs += u64::from(self.drop_unheld(tenant, handle));
+            }
+            self.events.put(key, row);
+            events += 1;
+        }
+        let source_bytes = self.overwrite_all(tenant, spans)?;
+        for Erasure { session, record } in erasures {
+            self.erasures.put((tenant, session, record.filter(|record| !record.is_empty())), ());
+        }
+        Ok(Written::Erased { events, blobs, source_bytes: Bytes(source_bytes) })
+    }
+
+    /// What was erased of a session; the session itself first.
+    pub(super) fn erasures_of(&self, tenant: TenantNo, session: String) -> Vec<Erasure> {
+        let rows = self.erasures.range((tenant, session.clone(), None)..);
+        let own = rows.take_while(|((owner, name, _), ())| *owner == tenant && *name == session);
+        own.map(|((.., record), ())| Erasure { session: session.clone(), record: record.clone() }).collect()
+    }
+
+    /// Removes a body that no event holds any more, and says whether it did.
+    fn drop_unheld(&mut self, tenant: TenantNo, handle: Handle) -> bool {
+        let first = (tenant, handle, StreamNo(0), Seq(0));
+        let held =
+            self.refs.range(first..).next().is_some_and(|(key, ())| (key.0, key.1) == (tenant, handle));
+        if held || !self.blobs.remove(&(tenant, handle)) {
+            return false;
+        }
+        self.counts.remove(&(tenant, handle));
+        true
+    }
+
+    /// Overwrites spans with spaces, each in its own revision. Answers how many bytes.
+    fn overwrite_all(&mut self, tenant: TenantNo, all: &[SourceSpan]) -> Result<u64, StoreError> {
+        let mut by_revision: BTreeMap<(SourceNo, u32), Vec<(u64, u64)>> = BTreeMap::new();
+        for span in all {
+            let Some(no) = self.source_handles.get(&(tenant, span.source)) else { continue };
+            let range = (span.offset, span.offset.saturating_add(span.len));
+            by_revision.entry((*no, span.revision)).or_default().push(range);
+        }
+        let mut erased = 0;
+        for (place, mut ranges) in by_revision {
+            let Some(len) = self.revisions.get(&place).map(|row| row.len) else { continue };
+            ranges.iter_mut().for_each(|range| range.1 = range.1.min(len));
+            ranges.retain(|(from, to)| from < to);
+            for range in &ranges {
+                erased += self.blank(place, *range)?;
+            }
+            self.revisions.change(&place, |row| {
+                ranges.iter().for_each(|range| row.note_erased(*range));
+            });
+            // What could hold some of the erased bytes goes too.
+            let readers = self.revisions.range(place..=(place.0, u32::MAX));
+            let readers: Vec<_> = readers.map(|(key, _)| *key).collect();
+            readers.iter().for_each(|key| self.revisions.change(key, |row| row.reader = None));
+        }
+        Ok(erased)
+    }
+
+    fn blank(&mut self, (no, revision): (SourceNo, u32), (from, to): (u64, u64)) -> Result<u64, StoreError> {
+        let rows = self.chunks.range((no, revision, 0)..(no, revision, to));
+        let overlaps = |offset: u64, len: u64| offset.saturating_add(len) > from;
+        let keys: Vec<_> =
+            rows.filter(|((.., offset), row)| overlaps(*offset, row.len)).map(|(key, _)| *key).collect();
+        let mut erased = 0;
+        for key in keys {
+            let Some(row) = self.chunks.get(&key) else { continue };
+            let mut plain =
+                codec::unpack(&row.data).map_err(|error| StoreError::Damaged(error.to_string()))?;
+            let last = plain.len();
+            let place = |at: u64| usize::try_from(at.saturating_sub(key.2)).unwrap_or(usize::MAX).min(last);
+            if let Some(gone) = plain.get_mut(place(from)..place(to)) {
+                gone.fill(b' ');
+                erased += gone.len() as u64;
+            }
+            let len = row.len;
+            let packed = codec::pack_chunk(key.2, &plain);
+            self.chunks.put(key, ChunkRow { len, checksum: packed.checksum, data: packed.data });
+        }
+        Ok(erased)
+    }
+}
