@@ -173,7 +173,7 @@ fn line_differences(lines: &str, wanted: &SessionRecord) -> Vec<String> {
 
 fn original_difference(session: &Session, wanted: &SessionRecord) -> Option<String> {
     let mut bytes = Vec::new();
-    match (&wanted.original, block_on(session.export_original(&mut bytes))) {
+    match (&wanted.original, block_on(session.export_original(None, &mut bytes))) {
         // The first version gave what there was of a file whose import was killed, as if it were the file.
         (Some(_), _) if wanted.unfinished => None,
         (Some(original), Ok(_)) => {
