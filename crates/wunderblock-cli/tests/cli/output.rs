@@ -247,7 +247,10 @@ fn unsized_after(text: &str, before: &str) -> String {
         let rest = part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',');
         // A comma of JSON stands behind the number.
         let comma = if part[..part.len() - rest.len()].ends_with(',') { "," } else { "" };
-        out.push_str(&format!("{before}{}{comma}{rest}", if rest.len() < part.len() { "[size]" } else { "" }));
+        out.push_str(&format!(
+            "{before}{}{comma}{rest}",
+            if rest.len() < part.len() { "[size]" } else { "" }
+        ));
     }
     out
 }
