@@ -159,8 +159,9 @@ impl Engine {
         for engine in whose {
             all.push((engine, engine.streams("", u64::from(u32::MAX)).await?));
         }
-        let events = |info: &StreamInfo| info.head.0 - base(info).0;
-        let total = all.iter().flat_map(|(_, streams)| streams).map(events).sum();
+        // A damaged row may say anything.
+        let events = |info: &StreamInfo| info.head.0.saturating_sub(base(info).0);
+        let total = all.iter().flat_map(|(_, streams)| streams).map(events).fold(0, u64::saturating_add);
         for (engine, streams) in all {
             let known = diagnosis.problems.len();
             engine.examine_tenant(&streams, &mut diagnosis, (progress, total)).await?;
