@@ -464,11 +464,9 @@ pub(crate) struct Search {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   wunderblock doctor             looks at everything, changes nothing
-  wunderblock doctor --repair    rebuilds counts and the text index where something is wrong, changes modes of
-                                 files, finishes erasures
+  wunderblock doctor --repair    repairs counts, index and file modes, and finishes erasures
 
-Examines every tenant, or the one that --tenant names. Exit 1 when something is wrong. What is not derived cannot be
-rebuilt: that is what `backup` is for.")]
+Every tenant, or --tenant's. Exit 1 when something is wrong. What cannot be repaired: that is what `backup` is for.")]
 pub(crate) struct Doctor {
     /// Rebuild everything derived: counts, tallies, the text index
     #[arg(long)]

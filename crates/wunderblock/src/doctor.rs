@@ -58,6 +58,71 @@ impl Diagnosis {
     }
 }
 
+/// A ledger as a whole: what concerns its file, and all tenants.
+#[derive(Clone, Copy, Debug)]
+pub struct Ledger<'e>(pub(crate) &'e Engine);
+
+impl Ledger<'_> {
+    /// The same ledger for each of its tenants.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub async fn tenants(&self) -> Result<Vec<Engine>, Error> {
+        self.0.every_tenant().await
+    }
+
+    /// Whether an erasure is waiting for another process that reads the ledger.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        self.0.file.as_ref().is_some_and(|file| file.is_waiting())
+    }
+
+    /// Examines the file, and what it holds of every tenant.
+    ///
+    /// # Errors
+    /// As [`Engine::doctor`].
+    pub async fn doctor(&self, progress: &mut dyn FnMut(Progress)) -> Result<Diagnosis, Error> {
+        self.0.doctor_all(progress).await
+    }
+
+    /// Repairs what a diagnosis has found and can be repaired: derived data is rebuilt, the file taken from everybody but
+    /// its owner, and erased content removed that is still in the log. Another examination says what is left.
+    ///
+    /// # Errors
+    /// When the ledger cannot be written.
+    pub async fn repair(
+        &self,
+        diagnosis: &Diagnosis,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), Error> {
+        let mut stale = BTreeSet::new();
+        for problem in diagnosis.problems.iter().filter(|problem| problem.derived) {
+            match (problem.rule, &self.0.file) {
+                (OPEN_TO_OTHERS, Some(file)) => place::make_private(file.path()).map_err(|error| {
+                    Error::File { path: file.path().display().to_string(), why: error.to_string() }
+                })?,
+                (UNSCRUBBED, Some(file)) => match file.scrub().await {
+                    // It stays a problem, and the next examination says so.
+                    Ok(()) | Err(StoreError::Unscrubbed(_)) => {}
+                    Err(error) => return Err(error.into()),
+                },
+                _ => stale.extend(
+                    diagnosis
+                        .tenants
+                        .iter()
+                        .filter(|tenant| problem.tenant.as_ref().is_none_or(|whose| whose == *tenant)),
+                ),
+            }
+        }
+        for engine in self.0.every_tenant().await? {
+            if stale.contains(&engine.config.tenant) {
+                engine.rebuild(progress).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Text that one page holds in memory at most.
 const PAGE_TEXT: Bytes = Bytes(24 << 20);
 /// Events of one page at most.
@@ -76,7 +141,7 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::doctor`].
-    pub async fn doctor_all(&self, progress: &mut dyn FnMut(Progress)) -> Result<Diagnosis, Error> {
+    pub(crate) async fn doctor_all(&self, progress: &mut dyn FnMut(Progress)) -> Result<Diagnosis, Error> {
         self.examine(&self.every_tenant().await?, progress).await
     }
 
@@ -94,8 +159,9 @@ impl Engine {
         for engine in whose {
             all.push((engine, engine.streams("", u64::from(u32::MAX)).await?));
         }
-        let events = |info: &StreamInfo| info.head.0 - base(info).0;
-        let total = all.iter().flat_map(|(_, streams)| streams).map(events).sum();
+        // A damaged row may say anything.
+        let events = |info: &StreamInfo| info.head.0.saturating_sub(base(info).0);
+        let total = all.iter().flat_map(|(_, streams)| streams).map(events).fold(0, u64::saturating_add);
         for (engine, streams) in all {
             let known = diagnosis.problems.len();
             engine.examine_tenant(&streams, &mut diagnosis, (progress, total)).await?;
@@ -135,43 +201,6 @@ impl Engine {
     pub async fn rebuild(&self, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
         self.storage.commit(vec![Write::DropDerived { tenant: self.tenant.no }]).await?;
         self.catch_up(progress).await
-    }
-
-    /// Repairs what a diagnosis has found and can be repaired: derived data is rebuilt, the file taken from everybody but
-    /// its owner, and erased content removed that is still in the log. Another examination says what is left.
-    ///
-    /// # Errors
-    /// When the ledger cannot be written.
-    pub async fn repair(
-        &self,
-        diagnosis: &Diagnosis,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<(), Error> {
-        let mut stale = BTreeSet::new();
-        for problem in diagnosis.problems.iter().filter(|problem| problem.derived) {
-            match (problem.rule, &self.file) {
-                (OPEN_TO_OTHERS, Some(file)) => place::make_private(file.path()).map_err(|error| {
-                    Error::File { path: file.path().display().to_string(), why: error.to_string() }
-                })?,
-                (UNSCRUBBED, Some(file)) => match file.scrub().await {
-                    // It stays a problem, and the next examination says so.
-                    Ok(()) | Err(StoreError::Unscrubbed(_)) => {}
-                    Err(error) => return Err(error.into()),
-                },
-                _ => stale.extend(
-                    diagnosis
-                        .tenants
-                        .iter()
-                        .filter(|tenant| problem.tenant.as_ref().is_none_or(|whose| whose == *tenant)),
-                ),
-            }
-        }
-        for engine in self.every_tenant().await? {
-            if stale.contains(&engine.config.tenant) {
-                engine.rebuild(progress).await?;
-            }
-        }
-        Ok(())
     }
 
     async fn examine_stream(&self, info: &StreamInfo, diagnosis: &mut Diagnosis) -> Result<(), Error> {

@@ -119,7 +119,7 @@ impl Engine {
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub async fn every_tenant(&self) -> Result<Vec<Self>, Error> {
+    pub(crate) async fn every_tenant(&self) -> Result<Vec<Self>, Error> {
         let Answer::Tenants(names) = self.one(Query::Tenants).await? else { return Err(unexpected()) };
         let mut engines = Vec::new();
         for name in names {
@@ -133,10 +133,10 @@ impl Engine {
         Ok(engines)
     }
 
-    /// Whether an erasure is waiting for another process that reads the ledger.
+    /// The ledger as a whole, whoever its tenants are.
     #[must_use]
-    pub fn is_waiting(&self) -> bool {
-        self.file.as_ref().is_some_and(|file| file.is_waiting())
+    pub fn ledger(&self) -> crate::doctor::Ledger<'_> {
+        crate::doctor::Ledger(self)
     }
 
     /// Waits until nothing of erased content is left in the ledger's files.

@@ -155,6 +155,9 @@ impl Session {
         (spans, erasures): (Vec<SourceSpan>, Vec<Erasure>),
     ) -> Result<Erased, Error> {
         let tenant = self.engine.tenant.no;
+        // Records of events are found twice: by the event, and by their ids.
+        let spans: BTreeSet<SourceSpan> = spans.into_iter().collect();
+        let spans: Vec<SourceSpan> = spans.into_iter().collect();
         let losses = self.losses((from, to), streams).await?;
         let mut writes = self.engine.unindexed(&losses).await?;
         writes.extend(self.engine.unshared(&spans, own).await?);

@@ -60,7 +60,7 @@ pub use catch_up::Progress;
 pub use compact::{
     CompactOptions, Compacted, Compactor, Hook, LaneState, MadeNode, OnProgress, Outcome, Stage, Undone,
 };
-pub use doctor::{Diagnosis, Problem};
+pub use doctor::{Diagnosis, Ledger, Problem};
 pub use door::Unappendable;
 pub use engine::{Clock, Config, Engine, Reducer};
 pub use erase::{Along, Erased};

@@ -32,7 +32,7 @@ async fn checked(global: &Global, settings: &Settings, wanted: &Doctor) -> Resul
     let engine = if writes { settings.existing().await? } else { settings.read_only().await? };
     // A tenant that was named is the only one that is looked at.
     let all = global.tenant.is_none();
-    let whose = if all { engine.every_tenant().await? } else { vec![engine.clone()] };
+    let whose = if all { engine.ledger().tenants().await? } else { vec![engine.clone()] };
     if wanted.rebuild {
         for engine in &whose {
             rebuild(global, engine).await?;
@@ -45,8 +45,10 @@ async fn checked(global: &Global, settings: &Settings, wanted: &Doctor) -> Resul
         if found > 0 {
             let bar = bar(global, "repairing", "{msg} [{bar:32}] {pos}/{len} events {eta}");
             let wait = Waiting::begin(global, &engine);
-            let done =
-                engine.repair(&diagnosis, &mut |Progress { done, total }| update(&bar, done, total)).await;
+            let done = engine
+                .ledger()
+                .repair(&diagnosis, &mut |Progress { done, total }| update(&bar, done, total))
+                .await;
             drop(wait);
             bar.finish_and_clear();
             done?;
@@ -105,7 +107,7 @@ async fn examine(global: &Global, engine: &Engine, all: bool) -> Result<Diagnosi
     let bar = bar(global, "examining", "{msg} [{bar:32}] {pos}/{len} events {eta}");
     let mut progress = |Progress { done, total }| update(&bar, done, total);
     let diagnosis =
-        if all { engine.doctor_all(&mut progress).await } else { engine.doctor(&mut progress).await };
+        if all { engine.ledger().doctor(&mut progress).await } else { engine.doctor(&mut progress).await };
     bar.finish_and_clear();
     Ok(diagnosis?)
 }

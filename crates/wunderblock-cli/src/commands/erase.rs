@@ -92,7 +92,7 @@ impl Waiting {
             let step = Duration::from_millis(100);
             let mut waited = 0;
             while waited < 5 && ended.recv_timeout(step) == Err(RecvTimeoutError::Timeout) {
-                waited = if engine.is_waiting() { waited + 1 } else { 0 };
+                waited = if engine.ledger().is_waiting() { waited + 1 } else { 0 };
             }
             if waited == 5 {
                 say(&global, "another process is reading the ledger: waiting up to 10 s for it");

@@ -74,6 +74,8 @@ pub(super) struct Feed<'e> {
     pub(super) by_name: HashMap<Box<str>, Belongs>,
     pub(super) own: Option<usize>,
     held: Vec<(Record, Vec<u8>)>,
+    /// Whether the file has named its session by the record at hand: its reader may be further.
+    pub(super) named: bool,
     pub(super) waiting: Vec<Waiting>,
     pub(super) waiting_events: usize,
     pub(super) waiting_bytes: u64,
@@ -107,6 +109,7 @@ impl<'e> Feed<'e> {
             by_name: HashMap::new(),
             own: None,
             held: Vec::new(),
+            named: false,
             waiting: Vec::new(),
             waiting_events: 0,
             waiting_bytes: 0,
@@ -200,7 +203,7 @@ impl<'e> Feed<'e> {
         base: u64,
     ) -> Result<(), Error> {
         let raw = raw_of(&record, bytes, base);
-        let nameless = self.sessions.is_empty() && record.session.is_none() && reader.session().is_none();
+        let nameless = self.sessions.is_empty() && record.session.is_none() && !self.named;
         if nameless && self.held.len() < HELD && raw.len() < HELD_BYTES {
             self.held.push((record, raw.to_vec()));
             return Ok(());

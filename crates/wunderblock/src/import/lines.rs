@@ -21,6 +21,8 @@ struct Line {
     number: u64,
     bytes: Vec<u8>,
     records: Vec<Record>,
+    /// Whether the file had named its session by then.
+    named: bool,
 }
 
 /// Where reading can go on.
@@ -94,7 +96,8 @@ pub(super) async fn lines(
 
 /// Takes in the records of a line.
 async fn take(feed: &mut Feed<'_>, line: Line, reader: &Reader) -> Result<(), Error> {
-    let Line { offset, number, bytes, records } = line;
+    let Line { offset, number, bytes, records, named } = line;
+    feed.named = named;
     // Whoever writes the file may be in the middle of its last line.
     let is_whole = bytes.ends_with(b"\n");
     let bare = strip_end(&bytes);
@@ -137,7 +140,7 @@ impl Input<'_> {
             is_whole = bytes.ends_with(b"\n");
             if !is_whole && bytes.len() > MAX_LINE {
                 if group.is_empty() {
-                    let line = self.long(feed, bytes).await?;
+                    let line = self.long(feed, bytes, reader.session().is_some()).await?;
                     group.push(line);
                 } else {
                     // It comes with the next group, after these lines have been taken in.
@@ -158,7 +161,7 @@ impl Input<'_> {
             let records = reader.line(offset, number, bare);
             self.offset += bytes.len() as u64;
             self.number = number;
-            group.push(Line { offset, number, bytes, records });
+            group.push(Line { offset, number, bytes, records, named: reader.session().is_some() });
         }
         if is_whole && !group.is_empty() {
             self.stop_here(reader);
@@ -174,7 +177,7 @@ impl Input<'_> {
     }
 
     /// A line that is too long to be parsed. Its bytes are stored as they come; its record says where they are.
-    async fn long(&mut self, feed: &mut Feed<'_>, first: Vec<u8>) -> Result<Line, Error> {
+    async fn long(&mut self, feed: &mut Feed<'_>, first: Vec<u8>, named: bool) -> Result<Line, Error> {
         let (offset, number) = (self.offset, self.number + 1);
         let blanked = feed.is_erased_at(offset);
         let mut len = 0;
@@ -202,7 +205,7 @@ impl Input<'_> {
         self.number = number;
         let bytes = if ends { b"\n".to_vec() } else { Vec::new() };
         let record = feed.long_record(offset, len, number);
-        Ok(Line { offset, number, bytes, records: vec![record] })
+        Ok(Line { offset, number, bytes, records: vec![record], named })
     }
 }
 

@@ -341,7 +341,7 @@ pub struct Reach {
 }
 
 /// Bytes of a source, as one of its revisions has them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourceSpan {
     /// The source.
     pub source: Handle,

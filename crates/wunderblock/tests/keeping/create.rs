@@ -110,7 +110,7 @@ fn only_the_owner_can_read_and_doctor_says_where_not() {
     let diagnosis = block_on(engine.doctor(&mut |_| {})).unwrap();
     assert_eq!(diagnosis.problems.len(), 2, "{:?}", diagnosis.problems);
     assert!(diagnosis.problems.iter().all(|problem| problem.derived && problem.detail.contains("0644")));
-    block_on(engine.repair(&diagnosis, &mut |_| {})).unwrap();
+    block_on(engine.ledger().repair(&diagnosis, &mut |_| {})).unwrap();
     assert_eq!(problems(&engine), [""; 0]);
     assert_eq!(mode(&home.db()), 0o600);
 }

@@ -180,7 +180,7 @@ fn doctor_examines_every_tenant() {
     let forge = "UPDATE events SET payload = CAST(replace(CAST(payload AS TEXT), 'stays', 'lies!') AS BLOB)
          WHERE tenant = 2 AND seq = 3";
     Connection::open(home.db()).unwrap().execute_batch(forge).unwrap();
-    let all = block_on(a.doctor_all(&mut |_| {})).unwrap();
+    let all = block_on(a.ledger().doctor(&mut |_| {})).unwrap();
     assert_eq!(all.path.unwrap(), home.db());
     assert!(all.bytes > 8_192);
     assert_eq!((all.tenants.len(), all.sessions, all.events), (2, 2, 5));

@@ -71,6 +71,6 @@ pub(crate) fn exported(engine: &Engine, id: &str) -> String {
 
 /// What `doctor` finds wrong, as `rule: detail`.
 pub(crate) fn problems(engine: &Engine) -> Vec<String> {
-    let found = block_on(engine.doctor_all(&mut |_| {})).unwrap();
+    let found = block_on(engine.ledger().doctor(&mut |_| {})).unwrap();
     found.problems.into_iter().map(|problem| format!("{}: {}", problem.rule, problem.detail)).collect()
 }

@@ -42,7 +42,7 @@ fn an_erasure_that_a_reader_keeps_from_ending_says_so_and_is_finished_later() {
     let waits = std::thread::scope(|scope| {
         let watching = scope.spawn(|| {
             std::thread::sleep(Duration::from_secs(2));
-            engine.is_waiting()
+            engine.ledger().is_waiting()
         });
         let error = erase(&engine).unwrap_err();
         assert!(
@@ -51,7 +51,7 @@ fn an_erasure_that_a_reader_keeps_from_ending_says_so_and_is_finished_later() {
         assert!(error.hint().unwrap().contains("doctor --repair"));
         watching.join().unwrap()
     });
-    assert!(waits && !engine.is_waiting());
+    assert!(waits && !engine.ledger().is_waiting());
     let took = begun.elapsed();
     assert!(took > Duration::from_secs(9) && took < Duration::from_secs(30), "{took:?}");
     assert!(!exported(&engine, "s").contains(MARK), "it is erased all the same");
@@ -66,7 +66,7 @@ fn an_erasure_that_a_reader_keeps_from_ending_says_so_and_is_finished_later() {
     drop(reader);
     // Repair finishes it where nobody else does.
     let diagnosis = block_on(engine.doctor(&mut |_| {})).unwrap();
-    block_on(engine.repair(&diagnosis, &mut |_| {})).unwrap();
+    block_on(engine.ledger().repair(&diagnosis, &mut |_| {})).unwrap();
     assert_eq!(problems(&engine), [""; 0]);
     assert!(!is_in(home.0.path(), MARK));
 }
