@@ -27,6 +27,7 @@ mod fate;
 mod gauge;
 pub mod graph;
 mod grep;
+mod hash;
 mod import;
 pub mod index;
 mod known;
