@@ -2,6 +2,7 @@
 
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
+use crate::record::Ready;
 use crate::store::codec;
 use crate::store::{Answer, Appended, Order, Query, StreamInfo};
 use wunderblock_core::event::{Event, NewEvent};
@@ -34,6 +35,25 @@ impl Session {
     /// On a conflict, or when the ledger cannot be written.
     pub async fn append(&self, events: Vec<NewEvent>) -> Result<Vec<Appended>, Error> {
         self.engine.append(&self.id, None, events).await
+    }
+
+    /// Makes events ready to be appended, many of them on all cores; what cannot be recorded is an error in its place.
+    ///
+    /// With [`Session::append_ready`] it is what [`Session::append`] does, in two steps: the next events are made ready
+    /// while the last ones are on the way to the disk.
+    ///
+    /// # Errors
+    /// When the system gives no random bytes, or no thread.
+    pub fn ready(&self, events: Vec<NewEvent>) -> Result<Vec<Result<Ready, Error>>, Error> {
+        self.engine.prepare(events)
+    }
+
+    /// Appends events that are ready, as [`Session::append`] does.
+    ///
+    /// # Errors
+    /// On a conflict, or when the ledger cannot be written.
+    pub async fn append_ready(&self, events: Vec<Ready>) -> Result<Vec<Appended>, Error> {
+        self.engine.append_prepared(&self.id, None, events).await
     }
 
     /// What is known of it.
