@@ -68,7 +68,7 @@ pub use grep::{GrepOptions, Match};
 pub use import::{Imported, MAX_WARNINGS, OnBytes, transcripts};
 pub use output::{Keep, Kept, Output, Wanted};
 pub use read::{Address, Content, Slice};
-pub use record::Ready;
+pub use record::ReadyEvent;
 pub use search::{Found, SearchOptions, SearchOrder, SearchResult};
 pub use session::Session;
 pub use simulate::{OnSimulated, PolicyResult, SimulateOptions, Simulation};

@@ -139,7 +139,7 @@ impl Engine {
     }
 
     /// Makes events ready to be appended, many of them on all cores.
-    pub(crate) fn prepare(&self, events: Vec<NewEvent>) -> Result<Vec<Result<Ready, Error>>, Error> {
+    pub(crate) fn prepare(&self, events: Vec<NewEvent>) -> Result<Vec<Result<ReadyEvent, Error>>, Error> {
         let key = &self.tenant.key;
         let counting = events.iter().map(text_of).sum::<Bytes>() <= COUNT_AT_ONCE;
         let work = |share: Vec<NewEvent>| {
@@ -154,7 +154,7 @@ impl Engine {
         &self,
         stream: &StreamId,
         expect_head: Option<Seq>,
-        prepared: Vec<Ready>,
+        prepared: Vec<ReadyEvent>,
     ) -> Result<Vec<Appended>, Error> {
         let mut writes = Vec::new();
         let mut opened = 0;
@@ -191,13 +191,13 @@ impl Engine {
 
 /// An event made ready to be appended: hashed and compressed, which is most of the work of it.
 #[derive(Clone, Debug)]
-pub struct Ready {
+pub struct ReadyEvent {
     event: PackedEvent,
     opens: Option<SessionOpened>,
     counts: Vec<(Handle, BodyCount)>,
 }
 
-impl Ready {
+impl ReadyEvent {
     /// The event's id.
     #[must_use]
     pub fn id(&self) -> &EventId {
@@ -205,14 +205,14 @@ impl Ready {
     }
 }
 
-fn prepare(key: &[u8; 32], salt: [u8; 16], mut event: NewEvent, counting: bool) -> Result<Ready, Error> {
+fn prepare(key: &[u8; 32], salt: [u8; 16], mut event: NewEvent, counting: bool) -> Result<ReadyEvent, Error> {
     let counts = if counting { counted(key, &event) } else { Vec::new() };
     let opens = match &event.fact {
         Fact::SessionOpened(opened) => Some(opened.clone()),
         _ => None,
     };
     normalise(&mut event.fact);
-    Ok(Ready { event: pack_event(key, salt, event)?, opens, counts })
+    Ok(ReadyEvent { event: pack_event(key, salt, event)?, opens, counts })
 }
 
 fn text_of(event: &NewEvent) -> Bytes {

@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
-use crate::record::Ready;
+use crate::record::ReadyEvent;
 use crate::store::codec;
 use crate::store::{Answer, Appended, Order, Query, StreamInfo};
 use wunderblock_core::event::{Event, NewEvent};
@@ -44,7 +44,7 @@ impl Session {
     ///
     /// # Errors
     /// When the system gives no random bytes, or no thread.
-    pub fn ready(&self, events: Vec<NewEvent>) -> Result<Vec<Result<Ready, Error>>, Error> {
+    pub fn ready(&self, events: Vec<NewEvent>) -> Result<Vec<Result<ReadyEvent, Error>>, Error> {
         self.engine.prepare(events)
     }
 
@@ -52,7 +52,7 @@ impl Session {
     ///
     /// # Errors
     /// On a conflict, or when the ledger cannot be written.
-    pub async fn append_ready(&self, events: Vec<Ready>) -> Result<Vec<Appended>, Error> {
+    pub async fn append_ready(&self, events: Vec<ReadyEvent>) -> Result<Vec<Appended>, Error> {
         self.engine.append_prepared(&self.id, None, events).await
     }
 

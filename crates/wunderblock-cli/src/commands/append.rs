@@ -14,7 +14,7 @@ use std::io::{BufRead, Write};
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use wunderblock::{Error, Ready, Session};
+use wunderblock::{Error, ReadyEvent, Session};
 use wunderblock_core::event::{Fact, MessageAppended, NewEvent, Source};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::Dialect;
@@ -73,7 +73,7 @@ fn has_status(answer: &Value, status: &str) -> bool {
 /// A line of input: its number, and the event it is or why it is none.
 type Line = (u64, Result<NewEvent, String>);
 /// A line of input whose event is ready to be stored.
-type Answerable = (u64, Result<(EventId, Result<Ready, Error>), String>);
+type Answerable = (u64, Result<(EventId, Result<ReadyEvent, Error>), String>);
 
 /// Lines that are read and not yet taken, at most [`WAITING_BYTES`] of them.
 #[derive(Default)]
@@ -204,7 +204,7 @@ fn ready(session: &Session, lines: Vec<Line>) -> Vec<Answerable> {
 
 async fn handle(session: &Session, group: Vec<Answerable>) -> Vec<Value> {
     let mut answers = Vec::with_capacity(group.len());
-    let mut waiting: Vec<(u64, Ready)> = Vec::new();
+    let mut waiting: Vec<(u64, ReadyEvent)> = Vec::new();
     for (number, line) in group {
         match line {
             Ok((_, Ok(event))) => waiting.push((number, event)),
@@ -223,11 +223,11 @@ async fn handle(session: &Session, group: Vec<Answerable>) -> Vec<Value> {
 }
 
 /// Commits lines together; if one of them cannot be, each by itself, so that the others are not held up.
-async fn commit(session: &Session, lines: Vec<(u64, Ready)>) -> Vec<Value> {
+async fn commit(session: &Session, lines: Vec<(u64, ReadyEvent)>) -> Vec<Value> {
     if lines.is_empty() {
         return Vec::new();
     }
-    let events: Vec<Ready> = lines.iter().map(|(_, event)| event.clone()).collect();
+    let events: Vec<ReadyEvent> = lines.iter().map(|(_, event)| event.clone()).collect();
     match session.append_ready(events).await {
         Ok(done) => lines
             .iter()

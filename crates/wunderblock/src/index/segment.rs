@@ -32,8 +32,6 @@ impl Segment {
 pub struct SegmentBuilder {
     docs: Vec<Doc>,
     terms: Terms,
-    /// By term number: the document it was last seen in, and how often there so far.
-    latest: Vec<Posting>,
     /// The terms of the document at hand.
     touched: Vec<u32>,
     /// Terms of the document at hand, repeats included.
@@ -104,7 +102,7 @@ impl SegmentBuilder {
             return Err(SegmentError::Full { most: MAX_DOCS });
         }
         for term in self.touched.drain(..) {
-            if let Some(posting) = self.latest.get(term as usize) {
+            if let Some(posting) = self.terms.latest(term) {
                 self.entries.push((term, *posting));
             }
         }
@@ -115,10 +113,7 @@ impl SegmentBuilder {
 
     fn count(&mut self, doc: u32, term: &[u8]) {
         let number = self.terms.number(term);
-        if number as usize == self.latest.len() {
-            self.latest.push(Posting { doc, count: 0 });
-        }
-        let Some(latest) = self.latest.get_mut(number as usize) else { return };
+        let Some(latest) = self.terms.latest(number) else { return };
         if latest.doc != doc {
             *latest = Posting { doc, count: 0 };
         }
@@ -133,7 +128,7 @@ impl SegmentBuilder {
     /// # Errors
     /// [`SegmentError::Compressor`] when memory is short.
     pub fn finish(self) -> Result<Segment, SegmentError> {
-        let (starts, grouped) = group(self.latest.len(), &self.entries);
+        let (starts, grouped) = group(self.terms.len(), &self.entries);
         let mut writer = Writer::new()?;
         let mut postings = Postings::default();
         for number in self.terms.sorted() {
