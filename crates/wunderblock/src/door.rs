@@ -4,6 +4,7 @@
 //! unreadable with one record, or claim an erasure that never was.
 
 use crate::error::Error;
+use crate::record::ReadyEvent;
 use crate::session::Session;
 use wunderblock_core::event::{Fact, NewEvent, Source};
 use wunderblock_core::id::EventId;
@@ -26,31 +27,35 @@ pub enum Unappendable {
     Id(String),
 }
 
+/// Checks that callers may append an event, as far as it alone can tell.
+pub(crate) fn admit(event: &NewEvent) -> Result<(), Error> {
+    let why = if !event.fact.is_open() {
+        Unappendable::Kind(event.fact.kind())
+    } else if event.source != Source::Live {
+        Unappendable::Source
+    } else if let Some(prefix) = engines_own(&event.id) {
+        Unappendable::Id(prefix)
+    } else {
+        return Ok(());
+    };
+    Err(Error::Unappendable { id: event.id.clone(), why })
+}
+
 impl Session {
-    /// Checks that callers may append these events.
-    pub(crate) async fn admit(&self, events: &[NewEvent]) -> Result<(), Error> {
-        for event in events {
-            let refused = |why| Err(Error::Unappendable { id: event.id.clone(), why });
-            if !event.fact.is_open() {
-                return refused(Unappendable::Kind(event.fact.kind()));
-            }
-            if event.source != Source::Live {
-                return refused(Unappendable::Source);
-            }
-            if let Some(prefix) = engines_own(&event.id) {
-                return refused(Unappendable::Id(prefix));
-            }
-            if matches!(event.fact, Fact::SessionOpened(_)) && !self.opens(&event.id, events).await? {
-                return refused(Unappendable::SecondOpening);
+    /// Checks that an event that opens a session is, or will be, its first.
+    pub(crate) async fn admit_openings(&self, events: &[ReadyEvent]) -> Result<(), Error> {
+        for event in events.iter().filter(|event| event.opens()) {
+            if !self.is_first(event.id(), events).await? {
+                let (id, why) = (event.id().clone(), Unappendable::SecondOpening);
+                return Err(Error::Unappendable { id, why });
             }
         }
         Ok(())
     }
 
-    /// Whether an id is, or will be, that of the session's first event.
-    async fn opens(&self, id: &EventId, events: &[NewEvent]) -> Result<bool, Error> {
+    async fn is_first(&self, id: &EventId, events: &[ReadyEvent]) -> Result<bool, Error> {
         if self.engine.info(&self.id).await?.is_none() {
-            return Ok(events.first().is_some_and(|first| first.id == *id));
+            return Ok(events.first().is_some_and(|first| first.id() == id));
         }
         let first = self.events(Seq::START.next(), Seq::START.next(), (1, Bytes(1 << 20))).await?;
         Ok(first.first().is_some_and(|first| first.id == *id))

@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex};
 /// Counts that are kept at most; beyond that they are made anew.
 const COUNTS: usize = 1 << 15;
 
-/// Headers by the number of their segment, since a segment is replaced by one of another number and no number comes again;
-/// and counts.
+/// Headers by the number of their segment, with what tells them from those of other segments that had the same number
+/// before; and counts.
 #[derive(Default)]
 pub(crate) struct Known {
-    headers: Mutex<HashMap<u64, Arc<Header>>>,
+    headers: Mutex<HashMap<(u64, HeaderMark), Arc<Header>>>,
     counts: Mutex<Memo>,
 }
 
@@ -42,18 +42,26 @@ impl Known {
         let mut known = self.headers.lock().map(|mut known| std::mem::take(&mut *known)).unwrap_or_default();
         let mut headers = Vec::with_capacity(segments.len());
         for segment in segments {
-            let header = match known.remove(&segment.id) {
+            let mark = mark(&segment.header);
+            let header = match known.remove(&(segment.id, mark)) {
                 Some(header) => header,
                 None => Arc::new(Header::decode(&segment.header).map_err(|error| {
                     let text = format!("the text index: {error}; `doctor --rebuild` makes it anew");
                     Error::Store(StoreError::Damaged(text))
                 })?),
             };
-            headers.push((segment.id, header));
+            headers.push(((segment.id, mark), header));
         }
         if let Ok(mut known) = self.headers.lock() {
             *known = headers.iter().cloned().collect();
         }
-        Ok(headers)
+        Ok(headers.into_iter().map(|((id, _), header)| (id, header)).collect())
     }
+}
+
+/// Length and checksum of a stored header.
+type HeaderMark = (usize, [u8; 4]);
+
+fn mark(header: &[u8]) -> HeaderMark {
+    (header.len(), header.last_chunk().copied().unwrap_or_default())
 }

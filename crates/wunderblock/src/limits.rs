@@ -28,12 +28,19 @@ pub const IMPORT_BATCH_BYTES: u64 = 8 << 20;
 pub const IMPORT_BATCH_CHUNKS: usize = 16;
 /// Live batches up to this size are counted while they are appended.
 pub const COUNT_AT_ONCE: Bytes = Bytes(64 << 10);
-/// Events that one pass of the background counts and indexes together: the size of a fresh index segment.
-pub const CATCH_UP_EVENTS: u64 = 4_096;
-/// How often the background looks anew because another process did some of its work.
+/// Maximum events of a batch that a thread of the background counts and indexes: the size of a fresh index segment.
+pub const CATCH_UP_EVENTS: u64 = 2_048;
+/// How often the background looks again because another process did some of its work.
 pub const CATCH_UP_RETRIES: usize = 8;
-/// Text that one such pass holds in memory.
-pub const CATCH_UP_BYTES: Bytes = Bytes(48 << 20);
+/// Maximum text of such a batch, but for one event that alone is longer.
+pub const CATCH_UP_BYTES: Bytes = Bytes(8 << 20);
+/// Milliseconds after which a search begins no further batch of the background's work. Those under way are finished, so
+/// that it writes for 200 ms at most.
+pub const SEARCH_CATCH_UP: i64 = 120;
+/// Maximum text of a batch that a search indexes, but for one event that alone is longer.
+pub const SEARCH_BATCH_BYTES: Bytes = Bytes(1 << 20);
+/// How often a search looks again because the segments it reads are joined meanwhile.
+pub const SEARCH_RETRIES: usize = 4;
 /// The window that is looked for before a session's own is known.
 pub const USUAL_WINDOW: Tokens = Tokens(200_000);
 /// Events a view is loaded with at first. With [`VIEW_BYTES_PER_TOKEN`] it bounds what a build reads.

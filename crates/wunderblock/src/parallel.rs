@@ -1,12 +1,65 @@
 //! The same work on many things, on all cores, with the answers in order.
 
 use crate::error::Error;
+use futures_channel::oneshot;
 use std::num::NonZero;
-use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 /// Threads at most: what is worked through between two commits keeps no more of them busy.
 const MOST: usize = 8;
+
+/// How many threads keep all cores busy.
+pub(crate) fn workers() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get).min(MOST)
+}
+
+type Job<T, R> = (T, oneshot::Sender<Result<R, Error>>);
+
+/// Threads that work on what they are given while whoever gave it does something else. They end with it.
+pub(crate) struct Pool<T, R>(Sender<Job<T, R>>);
+
+impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
+    /// A pool of so many threads.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub(crate) fn new(
+        threads: usize,
+        work: impl Fn(T) -> Result<R, Error> + Send + Sync + 'static,
+    ) -> Result<Self, Error> {
+        let (sender, jobs) = channel::<Job<T, R>>();
+        let (jobs, work) = (Arc::new(Mutex::new(jobs)), Arc::new(work));
+        for _ in 0..threads.max(1) {
+            let (jobs, work) = (Arc::clone(&jobs), Arc::clone(&work));
+            thread::Builder::new()
+                .name("worker".to_owned())
+                .spawn(move || {
+                    while let Some((item, answer)) = next(&jobs) {
+                        let _ = answer.send(work(item));
+                    }
+                })
+                .map_err(|error| Error::Config(format!("no thread to work with: {error}")))?;
+        }
+        Ok(Self(sender))
+    }
+
+    /// Gives the threads an item; the future is what comes of it.
+    pub(crate) fn give(&self, item: T) -> impl Future<Output = Result<R, Error>> + use<T, R> {
+        let (answer, answered) = oneshot::channel();
+        let _ = self.0.send((item, answer));
+        async { answered.await.unwrap_or_else(|_| Err(ended())) }
+    }
+}
+
+fn next<T>(jobs: &Mutex<Receiver<T>>) -> Option<T> {
+    jobs.lock().ok().and_then(|jobs| jobs.recv().ok())
+}
+
+fn ended() -> Error {
+    Error::Config("a working thread ended early".to_owned())
+}
 
 /// Works through items on all cores; the answers have the order of the items.
 ///
@@ -16,7 +69,7 @@ pub(crate) fn map<T: Send, R: Send>(
     items: Vec<T>,
     work: impl Fn(T) -> Result<R, Error> + Sync,
 ) -> Result<Vec<R>, Error> {
-    let workers = thread::available_parallelism().map_or(1, NonZero::get).min(MOST).min(items.len());
+    let workers = workers().min(items.len());
     if workers < 2 {
         return items.into_iter().map(work).collect();
     }
@@ -39,7 +92,7 @@ pub(crate) fn map<T: Send, R: Send>(
         let others: Vec<_> = (1..workers).map(|_| scope.spawn(run)).collect();
         let mut done = run()?;
         for other in others {
-            let more = other.join().map_err(|_| Error::Config("a working thread ended early".to_owned()))?;
+            let more = other.join().map_err(|_| ended())?;
             done.append(&mut more?);
         }
         Ok::<_, Error>(done)
@@ -58,6 +111,21 @@ mod tests {
             let answers = map((0..many).collect(), |item: u64| Ok(item * 2)).unwrap();
             assert_eq!(answers, (0..many).map(|item| item * 2).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn a_pool_answers_each_and_an_early_end_is_an_error() {
+        let halve = |item: u64| {
+            assert!(item != 13, "unlucky");
+            if item % 2 == 0 { Ok(item / 2) } else { Err(Error::Config("odd".to_owned())) }
+        };
+        let pool = Pool::new(3, halve).unwrap();
+        let given: Vec<_> = [4, 13, 5, 6].map(|item| pool.give(item)).into();
+        let mut answers = given.into_iter().map(futures_executor::block_on);
+        assert_eq!(answers.next().unwrap().unwrap(), 2);
+        assert!(answers.next().unwrap().unwrap_err().to_string().contains("early"));
+        assert!(answers.next().unwrap().unwrap_err().to_string().contains("odd"));
+        assert_eq!(answers.next().unwrap().unwrap(), 3);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::gauge::count_body;
 use crate::limits::COUNT_AT_ONCE;
 use crate::parallel;
 use crate::store::codec::{self, name_handle, pack_event};
-use crate::store::{Appended, Opening, PackedEvent, SourceNo, Write, Written};
+use crate::store::{Appended, BodyCount, Opening, PackedEvent, SourceNo, Write, Written};
 use wunderblock_core::event::{Fact, NewEvent, SessionForked, SessionOpened, Source};
 use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::message::{Body, Part};
@@ -44,15 +44,16 @@ const SHARE: usize = 64;
 
 /// Makes events ready to be stored; many of them on all cores.
 pub(crate) fn pack_all(key: &[u8; 32], events: Vec<NewEvent>) -> Result<Vec<PackedEvent>, Error> {
-    if events.len() <= SHARE {
-        return pack(key, events);
-    }
+    Ok(parallel::map(shares(events), |share| pack(key, share))?.into_iter().flatten().collect())
+}
+
+fn shares(events: Vec<NewEvent>) -> Vec<Vec<NewEvent>> {
     let mut shares = Vec::with_capacity(events.len() / SHARE + 1);
     let mut events = events.into_iter();
     while events.len() > 0 {
         shares.push(events.by_ref().take(SHARE).collect());
     }
-    Ok(parallel::map(shares, |share| pack(key, share))?.into_iter().flatten().collect())
+    shares
 }
 
 /// Makes events ready to be stored.
@@ -134,34 +135,48 @@ impl Engine {
         expect_head: Option<Seq>,
         events: Vec<NewEvent>,
     ) -> Result<Vec<Appended>, Error> {
+        let events = self.prepare(events)?.into_iter().collect::<Result<_, _>>()?;
+        self.append_prepared(stream, expect_head, events).await
+    }
+
+    /// Makes events ready to be appended, many of them on all cores.
+    pub(crate) fn prepare(&self, events: Vec<NewEvent>) -> Result<Vec<Result<ReadyEvent, Error>>, Error> {
+        let key = &self.tenant.key;
+        let counting = events.iter().map(text_of).sum::<Bytes>() <= COUNT_AT_ONCE;
+        let work = |share: Vec<NewEvent>| {
+            let mut salts = Salts::new()?;
+            Ok(share.into_iter().map(|event| prepare(key, salts.next(), event, counting)).collect::<Vec<_>>())
+        };
+        Ok(parallel::map(shares(events), work)?.into_iter().flatten().collect())
+    }
+
+    /// Appends events that are ready; opens the session if it is new. Answers, in order, where each stands.
+    pub(crate) async fn append_prepared(
+        &self,
+        stream: &StreamId,
+        expect_head: Option<Seq>,
+        prepared: Vec<ReadyEvent>,
+    ) -> Result<Vec<Appended>, Error> {
         let mut writes = Vec::new();
         let mut opened = 0;
         if expect_head.is_none() && self.info(stream).await?.is_none() {
-            let (opening, at) = match events.first() {
-                Some(NewEvent { fact: Fact::SessionOpened(opened), at, .. }) => (opened.clone(), *at),
-                Some(event) => (SessionOpened::default(), event.at),
-                None => (SessionOpened::default(), self.now()),
-            };
-            if matches!(events.first(), Some(NewEvent { fact: Fact::SessionOpened(_), .. })) {
-                // The caller's own opening event is the first event; it keeps its id.
-                let mut open = self.opening(stream, opening, (at, None))?;
-                open.truncate(1);
-                writes.append(&mut open);
+            let first = prepared.first();
+            let at = first.map_or_else(|| self.now(), |first| first.event.at);
+            let opening = first.and_then(|first| first.opens.clone());
+            // The caller's own opening event is the first event; it keeps its id.
+            let is_own = opening.is_some();
+            writes.append(&mut self.opening(stream, opening.unwrap_or_default(), (at, None))?);
+            if is_own {
+                writes.truncate(1);
             } else {
-                writes.append(&mut self.opening(stream, opening, (at, None))?);
                 opened = 1;
             }
         }
-        let counts = if events.iter().map(text_of).sum::<Bytes>() <= COUNT_AT_ONCE {
-            counted(&events)
-        } else {
-            Vec::new()
-        };
-        let counts = counts
-            .into_iter()
-            .map(|(text, count)| (codec::handle(&codec::body_hash(&self.tenant.key, text.as_bytes())), count))
-            .collect::<Vec<_>>();
-        let events = pack_all(&self.tenant.key, events)?;
+        let (mut events, mut counts) = (Vec::with_capacity(prepared.len()), Vec::new());
+        for mut one in prepared {
+            counts.append(&mut one.counts);
+            events.push(one.event);
+        }
         writes.push(Write::Append { tenant: self.tenant.no, stream: stream.clone(), expect_head, events });
         if !counts.is_empty() {
             writes.push(Write::Counts { tenant: self.tenant.no, counts });
@@ -175,22 +190,54 @@ impl Engine {
     }
 }
 
+/// An event made ready to be appended: hashed and compressed, which is most of the work of it.
+#[derive(Clone, Debug)]
+pub struct ReadyEvent {
+    event: PackedEvent,
+    opens: Option<SessionOpened>,
+    counts: Vec<(Handle, BodyCount)>,
+}
+
+impl ReadyEvent {
+    /// The event's id.
+    #[must_use]
+    pub fn id(&self) -> &EventId {
+        &self.event.id
+    }
+
+    /// Whether it opens a session.
+    pub(crate) fn opens(&self) -> bool {
+        self.opens.is_some()
+    }
+}
+
+fn prepare(key: &[u8; 32], salt: [u8; 16], mut event: NewEvent, counting: bool) -> Result<ReadyEvent, Error> {
+    let counts = if counting { counted(key, &event) } else { Vec::new() };
+    let opens = match &event.fact {
+        Fact::SessionOpened(opened) => Some(opened.clone()),
+        _ => None,
+    };
+    normalise(&mut event.fact);
+    Ok(ReadyEvent { event: pack_event(key, salt, event)?, opens, counts })
+}
+
 fn text_of(event: &NewEvent) -> Bytes {
     event.fact.bodies().into_iter().map(Body::bytes).sum()
 }
 
 /// Counts of the bodies that will be blobs.
-fn counted(events: &[NewEvent]) -> Vec<(String, crate::store::BodyCount)> {
-    let bodies = events.iter().flat_map(|event| match &event.fact {
+fn counted(key: &[u8; 32], event: &NewEvent) -> Vec<(Handle, BodyCount)> {
+    let bodies = match &event.fact {
         Fact::MessageAppended(said) => {
             let parts = said.message.parts.iter().flat_map(leaves);
             parts.filter(|(part, _)| !is_data(part)).map(|(_, body)| body).collect()
         }
         fact => fact.bodies(),
-    });
+    };
     bodies
+        .into_iter()
         .filter_map(Body::inline)
         .filter(|text| text.len() >= codec::INLINE_MAX)
-        .map(|text| (text.to_owned(), count_body(text)))
+        .map(|text| (codec::handle(&codec::body_hash(key, text.as_bytes())), count_body(text)))
         .collect()
 }

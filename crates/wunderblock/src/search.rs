@@ -1,17 +1,21 @@
 //! Ranked search over what was said, through the redacted index; what is not indexed yet is scanned, so nothing is
 //! missed.
 
+use crate::build::load::Texts;
+use crate::catch_up::{Extent, is_searched, leaves};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::index::{self, DocKey, Header, Hit, Phrase, Query as Words, Scope, Search, Tail};
-use crate::limits::CATCH_UP_EVENTS;
+use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SEARCH_CATCH_UP, SEARCH_RETRIES};
+use crate::parallel;
 use crate::store::{Answer, Order, Query, StoreError, StreamInfo, StreamNo};
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::StreamId;
-use wunderblock_core::message::Role;
+use wunderblock_core::message::{Body, Message, Role};
+use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
 pub use crate::index::Order as SearchOrder;
@@ -74,6 +78,8 @@ struct Ground {
 
 /// Beyond this many events that are not indexed, indexing first is cheaper than scanning.
 const SCAN_MAX: u64 = 256;
+/// Messages that one thread scans at a time.
+const SHARE: usize = 64;
 /// Bytes of a snippet on either side of the match.
 const SNIPPET: usize = 120;
 
@@ -85,27 +91,44 @@ impl Engine {
     pub async fn search(&self, query: &str, options: &SearchOptions) -> Result<SearchResult, Error> {
         let words = if options.free_text { Words::from_text(query) } else { Words::parse(query) };
         let words = words.map_err(|error| Error::Query(error.to_string()))?;
-        let mut ground = self.ground(options.session.as_ref()).await?;
+        let ground = self.ground(options.session.as_ref()).await?;
         let open: u64 = ground.behind.iter().map(|info| info.head.0 - info.indexed.0).sum();
         if open > SCAN_MAX && self.can_write() {
-            self.catch_up(&mut |_| {}).await?;
-            ground = self.ground(options.session.as_ref()).await?;
+            self.catch_up_before_search().await?;
         }
-        let tail = self.tail(&words, &ground).await?;
+        // A segment may be joined with others after its number was read and before its blocks are.
+        for _ in 1..SEARCH_RETRIES {
+            match self.search_once(&words, options).await {
+                Err(Error::Store(StoreError::Damaged(_))) => {}
+                other => return other,
+            }
+        }
+        self.search_once(&words, options).await
+    }
+
+    /// Indexes what is waiting, and counts it where there is time for that: what is left is scanned.
+    async fn catch_up_before_search(&self) -> Result<(), Error> {
+        let until = Some(Millis(self.now().0.saturating_add(SEARCH_CATCH_UP)));
+        self.catch_up_to(Extent { counting: false, until }, &mut |_| {}).await?;
+        self.catch_up_to(Extent { counting: true, until }, &mut |_| {}).await
+    }
+
+    async fn search_once(&self, words: &Words, options: &SearchOptions) -> Result<SearchResult, Error> {
+        let ground = self.ground(options.session.as_ref()).await?;
+        let (tail, scanned) = self.tail(words, &ground).await?;
         let (scope, segments) = (ground.scope, ground.segments);
         let headers: Vec<&Header> = segments.iter().map(|(_, header)| header.as_ref()).collect();
-        let blocks = self.blocks(&words, &segments).await?;
-        let scanned = tail.1;
+        let blocks = self.blocks(words, &segments).await?;
         let mut limit = options.limit;
         loop {
-            let search = Search { query: &words, scope: &scope, order: options.order, limit };
+            let search = Search { query: words, scope: &scope, order: options.order, limit };
             let fetch = |segment: usize, number: u32| -> Result<&[u8], Infallible> {
                 Ok(blocks.get(&(segment, number)).map_or(&[][..], Vec::as_slice))
             };
-            let hits = index::search(&search, &headers, Some(&tail.0), fetch, |_, _| Ok(true))
+            let hits = index::search(&search, &headers, Some(&tail), fetch, |_, _| Ok(true))
                 .map_err(|error| Error::Store(StoreError::Damaged(error.to_string())))?;
             let all = hits.len() < limit;
-            let found = self.resolve(hits, &words).await?;
+            let found = self.resolve(hits, words).await?;
             if found.len() >= options.limit || all {
                 let hits = found.into_iter().take(options.limit).collect();
                 return Ok(SearchResult { hits, scanned });
@@ -168,21 +191,44 @@ impl Engine {
             .collect())
     }
 
-    /// What the index has not reached, scanned for the query.
+    /// What the index has not reached, scanned for the query, and how many messages that are.
     async fn tail(&self, words: &Words, ground: &Ground) -> Result<(Tail, u64), Error> {
-        let mut documents: Vec<(DocKey, Vec<String>)> = Vec::new();
+        let (mut tails, mut scanned) = (Vec::new(), 0);
         for info in &ground.behind {
             let mut from = info.indexed.next();
             while from <= info.head {
-                let page = self.spoken(info, from, CATCH_UP_EVENTS).await?;
-                let Some(last) = page.last else { break };
-                documents.extend(page.documents);
+                let rows = self.page(info, from, (CATCH_UP_EVENTS, CATCH_UP_BYTES)).await?;
+                let Some(last) = rows.last().map(|row| row.seq) else { break };
                 from = last.next();
+                let mut messages = Vec::with_capacity(rows.len());
+                for row in &rows {
+                    if let Some(Fact::MessageAppended(said)) = self.event(&info.id, row)?.fact {
+                        messages.push((DocKey { stream: info.no.0, seq: row.seq.0 }, said.message));
+                    }
+                }
+                scanned += messages.len() as u64;
+                let bodies = messages.iter().flat_map(|(_, message)| searched(message));
+                let texts = self.texts(bodies.filter_map(Body::handle)).await?;
+                tails.extend(parallel::map(messages.chunks(SHARE).collect(), |share: &[_]| {
+                    let texts = share.iter().map(|(key, message)| (*key, self.redacted(message, &texts)));
+                    let texts: Vec<_> = texts.collect();
+                    let documents = texts.iter().map(|(key, texts)| (*key, texts.iter().map(String::as_str)));
+                    Ok(Tail::scan(words, documents))
+                })?);
             }
         }
-        let scanned = documents.len() as u64;
-        let texts = documents.iter().map(|(key, texts)| (*key, texts.iter().map(String::as_str)));
-        Ok((Tail::scan(words, texts), scanned))
+        let tail = Tail::join(words, tails).map_err(|error| Error::Query(error.to_string()))?;
+        Ok((tail, scanned))
+    }
+
+    /// What of a message is searched, without its secrets.
+    fn redacted(&self, message: &Message, texts: &Texts) -> Vec<String> {
+        let text = |body| match body {
+            &Body::Inline(ref text) => Some(text.as_str()),
+            Body::Blob { blob, .. } => texts.text(*blob),
+        };
+        let redact = |text| self.config.redactor.redact_keyed(&self.tenant.key, text).text.into_owned();
+        searched(message).filter_map(text).map(redact).collect()
     }
 
     pub(crate) fn can_write(&self) -> bool {
@@ -259,6 +305,11 @@ impl Engine {
             _ => Err(unexpected()),
         }
     }
+}
+
+/// The bodies of a message in which words are looked for.
+fn searched(message: &Message) -> impl Iterator<Item = &Body> {
+    message.parts.iter().flat_map(leaves).filter(|(part, _)| is_searched(part)).map(|(_, body)| body)
 }
 
 /// The text around the first match.

@@ -111,6 +111,13 @@ impl Block {
         self.entries.partition_point(|entry| self.term_of(entry) < term)
     }
 
+    /// The postings of a term as they are stored, and of how many documents: to be checked by whoever reads them.
+    pub(super) fn packed(&self, at: usize) -> (u32, &[u8]) {
+        let entry = self.entries.get(at);
+        let packed = entry.and_then(|entry| self.raw.get(entry.postings.clone()));
+        (entry.map_or(0, |entry| entry.docs), packed.unwrap_or_default())
+    }
+
     /// The postings of a term, in a segment of `limit` documents.
     pub(super) fn postings(&self, at: usize, limit: u32) -> Result<Postings, SegmentError> {
         let malformed = SegmentError::Malformed { what: "the postings of a term do not follow the format" };

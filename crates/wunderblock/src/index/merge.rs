@@ -2,14 +2,19 @@
 //!
 //! Both are the same walk: terms in order over all inputs, a block of each in memory at a time. What a removed document
 //! alone held is not written again, so its terms are gone from the bytes, not hidden.
+//!
+//! A walk may be cut into [`TermRange`]s, which several threads work on and of which only the blocks at hand are
+//! in memory: segments are joined again and again as a ledger grows, and are larger every time.
 
 use super::block::Block;
 use super::frame::SegmentError;
 use super::header::{Doc, DocKey, Header, MAX_DOCS};
 use super::postings::Postings;
-use super::segment::{Segment, Writer};
+use super::segment::{Segment, SegmentPart, Writer};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::ops::Range;
 
 /// Joins neighbouring segments, oldest first, into one.
 ///
@@ -27,6 +32,18 @@ pub fn without(segment: &Segment, removed: impl Fn(DocKey) -> bool) -> Result<Se
     rewrite(std::slice::from_ref(segment), |key| !removed(key))
 }
 
+fn rewrite(segments: &[Segment], keep: impl Fn(DocKey) -> bool) -> Result<Segment, SegmentError> {
+    let headers = segments.iter().map(|s| Header::decode(&s.header)).collect::<Result<Vec<_>, _>>()?;
+    if segments.iter().zip(&headers).any(|(segment, header)| segment.blocks.len() != header.blocks()) {
+        let what = "a segment has another number of blocks than its header says";
+        return Err(SegmentError::Malformed { what });
+    }
+    let join = MergePlan::new(headers, keep)?;
+    let blocks: Vec<&[Vec<u8>]> = segments.iter().map(|segment| segment.blocks.as_slice()).collect();
+    let part = join.part(&TermRange::default(), &blocks)?;
+    join.finish(vec![part])
+}
+
 /// Checks all of a segment: checksums, order, that the header's directory is true, that postings name documents the
 /// segment has, and that they add up to the documents' lengths.
 ///
@@ -35,8 +52,11 @@ pub fn without(segment: &Segment, removed: impl Fn(DocKey) -> bool) -> Result<Se
 pub fn verify(segment: &Segment) -> Result<(), SegmentError> {
     let malformed = |what| Err(SegmentError::Malformed { what });
     let header = Header::decode(&segment.header)?;
+    if segment.blocks.len() != header.blocks() {
+        return malformed("a segment has another number of blocks than its header says");
+    }
     let mut lens = vec![0u32; header.len()];
-    let mut input = Input::open(segment, &header)?;
+    let mut input = Input::open(&header, (0, &segment.blocks), &[])?;
     while input.term().is_some() {
         for posting in input.postings()?.iter() {
             if let Some(len) = lens.get_mut(posting.doc as usize) {
@@ -51,71 +71,140 @@ pub fn verify(segment: &Segment) -> Result<(), SegmentError> {
     Ok(())
 }
 
-/// The new number of each document, by input; `None` for what goes.
-type Renumbered = Vec<Vec<Option<u32>>>;
-
-fn renumber(
-    headers: &[Header],
-    keep: impl Fn(DocKey) -> bool,
-) -> Result<(Vec<Doc>, Renumbered), SegmentError> {
-    let mut docs = Vec::new();
-    let mut numbers = Vec::with_capacity(headers.len());
-    for header in headers {
-        let number = |doc: &Doc| {
-            keep(doc.key()).then(|| {
-                docs.push(*doc);
-                docs.len() as u32 - 1
-            })
-        };
-        numbers.push(header.docs.all.iter().map(number).collect());
-        if docs.len() > MAX_DOCS {
-            return Err(SegmentError::Full { most: MAX_DOCS });
-        }
-    }
-    Ok((docs, numbers))
+/// The terms from one on up to another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TermRange {
+    /// The first; empty for all from the beginning.
+    from: Box<[u8]>,
+    /// The first that is no longer one of them; `None` for all to the end.
+    to: Option<Box<[u8]>>,
 }
 
-fn rewrite(segments: &[Segment], keep: impl Fn(DocKey) -> bool) -> Result<Segment, SegmentError> {
-    let headers = segments.iter().map(|s| Header::decode(&s.header)).collect::<Result<Vec<_>, _>>()?;
-    let (docs, numbers) = renumber(&headers, keep)?;
-    let mut inputs = Vec::with_capacity(segments.len());
-    for (segment, header) in segments.iter().zip(&headers) {
-        inputs.push(Input::open(segment, header)?);
-    }
-    let mut heap: BinaryHeap<Reverse<(Vec<u8>, usize)>> = BinaryHeap::new();
-    for (at, input) in inputs.iter().enumerate() {
-        heap.extend(input.term().map(|term| Reverse((term.to_vec(), at))));
-    }
-    let mut writer = Writer::new()?;
-    let mut term = Vec::new();
-    let mut postings = Postings::default();
-    while let Some(mut top) = heap.peek_mut() {
-        let Reverse((next, at)) = &mut *top;
-        if *next != term {
-            write(&mut writer, &term, &mut postings)?;
-            term.clone_from(next);
+/// What becomes of the documents of an input.
+enum Kept {
+    /// They are all there, numbered on from this.
+    From(u32),
+    /// The new number of each; `None` for what goes.
+    Some(Vec<Option<u32>>),
+}
+
+/// Segments that are made one.
+pub struct MergePlan {
+    headers: Vec<Header>,
+    kept: Vec<Kept>,
+    docs: Vec<Doc>,
+}
+
+impl MergePlan {
+    /// Neighbouring segments, oldest first, without the documents for which `keep` says no.
+    ///
+    /// # Errors
+    /// When the result would hold more than [`MAX_DOCS`] documents.
+    pub fn new(headers: Vec<Header>, keep: impl Fn(DocKey) -> bool) -> Result<Self, SegmentError> {
+        let mut docs = Vec::with_capacity(headers.iter().map(Header::len).sum());
+        let mut kept = Vec::with_capacity(headers.len());
+        for header in &headers {
+            if docs.len() + header.len() > MAX_DOCS {
+                return Err(SegmentError::Full { most: MAX_DOCS });
+            }
+            if header.docs().all(&keep) {
+                kept.push(Kept::From(docs.len() as u32));
+                docs.extend_from_slice(&header.docs.all);
+                continue;
+            }
+            let number = |doc: &Doc| {
+                keep(doc.key()).then(|| {
+                    docs.push(*doc);
+                    docs.len() as u32 - 1
+                })
+            };
+            kept.push(Kept::Some(header.docs.all.iter().map(number).collect()));
         }
-        let (Some(input), Some(numbers)) = (inputs.get_mut(*at), numbers.get(*at)) else { break };
-        for mut posting in input.postings()?.iter() {
-            // Inputs with the same term come in their order, so new numbers ascend.
-            if let Some(doc) = numbers.get(posting.doc as usize).copied().flatten() {
-                posting.doc = doc;
-                postings.push(posting);
+        Ok(Self { headers, kept, docs })
+    }
+
+    /// Cuts the walk into ranges for each of which about so many blocks are read.
+    #[must_use]
+    pub fn ranges(&self, blocks: usize) -> Vec<TermRange> {
+        let mut terms: Vec<&[u8]> =
+            self.headers.iter().flat_map(|header| header.first_terms.iter().map(|term| &**term)).collect();
+        terms.sort_unstable();
+        let mut cuts: Vec<Box<[u8]>> =
+            terms.into_iter().step_by(blocks.max(1)).skip(1).map(Into::into).collect();
+        cuts.dedup();
+        let ends = cuts.iter().cloned().map(Some).chain([None]);
+        let starts = std::iter::once(Box::default()).chain(cuts.iter().cloned());
+        starts.zip(ends).map(|(from, to)| TermRange { from, to }).collect()
+    }
+
+    /// The blocks of each input in which terms of a range stand.
+    #[must_use]
+    pub fn wanted(&self, range: &TermRange) -> Vec<Range<u32>> {
+        let wanted = |header: &Header| {
+            let from = header.block_of(&range.from).unwrap_or_default();
+            let before = |to: &[u8]| header.first_terms.partition_point(|first| &**first < to);
+            let to = range.to.as_deref().map_or(header.blocks(), before);
+            from..u32::try_from(to).unwrap_or(u32::MAX).max(from)
+        };
+        self.headers.iter().map(wanted).collect()
+    }
+
+    /// Joins a range, from the blocks it wants of each input.
+    ///
+    /// # Errors
+    /// When an input is damaged, or blocks are missing.
+    pub fn part<B: AsRef<[Vec<u8>]>>(
+        &self,
+        range: &TermRange,
+        blocks: &[B],
+    ) -> Result<SegmentPart, SegmentError> {
+        let wanted = self.wanted(range);
+        if wanted.len() != blocks.len()
+            || wanted.iter().zip(blocks).any(|(wanted, blocks)| wanted.len() != blocks.as_ref().len())
+        {
+            return Err(SegmentError::Malformed { what: "blocks of a segment are missing" });
+        }
+        let mut inputs = Vec::with_capacity(blocks.len());
+        for ((header, wanted), blocks) in self.headers.iter().zip(wanted).zip(blocks) {
+            inputs.push(Input::open(header, (wanted.start as usize, blocks.as_ref()), &range.from)?);
+        }
+        let ends = |term: &[u8]| range.to.as_deref().is_some_and(|to| term >= to);
+        let mut heap: BinaryHeap<Reverse<(Vec<u8>, usize)>> = BinaryHeap::new();
+        for (at, input) in inputs.iter().enumerate() {
+            heap.extend(input.term().filter(|term| !ends(term)).map(|term| Reverse((term.to_vec(), at))));
+        }
+        let mut writer = Writer::new()?;
+        let (mut term, mut postings) = (Vec::new(), Postings::default());
+        while let Some(mut top) = heap.peek_mut() {
+            let Reverse((next, at)) = &mut *top;
+            if *next != term {
+                write(&mut writer, &term, &mut postings)?;
+                term.clone_from(next);
+            }
+            let (Some(input), Some(kept)) = (inputs.get_mut(*at), self.kept.get(*at)) else { break };
+            input.take(kept, &mut postings)?;
+            input.advance()?;
+            match input.term().filter(|term| !ends(term)) {
+                Some(after) => {
+                    next.clear();
+                    next.extend_from_slice(after);
+                }
+                None => {
+                    PeekMut::pop(top);
+                }
             }
         }
-        input.advance()?;
-        match input.term() {
-            Some(after) => {
-                next.clear();
-                next.extend_from_slice(after);
-            }
-            None => {
-                std::collections::binary_heap::PeekMut::pop(top);
-            }
-        }
+        write(&mut writer, &term, &mut postings)?;
+        writer.part()
     }
-    write(&mut writer, &term, &mut postings)?;
-    writer.finish(&docs)
+
+    /// The segment of all ranges, in their order.
+    ///
+    /// # Errors
+    /// [`SegmentError::Compressor`] when memory is short.
+    pub fn finish(&self, parts: Vec<SegmentPart>) -> Result<Segment, SegmentError> {
+        SegmentPart::join(parts, &self.docs)
+    }
 }
 
 fn write(writer: &mut Writer, term: &[u8], postings: &mut Postings) -> Result<(), SegmentError> {
@@ -126,43 +215,48 @@ fn write(writer: &mut Writer, term: &[u8], postings: &mut Postings) -> Result<()
     Ok(())
 }
 
-/// A segment while its terms are walked.
+/// A segment, or neighbouring blocks of it, while its terms are walked.
 struct Input<'a> {
     header: &'a Header,
-    blocks: &'a [Vec<u8>],
-    /// The number of the block at hand.
+    blocks: std::slice::Iter<'a, Vec<u8>>,
+    /// The number of the block after the one at hand.
     number: usize,
     block: Option<Block>,
     at: usize,
 }
 
 impl<'a> Input<'a> {
-    fn open(segment: &'a Segment, header: &'a Header) -> Result<Self, SegmentError> {
-        if segment.blocks.len() != header.blocks() {
-            return Err(SegmentError::Malformed {
-                what: "a segment has another number of blocks than its header says",
-            });
-        }
-        let mut input = Self { header, blocks: &segment.blocks, number: 0, block: None, at: 0 };
+    /// Blocks with the number of the first, walked from a term on.
+    fn open(
+        header: &'a Header,
+        (number, blocks): (usize, &'a [Vec<u8>]),
+        from: &[u8],
+    ) -> Result<Self, SegmentError> {
+        let mut input = Self { header, blocks: blocks.iter(), number, block: None, at: 0 };
         input.load()?;
+        input.at = input.block.as_ref().map_or(0, |block| block.seek(from));
+        if input.block.as_ref().is_some_and(|block| input.at >= block.len()) {
+            input.load()?;
+        }
         Ok(input)
     }
 
-    /// Reads the block at hand. Its terms must come after those before; within it, reading has checked that.
+    /// Reads the next block. Its terms must come after those before; within it, reading has checked that.
     fn load(&mut self) -> Result<(), SegmentError> {
         self.at = 0;
         let before = self.block.take();
-        self.block = self.blocks.get(self.number).map(|frame| Block::decode(frame)).transpose()?;
-        let first = self.block.as_ref().map(|block| block.term(0));
-        if first != self.header.first_terms.get(self.number).map(|term| &**term) {
+        let Some(frame) = self.blocks.next() else { return Ok(()) };
+        let block = Block::decode(frame)?;
+        if self.header.first_terms.get(self.number).map(|term| &**term) != Some(block.term(0)) {
             return Err(SegmentError::Malformed {
                 what: "a block begins with another term than its header says",
             });
         }
-        let last = before.as_ref().map(|block| block.term(block.len() - 1));
-        if first.is_some() && last >= first {
+        if before.is_some_and(|before| before.term(before.len() - 1) >= block.term(0)) {
             return Err(SegmentError::Malformed { what: "the terms of a segment are out of order" });
         }
+        self.number += 1;
+        self.block = Some(block);
         Ok(())
     }
 
@@ -175,12 +269,29 @@ impl<'a> Input<'a> {
         block.postings(self.at, self.header.len() as u32)
     }
 
+    /// Appends the postings of the term at hand. Inputs with the same term come in their order, so numbers ascend.
+    fn take(&self, kept: &Kept, postings: &mut Postings) -> Result<(), SegmentError> {
+        let malformed = SegmentError::Malformed { what: "the postings of a term do not follow the format" };
+        match (kept, &self.block) {
+            (_, None) => Err(malformed),
+            (Kept::From(first), Some(block)) => {
+                let limit = self.header.len() as u32;
+                postings.append(block.packed(self.at), *first, limit).ok_or(malformed)
+            }
+            (Kept::Some(numbers), _) => {
+                for mut posting in self.postings()?.iter() {
+                    if let Some(doc) = numbers.get(posting.doc as usize).copied().flatten() {
+                        posting.doc = doc;
+                        postings.push(posting);
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
     fn advance(&mut self) -> Result<(), SegmentError> {
         self.at += 1;
-        if self.block.as_ref().is_some_and(|block| self.at < block.len()) {
-            return Ok(());
-        }
-        self.number += 1;
-        self.load()
+        if self.block.as_ref().is_some_and(|block| self.at < block.len()) { Ok(()) } else { self.load() }
     }
 }

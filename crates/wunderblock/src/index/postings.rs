@@ -47,6 +47,29 @@ impl Postings {
         Self { docs, bytes: bytes.to_vec(), next: u32::MAX }
     }
 
+    /// Appends `docs` packed entries of a segment of `limit` documents, whose first is number `shift` here; `None` if they
+    /// are malformed, name a document from `limit` on, or come before those that are there.
+    pub(super) fn append(&mut self, (docs, packed): (u32, &[u8]), shift: u32, limit: u32) -> Option<()> {
+        let mut entries = Iter { bytes: packed, left: docs, next: 0 };
+        let first = entries.next().filter(|first| first.doc < limit && first.count > 0)?;
+        let rest = entries.bytes;
+        let (mut last, mut valid) = (first.doc, 1);
+        for entry in entries.take_while(|entry| entry.doc < limit && entry.count > 0) {
+            last = entry.doc;
+            valid += 1;
+        }
+        let doc = first.doc.checked_add(shift)?;
+        if valid != docs || doc < self.next {
+            return None;
+        }
+        // Gaps between documents do not depend on where the first one stands.
+        self.push(Posting { doc, ..first });
+        self.bytes.extend_from_slice(rest);
+        self.docs += docs - 1;
+        self.next = last.checked_add(shift)?.checked_add(1)?;
+        Some(())
+    }
+
     /// The entries. Ends early where the bytes are malformed: [`check`] has been there before.
     pub(super) fn iter(&self) -> Iter<'_> {
         Iter { bytes: &self.bytes, left: self.docs, next: 0 }

@@ -7,8 +7,8 @@ use super::block::{BLOCK_BYTES, Columns};
 use super::frame::{Framer, Kind, SegmentError};
 use super::header::{self, Doc, DocKey, MAX_DOCS};
 use super::postings::{Posting, Postings};
+use super::terms::Terms;
 use super::words::terms;
-use std::collections::HashMap;
 
 /// A segment's bytes: derived data, to be stored together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,11 +31,11 @@ impl Segment {
 #[derive(Default)]
 pub struct SegmentBuilder {
     docs: Vec<Doc>,
-    numbers: HashMap<Box<[u8]>, u32>,
-    /// By term number: the document it was last seen in, and how often there so far.
-    latest: Vec<Posting>,
+    terms: Terms,
     /// The terms of the document at hand.
     touched: Vec<u32>,
+    /// Terms of the document at hand, repeats included.
+    len_so_far: u32,
     /// `(term number, document and count)`, by document.
     entries: Vec<(u32, Posting)>,
 }
@@ -68,37 +68,52 @@ impl SegmentBuilder {
         key: DocKey,
         texts: impl IntoIterator<Item = &'t str>,
     ) -> Result<(), SegmentError> {
+        for text in texts {
+            self.add_text(text)?;
+        }
+        self.end_document(key)
+    }
+
+    /// Adds a text to the document at hand, which [`SegmentBuilder::end_document`] ends: its texts need not be in memory
+    /// together.
+    ///
+    /// # Errors
+    /// [`SegmentError::Full`] when the segment holds [`MAX_DOCS`] documents.
+    pub fn add_text(&mut self, text: &str) -> Result<(), SegmentError> {
         if self.docs.len() >= MAX_DOCS {
             return Err(SegmentError::Full { most: MAX_DOCS });
         }
         let doc = self.docs.len() as u32;
-        let mut len = 0u32;
-        for text in texts {
-            terms(text, |term| {
-                len = len.saturating_add(1);
-                self.count(doc, term);
-            });
+        let mut len = self.len_so_far;
+        terms(text, |term| {
+            len = len.saturating_add(1);
+            self.count(doc, term);
+        });
+        self.len_so_far = len;
+        Ok(())
+    }
+
+    /// Ends the document at hand, which may have no text at all, and says which it was.
+    ///
+    /// # Errors
+    /// [`SegmentError::Full`] when the segment holds [`MAX_DOCS`] documents.
+    pub fn end_document(&mut self, key: DocKey) -> Result<(), SegmentError> {
+        if self.docs.len() >= MAX_DOCS {
+            return Err(SegmentError::Full { most: MAX_DOCS });
         }
         for term in self.touched.drain(..) {
-            if let Some(posting) = self.latest.get(term as usize) {
+            if let Some(posting) = self.terms.latest(term) {
                 self.entries.push((term, *posting));
             }
         }
+        let len = std::mem::take(&mut self.len_so_far);
         self.docs.push(Doc { seq: key.seq, stream: key.stream, len });
         Ok(())
     }
 
     fn count(&mut self, doc: u32, term: &[u8]) {
-        let number = match self.numbers.get(term) {
-            Some(number) => *number,
-            None => {
-                let number = self.latest.len() as u32;
-                self.numbers.insert(term.into(), number);
-                self.latest.push(Posting { doc, count: 0 });
-                number
-            }
-        };
-        let Some(latest) = self.latest.get_mut(number as usize) else { return };
+        let number = self.terms.number(term);
+        let Some(latest) = self.terms.latest(number) else { return };
         if latest.doc != doc {
             *latest = Posting { doc, count: 0 };
         }
@@ -113,19 +128,17 @@ impl SegmentBuilder {
     /// # Errors
     /// [`SegmentError::Compressor`] when memory is short.
     pub fn finish(self) -> Result<Segment, SegmentError> {
-        let mut sorted: Vec<(Box<[u8]>, u32)> = self.numbers.into_iter().collect();
-        sorted.sort_unstable();
-        let (starts, grouped) = group(self.latest.len(), &self.entries);
+        let (starts, grouped) = group(self.terms.len(), &self.entries);
         let mut writer = Writer::new()?;
         let mut postings = Postings::default();
-        for (term, number) in &sorted {
-            let number = *number as usize;
-            let range = starts.get(number).copied().zip(starts.get(number + 1).copied());
+        for number in self.terms.sorted() {
+            let place = number as usize;
+            let range = starts.get(place).copied().zip(starts.get(place + 1).copied());
             postings.clear();
             for posting in range.and_then(|(from, to)| grouped.get(from..to)).unwrap_or_default() {
                 postings.push(*posting);
             }
-            writer.push(term, &postings)?;
+            writer.push(self.terms.term(number), &postings)?;
         }
         writer.finish(&self.docs)
     }
@@ -190,9 +203,31 @@ impl Writer {
         Ok(())
     }
 
-    pub(super) fn finish(mut self, docs: &[Doc]) -> Result<Segment, SegmentError> {
+    pub(super) fn part(mut self) -> Result<SegmentPart, SegmentError> {
         self.flush()?;
-        let header = header::encode(docs, &self.first_terms, &mut self.framer)?;
-        Ok(Segment { header, blocks: self.blocks })
+        Ok(SegmentPart { first_terms: self.first_terms, blocks: self.blocks })
+    }
+
+    pub(super) fn finish(self, docs: &[Doc]) -> Result<Segment, SegmentError> {
+        SegmentPart::join(vec![self.part()?], docs)
+    }
+}
+
+/// Neighbouring blocks of a segment that is being written.
+pub struct SegmentPart {
+    first_terms: Vec<Box<[u8]>>,
+    blocks: Vec<Vec<u8>>,
+}
+
+impl SegmentPart {
+    /// The segment of all parts, in their order.
+    pub(super) fn join(parts: Vec<Self>, docs: &[Doc]) -> Result<Segment, SegmentError> {
+        let (mut first_terms, mut blocks) = (Vec::new(), Vec::new());
+        for part in parts {
+            first_terms.extend(part.first_terms);
+            blocks.extend(part.blocks);
+        }
+        let header = header::encode(docs, &first_terms, &mut Framer::new()?)?;
+        Ok(Segment { header, blocks })
     }
 }

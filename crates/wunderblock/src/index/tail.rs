@@ -3,6 +3,7 @@
 //! Recording does not wait for the index, so the newest documents are searched as texts. They count in the statistics
 //! and are scored by the same formula, so their hits stand among the others where they belong.
 
+use super::frame::SegmentError;
 use super::header::{Doc, DocKey, Docs};
 use super::postings::{Posting, Postings};
 use super::query::Query;
@@ -45,6 +46,24 @@ impl Tail {
             docs.push(Doc { seq: key.seq, stream: key.stream, len });
         }
         Self { docs: Docs::new(docs), postings }
+    }
+
+    /// Tails of one query as one, oldest first: its texts need not be in memory together.
+    ///
+    /// # Errors
+    /// When there are more documents than can be numbered.
+    pub fn join(query: &Query, tails: Vec<Self>) -> Result<Self, SegmentError> {
+        let malformed = SegmentError::Malformed { what: "there are too many documents to scan" };
+        let mut docs: Vec<Doc> = Vec::new();
+        let mut postings = vec![Postings::default(); query.terms.len()];
+        for tail in tails {
+            let (shift, limit) = (docs.len() as u32, tail.docs.all.len() as u32);
+            for (to, from) in postings.iter_mut().zip(&tail.postings).filter(|(_, from)| from.docs > 0) {
+                to.append((from.docs, &from.bytes), shift, limit).ok_or(malformed)?;
+            }
+            docs.extend_from_slice(&tail.docs.all);
+        }
+        Ok(Self { docs: Docs::new(docs), postings })
     }
 }
 

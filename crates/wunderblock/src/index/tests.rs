@@ -362,6 +362,40 @@ fn a_rare_word_costs_a_block_a_segment_and_the_newest_of_a_common_one_a_block() 
 }
 
 #[test]
+fn a_join_in_ranges_finds_what_a_join_at_once_finds() {
+    let texts: Vec<String> = (0..6000u64)
+        .map(|n| format!("common {:x} {:x} same{}", n * 7919 % 1000, n * 104_729, n % 7))
+        .collect();
+    let texts = numbered(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let parts: Vec<Segment> = texts.chunks(1500).map(build).collect();
+    let headers: Vec<Header> = parts.iter().map(|part| Header::decode(&part.header).unwrap()).collect();
+    let plan = MergePlan::new(headers, |_| true).unwrap();
+    let terms = |segment: &Segment| {
+        let blocks = segment.blocks.iter().map(|block| block::Block::decode(block).unwrap());
+        let terms = blocks.flat_map(|block| {
+            let of = |at| (block.term(at).to_vec(), block.postings(at, 6000).unwrap());
+            (0..block.len()).map(of).collect::<Vec<_>>()
+        });
+        terms.collect::<Vec<_>>()
+    };
+    for blocks in [1, 2, 3, 1000] {
+        let ranges = plan.ranges(blocks);
+        let part = |range: &TermRange| {
+            let wanted = plan.wanted(range).into_iter().zip(&parts);
+            let blocks: Vec<&[Vec<u8>]> =
+                wanted.map(|(at, part)| &part.blocks[at.start as usize..at.end as usize]).collect();
+            plan.part(range, &blocks).unwrap()
+        };
+        let joined = plan.finish(ranges.iter().map(part).collect()).unwrap();
+        verify(&joined).unwrap();
+        assert_eq!(terms(&joined), terms(&build(&texts)), "{blocks}");
+        assert_eq!(ranges.len() > 1, blocks < 1000);
+        let missing: Vec<&[Vec<u8>]> = parts.iter().map(|_| &[][..]).collect();
+        assert!(plan.part(ranges.last().unwrap(), &missing).is_err());
+    }
+}
+
+#[test]
 fn a_removed_documents_words_are_gone_from_the_bytes() {
     let texts = numbered(&["keep this", "zzsecretzz this", "keep that"]);
     let pruned = without(&build(&texts), |key| key.seq == 1).unwrap();

@@ -10,8 +10,9 @@
 //!
 //! | documents in a batch | most segments at rest | writes of a document |
 //! |---|---|---|
-//! | 4,096 | 11 | 3.7 |
-//! | 250 | 17 | 5.7 |
+//! | 4,096 | 20 | 3.0 |
+//! | 2,048 | 15 | 3.9 |
+//! | 250 | 26 | 5.0 |
 //! | 16 | 23 | 7.8 |
 //!
 //! Segments above a quarter of the largest size are left in peace. Smaller batches than 16 are rewritten on level 0, up
@@ -23,8 +24,8 @@ use super::header::MAX_DOCS;
 const SMALL: usize = 16;
 /// How many segments of a level make one of the next.
 const FANOUT: usize = 4;
-/// A join holds input and output in memory.
-const MAX_BYTES: usize = 256 << 20;
+/// What is joined is in memory until it is stored.
+const MAX_BYTES: usize = 64 << 20;
 
 /// What the policy sees of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,11 +136,12 @@ mod tests {
         // (batches, documents each, index bytes per document), (most segments, writes of a document × 100)
         for ((batches, docs, bytes), expected) in [
             ((25, 4096, 500), (6, 260)),
-            ((250, 4096, 500), (11, 372)),
-            ((4_000, 250, 500), (17, 572)),
+            ((500, 2048, 500), (15, 388)),
+            ((250, 4096, 500), (20, 295)),
+            ((4_000, 250, 500), (26, 495)),
             ((60_000, 16, 100), (23, 776)),
             ((20_000, 5, 500), (21, 760)),
-            ((100, 10_000, 1000), (11, 296)),
+            ((100, 10_000, 1000), (27, 200)),
         ] {
             let (segments, most, writes) = simulate(batches, docs, bytes);
             assert_eq!(segments.iter().map(|s| s.docs).sum::<usize>(), batches * docs);

@@ -79,7 +79,7 @@ const WINDOWS: usize = 4;
 /// but nine tenths of its bytes still lie in runs of this length.
 const RUN: usize = 24;
 
-/// What a byte says about the text it is in.
+/// What a byte says about the text it is in. Those of words come first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// g–z, G–Z.
@@ -122,6 +122,19 @@ const fn kind(byte: u8) -> Kind {
     }
 }
 
+const KIND: [Kind; 256] = {
+    let mut kinds = [Kind::Other; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+        {
+            kinds[byte] = kind(byte as u8);
+        }
+        byte += 1;
+    }
+    kinds
+};
+
 #[derive(Default)]
 struct Tally {
     kinds: [usize; KINDS],
@@ -133,11 +146,11 @@ impl Tally {
     fn add(&mut self, bytes: &[u8]) {
         let mut run = 0;
         for byte in bytes {
-            let kind = kind(*byte);
+            let kind = KIND.get(usize::from(*byte)).copied().unwrap_or(Kind::Other);
             if let Some(count) = self.kinds.get_mut(kind as usize) {
                 *count += 1;
             }
-            if matches!(kind, Kind::Letter | Kind::HexLetter | Kind::Digit) {
+            if kind as u8 <= Kind::Digit as u8 {
                 run += 1;
             } else {
                 if run >= RUN {

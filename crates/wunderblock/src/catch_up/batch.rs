@@ -1,0 +1,217 @@
+//! A batch of the background's work: what is read for it, and what threads make of it.
+
+use super::{is_data, is_searched, leaves};
+use crate::engine::{Engine, unexpected};
+use crate::error::Error;
+use crate::gauge::count_body;
+use crate::index::{DocKey, SegmentBuilder};
+use crate::redact::Redactor;
+use crate::store::codec::{CodecError, Unpacker};
+use crate::store::{Answer, BodyCount, PackedSegment, Query, Reach, StreamInfo, StreamNo};
+use crate::tokens::Vocabulary;
+use std::collections::HashMap;
+use wunderblock_core::event::Fact;
+use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::message::{Body, Message};
+use wunderblock_core::units::{Bytes, Seq, Tokens};
+
+/// Events of neighbouring positions of one stream.
+struct Run {
+    id: StreamId,
+    no: StreamNo,
+    counted: Seq,
+    indexed: Seq,
+    events: Vec<(Seq, Option<Fact>)>,
+}
+
+/// Events that are worked on together: they become one segment of the index.
+pub(super) struct Batch {
+    runs: Vec<Run>,
+    events: u64,
+    text: Bytes,
+    room: (u64, Bytes),
+}
+
+impl Batch {
+    /// An empty one with room for so many events, and so much text.
+    pub(super) fn new(room: (u64, Bytes)) -> Self {
+        Self { runs: Vec::new(), events: 0, text: Bytes::ZERO, room }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.events >= self.room.0 || self.text >= self.room.1
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.events == 0
+    }
+}
+
+/// A batch with the bodies it needs, packed.
+pub(super) struct Load {
+    batch: Batch,
+    packed: HashMap<Handle, Vec<u8>>,
+}
+
+/// What became of a batch.
+#[derive(Default)]
+pub(super) struct Done {
+    pub(super) events: u64,
+    pub(super) counts: Vec<(Handle, BodyCount)>,
+    pub(super) tallies: Vec<(StreamId, Vec<(Seq, Tokens)>)>,
+    pub(super) segment: Option<PackedSegment>,
+    pub(super) indexed: Vec<Reach>,
+}
+
+impl Engine {
+    /// Reads events of a stream into a batch, as many as it has room for; the last of them.
+    pub(super) async fn read_into(
+        &self,
+        batch: &mut Batch,
+        info: &StreamInfo,
+        from: Seq,
+    ) -> Result<Option<Seq>, Error> {
+        let room = (batch.room.0.saturating_sub(batch.events), batch.room.1.saturating_sub(batch.text));
+        let rows = self.page(info, from, room).await?;
+        let mut events = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let fact = self.event(&info.id, row)?.fact;
+            batch.text += fact.iter().flat_map(Fact::bodies).map(Body::bytes).sum::<Bytes>();
+            events.push((row.seq, fact));
+        }
+        batch.events += events.len() as u64;
+        let last = events.last().map(|(seq, _)| *seq);
+        match batch.runs.last_mut().filter(|run| run.no == info.no) {
+            Some(run) => run.events.append(&mut events),
+            None => batch.runs.push(Run {
+                id: info.id.clone(),
+                no: info.no,
+                counted: info.counted,
+                indexed: info.indexed,
+                events,
+            }),
+        }
+        Ok(last)
+    }
+
+    /// Reads the bodies of a batch.
+    pub(super) async fn with_bodies(&self, batch: Batch) -> Result<Load, Error> {
+        let facts = batch.runs.iter().flat_map(|run| &run.events).filter_map(|(_, fact)| fact.as_ref());
+        let mut handles: Vec<Handle> = facts.flat_map(Fact::bodies).filter_map(Body::handle).collect();
+        handles.sort_unstable();
+        handles.dedup();
+        let query = Query::Blobs { tenant: self.tenant.no, handles };
+        let Answer::Blobs(blobs) = self.one(query).await? else { return Err(unexpected()) };
+        let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob.data)).collect();
+        Ok(Load { batch, packed })
+    }
+}
+
+/// What a thread works with.
+struct Worker<'l> {
+    packed: HashMap<Handle, Vec<u8>>,
+    unpacker: Unpacker,
+    redactor: &'l Redactor,
+    key: &'l [u8; 32],
+    counts: HashMap<Handle, BodyCount>,
+    builder: SegmentBuilder,
+}
+
+impl Load {
+    /// Counts and indexes what neither has been done for, or only indexes.
+    pub(super) fn work(self, redactor: &Redactor, key: &[u8; 32], counting: bool) -> Result<Done, Error> {
+        let (packed, unpacker) = (self.packed, Unpacker::default());
+        let (counts, builder) = (HashMap::new(), SegmentBuilder::new());
+        let mut worker = Worker { packed, unpacker, redactor, key, counts, builder };
+        let mut done = Done { events: self.batch.events, ..Done::default() };
+        for run in self.batch.runs {
+            let mut tokens = Vec::new();
+            let mut reach = Reach { stream: run.no, after: run.indexed, through: run.indexed };
+            for (seq, fact) in run.events {
+                let (counting, indexing) = (counting && seq > run.counted, seq > run.indexed);
+                let own = match &fact {
+                    Some(Fact::MessageAppended(said)) => {
+                        let own = worker.message(&said.message, counting, indexing)?;
+                        if indexing {
+                            let document = DocKey { stream: run.no.0, seq: seq.0 };
+                            worker.builder.end_document(document).map_err(super::join::damaged)?;
+                        }
+                        own
+                    }
+                    Some(fact) if counting => worker.other(fact)?,
+                    _ => Tokens::ZERO,
+                };
+                if counting {
+                    tokens.push((seq, own));
+                }
+                if indexing {
+                    reach.through = seq;
+                }
+            }
+            if !tokens.is_empty() {
+                done.tallies.push((run.id, tokens));
+            }
+            if reach.through > reach.after {
+                done.indexed.push(reach);
+            }
+        }
+        done.counts = worker.counts.into_iter().collect();
+        // Bodies that stand together in the ledger are written together.
+        done.counts.sort_unstable_by_key(|(handle, _)| *handle);
+        if !worker.builder.is_empty() {
+            done.segment = Some(super::join::packed(worker.builder.finish().map_err(super::join::damaged)?)?);
+        }
+        Ok(done)
+    }
+}
+
+impl Worker<'_> {
+    /// Counts and indexes a message; its tokens.
+    fn message(&mut self, message: &Message, counting: bool, indexing: bool) -> Result<Tokens, Error> {
+        let mut tokens = Tokens::ZERO;
+        for (part, body) in message.parts.iter().flat_map(leaves).filter(|(part, _)| !is_data(part)) {
+            let is_searched = indexing && is_searched(part);
+            if !is_searched && !counting {
+                continue;
+            }
+            let text = match body {
+                Body::Inline(text) => text.as_ref(),
+                Body::Blob { blob, .. } => match self.packed.get(blob) {
+                    Some(data) => text(self.unpacker.bytes(data)?)?,
+                    None => continue,
+                },
+            };
+            if counting {
+                tokens += match body {
+                    Body::Inline(text) => Tokens(u64::from(Vocabulary::O200k.count(text))),
+                    Body::Blob { blob, .. } => {
+                        let count = self.counts.entry(*blob).or_insert_with(|| count_body(text));
+                        Tokens(u64::from(count.o200k))
+                    }
+                };
+            }
+            if is_searched {
+                let redacted = self.redactor.redact_keyed(self.key, text).text;
+                self.builder.add_text(&redacted).map_err(super::join::damaged)?;
+            }
+        }
+        Ok(tokens)
+    }
+
+    /// Facts that are no messages but hold bodies: those are counted, not searched, and are no tokens of the session.
+    fn other(&mut self, fact: &Fact) -> Result<Tokens, Error> {
+        for handle in fact.bodies().into_iter().filter_map(Body::handle) {
+            if let Some(data) = self.packed.get(&handle)
+                && !self.counts.contains_key(&handle)
+            {
+                let count = count_body(text(self.unpacker.bytes(data)?)?);
+                self.counts.insert(handle, count);
+            }
+        }
+        Ok(Tokens::ZERO)
+    }
+}
+
+fn text(bytes: &[u8]) -> Result<&str, CodecError> {
+    std::str::from_utf8(bytes).map_err(|_| CodecError::Unpack("it is not UTF-8".to_owned()))
+}

@@ -1,0 +1,141 @@
+//! Segments of the index joined as they grow in number.
+//!
+//! A join is worked on in ranges of terms by several threads: in memory are the blocks of the ranges under way, and what
+//! is joined so far.
+
+use super::Extent;
+use crate::engine::{Engine, unexpected};
+use crate::error::Error;
+use crate::index::{
+    Header, MergeJob, MergePlan, Segment, SegmentError, SegmentMeta, TermRange, propose_merges,
+};
+use crate::parallel::{self, Pool};
+use crate::store::{Answer, PackedSegment, Query, SegmentInfo, StoreError, Write};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Blocks that a range of terms is made of: some 3 MB of the index.
+const RANGE_BLOCKS: usize = 512;
+/// Bytes of segments that a search joins at once: a few hundredths of a second's work.
+const SEARCH_JOIN: u64 = 1 << 20;
+
+impl Engine {
+    pub(super) async fn join_segments(&self, extent: Extent) -> Result<(), Error> {
+        loop {
+            let infos = self.segment_infos().await?;
+            let metas: Vec<SegmentMeta> = infos
+                .iter()
+                .map(|info| SegmentMeta {
+                    id: info.id,
+                    docs: usize::try_from(info.docs).unwrap_or(usize::MAX),
+                    bytes: usize::try_from(info.bytes.0).unwrap_or(usize::MAX),
+                })
+                .collect();
+            let mut joined = false;
+            for MergeJob { ids } in propose_merges(&metas) {
+                let parts: Vec<&SegmentInfo> = infos.iter().filter(|info| ids.contains(&info.id)).collect();
+                let bytes: u64 = parts.iter().map(|info| info.bytes.0).sum();
+                if extent.until.is_some() && (self.is_over(extent) || bytes > SEARCH_JOIN) {
+                    return Ok(());
+                }
+                if let Some(segment) = self.join(&parts).await? {
+                    self.swap(Some(segment), ids).await?;
+                    joined = true;
+                }
+            }
+            // Where another process was faster, its segments are the next caller's to look at.
+            if !joined {
+                return Ok(());
+            }
+        }
+    }
+
+    /// All segments, oldest first.
+    async fn segment_infos(&self) -> Result<Vec<SegmentInfo>, Error> {
+        let Answer::Segments(mut infos) = self.one(Query::Segments { tenant: self.tenant.no }).await? else {
+            return Err(unexpected());
+        };
+        infos.reverse();
+        Ok(infos)
+    }
+
+    /// Segments as one; nothing if others have changed them meanwhile.
+    async fn join(&self, parts: &[&SegmentInfo]) -> Result<Option<Segment>, Error> {
+        let headers: Result<Vec<Header>, _> = parts.iter().map(|info| Header::decode(&info.header)).collect();
+        let plan = Arc::new(MergePlan::new(headers.map_err(damaged)?, |_| true).map_err(damaged)?);
+        let work = {
+            let plan = Arc::clone(&plan);
+            move |(range, blocks): (TermRange, Vec<Vec<Vec<u8>>>)| plan.part(&range, &blocks).map_err(damaged)
+        };
+        let ranges = plan.ranges(RANGE_BLOCKS);
+        let pool = Pool::new(parallel::workers().min(ranges.len()), work)?;
+        let (mut waiting, mut done) = (VecDeque::new(), Vec::with_capacity(ranges.len()));
+        for range in ranges {
+            if waiting.len() > parallel::workers()
+                && let Some(oldest) = waiting.pop_front()
+            {
+                done.push(oldest.await?);
+            }
+            let Some(blocks) = self.wanted(parts, &plan, &range).await? else { return Ok(None) };
+            waiting.push_back(Box::pin(pool.give((range, blocks))));
+        }
+        for oldest in waiting {
+            done.push(oldest.await?);
+        }
+        // A segment that another process has pruned meanwhile may go by the same number: what was erased must not come
+        // back with what was read before.
+        let now = self.segment_infos().await?;
+        let is_there =
+            |part: &&SegmentInfo| now.iter().any(|info| (info.id, &info.header) == (part.id, &part.header));
+        if !parts.iter().all(is_there) {
+            return Ok(None);
+        }
+        plan.finish(done).map(Some).map_err(damaged)
+    }
+
+    /// The blocks of a range, by segment; nothing if a segment is gone.
+    async fn wanted(
+        &self,
+        parts: &[&SegmentInfo],
+        plan: &MergePlan,
+        range: &TermRange,
+    ) -> Result<Option<Vec<Vec<Vec<u8>>>>, Error> {
+        let numbers = plan.wanted(range);
+        let of = |(info, numbers): (&&SegmentInfo, &std::ops::Range<u32>)| {
+            let id = info.id;
+            numbers.clone().map(move |number| (id, number)).collect::<Vec<_>>()
+        };
+        let wanted = parts.iter().zip(&numbers).flat_map(of).collect();
+        let query = Query::Blocks { tenant: self.tenant.no, wanted };
+        let Answer::Blocks(blocks) = self.one(query).await? else { return Err(unexpected()) };
+        let mut blocks = blocks.into_iter();
+        Ok(numbers.iter().map(|numbers| blocks.by_ref().take(numbers.len()).collect()).collect())
+    }
+
+    /// A whole segment.
+    pub(crate) async fn segment(&self, id: u64, header: Vec<u8>) -> Result<Segment, Error> {
+        let query = Query::SegmentBlocks { tenant: self.tenant.no, segment: id };
+        let Answer::Blocks(blocks) = self.one(query).await? else { return Err(unexpected()) };
+        Ok(Segment { header, blocks: blocks.into_iter().flatten().collect() })
+    }
+
+    /// Puts a segment in the place of others.
+    pub(crate) async fn swap(&self, segment: Option<Segment>, replaces: Vec<u64>) -> Result<(), Error> {
+        let segment = segment.map(packed).transpose()?;
+        let write = Write::Segment { tenant: self.tenant.no, segment, replaces, indexed: Vec::new() };
+        match self.storage.commit(vec![write]).await {
+            Ok(_) | Err(StoreError::HeadMoved { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// A segment as it is stored.
+pub(super) fn packed(segment: Segment) -> Result<PackedSegment, Error> {
+    let docs = Header::decode(&segment.header).map_err(damaged)?.len() as u64;
+    Ok(PackedSegment { docs, header: segment.header, blocks: segment.blocks })
+}
+
+pub(super) fn damaged(error: SegmentError) -> Error {
+    Error::Store(StoreError::Damaged(format!("the text index: {error}; `doctor --rebuild` makes it anew")))
+}

@@ -1,0 +1,241 @@
+//! The background's work: exact counts and the text index, in order, a batch at a time, restartable at any point.
+//!
+//! ```text
+//! rows and bodies ─ Batch ─► threads: unpack, count, redact, index ─ Done ─► two commits, in order
+//! ```
+//! Nothing here is needed for an answer to be right: until it is done, counts are estimates that say so and search
+//! scans what is left. Each batch is one transaction, so a crash loses at most the work of those under way. While the
+//! threads work, the next batches are read and those that are done are on their way to the disk; what is in memory
+//! depends on the size of a batch and the number of threads, not on the length of a session.
+
+mod batch;
+mod join;
+
+use crate::engine::{Engine, unexpected};
+use crate::error::Error;
+use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, CATCH_UP_RETRIES, SEARCH_BATCH_BYTES};
+use crate::parallel::{self, Pool};
+use crate::store::{Answer, Query, StoreError, StreamInfo, Write};
+use batch::{Batch, Done};
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::pin::Pin;
+use std::sync::Arc;
+use wunderblock_core::message::{Body, MediaForm, Part};
+use wunderblock_core::units::{Bytes, Millis, Seq};
+
+/// How far the background has come, for a progress bar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Events done.
+    pub done: u64,
+    /// Events in all.
+    pub total: u64,
+}
+
+/// How much of the background's work is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// Whether texts are counted as well, which takes longer than indexing them.
+    pub(crate) counting: bool,
+    /// No batch is begun from this time on.
+    pub(crate) until: Option<Millis>,
+}
+
+impl Extent {
+    const ALL: Self = Self { counting: true, until: None };
+
+    /// Up to where a stream's work is done.
+    fn done(self, info: &StreamInfo) -> Seq {
+        if self.counting { info.counted.min(info.indexed) } else { info.indexed }
+    }
+
+    /// Events and text of a batch, where so many events are waiting.
+    fn room(self, total: u64) -> (u64, Bytes) {
+        match self.until {
+            None => ((total / parallel::workers() as u64).clamp(BATCH_MIN, CATCH_UP_EVENTS), CATCH_UP_BYTES),
+            Some(_) => (BATCH_MIN, SEARCH_BATCH_BYTES),
+        }
+    }
+}
+
+/// The fewest events of a batch: smaller ones leave more segments to be joined than they give threads to do.
+const BATCH_MIN: u64 = 256;
+
+type Answering = Pin<Box<dyn Future<Output = Result<Done, Error>> + Send>>;
+
+impl Engine {
+    /// Counts and indexes whatever is waiting. `progress` is told after each batch.
+    ///
+    /// # Errors
+    /// When the ledger cannot be used. What was done stays done.
+    pub async fn catch_up(&self, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+        self.catch_up_to(Extent::ALL, progress).await
+    }
+
+    /// Does some of the background's work, or all of it.
+    pub(crate) async fn catch_up_to(
+        &self,
+        extent: Extent,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), Error> {
+        // Another process may be at the same work. What it did first stands, and the rest is looked at again.
+        for _ in 0..CATCH_UP_RETRIES {
+            if self.catch_up_once(extent, progress).await?.is_continue() || self.is_over(extent) {
+                break;
+            }
+        }
+        self.join_segments(extent).await
+    }
+
+    fn is_over(&self, extent: Extent) -> bool {
+        extent.until.is_some_and(|until| self.now() >= until)
+    }
+
+    async fn catch_up_once(
+        &self,
+        extent: Extent,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<ControlFlow<()>, Error> {
+        let query = Query::Behind { tenant: self.tenant.no, limit: u64::from(u32::MAX) };
+        let Answer::Streams(behind) = self.one(query).await? else { return Err(unexpected()) };
+        let total = behind.iter().map(|info| info.head.0.saturating_sub(extent.done(info).0)).sum();
+        let room = extent.room(total);
+        let mut line = Line::new(self, extent, total)?;
+        let mut batch = Batch::new(room);
+        'streams: for info in &behind {
+            let mut from = extent.done(info).next();
+            while from <= info.head {
+                let Some(last) = self.read_into(&mut batch, info, from).await? else { break };
+                from = last.next();
+                if batch.is_full() {
+                    let full = std::mem::replace(&mut batch, Batch::new(room));
+                    if line.send(full, progress).await?.is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    if self.is_over(extent) {
+                        break 'streams;
+                    }
+                }
+            }
+        }
+        if !batch.is_empty() {
+            line.give(batch).await?;
+        }
+        line.finish(progress).await
+    }
+
+    /// Writes what was done of a batch. Breaks off if another process has indexed some of it meanwhile.
+    async fn store(&self, done: Done) -> Result<ControlFlow<()>, Error> {
+        let tenant = self.tenant.no;
+        let mut counts = Vec::new();
+        if !done.counts.is_empty() {
+            counts.push(Write::Counts { tenant, counts: done.counts });
+        }
+        counts.extend(done.tallies.into_iter().map(|(stream, tokens)| Write::Tallies {
+            tenant,
+            stream,
+            tokens,
+        }));
+        let index =
+            Write::Segment { tenant, segment: done.segment, replaces: Vec::new(), indexed: done.indexed };
+        // Both are on their way before the first is waited for, so one sync serves both.
+        let counted = (!counts.is_empty()).then(|| self.storage.commit(counts));
+        let indexed = matches!(&index, Write::Segment { indexed, .. } if !indexed.is_empty())
+            .then(|| self.storage.commit(vec![index]));
+        if let Some(counted) = counted {
+            counted.await?;
+        }
+        match indexed {
+            None => Ok(ControlFlow::Continue(())),
+            Some(indexed) => match indexed.await {
+                Ok(_) => Ok(ControlFlow::Continue(())),
+                Err(StoreError::HeadMoved { .. }) => Ok(ControlFlow::Break(())),
+                Err(error) => Err(error.into()),
+            },
+        }
+    }
+}
+
+/// Batches under way, oldest first: given to threads, and stored in their order.
+struct Line<'e> {
+    engine: &'e Engine,
+    pool: Pool<batch::Load, Done>,
+    waiting: VecDeque<Answering>,
+    done: u64,
+    total: u64,
+}
+
+impl<'e> Line<'e> {
+    fn new(engine: &'e Engine, extent: Extent, total: u64) -> Result<Self, Error> {
+        let (redactor, key) = (Arc::clone(&engine.config.redactor), engine.tenant.key);
+        let work = move |load: batch::Load| load.work(&redactor, &key, extent.counting);
+        let threads =
+            parallel::workers().min(usize::try_from(total.div_ceil(BATCH_MIN)).unwrap_or(usize::MAX));
+        Ok(Self { engine, pool: Pool::new(threads, work)?, waiting: VecDeque::new(), done: 0, total })
+    }
+
+    /// Gives a batch to the threads; where all have one, and one to go on with, stores the oldest first.
+    async fn send(
+        &mut self,
+        batch: Batch,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<ControlFlow<()>, Error> {
+        if self.waiting.len() > parallel::workers()
+            && let Some(oldest) = self.waiting.pop_front()
+            && self.store(oldest.await?, progress).await?.is_break()
+        {
+            return Ok(ControlFlow::Break(()));
+        }
+        self.give(batch).await?;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    async fn give(&mut self, batch: Batch) -> Result<(), Error> {
+        let load = self.engine.with_bodies(batch).await?;
+        self.waiting.push_back(Box::pin(self.pool.give(load)));
+        Ok(())
+    }
+
+    async fn finish(mut self, progress: &mut dyn FnMut(Progress)) -> Result<ControlFlow<()>, Error> {
+        while let Some(oldest) = self.waiting.pop_front() {
+            if self.store(oldest.await?, progress).await?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    async fn store(
+        &mut self,
+        done: Done,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<ControlFlow<()>, Error> {
+        self.done += done.events;
+        let stored = self.engine.store(done).await?;
+        progress(Progress { done: self.done, total: self.total });
+        Ok(stored)
+    }
+}
+
+/// The parts that hold bodies themselves.
+pub(crate) fn leaves(part: &Part) -> Vec<(&Part, &Body)> {
+    match part {
+        Part::ToolResult { content, .. } => content.iter().flat_map(leaves).collect(),
+        Part::Text { text: body, .. }
+        | Part::Thinking { text: body, .. }
+        | Part::ToolCall { input: body, .. }
+        | Part::Media { body, .. }
+        | Part::Opaque { raw: body, .. } => vec![(part, body)],
+    }
+}
+
+/// Whether people would look for words of it.
+pub(crate) fn is_searched(part: &Part) -> bool {
+    !matches!(part, Part::Media { .. })
+}
+
+/// A medium's own data is never counted: it is no text of a request, and the same letters elsewhere may be.
+pub(crate) fn is_data(part: &Part) -> bool {
+    matches!(part, Part::Media { form: MediaForm::Base64, .. })
+}
