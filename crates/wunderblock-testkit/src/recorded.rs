@@ -97,10 +97,11 @@ pub fn unpack(folder: &Path) -> std::io::Result<PathBuf> {
 /// version left it out.
 #[must_use]
 pub fn line_digest(line: &str) -> String {
-    const OF_ALL: [&str; 7] = ["tenant", "stream", "seq", "id", "at", "source", "kind"];
+    const OF_ALL: [&str; 8] = ["tenant", "stream", "seq", "id", "at", "source", "kind", "erased"];
     let erased = match serde_json::from_str(line) {
         Ok(Value::Object(mut event)) if event.keys().all(|key| OF_ALL.contains(&key.as_str())) => {
             event.shift_remove("kind");
+            event.shift_remove("erased");
             Some(Value::Object(event).to_string())
         }
         _ => None,

@@ -3,7 +3,7 @@
 //! What was erased does not come back by another import: the ledger keeps its coordinates (the session's own id, the
 //! records' own ids, ranges of bytes), and no content or hash of it.
 
-use crate::echo::{Wanted, beginning};
+use crate::echo::{Hit, Wanted, beginning};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::index::{DocKey, Header, without};
@@ -122,9 +122,7 @@ impl Session {
             }
         };
         let sessions: BTreeSet<String> = own.iter().map(|id| native(id).to_owned()).collect();
-        let mut spans = self.engine.records_of(&own, &sessions).await?;
-        let mut erasures: Vec<Erasure> =
-            sessions.into_iter().map(|session| Erasure { session, record: None }).collect();
+        let (mut spans, mut erasures) = self.engine.records_of(&own, &sessions).await?;
         let mut sum = Erased::default();
         for info in streams.iter().filter(|info| own.contains(&info.id)) {
             let base = info.fork.as_ref().filter(|(parent, _)| !own.contains(parent));
@@ -133,7 +131,11 @@ impl Session {
                 continue;
             }
             let session = self.engine.session(info.id.clone());
-            let raw = (std::mem::take(&mut spans), std::mem::take(&mut erasures));
+            // What a live agent said has no file; its ids must not come back by one either.
+            let live = session.range(from, info.head).await?.records.into_iter();
+            let name = native(&info.id).to_owned();
+            erasures.extend(live.map(|record| Erasure { session: name.clone(), record: Some(record) }));
+            let raw = (std::mem::take(&mut spans), std::mem::take(&mut erasures).into_iter().collect());
             let erased = session.forget((from, info.head), reason, (&streams, &own), raw).await?;
             sum.events += erased.events;
             sum.blobs += erased.blobs;
@@ -350,24 +352,27 @@ impl Engine {
         Ok(found.into_values().collect())
     }
 
-    /// The bytes that sessions have in the files they were read from: all of a file that holds nothing else, else their
-    /// records.
+    /// The bytes that sessions have in the files they were read from (all of a file that holds nothing else, else their
+    /// records), and their records: what comes to a file later is new, and not erased.
     async fn records_of(
         &self,
         streams: &BTreeSet<StreamId>,
         sessions: &BTreeSet<String>,
-    ) -> Result<Vec<SourceSpan>, Error> {
-        let mut spans = Vec::new();
+    ) -> Result<(Vec<SourceSpan>, BTreeSet<Erasure>), Error> {
+        let (mut spans, mut erasures) = (Vec::new(), BTreeSet::new());
         for source in self.sources_of(streams).await? {
             let (no, revision) = (source.no, source.revision.no);
-            if self.readers_of(no, revision).await?.iter().all(|stream| streams.contains(stream)) {
+            let alone = self.readers_of(no, revision).await?.iter().all(|stream| streams.contains(stream));
+            if alone {
                 spans.push(SourceSpan { source: source.handle, revision, offset: 0, len: u64::MAX });
-                continue;
             }
             let wanted = Wanted { sessions: sessions.clone(), whole: true, ..Wanted::default() };
-            spans.extend(self.hits(source, wanted).await?.into_iter().map(|hit| hit.span));
+            for Hit { span, session, record } in self.hits(source, wanted).await? {
+                spans.extend(Some(span).filter(|_| !alone));
+                erasures.insert(Erasure { session, record: Some(record) });
+            }
         }
-        Ok(spans)
+        Ok((spans, erasures))
     }
 
     /// The streams that were read from a revision.

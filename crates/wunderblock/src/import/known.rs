@@ -20,8 +20,10 @@ const BRANCHES: usize = 8;
 pub(super) struct Known {
     /// Where records with ids stand.
     pub(super) places: HashMap<i64, Vec<(StreamId, Seq)>>,
-    /// Events that records without ids may be.
+    /// Events that the records may be.
     pub(super) events: HashMap<(StreamId, EventId), KnownEvent>,
+    /// The ids that first events of the records have.
+    pub(super) events_at_hand: Vec<EventId>,
     /// Ids of the records at hand, by the name their session has in the file.
     pub(super) ids: HashMap<Box<str>, Vec<i64>>,
     /// The first message of a record with an id, likewise, with that id.
@@ -40,7 +42,6 @@ impl Feed<'_> {
     pub(super) async fn look_up<'r>(
         &mut self,
         records: impl IntoIterator<Item = &'r Record>,
-        _reader: &Reader,
     ) -> Result<(), Error> {
         let records: Vec<&Record> = records.into_iter().collect();
         self.known = Known::default();
@@ -75,13 +76,15 @@ impl Feed<'_> {
             }
         }
         self.known.places = self.engine.places(wanted.into_iter().collect()).await?;
-        let nameless: Vec<EventId> =
-            self.known.nameless.values().flatten().map(|(id, _)| id.clone()).collect();
+        for record in &records {
+            self.known.events_at_hand.push(event_id(&record_name(record), 0)?);
+        }
+        let at_hand = self.known.events_at_hand.clone();
         let trees = self.sessions.iter().filter(|tree| tree.was_before());
         let branches = trees.flat_map(|tree| tree.branches.iter().rev().take(BRANCHES));
         let streams: Vec<StreamId> = branches.map(|branch| branch.stream.clone()).collect();
         for stream in streams {
-            self.look_for_events(&stream, &nameless).await?;
+            self.look_for_events(&stream, &at_hand).await?;
         }
         Ok(())
     }

@@ -42,7 +42,7 @@ pub(super) async fn document(feed: &mut Feed<'_>, opened: &mut Opened<'_>) -> Re
     let mut reader = feed.reader();
     let mut records = reader.document(&bytes);
     records.extend(reader.finish());
-    feed.look_up(&records, &reader).await?;
+    feed.look_up(&records).await?;
     for record in records {
         feed.record(record, &reader, &bytes, 0).await?;
     }
@@ -70,7 +70,7 @@ pub(super) async fn lines(
     loop {
         let group = input.group(feed, &mut reader).await?;
         let records: Vec<&Record> = group.iter().flat_map(|line| &line.records).collect();
-        feed.look_up(records, &reader).await?;
+        feed.look_up(records).await?;
         let ended = group.is_empty();
         for line in group {
             take(feed, line, &reader).await?;
@@ -82,7 +82,7 @@ pub(super) async fn lines(
         }
     }
     let last = reader.finish();
-    feed.look_up(&last, &reader).await?;
+    feed.look_up(&last).await?;
     for record in last {
         feed.record(record, &reader, &[], input.offset).await?;
     }

@@ -46,7 +46,7 @@ impl Feed<'_> {
             return Ok(placed);
         }
         if let Some(id) = &record.id
-            && let Some((branch, seq)) = self.known_place(session, record_key(id)).await?
+            && let Some((branch, seq)) = self.known_place(session, id).await?
         {
             return Ok(self.there(session, (branch, seq)));
         }
@@ -136,7 +136,8 @@ impl Feed<'_> {
     }
 
     /// Where a record stands that an earlier import or a live agent recorded.
-    async fn known_place(&mut self, session: usize, record: i64) -> Result<Option<(usize, Seq)>, Error> {
+    async fn known_place(&mut self, session: usize, id: &str) -> Result<Option<(usize, Seq)>, Error> {
+        let record = record_key(id);
         let Some(tree) = self.sessions.get(session) else { return Ok(None) };
         if !tree.was_before() || tree.place(record).is_some() {
             return Ok(None);
@@ -147,7 +148,13 @@ impl Feed<'_> {
                 return Ok(Some((branch, seq)));
             }
         }
-        Ok(None)
+        // A live agent appended it under the same id.
+        let Some(tree) = self.sessions.get(session) else { return Ok(None) };
+        let id = event_id(id, 0)?;
+        Ok(tree.branches.iter().enumerate().find_map(|(index, branch)| {
+            let event = self.known.events.get(&(branch.stream.clone(), id.clone()))?;
+            Some((index, event.seq))
+        }))
     }
 
     /// Where a record stands by its id: one of this import, or one that was there.

@@ -11,6 +11,7 @@ use super::feed::{Feed, event_id};
 use super::known::is_of;
 use super::saved::Saved;
 use super::tree::{Branch, SessionTree, Standing};
+use crate::erase::native;
 use crate::error::{Error, ImportReason};
 use crate::store::codec::{commitment, content_hash, record_key};
 use crate::store::{StreamInfo, Write};
@@ -20,6 +21,11 @@ use wunderblock_core::id::StreamId;
 use wunderblock_core::message::Message;
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_wire::transcript::{Format, Item, Place, Reader, Record};
+
+/// The session a branch belongs to.
+fn root(id: &StreamId) -> Option<StreamId> {
+    StreamId::new(id.as_str().split('~').next()?).ok()
+}
 
 /// What a record's session is called by its agent, or by the file where its agent does not name it.
 pub(crate) fn session_name(format: Format, path: &Path, record: &Record, own: Option<&str>) -> String {
@@ -102,6 +108,16 @@ impl Feed<'_> {
             return self.unknown(first, name, record).await;
         };
         if self.is_same(&info, record).await? {
+            return self.found(info, name).await;
+        }
+        // A copy of what was found to be another session before.
+        let key: &str = record.session.as_deref().unwrap_or_default();
+        let ids = self.known.ids.get(key).into_iter().flatten();
+        let places = ids.filter_map(|id| self.known.places.get(id)).flatten();
+        let copy = places.map(|(stream, _)| stream).find(|stream| native(stream) == first.as_str()).cloned();
+        if let Some(copy) = copy.and_then(|copy| root(&copy))
+            && let Some(info) = self.engine.info(&copy).await?
+        {
             return self.found(info, name).await;
         }
         // The same id and nothing in common: two sessions.
@@ -187,7 +203,7 @@ impl Feed<'_> {
         self.link(&info.id).await?;
         let base = info.fork.as_ref().map_or(Seq(1), |(_, base)| *base);
         let branch = Branch::new(info.id.clone(), base, info.said.max(base));
-        let ids: Vec<_> = self.known.nameless.values().flatten().map(|(id, _)| id.clone()).collect();
+        let ids = self.known.events_at_hand.clone();
         self.look_for_events(&info.id, &ids).await?;
         Ok(SessionTree::new(info.id, name, Standing::Open { before: true }, branch))
     }
@@ -223,6 +239,11 @@ impl Feed<'_> {
             if self.known.places.get(&key).into_iter().flatten().any(|(stream, _)| here(stream)) {
                 return Ok(true);
             }
+        }
+        let said: Vec<_> = self.known.said.get(key).map(|(id, _)| event_id(id, 0)).into_iter().collect();
+        let said: Vec<_> = said.into_iter().collect::<Result<_, _>>()?;
+        if self.engine.known_events(&info.id, &said).await?.iter().any(Option::is_some) {
+            return Ok(true);
         }
         self.shares_nameless(info, key).await
     }

@@ -219,7 +219,7 @@ pub struct KnownEvent {
 pub struct Erasure {
     /// The session, by the agent's own id.
     pub session: String,
-    /// A record's own id; `None`: the whole session.
+    /// A record's own id; `None`: all of a session that format 1 erased without saying which records it had.
     pub record: Option<String>,
 }
 

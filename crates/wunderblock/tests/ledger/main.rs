@@ -12,6 +12,7 @@ mod care;
 mod cases;
 mod door;
 mod history;
+mod imports;
 mod live;
 mod promises;
 mod recorded;

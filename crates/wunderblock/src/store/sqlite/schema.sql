@@ -164,7 +164,7 @@ CREATE INDEX stream_sources_by_source ON stream_sources (source, revision);
 CREATE TABLE erasures (              -- coordinates of what shall not come back: never content, nor a hash of it
     tenant  INTEGER NOT NULL,
     session TEXT NOT NULL,          -- the agent's own id
-    record  TEXT NOT NULL,          -- a record's own id; empty: the whole session
+    record  TEXT NOT NULL,          -- a record's own id; empty: all of a session that format 1 erased
     PRIMARY KEY (tenant, session, record)
 ) STRICT, WITHOUT ROWID;
 
