@@ -276,14 +276,25 @@ fn record_of(id: &EventId) -> String {
         .to_owned()
 }
 
-/// A session and its branches: `ID`, `ID~2`, `ID~3` and so on.
+/// A session and its branches: `ID`, `ID~2`, `ID~3` and so on, as far as they forked from each other.
 fn own_streams(id: &StreamId, streams: &[StreamInfo]) -> BTreeSet<StreamId> {
-    let root = id.as_str().split('~').next().unwrap_or_default();
-    let ours = |other: &StreamId| other.as_str().split('~').next() == Some(root);
-    let mut own: BTreeSet<StreamId> =
-        streams.iter().map(|info| &info.id).filter(|id| ours(id)).cloned().collect();
-    own.insert(id.clone());
-    own
+    let root = |id: &StreamId| id.as_str().split('~').next().map(ToOwned::to_owned);
+    let ours: Vec<&StreamInfo> = streams.iter().filter(|info| root(&info.id) == root(id)).collect();
+    let mut own = BTreeSet::from([id.clone()]);
+    loop {
+        let before = own.len();
+        for info in &ours {
+            let Some((parent, _)) = &info.fork else { continue };
+            if own.contains(&info.id) && root(parent) == root(id) {
+                own.insert(parent.clone());
+            } else if own.contains(parent) {
+                own.insert(info.id.clone());
+            }
+        }
+        if own.len() == before {
+            return own;
+        }
+    }
 }
 
 fn relatives(

@@ -14,7 +14,8 @@ impl State {
         seqs: Vec<Seq>,
         (spans, erasures): (&[SourceSpan], Vec<Erasure>),
     ) -> Result<Written, StoreError> {
-        let lineage = self.lineage(self.must_find(tenant, stream)?);
+        let lineage =
+            if seqs.is_empty() { Vec::new() } else { self.lineage(self.must_find(tenant, stream)?) };
         let (mut events, mut blobs) = (0, 0);
         for seq in BTreeSet::from_iter(seqs) {
             let part = lineage.iter().find_map(|span| span.within(seq, seq));

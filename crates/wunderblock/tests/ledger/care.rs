@@ -281,7 +281,7 @@ fn doctor_names_the_damage_and_mends_what_is_derived() {
         (false, "bod", format!("UPDATE blobs SET data = (SELECT data FROM blobs ORDER BY blob DESC LIMIT 1) WHERE blob = {BLOB}")),
         (false, "gapless", "DELETE FROM events WHERE seq = 5 AND stream = 1".to_owned()),
         (false, "gapless", "DELETE FROM events WHERE stream = 1 AND seq = (SELECT max(seq) FROM events WHERE stream = 1)".to_owned()),
-        (false, "other content", "UPDATE events SET payload = CAST(replace(CAST(payload AS TEXT), 'Bash', 'Bush') AS BLOB) WHERE seq = 3 AND stream = 1".to_owned()),
+        (false, "is not what was written", "UPDATE events SET payload = CAST(replace(CAST(payload AS TEXT), 'Bash', 'Bush') AS BLOB) WHERE seq = 3 AND stream = 1".to_owned()),
         (false, "records can be read", "UPDATE events SET payload = x'7b' WHERE seq = 4 AND stream = 1".to_owned()),
         (false, "session", "DELETE FROM streams WHERE stream = 2".to_owned()),
         (false, "belongs to no event", "DELETE FROM refs WHERE stream = 1 AND seq = 2".to_owned()),

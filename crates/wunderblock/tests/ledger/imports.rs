@@ -155,8 +155,14 @@ fn a_live_session_is_imported_later_and_not_doubled() {
     let home = Home::new();
     let engine = home.engine();
     let path = home.file("one.jsonl", talk("s", &["a", "b"]));
-    append(&engine, "s", vec![said("a", Role::User, "what a says, in a few more words than that"),
-        said("b", Role::User, "what b says, in a few more words than that")]);
+    append(
+        &engine,
+        "s",
+        vec![
+            said("a", Role::User, "what a says, in a few more words than that"),
+            said("b", Role::User, "what b says, in a few more words than that"),
+        ],
+    );
     import(&engine, &path);
     assert_eq!(sessions(&engine), [("s".to_owned(), 2)]);
 }
@@ -230,7 +236,8 @@ fn what_was_erased_is_not_imported_again() {
     assert!(done.erased > 0 && done.appended == 0, "{done:?}");
     assert!(original(&engine, "s", None).iter().all(u8::is_ascii_whitespace), "nothing of it is stored");
     // What its agent says later was not erased.
-    write(&path, format!("{text}{}", talk("s", &["later", "still later"])), 10);
+    let later = line("s", "later", Some("c"), "first") + &line("s", "still later", Some("later"), "second");
+    write(&path, format!("{text}{later}"), 10);
     assert_eq!(import(&engine, &path).appended, 2);
 }
 
@@ -238,11 +245,8 @@ fn what_was_erased_is_not_imported_again() {
 fn a_broken_line_does_not_split_what_ids_join() {
     let home = Home::new();
     let engine = home.engine();
-    let text = format!(
-        "{}\0\0\0\0\0\n{}",
-        line("s", "a", None, "question"),
-        line("s", "b", Some("a"), "answer")
-    );
+    let text =
+        format!("{}\0\0\0\0\0\n{}", line("s", "a", None, "question"), line("s", "b", Some("a"), "answer"));
     import(&engine, &home.file("one.jsonl", text));
     assert_eq!(sessions(&engine).len(), 1);
 }
@@ -261,7 +265,11 @@ fn a_line_that_is_too_long_is_kept_where_it_is() {
     let path = home.file("one.jsonl", &text);
     import(&engine, &path);
     assert!(original(&engine, "s~1", None) == text.as_bytes());
-    let events = block_on(session(&engine, "s~1").events(Seq(3), Seq(3), (1, wunderblock_core::units::Bytes(1 << 20))));
+    let events = block_on(session(&engine, "s~1").events(
+        Seq(3),
+        Seq(3),
+        (1, wunderblock_core::units::Bytes(1 << 20)),
+    ));
     let told = serde_json::to_string(&events.unwrap()[0].fact).unwrap();
     assert!(told.contains("too long to be parsed: read wb:"), "{told}");
 }
