@@ -64,10 +64,10 @@ pub fn decode_line(line: &[u8]) -> Result<LiveLine, LiveError> {
         return Err(LiveError::NotAnObject);
     }
     let fields = Fields::parse(whole).map_err(|error| LiveError::Json(error.to_string()))?;
-    let id = field(&fields, "id", "a string", |raw| text(raw))?;
+    let id = field(&fields, "id", "a string", text)?;
     let at = field(&fields, "at", "a whole number of milliseconds", |raw| raw.get().parse().ok())?;
     let at = at.map(Millis);
-    if field(&fields, "kind", "a string", |raw| text(raw))?.is_some() {
+    if field(&fields, "kind", "a string", text)?.is_some() {
         if fields.get("erased").is_some_and(|raw| raw.get() == "true") {
             return Err(LiveError::Erased);
         }

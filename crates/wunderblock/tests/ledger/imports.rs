@@ -223,7 +223,8 @@ fn what_was_erased_is_not_imported_again() {
     let place = 3;
     block_on(session(&engine, "s").erase(Seq(place), Seq(place), None)).unwrap();
     let has = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().contains(secret);
-    write(&path, format!("{text}{}", line("s", "d", Some("c"), "later")), 60);
+    let grown = format!("{text}{}", line("s", "d", Some("c"), "later"));
+    write(&path, &grown, 60);
     import(&engine, &path);
     assert!(!has(original(&engine, "s", None)), "grown");
     import(&engine, &home.file("copy.jsonl", &text));
@@ -236,8 +237,8 @@ fn what_was_erased_is_not_imported_again() {
     assert!(done.erased > 0 && done.appended == 0, "{done:?}");
     assert!(original(&engine, "s", None).iter().all(u8::is_ascii_whitespace), "nothing of it is stored");
     // What its agent says later was not erased.
-    let later = line("s", "later", Some("c"), "first") + &line("s", "still later", Some("later"), "second");
-    write(&path, format!("{text}{later}"), 10);
+    let later = line("s", "later", Some("d"), "first") + &line("s", "still later", Some("later"), "second");
+    write(&path, format!("{grown}{later}"), 10);
     assert_eq!(import(&engine, &path).appended, 2);
 }
 

@@ -102,7 +102,9 @@ impl Telling {
 }
 
 fn append_to(session: &Session, events: Vec<NewEvent>) {
-    futures_executor::block_on(session.append(events)).unwrap();
+    // A branch's beginning is the engine's to record.
+    let said = events.into_iter().filter(|event| event.fact.is_open()).collect();
+    futures_executor::block_on(session.append(said)).unwrap();
 }
 
 /// The length of a request's stem without cache marks.
