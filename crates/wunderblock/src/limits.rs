@@ -29,7 +29,7 @@ pub const IMPORT_BATCH_CHUNKS: usize = 16;
 /// Live batches up to this size are counted while they are appended.
 pub const COUNT_AT_ONCE: Bytes = Bytes(64 << 10);
 /// Maximum events of a batch that a thread of the background counts and indexes: the size of a fresh index segment.
-pub const CATCH_UP_EVENTS: u64 = 2_048;
+pub const CATCH_UP_EVENTS: u64 = 1_024;
 /// How often the background looks again because another process did some of its work.
 pub const CATCH_UP_RETRIES: usize = 8;
 /// Maximum text of such a batch, but for one event that alone is longer.

@@ -87,7 +87,8 @@ impl Engine {
                 id: info.id.clone(),
                 no: info.no,
                 counted: info.counted,
-                indexed: info.indexed,
+                // What the batches before do will be done when this one is stored.
+                indexed: info.indexed.max(from.prev()),
                 events,
             }),
         }

@@ -14,8 +14,8 @@ use crate::store::{Answer, PackedSegment, Query, SegmentInfo, StoreError, Write}
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Blocks that a range of terms is made of: some 3 MB of the index.
-const RANGE_BLOCKS: usize = 512;
+/// Blocks that a range of terms is made of: some 800 KB of the index.
+const RANGE_BLOCKS: usize = 128;
 /// Bytes of segments that a search joins at once: a few hundredths of a second's work.
 const SEARCH_JOIN: u64 = 1 << 20;
 

@@ -44,6 +44,28 @@ fn an_id_stands_for_one_event() {
 }
 
 #[test]
+fn what_is_caught_up_in_many_batches_is_done_once() {
+    let home = Home::new();
+    let engine = home.engine();
+    for id in ["a", "b", "c"] {
+        let events = (0..900).map(|n| said(&n.to_string(), Role::User, &format!("word{n} in {id}")));
+        append(&engine, id, events.collect());
+    }
+    let mut told = Vec::new();
+    block_on(engine.catch_up(&mut |progress| told.push((progress.done, progress.total)))).unwrap();
+    assert!(told.len() > 1, "several batches: {told:?}");
+    assert!(told.is_sorted(), "none is done again: {told:?}");
+    assert_eq!(told.last(), Some(&(2703, 2703)));
+    for id in ["a", "b", "c"] {
+        let info = block_on(session(&engine, id).info()).unwrap();
+        assert_eq!((info.counted, info.indexed), (info.head, info.head));
+    }
+    let found = block_on(engine.search("word899", &SearchOptions::default())).unwrap();
+    assert_eq!((found.hits.len(), found.scanned), (3, 0));
+    assert!(block_on(engine.doctor(&mut |_| {})).unwrap().problems.is_empty());
+}
+
+#[test]
 fn sessions_are_found_by_their_beginning() {
     let home = Home::new();
     let engine = home.engine();
