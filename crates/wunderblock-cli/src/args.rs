@@ -1,12 +1,14 @@
 //! What was typed. Help, completions and the man page are made from this one list.
 
 mod compaction;
+mod erase;
 mod graph;
 mod reduce;
 mod simulate;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 pub(crate) use compaction::{CompactArgs, PolicyArgs, UndoArgs};
+pub(crate) use erase::Erase;
 pub(crate) use graph::{Describe, Expand};
 pub(crate) use reduce::{HowArgs, LevelArg, ReduceArgs, RunArgs};
 pub(crate) use simulate::SimulateArgs;
@@ -500,35 +502,6 @@ pub(crate) struct Restore {
     /// Take the place of a ledger that is there
     #[arg(long)]
     pub(crate) replace: bool,
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(after_help = "Examples:
-  wunderblock erase 3f9c --at 131 --reason \"a password\" --yes
-  wunderblock erase 3f9c --yes                                  the whole session, branches included
-  wunderblock erase 3f9c --with-children --yes                  its sub-agents' sessions, too
-
-Erases bodies, the raw records in every file the session was read from, recalled copies, foreign summaries and index
-entries. A receipt stays, and what was erased is not stored again by another import. Copies of backups elsewhere are out
-of reach. There is no way back, and --yes says that you know.")]
-pub(crate) struct Erase {
-    #[command(flatten)]
-    pub(crate) session: SessionArg,
-    /// Positions: 12 or 12-80 [default: the whole session]
-    #[arg(long, value_name = "A-B")]
-    pub(crate) at: Option<String>,
-    /// With the whole session: its sub-agents' sessions, too
-    #[arg(long, conflicts_with = "at")]
-    pub(crate) with_children: bool,
-    /// With the whole session: sessions that went on from it under other ids, and copies, too
-    #[arg(long, conflicts_with = "at")]
-    pub(crate) with_copies: bool,
-    /// Why; kept in the receipt
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) reason: Option<String>,
-    /// Do it
-    #[arg(long)]
-    pub(crate) yes: bool,
 }
 
 #[derive(Debug, ClapArgs)]

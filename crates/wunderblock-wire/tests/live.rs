@@ -1,5 +1,7 @@
 //! Lines of the live door: what is ours in them, and what is the message's own.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use wunderblock_core::event::Fact;
 use wunderblock_core::message::{Dialect, Message, Role};
 use wunderblock_core::request::Request;

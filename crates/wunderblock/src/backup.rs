@@ -1,13 +1,12 @@
 //! A copy of the whole ledger in another file.
 
-use crate::engine::Engine;
+use crate::doctor::Ledger;
 use crate::error::Error;
 use crate::store::StoreError;
 use crate::store::sqlite::place::{beside, place};
 use std::path::Path;
-use wunderblock_core::id::TenantId;
 
-impl Engine {
+impl Ledger<'_> {
     /// Copies the ledger, as of one moment, into a new file. Answers its size in bytes.
     ///
     /// The file that bears the backup's name is a whole backup, on the disk, that only its owner can read.
@@ -15,7 +14,7 @@ impl Engine {
     /// # Errors
     /// When the file exists or cannot be written, or the ledger is not in a file.
     pub async fn backup(&self, to: &Path) -> Result<u64, Error> {
-        let Some(file) = &self.file else {
+        let Some(file) = &self.0.file else {
             return Err(Error::Config("only a ledger in a file can be copied into one".to_owned()));
         };
         let exists = || Error::Store(StoreError::Exists(to.display().to_string()));
@@ -33,12 +32,6 @@ impl Engine {
         let _ = std::fs::remove_file(&partial);
         done?;
         Ok(to.metadata().map_err(|error| file_error(to, &error))?.len())
-    }
-
-    /// The tenant the engine works for.
-    #[must_use]
-    pub fn tenant(&self) -> &TenantId {
-        &self.config.tenant
     }
 }
 

@@ -6,6 +6,7 @@
 //! any moment leaves the old ledger at the path or the new one. Only a file that is no ledger any more is moved instead.
 
 use crate::backup::file_error;
+use crate::doctor::Ledger;
 use crate::engine::{Config, Engine, unexpected};
 use crate::error::Error;
 use crate::store::sqlite::place::{FolderLock, beside, folder, place, sync_folder};
@@ -37,7 +38,7 @@ pub struct Restored {
     pub erasures_unread: bool,
 }
 
-impl Engine {
+impl Ledger<'_> {
     /// Puts a backup in a ledger's place. It is examined first, for every tenant. A ledger that is there is kept beside
     /// it, and what was erased from that one is erased from the restored one, too.
     ///

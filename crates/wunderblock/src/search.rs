@@ -223,12 +223,11 @@ impl Engine {
 
     /// What of a message is searched, without its secrets.
     fn redacted(&self, message: &Message, texts: &Texts) -> Vec<String> {
-        let text = |body| match body {
-            &Body::Inline(ref text) => Some(text.as_str()),
-            Body::Blob { blob, .. } => texts.text(*blob),
-        };
+        fn text<'t>(body: &'t Body, texts: &'t Texts) -> Option<&'t str> {
+            body.inline().or_else(|| texts.text(body.handle()?))
+        }
         let redact = |text| self.config.redactor.redact_keyed(&self.tenant.key, text).text.into_owned();
-        searched(message).filter_map(text).map(redact).collect()
+        searched(message).filter_map(|body| text(body, texts)).map(redact).collect()
     }
 
     pub(crate) fn can_write(&self) -> bool {

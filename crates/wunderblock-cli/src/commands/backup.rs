@@ -15,7 +15,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Backup) -
         let why = format!("{} exists already; give a path where nothing is", wanted.to.display());
         return Err(Failure::Door(REFUSED, why));
     }
-    let bytes = engine.backup(&wanted.to).await?;
+    let bytes = engine.ledger().backup(&wanted.to).await?;
     let path = wanted.to.to_string_lossy();
     if global.json {
         print_json(&json!({ "path": path, "bytes": bytes }))?;

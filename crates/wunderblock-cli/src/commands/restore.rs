@@ -8,10 +8,10 @@ use crate::settings::Settings;
 use crate::terminal::clean;
 use serde_json::json;
 use std::process::ExitCode;
-use wunderblock::Engine;
+use wunderblock::Ledger;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Restore) -> Result<ExitCode, Failure> {
-    let done = Engine::restore(&wanted.from, &settings.db, wanted.replace, settings.config()).await?;
+    let done = Ledger::restore(&wanted.from, &settings.db, wanted.replace, settings.config()).await?;
     let kept = done.kept.as_ref().map(|path| path.to_string_lossy().into_owned());
     if global.json {
         print_json(&json!({

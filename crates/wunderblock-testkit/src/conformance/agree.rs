@@ -349,11 +349,14 @@ fn whole((source, revision): (SourceNo, u32), token: u8, leaf: Option<u8>) -> Wr
     }
 }
 
+/// Which source (and revision), from where, how many bytes.
+type Place = (u8, u8, u8);
+
 fn erase(
     tenant: TenantNo,
     stream: u8,
     seqs: &[u8],
-    (bytes, erasure): (Option<(u8, u8, u8)>, Option<(u8, u8)>),
+    (bytes, erasure): (Option<Place>, Option<(u8, u8)>),
 ) -> Write {
     let span = |(source, from, len): (u8, u8, u8)| SourceSpan {
         source: handle(&source_name(source)),

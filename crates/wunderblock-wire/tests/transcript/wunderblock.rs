@@ -102,7 +102,8 @@ fn what_contradicts_its_file_is_kept_as_broken() {
     let body = "\"kind\":\"message.appended\",\"message\":{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"text\":{\"blob\":\"wb:0123456789abcdef\",\"bytes\":900,\"lines\":1}}]}";
     let (ahead, around, backwards, itself) =
         (compacted(1, 99_999), compacted(1, 4), compacted(3, 2), compacted(1, 3));
-    let table: [(&[(u64, &str, &str)], &str); 8] = [
+    type Case<'c> = (&'c [(u64, &'c str, &'c str)], &'c str);
+    let table: [Case<'_>; 8] = [
         (&[(2, "a", &hello), (1, "b", &hello)], "position 1 after position 2"),
         (&[(2, "a", &hello), (2, "b", &hello)], "position 2 after position 2"),
         (&[(2, "a", &hello), (3, "b", &ahead)], "it speaks of positions that came after it"),

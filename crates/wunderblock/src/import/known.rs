@@ -45,12 +45,12 @@ impl Feed<'_> {
     ) -> Result<(), Error> {
         let records: Vec<&Record> = records.into_iter().collect();
         self.known = Known::default();
-        let is_new = |record: &&Record| {
+        let is_new = |record: &Record| {
             let key: &str = record.session.as_deref().unwrap_or_default();
             !self.by_name.contains_key(key)
         };
         let was_before = self.sessions.iter().any(SessionTree::was_before);
-        if !was_before && !records.iter().any(|record| is_new(record)) {
+        if !was_before && !records.iter().copied().any(is_new) {
             return Ok(());
         }
         let mut wanted: HashSet<i64> = HashSet::new();

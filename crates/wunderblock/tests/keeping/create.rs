@@ -99,7 +99,7 @@ fn only_the_owner_can_read_and_doctor_says_where_not() {
     let engine = open(&home.db(), "a");
     append(&engine, "s", vec![said("1", "hello")]).unwrap();
     let files = ["ledger.db", "ledger.db-wal", "ledger.db-shm", "copy.db"];
-    block_on(engine.backup(&home.path("copy.db"))).unwrap();
+    block_on(engine.ledger().backup(&home.path("copy.db"))).unwrap();
     for name in files {
         assert_eq!(mode(&home.path(name)), 0o600, "{name}");
     }

@@ -6,13 +6,13 @@ use rusqlite::Connection;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wunderblock::store::StoreError;
 use wunderblock::store::sqlite::FORMAT;
-use wunderblock::{Engine, Error, ErrorKind, Restored};
+use wunderblock::{Engine, Error, ErrorKind, Ledger, Restored};
 use wunderblock_core::units::Seq;
 
 const SECRET: &str = "TOPSECRET-in-B";
 
 fn restore(home: &Home) -> Result<Restored, Error> {
-    block_on(Engine::restore(&home.path("copy.db"), &home.db(), true, tenant("a")))
+    block_on(Ledger::restore(&home.path("copy.db"), &home.db(), true, tenant("a")))
 }
 
 /// A ledger of two tenants and a backup of it.
@@ -20,7 +20,7 @@ fn two(home: &Home) -> (Engine, Engine) {
     let (a, b) = (open(&home.db(), "a"), open(&home.db(), "b"));
     append(&a, "s", vec![said("1", "first")]).unwrap();
     append(&b, "s", vec![said("1", SECRET), said("2", "stays")]).unwrap();
-    block_on(a.backup(&home.path("copy.db"))).unwrap();
+    block_on(a.ledger().backup(&home.path("copy.db"))).unwrap();
     (a, b)
 }
 
@@ -138,10 +138,10 @@ fn a_restore_where_nothing_is_and_over_what_another_one_left() {
             std::fs::write(home.db(), "").unwrap();
         }
         let error =
-            block_on(Engine::restore(&home.path("ledger.db.restoring"), &home.db(), true, tenant("a")));
+            block_on(Ledger::restore(&home.path("ledger.db.restoring"), &home.db(), true, tenant("a")));
         assert_eq!(error.unwrap_err().kind(), ErrorKind::Usage);
         let from = home.path("ledger.db.before-restore-1");
-        let done = block_on(Engine::restore(&from, &home.db(), false, tenant("a"))).unwrap();
+        let done = block_on(Ledger::restore(&from, &home.db(), false, tenant("a"))).unwrap();
         assert_eq!(done, Restored::default());
         assert!(exported(&open(&home.db(), "b"), "s").contains(SECRET));
         assert_eq!(home.names(), ["copy.db", "ledger.db", "ledger.db.before-restore-1"]);
@@ -154,11 +154,11 @@ fn a_backup_takes_what_is_in_the_log_and_goes_where_nothing_is() {
     let (a, b) = two(&home);
     // A ledger in use, log and all, is as good a backup as any.
     let other = home.path("other.db");
-    block_on(Engine::restore(&home.db(), &other, false, tenant("a"))).unwrap();
+    block_on(Ledger::restore(&home.db(), &other, false, tenant("a"))).unwrap();
     assert!(exported(&open(&other, "b"), "s").contains(SECRET));
-    let error = block_on(a.backup(&home.path("copy.db"))).unwrap_err();
+    let error = block_on(a.ledger().backup(&home.path("copy.db"))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused);
-    let error = block_on(Engine::restore(&home.path("copy.db"), &home.db(), false, tenant("a"))).unwrap_err();
+    let error = block_on(Ledger::restore(&home.path("copy.db"), &home.db(), false, tenant("a"))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused);
     drop(b);
     // Reading a backup leaves nothing beside it.

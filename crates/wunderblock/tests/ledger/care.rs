@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use wunderblock::store::StoreError;
 use wunderblock::store::sqlite::Access;
-use wunderblock::{Along, Engine, Error, ErrorKind, GrepOptions, SearchOptions, SearchOrder, Slice};
+use wunderblock::{Along, Engine, Error, ErrorKind, GrepOptions, Ledger, SearchOptions, SearchOrder, Slice};
 use wunderblock_core::event::NewEvent;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Seq};
@@ -475,21 +475,21 @@ fn a_backup_is_a_ledger_and_forgets_what_was_erased_since() {
     catch_up(&engine);
     let before = exported(&session(&engine, "s"));
     let backup = home.path("backup.db");
-    block_on(engine.backup(&backup)).unwrap();
-    assert!(block_on(engine.backup(&backup)).is_err(), "nothing is overwritten");
+    block_on(engine.ledger().backup(&backup)).unwrap();
+    assert!(block_on(engine.ledger().backup(&backup)).is_err(), "nothing is overwritten");
     append(&engine, "s", vec![said("3", Role::User, "later")]);
     block_on(session(&engine, "s").erase(Seq(2), Seq(2), None)).unwrap();
     drop(engine);
     // Restored elsewhere it is what it was.
     let elsewhere = home.path("elsewhere/ledger.db");
-    block_on(Engine::restore(&backup, &elsewhere, false, config())).unwrap();
+    block_on(Ledger::restore(&backup, &elsewhere, false, config())).unwrap();
     let other = open(&elsewhere);
     assert_eq!(exported(&session(&other, "s")), before);
     assert_eq!(problems(&other), [""; 0]);
     drop(other);
     // Restored in its own place it forgets what has been erased.
-    assert!(block_on(Engine::restore(&backup, &path, false, config())).is_err());
-    let restored = block_on(Engine::restore(&backup, &path, true, config())).unwrap();
+    assert!(block_on(Ledger::restore(&backup, &path, false, config())).is_err());
+    let restored = block_on(Ledger::restore(&backup, &path, true, config())).unwrap();
     assert_eq!(restored.erased_again, 1);
     let kept = restored.kept.unwrap();
     let engine = open(&path);
@@ -502,6 +502,6 @@ fn a_backup_is_a_ledger_and_forgets_what_was_erased_since() {
     // A damaged backup is refused, and nothing is touched.
     let broken = home.path("broken.db");
     std::fs::write(&broken, &std::fs::read(&backup).unwrap()[..20_000]).unwrap();
-    assert!(block_on(Engine::restore(&broken, &path, true, config())).is_err());
+    assert!(block_on(Ledger::restore(&broken, &path, true, config())).is_err());
     assert_eq!(exported(&session(&open(&path), "s")), now);
 }

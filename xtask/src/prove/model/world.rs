@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use wunderblock::store::sqlite::Access;
-use wunderblock::{Along, Config, Engine};
+use wunderblock::{Along, Config, Engine, Ledger};
 use wunderblock_core::event::{Fact, MessageAppended, NewEvent, Source};
 use wunderblock_core::id::{EventId, StreamId, TenantId};
 use wunderblock_core::message::{Message, Role};
@@ -199,7 +199,7 @@ impl World {
 
     fn backup(&mut self) -> Outcome<()> {
         let path = self.home.path().join(format!("backup-{}.db", self.backups.len()));
-        block_on(self.engine(0)?.backup(&path))?;
+        block_on(self.engine(0)?.ledger().backup(&path))?;
         self.backups.push((path, self.tenants.clone()));
         Ok(())
     }
@@ -208,7 +208,7 @@ impl World {
         let Some((path, tenants)) = self.backups.get(draw.place(self.backups.len())) else { return Ok(()) };
         let (path, mut tenants) = (path.clone(), tenants.clone());
         self.engines.clear();
-        block_on(Engine::restore(&path, &self.ledger(), true, config(draw.place(TENANTS))?))?;
+        block_on(Ledger::restore(&path, &self.ledger(), true, config(draw.place(TENANTS))?))?;
         for tenant in &mut tenants {
             // What the copy has of a file may be older than the file.
             tenant.seen.clear();

@@ -1,0 +1,33 @@
+//! Options of `erase`.
+
+use super::SessionArg;
+use clap::Args as ClapArgs;
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  wunderblock erase 3f9c --at 131 --reason \"a password\" --yes
+  wunderblock erase 3f9c --yes                                  the whole session, branches included
+  wunderblock erase 3f9c --with-children --yes                  its sub-agents' sessions, too
+
+Erases bodies, the raw records in every file the session was read from, recalled copies, foreign summaries and index
+entries. A receipt stays, and what was erased is not stored again by another import. Copies of backups elsewhere are out
+of reach. There is no way back, and --yes says that you know.")]
+pub(crate) struct Erase {
+    #[command(flatten)]
+    pub(crate) session: SessionArg,
+    /// Positions: 12 or 12-80 [default: the whole session]
+    #[arg(long, value_name = "A-B")]
+    pub(crate) at: Option<String>,
+    /// With the whole session: its sub-agents' sessions, too
+    #[arg(long, conflicts_with = "at")]
+    pub(crate) with_children: bool,
+    /// With the whole session: sessions that went on from it under other ids, and copies, too
+    #[arg(long, conflicts_with = "at")]
+    pub(crate) with_copies: bool,
+    /// Why; kept in the receipt
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    /// Do it
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
