@@ -70,7 +70,7 @@ pub use fate::Fate;
 pub use grep::{GrepOptions, Match};
 pub use import::{Imported, MAX_WARNINGS, OnBytes, Transcripts, transcripts};
 pub use output::{Keep, Kept, Output, Wanted};
-pub use read::{Address, Content, Slice};
+pub use read::{Address, Content, Slice, originals};
 pub use record::ReadyEvent;
 pub use restore::Restored;
 pub use search::{Found, SearchOptions, SearchOrder, SearchResult};

@@ -190,6 +190,19 @@ impl Engine {
     }
 }
 
+/// The files a session was read from, each with the revision that holds it, the newest last.
+///
+/// # Errors
+/// When the ledger cannot be read.
+pub async fn originals(session: &crate::session::Session) -> Result<Vec<SourceInfo>, Error> {
+    let engine = &session.engine;
+    let query = Query::SourcesOf { tenant: engine.tenant.no, stream: session.id.clone() };
+    match engine.one(query).await? {
+        Answer::Sources(sources) => Ok(sources),
+        _ => Err(unexpected()),
+    }
+}
+
 impl crate::session::Session {
     /// Writes events as JSON lines, their texts in full: what `append` takes.
     ///
@@ -218,7 +231,7 @@ impl crate::session::Session {
     }
 
     /// Writes the imported file the session came from, byte for byte: the one it was read from last, or one of
-    /// [`Session::sources`] by its number from 1.
+    /// [`originals`] by its number from 1.
     ///
     /// # Errors
     /// When the session was not imported, its import was cut short, its bytes are damaged, or `out` cannot be written.
@@ -228,7 +241,7 @@ impl crate::session::Session {
         out: &mut dyn std::io::Write,
     ) -> Result<u64, Error> {
         let info = self.info().await?;
-        let sources = self.sources().await?;
+        let sources = originals(self).await?;
         let none = || Error::Address(format!("session `{}` was not imported: it has no original", info.id));
         let source = match number {
             None => sources.last().ok_or_else(none)?,
@@ -254,18 +267,6 @@ impl crate::session::Session {
             return Err(Error::Store(crate::store::StoreError::Damaged(why)));
         }
         Ok(copied)
-    }
-
-    /// The files the session was read from, each with the revision that holds it, the newest last.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    pub async fn sources(&self) -> Result<Vec<SourceInfo>, Error> {
-        let query = Query::SourcesOf { tenant: self.engine.tenant.no, stream: self.id.clone() };
-        match self.engine.one(query).await? {
-            Answer::Sources(sources) => Ok(sources),
-            _ => Err(unexpected()),
-        }
     }
 
     /// The engine it belongs to.

@@ -1,11 +1,13 @@
 //! The way in: events made ready and appended. Never calls a model, never waits for anything but the disk.
 
 use crate::catch_up::{is_data, leaves};
+use crate::door;
 use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
 use crate::gauge::count_body;
 use crate::limits::COUNT_AT_ONCE;
 use crate::parallel;
+use crate::session::Session;
 use crate::store::codec::{self, name_handle, pack_event};
 use crate::store::{Appended, BodyCount, Opening, PackedEvent, SourceNo, Write, Written};
 use wunderblock_core::event::{Fact, NewEvent, SessionForked, SessionOpened, Source};
@@ -199,6 +201,29 @@ pub struct ReadyEvent {
 }
 
 impl ReadyEvent {
+    /// Makes events ready to be appended, many of them on all cores; what callers may not append, or cannot be recorded,
+    /// is an error in its place.
+    ///
+    /// With [`ReadyEvent::append`] it is what [`Session::append`] does, in two steps: the next events are made ready while
+    /// the last ones are on the way to the disk.
+    ///
+    /// # Errors
+    /// When the system gives no random bytes, or no thread.
+    pub fn prepare(session: &Session, events: Vec<NewEvent>) -> Result<Vec<Result<Self, Error>>, Error> {
+        let admitted: Vec<Result<(), Error>> = events.iter().map(door::admit).collect();
+        let ready = session.engine.prepare(events)?;
+        Ok(admitted.into_iter().zip(ready).map(|(admitted, ready)| admitted.and(ready)).collect())
+    }
+
+    /// Appends events that are ready, as [`Session::append`] does.
+    ///
+    /// # Errors
+    /// On a conflict, on a second opening, or when the ledger cannot be written.
+    pub async fn append(session: &Session, events: Vec<Self>) -> Result<Vec<Appended>, Error> {
+        session.admit_openings(&events).await?;
+        session.engine.append_prepared(&session.id, None, events).await
+    }
+
     /// The event's id.
     #[must_use]
     pub fn id(&self) -> &EventId {

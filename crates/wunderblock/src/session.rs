@@ -1,6 +1,5 @@
 //! One session of a ledger.
 
-use crate::door;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::record::ReadyEvent;
@@ -37,31 +36,8 @@ impl Session {
     /// the engine writes ([`Fact::OPEN_KINDS`](wunderblock_core::event::Fact::OPEN_KINDS) lists the others), a second
     /// opening, a source that is not live.
     pub async fn append(&self, events: Vec<NewEvent>) -> Result<Vec<Appended>, Error> {
-        let events = self.ready(events)?.into_iter().collect::<Result<_, _>>()?;
-        self.append_ready(events).await
-    }
-
-    /// Makes events ready to be appended, many of them on all cores; what callers may not append, or cannot be recorded, is
-    /// an error in its place.
-    ///
-    /// With [`Session::append_ready`] it is what [`Session::append`] does, in two steps: the next events are made ready
-    /// while the last ones are on the way to the disk.
-    ///
-    /// # Errors
-    /// When the system gives no random bytes, or no thread.
-    pub fn ready(&self, events: Vec<NewEvent>) -> Result<Vec<Result<ReadyEvent, Error>>, Error> {
-        let admitted: Vec<Result<(), Error>> = events.iter().map(door::admit).collect();
-        let ready = self.engine.prepare(events)?;
-        Ok(admitted.into_iter().zip(ready).map(|(admitted, ready)| admitted.and(ready)).collect())
-    }
-
-    /// Appends events that are ready, as [`Session::append`] does.
-    ///
-    /// # Errors
-    /// On a conflict, on a second opening, or when the ledger cannot be written.
-    pub async fn append_ready(&self, events: Vec<ReadyEvent>) -> Result<Vec<Appended>, Error> {
-        self.admit_openings(&events).await?;
-        self.engine.append_prepared(&self.id, None, events).await
+        let events = ReadyEvent::prepare(self, events)?.into_iter().collect::<Result<_, _>>()?;
+        ReadyEvent::append(self, events).await
     }
 
     /// What is known of it.

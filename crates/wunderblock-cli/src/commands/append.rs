@@ -190,7 +190,7 @@ fn ready(session: &Session, lines: Vec<Line>) -> Vec<Answerable> {
             }),
         ));
     }
-    let (mut prepared, fault) = match session.ready(events) {
+    let (mut prepared, fault) = match ReadyEvent::prepare(session, events) {
         Ok(prepared) => (prepared.into_iter(), String::new()),
         Err(error) => (Vec::new().into_iter(), error.to_string()),
     };
@@ -224,7 +224,7 @@ async fn commit(session: &Session, lines: Vec<(u64, ReadyEvent)>) -> Vec<Value> 
         return Vec::new();
     }
     let events: Vec<ReadyEvent> = lines.iter().map(|(_, event)| event.clone()).collect();
-    match session.append_ready(events).await {
+    match ReadyEvent::append(session, events).await {
         Ok(done) => lines
             .iter()
             .zip(done)

@@ -10,8 +10,8 @@ use crate::terminal::{clean, width};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::process::ExitCode;
-use wunderblock::Engine;
 use wunderblock::store::{StreamFilter, StreamInfo};
+use wunderblock::{Engine, originals};
 use wunderblock_core::event::Fact;
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::ports::Bodies;
@@ -99,7 +99,7 @@ async fn table(engine: &Engine, streams: &[StreamInfo], all: bool) -> Result<Str
             out.push_str(&format!("{}{}\n", " ".repeat(BEFORE), paint.dim(note)));
         }
         if all {
-            for (number, source) in engine.session(info.id.clone()).sources().await?.iter().enumerate() {
+            for (number, source) in originals(&engine.session(info.id.clone())).await?.iter().enumerate() {
                 let (revision, key) = (&source.revision, clean(&source.key));
                 let line = format!(
                     "source {}: {key}, {}, {}",
@@ -116,7 +116,7 @@ async fn table(engine: &Engine, streams: &[StreamInfo], all: bool) -> Result<Str
 
 /// The files a session was read from, as JSON.
 async fn sources(engine: &Engine, info: &StreamInfo) -> Result<Vec<serde_json::Value>, Failure> {
-    let sources = engine.session(info.id.clone()).sources().await?;
+    let sources = originals(&engine.session(info.id.clone())).await?;
     Ok(sources
         .into_iter()
         .map(|source| {

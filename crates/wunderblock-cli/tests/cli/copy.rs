@@ -9,9 +9,9 @@ fn said(lines: &[Value]) -> Vec<String> {
     messages.map(|event| event["message"].to_string()).collect()
 }
 
-/// The session of the one import that is answered.
+/// The session of the one import that is answered; in another ledger, for in its own it is known.
 fn imported(desk: &Desk, file: &str) -> (String, Value) {
-    let done = desk.run(&["import", file, "--json"]).exits(0).json();
+    let done = desk.run(&["import", file, "--json", "--tenant", "other"]).exits(0).json();
     assert_eq!(
         (&done["format"], &done["broken"], &done["opaque_bytes"]),
         (&"wunderblock".into(), &0.into(), &0.into())
@@ -22,15 +22,16 @@ fn imported(desk: &Desk, file: &str) -> (String, Value) {
 #[test]
 fn a_session_comes_back_as_a_copy_that_gives_the_same_request() {
     let desk = Desk::with_session();
-    let same = |session: &str| desk.run(&["export", session, "--to", "anthropic"]).exits(0).out;
-    let whole = same(SESSION);
+    let same =
+        |whose: &str| desk.run(&["export", SESSION, "--to", "anthropic", "--tenant", whose]).exits(0).out;
+    let whole = same("local");
     desk.run(&["context", SESSION, "--window", "4000"]).exits(0);
     desk.run(&["compact", SESSION, "--window", "4000", "--policy", "always"]);
     let exported = desk.run(&["export", SESSION]).exits(0).out;
     desk.write("copy.ndjson", &exported);
     let (copy, done) = imported(&desk, "copy.ndjson");
-    assert!(copy.starts_with(SESSION) && copy != SESSION, "{copy}");
-    let events = desk.run(&["export", &copy]).exits(0).lines();
+    assert!(copy.starts_with(SESSION), "{copy}");
+    let events = desk.run(&["export", &copy, "--tenant", "other"]).exits(0).lines();
     assert_eq!(said(&events), said(&desk.run(&["export", SESSION]).exits(0).lines()));
     assert_eq!((&events[0]["kind"], &events[0]["format"]), (&"session.opened".into(), &"wunderblock".into()));
     let engines = ["view.trimmed", "context.built", "preamble.changed", "session.forked", "content.reduced"];
@@ -38,11 +39,20 @@ fn a_session_comes_back_as_a_copy_that_gives_the_same_request() {
         events.iter().all(|event| !engines.contains(&event["kind"].as_str().unwrap())),
         "no lane is moved"
     );
-    assert!(same(&copy) == whole, "the same request comes of it as before anything was shortened");
-    desk.run(&["context", &copy, "--window", "4000"]).exits(0);
+    assert!(same("other") == whole, "the same request comes of it as before anything was shortened");
+    desk.run(&["context", &copy, "--window", "4000", "--tenant", "other"]).exits(0);
     // Again: nothing new; and the original is the export itself.
-    assert_eq!(desk.run(&["import", "copy.ndjson", "--json"]).exits(0).json()["unchanged"], true);
-    assert_eq!(desk.run(&["export", &copy, "--original"]).exits(0).out, exported);
+    assert_eq!(
+        desk.run(&["import", "copy.ndjson", "--json", "--tenant", "other"]).exits(0).json()["unchanged"],
+        true
+    );
+    let known = desk.run(&["import", "copy.ndjson", "--json"]).exits(0).json();
+    assert_eq!(
+        known["sessions"][0].as_str().unwrap().split('~').next(),
+        Some(SESSION),
+        "it is the session itself"
+    );
+    assert_eq!(desk.run(&["export", &copy, "--original", "--tenant", "other"]).exits(0).out, exported);
     assert_eq!(desk.run(&["doctor", "--json"]).exits(0).json()["ok"], true, "{done}");
 }
 
@@ -61,7 +71,7 @@ fn summaries_of_a_copy_are_available_with_their_ranges() {
     assert!(!made.is_empty());
     desk.write("copy.ndjson", desk.run(&["export", SESSION]).exits(0).out);
     let (copy, _) = imported(&desk, "copy.ndjson");
-    let copied = desk.run(&["export", &copy]).exits(0).lines();
+    let copied = desk.run(&["export", &copy, "--tenant", "other"]).exits(0).lines();
     let again: Vec<&Value> = copied.iter().filter(|event| event["kind"] == "session.compacted").collect();
     assert_eq!(again.len(), made.len());
     for (old, new) in made.iter().zip(again) {
@@ -83,7 +93,7 @@ fn what_was_erased_is_exported_with_its_kind_and_is_no_event_of_a_copy() {
     assert!(gone.get("message").is_none());
     desk.write("copy.ndjson", &exported.out);
     let (copy, _) = imported(&desk, "copy.ndjson");
-    let copied = desk.run(&["export", &copy]).exits(0).lines();
+    let copied = desk.run(&["export", &copy, "--tenant", "other"]).exits(0).lines();
     assert_eq!(
         said(&copied),
         said(&exported.lines().into_iter().filter(|event| event["erased"] != true).collect::<Vec<_>>())
