@@ -117,7 +117,7 @@ mod tests {
     fn a_pool_answers_each_and_an_early_end_is_an_error() {
         let halve = |item: u64| {
             assert!(item != 13, "unlucky");
-            if item % 2 == 0 { Ok(item / 2) } else { Err(Error::Config("odd".to_owned())) }
+            if item.is_multiple_of(2) { Ok(item / 2) } else { Err(Error::Config("odd".to_owned())) }
         };
         let pool = Pool::new(3, halve).unwrap();
         let given: Vec<_> = [4, 13, 5, 6].map(|item| pool.give(item)).into();

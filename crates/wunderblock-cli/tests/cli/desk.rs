@@ -215,6 +215,7 @@ impl Desk {
         let text = without(&text, "ddddddddddddd", "17723");
         // What is named after its path, which is another one in every run.
         let text = without(&text, "\"source\":\"wb:hhhhhhhhhhhhhhhh\"", "never");
+        let text = without(&text, "le\":\"wb:hhhhhhhhhhhhhhhh\",\"bytes\":14277,\"w", "never");
         without(&text, "-hhhhhhhh\n", "never")
     }
 }

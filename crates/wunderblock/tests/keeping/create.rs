@@ -26,7 +26,8 @@ fn a_created_ledger_is_one_file_that_is_whole() {
 
 #[test]
 fn a_file_without_content_is_missing_to_readers_and_completed_by_a_writer() {
-    let fresh: [(&str, fn(&Path)); 3] = [
+    type Make = fn(&Path);
+    let fresh: [(&str, Make); 3] = [
         ("empty", |path| std::fs::write(path, "").unwrap()),
         ("a header", |path| {
             let settings = "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL";
