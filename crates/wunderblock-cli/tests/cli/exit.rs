@@ -106,13 +106,13 @@ fn every_command_follows_the_table() {
 fn wrong_usage_is_json_where_json_is_wanted() {
     let desk = Desk::bare();
     let told = |args: &[&str]| desk.run(args).exits(2);
-    let unknown = told(&["show", "x", "--limt", "3", "--json"]).json();
-    assert_eq!(unknown["error"], "unexpected argument '--limt' found");
+    let unknown = told(&["show", "x", "--limits", "3", "--json"]).json();
+    assert_eq!(unknown["error"], "unexpected argument '--limits' found");
     assert!(unknown["hint"].as_str().unwrap().contains("--limit"), "{unknown}");
     let missing = told(&["--json", "show"]).json();
     assert_eq!(missing["error"], "the following required arguments were not provided: <SESSION>");
     assert_eq!(told(&["--json"]).json()["error"], "no command is given");
-    assert_eq!(told(&["show", "x", "--limt"]).out, "", "without --json stdout stays empty");
+    assert_eq!(told(&["show", "x", "--limits"]).out, "", "without --json stdout stays empty");
     assert_eq!(told(&["show", "--", "--json", "y"]).out, "", "what follows -- is no flag");
     let shown = desk.run(&["show", "--help", "--json"]).exits(0).out;
     assert!(shown.contains("Usage:"), "help is no error");
