@@ -7,7 +7,7 @@
 use super::object::Object;
 use super::{Item, Kept, Record, Span};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use wunderblock_core::event::{ContentPinned, Fact, SessionCompacted, SessionOpened};
 use wunderblock_core::message::Body;
 use wunderblock_core::units::{Millis, Seq};
@@ -44,7 +44,7 @@ const COPIED: &str = "copy:";
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Export {
     own: Option<Box<str>>,
-    sessions: HashMap<Box<str>, Session>,
+    sessions: BTreeMap<Box<str>, Session>,
 }
 
 /// One session of the file, so far.
