@@ -101,7 +101,7 @@ pub(crate) enum Command {
     Backup(Backup),
     /// Put a backup in the ledger's place
     Restore(Restore),
-    /// Erase content for good: a session, or positions of it
+    /// Erase content for good: a session, positions of it, or a text wherever it stands
     Erase(Erase),
     /// Write completions for a shell
     Completions(Completions),

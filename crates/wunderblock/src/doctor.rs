@@ -1,5 +1,7 @@
 //! Checks every invariant of a ledger in one pass, and makes anew what is derived.
 
+mod notes;
+
 use crate::catch_up::{Progress, is_data, leaves};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
@@ -27,6 +29,15 @@ pub struct Problem {
     pub tenant: Option<TenantId>,
 }
 
+/// What is worth knowing, and not wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// What, and what to do.
+    pub text: String,
+    /// Whose data it is about.
+    pub tenant: TenantId,
+}
+
 /// The outcome of an examination.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnosis {
@@ -46,6 +57,8 @@ pub struct Diagnosis {
     pub source_bytes: u64,
     /// What is wrong; empty when all is well.
     pub problems: Vec<Problem>,
+    /// Imports that were cut short, sessions that stand in the ledger twice.
+    pub notes: Vec<Note>,
 }
 
 impl Diagnosis {
@@ -186,6 +199,9 @@ impl Engine {
             self.examine_stream(info, diagnosis).await?;
             self.examine_nodes((info, base(info)), diagnosis).await?;
             self.examine_claims((info, base(info)), diagnosis).await?;
+            let notes = self.notes(info, streams).await?;
+            let tenant = &self.config.tenant;
+            diagnosis.notes.extend(notes.into_iter().map(|text| Note { text, tenant: tenant.clone() }));
             progress(Progress { done: diagnosis.events, total });
         }
         for info in self.revisions().await? {

@@ -9,6 +9,8 @@ use crate::error::Error;
 use crate::import::session_name;
 use crate::store::{REPEATED_MIN, SourceInfo, SourceSpan};
 use aho_corasick::AhoCorasick;
+use memchr::memmem;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
@@ -25,6 +27,8 @@ pub(crate) struct Wanted {
     pub(crate) records: BTreeSet<String>,
     /// Texts of records that make no event, by their beginnings as they stand inside a JSON string.
     pub(crate) beginnings: Vec<String>,
+    /// A text of any record.
+    pub(crate) text: Option<Needle>,
 }
 
 /// A record that holds what was looked for.
@@ -59,7 +63,8 @@ pub(crate) fn beginning(text: &str) -> Option<String> {
 struct Listening {
     reader: Reader,
     wanted: Wanted,
-    texts: AhoCorasick,
+    /// Finds the beginnings that are wanted.
+    beginnings: AhoCorasick,
     path: PathBuf,
     line: Vec<u8>,
     offset: u64,
@@ -91,16 +96,19 @@ impl Listening {
         }
     }
 
-    /// Where a record that makes no event repeats a text.
+    /// Where a record repeats a text.
     fn repeated(&self, record: &Record) -> Vec<(u64, u64)> {
         let from = record.offset.checked_sub(self.offset).and_then(|from| usize::try_from(from).ok());
         let to = from.zip(usize::try_from(record.len).ok()).map(|(from, len)| from.saturating_add(len));
         let raw = from.zip(to).and_then(|(from, to)| self.line.get(from..to.min(self.line.len())));
+        let Some(raw) = raw else { return Vec::new() };
         let silent = record.kept == Kept::Bookkeeping || record.items.is_empty();
-        let Some(raw) = raw.filter(|_| silent && !self.wanted.beginnings.is_empty()) else {
-            return Vec::new();
+        let begins = silent && !self.wanted.beginnings.is_empty();
+        let holds = |raw: &[u8]| {
+            begins && self.beginnings.is_match(raw)
+                || self.wanted.text.as_ref().is_some_and(|text| text.is_in(raw))
         };
-        losing(raw, &self.texts).into_iter().map(|(from, to)| (from as u64, to as u64)).collect()
+        losing(raw, &holds).into_iter().map(|(from, to)| (from as u64, to as u64)).collect()
     }
 
     fn end_line(&mut self) {
@@ -115,24 +123,95 @@ impl Listening {
 }
 
 /// What a record loses: all of it, or of a large one (what surrounds the messages of a document) the strings.
-fn losing(raw: &[u8], wanted: &AhoCorasick) -> Vec<(usize, usize)> {
+fn losing(raw: &[u8], holds: &dyn Fn(&[u8]) -> bool) -> Vec<(usize, usize)> {
+    if !holds(raw) {
+        return Vec::new();
+    }
     if raw.len() <= SMALL {
-        return if wanted.is_match(raw) { vec![(0, raw.len())] } else { Vec::new() };
+        return vec![(0, raw.len())];
     }
-    let is_quote = |at: usize| {
-        let escapes = || raw.get(..at).unwrap_or_default().iter().rev().take_while(|byte| **byte == b'\\');
-        raw.get(at) == Some(&b'"') && escapes().count().is_multiple_of(2)
-    };
-    let mut strings: Vec<(usize, usize)> = Vec::new();
-    for found in wanted.find_iter(raw) {
-        if strings.last().is_some_and(|(_, end)| found.start() < *end) {
-            continue;
+    let mut strings = Vec::new();
+    let (mut start, mut escaped) = (0, false);
+    for (at, byte) in raw.iter().enumerate() {
+        if *byte == b'"' && !escaped {
+            strings.push((start, at));
+            start = at + 1;
         }
-        let start = (0..found.start()).rev().find(|at| is_quote(*at)).map_or(0, |at| at + 1);
-        let end = (found.end()..raw.len()).find(|at| is_quote(*at)).unwrap_or(raw.len());
-        strings.push((start, end));
+        escaped = *byte == b'\\' && !escaped;
     }
-    strings
+    strings.push((start, raw.len()));
+    strings.retain(|(from, to)| raw.get(*from..*to).is_some_and(holds));
+    // What is found only across strings takes all of them.
+    if strings.is_empty() { vec![(0, raw.len())] } else { strings }
+}
+
+/// Looks for a text as it is and as it stands inside JSON strings, however a program has escaped it there.
+#[derive(Clone, Debug)]
+pub(crate) struct Needle(memmem::Finder<'static>);
+
+/// How often a text may have been put into a JSON string that was put into another one: a record holds a call, whose
+/// arguments are JSON in a string, one of which may hold JSON.
+const NESTED: usize = 3;
+
+impl Needle {
+    pub(crate) fn new(text: &str) -> Self {
+        Self(memmem::Finder::new(text.as_bytes()).into_owned())
+    }
+
+    pub(crate) fn is_in(&self, raw: &[u8]) -> bool {
+        let mut layer = Cow::Borrowed(raw);
+        for _ in 0..=NESTED {
+            if self.0.find(&layer).is_some() {
+                return true;
+            }
+            match unescaped(&layer) {
+                Some(next) => layer = Cow::Owned(next),
+                None => return false,
+            }
+        }
+        false
+    }
+}
+
+/// A text without one layer of JSON's escapes (RFC 8259, section 7); `None` if there are none.
+fn unescaped(raw: &[u8]) -> Option<Vec<u8>> {
+    memchr::memchr(b'\\', raw)?;
+    let mut out = Vec::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        let (plain, escape) = rest.split_at(at);
+        out.extend_from_slice(plain);
+        rest = escape.get(2..).unwrap_or_default();
+        match escape.get(1).copied() {
+            Some(b'n') => out.push(b'\n'),
+            Some(b't') => out.push(b'\t'),
+            Some(b'r') => out.push(b'\r'),
+            Some(b'b') => out.push(8),
+            Some(b'f') => out.push(12),
+            Some(b'u') => {
+                let (c, len) = code_point(rest);
+                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                rest = rest.get(len..).unwrap_or_default();
+            }
+            other => out.extend(other),
+        }
+    }
+    out.extend_from_slice(rest);
+    Some(out)
+}
+
+/// The character after `\u`, and how many bytes it takes.
+fn code_point(rest: &[u8]) -> (char, usize) {
+    let unit = |from: usize| {
+        let digits = std::str::from_utf8(rest.get(from..from + 4)?).ok()?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let Some(first) = unit(0) else { return (char::REPLACEMENT_CHARACTER, 0) };
+    let second = unit(6).filter(|_| rest.get(4..6) == Some(b"\\u"));
+    match char::decode_utf16([Some(first), second].into_iter().flatten()).next() {
+        Some(Ok(c)) => (c, if c.len_utf16() == 2 { 10 } else { 4 }),
+        _ => (char::REPLACEMENT_CHARACTER, 4),
+    }
 }
 
 impl Write for Listening {
@@ -155,7 +234,8 @@ impl Engine {
     /// The records of a revision that hold what is wanted.
     pub(crate) async fn hits(&self, source: SourceInfo, wanted: Wanted) -> Result<Vec<Hit>, Error> {
         let Some(format) = Format::from_name(&source.revision.format) else { return Ok(Vec::new()) };
-        let texts = AhoCorasick::new(&wanted.beginnings).map_err(|error| Error::Query(error.to_string()))?;
+        let beginnings =
+            AhoCorasick::new(&wanted.beginnings).map_err(|error| Error::Query(error.to_string()))?;
         let path = PathBuf::from(&source.key);
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let len = source.revision.len;
@@ -164,7 +244,7 @@ impl Engine {
         let mut listening = Listening {
             reader: Reader::new(format, &name),
             wanted,
-            texts,
+            beginnings,
             path,
             line: Vec::new(),
             offset: 0,
@@ -196,14 +276,32 @@ mod tests {
 
     #[test]
     fn a_large_record_loses_strings_a_small_one_all() {
-        let wanted = AhoCorasick::new(["the secret words"]).unwrap();
-        let small = br#"{"a":"the secret words","b":1}"#;
-        assert_eq!(losing(small, &wanted), [(0, small.len())]);
-        assert_eq!(losing(b"{}", &wanted), []);
+        let wanted = Needle::new("the secret words");
+        let lost = |raw: &str| losing(raw.as_bytes(), &|raw| wanted.is_in(raw));
+        let small = r#"{"a":"the secret words","b":1}"#;
+        assert_eq!(lost(small), [(0, small.len())]);
+        assert_eq!(lost("{}"), []);
         let said = r#"say \"it\": the secret words \\"#;
         let large = format!(r#"{{"pad":"{}","a":"{said}","b":["the secret words"]}}"#, "x".repeat(SMALL));
-        let lost: Vec<&str> = losing(large.as_bytes(), &wanted).iter().map(|it| &large[it.0..it.1]).collect();
-        assert_eq!(lost, [said, "the secret words"]);
+        let strings: Vec<&str> = lost(&large).iter().map(|it| &large[it.0..it.1]).collect();
+        assert_eq!(strings, [said, "the secret words"]);
+    }
+
+    #[test]
+    fn a_text_is_found_however_it_is_escaped() {
+        let is_in = |text: &str, written: &str| Needle::new(text).is_in(written.as_bytes());
+        assert!(is_in("hunter2", r#"{"a":"hunter2"}"#) && !is_in("hunter2", r"hunter\u0033"));
+        let nested = |text: &str| serde_json::Value::from(text).to_string();
+        let (text, mut written) = ("a\"b\\c\n😀/é", String::new());
+        for layer in 0..=NESTED {
+            written = if layer == 0 { text.to_owned() } else { nested(&written) };
+            assert!(is_in(text, &written), "{written}");
+        }
+        assert!(!is_in(text, &nested(&written)), "deeper than is looked");
+        assert!(is_in(text, r#"a\"b\\c\n\ud83d\uDE00\/\u00E9"#));
+        for broken in ["\\", "\\u", "\\u12", "\\ud83d", "\\ud83d\\u0041", "\\uzzzz"] {
+            assert!(!is_in("hunter2", broken));
+        }
     }
 
     #[test]

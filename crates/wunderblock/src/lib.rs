@@ -61,10 +61,10 @@ pub use catch_up::Progress;
 pub use compact::{
     CompactOptions, Compacted, Compactor, Hook, LaneState, MadeNode, OnProgress, Outcome, Stage, Undone,
 };
-pub use doctor::{Diagnosis, Ledger, Problem};
+pub use doctor::{Diagnosis, Ledger, Note, Problem};
 pub use door::Unappendable;
 pub use engine::{Clock, Config, Engine, Reducer};
-pub use erase::{Along, Erased};
+pub use erase::{Along, Erased, TextFound, TextPlace, TextRecord};
 pub use error::{Error, ErrorKind, ImportReason};
 pub use fate::Fate;
 pub use grep::{GrepOptions, Match};

@@ -63,6 +63,8 @@ pub const PAGE_BYTES: u64 = 16 << 10;
 pub const GREP_PAGE: u64 = 2_048;
 /// Those it looks through first.
 pub const GREP_FIRST_PAGE: u64 = 64;
+/// Minimum length of a text that is erased wherever it stands, in bytes.
+pub const ERASE_TEXT_MIN: usize = 4;
 /// Milliseconds a provider of state has to answer.
 pub const PROVIDER_TIME: u64 = 2_000;
 /// Bytes of a provider's answer that count.

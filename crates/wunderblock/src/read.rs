@@ -1,12 +1,11 @@
 //! Reading back, verbatim: bodies, ranges of a session, imported sources.
 
-use crate::build::load::Texts;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::limits::PAGE_BYTES;
 use crate::store::{Answer, Named, Query, SourceBy, SourceInfo, SourceNo, codec};
 use std::str::FromStr;
-use wunderblock_core::event::Event;
+use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
@@ -178,15 +177,17 @@ impl Engine {
         Ok(source.revision.leaf.map(|leaf| (leaf, current)))
     }
 
-    /// An event with its texts in place of their handles.
-    pub(crate) fn whole(&self, mut event: Event, texts: &Texts) -> Result<Event, Error> {
-        for body in event.fact.iter_mut().flat_map(wunderblock_core::event::Fact::bodies_mut) {
+    /// Events with their texts in place of the handles.
+    pub(crate) async fn whole(&self, mut events: Vec<Event>) -> Result<Vec<Event>, Error> {
+        let handles = events.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::bodies);
+        let texts = self.texts(handles.filter_map(Body::handle).collect::<Vec<_>>()).await?;
+        for body in events.iter_mut().filter_map(|event| event.fact.as_mut()).flat_map(Fact::bodies_mut) {
             if let Some(handle) = body.handle() {
                 let text = texts.text(handle).ok_or_else(|| Error::Erased(handle.to_string()))?;
                 *body = Body::Inline(text.to_owned());
             }
         }
-        Ok(event)
+        Ok(events)
     }
 }
 
@@ -214,13 +215,7 @@ impl crate::session::Session {
         while next <= to {
             let events = self.events(next, to, (512, Bytes(8 << 20))).await?;
             let Some(last) = events.last().map(|event| event.seq) else { break };
-            let handles = events
-                .iter()
-                .filter_map(|event| event.fact.as_ref())
-                .flat_map(|fact| fact.bodies().into_iter().filter_map(Body::handle).collect::<Vec<_>>());
-            let texts = self.engine.texts(handles.collect::<Vec<_>>()).await?;
-            for event in events {
-                let event = self.engine.whole(event, &texts)?;
+            for event in self.engine.whole(events).await? {
                 let line = serde_json::to_string(&event).map_err(|error| Error::Config(error.to_string()))?;
                 writeln!(out, "{line}").map_err(|error| write_error(&error))?;
                 written += 1;
@@ -290,11 +285,7 @@ impl crate::session::Session {
             let events = self.events(from, head, (4_096, Bytes(i64::MAX.unsigned_abs()))).await?;
             let Some(last) = events.last().map(|event| event.seq) else { break };
             let holds = |event: &Event| {
-                event
-                    .fact
-                    .iter()
-                    .flat_map(wunderblock_core::event::Fact::bodies)
-                    .any(|body| body.handle() == Some(handle))
+                event.fact.iter().flat_map(Fact::bodies).any(|body| body.handle() == Some(handle))
             };
             found.extend(events.iter().filter(|event| holds(event)).map(|event| (event.seq, line.clone())));
             from = last.next();

@@ -10,7 +10,8 @@ use crate::terminal::clean;
 use serde_json::json;
 use std::process::ExitCode;
 use wunderblock::store::StoreError;
-use wunderblock::{Diagnosis, Engine, Error, Problem, Progress};
+use wunderblock::{Diagnosis, Engine, Error, Note, Problem, Progress};
+use wunderblock_core::id::TenantId;
 use wunderblock_core::stub::grouped;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Doctor) -> Result<ExitCode, Failure> {
@@ -78,6 +79,8 @@ fn said(global: &Global, diagnosis: &Diagnosis, repaired: usize) -> Result<ExitC
         };
         let problems: Vec<_> = diagnosis.problems.iter().map(problem).collect();
         let tenants: Vec<_> = diagnosis.tenants.iter().map(ToString::to_string).collect();
+        let note = |note: &Note| json!({ "text": note.text, "tenant": note.tenant.to_string() });
+        let notes: Vec<_> = diagnosis.notes.iter().map(note).collect();
         print_json(&json!({
             "ok": ok,
             "path": diagnosis.path.as_ref().map(|path| path.to_string_lossy()),
@@ -85,6 +88,7 @@ fn said(global: &Global, diagnosis: &Diagnosis, repaired: usize) -> Result<ExitC
             "tenants": tenants,
             "sessions": diagnosis.sessions,
             "problems": problems,
+            "notes": notes,
             "repaired": repaired,
             "events": diagnosis.events,
             "bodies": diagnosis.bodies,
@@ -132,12 +136,17 @@ fn picture(diagnosis: &Diagnosis, repaired: usize) -> String {
     if repaired > 0 {
         out.push_str(&format!("{} repaired\n", plural(repaired as u64, "problem", "problems")));
     }
+    let whose = |tenant: Option<&TenantId>| match tenant.filter(|_| tenants > 1) {
+        Some(tenant) => format!("tenant `{}`: ", clean(&tenant.to_string())),
+        None => String::new(),
+    };
+    for note in &diagnosis.notes {
+        out.push_str(&format!("• {}{}\n", whose(Some(&note.tenant)), clean(&note.text)));
+    }
     for problem in &diagnosis.problems {
         let repair = if problem.derived { "  (`doctor --repair` repairs it)" } else { "" };
-        let tenant = problem.tenant.as_ref().filter(|_| tenants > 1);
-        let tenant = tenant.map(|tenant| format!("tenant `{tenant}`: ")).unwrap_or_default();
-        let detail = clean(&problem.detail);
-        out.push_str(&format!("✗ {}: {}{detail}{repair}\n", problem.rule, clean(&tenant)));
+        let (tenant, detail) = (whose(problem.tenant.as_ref()), clean(&problem.detail));
+        out.push_str(&format!("✗ {}: {tenant}{detail}{repair}\n", problem.rule));
     }
     if diagnosis.problems.is_empty() {
         out.push_str("all is well\n");

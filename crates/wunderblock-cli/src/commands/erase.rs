@@ -1,5 +1,7 @@
 //! `erase`: content, for good.
 
+mod text;
+
 use super::{known_session, print, print_json, say, seqs};
 use crate::args::{Erase, Global};
 use crate::columns::plural;
@@ -16,8 +18,9 @@ use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) -> Result<ExitCode, Failure> {
+    let Some(name) = wanted.session.as_deref() else { return text::run(global, settings, wanted).await };
     let engine = settings.existing().await?;
-    let session = known_session(&engine, global, &wanted.session.session).await?;
+    let session = known_session(&engine, global, name).await?;
     let head = session.info().await?.head;
     let (from, to) = match &wanted.at {
         Some(range) => seqs(range)?,

@@ -25,6 +25,10 @@ const ID: usize = 48;
 /// Fewer columns than this are no room for a session's first words.
 const TITLE: usize = 20;
 
+/// What is said of a session whose import did not reach its end.
+pub(super) const UNFINISHED: &str =
+    "import unfinished: only the beginning is here; `import` of its file goes on";
+
 pub(crate) async fn run(
     global: &Global,
     settings: &Settings,
@@ -95,8 +99,7 @@ async fn table(engine: &Engine, streams: &[StreamInfo], all: bool) -> Result<Str
         out.push_str(line.trim_end());
         out.push('\n');
         if info.unfinished {
-            let note = "import unfinished: only the beginning is here; `import` of its file goes on";
-            out.push_str(&format!("{}{}\n", " ".repeat(BEFORE), paint.dim(note)));
+            out.push_str(&format!("{}{}\n", " ".repeat(BEFORE), paint.dim(UNFINISHED)));
         }
         if all {
             for (number, source) in originals(&engine.session(info.id.clone())).await?.iter().enumerate() {

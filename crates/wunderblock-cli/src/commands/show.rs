@@ -1,6 +1,7 @@
 //! `show`: what was said in a session.
 
-use super::{print, print_json, reading, seqs, time};
+use super::sessions::UNFINISHED;
+use super::{print, print_json, reading, say, seqs, time};
 use crate::args::{Global, Show};
 use crate::columns::fit;
 use crate::exit::{FAILED, Failure};
@@ -26,6 +27,9 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> 
     if from > info.head {
         let text = format!("`{}` has positions 1 to {}: there is none at {from}", session.id(), info.head);
         return Err(Failure::Door(FAILED, text));
+    }
+    if info.unfinished {
+        say(global, UNFINISHED);
     }
     if global.json {
         let mut out = Vec::new();

@@ -5,7 +5,11 @@ use crate::desk::Desk;
 /// What happened, as `docs/exit-codes.md` says it, and commands that bring it about.
 const TABLE: [(&str, u8, &[&[&str]]); 15] = [
     ("`grep` or `search` finds nothing", 1, &[&["grep", "xylophone"], &["search", "xylophone"]]),
-    ("`explain --find` finds the text nowhere", 1, &[&["explain", "live", "--find", "xylophone"]]),
+    (
+        "`explain --find` or `erase --text` finds the text nowhere",
+        1,
+        &[&["explain", "live", "--find", "xylophone"], &["erase", "--text", "xylophone"]],
+    ),
     (
         "`show --at` names positions the session does not have",
         1,
@@ -58,7 +62,7 @@ const TABLE: [(&str, u8, &[&[&str]]); 15] = [
     ),
     ("`backup` onto a file that is there", 3, &[&["backup", "session.jsonl"]]),
     ("`restore` onto a ledger that is there, without `--replace`", 3, &[&["restore", "whole.bak"]]),
-    ("`erase` without `--yes`", 3, &[&["erase", "live"]]),
+    ("`erase` without `--yes`", 3, &[&["erase", "live"], &["erase", "--text", "hello"]]),
 ];
 
 fn ready() -> Desk {

@@ -344,3 +344,71 @@ fn killed_at_a_system_call_of_an_erasure() {
         assert_eq!(now.contains(SECRET), anywhere(desk, SECRET), "{when}");
     });
 }
+
+#[test]
+fn a_text_is_shown_in_every_place_before_it_is_erased() {
+    let desk = Desk::bare();
+    let record = |id: &str, parent: Option<&str>, text: &str| {
+        serde_json::json!({
+            "type": "user", "uuid": id, "parentUuid": parent, "sessionId": "talk",
+            "message": { "role": "user", "content": text },
+        })
+    };
+    let said = record("u1", None, &format!("the word is \"{SECRET}\""));
+    let other = record("u2", Some("u1"), "something else");
+    let title = serde_json::json!({ "type": "custom-title", "sessionId": "talk", "customTitle": SECRET });
+    desk.write("talk.jsonl", format!("{said}\n{other}\n{title}\n"));
+    desk.run(&["import", "talk.jsonl"]).exits(0);
+    desk.feed(&["append", "s"], &line("1", "hello")).exits(0);
+    desk.write("AGENTS.md", format!("The word is {SECRET}.\n"));
+    let built = ["context", "s", "--cwd", ".", "--window", "8000", "--out", "request.json"];
+    desk.run(&built).exits(0);
+
+    let shown = desk.run(&["erase", "--text", SECRET]).exits(3);
+    let places = shown.out.lines().map(|line| line.split("  ").last().unwrap()).collect::<Vec<_>>();
+    assert!(shown.out.contains("  instructions") && shown.out.contains("  message"), "{}", shown.out);
+    assert_eq!(places.iter().filter(|place| place.starts_with("(`read wb:")).count(), 2, "{}", shown.out);
+    assert!(
+        shown.err.contains("2 records of originals would be erased for good; --yes does it"),
+        "{}",
+        shown.err
+    );
+    let read = shown.out.lines().find(|line| line.contains("(`read ")).unwrap();
+    let read = read.split('`').nth(1).unwrap().split(' ').collect::<Vec<_>>();
+    assert_eq!(desk.run(&read).exits(0).out, said.to_string(), "the place can be looked at");
+    assert!(anywhere(&desk, SECRET), "nothing was erased");
+
+    let done =
+        desk.feed(&["erase", "--text", "-", "--yes", "--json"], &format!("{SECRET}\n")).exits(0).json();
+    assert!(done["events"].as_u64() >= Some(2) && done["left"]["events"] == serde_json::json!([]), "{done}");
+    assert!(!anywhere(&desk, SECRET));
+    let again = desk.run(&["erase", "--text", SECRET, "--yes"]).exits(1);
+    assert!(again.err.contains("no event and no imported file holds the text"), "{}", again.err);
+    assert!(desk.run(&["replay", "s"]).exits(0).out.contains("has been erased"));
+    desk.run(&["import", "talk.jsonl", "--verify"]).exits(0);
+    assert!(!desk.run(&["export", "talk", "--original"]).exits(0).out.contains(SECRET));
+    desk.run(&["doctor"]).exits(0);
+
+    desk.run(&["erase"]).exits(2);
+    desk.run(&["erase", "s", "--text", SECRET]).exits(2);
+    desk.run(&["erase", "--text", "abc"]).exits(2);
+    desk.feed(&["erase", "--text", "-"], "").exits(2);
+}
+
+#[test]
+fn an_import_that_was_cut_short_is_called_unfinished_everywhere() {
+    let desk = Desk::with_session();
+    let id = desk.run(&["sessions", "--json"]).exits(0).lines()[0]["session"].as_str().unwrap().to_owned();
+    desk.sql().execute("UPDATE source_revisions SET whole = 0, reader = NULL", []).unwrap();
+    let shown = desk.run(&["show", &id]).exits(0);
+    assert!(shown.err.contains("import unfinished"), "{}", shown.err);
+    assert!(desk.run(&["sessions"]).exits(0).out.contains("import unfinished"));
+    let examined = desk.run(&["doctor"]).exits(0).out;
+    assert!(
+        examined.contains("import unfinished; `import ") && examined.contains("all is well"),
+        "{examined}"
+    );
+    let notes = desk.run(&["doctor", "--json"]).exits(0).json()["notes"].clone();
+    assert_eq!(notes.as_array().unwrap().len(), 2, "{notes}");
+    assert!(desk.run(&["export", &id, "--original"]).exits(1).err.contains("is not finished"));
+}

@@ -12,3 +12,4 @@ mod create;
 mod restore;
 mod scene;
 mod scrub;
+mod text;

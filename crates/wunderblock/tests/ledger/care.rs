@@ -505,3 +505,18 @@ fn a_backup_is_a_ledger_and_forgets_what_was_erased_since() {
     assert!(block_on(Ledger::restore(&broken, &path, true, config())).is_err());
     assert_eq!(exported(&session(&open(&path), "s")), now);
 }
+
+#[test]
+fn a_session_that_an_earlier_version_doubled_is_named() {
+    let home = Home::new();
+    let engine = home.engine();
+    append(&engine, "s", vec![said("1", Role::User, "hello"), said("2", Role::User, "more")]);
+    append(&engine, "s@1f2e3d4c", vec![said("1", Role::User, "hello")]);
+    append(&engine, "s@99999999", vec![said("1", Role::User, "another session with the same id")]);
+    let found = block_on(engine.ledger().doctor(&mut |_| {})).unwrap();
+    assert!(found.problems.is_empty(), "{:?}", found.problems);
+    let notes: Vec<&str> = found.notes.iter().map(|note| note.text.as_str()).collect();
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(notes[0].contains("session s@1f2e3d4c holds records of s:"), "{notes:?}");
+    assert!(notes[0].contains("`erase s --with-copies` erases both"), "{notes:?}");
+}

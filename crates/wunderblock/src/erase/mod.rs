@@ -3,6 +3,12 @@
 //! What was erased does not come back by another import: the ledger keeps its coordinates (the session's own id, the
 //! records' own ids, ranges of bytes), and no content or hash of it.
 
+mod family;
+mod text;
+
+pub(crate) use family::native;
+pub use text::{TextFound, TextPlace, TextRecord};
+
 use crate::echo::{Hit, Wanted, beginning};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
@@ -13,6 +19,7 @@ use crate::store::{
     Answer, Erasure, Marked, PackedSegment, Query, SourceInfo, SourceNo, SourceSpan, StreamInfo, Stretch,
     Write, Written,
 };
+use family::{is_child, is_copy, lineage, own_streams, relatives};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{ContentErased, Event, Fact, NewEvent, Source};
 use wunderblock_core::id::{EventId, Handle, StreamId};
@@ -37,6 +44,28 @@ pub struct Erased {
     pub copies: Vec<StreamId>,
 }
 
+impl Erased {
+    /// What a store has erased.
+    fn of(done: &[Written]) -> Self {
+        let mut sum = Self::default();
+        for written in done {
+            if let Written::Erased { events, blobs, source_bytes } = written {
+                sum.events += events;
+                sum.blobs += blobs;
+                sum.source_bytes += *source_bytes;
+            }
+        }
+        sum
+    }
+
+    fn add(&mut self, more: Self) {
+        self.events += more.events;
+        self.blobs += more.blobs;
+        self.source_bytes += more.source_bytes;
+        self.receipt = more.receipt.or(self.receipt);
+    }
+}
+
 /// What goes with a session that is erased whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Along {
@@ -46,13 +75,30 @@ pub struct Along {
     pub copies: bool,
 }
 
-/// What one stream loses.
+/// What one stream loses with one of the runs that are erased.
 struct Loss {
+    run: usize,
     stream: StreamId,
     seqs: BTreeSet<Seq>,
 }
 
-/// What is erased, and what of it the imported files hold.
+/// What imported files lose, and the coordinates that keep it from coming back.
+#[derive(Default)]
+struct Raw {
+    spans: BTreeSet<SourceSpan>,
+    erasures: BTreeSet<Erasure>,
+}
+
+impl Raw {
+    fn take(&mut self, hits: Vec<Hit>) {
+        for Hit { span, session, record } in hits {
+            self.spans.insert(span);
+            self.erasures.insert(Erasure { session, record: Some(record) });
+        }
+    }
+}
+
+/// Where what is erased came from.
 #[derive(Default)]
 struct Range {
     spans: Vec<SourceSpan>,
@@ -75,33 +121,40 @@ impl Session {
         if from > to {
             return Err(Error::Address(format!("the session has positions 1 to {}", info.head)));
         }
-        let streams = self.engine.streams("", u64::from(u32::MAX)).await?;
-        let own = own_streams(&self.id, &streams);
-        let mut range = self.range(from, to).await?;
-        let wanted = Wanted {
-            sessions: BTreeSet::from([native(&self.id).to_owned()]),
-            whole: false,
-            records: range.records.clone(),
-            beginnings: std::mem::take(&mut range.beginnings),
-        };
-        let mut erasures: BTreeSet<Erasure> = BTreeSet::new();
-        for source in self.engine.sources_of(&own).await? {
-            for hit in self.engine.hits(source, wanted.clone()).await? {
-                range.spans.push(hit.span);
-                erasures.insert(Erasure { session: hit.session, record: Some(hit.record) });
-            }
-        }
-        let session = native(&self.id);
-        erasures.extend(
-            range
-                .records
-                .iter()
-                .map(|record| Erasure { session: session.to_owned(), record: Some(record.clone()) }),
-        );
-        let raw = (range.spans, erasures.into_iter().collect());
-        let erased = self.forget((from, to), reason, (&streams, &own), raw).await?;
+        let erased = self.erase_runs(&[(from, to)], reason, Raw::default()).await?;
         self.engine.scrubbed().await?;
         Ok(erased)
+    }
+
+    /// Erases runs of positions, in order, each with a receipt, and what else is given of imported files.
+    async fn erase_runs(
+        &self,
+        runs: &[(Seq, Seq)],
+        reason: Option<&str>,
+        mut raw: Raw,
+    ) -> Result<Erased, Error> {
+        let streams = self.engine.streams("", u64::from(u32::MAX)).await?;
+        let own = own_streams(&self.id, &streams);
+        let mut range = Range::default();
+        for run in runs {
+            self.range(*run, &mut range).await?;
+        }
+        range.beginnings.sort_unstable();
+        range.beginnings.dedup();
+        let session = native(&self.id).to_owned();
+        raw.spans.extend(range.spans);
+        let erasure = |record: &String| Erasure { session: session.clone(), record: Some(record.clone()) };
+        raw.erasures.extend(range.records.iter().map(erasure));
+        let wanted = Wanted {
+            sessions: BTreeSet::from([session.clone()]),
+            records: range.records,
+            beginnings: range.beginnings,
+            ..Wanted::default()
+        };
+        for source in self.engine.sources_of(&own).await? {
+            raw.take(self.engine.hits(source, wanted.clone()).await?);
+        }
+        self.forget(runs, reason, (&streams, &own), raw).await
     }
 
     /// Erases a whole session with all its branches, and its records in every file it was read from.
@@ -122,7 +175,7 @@ impl Session {
             }
         };
         let sessions: BTreeSet<String> = own.iter().map(|id| native(id).to_owned()).collect();
-        let (mut spans, mut erasures) = self.engine.records_of(&own, &sessions).await?;
+        let mut raw = self.engine.records_of(&own, &sessions).await?;
         let mut sum = Erased::default();
         for info in streams.iter().filter(|info| own.contains(&info.id)) {
             let base = info.fork.as_ref().filter(|(parent, _)| !own.contains(parent));
@@ -132,15 +185,13 @@ impl Session {
             }
             let session = self.engine.session(info.id.clone());
             // What a live agent said has no file; its ids must not come back by one either.
-            let live = session.range(from, info.head).await?.records.into_iter();
+            let mut live = Range::default();
+            session.range((from, info.head), &mut live).await?;
             let name = native(&info.id).to_owned();
-            erasures.extend(live.map(|record| Erasure { session: name.clone(), record: Some(record) }));
-            let raw = (std::mem::take(&mut spans), std::mem::take(&mut erasures).into_iter().collect());
-            let erased = session.forget((from, info.head), reason, (&streams, &own), raw).await?;
-            sum.events += erased.events;
-            sum.blobs += erased.blobs;
-            sum.source_bytes += erased.source_bytes;
-            sum.receipt = erased.receipt;
+            let erasure = |record| Erasure { session: name.clone(), record: Some(record) };
+            raw.erasures.extend(live.records.into_iter().map(erasure));
+            let all = std::mem::take(&mut raw);
+            sum.add(session.forget(&[(from, info.head)], reason, (&streams, &own), all).await?);
         }
         self.engine.scrubbed().await?;
         sum.children = children.into_iter().collect();
@@ -148,61 +199,64 @@ impl Session {
         Ok(sum)
     }
 
-    /// Erases a range of positions and what is given of imported files.
+    /// Erases runs of positions and what is given of imported files, in one transaction, and appends the receipts.
     async fn forget(
         &self,
-        (from, to): (Seq, Seq),
+        runs: &[(Seq, Seq)],
         reason: Option<&str>,
         (streams, own): (&[StreamInfo], &BTreeSet<StreamId>),
-        (spans, erasures): (Vec<SourceSpan>, Vec<Erasure>),
+        raw: Raw,
     ) -> Result<Erased, Error> {
         let tenant = self.engine.tenant.no;
-        // Records of events are found twice: by the event, and by their ids.
-        let spans: BTreeSet<SourceSpan> = spans.into_iter().collect();
+        let losses = self.losses(runs, streams).await?;
+        let Raw { spans, erasures } = raw;
         let spans: Vec<SourceSpan> = spans.into_iter().collect();
-        let losses = self.losses((from, to), streams).await?;
         let mut writes = self.engine.unindexed(&losses).await?;
         writes.extend(self.engine.unshared(&spans, own).await?);
-        let mut raw = Some((spans, erasures));
+        let (stream, erasures) = (self.id.clone(), erasures.into_iter().collect());
+        writes.push(Write::Erase { tenant, stream, seqs: Vec::new(), spans, erasures });
         for loss in &losses {
-            let (spans, erasures) = raw.take().unwrap_or_default();
             let (stream, seqs) = (loss.stream.clone(), loss.seqs.iter().copied().collect());
+            let (spans, erasures) = (Vec::new(), Vec::new());
             writes.push(Write::Erase { tenant, stream, seqs, spans, erasures });
         }
-        if let Some((spans, erasures)) = raw {
-            let stream = self.id.clone();
-            writes.push(Write::Erase { tenant, stream, seqs: Vec::new(), spans, erasures });
+        // The first answer is of the files, the others of what each run lost.
+        let whose = std::iter::once(0).chain(losses.iter().map(|loss| loss.run));
+        let done = self.engine.storage.commit(writes).await?;
+        let done = done.iter().filter(|written| matches!(written, Written::Erased { .. }));
+        let mut each = vec![Erased::default(); runs.len()];
+        for (run, written) in whose.zip(done) {
+            each.iter_mut()
+                .skip(run)
+                .take(1)
+                .for_each(|sum| sum.add(Erased::of(std::slice::from_ref(written))));
         }
-        let mut erased = Erased::default();
-        for written in self.engine.storage.commit(writes).await? {
-            if let Written::Erased { events, blobs, source_bytes } = written {
-                erased.events += events;
-                erased.blobs += blobs;
-                erased.source_bytes += source_bytes;
-            }
-        }
-        let fact = Fact::ContentErased(ContentErased {
-            from_seq: from,
-            to_seq: to,
-            events: erased.events,
-            blobs: erased.blobs,
-            source_bytes: erased.source_bytes,
-            reason: reason.map(Into::into),
-        });
         let head = self.info().await?.head;
-        let id = EventId::new(format!("content.erased@{}:{from}-{to}", head.next()))?;
-        let event = NewEvent { id, at: self.engine.now(), source: Source::Engine, fact };
-        let events = pack(&self.engine.tenant.key, vec![event])?;
+        let mut receipts = Vec::new();
+        let mut erased = Erased::default();
+        for (sum, (from_seq, to_seq)) in each.into_iter().zip(runs.iter().copied()) {
+            let fact = Fact::ContentErased(ContentErased {
+                from_seq,
+                to_seq,
+                events: sum.events,
+                blobs: sum.blobs,
+                source_bytes: sum.source_bytes,
+                reason: reason.map(Into::into),
+            });
+            erased.add(sum);
+            let id = EventId::new(format!("content.erased@{}:{from_seq}-{to_seq}", head.next()))?;
+            receipts.push(NewEvent { id, at: self.engine.now(), source: Source::Engine, fact });
+        }
+        let events = pack(&self.engine.tenant.key, receipts)?;
         let append = Write::Append { tenant, stream: self.id.clone(), expect_head: None, events };
         if let Some(Written::Appended(done)) = self.engine.storage.commit(vec![append]).await?.pop() {
-            erased.receipt = done.first().map(|one| one.seq);
+            erased.receipt = done.last().map(|one| one.seq);
         }
         Ok(erased)
     }
 
-    /// Where the events of a range came from, and what their texts begin with.
-    async fn range(&self, from: Seq, to: Seq) -> Result<Range, Error> {
-        let mut range = Range::default();
+    /// Where the events of a run came from, and what their texts begin with.
+    async fn range(&self, (from, to): (Seq, Seq), range: &mut Range) -> Result<(), Error> {
         let mut next = from;
         while next <= to {
             let events = self.events(next, to, (512, Bytes(8 << 20))).await?;
@@ -225,46 +279,47 @@ impl Session {
             }
             next = last.next();
         }
-        range.beginnings.sort_unstable();
-        range.beginnings.dedup();
-        Ok(range)
+        Ok(())
     }
 
-    /// What every stream loses: the range itself, and what was made from it here and in forks.
-    async fn losses(&self, (from, to): (Seq, Seq), streams: &[StreamInfo]) -> Result<Vec<Loss>, Error> {
+    /// What every stream loses: the runs themselves, and what was made from them here and in forks.
+    async fn losses(&self, runs: &[(Seq, Seq)], streams: &[StreamInfo]) -> Result<Vec<Loss>, Error> {
         let lines: BTreeMap<&StreamId, Vec<(&StreamId, Seq, Seq)>> =
             streams.iter().map(|info| (&info.id, lineage(info, streams))).collect();
-        let within = |part: &(&StreamId, Seq, Seq)| part.1 <= to && from <= part.2;
         let own = lines.get(&self.id).cloned().unwrap_or_default();
-        let holders: BTreeSet<&StreamId> =
-            own.iter().filter(|part| within(part)).map(|part| part.0).collect();
-        let mut losses = vec![Loss { stream: self.id.clone(), seqs: BTreeSet::new() }];
-        for (id, line) in &lines {
-            let shares = line.iter().any(|part| holders.contains(part.0) && within(part));
-            if **id != self.id && shares && !own.iter().any(|part| part.0 == *id) {
-                losses.push(Loss { stream: (*id).clone(), seqs: BTreeSet::new() });
+        let mut losses = Vec::new();
+        for (run, (from, to)) in runs.iter().copied().enumerate() {
+            let within = |part: &(&StreamId, Seq, Seq)| part.1 <= to && from <= part.2;
+            let holders: BTreeSet<&StreamId> =
+                own.iter().filter(|part| within(part)).map(|part| part.0).collect();
+            let first = losses.len();
+            losses.push(Loss { run, stream: self.id.clone(), seqs: self.losing((from, to)).await? });
+            for (id, line) in &lines {
+                let shares = line.iter().any(|part| holders.contains(part.0) && within(part));
+                if **id != self.id && shares && !own.iter().any(|part| part.0 == *id) {
+                    losses.push(Loss { run, stream: (*id).clone(), seqs: BTreeSet::new() });
+                }
             }
-        }
-        for loss in &mut losses {
-            self.engine.made_from(loss, (from, to)).await?;
-        }
-        let mut next = from;
-        while next <= to {
-            let events = self.events(next, to, (2_048, Bytes(i64::MAX.unsigned_abs()))).await?;
-            let Some(last) = events.last().map(|event| event.seq) else { break };
-            let Some(first) = losses.first_mut() else { break };
-            first.seqs.extend(events.iter().filter(|event| !stays(event)).map(|event| event.seq));
-            next = last.next();
+            for loss in losses.iter_mut().skip(first) {
+                self.engine.made_from(loss, (from, to)).await?;
+            }
         }
         losses.retain(|loss| !loss.seqs.is_empty());
         Ok(losses)
     }
-}
 
-/// The session's own name: without the number of a branch and the mark of a copy.
-pub(crate) fn native(id: &StreamId) -> &str {
-    let root = id.as_str().split('~').next().filter(|root| !root.is_empty()).unwrap_or(id.as_str());
-    root.split('@').next().filter(|root| !root.is_empty()).unwrap_or(root)
+    /// The positions of a run that have content to lose.
+    async fn losing(&self, (from, to): (Seq, Seq)) -> Result<BTreeSet<Seq>, Error> {
+        let mut seqs = BTreeSet::new();
+        let mut next = from;
+        while next <= to {
+            let events = self.events(next, to, (2_048, Bytes(i64::MAX.unsigned_abs()))).await?;
+            let Some(last) = events.last().map(|event| event.seq) else { break };
+            seqs.extend(events.iter().filter(|event| !stays(event)).map(|event| event.seq));
+            next = last.next();
+        }
+        Ok(seqs)
+    }
 }
 
 /// A record's own id: its events after the first have a number behind it.
@@ -274,64 +329,6 @@ fn record_of(id: &EventId) -> String {
         .filter(|(_, number)| number.parse::<u32>().is_ok())
         .map_or(id, |(id, _)| id)
         .to_owned()
-}
-
-/// A session and its branches: `ID`, `ID~2`, `ID~3` and so on, as far as they forked from each other.
-fn own_streams(id: &StreamId, streams: &[StreamInfo]) -> BTreeSet<StreamId> {
-    let root = |id: &StreamId| id.as_str().split('~').next().map(ToOwned::to_owned);
-    let ours: Vec<&StreamInfo> = streams.iter().filter(|info| root(&info.id) == root(id)).collect();
-    let mut own = BTreeSet::from([id.clone()]);
-    loop {
-        let before = own.len();
-        for info in &ours {
-            let Some((parent, _)) = &info.fork else { continue };
-            if own.contains(&info.id) && root(parent) == root(id) {
-                own.insert(parent.clone());
-            } else if own.contains(parent) {
-                own.insert(info.id.clone());
-            }
-        }
-        if own.len() == before {
-            return own;
-        }
-    }
-}
-
-fn relatives(
-    own: &BTreeSet<StreamId>,
-    streams: &[StreamInfo],
-    is_one: impl Fn(&StreamInfo, &StreamId) -> bool,
-) -> BTreeSet<StreamId> {
-    let others = streams.iter().filter(|info| !own.contains(&info.id));
-    others.filter(|info| own.iter().any(|id| is_one(info, id))).map(|info| info.id.clone()).collect()
-}
-
-fn is_child(info: &StreamInfo, of: &StreamId) -> bool {
-    info.parent.as_ref() == Some(of)
-}
-
-/// A session that went on from another under its own id, or one that an earlier version made of a copied file.
-fn is_copy(info: &StreamInfo, of: &StreamId) -> bool {
-    let forked = info.fork.as_ref().is_some_and(|(parent, _)| parent == of);
-    forked || (native(&info.id) == native(of) && info.id.as_str().contains('@'))
-}
-
-/// The streams that hold the positions of one, itself first, each with the positions it holds.
-fn lineage<'s>(info: &'s StreamInfo, streams: &'s [StreamInfo]) -> Vec<(&'s StreamId, Seq, Seq)> {
-    let mut line = Vec::new();
-    let (mut at, mut to) = (info, info.head);
-    loop {
-        let base = at.fork.as_ref().map_or(Seq::START, |(_, base)| *base);
-        if base < to || line.is_empty() {
-            line.push((&at.id, base.next(), to));
-        }
-        to = to.min(base);
-        let parent = at.fork.as_ref().and_then(|(parent, _)| streams.iter().find(|info| info.id == *parent));
-        match parent {
-            Some(parent) if line.len() <= streams.len() => at = parent,
-            _ => return line,
-        }
-    }
 }
 
 /// What opens a stream, steers a view or measures says nothing of the content and stays.
@@ -369,21 +366,21 @@ impl Engine {
         &self,
         streams: &BTreeSet<StreamId>,
         sessions: &BTreeSet<String>,
-    ) -> Result<(Vec<SourceSpan>, BTreeSet<Erasure>), Error> {
-        let (mut spans, mut erasures) = (Vec::new(), BTreeSet::new());
+    ) -> Result<Raw, Error> {
+        let mut raw = Raw::default();
         for source in self.sources_of(streams).await? {
             let (no, revision) = (source.no, source.revision.no);
             let alone = self.readers_of(no, revision).await?.iter().all(|stream| streams.contains(stream));
             if alone {
-                spans.push(SourceSpan { source: source.handle, revision, offset: 0, len: u64::MAX });
+                raw.spans.insert(SourceSpan { source: source.handle, revision, offset: 0, len: u64::MAX });
             }
             let wanted = Wanted { sessions: sessions.clone(), whole: true, ..Wanted::default() };
             for Hit { span, session, record } in self.hits(source, wanted).await? {
-                spans.extend(Some(span).filter(|_| !alone));
-                erasures.insert(Erasure { session, record: Some(record) });
+                raw.spans.extend(Some(span).filter(|_| !alone));
+                raw.erasures.insert(Erasure { session, record: Some(record) });
             }
         }
-        Ok((spans, erasures))
+        Ok(raw)
     }
 
     /// The streams that were read from a revision.

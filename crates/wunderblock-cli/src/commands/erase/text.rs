@@ -1,0 +1,145 @@
+//! `erase --text`: every place where a text stands, shown before it is erased.
+
+use super::Waiting;
+use crate::args::{Erase, Global};
+use crate::columns::{pad, plural};
+use crate::commands::{bar, print, print_json, say, time, update};
+use crate::exit::{FAILED, Failure, REFUSED};
+use crate::settings::Settings;
+use crate::terminal::clean;
+use serde_json::{Value, json};
+use std::io::Read;
+use std::process::ExitCode;
+use wunderblock::{Engine, Progress, TextFound, TextPlace};
+use wunderblock_core::id::StreamId;
+use wunderblock_core::stub::grouped;
+
+/// Maximum length of a text that is read from stdin, in bytes.
+const MAX_TEXT: u64 = 1 << 20;
+
+pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase) -> Result<ExitCode, Failure> {
+    let text = text(wanted.text.as_deref().unwrap_or_default())?;
+    let engine = if wanted.yes { settings.existing().await? } else { settings.read_only().await? };
+    let found = look(global, &engine, &text).await?;
+    if !wanted.yes || found.is_empty() {
+        if global.json {
+            print_json(&machine(&found))?;
+        } else {
+            print(&picture(&found))?;
+        }
+        return Err(if found.is_empty() {
+            Failure::Door(FAILED, "no event and no imported file holds the text".to_owned())
+        } else {
+            Failure::Door(REFUSED, format!("{} would be erased for good; --yes does it", amount(&found)))
+        });
+    }
+    let waiting = Waiting::begin(global, &engine);
+    let erased = found.erase(&engine, wanted.reason.as_deref()).await;
+    drop(waiting);
+    let erased = erased?;
+    let left = look(global, &engine, &text).await?;
+    if global.json {
+        print_json(&json!({
+            "erased": machine(&found), "events": erased.events, "blobs": erased.blobs,
+            "source_bytes": erased.source_bytes.0, "left": machine(&left),
+        }))?;
+    } else {
+        print(&format!(
+            "erased: {}, {}, {} bytes of originals\n",
+            plural(erased.events, "event", "events"),
+            plural(erased.blobs, "body", "bodies"),
+            grouped(erased.source_bytes.0),
+        ))?;
+        if !left.names.is_empty() {
+            say(global, &format!("names stay: {}", clean(&left.names.join(", "))));
+        }
+    }
+    if left.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let text = format!("{} came while it was erased; give the command again", amount(&left));
+    Err(Failure::Door(FAILED, text))
+}
+
+/// The text to erase. On the command line it would stay in the shell's history, so it may come from stdin.
+fn text(given: &str) -> Result<String, Failure> {
+    if given != "-" {
+        return Ok(given.to_owned());
+    }
+    let mut text = String::new();
+    std::io::stdin().lock().take(MAX_TEXT).read_to_string(&mut text)?;
+    Ok(text
+        .strip_suffix('\n')
+        .map(|text| text.strip_suffix('\r').unwrap_or(text))
+        .unwrap_or(&text)
+        .to_owned())
+}
+
+async fn look(global: &Global, engine: &Engine, text: &str) -> Result<TextFound, Failure> {
+    let bar = bar(global, "looking", "{msg} [{bar:32}] {pos}/{len} events {eta}");
+    let found = TextFound::of(engine, text, &mut |Progress { done, total }| update(&bar, done, total)).await;
+    bar.finish_and_clear();
+    Ok(found?)
+}
+
+fn amount(found: &TextFound) -> String {
+    let events = plural(found.events.len() as u64, "event", "events");
+    let records = plural(found.originals.len() as u64, "record of originals", "records of originals");
+    match (found.events.is_empty(), found.originals.is_empty()) {
+        (false, false) => format!("{events} and {records}"),
+        (false, true) => events,
+        (true, _) => records,
+    }
+}
+
+fn picture(found: &TextFound) -> String {
+    let at = |place: &TextPlace| format!("{}#{}", clean(place.session.as_str()), place.seq);
+    let wide = found.events.iter().map(|place| at(place).len()).max().unwrap_or_default();
+    let mut out = String::new();
+    for place in &found.events {
+        let shown = place.shown_in.iter().map(StreamId::as_str).collect::<Vec<_>>().join(", ");
+        let shown = if shown.is_empty() { shown } else { format!("; shown in {}", clean(&shown)) };
+        out.push_str(&format!("{}  {}  {}{shown}\n", pad(&at(place), wide), time(place.at), word(place)));
+    }
+    for record in &found.originals {
+        let (from, to) = record.bytes;
+        let path = clean(&record.path);
+        out.push_str(&format!("{path}, bytes {from}–{to}  (`read {} --bytes {from}-{to}`)\n", record.handle));
+    }
+    for name in &found.names {
+        out.push_str(&format!("stays: {}\n", clean(name)));
+    }
+    out
+}
+
+/// What an event is to people.
+fn word(place: &TextPlace) -> &str {
+    match &*place.kind {
+        "message.appended" => "message",
+        "session.compacted" => "summary",
+        "context.built" => "request",
+        "context.injected" => "recalled copy",
+        "content.reduced" => "reduction",
+        "preamble.changed" => "instructions",
+        kind => kind,
+    }
+}
+
+fn machine(found: &TextFound) -> Value {
+    let events = found.events.iter().map(|place| {
+        let shown: Vec<&str> = place.shown_in.iter().map(StreamId::as_str).collect();
+        json!({
+            "session": place.session.as_str(), "seq": place.seq.0, "at": place.at.0,
+            "kind": place.kind, "shown_in": shown,
+        })
+    });
+    let originals = found.originals.iter().map(|record| {
+        let (from, to) = record.bytes;
+        json!({ "path": record.path, "handle": record.handle.to_string(), "from": from, "to": to })
+    });
+    json!({
+        "events": events.collect::<Vec<_>>(),
+        "originals": originals.collect::<Vec<_>>(),
+        "names": found.names,
+    })
+}

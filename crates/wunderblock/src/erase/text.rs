@@ -1,0 +1,207 @@
+//! Erasing a text wherever it stands: what was said, summaries, requests, branches, and the imported files.
+
+use super::family::{lineage, native};
+use super::{Erased, Raw, stays};
+use crate::catch_up::Progress;
+use crate::echo::{Hit, Needle, Wanted};
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::limits::ERASE_TEXT_MIN;
+use crate::store::{Erasure, SourceSpan, StreamInfo, Write};
+use std::collections::{BTreeMap, BTreeSet};
+use wunderblock_core::event::{Event, Fact};
+use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::units::{Bytes, Millis, Seq};
+
+/// Where a text stands in the ledger.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextFound {
+    /// Events that hold it.
+    pub events: Vec<TextPlace>,
+    /// Records of imported files that hold it.
+    pub originals: Vec<TextRecord>,
+    /// Names that hold it, in words: of sessions, files, folders. Erasing keeps those.
+    pub names: Vec<String>,
+}
+
+/// An event that holds a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextPlace {
+    /// The session.
+    pub session: StreamId,
+    /// The position.
+    pub seq: Seq,
+    /// When it happened.
+    pub at: Millis,
+    /// Its kind: `message.appended`, `session.compacted`, `context.built` and so on.
+    pub kind: Box<str>,
+    /// Branches and other sessions that went on from it and show it.
+    pub shown_in: Vec<StreamId>,
+}
+
+/// A record of an imported file that holds a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextRecord {
+    /// The file.
+    pub path: String,
+    /// Reads the file as it was imported.
+    pub handle: Handle,
+    /// Where in it, in bytes: the beginning, and the end.
+    pub bytes: (u64, u64),
+    span: SourceSpan,
+    session: String,
+    record: String,
+}
+
+impl TextFound {
+    /// Whether there is anything to erase.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty() && self.originals.is_empty()
+    }
+
+    /// Every place where a text stands, as it is written here, in all sessions.
+    ///
+    /// # Errors
+    /// When the text is shorter than [`ERASE_TEXT_MIN`], or the ledger cannot be read.
+    pub async fn of(engine: &Engine, text: &str, progress: &mut dyn FnMut(Progress)) -> Result<Self, Error> {
+        if text.len() < ERASE_TEXT_MIN {
+            return Err(Error::Query(format!(
+                "the text has {} bytes, and the minimum is {ERASE_TEXT_MIN}: a shorter one stands in too many places",
+                text.len()
+            )));
+        }
+        let needle = Needle::new(text);
+        let mut found = Self::default();
+        let mut streams = engine.streams("", u64::from(u32::MAX)).await?;
+        streams.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+        let total = streams.iter().map(|info| own(info).1).sum();
+        let mut done = 0;
+        for info in &streams {
+            engine
+                .find_in_stream(info, &needle, &mut found, &mut |events| {
+                    done += events;
+                    progress(Progress { done, total });
+                })
+                .await?;
+        }
+        let lines: Vec<_> = streams.iter().map(|info| (&info.id, lineage(info, &streams))).collect();
+        for place in &mut found.events {
+            let shows = |part: &(&StreamId, Seq, Seq)| {
+                *part.0 == place.session && part.1 <= place.seq && place.seq <= part.2
+            };
+            let others = lines.iter().filter(|(id, line)| **id != place.session && line.iter().any(shows));
+            place.shown_in = others.map(|(id, _)| (*id).clone()).collect();
+        }
+        for source in engine.revisions().await? {
+            if needle.is_in(source.key.as_bytes()) {
+                found.names.push(format!("the path {}", source.key));
+            }
+            let (path, handle) = (source.key.clone(), source.revision.handle);
+            let wanted = Wanted { text: Some(needle.clone()), ..Wanted::default() };
+            for Hit { span, session, record } in engine.hits(source, wanted).await? {
+                let (path, bytes) = (path.clone(), (span.offset, span.offset + span.len));
+                found.originals.push(TextRecord { path, handle, bytes, span, session, record });
+            }
+        }
+        found.names.sort_unstable();
+        found.names.dedup();
+        Ok(found)
+    }
+
+    /// Erases what was found, as [`crate::Session::erase`] does: whole events, and their records in
+    /// every file. Looking for the text again tells what is left.
+    ///
+    /// # Errors
+    /// As [`crate::Session::erase`].
+    pub async fn erase(&self, engine: &Engine, reason: Option<&str>) -> Result<Erased, Error> {
+        let mut by_session: BTreeMap<&str, Raw> = BTreeMap::new();
+        for TextRecord { span, session, record, .. } in &self.originals {
+            let raw = by_session.entry(session).or_default();
+            raw.spans.insert(*span);
+            raw.erasures.insert(Erasure { session: session.clone(), record: Some(record.clone()) });
+        }
+        let mut sum = Erased::default();
+        for (stream, runs) in self.runs() {
+            let raw = by_session.remove(native(stream)).unwrap_or_default();
+            sum.add(engine.session(stream.clone()).erase_runs(&runs, reason, raw).await?);
+        }
+        // Titles, queues and the like: no event speaks of them, so there is no session for a receipt.
+        for (_, Raw { spans, erasures }) in by_session {
+            let spans: Vec<SourceSpan> = spans.into_iter().collect();
+            let mut writes = engine.unshared(&spans, &BTreeSet::new()).await?;
+            let (tenant, stream, seqs) = (engine.tenant.no, StreamId::new("text")?, Vec::new());
+            let erasures = erasures.into_iter().collect();
+            writes.push(Write::Erase { tenant, stream, seqs, spans, erasures });
+            sum.add(Erased::of(&engine.storage.commit(writes).await?));
+        }
+        engine.scrubbed().await?;
+        Ok(sum)
+    }
+
+    /// The runs of positions of each session.
+    fn runs(&self) -> BTreeMap<&StreamId, Vec<(Seq, Seq)>> {
+        let mut runs: BTreeMap<&StreamId, Vec<(Seq, Seq)>> = BTreeMap::new();
+        for place in &self.events {
+            let runs = runs.entry(&place.session).or_default();
+            match runs.last_mut().filter(|(_, to)| to.next() == place.seq) {
+                Some((_, to)) => *to = place.seq,
+                None => runs.push((place.seq, place.seq)),
+            }
+        }
+        runs
+    }
+}
+
+impl Engine {
+    async fn find_in_stream(
+        &self,
+        info: &StreamInfo,
+        needle: &Needle,
+        found: &mut TextFound,
+        read: &mut dyn FnMut(u64),
+    ) -> Result<(), Error> {
+        if needle.is_in(info.id.as_str().as_bytes()) {
+            found.names.push(format!("the session {}", info.id));
+        }
+        let session = self.session(info.id.clone());
+        let mut next = own(info).0;
+        while next <= info.head {
+            let events = session.events(next, info.head, (512, Bytes(8 << 20))).await?;
+            let Some(last) = events.last().map(|event| event.seq) else { break };
+            read(events.len() as u64);
+            for event in self.whole(events).await? {
+                if !holds(&event, needle)? {
+                    continue;
+                }
+                let kind = event.fact.as_ref().map_or("", Fact::kind);
+                if stays(&event) {
+                    found.names.push(format!("{kind} at position {} of {}", event.seq, info.id));
+                } else {
+                    found.events.push(TextPlace {
+                        session: info.id.clone(),
+                        seq: event.seq,
+                        at: event.at,
+                        kind: kind.into(),
+                        shown_in: Vec::new(),
+                    });
+                }
+            }
+            next = last.next();
+        }
+        Ok(())
+    }
+}
+
+/// The first position that is a stream's own, and how many there are.
+fn own(info: &StreamInfo) -> (Seq, u64) {
+    let base = info.fork.as_ref().map_or(Seq::START, |(_, base)| *base);
+    (base.next(), info.head.0.saturating_sub(base.0))
+}
+
+/// Whether the content of an event, its texts in place, holds what is looked for.
+fn holds(event: &Event, needle: &Needle) -> Result<bool, Error> {
+    let Some(fact) = &event.fact else { return Ok(false) };
+    let written = serde_json::to_vec(fact).map_err(|error| Error::Config(error.to_string()))?;
+    Ok(needle.is_in(&written))
+}
