@@ -449,6 +449,7 @@ fn tenant_queries(tenant: TenantNo) -> Vec<Query> {
         Query::Behind { tenant, limit: 99 },
         Query::Blobs { tenant, handles: bodies() },
         Query::Counts { tenant, handles: bodies() },
+        Query::Epoch,
         Query::Segments { tenant },
     ];
     queries.extend((0..2).map(|number| Query::Lease { tenant, key: work_name(number) }));

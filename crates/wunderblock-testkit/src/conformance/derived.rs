@@ -282,3 +282,42 @@ pub fn what_is_derived_can_be_dropped(store: &dyn Storage) {
     assert_eq!(tokens(&scene, "f", &[2]), [Some(17)]);
     assert_eq!(headers(&scene), ["new"]);
 }
+
+/// An erasure and a replacement of segments end an epoch, and what names an earlier one is refused whole.
+pub fn what_was_read_before_an_erasure_is_not_written_after(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    scene.told("s", &["1", "2", "3"]);
+    let epoch = || match scene.ask(Query::Epoch) {
+        Answer::Epoch(epoch) => epoch,
+        other => panic!("the epoch was asked for, and answered was {other:?}"),
+    };
+    let first = epoch();
+    let write = |header: &str, after: u64, epoch: u64| {
+        let stream = scene.info("s").no;
+        let indexed = vec![Reach { stream, after: Seq(after), through: Seq(after + 1) }];
+        let (tenant, segment, replaces) = (scene.tenant.no, Some(segment(header, &["data"])), Vec::new());
+        scene.try_commit(vec![Write::Still { epoch }, Write::Segment { tenant, segment, replaces, indexed }])
+    };
+    write("one", 0, first).unwrap();
+    assert_eq!(epoch(), first, "what is added leaves the rest as it was");
+    let erase = Write::Erase {
+        tenant: scene.tenant.no,
+        stream: super::scene::stream_id("s"),
+        seqs: vec![Seq(3)],
+        spans: Vec::new(),
+        erasures: Vec::new(),
+    };
+    scene.commit(erase);
+    let second = epoch();
+    assert!(second > first);
+    let late = write("two", 1, first);
+    assert!(matches!(late, Err(StoreError::HeadMoved { .. })), "{late:?}");
+    assert_eq!((headers(&scene), scene.info("s").indexed), (vec!["one".to_owned()], Seq(1)));
+    write("two", 1, second).unwrap();
+    let ids: Vec<u64> = segments(&scene).into_iter().map(|info| info.id).collect();
+    put(&scene, Some(segment("merged", &["data"])), &ids, &[]).unwrap();
+    assert!(epoch() > second);
+    let ended = epoch();
+    assert!(put(&scene, None, &[u64::MAX >> 2], &[]).is_err());
+    assert_eq!(epoch(), ended, "what is refused ends nothing");
+}

@@ -93,6 +93,7 @@ cases! {
     tenants_see_only_their_own,
     erasing_leaves_the_place,
     erased_ids_stay_taken,
+    what_was_read_before_an_erasure_is_not_written_after,
     a_source_is_imported,
     chunks_by_range,
     revisions_keep_their_bytes,

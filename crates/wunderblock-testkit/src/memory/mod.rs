@@ -37,9 +37,13 @@ impl Storage for MemoryStorage {
     fn commit(&self, writes: Vec<Write>) -> Answering<'_, Vec<Written>> {
         Box::pin(async move {
             let mut state = self.state();
+            let ends = writes.iter().any(Write::ends_epoch);
             let written = writes.into_iter().map(|write| state.write(write)).collect();
             match &written {
-                Ok(_) => state.settle(),
+                Ok(_) => {
+                    state.epoch += u64::from(ends);
+                    state.settle();
+                }
                 Err(_) => state.roll_back(),
             }
             written

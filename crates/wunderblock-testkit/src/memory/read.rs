@@ -66,6 +66,7 @@ impl State {
                 Answer::Erasures(sessions.into_iter().flat_map(of).collect())
             }
             Query::Lease { tenant, key } => Answer::Lease(self.leases.get(&(tenant, key)).cloned()),
+            Query::Epoch => Answer::Epoch(self.epoch),
             Query::Segments { tenant } => {
                 let all = self.segments.range((tenant, 0)..=(tenant, u64::MAX)).rev();
                 Answer::Segments(all.map(|(_, info)| info.clone()).collect())

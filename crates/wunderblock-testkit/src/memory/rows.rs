@@ -135,6 +135,8 @@ macro_rules! state {
         #[derive(Debug, Default)]
         pub(super) struct State {
             $($(#[$doc])* pub(super) $table: Table<$key, $row>,)*
+            /// See [`wunderblock::store::Query::Epoch`].
+            pub(super) epoch: u64,
             /// The id of the newest segment; ids are not used twice.
             pub(super) last_segment: u64,
         }

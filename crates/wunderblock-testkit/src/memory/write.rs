@@ -36,6 +36,10 @@ impl State {
             Write::Unshare { .. } => Ok(Written::Done),
             Write::Counts { tenant, counts } => Ok(self.count(tenant, counts)),
             Write::Tallies { tenant, stream, tokens } => self.tally_up(tenant, &stream, &tokens),
+            Write::Still { epoch } if epoch == self.epoch => Ok(Written::Done),
+            Write::Still { epoch } => {
+                Err(StoreError::HeadMoved { expected: Seq(epoch), actual: Seq(self.epoch) })
+            }
             Write::Segment { tenant, segment, replaces, indexed } => {
                 self.segment(tenant, segment, &replaces, &indexed)
             }

@@ -22,7 +22,7 @@ const SEARCH_JOIN: u64 = 1 << 20;
 impl Engine {
     pub(super) async fn join_segments(&self, extent: Extent) -> Result<(), Error> {
         loop {
-            let infos = self.segment_infos().await?;
+            let (infos, mut epoch) = self.segment_infos().await?;
             let metas: Vec<SegmentMeta> = infos
                 .iter()
                 .map(|info| SegmentMeta {
@@ -39,8 +39,12 @@ impl Engine {
                     return Ok(());
                 }
                 if let Some(segment) = self.join(&parts).await? {
-                    self.swap(Some(segment), ids).await?;
+                    // Erased words must not come back with what was read before.
+                    if !self.swap(Some(segment), ids, epoch).await? {
+                        break;
+                    }
                     joined = true;
+                    epoch += 1;
                 }
             }
             // Where another process was faster, its segments are the next caller's to look at.
@@ -50,13 +54,17 @@ impl Engine {
         }
     }
 
-    /// All segments, oldest first.
-    async fn segment_infos(&self) -> Result<Vec<SegmentInfo>, Error> {
-        let Answer::Segments(mut infos) = self.one(Query::Segments { tenant: self.tenant.no }).await? else {
-            return Err(unexpected());
-        };
-        infos.reverse();
-        Ok(infos)
+    /// All segments, oldest first, and the epoch they belong to.
+    async fn segment_infos(&self) -> Result<(Vec<SegmentInfo>, u64), Error> {
+        let queries = vec![Query::Segments { tenant: self.tenant.no }, Query::Epoch];
+        let mut answers = self.storage.query(queries).await?.into_iter();
+        match (answers.next(), answers.next()) {
+            (Some(Answer::Segments(mut infos)), Some(Answer::Epoch(epoch))) => {
+                infos.reverse();
+                Ok((infos, epoch))
+            }
+            _ => Err(unexpected()),
+        }
     }
 
     /// Segments as one; nothing if others have changed them meanwhile.
@@ -81,14 +89,6 @@ impl Engine {
         }
         for oldest in waiting {
             done.push(oldest.await?);
-        }
-        // A segment that another process has pruned meanwhile may go by the same number: what was erased must not come
-        // back with what was read before.
-        let now = self.segment_infos().await?;
-        let is_there =
-            |part: &&SegmentInfo| now.iter().any(|info| (info.id, &info.header) == (part.id, &part.header));
-        if !parts.iter().all(is_there) {
-            return Ok(None);
         }
         plan.finish(done).map(Some).map_err(damaged)
     }
@@ -119,12 +119,18 @@ impl Engine {
         Ok(Segment { header, blocks: blocks.into_iter().flatten().collect() })
     }
 
-    /// Puts a segment in the place of others.
-    pub(crate) async fn swap(&self, segment: Option<Segment>, replaces: Vec<u64>) -> Result<(), Error> {
+    /// Puts a segment in the place of others, unless some were replaced or content erased since the epoch.
+    pub(crate) async fn swap(
+        &self,
+        segment: Option<Segment>,
+        replaces: Vec<u64>,
+        epoch: u64,
+    ) -> Result<bool, Error> {
         let segment = segment.map(packed).transpose()?;
         let write = Write::Segment { tenant: self.tenant.no, segment, replaces, indexed: Vec::new() };
-        match self.storage.commit(vec![write]).await {
-            Ok(_) | Err(StoreError::HeadMoved { .. }) => Ok(()),
+        match self.storage.commit(vec![Write::Still { epoch }, write]).await {
+            Ok(_) => Ok(true),
+            Err(StoreError::HeadMoved { .. }) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }

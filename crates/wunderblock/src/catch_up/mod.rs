@@ -98,10 +98,14 @@ impl Engine {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<ControlFlow<()>, Error> {
         let query = Query::Behind { tenant: self.tenant.no, limit: u64::from(u32::MAX) };
-        let Answer::Streams(behind) = self.one(query).await? else { return Err(unexpected()) };
+        let mut answers = self.storage.query(vec![query, Query::Epoch]).await?.into_iter();
+        let (Some(Answer::Streams(behind)), Some(Answer::Epoch(epoch))) = (answers.next(), answers.next())
+        else {
+            return Err(unexpected());
+        };
         let total = behind.iter().map(|info| info.head.0.saturating_sub(extent.done(info).0)).sum();
         let room = extent.room(total);
-        let mut line = Line::new(self, extent, total)?;
+        let mut line = Line::new(self, extent, (total, epoch))?;
         let mut batch = Batch::new(room);
         'streams: for info in &behind {
             let mut from = extent.done(info).next();
@@ -125,8 +129,8 @@ impl Engine {
         line.finish(progress).await
     }
 
-    /// Writes what was done of a batch. Breaks off if another process has indexed some of it meanwhile.
-    async fn store(&self, done: Done) -> Result<ControlFlow<()>, Error> {
+    /// Writes what was done of a batch. Breaks off if another process has indexed or erased some of it meanwhile.
+    async fn store(&self, done: Done, epoch: u64) -> Result<ControlFlow<()>, Error> {
         let tenant = self.tenant.no;
         let mut counts = Vec::new();
         if !done.counts.is_empty() {
@@ -142,7 +146,7 @@ impl Engine {
         // Both are on their way before the first is waited for, so one sync serves both.
         let counted = (!counts.is_empty()).then(|| self.storage.commit(counts));
         let indexed = matches!(&index, Write::Segment { indexed, .. } if !indexed.is_empty())
-            .then(|| self.storage.commit(vec![index]));
+            .then(|| self.storage.commit(vec![Write::Still { epoch }, index]));
         if let Some(counted) = counted {
             counted.await?;
         }
@@ -164,15 +168,16 @@ struct Line<'e> {
     waiting: VecDeque<Answering>,
     done: u64,
     total: u64,
+    epoch: u64,
 }
 
 impl<'e> Line<'e> {
-    fn new(engine: &'e Engine, extent: Extent, total: u64) -> Result<Self, Error> {
+    fn new(engine: &'e Engine, extent: Extent, (total, epoch): (u64, u64)) -> Result<Self, Error> {
         let (redactor, key) = (Arc::clone(&engine.config.redactor), engine.tenant.key);
         let work = move |load: batch::Load| load.work(&redactor, &key, extent.counting);
         let threads =
             parallel::workers().min(usize::try_from(total.div_ceil(BATCH_MIN)).unwrap_or(usize::MAX));
-        Ok(Self { engine, pool: Pool::new(threads, work)?, waiting: VecDeque::new(), done: 0, total })
+        Ok(Self { engine, pool: Pool::new(threads, work)?, waiting: VecDeque::new(), done: 0, total, epoch })
     }
 
     /// Gives a batch to the threads; where all have one, and one to go on with, stores the oldest first.
@@ -212,7 +217,7 @@ impl<'e> Line<'e> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<ControlFlow<()>, Error> {
         self.done += done.events;
-        let stored = self.engine.store(done).await?;
+        let stored = self.engine.store(done, self.epoch).await?;
         progress(Progress { done: self.done, total: self.total });
         Ok(stored)
     }

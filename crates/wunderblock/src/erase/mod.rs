@@ -4,6 +4,7 @@
 //! records' own ids, ranges of bytes), and no content or hash of it.
 
 mod family;
+mod files;
 mod text;
 
 pub(crate) use family::native;
@@ -13,16 +14,17 @@ use crate::echo::{Hit, Wanted, beginning};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::index::{DocKey, Header, without};
+use crate::limits::CATCH_UP_RETRIES;
 use crate::record::pack;
 use crate::session::Session;
 use crate::store::{
-    Answer, Erasure, Marked, PackedSegment, Query, SourceInfo, SourceNo, SourceSpan, StreamInfo, Stretch,
-    Write, Written,
+    Answer, Erasure, Marked, PackedSegment, Query, SourceSpan, StoreError, StreamInfo, Stretch, Write,
+    Written,
 };
 use family::{is_child, is_copy, lineage, own_streams, relatives};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{ContentErased, Event, Fact, NewEvent, Source};
-use wunderblock_core::id::{EventId, Handle, StreamId};
+use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::units::{Bytes, Seq};
@@ -207,30 +209,7 @@ impl Session {
         (streams, own): (&[StreamInfo], &BTreeSet<StreamId>),
         raw: Raw,
     ) -> Result<Erased, Error> {
-        let tenant = self.engine.tenant.no;
-        let losses = self.losses(runs, streams).await?;
-        let Raw { spans, erasures } = raw;
-        let spans: Vec<SourceSpan> = spans.into_iter().collect();
-        let mut writes = self.engine.unindexed(&losses).await?;
-        writes.extend(self.engine.unshared(&spans, own).await?);
-        let (stream, erasures) = (self.id.clone(), erasures.into_iter().collect());
-        writes.push(Write::Erase { tenant, stream, seqs: Vec::new(), spans, erasures });
-        for loss in &losses {
-            let (stream, seqs) = (loss.stream.clone(), loss.seqs.iter().copied().collect());
-            let (spans, erasures) = (Vec::new(), Vec::new());
-            writes.push(Write::Erase { tenant, stream, seqs, spans, erasures });
-        }
-        // The first answer is of the files, the others of what each run lost.
-        let whose = std::iter::once(0).chain(losses.iter().map(|loss| loss.run));
-        let done = self.engine.storage.commit(writes).await?;
-        let done = done.iter().filter(|written| matches!(written, Written::Erased { .. }));
-        let mut each = vec![Erased::default(); runs.len()];
-        for (run, written) in whose.zip(done) {
-            each.iter_mut()
-                .skip(run)
-                .take(1)
-                .for_each(|sum| sum.add(Erased::of(std::slice::from_ref(written))));
-        }
+        let each = self.lose(runs, (streams, own), raw).await?;
         let head = self.info().await?.head;
         let mut receipts = Vec::new();
         let mut erased = Erased::default();
@@ -248,11 +227,51 @@ impl Session {
             receipts.push(NewEvent { id, at: self.engine.now(), source: Source::Engine, fact });
         }
         let events = pack(&self.engine.tenant.key, receipts)?;
-        let append = Write::Append { tenant, stream: self.id.clone(), expect_head: None, events };
+        let (tenant, stream) = (self.engine.tenant.no, self.id.clone());
+        let append = Write::Append { tenant, stream, expect_head: None, events };
         if let Some(Written::Appended(done)) = self.engine.storage.commit(vec![append]).await?.pop() {
             erased.receipt = done.last().map(|one| one.seq);
         }
         Ok(erased)
+    }
+
+    /// Erases in one transaction. Answers what each run has lost; what was lost of files counts for the first.
+    async fn lose(
+        &self,
+        runs: &[(Seq, Seq)],
+        (streams, own): (&[StreamInfo], &BTreeSet<StreamId>),
+        raw: Raw,
+    ) -> Result<Vec<Erased>, Error> {
+        let tenant = self.engine.tenant.no;
+        let spans: Vec<SourceSpan> = raw.spans.into_iter().collect();
+        let erasures: Vec<Erasure> = raw.erasures.into_iter().collect();
+        for _ in 0..CATCH_UP_RETRIES {
+            let Answer::Epoch(epoch) = self.engine.one(Query::Epoch).await? else { return Err(unexpected()) };
+            let losses = self.losses(runs, streams).await?;
+            let mut writes = vec![Write::Still { epoch }];
+            writes.extend(self.engine.unindexed(&losses).await?);
+            writes.extend(self.engine.unshared(&spans, own).await?);
+            let (stream, spans, erasures) = (self.id.clone(), spans.clone(), erasures.clone());
+            writes.push(Write::Erase { tenant, stream, seqs: Vec::new(), spans, erasures });
+            for loss in &losses {
+                let (stream, seqs) = (loss.stream.clone(), loss.seqs.iter().copied().collect());
+                let (spans, erasures) = (Vec::new(), Vec::new());
+                writes.push(Write::Erase { tenant, stream, seqs, spans, erasures });
+            }
+            let done = match self.engine.storage.commit(writes).await {
+                // Segments of the index were replaced meanwhile.
+                Err(StoreError::HeadMoved { .. }) => continue,
+                done => done?,
+            };
+            let done = done.iter().filter(|written| matches!(written, Written::Erased { .. }));
+            let mut each = vec![Erased::default(); runs.len()];
+            for (run, written) in std::iter::once(0).chain(losses.iter().map(|loss| loss.run)).zip(done) {
+                let sum = Erased::of(std::slice::from_ref(written));
+                each.iter_mut().skip(run).take(1).for_each(|erased| erased.add(sum.clone()));
+            }
+            return Ok(each);
+        }
+        Err(Error::Restless)
     }
 
     /// Where the events of a run came from, and what their texts begin with.
@@ -349,72 +368,6 @@ impl Engine {
         }
     }
 
-    /// The revisions that streams were read from, each once.
-    async fn sources_of(&self, streams: &BTreeSet<StreamId>) -> Result<Vec<SourceInfo>, Error> {
-        let mut found: BTreeMap<(SourceNo, u32), SourceInfo> = BTreeMap::new();
-        for stream in streams {
-            let query = Query::SourcesOf { tenant: self.tenant.no, stream: stream.clone() };
-            let Answer::Sources(sources) = self.one(query).await? else { return Err(unexpected()) };
-            found.extend(sources.into_iter().map(|source| ((source.no, source.revision.no), source)));
-        }
-        Ok(found.into_values().collect())
-    }
-
-    /// The bytes that sessions have in the files they were read from (all of a file that holds nothing else, else their
-    /// records), and their records: what comes to a file later is new, and not erased.
-    async fn records_of(
-        &self,
-        streams: &BTreeSet<StreamId>,
-        sessions: &BTreeSet<String>,
-    ) -> Result<Raw, Error> {
-        let mut raw = Raw::default();
-        for source in self.sources_of(streams).await? {
-            let (no, revision) = (source.no, source.revision.no);
-            let alone = self.readers_of(no, revision).await?.iter().all(|stream| streams.contains(stream));
-            if alone {
-                raw.spans.insert(SourceSpan { source: source.handle, revision, offset: 0, len: u64::MAX });
-            }
-            let wanted = Wanted { sessions: sessions.clone(), whole: true, ..Wanted::default() };
-            for Hit { span, session, record } in self.hits(source, wanted).await? {
-                raw.spans.extend(Some(span).filter(|_| !alone));
-                raw.erasures.insert(Erasure { session, record: Some(record) });
-            }
-        }
-        Ok(raw)
-    }
-
-    /// The streams that were read from a revision.
-    async fn readers_of(&self, source: SourceNo, revision: u32) -> Result<Vec<StreamId>, Error> {
-        let query = Query::ReadFrom { tenant: self.tenant.no, source, revision: Some(revision) };
-        let Answer::Streams(streams) = self.one(query).await? else { return Err(unexpected()) };
-        Ok(streams.into_iter().map(|info| info.id).collect())
-    }
-
-    /// Revisions of format 1 that were rewritten share the bytes they begin alike with: they get bytes of their own
-    /// where they belong to somebody else.
-    async fn unshared(&self, spans: &[SourceSpan], own: &BTreeSet<StreamId>) -> Result<Vec<Write>, Error> {
-        let mut writes = Vec::new();
-        for handle in spans.iter().map(|span| span.source).collect::<BTreeSet<Handle>>() {
-            let named = self.one(Query::Resolve { tenant: self.tenant.no, handle }).await?;
-            let Answer::Named(Some(crate::store::Named::Source(source, None))) = named else { continue };
-            let newest = self.source_info(source, None).await?.revision.no;
-            let mut before = 0;
-            for revision in 1..=newest {
-                let info = self.source_info(source, Some(revision)).await?.revision;
-                if info.shared > 0 && info.shared < before {
-                    let readers = self.readers_of(source, revision).await?;
-                    let earlier = self.readers_of(source, revision - 1).await?;
-                    let foreign = |streams: &[StreamId]| streams.iter().any(|stream| !own.contains(stream));
-                    if foreign(&readers) || foreign(&earlier) {
-                        writes.push(Write::Unshare { source, revision });
-                    }
-                }
-                before = info.len;
-            }
-        }
-        Ok(writes)
-    }
-
     /// Events outside the range that carry something of it: recalled copies, requests that recalled it, summaries.
     async fn made_from(&self, loss: &mut Loss, (from, to): (Seq, Seq)) -> Result<(), Error> {
         let inside = |seq: Seq| from <= seq && seq <= to;
@@ -461,7 +414,7 @@ impl Engine {
             return Err(unexpected());
         };
         let damaged = |error: crate::index::SegmentError| {
-            Error::Store(crate::store::StoreError::Damaged(format!(
+            Error::Store(StoreError::Damaged(format!(
                 "the text index: {error}; `doctor --rebuild` makes it anew"
             )))
         };

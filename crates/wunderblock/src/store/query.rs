@@ -220,6 +220,8 @@ pub enum Query {
         /// What the work is.
         key: String,
     },
+    /// A number that goes up with each erasure and each replacement of segments. Answers [`Answer::Epoch`].
+    Epoch,
     /// The text index: all segments, newest first. Answers [`Answer::Segments`].
     Segments {
         /// Whose.
@@ -266,6 +268,8 @@ pub enum Answer {
     Tenant(Option<Tenant>),
     /// See [`Query::Tenants`].
     Tenants(Vec<String>),
+    /// See [`Query::Epoch`].
+    Epoch(u64),
     /// See [`Query::Stream`].
     Stream(Option<Box<StreamInfo>>),
     /// See [`Query::Streams`].

@@ -235,6 +235,12 @@ pub enum Write {
         /// Each event's own tokens (o200k).
         tokens: Vec<(Seq, Tokens)>,
     },
+    /// Refuses the caller's writes with [`super::StoreError::HeadMoved`] unless the epoch is this one: no content has been
+    /// erased and no segment replaced since it was asked for. What was read before must not be written after.
+    Still {
+        /// See [`super::Query::Epoch`].
+        epoch: u64,
+    },
     /// Stores a segment of the text index and drops those it replaces. Derived.
     Segment {
         /// Whose.
@@ -291,6 +297,18 @@ pub enum Write {
         /// What is not to come back by another import.
         erasures: Vec<Erasure>,
     },
+}
+
+impl Write {
+    /// Whether what was read before it may not be written after it.
+    #[must_use]
+    pub fn ends_epoch(&self) -> bool {
+        match self {
+            Self::Erase { .. } => true,
+            Self::Segment { replaces, .. } => !replaces.is_empty(),
+            _ => false,
+        }
+    }
 }
 
 /// Which revision of a source is written.

@@ -5,7 +5,7 @@ use crate::scene::*;
 use futures_executor::block_on;
 use std::sync::Arc;
 use wunderblock::store::sqlite::{Access, Sqlite};
-use wunderblock::store::{Storage, StoreError, Write};
+use wunderblock::store::{Answer, Answering, Query, Storage, StoreError, Write, Written};
 use wunderblock::{ContextOptions, Engine, Error, SearchOptions};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Seq, Tokens};
@@ -263,4 +263,44 @@ fn two_that_build_at_once_record_what_they_built() {
     }
     assert_eq!(problems(&engines[0]), [""; 0]);
     drop(Sqlite::open(&home.db(), Access::Read).unwrap());
+}
+
+/// Runs something before the first commit that stores a segment of the index.
+struct Between {
+    store: Arc<dyn Storage>,
+    once: std::sync::Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl Storage for Between {
+    fn commit(&self, writes: Vec<Write>) -> Answering<'_, Vec<Written>> {
+        if writes.iter().any(|write| matches!(write, Write::Segment { .. }))
+            && let Some(once) = self.once.lock().unwrap().take()
+        {
+            std::thread::spawn(once).join().unwrap();
+        }
+        self.store.commit(writes)
+    }
+
+    fn query(&self, queries: Vec<Query>) -> Answering<'_, Vec<Answer>> {
+        self.store.query(queries)
+    }
+}
+
+#[test]
+fn words_that_were_erased_while_they_were_indexed_are_not_in_the_index() {
+    let store: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+    let other = block_on(Engine::on(Arc::clone(&store), true, config())).unwrap();
+    append(&other, "s", vec![said("1", Role::User, "the word is xylophone"), said("2", Role::User, "more")]);
+    let erasing = other.clone();
+    let once = Box::new(move || {
+        block_on(erasing.session(stream("s")).erase(Seq(2), Seq(2), None)).unwrap();
+    });
+    let between = Between { store, once: std::sync::Mutex::new(Some(once)) };
+    let engine = block_on(Engine::on(Arc::new(between), true, config())).unwrap();
+    catch_up(&engine);
+    let found = block_on(engine.search("xylophone", &SearchOptions::default())).unwrap();
+    assert!(found.hits.is_empty(), "{found:?}");
+    assert_eq!(block_on(engine.search("more", &SearchOptions::default())).unwrap().hits.len(), 1);
+    let examined = block_on(engine.doctor(&mut |_| {})).unwrap();
+    assert!(examined.problems.is_empty(), "{:?}", examined.problems);
 }

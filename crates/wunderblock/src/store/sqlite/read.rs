@@ -57,6 +57,7 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
         }
         Query::Behind { tenant, limit } => Answer::Streams(behind(db, *tenant, *limit)?),
         Query::Lease { tenant, key } => Answer::Lease(super::lease::lease(db, *tenant, key)?),
+        Query::Epoch => Answer::Epoch(epoch(db)?),
         Query::Segments { tenant } => Answer::Segments(segments(db, *tenant)?),
         Query::Blocks { tenant, wanted } => {
             Answer::Blocks(each(wanted, |(segment, number)| block(db, *tenant, *segment, *number))?)
@@ -440,6 +441,11 @@ fn holders(
                WHERE b.tenant = ?1 AND b.handle = ?2 ORDER BY r.stream, r.seq LIMIT ?3";
     let values = params![tenant.0, handle_sql(handle), limit.min(i64::MAX as u64)];
     rows(db, sql, values, |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
+}
+
+pub(super) fn epoch(db: &Connection) -> Result<u64, StoreError> {
+    let found = row(db, "SELECT epoch FROM ledger WHERE one = 1", [], |row| row.get(0))?;
+    found.ok_or_else(|| StoreError::Damaged("the table `ledger` is empty".to_owned()))
 }
 
 fn segments(db: &Connection, tenant: TenantNo) -> Result<Vec<SegmentInfo>, StoreError> {

@@ -4,7 +4,8 @@
 CREATE TABLE ledger (                -- one row: what is true of the file as a whole
     one        INTEGER PRIMARY KEY CHECK (one = 1),
     generation BLOB NOT NULL,       -- 16 random bytes; others after each restore
-    unscrubbed INTEGER NOT NULL     -- erasures of which log and free bytes may still hold something
+    unscrubbed INTEGER NOT NULL,    -- erasures of which log and free bytes may still hold something
+    epoch      INTEGER NOT NULL DEFAULT 0   -- goes up with each erasure and each replacement of segments
 ) STRICT;
 
 CREATE TABLE tenants (

@@ -11,6 +11,12 @@ use wunderblock_core::units::Seq;
 pub(super) fn all(transaction: &mut Transaction<'_>, writes: &[Write]) -> Result<Vec<Written>, StoreError> {
     let mut point = transaction.savepoint().map_err(|error| failure(&error))?;
     let result: Result<Vec<Written>, StoreError> = writes.iter().map(|write| one(&point, write)).collect();
+    let result = result.and_then(|written| {
+        if writes.iter().any(Write::ends_epoch) {
+            run(&point, "UPDATE ledger SET epoch = epoch + 1 WHERE one = 1", [])?;
+        }
+        Ok(written)
+    });
     match result {
         Ok(written) => point.commit().map(|()| written).map_err(|error| failure(&error)),
         Err(error) => {
@@ -46,6 +52,10 @@ fn one(db: &Connection, write: &Write) -> Result<Written, StoreError> {
         Write::Unshare { source, revision } => source::unshare(db, *source, *revision),
         Write::Counts { tenant, counts } => derived_counts(db, *tenant, counts),
         Write::Tallies { tenant, stream, tokens } => tallies(db, *tenant, stream, tokens),
+        Write::Still { epoch } => match super::read::epoch(db)? {
+            now if now == *epoch => Ok(Written::Done),
+            now => Err(StoreError::HeadMoved { expected: Seq(*epoch), actual: Seq(now) }),
+        },
         Write::Segment { tenant, segment, replaces, indexed } => {
             segment_swap(db, *tenant, segment.as_ref(), (replaces, indexed))
         }

@@ -1,0 +1,81 @@
+//! What erasing has to do in imported files.
+
+use super::Raw;
+use crate::echo::{Hit, Wanted};
+use crate::engine::{Engine, unexpected};
+use crate::error::Error;
+use crate::store::{Answer, Erasure, Named, Query, SourceInfo, SourceNo, SourceSpan, Write};
+use std::collections::{BTreeMap, BTreeSet};
+use wunderblock_core::id::{Handle, StreamId};
+
+impl Engine {
+    /// The revisions that streams were read from, each once.
+    pub(super) async fn sources_of(&self, streams: &BTreeSet<StreamId>) -> Result<Vec<SourceInfo>, Error> {
+        let mut found: BTreeMap<(SourceNo, u32), SourceInfo> = BTreeMap::new();
+        for stream in streams {
+            let query = Query::SourcesOf { tenant: self.tenant.no, stream: stream.clone() };
+            let Answer::Sources(sources) = self.one(query).await? else { return Err(unexpected()) };
+            found.extend(sources.into_iter().map(|source| ((source.no, source.revision.no), source)));
+        }
+        Ok(found.into_values().collect())
+    }
+
+    /// The bytes that sessions have in the files they were read from (all of a file that holds nothing else, else their
+    /// records), and their records: what comes to a file later is new, and not erased.
+    pub(super) async fn records_of(
+        &self,
+        streams: &BTreeSet<StreamId>,
+        sessions: &BTreeSet<String>,
+    ) -> Result<Raw, Error> {
+        let mut raw = Raw::default();
+        for source in self.sources_of(streams).await? {
+            let (no, revision) = (source.no, source.revision.no);
+            let alone = self.readers_of(no, revision).await?.iter().all(|stream| streams.contains(stream));
+            if alone {
+                raw.spans.insert(SourceSpan { source: source.handle, revision, offset: 0, len: u64::MAX });
+            }
+            let wanted = Wanted { sessions: sessions.clone(), whole: true, ..Wanted::default() };
+            for Hit { span, session, record } in self.hits(source, wanted).await? {
+                raw.spans.extend(Some(span).filter(|_| !alone));
+                raw.erasures.insert(Erasure { session, record: Some(record) });
+            }
+        }
+        Ok(raw)
+    }
+
+    /// The streams that were read from a revision.
+    async fn readers_of(&self, source: SourceNo, revision: u32) -> Result<Vec<StreamId>, Error> {
+        let query = Query::ReadFrom { tenant: self.tenant.no, source, revision: Some(revision) };
+        let Answer::Streams(streams) = self.one(query).await? else { return Err(unexpected()) };
+        Ok(streams.into_iter().map(|info| info.id).collect())
+    }
+
+    /// Revisions of format 1 that were rewritten share the bytes they begin alike with: they get bytes of their own
+    /// where they belong to somebody else.
+    pub(super) async fn unshared(
+        &self,
+        spans: &[SourceSpan],
+        own: &BTreeSet<StreamId>,
+    ) -> Result<Vec<Write>, Error> {
+        let mut writes = Vec::new();
+        for handle in spans.iter().map(|span| span.source).collect::<BTreeSet<Handle>>() {
+            let named = self.one(Query::Resolve { tenant: self.tenant.no, handle }).await?;
+            let Answer::Named(Some(Named::Source(source, None))) = named else { continue };
+            let newest = self.source_info(source, None).await?.revision.no;
+            let mut before = 0;
+            for revision in 1..=newest {
+                let info = self.source_info(source, Some(revision)).await?.revision;
+                if info.shared > 0 && info.shared < before {
+                    let readers = self.readers_of(source, revision).await?;
+                    let earlier = self.readers_of(source, revision - 1).await?;
+                    let foreign = |streams: &[StreamId]| streams.iter().any(|stream| !own.contains(stream));
+                    if foreign(&readers) || foreign(&earlier) {
+                        writes.push(Write::Unshare { source, revision });
+                    }
+                }
+                before = info.len;
+            }
+        }
+        Ok(writes)
+    }
+}
