@@ -63,7 +63,7 @@ impl Session {
 }
 
 /// The beginning by which an id is one that the engine makes: a kind only it writes, then `@` or `:`.
-fn engines_own(id: &EventId) -> Option<String> {
+pub(crate) fn engines_own(id: &EventId) -> Option<String> {
     let end = id.as_str().find(['@', ':'])?;
     let (kind, rest) = id.as_str().split_at(end);
     Fact::ENGINE_KINDS.contains(&kind).then(|| format!("{kind}{}", rest.chars().next().unwrap_or_default()))

@@ -6,7 +6,7 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::import::session_name;
+use crate::import::{event_id, session_name};
 use crate::store::{REPEATED_MIN, SourceInfo, SourceSpan};
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
@@ -19,12 +19,14 @@ use wunderblock_wire::transcript::{Format, Kept, Reader, Record, Shape};
 /// What is looked for in a revision.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
-    /// Sessions by the agent's own ids: all their records, or those of `records`.
+    /// Sessions by the agent's own ids: all their records, or those of `events`.
     pub(crate) sessions: BTreeSet<String>,
     /// Whether all records of the sessions are wanted.
     pub(crate) whole: bool,
-    /// Records of the sessions, by their own ids or `r` and their offset.
-    pub(crate) records: BTreeSet<String>,
+    /// Ids of events that records of the sessions have made.
+    pub(crate) events: BTreeSet<String>,
+    /// Where those events came from.
+    pub(crate) spans: BTreeSet<SourceSpan>,
     /// Texts of records that make no event, by their beginnings as they stand inside a JSON string.
     pub(crate) beginnings: Vec<String>,
     /// A text of any record.
@@ -78,22 +80,29 @@ impl Listening {
         for record in records {
             let session = session_name(self.reader.format(), &self.path, &record, self.reader.session());
             let name = record.id.as_deref().map_or_else(|| format!("r{}", record.offset), ToOwned::to_owned);
+            let whole = self.span(record.offset, record.len);
             let ours = self.wanted.sessions.contains(&session);
-            let spans = if ours && (self.wanted.whole || self.wanted.records.contains(&name)) {
+            let ours = ours && (self.wanted.whole || self.made_one(&record, &name));
+            let spans = if ours || self.wanted.spans.contains(&whole) {
                 vec![(0, record.len)]
             } else {
                 self.repeated(&record)
             };
             for (from, to) in spans {
-                let span = SourceSpan {
-                    source: self.source.handle,
-                    revision: self.source.revision.no,
-                    offset: record.offset + from,
-                    len: to - from,
-                };
+                let span = self.span(record.offset + from, to - from);
                 self.found.push(Hit { span, session: session.clone(), record: name.clone() });
             }
         }
+    }
+
+    fn span(&self, offset: u64, len: u64) -> SourceSpan {
+        SourceSpan { source: self.source.handle, revision: self.source.revision.no, offset, len }
+    }
+
+    /// Whether a record has made one of the events.
+    fn made_one(&self, record: &Record, name: &str) -> bool {
+        let ids = (0..=record.items.len()).filter_map(|number| event_id(name, number).ok());
+        !self.wanted.events.is_empty() && ids.into_iter().any(|id| self.wanted.events.contains(id.as_str()))
     }
 
     /// Where a record repeats a text.

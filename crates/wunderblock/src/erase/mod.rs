@@ -103,9 +103,9 @@ impl Raw {
 /// Where what is erased came from.
 #[derive(Default)]
 struct Range {
-    spans: Vec<SourceSpan>,
-    /// Ids of records.
-    records: BTreeSet<String>,
+    spans: BTreeSet<SourceSpan>,
+    /// Ids of events; a live agent's are those of the records that its transcript will have.
+    events: BTreeSet<String>,
     /// Beginnings of texts.
     beginnings: Vec<String>,
 }
@@ -144,12 +144,13 @@ impl Session {
         range.beginnings.sort_unstable();
         range.beginnings.dedup();
         let session = native(&self.id).to_owned();
-        raw.spans.extend(range.spans);
-        let erasure = |record: &String| Erasure { session: session.clone(), record: Some(record.clone()) };
-        raw.erasures.extend(range.records.iter().map(erasure));
+        raw.spans.extend(&range.spans);
+        let erasure = |id: &String| Erasure { session: session.clone(), record: Some(id.clone()) };
+        raw.erasures.extend(range.events.iter().map(erasure));
         let wanted = Wanted {
             sessions: BTreeSet::from([session.clone()]),
-            records: range.records,
+            events: range.events,
+            spans: range.spans,
             beginnings: range.beginnings,
             ..Wanted::default()
         };
@@ -191,7 +192,7 @@ impl Session {
             session.range((from, info.head), &mut live).await?;
             let name = native(&info.id).to_owned();
             let erasure = |record| Erasure { session: name.clone(), record: Some(record) };
-            raw.erasures.extend(live.records.into_iter().map(erasure));
+            raw.erasures.extend(live.events.into_iter().map(erasure));
             let all = std::mem::take(&mut raw);
             sum.add(session.forget(&[(from, info.head)], reason, (&streams, &own), all).await?);
         }
@@ -290,10 +291,10 @@ impl Session {
             range.beginnings.extend(bodies().filter_map(text));
             for event in &events {
                 if let Source::Import { source, revision, offset, len } = event.source {
-                    range.spans.push(SourceSpan { source, revision, offset, len });
+                    range.spans.insert(SourceSpan { source, revision, offset, len });
                 }
                 if !matches!(event.source, Source::Engine) && !stays(event) {
-                    range.records.insert(record_of(&event.id));
+                    range.events.insert(event.id.as_str().to_owned());
                 }
             }
             next = last.next();
@@ -339,15 +340,6 @@ impl Session {
         }
         Ok(seqs)
     }
-}
-
-/// A record's own id: its events after the first have a number behind it.
-fn record_of(id: &EventId) -> String {
-    let id = id.as_str();
-    id.rsplit_once('#')
-        .filter(|(_, number)| number.parse::<u32>().is_ok())
-        .map_or(id, |(id, _)| id)
-        .to_owned()
 }
 
 /// What opens a stream, steers a view or measures says nothing of the content and stays.

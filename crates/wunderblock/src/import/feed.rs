@@ -8,6 +8,7 @@ use super::place::Placed;
 use super::saved::{Saved, SavedTree};
 use super::tree::{Point, SessionTree};
 use super::{Imported, session::Belongs};
+use crate::door::engines_own;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits::{IMPORT_BATCH_BYTES, IMPORT_BATCH_CHUNKS, IMPORT_BATCH_EVENTS, SOURCE_CHUNK};
@@ -483,11 +484,13 @@ impl<'e> Feed<'e> {
     }
 }
 
-/// The id of a record's n-th event.
-pub(super) fn event_id(record: &str, number: usize) -> Result<EventId, Error> {
+/// The id of a record's n-th event: the record's own where that can be one, and is none that the engine makes.
+pub(crate) fn event_id(record: &str, number: usize) -> Result<EventId, Error> {
     let id = if number == 0 { record.to_owned() } else { format!("{record}#{number}") };
-    Ok(EventId::new(id.clone())
-        .or_else(|_| EventId::new(blake3::hash(id.as_bytes()).to_hex().to_string()))?)
+    match EventId::new(id.clone()) {
+        Ok(id) if engines_own(&id).is_none() => Ok(id),
+        _ => Ok(EventId::new(blake3::hash(id.as_bytes()).to_hex().to_string())?),
+    }
 }
 
 /// The raw bytes of a record, if they are among those at hand.

@@ -22,6 +22,7 @@ mod tree;
 
 pub(crate) use change::is_same;
 pub use feed::MAX_WARNINGS;
+pub(crate) use feed::event_id;
 pub(crate) use session::session_name;
 
 use crate::engine::{Engine, unexpected};

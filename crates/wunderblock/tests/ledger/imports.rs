@@ -283,3 +283,26 @@ fn a_session_has_one_opening() {
     let opening = event("again", Fact::SessionOpened(wunderblock_core::event::SessionOpened::default()));
     assert!(block_on(session(&engine, "s").append(vec![opening])).is_err());
 }
+
+#[test]
+fn whatever_a_record_is_called_it_stays_erased() {
+    let home = Home::new();
+    let engine = home.engine();
+    let (long, receipt) = ("x".repeat(600), "content.erased@8:2-7");
+    let ids = ["plain", "with#3", &long, receipt, "with"];
+    let text = talk("s", &ids);
+    import(&engine, &home.file("a.jsonl", &text));
+    // The same id with other words is another event of the same record.
+    import(&engine, &home.file("a.jsonl", text.replace("what plain says", "what plain said")));
+    let done = block_on(session(&engine, "s").erase(Seq(2), Seq(7), None)).unwrap();
+    assert_eq!((done.events, done.receipt), (6, Some(Seq(8))), "no record can take the receipt's id");
+    let copy = home.file("copy.jsonl", text.replace("what plain says", "what plain said"));
+    import(&engine, &copy);
+    import(&engine, &home.file("other.jsonl", &text));
+    let count = block_on(wunderblock::originals(&session(&engine, "s"))).unwrap().len();
+    assert_eq!(count, 4);
+    for number in 1..=count {
+        let kept = original(&engine, "s", Some(number));
+        assert!(!String::from_utf8(kept).unwrap().contains("what "), "original {number}");
+    }
+}
