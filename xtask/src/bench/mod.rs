@@ -12,6 +12,7 @@ mod compaction;
 mod context;
 mod figure;
 mod finding;
+mod growth;
 mod ingest;
 mod live;
 pub(crate) mod measure;
@@ -44,7 +45,12 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<()> {
     }
     figures.extend(flatness(&figures, &settings.sizes));
     let folder = tempfile::tempdir_in(std::env::current_exe()?.parent().unwrap_or(Path::new(".")))?;
-    figures.extend(project::run(folder.path())?);
+    if settings.project {
+        figures.extend(project::run(folder.path())?);
+    }
+    if settings.growth {
+        figures.extend(growth::run(folder.path())?);
+    }
     let mut out = std::io::stdout().lock();
     if settings.json {
         writeln!(out, "{}", figure::json(&figures))?;
@@ -56,12 +62,15 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<()> {
 
 struct Settings {
     sizes: Vec<usize>,
+    project: bool,
+    growth: bool,
     json: bool,
 }
 
 impl Settings {
     fn parse(arguments: &[String]) -> Outcome<Self> {
-        let mut settings = Self { sizes: vec![1_000, 10_000, 100_000], json: false };
+        let mut settings =
+            Self { sizes: vec![1_000, 10_000, 100_000], project: true, growth: false, json: false };
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
             match argument.as_str() {
@@ -72,6 +81,10 @@ impl Settings {
                     settings.sizes = sizes.map_err(|error| format!("--events {list}: {error}"))?;
                 }
                 "--project" => settings.sizes.clear(),
+                "--growth" => {
+                    settings.sizes.clear();
+                    (settings.project, settings.growth) = (false, true);
+                }
                 other => return Err(format!("bench does not know `{other}`").into()),
             }
         }

@@ -1,0 +1,125 @@
+//! Imports of what was imported before: nothing new, one more line, one file of many.
+
+use super::figure::{Figure, Target, Unit};
+use super::measure::{Times, cpu};
+use super::{Outcome, SEED, ingest, note};
+use futures_executor::block_on;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+use wunderblock::{Engine, transcripts};
+use wunderblock_testkit::generate;
+
+/// Bytes of the large file.
+const LARGE: u64 = 1_000_000_000;
+/// Files of the folder, and lines of each.
+const FILES: usize = 10_000;
+const LINES: usize = 3;
+const ROUNDS: usize = 40;
+
+pub(super) fn run(folder: &Path) -> Outcome<Vec<Figure>> {
+    let mut figures = large(folder)?;
+    figures.extend(many(folder)?);
+    Ok(figures)
+}
+
+fn lines(path: &Path, lines: impl Iterator<Item = String>) -> Outcome<usize> {
+    let mut out = BufWriter::new(File::options().create(true).append(true).open(path)?);
+    let mut count = 0;
+    for line in lines {
+        writeln!(out, "{line}")?;
+        count += 1;
+    }
+    out.flush()?;
+    Ok(count)
+}
+
+fn import(engine: &Engine, path: &Path) -> Outcome<bool> {
+    Ok(block_on(engine.import(path, None, &mut |_, _| {}))?.unchanged)
+}
+
+fn large(folder: &Path) -> Outcome<Vec<Figure>> {
+    note("  a transcript of 1 GB");
+    let path = folder.join("large.jsonl");
+    let mut written = 0;
+    let all = generate::claude_code_lines(usize::MAX, SEED).take_while(|line| {
+        written += line.len() as u64 + 1;
+        written < LARGE
+    });
+    let events = lines(&path, all)?;
+    let engine = ingest::open(&folder.join("large.db"))?;
+    import(&engine, &path)?;
+    let mut unchanged = Times::default();
+    for _ in 0..ROUNDS {
+        if !unchanged.take(|| import(&engine, &path))? {
+            return Err("a file that nobody touched has changed".into());
+        }
+    }
+    note("  and one line more, and one more");
+    let mut grown = Times::default();
+    let mut spent = std::time::Duration::ZERO;
+    for line in generate::claude_code_lines(events + ROUNDS, SEED).skip(events) {
+        lines(&path, std::iter::once(line))?;
+        let before = cpu();
+        grown.take(|| import(&engine, &path))?;
+        spent += cpu().saturating_sub(before);
+    }
+    drop(engine);
+    fs::remove_file(&path)?;
+    fs::remove_file(folder.join("large.db"))?;
+    let figure = |what: &str, value: f64, most: f64| {
+        let what = format!("import of a file of 1 GB {what}");
+        Figure::new(events, &what, value, Unit::Millis).target(Target::AtMost(most))
+    };
+    let each = spent.as_secs_f64() * 1e3 / ROUNDS as f64;
+    Ok(vec![
+        figure("that has not changed, p50", unchanged.percentile(50), 2.0),
+        figure("with one more line: processor time", each, 5.0),
+        Figure::new(events, "the same, p50", grown.percentile(50), Unit::Millis),
+    ])
+}
+
+fn many(folder: &Path) -> Outcome<Vec<Figure>> {
+    note("  a folder of 10,000 files");
+    let root = folder.join("many");
+    fs::create_dir_all(&root)?;
+    let mut all = generate::claude_code_lines(usize::MAX, SEED ^ 5);
+    for number in 0..FILES {
+        let own = all
+            .by_ref()
+            .take(LINES)
+            .map(|line| line.replace("\"sessionId\":\"", &format!("\"sessionId\":\"{number}-")));
+        lines(&root.join(format!("{number}.jsonl")), own)?;
+    }
+    let engine = ingest::open(&folder.join("many.db"))?;
+    let folder_of = |engine: &Engine| -> Outcome<usize> {
+        let mut unchanged = 0;
+        for file in transcripts(&root)?.files {
+            unchanged += usize::from(import(engine, &file)?);
+        }
+        Ok(unchanged)
+    };
+    let mut first = Times::default();
+    first.take(|| folder_of(&engine))?;
+    let mut again = Times::default();
+    for round in 0..5 {
+        let line = format!(
+            "{{\"type\":\"user\",\"uuid\":\"more-{round}\",\"sessionId\":\"7-bench\",\"message\":{{\"role\":\"user\",\"content\":\"go on\"}}}}"
+        );
+        lines(&root.join("7.jsonl"), std::iter::once(line))?;
+        let unchanged = again.take(|| folder_of(&engine))?;
+        if unchanged != FILES - 1 {
+            return Err(format!("{unchanged} of {FILES} files have not changed").into());
+        }
+    }
+    Ok(vec![
+        Figure::new(
+            FILES,
+            "import of a folder of 10,000 files of which one grew, p50",
+            again.percentile(50),
+            Unit::Millis,
+        )
+        .target(Target::AtMost(300.0)),
+        Figure::new(FILES, "the folder's first import", first.percentile(50), Unit::Millis),
+    ])
+}
