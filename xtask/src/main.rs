@@ -23,9 +23,10 @@ usage: cargo run -p xtask -- COMMAND
                                   and write its transcript to FILE
   record-ledger BINARY DIR        have the program BINARY write the ledger that later versions must open, with
                                   everything it gives for it, into DIR
-  prove [--scale N | --twentieth] [--seed S] [--only model|importers|kill] [--binary PROGRAM]
+  prove [--scale N | --twentieth] [--seed S] [--only model|importers|kill|calls] [--binary PROGRAM]
                                   attack the ledger: 10,000 interleavings against a model, 500 runs of importers
-                                  at once, 1,000 kills; N times as many with --scale (build with --release)
+                                  at once, 1,000 kills, kills at system calls where there is strace; N times as
+                                  many with --scale (build with --release)
   formats                         write the guide to transcript formats to stdout
   usage FILE...                   compare our counts with the usage that transcripts report
   reduce [--json | --missing] PATH...

@@ -8,6 +8,7 @@
 use crate::backup::file_error;
 use crate::doctor::Ledger;
 use crate::engine::{Config, Engine, unexpected};
+use crate::erase::native;
 use crate::error::Error;
 use crate::store::sqlite::place::{FolderLock, beside, folder, place, sync_folder};
 use crate::store::sqlite::{Access, KEPT, RESTORING, Replacement, Sqlite, copy_file, renew};
@@ -16,9 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use wunderblock_core::event::Fact;
+use wunderblock_core::event::{Fact, Source};
 use wunderblock_core::id::{StreamId, TenantId};
-use wunderblock_core::units::Seq;
+use wunderblock_core::units::{Bytes, Seq};
 
 /// What a restore adds to a ledger's name for the copy of what was there, until that is whole.
 const KEEPING: &str = ".keeping";
@@ -280,6 +281,51 @@ impl Engine {
         self.storage.commit(vec![write]).await?;
         Ok(())
     }
+
+    async fn erase_again(&self, stream: &StreamId, (from, to): (Seq, Seq)) -> Result<u64, Error> {
+        match self.info(stream).await? {
+            Some(info) if from <= info.head => {
+                let session = self.session(stream.clone());
+                Ok(session.erase(from, to, Some("erased before the restore")).await?.events)
+            }
+            _ => Ok(0),
+        }
+    }
+
+    /// Positions whose content is here and was erased, by the ids of records. Receipts do not say all: a ledger that was
+    /// restored in between, and had no such session, has none of it.
+    async fn come_back(&self, erasures: &[Erasure]) -> Result<Vec<(StreamId, (Seq, Seq))>, Error> {
+        let mut found: Vec<(StreamId, (Seq, Seq))> = Vec::new();
+        for info in self.streams("", u64::from(u32::MAX)).await? {
+            let ours = erasures.iter().filter(|erasure| erasure.session == native(&info.id));
+            let records: BTreeSet<&str> = ours.filter_map(|erasure| erasure.record.as_deref()).collect();
+            let session = self.session(info.id.clone());
+            let mut from = info.fork.as_ref().map_or(Seq(1), |(_, base)| base.next());
+            while !records.is_empty() && from <= info.head {
+                let events = session.events(from, info.head, (512, Bytes(8 << 20))).await?;
+                let Some(last) = events.last() else { break };
+                from = last.seq.next();
+                for event in events.iter().filter(|event| event.fact.is_some()) {
+                    if matches!(event.source, Source::Engine) || !is_of(&records, event.id.as_str()) {
+                        continue;
+                    }
+                    match found.last_mut() {
+                        Some((stream, range)) if *stream == info.id && range.1.next() == event.seq => {
+                            range.1 = event.seq;
+                        }
+                        _ => found.push((info.id.clone(), (event.seq, event.seq))),
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Whether an event was made from one of these records: later events of a record have a number behind its id.
+fn is_of(records: &BTreeSet<&str>, id: &str) -> bool {
+    let numbered = id.rsplit_once('#').filter(|(_, number)| number.parse::<u32>().is_ok());
+    records.contains(id) || numbered.is_some_and(|(record, _)| records.contains(record))
 }
 
 /// Erases from a prepared ledger what was erased from the one it replaces. Answers how many events.
@@ -288,20 +334,18 @@ async fn carry_erasures(old: &Erasures, new: &Path, config: &Config) -> Result<u
     let engine = Engine::with(Sqlite::open(new, Access::Write)?, false, config.clone()).await?;
     let mut again = 0;
     for engine in engine.every_tenant().await? {
-        if let Some(old) =
-            old.coordinates.get(&engine.config.tenant).filter(|old| old.key == engine.tenant.key)
-        {
+        let tenant = &engine.config.tenant;
+        let coordinates = old.coordinates.get(tenant).filter(|old| old.key == engine.tenant.key);
+        if let Some(old) = coordinates {
             engine.forget_again(old).await?;
         }
-        let Some(ranges) = old.ranges.get(&engine.config.tenant) else { continue };
-        let has = known.ranges.get(&engine.config.tenant);
-        for range in ranges.iter().filter(|range| !has.is_some_and(|has| has.contains(range))) {
-            let (stream, from, to) = range;
-            let Some(info) = engine.info(stream).await? else { continue };
-            if *from <= info.head {
-                let session = engine.session(stream.clone());
-                again += session.erase(*from, *to, Some("erased before the restore")).await?.events;
-            }
+        let has = known.ranges.get(tenant);
+        let ranges = old.ranges.get(tenant).into_iter().flatten();
+        for (stream, from, to) in ranges.filter(|range| !has.is_some_and(|has| has.contains(range))) {
+            again += engine.erase_again(stream, (*from, *to)).await?;
+        }
+        for (stream, range) in engine.come_back(coordinates.map_or(&[], |old| &old.erasures)).await? {
+            again += engine.erase_again(&stream, range).await?;
         }
     }
     Ok(again)

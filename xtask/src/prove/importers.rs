@@ -24,7 +24,7 @@ struct Setting {
 }
 
 pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> Outcome<Report> {
-    let mut report = Report::new("runs of several importers", count);
+    let mut report = Report::new("runs of several importers");
     let mut draw = Draw::new(seed ^ 0x1397);
     let mut programs = 0;
     for number in 0..count {
@@ -50,6 +50,7 @@ pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> Outcom
             );
             report.fail(&kind, told);
         }
+        report.tried();
     }
     report.note(format!("{programs} programs"));
     Ok(report)

@@ -13,22 +13,36 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Failures of a kind that are told one by one.
 const TOLD: usize = 3;
+/// How often an attack says how far it is.
+const TELL: Duration = Duration::from_secs(5);
 
 /// What came of one attack.
 pub(super) struct Report {
     what: &'static str,
     tried: u64,
+    begun: Instant,
+    told: Instant,
     notes: Vec<String>,
     failures: BTreeMap<String, Vec<String>>,
 }
 
 impl Report {
-    fn new(what: &'static str, tried: u64) -> Self {
-        Self { what, tried, notes: Vec::new(), failures: BTreeMap::new() }
+    fn new(what: &'static str) -> Self {
+        let now = Instant::now();
+        Self { what, tried: 0, begun: now, told: now, notes: Vec::new(), failures: BTreeMap::new() }
+    }
+
+    /// Counts an attempt, and says from time to time how many there were.
+    fn tried(&mut self) {
+        self.tried += 1;
+        if self.told.elapsed() >= TELL {
+            self.told = Instant::now();
+            println(&format!("{} {}, {} s", self.tried, self.what, self.begun.elapsed().as_secs()));
+        }
     }
 
     /// Notes a failure, and tells of it at once: the rest may take minutes.
@@ -45,7 +59,8 @@ impl Report {
         self.failures.values().map(Vec::len).sum()
     }
 
-    fn text(&self, seconds: u64) -> String {
+    fn text(&self) -> String {
+        let seconds = self.begun.elapsed().as_secs();
         let mut out = format!("{} {}, {} failed, {seconds} s\n", self.tried, self.what, self.failed());
         for note in &self.notes {
             let _ = writeln!(out, "  {note}");
@@ -109,7 +124,6 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<String> {
         if options.only.as_deref().is_some_and(|only| only != what) {
             continue;
         }
-        let begun = Instant::now();
         let report = match what {
             "model" => {
                 model::run(options.of(10_000.0), options.seed, memory.as_ref().unwrap_or(&folder).path())?
@@ -129,7 +143,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<String> {
             _ => kill::run(options.of(1_000.0), options.seed, &binary(&options)?, folder.path())?,
         };
         failed += report.failed();
-        println(report.text(begun.elapsed().as_secs()).trim_end());
+        println(report.text().trim_end());
     }
     if failed > 0 {
         return Err(format!("{failed} attempts failed; `--seed {}` repeats them", options.seed).into());
@@ -149,7 +163,9 @@ fn binary(options: &Options) -> Outcome<PathBuf> {
     let own = std::env::current_exe()?;
     let folder = own.parent().ok_or("the program has no folder")?;
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    build.args(["build", "-q", "-p", "wunderblock-cli"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    // All of the workspace, since one package alone has other features and compiles SQLite again. Cargo says what it
+    // does: it may take minutes.
+    build.args(["build", "--workspace"]).current_dir(env!("CARGO_MANIFEST_DIR"));
     if folder.file_name().is_some_and(|name| name == "release") {
         build.arg("--release");
     }

@@ -96,10 +96,12 @@ impl Engine {
         })
     }
 
-    /// Whether a file begins with all the bytes that are kept of it. Erased ones may be anything.
+    /// Whether a file begins with all the bytes that are kept of it. Erased ones may be anything, but where nothing else
+    /// is left the file may be any other: it would be read as if its first bytes were kept, and lose them.
     async fn is_kept(&self, old: &SourceInfo, file: &mut File, path: &Path) -> Result<bool, Error> {
         let read_error = |error: std::io::Error| super::file_error(path, &error);
         let len = old.revision.len;
+        let mut says_something = old.revision.erased.is_empty();
         let mut at = 0;
         while at < len {
             let query =
@@ -122,10 +124,11 @@ impl Engine {
                 if read < kept.len() || !equal(kept, &now, (at, &old.revision.erased)) {
                     return Ok(false);
                 }
+                says_something |= kept.iter().any(u8::is_ascii_alphanumeric);
                 at += kept.len() as u64;
             }
         }
-        Ok(true)
+        Ok(says_something)
     }
 }
 

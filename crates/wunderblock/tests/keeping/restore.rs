@@ -45,6 +45,21 @@ fn every_tenants_erasures_are_repeated() {
 }
 
 #[test]
+fn what_was_erased_stays_so_when_a_ledger_without_it_was_restored_in_between() {
+    let home = Home::new();
+    let before = open(&home.db(), "b");
+    block_on(before.ledger().backup(&home.path("empty.db"))).unwrap();
+    drop(before);
+    let (_, b) = two(&home);
+    block_on(b.session(stream("s")).erase(Seq(2), Seq(2), None)).unwrap();
+    drop(b);
+    block_on(Ledger::restore(&home.path("empty.db"), &home.db(), true, tenant("b"))).unwrap();
+    assert_eq!(restore(&home).unwrap().erased_again, 1);
+    let now = exported(&open(&home.db(), "b"), "s");
+    assert!(!now.contains(SECRET) && now.contains("stays"), "{now}");
+}
+
+#[test]
 fn who_has_it_open_hears_of_it_and_loses_nothing_that_was_acknowledged() {
     let home = Home::new();
     let (a, b) = two(&home);

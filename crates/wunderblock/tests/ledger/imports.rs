@@ -243,6 +243,22 @@ fn what_was_erased_is_not_imported_again() {
 }
 
 #[test]
+fn a_file_in_the_place_of_an_erased_one_keeps_all_its_bytes() {
+    let home = Home::new();
+    let engine = home.engine();
+    let path = home.path("one.jsonl");
+    write(&path, talk("s", &["a", "b"]), 90);
+    import(&engine, &path);
+    block_on(session(&engine, "s").erase_all(None, Along::default())).unwrap();
+    let other = talk("t", &["c", "d", "e"]);
+    write(&path, &other, 60);
+    import(&engine, &path);
+    assert_eq!(original(&engine, "t", None), other.as_bytes());
+    block_on(session(&engine, "t").erase_all(None, Along::default())).unwrap();
+    assert!(original(&engine, "t", None).iter().all(u8::is_ascii_whitespace));
+}
+
+#[test]
 fn a_broken_line_does_not_split_what_ids_join() {
     let home = Home::new();
     let engine = home.engine();

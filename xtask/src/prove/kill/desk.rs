@@ -121,16 +121,15 @@ impl Desk {
         if let Some(lost) = lost { Err(lost.into()) } else { Ok(cut) }
     }
 
-    /// Nothing is wrong with the ledger; only an import may be unfinished.
+    /// Nothing is wrong with the ledger. That an import is unfinished is no problem.
     pub(super) fn examined(&self) -> Outcome<()> {
         let done = self.program.run(&["doctor", "--json"])?;
         let report: Value = serde_json::from_slice(&done.stdout)
             .map_err(|error| format!("doctor: {error}: {}", String::from_utf8_lossy(&done.stderr)))?;
-        let problems = report.get("problems").and_then(Value::as_array).cloned().unwrap_or_default();
-        let unfinished = |problem: &&Value| problem.to_string().contains("unfinished");
-        match problems.iter().find(|problem| !unfinished(problem)) {
-            Some(problem) => Err(format!("doctor: {problem}").into()),
-            None => Ok(()),
+        match report.get("problems").and_then(Value::as_array).map(Vec::as_slice) {
+            Some([]) => Ok(()),
+            Some([problem, ..]) => Err(format!("doctor: {problem}").into()),
+            None => Err(format!("doctor: no list of problems: {report}").into()),
         }
     }
 

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use step::Step;
 use world::World;
@@ -28,6 +28,7 @@ const SHORTENED: usize = 12;
 
 pub(super) fn run(count: u64, seed: u64, folder: &Path) -> Outcome<Report> {
     let next = AtomicU64::new(0);
+    let report = Mutex::new(Report::new("interleavings"));
     let found = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         let work = || {
@@ -41,13 +42,16 @@ pub(super) fn run(count: u64, seed: u64, folder: &Path) -> Outcome<Report> {
                 if let (Some(failure), Ok(mut found)) = (fails(&steps, folder), found.lock()) {
                     found.push((number, steps, failure));
                 }
+                if let Ok(mut report) = report.lock() {
+                    report.tried();
+                }
             }
         };
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(work);
         }
     });
-    let mut report = Report::new("interleavings", count);
+    let mut report = report.into_inner().unwrap_or_else(PoisonError::into_inner);
     let found = found.into_inner().unwrap_or_default();
     let mut told = BTreeSet::new();
     for (number, steps, failure) in found {
