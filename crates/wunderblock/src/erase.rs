@@ -6,12 +6,13 @@
 use crate::echo::{Hit, Wanted, beginning};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
+use crate::import::nameless;
 use crate::index::{DocKey, Header, without};
 use crate::record::pack;
 use crate::session::Session;
 use crate::store::{
     Answer, Erasure, Marked, PackedSegment, Query, SourceInfo, SourceNo, SourceSpan, StreamInfo, Stretch,
-    Write, Written,
+    Write, Written, codec,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{ContentErased, Event, Fact, NewEvent, Source};
@@ -50,6 +51,8 @@ pub struct Along {
 struct Loss {
     stream: StreamId,
     seqs: BTreeSet<Seq>,
+    /// By what records without ids are found from now on, where they stand.
+    places: Vec<(i64, Seq)>,
 }
 
 /// What is erased, and what of it the imported files hold.
@@ -164,10 +167,11 @@ impl Session {
         let mut writes = self.engine.unindexed(&losses).await?;
         writes.extend(self.engine.unshared(&spans, own).await?);
         let mut raw = Some((spans, erasures));
-        for loss in &losses {
+        for Loss { stream, seqs, places } in losses {
             let (spans, erasures) = raw.take().unwrap_or_default();
-            let (stream, seqs) = (loss.stream.clone(), loss.seqs.iter().copied().collect());
-            writes.push(Write::Erase { tenant, stream, seqs, spans, erasures });
+            let seqs = seqs.into_iter().collect();
+            writes.push(Write::Erase { tenant, stream: stream.clone(), seqs, spans, erasures });
+            writes.push(Write::Records { tenant, stream, records: places });
         }
         if let Some((spans, erasures)) = raw {
             let stream = self.id.clone();
@@ -238,11 +242,12 @@ impl Session {
         let own = lines.get(&self.id).cloned().unwrap_or_default();
         let holders: BTreeSet<&StreamId> =
             own.iter().filter(|part| within(part)).map(|part| part.0).collect();
-        let mut losses = vec![Loss { stream: self.id.clone(), seqs: BTreeSet::new() }];
+        let loss = |id: &StreamId| Loss { stream: id.clone(), seqs: BTreeSet::new(), places: Vec::new() };
+        let mut losses = vec![loss(&self.id)];
         for (id, line) in &lines {
             let shares = line.iter().any(|part| holders.contains(part.0) && within(part));
             if **id != self.id && shares && !own.iter().any(|part| part.0 == *id) {
-                losses.push(Loss { stream: (*id).clone(), seqs: BTreeSet::new() });
+                losses.push(loss(id));
             }
         }
         for loss in &mut losses {
@@ -253,7 +258,9 @@ impl Session {
             let events = self.events(next, to, (2_048, Bytes(i64::MAX.unsigned_abs()))).await?;
             let Some(last) = events.last().map(|event| event.seq) else { break };
             let Some(first) = losses.first_mut() else { break };
-            first.seqs.extend(events.iter().filter(|event| !stays(event)).map(|event| event.seq));
+            let gone = || events.iter().filter(|event| !stays(event));
+            first.seqs.extend(gone().map(|event| event.seq));
+            first.places.extend(gone().filter_map(|event| Some((erased_place(event)?, event.seq))));
             next = last.next();
         }
         losses.retain(|loss| !loss.seqs.is_empty());
@@ -274,6 +281,12 @@ fn record_of(id: &EventId) -> String {
         .filter(|(_, number)| number.parse::<u32>().is_ok())
         .map_or(id, |(id, _)| id)
         .to_owned()
+}
+
+/// By what a copy of a file without ids finds the session that a record of it was erased from.
+fn erased_place(event: &Event) -> Option<i64> {
+    let Source::Import { offset, len, .. } = event.source else { return None };
+    (event.id.as_str() == nameless(offset)).then(|| codec::erased_key(offset, len))
 }
 
 /// A session and its branches: `ID`, `ID~2`, `ID~3` and so on, as far as they forked from each other.
@@ -387,7 +400,7 @@ impl Engine {
     }
 
     /// The streams that were read from a revision.
-    async fn readers_of(&self, source: SourceNo, revision: u32) -> Result<Vec<StreamId>, Error> {
+    pub(crate) async fn readers_of(&self, source: SourceNo, revision: u32) -> Result<Vec<StreamId>, Error> {
         let query = Query::ReadFrom { tenant: self.tenant.no, source, revision: Some(revision) };
         let Answer::Streams(streams) = self.one(query).await? else { return Err(unexpected()) };
         Ok(streams.into_iter().map(|info| info.id).collect())

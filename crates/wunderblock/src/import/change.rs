@@ -96,10 +96,15 @@ impl Engine {
         })
     }
 
-    /// Whether a file begins with all the bytes that are kept of it. Erased ones may be anything.
-    async fn is_kept(&self, old: &SourceInfo, file: &mut File, path: &Path) -> Result<bool, Error> {
+    /// Whether a file and what is kept of one are the same up to the shorter one's end. Erased bytes may be anything.
+    pub(super) async fn is_kept(
+        &self,
+        old: &SourceInfo,
+        file: &mut File,
+        path: &Path,
+    ) -> Result<bool, Error> {
         let read_error = |error: std::io::Error| super::file_error(path, &error);
-        let len = old.revision.len;
+        let len = old.revision.len.min(file.metadata().map_err(read_error)?.len());
         let mut at = 0;
         while at < len {
             let query =
@@ -112,7 +117,8 @@ impl Engine {
             for chunk in chunks {
                 let bytes = codec::unpack_chunk(&chunk)?;
                 let skip = usize::try_from(at.saturating_sub(chunk.offset)).unwrap_or(usize::MAX);
-                let end = usize::try_from(chunk.len).unwrap_or(usize::MAX).min(bytes.len());
+                let end = chunk.len.min(len.saturating_sub(chunk.offset));
+                let end = usize::try_from(end).unwrap_or(usize::MAX).min(bytes.len());
                 let Some(kept) = bytes.get(skip..end).filter(|kept| !kept.is_empty()) else {
                     return Ok(false);
                 };
