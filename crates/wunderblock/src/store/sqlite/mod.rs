@@ -100,8 +100,11 @@ impl Sqlite {
         if access == Access::Create {
             create::create(path, patience)?;
         }
-        let mut first = open::connect(path, access, patience)?;
-        open::check_format(&mut first, path, access)?;
+        let opened = open::connect(path, access, patience).and_then(|mut first| {
+            open::check_format(&mut first, path, access)?;
+            Ok(first)
+        });
+        let first = opened.map_err(|error| open::reason(path, error))?;
         let open::Standing { generation, unscrubbed } = open::standing(&first)?;
         let (readers, jobs) = channel::<ReadJob>();
         let jobs = Arc::new(Mutex::new(jobs));
