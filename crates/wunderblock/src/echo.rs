@@ -6,7 +6,7 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::import::{event_id, session_name};
+use crate::import::{event_id, record_name, session_name};
 use crate::store::{REPEATED_MIN, SourceInfo, SourceSpan};
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
@@ -67,7 +67,8 @@ struct Listening {
     wanted: Wanted,
     /// Finds the beginnings that are wanted.
     beginnings: AhoCorasick,
-    path: PathBuf,
+    /// What the ledger calls the file.
+    file: String,
     line: Vec<u8>,
     offset: u64,
     number: u64,
@@ -78,8 +79,8 @@ struct Listening {
 impl Listening {
     fn take(&mut self, records: Vec<Record>) {
         for record in records {
-            let session = session_name(self.reader.format(), &self.path, &record, self.reader.session());
-            let name = record.id.as_deref().map_or_else(|| format!("r{}", record.offset), ToOwned::to_owned);
+            let session = session_name(self.reader.format(), &self.file, &record, self.reader.session());
+            let name = record_name(&record);
             let whole = self.span(record.offset, record.len);
             let ours = self.wanted.sessions.contains(&session);
             let ours = ours && (self.wanted.whole || self.made_one(&record, &name));
@@ -90,7 +91,7 @@ impl Listening {
             };
             for (from, to) in spans {
                 let span = self.span(record.offset + from, to - from);
-                self.found.push(Hit { span, session: session.clone(), record: name.clone() });
+                self.found.push(Hit { span, session: session.clone(), record: name.to_string() });
             }
         }
     }
@@ -248,13 +249,14 @@ impl Engine {
         let path = PathBuf::from(&source.key);
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let len = source.revision.len;
+        let file = self.file_name(&source, format).await?;
         let mut head = Vec::new();
         self.copy_source(&source, (0, len.min(64 << 10)), &mut head).await?;
         let mut listening = Listening {
             reader: Reader::new(format, &name),
             wanted,
             beginnings,
-            path,
+            file,
             line: Vec::new(),
             offset: 0,
             number: 0,

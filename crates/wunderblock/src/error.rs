@@ -234,6 +234,9 @@ fn store_hint(error: &StoreError) -> Option<&'static str> {
         StoreError::ReadOnly => "check the permissions of the file and its folder",
         StoreError::Full => "free some space and try again: nothing that was acknowledged is lost",
         StoreError::TooNew { .. } => "use the newer program that wrote it",
+        StoreError::TooOld { .. } => {
+            "upgrade it once: say any command as a user who may write the file and its folder, or copy the file to a folder of your own and give the copy with --db"
+        }
         StoreError::Damaged(_) => {
             "`wunderblock doctor` says what can be saved; `wunderblock restore` brings a backup back"
         }

@@ -1,6 +1,7 @@
 //! `import`: transcripts into the ledger.
 
-use super::{bytes_bar, catch_up, format, is_transcript, print, print_json, say, update};
+use super::importing::Importing;
+use super::{catch_up, format, is_transcript, print, print_json, say};
 use crate::args::{Global, Import};
 use crate::columns::plural;
 use crate::exit::{FAILED, Failure};
@@ -86,13 +87,14 @@ fn text(failure: &Failure) -> String {
 
 async fn one(global: &Global, engine: &Engine, path: &Path, wanted: &Import) -> Result<(), Failure> {
     is_transcript(path)?;
-    let bar = bytes_bar(global, &path.to_string_lossy());
-    let progress = &mut |done, total| update(&bar, done, total);
+    let name = path.to_string_lossy();
+    let mut shown = Importing::begin(global, &name);
+    let progress = &mut |done, total| shown.update(done, total);
     let imported = match wanted.verify {
         true => engine.verify_import(path, format(wanted.format), progress).await,
         false => engine.import(path, format(wanted.format), progress).await,
     };
-    bar.finish_and_clear();
+    shown.end();
     let imported = imported?;
     if !global.quiet {
         warn(global, &imported.warnings);

@@ -12,6 +12,7 @@ mod expand;
 mod export;
 mod grep;
 mod import;
+mod importing;
 mod read;
 mod reduce;
 mod replay;
@@ -30,6 +31,7 @@ use crate::exit::{Failure, wrong};
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_json};
 use clap::CommandFactory;
+use importing::Importing;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::Write;
 use std::path::Path;
@@ -95,9 +97,9 @@ pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Res
         return Ok(session);
     }
     if is_transcript(path)? {
-        let bar = bytes_bar(global, text);
-        let imported = engine.import(path, None, &mut |done, total| update(&bar, done, total)).await;
-        bar.finish_and_clear();
+        let mut shown = Importing::begin(global, text);
+        let imported = engine.import(path, None, &mut |done, total| shown.update(done, total)).await;
+        shown.end();
         let imported = imported?;
         if !global.quiet {
             import::warn(global, &imported.warnings);
@@ -214,16 +216,6 @@ pub(crate) async fn catch_up(engine: &Engine, global: &Global) -> Result<(), Fai
     let done = engine.catch_up(&mut |Progress { done, total }| update(&bar, done, total)).await;
     bar.finish_and_clear();
     Ok(done?)
-}
-
-pub(crate) fn bytes_bar(global: &Global, what: &str) -> ProgressBar {
-    let name =
-        Path::new(what).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    bar(
-        global,
-        &crate::terminal::clean(&name),
-        "importing {msg} [{bar:32}] {bytes}/{total_bytes} {bytes_per_sec} {eta}",
-    )
 }
 
 /// A progress bar on stderr; none where nobody watches.

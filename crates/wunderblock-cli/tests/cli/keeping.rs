@@ -117,6 +117,31 @@ fn an_erasure_waits_for_a_reader_and_says_what_is_left() {
     assert!(!anywhere(&desk, SECRET));
 }
 
+#[test]
+fn an_import_says_that_it_waits_for_another_one() {
+    let desk = Desk::bare();
+    desk.write("chat.jsonl", "{\"role\":\"user\",\"content\":\"hello\"}\n");
+    let done = desk.run(&["import", "chat.jsonl"]).exits(0);
+    assert!(!done.err.contains("waiting"), "{}", done.err);
+    for args in [&["import", "chat.jsonl"][..], &["context", "chat.jsonl"], &["import", "chat.jsonl", "-q"]] {
+        let path = desk.path("chat.jsonl");
+        let mut chat = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+        chat.write_all(b"{\"role\":\"assistant\",\"content\":\"more\"}\n").unwrap();
+        let claimed = "UPDATE source_revisions SET owner = 'another', until = ?1";
+        desk.sql().execute(claimed, [i64::MAX]).unwrap();
+        let held = std::fs::File::open(&path).unwrap();
+        held.lock().unwrap();
+        let ends = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(1_500));
+            drop(held);
+        });
+        let done = desk.run(args).exits(0);
+        ends.join().unwrap();
+        let told = done.err.matches("another process is importing chat.jsonl: waiting for it").count();
+        assert_eq!(told, usize::from(!args.contains(&"-q")), "{args:?}: {}", done.err);
+    }
+}
+
 fn anywhere(desk: &Desk, text: &str) -> bool {
     files(desk).iter().any(|name| desk.bytes(name).windows(text.len()).any(|bytes| bytes == text.as_bytes()))
 }

@@ -35,3 +35,55 @@ fn an_upgrade_that_is_killed_loses_nothing() {
         desk.run(&["sessions"]).exits(0);
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_ledger_of_the_first_format_that_cannot_be_written_is_refused_with_a_reason() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::process::CommandExt;
+    let desk = Desk::bare();
+    let path = unpack(desk.folder()).unwrap();
+    let ledger = desk.path("ledger.db");
+    if path != ledger {
+        std::fs::rename(path, &ledger).unwrap();
+    }
+    desk.write("chat.jsonl", "{\"role\":\"user\",\"content\":\"hello\"}\n");
+    let before = std::fs::read(&ledger).unwrap();
+    let mode = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    };
+    let is_root = desk.folder().metadata().unwrap().uid() == 0;
+    for (file, folder) in [(0o444, 0o755), (0o444, 0o555), (0o644, 0o555)] {
+        mode(&ledger, file);
+        mode(desk.folder(), folder);
+        for args in [
+            &["sessions"][..],
+            &["show", "s"],
+            &["context", "s"],
+            &["context", "chat.jsonl"],
+            &["read", "wb:0123456789abcdef"],
+            &["grep", "x"],
+            &["search", "x"],
+            &["export", "s"],
+            &["describe", "s"],
+            &["doctor"],
+        ] {
+            let mut command = desk.command(args);
+            if is_root {
+                // Nothing is read-only to root.
+                command.uid(65_534).gid(65_534);
+            }
+            let done = command.output().unwrap();
+            let told = String::from_utf8(done.stderr).unwrap();
+            if folder == 0o555 || is_root {
+                assert_eq!(done.status.code(), Some(1), "{args:?}: {told}");
+                assert!(told.contains("the database has format 1 and cannot be written"), "{args:?}: {told}");
+                assert!(told.contains("upgrade it once"), "{args:?}: {told}");
+            }
+        }
+    }
+    mode(desk.folder(), 0o755);
+    mode(&ledger, 0o644);
+    assert!(std::fs::read(&ledger).unwrap() == before);
+    desk.run(&["sessions"]).exits(0);
+}

@@ -111,6 +111,7 @@ cases! {
     unfinished_imports_show,
     records_are_found,
     records_count_through_forks,
+    records_without_ids_are_forgotten,
     ids_are_known,
     erasures_are_listed,
     checksums_come_back,

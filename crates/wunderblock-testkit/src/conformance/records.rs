@@ -1,9 +1,9 @@
 //! Records of transcripts by their own ids, events by theirs; what was erased; checksums.
 
 use super::scene::{Scene, happened, said, stream_id};
-use wunderblock::store::codec::record_key;
+use wunderblock::store::codec::{nameless_key, record_key};
 use wunderblock::store::{
-    Answer, Erasure, KnownEvent, PackedEvent, Query, Storage, StoreError, Write, Written,
+    Answer, Erasure, KnownEvent, MAX_HOLDERS, PackedEvent, Query, Storage, StoreError, Write, Written,
 };
 use wunderblock_core::units::Seq;
 
@@ -57,6 +57,40 @@ pub fn records_are_found(store: &dyn Storage) {
     assert_eq!(nowhere, Err(StoreError::NoStream(stream_id("nowhere"))));
     let refused = scene.try_commit(vec![noting(&scene, "s", &[("x", 1)]), noting(&scene, "nowhere", &[])]);
     assert_eq!((refused.is_err(), places(&scene, &["x"])), (true, vec![Vec::new()]));
+}
+
+/// What a record without an id says is found in a few streams, and forgotten with what it says: not with what others say
+/// at the same place, nor where its id is known.
+pub fn records_without_ids_are_forgotten(store: &dyn Storage) {
+    let scene = Scene::new(store);
+    let key = |text: &str| nameless_key(&[7; 32], 5, blake3::hash(text.as_bytes()).as_bytes());
+    let of = |id: &str, records: Vec<i64>| PackedEvent { records, ..said(id, id) };
+    let find = |text: &str| -> Vec<String> {
+        let query = Query::Records { tenant: scene.tenant.no, records: vec![key(text)] };
+        match scene.ask(query) {
+            Answer::Places(mut places) => {
+                places.remove(0).into_iter().map(|(id, seq)| format!("{id} {seq}")).collect()
+            }
+            other => panic!("records were asked for, and answered was {other:?}"),
+        }
+    };
+    for number in 0..MAX_HOLDERS + 2 {
+        let id = format!("s{number}");
+        scene.open(&id);
+        scene.append(&id, vec![of("1", vec![key("all")]), of("2", vec![key(&id), record_key(&id)])]);
+    }
+    assert_eq!(find("all"), ["s0 1", "s1 1", "s2 1", "s3 1"], "the first ones");
+    assert_eq!((find("s4"), find("s5")), (vec!["s4 2".to_owned()], vec!["s5 2".to_owned()]));
+    scene.fork("f", "s1", 2);
+    scene.append("f", vec![of("3", vec![key("f")])]);
+    scene.erase("f", &[2], Vec::new());
+    assert_eq!((find("s1"), find("f")), (Vec::new(), vec!["f 3".to_owned()]), "erased where it stands");
+    assert_eq!(places(&scene, &["s1"]), [vec![at("s1", 2)]], "an id is not what was said");
+    scene.erase("s0", &[1], Vec::new());
+    assert_eq!(find("all"), ["s1 1", "s2 1", "s3 1"]);
+    assert_eq!(find("s0"), ["s0 2"]);
+    scene.append("s5", vec![of("3", vec![key("all")])]);
+    assert_eq!(find("all"), ["s1 1", "s2 1", "s3 1", "s5 3"], "there is room again");
 }
 
 /// A record stands with the stream that holds it; a fork does not hold what it shares.

@@ -20,6 +20,7 @@ impl State {
         for seq in BTreeSet::from_iter(seqs) {
             let part = lineage.iter().find_map(|span| span.within(seq, seq));
             let Some(key) = part.map(|part| (part.no, seq)) else { continue };
+            self.forget_records(tenant, key);
             let Some(mut row) = self.events.get(&key).filter(|row| row.payload.is_some()).cloned() else {
                 continue;
             };
@@ -39,6 +40,19 @@ impl State {
             self.erasures.put((tenant, session, record.filter(|record| !record.is_empty())), ());
         }
         Ok(Written::Erased { events, blobs, source_bytes: Bytes(source_bytes) })
+    }
+
+    /// Forgets by what content records without ids are found at a position.
+    fn forget_records(&mut self, tenant: TenantNo, place: (StreamNo, Seq)) {
+        let all = (tenant, i64::MIN, StreamNo(0))..=(tenant, i64::MAX, StreamNo(u32::MAX));
+        let gone = self
+            .records
+            .range(all)
+            .filter(|((_, record, stream), seq)| codec::is_nameless(*record) && (*stream, **seq) == place);
+        let gone: Vec<_> = gone.map(|(key, _)| *key).collect();
+        gone.iter().for_each(|key| {
+            self.records.remove(key);
+        });
     }
 
     /// What was erased of a session; the session itself first.

@@ -1,10 +1,10 @@
 //! Writes to the ledger in memory.
 
 use super::rows::{EventRow, MarkKey, Span, State, StreamRow};
-use wunderblock::store::codec::{VERSION, commitment};
+use wunderblock::store::codec::{self, VERSION, commitment};
 use wunderblock::store::{
-    Appended, BodyCount, Lease, Mark, Opening, PackedBlob, PackedEvent, PackedSegment, Reach, SegmentInfo,
-    StoreError, StreamNo, TallyRow, Tenant, TenantNo, Write, Written,
+    Appended, BodyCount, Lease, MAX_HOLDERS, Mark, Opening, PackedBlob, PackedEvent, PackedSegment, Reach,
+    SegmentInfo, StoreError, StreamNo, TallyRow, Tenant, TenantNo, Write, Written,
 };
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -240,9 +240,16 @@ impl State {
         Ok(seq)
     }
 
-    /// Notes where a transcript's record ends; of several events of one record the last counts.
+    /// Notes where a transcript's record ends; of several events of one record the last counts. By their content records
+    /// are found in a few streams at most.
     fn place(&mut self, tenant: TenantNo, record: i64, (stream, seq): (StreamNo, Seq)) {
         let key = (tenant, record, stream);
+        let holders =
+            self.records.range((tenant, record, StreamNo(0))..=(tenant, record, StreamNo(u32::MAX)));
+        let others = holders.filter(|((.., holder), _)| *holder != stream).count() as u64;
+        if codec::is_nameless(record) && others >= MAX_HOLDERS {
+            return;
+        }
         let last = self.records.get(&key).map_or(seq, |there| seq.max(*there));
         self.records.put(key, last);
     }

@@ -44,7 +44,7 @@ impl Engine {
     }
 
     /// The streams that were read from a revision.
-    async fn readers_of(&self, source: SourceNo, revision: u32) -> Result<Vec<StreamId>, Error> {
+    pub(crate) async fn readers_of(&self, source: SourceNo, revision: u32) -> Result<Vec<StreamId>, Error> {
         let query = Query::ReadFrom { tenant: self.tenant.no, source, revision: Some(revision) };
         let Answer::Streams(streams) = self.one(query).await? else { return Err(unexpected()) };
         Ok(streams.into_iter().map(|info| info.id).collect())

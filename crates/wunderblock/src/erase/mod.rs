@@ -13,13 +13,14 @@ pub use text::{TextFound, TextPlace, TextRecord};
 use crate::echo::{Hit, Wanted, beginning};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
+use crate::import::nameless;
 use crate::index::{DocKey, Header, without};
 use crate::limits::CATCH_UP_RETRIES;
 use crate::record::pack;
 use crate::session::Session;
 use crate::store::{
     Answer, Erasure, Marked, PackedSegment, Query, SourceSpan, StoreError, StreamInfo, Stretch, Write,
-    Written,
+    Written, codec,
 };
 use family::{is_child, is_copy, lineage, own_streams, relatives};
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,6 +83,14 @@ struct Loss {
     run: usize,
     stream: StreamId,
     seqs: BTreeSet<Seq>,
+    /// By what records without ids are found from now on, where they stand.
+    places: Vec<(i64, Seq)>,
+}
+
+impl Loss {
+    fn new(run: usize, stream: &StreamId) -> Self {
+        Self { run, stream: stream.clone(), seqs: BTreeSet::new(), places: Vec::new() }
+    }
 }
 
 /// What imported files lose, and the coordinates that keep it from coming back.
@@ -257,7 +266,9 @@ impl Session {
             for loss in &losses {
                 let (stream, seqs) = (loss.stream.clone(), loss.seqs.iter().copied().collect());
                 let (spans, erasures) = (Vec::new(), Vec::new());
-                writes.push(Write::Erase { tenant, stream, seqs, spans, erasures });
+                let records = loss.places.clone();
+                writes.push(Write::Erase { tenant, stream: stream.clone(), seqs, spans, erasures });
+                writes.push(Write::Records { tenant, stream, records });
             }
             let done = match self.engine.storage.commit(writes).await {
                 // Segments of the index were replaced meanwhile.
@@ -313,11 +324,11 @@ impl Session {
             let holders: BTreeSet<&StreamId> =
                 own.iter().filter(|part| within(part)).map(|part| part.0).collect();
             let first = losses.len();
-            losses.push(Loss { run, stream: self.id.clone(), seqs: self.losing((from, to)).await? });
+            losses.push(self.losing(run, (from, to)).await?);
             for (id, line) in &lines {
                 let shares = line.iter().any(|part| holders.contains(part.0) && within(part));
                 if **id != self.id && shares && !own.iter().any(|part| part.0 == *id) {
-                    losses.push(Loss { run, stream: (*id).clone(), seqs: BTreeSet::new() });
+                    losses.push(Loss::new(run, id));
                 }
             }
             for loss in losses.iter_mut().skip(first) {
@@ -329,17 +340,25 @@ impl Session {
     }
 
     /// The positions of a run that have content to lose.
-    async fn losing(&self, (from, to): (Seq, Seq)) -> Result<BTreeSet<Seq>, Error> {
-        let mut seqs = BTreeSet::new();
+    async fn losing(&self, run: usize, (from, to): (Seq, Seq)) -> Result<Loss, Error> {
+        let mut loss = Loss::new(run, &self.id);
         let mut next = from;
         while next <= to {
             let events = self.events(next, to, (2_048, Bytes(i64::MAX.unsigned_abs()))).await?;
             let Some(last) = events.last().map(|event| event.seq) else { break };
-            seqs.extend(events.iter().filter(|event| !stays(event)).map(|event| event.seq));
+            let gone = || events.iter().filter(|event| !stays(event));
+            loss.seqs.extend(gone().map(|event| event.seq));
+            loss.places.extend(gone().filter_map(|event| Some((erased_place(event)?, event.seq))));
             next = last.next();
         }
-        Ok(seqs)
+        Ok(loss)
     }
+}
+
+/// By what a copy of a file without ids finds the session that a record of it was erased from.
+fn erased_place(event: &Event) -> Option<i64> {
+    let Source::Import { offset, len, .. } = event.source else { return None };
+    (event.id.as_str() == nameless(offset)).then(|| codec::erased_key(offset, len))
 }
 
 /// What opens a stream, steers a view or measures says nothing of the content and stays.

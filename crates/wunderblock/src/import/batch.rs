@@ -4,6 +4,7 @@
 
 use super::bytes::RawChunk;
 use super::feed::{Feed, Waiting};
+use super::twin::has_no_ids;
 use crate::engine::unexpected;
 use crate::error::Error;
 use crate::parallel;
@@ -106,7 +107,7 @@ impl Feed<'_> {
             }
         }
         for (waiting, events) in batch.iter().zip(&mut packed) {
-            waiting.name_records(events);
+            waiting.name_records(events, self.by_content());
         }
         Ok((packed_chunks, packed))
     }
@@ -140,6 +141,11 @@ impl Feed<'_> {
         }
     }
 
+    /// The key by which records without ids are found by their content, where no records have ids.
+    fn by_content(&self) -> Option<&[u8; 32]> {
+        has_no_ids(self.format).then_some(&self.engine.tenant.key)
+    }
+
     fn stream(&self, waiting: &Waiting) -> Result<StreamId, Error> {
         let tree = self.sessions.get(waiting.session);
         let branch = tree.and_then(|tree| tree.branches.get(waiting.branch));
@@ -169,7 +175,7 @@ impl Feed<'_> {
         let mut appended = Vec::new();
         while let Some(mut part) = todo.pop() {
             let mut packed = pack(&self.engine.tenant.key, part.events.clone())?;
-            part.name_records(&mut packed);
+            part.name_records(&mut packed, self.by_content());
             let mut all = writes.clone();
             all.push(self.append(stream.clone(), packed));
             match self.engine.storage.commit(all).await {

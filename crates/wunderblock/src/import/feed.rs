@@ -3,24 +3,23 @@
 use super::batch::Sent;
 use super::bytes::RawBytes;
 use super::claim::Claim;
-use super::known::Known;
+use super::known::{Known, event_id, items_of, nameless, raw_of, record_name};
 use super::place::Placed;
 use super::saved::{Saved, SavedTree};
 use super::tree::{Point, SessionTree};
 use super::{Imported, session::Belongs};
-use crate::door::engines_own;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits::{IMPORT_BATCH_BYTES, IMPORT_BATCH_CHUNKS, IMPORT_BATCH_EVENTS, SOURCE_CHUNK};
-use crate::store::codec::{record_key, revision_handle};
+use crate::store::codec::{nameless_key, record_key, revision_handle};
 use crate::store::{PackedEvent, Write};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use wunderblock_core::event::{
     ContentPinned, Fact, MessageAppended, NewEvent, SessionCompacted, Source, SubagentSpawned,
 };
-use wunderblock_core::id::{EventId, Handle, StreamId};
-use wunderblock_core::message::{Body, Dialect, Message, Part, Role, Standing};
+use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::message::{Body, Message, Part, Role, Standing};
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_wire::transcript::{Format, Item, Kept, Place, Reader, Record};
 
@@ -42,11 +41,19 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// Gives packed events the records that end with them.
-    pub(super) fn name_records(&self, events: &mut [PackedEvent]) {
+    /// Gives packed events the records that end with them. `by_content`: the key by which those without ids are found.
+    pub(super) fn name_records(&self, events: &mut [PackedEvent], by_content: Option<&[u8; 32]>) {
         for (index, record) in &self.records {
             if let Some(event) = events.get_mut(*index) {
                 event.records.push(*record);
+            }
+        }
+        let Some(key) = by_content else { return };
+        for (event, packed) in self.events.iter().zip(events) {
+            if let Source::Import { offset, .. } = event.source
+                && event.id.as_str() == nameless(offset)
+            {
+                packed.records.push(nameless_key(key, offset, &packed.content));
             }
         }
     }
@@ -73,6 +80,10 @@ pub(super) struct Feed<'e> {
     pub(super) sent: Option<Sent<'e>>,
     pub(super) sessions: Vec<SessionTree>,
     pub(super) by_name: HashMap<Box<str>, Belongs>,
+    /// Whether the file is one document.
+    pub(super) is_document: bool,
+    /// What the ledger calls the file, once a session without an id has been met.
+    pub(super) file: Option<String>,
     pub(super) own: Option<usize>,
     held: Vec<(Record, Vec<u8>)>,
     /// Whether the file has named its session by the record at hand: its reader may be further.
@@ -108,6 +119,8 @@ impl<'e> Feed<'e> {
             sent: None,
             sessions: Vec::new(),
             by_name: HashMap::new(),
+            is_document: false,
+            file: None,
             own: None,
             held: Vec::new(),
             named: false,
@@ -235,19 +248,17 @@ impl<'e> Feed<'e> {
             self.forget(&record);
             return Ok(());
         };
-        let name = record.id.clone().unwrap_or_else(|| format!("r{}", record.offset).into());
+        let name = record_name(&record);
+        let items = items_of(&record, raw);
         if self.is_erased(session, &name) {
+            if record.id.is_none() {
+                self.pass(session, (&record, &name, &items)).await?;
+            }
             self.forget(&record);
             return Ok(());
         }
         let at = record.at.unwrap_or(self.newest);
         self.newest = self.newest.max(at);
-        let mut items = record.items.clone();
-        if items.is_empty() {
-            items.extend(kept_item(&record.kept, raw));
-        }
-        // Opening is no event of a record, and which record opens a session changes when the file is rewritten.
-        items.retain(|item| !matches!(item, Item::Opened(_)));
         let there = match self.place(session, (&record, &name, &items), at).await? {
             Placed::New => None,
             Placed::There(seq) => Some(seq),
@@ -291,7 +302,7 @@ impl<'e> Feed<'e> {
     /// Whether a record without an id, of the file's own session, was erased.
     pub(super) fn is_erased_at(&self, offset: u64) -> bool {
         match self.own {
-            Some(own) => self.is_erased(own, &format!("r{offset}")),
+            Some(own) => self.is_erased(own, &nameless(offset)),
             None => self.by_name.values().any(|belongs| *belongs == Belongs::Erased),
         }
     }
@@ -482,33 +493,4 @@ impl<'e> Feed<'e> {
         }
         trees.into_iter().collect()
     }
-}
-
-/// The id of a record's n-th event: the record's own where that can be one, and is none that the engine makes.
-pub(crate) fn event_id(record: &str, number: usize) -> Result<EventId, Error> {
-    let id = if number == 0 { record.to_owned() } else { format!("{record}#{number}") };
-    match EventId::new(id.clone()) {
-        Ok(id) if engines_own(&id).is_none() => Ok(id),
-        _ => Ok(EventId::new(blake3::hash(id.as_bytes()).to_hex().to_string())?),
-    }
-}
-
-/// The raw bytes of a record, if they are among those at hand.
-fn raw_of<'b>(record: &Record, bytes: &'b [u8], base: u64) -> &'b [u8] {
-    let from = usize::try_from(record.offset.wrapping_sub(base)).unwrap_or(usize::MAX);
-    let len = usize::try_from(record.len).unwrap_or(usize::MAX);
-    bytes.get(from..).and_then(|rest| rest.get(..len.min(rest.len()))).unwrap_or_default()
-}
-
-/// What a record that was not understood is kept as: beside the conversation, to be read and searched.
-fn kept_item(kept: &Kept, raw: &[u8]) -> Option<Item> {
-    let (why, part) = match kept {
-        Kept::Understood | Kept::Bookkeeping => return None,
-        Kept::Opaque { .. } => {
-            let raw = String::from_utf8_lossy(raw).into_owned();
-            ("opaque record", Part::Opaque { dialect: Dialect::Neutral, raw: raw.into() })
-        }
-        Kept::Broken { .. } => ("broken record", Part::text(String::from_utf8_lossy(raw).into_owned())),
-    };
-    Some(Item::Message(Message::new(Role::User, vec![part]).standing(Standing::Aside(why.into()))))
 }

@@ -1,6 +1,7 @@
 //! Reads a file: line by line in bounded memory, or whole where it is one document.
 
 use super::feed::Feed;
+use super::known::raw_of;
 use super::saved::Saved;
 use super::{OnBytes, Opened, change, file_error};
 use crate::error::Error;
@@ -25,6 +26,21 @@ struct Line {
     named: bool,
 }
 
+impl Line {
+    /// Its records, with their raw bytes.
+    fn at_hand(&self) -> impl Iterator<Item = (&Record, &[u8])> {
+        let bare = strip_end(&self.bytes);
+        let finished = self.records.iter().filter(|record| !self.is_unfinished(record));
+        finished.map(move |record| (record, raw_of(record, bare, self.offset)))
+    }
+
+    /// Whether a record may still be being written: somebody may be in the middle of the file's last line.
+    fn is_unfinished(&self, record: &Record) -> bool {
+        let is_broken = matches!(record.kept, Kept::Broken { .. });
+        is_broken && !self.bytes.ends_with(b"\n") && record.offset >= self.offset
+    }
+}
+
 /// Where reading can go on.
 struct Stop {
     at: u64,
@@ -34,6 +50,7 @@ struct Stop {
 
 pub(super) async fn document(feed: &mut Feed<'_>, opened: &mut Opened<'_>) -> Result<Option<Saved>, Error> {
     let path = opened.path;
+    feed.is_document = true;
     let mut bytes = Vec::new();
     opened.file.seek(SeekFrom::Start(0)).map_err(|error| file_error(path, &error))?;
     opened.file.read_to_end(&mut bytes).map_err(|error| file_error(path, &error))?;
@@ -42,7 +59,8 @@ pub(super) async fn document(feed: &mut Feed<'_>, opened: &mut Opened<'_>) -> Re
     let mut reader = feed.reader();
     let mut records = reader.document(&bytes);
     records.extend(reader.finish());
-    feed.look_up(&records).await?;
+    let at_hand: Vec<_> = records.iter().map(|record| (record, raw_of(record, &bytes, 0))).collect();
+    feed.look_up(&at_hand).await?;
     for record in records {
         feed.record(record, &reader, &bytes, 0).await?;
     }
@@ -69,8 +87,8 @@ pub(super) async fn lines(
     let len = opened.meta.len();
     loop {
         let group = input.group(feed, &mut reader).await?;
-        let records: Vec<&Record> = group.iter().flat_map(|line| &line.records).collect();
-        feed.look_up(records).await?;
+        let at_hand: Vec<_> = group.iter().flat_map(Line::at_hand).collect();
+        feed.look_up(&at_hand).await?;
         let ended = group.is_empty();
         for line in group {
             take(feed, line, &reader).await?;
@@ -82,7 +100,8 @@ pub(super) async fn lines(
         }
     }
     let last = reader.finish();
-    feed.look_up(&last).await?;
+    let at_hand: Vec<_> = last.iter().map(|record| (record, &[][..])).collect();
+    feed.look_up(&at_hand).await?;
     for record in last {
         feed.record(record, &reader, &[], input.offset).await?;
     }
@@ -96,17 +115,14 @@ pub(super) async fn lines(
 
 /// Takes in the records of a line.
 async fn take(feed: &mut Feed<'_>, line: Line, reader: &Reader) -> Result<(), Error> {
-    let Line { offset, number, bytes, records, named } = line;
-    feed.named = named;
-    // Whoever writes the file may be in the middle of its last line.
-    let is_whole = bytes.ends_with(b"\n");
-    let bare = strip_end(&bytes);
-    for record in records {
-        if !is_whole && matches!(record.kept, Kept::Broken { .. }) && record.offset >= offset {
-            feed.unfinished(number);
+    feed.named = line.named;
+    let bare = strip_end(&line.bytes);
+    for record in &line.records {
+        if line.is_unfinished(record) {
+            feed.unfinished(line.number);
             continue;
         }
-        feed.record(record, reader, bare, offset).await?;
+        feed.record(record.clone(), reader, bare, line.offset).await?;
     }
     Ok(())
 }

@@ -6,7 +6,8 @@
 //! ```
 //! A file that was imported before is compared with what is kept of it. One that grew goes on where the last import
 //! stopped; one that was rewritten is a new revision with bytes of its own. Records that are there already are known by
-//! their ids, whichever file they came from. One import at a time writes a file; another one waits for it.
+//! their ids, whichever file they came from; without ids, by what stands where. One import at a time writes a file;
+//! another one waits for it.
 
 mod batch;
 mod bytes;
@@ -19,11 +20,12 @@ mod place;
 mod saved;
 mod session;
 mod tree;
+mod twin;
 
 pub(crate) use change::is_same;
 pub use feed::MAX_WARNINGS;
-pub(crate) use feed::event_id;
-pub(crate) use session::session_name;
+pub(crate) use known::{event_id, nameless, record_name};
+pub(crate) use twin::session_name;
 
 use crate::engine::{Engine, unexpected};
 use crate::error::{Error, ImportReason};
@@ -70,7 +72,8 @@ pub struct Imported {
     pub warnings: Vec<String>,
 }
 
-/// How far an import has come: bytes read, bytes in all. While another import of the file is waited for, 0 is read.
+/// How far an import has come: bytes read, bytes in all. While another import of the file is waited for, it is called
+/// again and again, and 0 is read.
 pub type OnBytes<'a> = &'a mut dyn FnMut(u64, u64);
 
 /// A file that is being imported.

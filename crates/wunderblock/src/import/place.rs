@@ -1,7 +1,7 @@
 //! Where in its session a record belongs; begins a branch where it forks.
 
-use super::feed::{Feed, event_id};
-use super::known::{first_message, is_of};
+use super::feed::Feed;
+use super::known::{event_id, first_message, is_of};
 use super::tree::{Branch, Point, SessionTree, Standing};
 use crate::engine::unexpected;
 use crate::error::Error;
@@ -53,6 +53,7 @@ impl Feed<'_> {
         let Some(tree) = self.sessions.get(session) else { return Ok(Placed::New) };
         let mut place = tree.last();
         if record.id.is_none() && tree.was_before() {
+            self.meet(session, record).await?;
             match self.nameless(session, name, items)? {
                 Nameless::There(branch, seq) => return Ok(self.there(session, (branch, seq))),
                 Nameless::Differs => {
@@ -195,6 +196,36 @@ impl Feed<'_> {
         branch.fork = Some((parent, Point::Seq(base)));
         tree.branches.push(branch);
         Ok(Some(tree.branches.len() - 1))
+    }
+
+    /// Moves to where a record without an id stands that was erased: what follows it goes on from there.
+    pub(super) async fn pass(
+        &mut self,
+        session: usize,
+        (record, name, items): (&Record, &str, &[Item]),
+    ) -> Result<(), Error> {
+        self.meet(session, record).await?;
+        if let Nameless::There(branch, seq) = self.nameless(session, name, items)? {
+            self.there(session, (branch, seq));
+        }
+        Ok(())
+    }
+
+    /// Adds the branches of a session that hold a record without an id and were not met yet.
+    async fn meet(&mut self, session: usize, record: &Record) -> Result<(), Error> {
+        let key: &str = record.session.as_deref().unwrap_or_default();
+        let told = self.known.nameless.get(key).into_iter().flatten();
+        let told = told.filter(|one| one.offset == record.offset).map(|one| one.key(&self.engine.tenant));
+        let places = told.filter_map(|key| self.known.places.get(&key)).flatten();
+        for (stream, seq) in places.cloned().collect::<Vec<_>>() {
+            let Some(tree) = self.sessions.get(session) else { return Ok(()) };
+            if is_of(&stream, &tree.root) && tree.branches.iter().all(|branch| branch.stream != stream) {
+                self.branch_of(session, &stream, seq).await?;
+                let at_hand = self.known.events_at_hand.clone();
+                self.look_for_events(&stream, &at_hand).await?;
+            }
+        }
+        Ok(())
     }
 
     /// What the ledger tells of a record without an id: such records are known by their offset in the file.

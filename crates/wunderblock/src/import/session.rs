@@ -2,56 +2,31 @@
 //!
 //! | the session's id | its records | it is |
 //! |---|---|---|
+//! | none | without ids, those of a session or its beginning, or more | the same session ([`super::twin`]) |
+//! | none | without ids, others | new, and named after the file |
 //! | unknown | unknown | new |
 //! | unknown | known in another session | a child of that one, forked at the last record they share |
 //! | known | some are known, or follow known ones | the same session; where both go on, a branch |
 //! | known | none is known | another session, `ID@…`, with a warning |
 
-use super::feed::{Feed, event_id};
-use super::known::is_of;
+use super::feed::Feed;
+use super::known::{event_id, is_of};
 use super::saved::Saved;
 use super::tree::{Branch, SessionTree, Standing};
+use super::twin::{path_mark, session_name};
 use crate::erase::native;
 use crate::error::{Error, ImportReason};
 use crate::store::codec::{commitment, content_hash, record_key};
 use crate::store::{StreamInfo, Write};
-use std::path::Path;
 use wunderblock_core::event::{Fact, MessageAppended, SessionForked, SessionOpened};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::message::Message;
 use wunderblock_core::units::{Millis, Seq};
-use wunderblock_wire::transcript::{Format, Item, Place, Reader, Record};
+use wunderblock_wire::transcript::{Item, Place, Reader, Record};
 
 /// The session a branch belongs to.
 fn root(id: &StreamId) -> Option<StreamId> {
     StreamId::new(id.as_str().split('~').next()?).ok()
-}
-
-/// What a record's session is called by its agent, or by the file where its agent does not name it.
-pub(crate) fn session_name(format: Format, path: &Path, record: &Record, own: Option<&str>) -> String {
-    let wish = match &record.session {
-        Some(name) => name.to_string(),
-        None => own.map_or_else(|| fallback_name(path), ToOwned::to_owned),
-    };
-    let generic = record.session.is_some() && format == Format::OpenaiChat
-        || wish.starts_with("chat-")
-        || wish.starts_with("line-");
-    if generic { format!("{}-{wish}", fallback_name(path)) } else { wish }
-}
-
-fn fallback_name(path: &Path) -> String {
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let clean: String = stem
-        .unwrap_or_default()
-        .chars()
-        .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
-        .take(48)
-        .collect();
-    format!("{clean}-{}", path_mark(path))
-}
-
-fn path_mark(path: &Path) -> String {
-    blake3::hash(path.to_string_lossy().as_bytes()).to_hex().chars().take(8).collect()
 }
 
 /// What a session of the file is to this import.
@@ -79,7 +54,8 @@ impl Feed<'_> {
         if let Some(belongs) = self.by_name.get(&key) {
             return Ok(belongs.index());
         }
-        let name = session_name(self.format, &self.path, record, reader.session());
+        let file = self.file_name(&key).await?;
+        let name = session_name(self.format, &file, record, reader.session());
         let erasures = self.engine.erasures(&name).await?;
         if erasures.iter().any(|erasure| erasure.record.is_none()) {
             self.warn(format!(
@@ -250,22 +226,18 @@ impl Feed<'_> {
 
     /// Whether one of the records at hand that have no ids stands in a session, with the same content.
     async fn shares_nameless(&mut self, info: &StreamInfo, key: &str) -> Result<bool, Error> {
-        let said: Vec<_> = self.known.nameless.get(key).cloned().unwrap_or_default();
+        let said = self.known.nameless.get(key).map(Vec::as_slice).unwrap_or_default();
         if said.is_empty() {
             // Nothing that could tell: titles and settings go to the session they name.
             return Ok(self.known.ids.get(key).is_none_or(Vec::is_empty));
         }
-        let ids: Vec<_> = said.iter().map(|(id, _)| id.clone()).collect();
+        let ids: Vec<_> = said.iter().map(|one| one.id.clone()).collect();
         let found = self.engine.known_events(&info.id, &ids).await?;
-        for ((_, message), event) in said.into_iter().zip(found) {
-            let Some(event) = event else { continue };
-            let content = content_hash(&Fact::MessageAppended(MessageAppended { message }))?;
-            // What was erased has nothing left to compare with; its place and id are those of the record.
-            if event.proof.is_none_or(|(salt, proof)| commitment(&salt, &content) == proof) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        // What was erased has nothing left to compare with; its place and id are those of the record.
+        Ok(said
+            .iter()
+            .zip(found)
+            .any(|(one, event)| event.is_some_and(|event| one.is(&event) != Some(false))))
     }
 
     /// Opens a session all of whose records so far stand in another one as a child of that one.

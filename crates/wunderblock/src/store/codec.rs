@@ -163,10 +163,31 @@ fn first(hash: &[u8; 32]) -> [u8; 8] {
     std::array::from_fn(|index| hash.get(index).copied().unwrap_or_default())
 }
 
-/// A hash of a transcript record's own id, by which it is found in any session.
+/// A hash of a transcript record's own id, by which it is found in any session. Even: see [`nameless_key`].
 #[must_use]
 pub fn record_key(id: &str) -> i64 {
-    checksum(&[id.as_bytes()])
+    checksum(&[id.as_bytes()]) & !1
+}
+
+/// By what a record without an id is found in any session: a hash of its offset and its content, keyed with the tenant's
+/// key. Odd, so that a store can tell it from a hash of an id: it is forgotten with the content.
+#[must_use]
+pub fn nameless_key(key: &[u8; 32], offset: u64, content: &[u8; 32]) -> i64 {
+    let mut hasher = blake3::Hasher::new_keyed(key);
+    hasher.update(b"record").update(&offset.to_be_bytes()).update(content);
+    i64::from_be_bytes(first(hasher.finalize().as_bytes())) | 1
+}
+
+/// Whether a record's hash is one of [`nameless_key`].
+#[must_use]
+pub fn is_nameless(record: i64) -> bool {
+    record & 1 == 1
+}
+
+/// By what a record without an id is found whose content was erased: its place and length, and nothing of what it said.
+#[must_use]
+pub fn erased_key(offset: u64, len: u64) -> i64 {
+    record_key(&format!("\0{offset}+{len}"))
 }
 
 /// Bytes of a source as a stored chunk.

@@ -17,7 +17,7 @@ pub use row::{
     SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo,
 };
 pub use write::{
-    Appended, Begin, Facets, Mark, Opening, PackedBlob, PackedChunk, PackedEvent, PackedSegment,
+    Appended, Begin, Facets, MAX_HOLDERS, Mark, Opening, PackedBlob, PackedChunk, PackedEvent, PackedSegment,
     REPEATED_MIN, Reach, SourceSpan, Write, Written,
 };
 
@@ -99,6 +99,16 @@ pub enum StoreError {
         /// The format found.
         found: i64,
         /// The newest format known.
+        known: i64,
+    },
+    /// It was written by an older program, and cannot be written, so it cannot be upgraded.
+    #[error(
+        "the database has format {found} and cannot be written; this program reads format {known}, to which the first command that may write it upgrades it"
+    )]
+    TooOld {
+        /// The format found.
+        found: i64,
+        /// The format that is read.
         known: i64,
     },
     /// It is no database of ours, or a damaged one.

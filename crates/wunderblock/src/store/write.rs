@@ -59,7 +59,8 @@ pub struct PackedEvent {
     pub checksum: i64,
     /// What it can be filtered by.
     pub facets: Facets,
-    /// Hashes of the ids of transcript records that end with it: its own, and those that say nothing and follow it.
+    /// Hashes of transcript records that end with it: of the ids of its own and of those that say nothing and follow
+    /// it, or of its content ([`super::codec::nameless_key`]).
     pub records: Vec<i64>,
 }
 
@@ -346,6 +347,10 @@ pub struct PackedChunk {
 /// Minimum length of a record that is looked for in other places when it is erased, in bytes. Shorter ones say nothing,
 /// and stand everywhere.
 pub const REPEATED_MIN: u64 = 24;
+
+/// Maximum number of streams in which a record without an id is found by its content. What stands at the same place of
+/// more files than these (a system prompt) tells none of them.
+pub const MAX_HOLDERS: u64 = 4;
 
 /// How much of a stream a segment of the index adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@
 
 mod care;
 mod cases;
+mod copies;
 mod door;
 mod history;
 mod imports;

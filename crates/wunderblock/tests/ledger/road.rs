@@ -290,8 +290,8 @@ fn several_files_with_the_same_names_inside_stay_apart() {
         holds(&engine, path, imported);
     }
     // Two chats that have no ids at all.
-    let chat = r#"{"messages":[{"role":"user","content":"a"}]}"#;
     for name in ["one/chat.json", "two/chat.json"] {
+        let chat = format!(r#"{{"messages":[{{"role":"user","content":"{name}"}}]}}"#);
         std::fs::create_dir_all(home.path(name).parent().unwrap()).unwrap();
         let path = home.file(name, chat);
         holds(&engine, &path, &import(&engine, &path));

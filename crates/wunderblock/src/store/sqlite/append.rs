@@ -3,7 +3,7 @@
 use super::failure;
 use super::sql::{handle_sql, run};
 use crate::store::codec::{self, commitment};
-use crate::store::{Appended, Mark, PackedBlob, PackedEvent, StoreError, StreamNo, TenantNo};
+use crate::store::{Appended, MAX_HOLDERS, Mark, PackedBlob, PackedEvent, StoreError, StreamNo, TenantNo};
 use rusqlite::{Connection, OptionalExtension, params};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::units::{Millis, Seq};
@@ -171,7 +171,8 @@ fn insert(
     Ok(seq)
 }
 
-/// Notes where a transcript's record ends; of several events of one record the last counts.
+/// Notes where a transcript's record ends; of several events of one record the last counts. By their content records are
+/// found in a few streams at most.
 pub(super) fn place(
     db: &Connection,
     tenant: TenantNo,
@@ -180,9 +181,11 @@ pub(super) fn place(
 ) -> Result<(), StoreError> {
     run(
         db,
-        "INSERT INTO records (tenant, record, stream, seq) VALUES (?1, ?2, ?3, ?4)
+        "INSERT INTO records (tenant, record, stream, seq) SELECT ?1, ?2, ?3, ?4
+         WHERE NOT ?5 OR (SELECT count(*) FROM (SELECT 1 FROM records
+                          WHERE tenant = ?1 AND record = ?2 AND stream <> ?3 LIMIT ?6)) < ?6
          ON CONFLICT (tenant, record, stream) DO UPDATE SET seq = max(seq, excluded.seq)",
-        params![tenant.0, record, stream.0, seq.0],
+        params![tenant.0, record, stream.0, seq.0, codec::is_nameless(record), MAX_HOLDERS],
     )
     .map(|_| ())
 }

@@ -3,9 +3,9 @@
 use super::read::lineage;
 use super::source::{note_erased, spans};
 use super::sql::{handle_sql, row, rows, run};
-use crate::store::{Erasure, SourceSpan, StoreError, TenantNo, Written, codec};
+use crate::store::{Erasure, SourceSpan, StoreError, Stretch, TenantNo, Written, codec};
 use rusqlite::{Connection, Row, params};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
 
@@ -17,6 +17,7 @@ pub(super) fn erase(
 ) -> Result<Written, StoreError> {
     let stretches = if seqs.is_empty() { Vec::new() } else { lineage(db, tenant, stream)? };
     let (mut events, mut blobs) = (0, 0);
+    forget_records(db, tenant, &stretches, seqs)?;
     for seq in seqs {
         let holder = stretches.iter().find(|stretch| stretch.from <= *seq && *seq <= stretch.to);
         let Some(holder) = holder else { continue };
@@ -34,6 +35,31 @@ pub(super) fn erase(
         run(db, sql, params![tenant.0, session, record.as_deref().unwrap_or_default()])?;
     }
     Ok(Written::Erased { events, blobs, source_bytes: Bytes(source_bytes) })
+}
+
+/// Forgets by what content records without ids are found at erased positions. Only hashes of content are odd.
+fn forget_records(
+    db: &Connection,
+    tenant: TenantNo,
+    stretches: &[Stretch],
+    seqs: &[Seq],
+) -> Result<(), StoreError> {
+    for part in stretches {
+        let own = seqs.iter().filter(|seq| part.from <= **seq && **seq <= part.to);
+        let own: BTreeSet<u64> = own.map(|seq| seq.0).collect();
+        let (Some(first), Some(last)) = (own.first(), own.last()) else { continue };
+        let sql = "SELECT record, seq FROM records
+                   WHERE tenant = ?1 AND stream = ?2 AND record & 1 = 1 AND seq BETWEEN ?3 AND ?4";
+        let values = params![tenant.0, part.no.0, first, last];
+        for (record, seq) in rows(db, sql, values, |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u64>(1)?)))?
+        {
+            if own.contains(&seq) {
+                let sql = "DELETE FROM records WHERE tenant = ?1 AND record = ?2 AND stream = ?3";
+                run(db, sql, params![tenant.0, record, part.no.0])?;
+            }
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn erasures(

@@ -100,8 +100,11 @@ impl Sqlite {
         if access == Access::Create {
             create::create(path, patience)?;
         }
-        let mut first = open::connect(path, access, patience)?;
-        open::check_format(&mut first, path, access)?;
+        let opened = open::connect(path, access, patience).and_then(|mut first| {
+            open::check_format(&mut first, path, access)?;
+            Ok(first)
+        });
+        let first = opened.map_err(|error| open::reason(path, error))?;
         let open::Standing { generation, unscrubbed } = open::standing(&first)?;
         let (readers, jobs) = channel::<ReadJob>();
         let jobs = Arc::new(Mutex::new(jobs));
@@ -221,10 +224,15 @@ impl Storage for Sqlite {
 
 impl Drop for Sqlite {
     fn drop(&mut self) {
-        self.writer = None;
-        // The readers end when no sender is left.
+        // The readers end when no sender is left. The writer's connection is closed after theirs: of connections that are
+        // closed at once none is the last one, which empties the log and removes it.
         let (closed, _) = channel();
         self.readers = closed;
+        let writer = usize::from(self.writer.is_some()).min(self.threads.len());
+        for thread in self.threads.drain(writer..) {
+            let _ = thread.join();
+        }
+        self.writer = None;
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }

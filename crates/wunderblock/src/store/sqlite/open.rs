@@ -164,6 +164,18 @@ pub(super) fn check_format(connection: &mut Connection, path: &Path, access: Acc
     Ok(())
 }
 
+/// Why a ledger cannot be opened: one of an older format must be written once. A folder that takes no log is told as a file
+/// that cannot be opened.
+pub(super) fn reason(path: &Path, error: StoreError) -> StoreError {
+    if !matches!(error, StoreError::ReadOnly | StoreError::Io(_)) {
+        return error;
+    }
+    match connect(path, Access::Read, BUSY).and_then(|connection| format(&connection, path)) {
+        Ok(found) if found < FORMAT => StoreError::TooOld { found, known: FORMAT },
+        _ => error,
+    }
+}
+
 /// SQLite's errors in our words.
 pub(super) fn failure(error: &rusqlite::Error) -> StoreError {
     use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType};

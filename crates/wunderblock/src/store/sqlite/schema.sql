@@ -87,9 +87,9 @@ CREATE TABLE refs (                 -- which events hold a body
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX refs_by_blob ON refs (tenant, blob);
 
-CREATE TABLE records (               -- where records of transcripts stand, by a hash of their own ids
+CREATE TABLE records (               -- where records of transcripts stand, by a hash
     tenant INTEGER NOT NULL,
-    record INTEGER NOT NULL,
+    record INTEGER NOT NULL,        -- even: of the record's own id; odd: keyed, of its offset and content; dies with them
     stream INTEGER NOT NULL,
     seq    INTEGER NOT NULL,        -- the last position of it, or the one it follows if it made no event
     PRIMARY KEY (tenant, record, stream)

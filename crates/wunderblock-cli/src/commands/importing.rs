@@ -1,0 +1,45 @@
+//! What is shown while a transcript is imported: a bar, and a word if another process is importing the same file.
+
+use super::{bar, say, update};
+use crate::args::Global;
+use crate::terminal::clean;
+use indicatif::ProgressBar;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long another import is waited for before that is said.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// An import under way.
+pub(crate) struct Importing<'g> {
+    global: &'g Global,
+    path: &'g str,
+    bar: ProgressBar,
+    /// Since when nothing has been read: since when another import is waited for.
+    since: Option<Instant>,
+    told: bool,
+}
+
+impl<'g> Importing<'g> {
+    pub(crate) fn begin(global: &'g Global, path: &'g str) -> Self {
+        let name = Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
+        let template = "importing {msg} [{bar:32}] {bytes}/{total_bytes} {bytes_per_sec} {eta}";
+        let bar = bar(global, &clean(&name.unwrap_or_default()), template);
+        Self { global, path, bar, since: None, told: false }
+    }
+
+    /// Shows how far the import has come. While it waits for another one it says every now and then that it read nothing.
+    pub(crate) fn update(&mut self, done: u64, total: u64) {
+        update(&self.bar, done, total);
+        self.since = (done == 0).then(|| self.since.unwrap_or_else(Instant::now));
+        if !self.told && self.since.is_some_and(|since| since.elapsed() >= PATIENCE) {
+            self.told = true;
+            let text = format!("another process is importing {}: waiting for it", clean(self.path));
+            self.bar.suspend(|| say(self.global, &text));
+        }
+    }
+
+    pub(crate) fn end(self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,224 @@
+//! Files whose sessions and records have no ids: which one of them a file is a copy of.
+//!
+//! Their sessions are named after the file, and a copied, renamed or archived file shall name the same ones. So a file is
+//! called what the first one was called whose records are its beginning, or begin with it. Its records are looked up by
+//! their offset and content, and then whole sessions compared. What stands at the same place of many files (a system
+//! prompt) leads to a few of them only, so a folder of files that begin alike does not compare each with each.
+//!
+//! | the file and the session | it is |
+//! |---|---|
+//! | hold the same records | the session |
+//! | one of them goes on, after more than prompts | the session |
+//! | one of them goes on, after nothing but prompts | another: many conversations begin with one prompt |
+//! | both go on | another |
+//!
+//! Content that was erased has nothing left to compare with. Its place and length find the session, and all that was not
+//! erased must be the same. Where all was, a few records at the same places must do.
+
+use super::change::Kept;
+use super::feed::Feed;
+use super::file_error;
+use super::known::Told;
+use crate::engine::{Engine, unexpected};
+use crate::erase::native;
+use crate::error::Error;
+use crate::store::{Answer, Order, Query, SourceInfo, SourceNo};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::Path;
+use wunderblock_core::id::StreamId;
+use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_wire::transcript::{Format, Record};
+
+/// Sessions that a file is compared with.
+const CANDIDATES: usize = 4;
+/// Records that tell a conversation from others, whatever they say.
+const TELLING: usize = 8;
+/// Records that tell by their places alone that they were erased.
+const PLACES: usize = 3;
+
+/// Whether files of a format have ids neither for their sessions nor for their records.
+pub(super) fn has_no_ids(format: Format) -> bool {
+    matches!(format, Format::OpenaiChat | Format::Aider | Format::JsonLines | Format::JsonDocument)
+}
+
+/// What a record's session is called by its agent, or after the file where its agent does not name it.
+pub(crate) fn session_name(format: Format, file: &str, record: &Record, own: Option<&str>) -> String {
+    match &record.session {
+        // Without ids sessions are counted in their file.
+        Some(name) if has_no_ids(format) => format!("{file}-{name}"),
+        Some(name) => name.to_string(),
+        None => own.unwrap_or(file).to_owned(),
+    }
+}
+
+/// What a file is called that is not known yet.
+fn new_name(path: &Path) -> String {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let clean: String = stem
+        .unwrap_or_default()
+        .chars()
+        .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
+        .take(48)
+        .collect();
+    format!("{clean}-{}", path_mark(path))
+}
+
+pub(super) fn path_mark(path: &Path) -> String {
+    blake3::hash(path.to_string_lossy().as_bytes()).to_hex().chars().take(MARK).collect()
+}
+
+/// Characters of a path's mark.
+const MARK: usize = 8;
+
+/// What the file is called that a session is named after.
+fn file_of(session: &StreamId) -> Option<&str> {
+    let name = native(session);
+    let counted = ["-chat-", "-line-", "-conversation-"].into_iter().filter_map(|word| name.rfind(word));
+    let is_file = |name: &&str| {
+        let mark = name.rsplit_once('-').map_or("", |(_, mark)| mark);
+        mark.len() == MARK && mark.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    counted.filter_map(|at| name.get(..at)).chain([name]).find(is_file)
+}
+
+impl Feed<'_> {
+    /// What the ledger calls the file, asked when the first record of the session `key` is at hand.
+    pub(super) async fn file_name(&mut self, key: &str) -> Result<String, Error> {
+        if self.file.is_none() {
+            let known = if has_no_ids(self.format) { self.known_name(key).await? } else { None };
+            self.file = Some(known.unwrap_or_else(|| new_name(&self.path)));
+        }
+        Ok(self.file.clone().unwrap_or_default())
+    }
+
+    async fn known_name(&mut self, key: &str) -> Result<Option<String>, Error> {
+        let told = self.known.nameless.get(key).cloned().unwrap_or_default();
+        let tenant = &self.engine.tenant;
+        let keys = told.iter().flat_map(|one| [one.key(tenant), one.erased_key()]);
+        let places = self.engine.places(keys.collect()).await?;
+        let mut hits: HashMap<StreamId, usize> = HashMap::new();
+        for (stream, _) in places.values().flatten() {
+            *hits.entry(stream.clone()).or_default() += 1;
+        }
+        self.known.places.extend(places);
+        let (source, revision) = (self.claim.source, self.claim.revision);
+        if let Some(name) = self.engine.called(source, revision).await? {
+            return Ok(Some(name));
+        }
+        let mut hits: Vec<(StreamId, usize)> = hits.into_iter().collect();
+        hits.sort_unstable_by(|a, b| (Reverse(a.1), &a.0).cmp(&(Reverse(b.1), &b.0)));
+        for (stream, _) in hits.iter().take(CANDIDATES) {
+            if let Some(name) = file_of(stream)
+                && self.is_twin(stream, &told).await?
+            {
+                return Ok(Some(name.to_owned()));
+            }
+        }
+        // A file that was rewritten from some place on is still what it was.
+        let before = self.engine.called(source, revision.saturating_sub(1)).await?;
+        Ok(before.filter(|name| hits.iter().any(|(stream, _)| file_of(stream) == Some(name))))
+    }
+
+    /// Whether the records at hand and a session's are the same as far as both go, and the rest of the file is.
+    async fn is_twin(&self, stream: &StreamId, told: &[Told]) -> Result<bool, Error> {
+        let ids: Vec<_> = told.iter().map(|one| one.id.clone()).collect();
+        let events = self.engine.known_events(stream, &ids).await?;
+        let shared = events.iter().take_while(|event| event.is_some()).count();
+        let same: Vec<Option<bool>> =
+            told.iter().zip(events.iter().flatten()).map(|(one, event)| one.is(event)).collect();
+        if same.len() > shared || same.contains(&Some(false)) {
+            return Ok(false);
+        }
+        let last = self.engine.last_nameless(stream).await?;
+        if told.get(shared).is_some_and(|next| last > Some(next.offset)) {
+            return Ok(false);
+        }
+        let is_read =
+            self.is_document || self.path.metadata().is_ok_and(|meta| meta.len() <= self.bytes.read());
+        let is_whole = is_read && shared == told.len() && told.last().map(|one| one.offset) == last;
+        let tells = shared >= TELLING || told.iter().take(shared).any(|one| one.is_reply);
+        let is_enough = if same.contains(&Some(true)) { tells } else { tells && shared >= PLACES };
+        Ok((is_whole || is_enough) && (self.is_document || self.has_same_bytes(stream).await?))
+    }
+
+    /// Whether the file is the same as what is kept of the session's files, as far as both go.
+    async fn has_same_bytes(&self, stream: &StreamId) -> Result<bool, Error> {
+        let query = Query::SourcesOf { tenant: self.engine.tenant.no, stream: stream.clone() };
+        let Answer::Sources(mut sources) = self.engine.one(query).await? else { return Err(unexpected()) };
+        sources.retain(|source| source.revision.format == self.format.name());
+        sources.sort_by_key(|source| Reverse(source.revision.len));
+        let failed = |error| file_error(&self.path, &error);
+        let mut file = File::open(&self.path).map_err(failed)?;
+        let len = file.metadata().map_err(failed)?.len();
+        // Where the longest is the file's beginning the others are, too, or are branches.
+        for (number, source) in sources.iter().enumerate() {
+            if (number == 0 || source.revision.len >= len)
+                && self.engine.kept(source, &mut file, &self.path).await? != Kept::Other
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Engine {
+    /// What the file of a revision is called.
+    pub(crate) async fn file_name(&self, source: &SourceInfo, format: Format) -> Result<String, Error> {
+        let known = if has_no_ids(format) { self.called(source.no, source.revision.no).await? } else { None };
+        Ok(known.unwrap_or_else(|| new_name(Path::new(&source.key))))
+    }
+
+    /// What the file is called that the sessions of a revision are named after.
+    async fn called(&self, source: SourceNo, revision: u32) -> Result<Option<String>, Error> {
+        let streams = self.readers_of(source, revision).await?;
+        Ok(streams.iter().find_map(file_of).map(ToOwned::to_owned))
+    }
+
+    /// The offset of the last record without an id that a stream holds.
+    async fn last_nameless(&self, stream: &StreamId) -> Result<Option<u64>, Error> {
+        let mut to = Seq(i64::MAX.unsigned_abs());
+        loop {
+            let query = Query::Events {
+                tenant: self.tenant.no,
+                stream: stream.clone(),
+                from: Seq(1),
+                to,
+                order: Order::Descending,
+                limit: 64,
+                text: Bytes(64 << 10),
+                counts: false,
+            };
+            let Answer::Events(rows) = self.one(query).await? else { return Err(unexpected()) };
+            if let Some(offset) = rows.iter().find_map(|row| offset_of(row.id.as_str())) {
+                return Ok(Some(offset));
+            }
+            match rows.last() {
+                Some(row) if row.seq > Seq(1) => to = row.seq.prev(),
+                _ => return Ok(None),
+            }
+        }
+    }
+}
+
+/// The place in its file of the record that an event with this id is of.
+fn offset_of(id: &str) -> Option<u64> {
+    id.strip_prefix('r')?.split('#').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_tells_the_file_it_is_named_after() {
+        let of = |id: &str| file_of(&StreamId::new(id).unwrap()).map(ToOwned::to_owned);
+        let file = new_name(Path::new("/a b/my-chat-log.md"));
+        for rest in ["", "~2", "@0a1b2c3d", "-chat-2", "-line-12345678", "-conversation-3~2"] {
+            assert_eq!(of(&format!("{file}{rest}")).as_deref(), Some(&*file), "{rest}");
+        }
+        assert_eq!(of("0c1f-agent"), None);
+    }
+}
