@@ -58,7 +58,7 @@ fn large(folder: &Path) -> Outcome<Vec<Figure>> {
     note("  and one line more, and one more");
     let mut grown = Times::default();
     let mut spent = std::time::Duration::ZERO;
-    for line in generate::claude_code_lines(events + ROUNDS, SEED).skip(events) {
+    for line in generate::claude_code_lines(usize::MAX, SEED).skip(events).take(ROUNDS) {
         lines(&path, std::iter::once(line))?;
         let before = cpu();
         grown.take(|| import(&engine, &path))?;
@@ -93,9 +93,11 @@ fn many(folder: &Path) -> Outcome<Vec<Figure>> {
     }
     let engine = ingest::open(&folder.join("many.db"))?;
     let folder_of = |engine: &Engine| -> Outcome<usize> {
+        let found = transcripts(&root)?;
+        let known = block_on(found.unchanged(engine))?;
         let mut unchanged = 0;
-        for file in transcripts(&root)?.files {
-            unchanged += usize::from(import(engine, &file)?);
+        for (file, known) in found.files.iter().zip(known) {
+            unchanged += usize::from(known.is_some() || import(engine, file)?);
         }
         Ok(unchanged)
     };

@@ -52,7 +52,9 @@ async fn folder(
     path: &Path,
     wanted: &Import,
 ) -> Result<Vec<Failure>, Failure> {
-    let Transcripts { files, links } = transcripts(path)?;
+    let found = transcripts(path)?;
+    let unchanged = if wanted.verify { Vec::new() } else { found.unchanged(engine).await? };
+    let Transcripts { files, links } = found;
     if files.is_empty() {
         say(global, &format!("no transcripts in {}", clean(&path.to_string_lossy())));
     }
@@ -61,7 +63,11 @@ async fn folder(
         say(global, &format!("skipped: {link}: a symbolic link; give it by name to import it"));
     }
     let mut failed = Vec::new();
-    for file in files {
+    for (number, file) in files.into_iter().enumerate() {
+        if let Some(Some(imported)) = unchanged.get(number) {
+            told(global, imported)?;
+            continue;
+        }
         match one(global, engine, &file, wanted).await {
             Ok(()) => {}
             Err(error @ Failure::Engine(Error::Import { reason: ImportReason::NotATranscript, .. })) => {
@@ -99,7 +105,11 @@ async fn one(global: &Global, engine: &Engine, path: &Path, wanted: &Import) -> 
     if !global.quiet {
         warn(global, &imported.warnings);
     }
-    if global.json { print_json(&machine(&imported)) } else { print(&line(&imported)) }
+    told(global, &imported)
+}
+
+fn told(global: &Global, imported: &Imported) -> Result<(), Failure> {
+    if global.json { print_json(&machine(imported)) } else { print(&line(imported)) }
 }
 
 /// Warnings of an import, on stderr: the first few, unless more is asked for.

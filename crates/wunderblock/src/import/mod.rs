@@ -286,6 +286,47 @@ pub struct Transcripts {
     pub links: Vec<PathBuf>,
 }
 
+/// Files that are asked for at once.
+const TOGETHER: usize = 256;
+
+impl Transcripts {
+    /// Of each of the files what an import would say if it has not changed since it was imported; `None` for the others.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub async fn unchanged(&self, engine: &Engine) -> Result<Vec<Option<Imported>>, Error> {
+        let mut all = Vec::with_capacity(self.files.len());
+        let mut folder: Option<(&Path, PathBuf)> = None;
+        for files in self.files.chunks(TOGETHER) {
+            let mut paths = Vec::with_capacity(files.len());
+            for file in files {
+                // A listed file is no link, so that only its folder's path may lead through some.
+                let parent = file.parent().unwrap_or(file);
+                if folder.as_ref().is_none_or(|(known, _)| *known != parent) {
+                    folder = parent.canonicalize().ok().map(|path| (parent, path));
+                }
+                paths
+                    .push(folder.as_ref().zip(file.file_name()).map(|((_, folder), name)| folder.join(name)));
+            }
+            let keys = paths.iter().map(|path| path.as_deref().unwrap_or(Path::new("")).to_string_lossy());
+            let query = |key: std::borrow::Cow<'_, str>| {
+                let by = SourceBy::Key(key.into_owned());
+                Query::Source { tenant: engine.tenant.no, by, revision: None }
+            };
+            let answers = engine.storage.query(keys.map(query).collect()).await?;
+            for (path, answer) in paths.iter().zip(answers) {
+                let Answer::Source(info) = answer else { return Err(unexpected()) };
+                let same = |(path, info): (&PathBuf, Box<SourceInfo>)| {
+                    let is_same = path.metadata().is_ok_and(|meta| change::is_same(&info, &meta));
+                    is_same.then(|| engine.unchanged(path, &info).ok()).flatten()
+                };
+                all.push(path.as_ref().zip(info).and_then(same));
+            }
+        }
+        Ok(all)
+    }
+}
+
 /// Files under a folder that may be transcripts: JSON, JSON lines, aider's Markdown history.
 ///
 /// # Errors
