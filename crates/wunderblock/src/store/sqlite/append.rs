@@ -1,7 +1,7 @@
 //! Appending events: positions, idempotency, bodies.
 
 use super::failure;
-use super::sql::{handle_sql, run};
+use super::sql::{handle_sql, row, run};
 use crate::store::codec::{self, commitment};
 use crate::store::{Appended, MAX_HOLDERS, Mark, PackedBlob, PackedEvent, StoreError, StreamNo, TenantNo};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -179,15 +179,21 @@ pub(super) fn place(
     (stream, seq): (StreamNo, Seq),
     record: i64,
 ) -> Result<(), StoreError> {
-    run(
-        db,
-        "INSERT INTO records (tenant, record, stream, seq) SELECT ?1, ?2, ?3, ?4
-         WHERE NOT ?5 OR (SELECT count(*) FROM (SELECT 1 FROM records
-                          WHERE tenant = ?1 AND record = ?2 AND stream <> ?3 LIMIT ?6)) < ?6
-         ON CONFLICT (tenant, record, stream) DO UPDATE SET seq = max(seq, excluded.seq)",
-        params![tenant.0, record, stream.0, seq.0, codec::is_nameless(record), MAX_HOLDERS],
-    )
-    .map(|_| ())
+    let held = "SELECT count(*) FROM (SELECT 1 FROM records WHERE tenant = ?1 AND record = ?2 AND stream <> ?3 LIMIT ?4)";
+    if codec::is_nameless(record) {
+        let params = params![tenant.0, record, stream.0, MAX_HOLDERS];
+        if row(db, held, params, |row| row.get::<_, u64>(0))?.is_some_and(|held| held >= MAX_HOLDERS) {
+            return Ok(());
+        }
+    }
+    // Two plain statements: one that does both keeps a journal of its own, and cutting that takes as long as all pages
+    // that were changed before it.
+    let sql = "INSERT OR IGNORE INTO records (tenant, record, stream, seq) VALUES (?1, ?2, ?3, ?4)";
+    if run(db, sql, params![tenant.0, record, stream.0, seq.0])? == 0 {
+        let sql = "UPDATE records SET seq = max(seq, ?4) WHERE tenant = ?1 AND record = ?2 AND stream = ?3";
+        run(db, sql, params![tenant.0, record, stream.0, seq.0])?;
+    }
+    Ok(())
 }
 
 /// Stores a body unless it is there.
