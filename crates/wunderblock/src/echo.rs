@@ -7,7 +7,7 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::import::{event_id, record_name, session_name};
-use crate::store::{REPEATED_MIN, SourceInfo, SourceSpan};
+use crate::store::{Erasure, REPEATED_MIN, SourceInfo, SourceSpan};
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
 use std::borrow::Cow;
@@ -27,6 +27,8 @@ pub(crate) struct Wanted {
     pub(crate) events: BTreeSet<String>,
     /// Where those events came from.
     pub(crate) spans: BTreeSet<SourceSpan>,
+    /// Records by their coordinates.
+    pub(crate) records: BTreeSet<Erasure>,
     /// Texts of records that make no event, by their beginnings as they stand inside a JSON string.
     pub(crate) beginnings: Vec<String>,
     /// A text of any record.
@@ -84,7 +86,9 @@ impl Listening {
             let whole = self.span(record.offset, record.len);
             let ours = self.wanted.sessions.contains(&session);
             let ours = ours && (self.wanted.whole || self.made_one(&record, &name));
-            let spans = if ours || self.wanted.spans.contains(&whole) {
+            let named = Erasure { session: session.clone(), record: Some(name.to_string()) };
+            let spans = if ours || self.wanted.spans.contains(&whole) || self.wanted.records.contains(&named)
+            {
                 vec![(0, record.len)]
             } else {
                 self.repeated(&record)

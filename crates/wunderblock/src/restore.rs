@@ -7,6 +7,7 @@
 
 use crate::backup::file_error;
 use crate::doctor::Ledger;
+use crate::echo::Wanted;
 use crate::engine::{Config, Engine, unexpected};
 use crate::erase::native;
 use crate::error::Error;
@@ -271,11 +272,17 @@ impl Engine {
         if erasures.is_empty() && spans.is_empty() {
             return Ok(());
         }
+        let mut spans = spans.clone();
+        // The ledger that is replaced may have had no such file: then it knows no ranges of it.
+        let wanted = Wanted { records: erasures.iter().cloned().collect(), ..Wanted::default() };
+        for source in self.revisions().await? {
+            spans.extend(self.hits(source, wanted.clone()).await?.into_iter().map(|hit| hit.span));
+        }
         let write = Write::Erase {
             tenant: self.tenant.no,
             stream: StreamId::new("restore")?,
             seqs: Vec::new(),
-            spans: spans.clone(),
+            spans,
             erasures: erasures.clone(),
         };
         self.storage.commit(vec![write]).await?;

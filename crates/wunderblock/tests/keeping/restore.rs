@@ -60,6 +60,29 @@ fn what_was_erased_stays_so_when_a_ledger_without_it_was_restored_in_between() {
 }
 
 #[test]
+fn records_that_made_no_event_stay_erased_as_well() {
+    let home = Home::new();
+    let engine = open(&home.db(), "b");
+    block_on(engine.ledger().backup(&home.path("empty.db"))).unwrap();
+    let said = r#"{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","content":"hello"}}"#;
+    let title = format!(r#"{{"type":"custom-title","sessionId":"s","customTitle":"{SECRET}"}}"#);
+    let other = said.replace("\"s\"", "\"t\"").replace("\"u\"", "\"v\"");
+    let path = home.path("s.jsonl");
+    std::fs::write(&path, format!("{said}\n{title}\n{other}\n")).unwrap();
+    block_on(engine.import(&path, None, &mut |_, _| {})).unwrap();
+    block_on(engine.ledger().backup(&home.path("copy.db"))).unwrap();
+    block_on(engine.session(stream("s")).erase_all(None, wunderblock::Along::default())).unwrap();
+    drop(engine);
+    block_on(Ledger::restore(&home.path("empty.db"), &home.db(), true, tenant("b"))).unwrap();
+    restore(&home).unwrap();
+    let mut original = Vec::new();
+    let engine = open(&home.db(), "b");
+    block_on(engine.session(stream("t")).export_original(None, &mut original)).unwrap();
+    let original = String::from_utf8(original).unwrap();
+    assert!(!original.contains(SECRET) && original.ends_with(&format!("{other}\n")), "{original}");
+}
+
+#[test]
 fn who_has_it_open_hears_of_it_and_loses_nothing_that_was_acknowledged() {
     let home = Home::new();
     let (a, b) = two(&home);
