@@ -46,7 +46,7 @@ impl Known {
             let header = match known.remove(&(segment.id, mark)) {
                 Some(header) => header,
                 None => Arc::new(Header::decode(&segment.header).map_err(|error| {
-                    let text = format!("the text index: {error}; `doctor --rebuild` makes it anew");
+                    let text = format!("the text index: {error}; `doctor --rebuild` rebuilds it");
                     Error::Store(StoreError::Damaged(text))
                 })?),
             };

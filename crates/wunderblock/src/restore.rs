@@ -313,7 +313,7 @@ impl Engine {
                 let Some(last) = events.last() else { break };
                 from = last.seq.next();
                 for event in events.iter().filter(|event| event.fact.is_some()) {
-                    if matches!(event.source, Source::Engine) || !is_of(&records, event.id.as_str()) {
+                    if matches!(event.source, Source::Engine) || !records.contains(event.id.as_str()) {
                         continue;
                     }
                     match found.last_mut() {
@@ -327,12 +327,6 @@ impl Engine {
         }
         Ok(found)
     }
-}
-
-/// Whether an event was made from one of these records: later events of a record have a number behind its id.
-fn is_of(records: &BTreeSet<&str>, id: &str) -> bool {
-    let numbered = id.rsplit_once('#').filter(|(_, number)| number.parse::<u32>().is_ok());
-    records.contains(id) || numbered.is_some_and(|(record, _)| records.contains(record))
 }
 
 /// Erases from a prepared ledger what was erased from the one it replaces. Answers how many events.

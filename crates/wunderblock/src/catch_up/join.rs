@@ -143,5 +143,5 @@ pub(super) fn packed(segment: Segment) -> Result<PackedSegment, Error> {
 }
 
 pub(super) fn damaged(error: SegmentError) -> Error {
-    Error::Store(StoreError::Damaged(format!("the text index: {error}; `doctor --rebuild` makes it anew")))
+    Error::Store(StoreError::Damaged(format!("the text index: {error}; `doctor --rebuild` rebuilds it")))
 }

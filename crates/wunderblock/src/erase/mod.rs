@@ -426,7 +426,7 @@ impl Engine {
         };
         let damaged = |error: crate::index::SegmentError| {
             Error::Store(StoreError::Damaged(format!(
-                "the text index: {error}; `doctor --rebuild` makes it anew"
+                "the text index: {error}; `doctor --rebuild` rebuilds it"
             )))
         };
         let is_gone = |key: DocKey| gone.contains(&(key.stream, key.seq));

@@ -223,7 +223,7 @@ pub(super) fn is_of(stream: &StreamId, root: &StreamId) -> bool {
     stream.as_str().strip_prefix(root.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('~'))
 }
 
-/// The id of a record's n-th event: the record's own where that can be one, and is none that the engine makes.
+/// The id of a record's n-th event: the record's own, except where it is too long for one or looks like the engine's.
 pub(crate) fn event_id(record: &str, number: usize) -> Result<EventId, Error> {
     let id = if number == 0 { record.to_owned() } else { format!("{record}#{number}") };
     match EventId::new(id.clone()) {
