@@ -460,7 +460,12 @@ impl<'e> Feed<'e> {
         self.bytes.release(u64::MAX);
         self.bytes.end();
         self.arrive().await?;
-        let own = self.own.or_else(|| (!self.sessions.is_empty()).then_some(0));
+        // Of a file of many conversations, its own session may hold nothing but what stands around them.
+        let spoken = self.sessions.iter().position(SessionTree::has_messages);
+        let own = self
+            .own
+            .filter(|own| spoken.is_none() || self.sessions.get(*own).is_some_and(SessionTree::has_messages));
+        let own = own.or(spoken).or_else(|| (!self.sessions.is_empty()).then_some(0));
         let leaf = own.and_then(|own| self.sessions.get(own)).and_then(SessionTree::branch);
         let leaf = leaf.map(|leaf| leaf.stream.clone());
         let reader = saved.and_then(|saved| Saved { sessions: self.trees()?, ..saved }.encode());

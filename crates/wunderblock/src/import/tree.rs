@@ -114,6 +114,11 @@ impl SessionTree {
         self.ids.get(&id).map(|(branch, point)| (*branch as usize, *point))
     }
 
+    /// Whether anything has been said in it.
+    pub(super) fn has_messages(&self) -> bool {
+        self.branches.iter().any(|branch| branch.tip > Point::Seq(branch.opened))
+    }
+
     /// Whether nothing has been said in a branch after a place.
     pub(super) fn is_tip(&self, (branch, point): (usize, Point)) -> bool {
         self.branches.get(branch).is_some_and(|branch| branch.tip <= point)

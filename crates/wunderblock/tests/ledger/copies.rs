@@ -187,6 +187,20 @@ fn every_session_of_a_file_is_known_in_a_copy() {
 }
 
 #[test]
+fn a_file_of_conversations_stands_for_one_in_which_something_was_said() {
+    let home = Home::new();
+    let engine = home.engine();
+    let task = |name| format!(r#"{{"task":"{name}","traj":{}}}"#, document(&[name, "done", "thanks"]));
+    let path = home.file("runs.json", format!("[{},{}]", task("first"), task("second")));
+    let imported = import(&engine, &path);
+    assert_eq!(imported.sessions.len(), 3, "what stands around the conversations has a session, too");
+    let (named, _) = block_on(engine.imported(&path)).unwrap().unwrap();
+    assert_eq!(imported.sessions[0], named);
+    assert!(named.as_str().ends_with("-conversation-1"), "{named}");
+    assert_eq!(import(&engine, &path).sessions, [named]);
+}
+
+#[test]
 fn what_was_erased_does_not_come_back_by_a_copy() {
     for (format, is_lines) in [(chat as fn(&[&str]) -> String, true), (document, false)] {
         for place in 2..=4 {
