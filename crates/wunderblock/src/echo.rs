@@ -7,11 +7,11 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::import::{event_id, record_name, session_name};
-use crate::store::{Erasure, REPEATED_MIN, SourceInfo, SourceSpan};
+use crate::store::{Erasure, Gone, REPEATED_MIN, SourceInfo, SourceSpan};
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::PathBuf;
 use wunderblock_wire::transcript::{Format, Kept, Reader, Record, Shape};
@@ -27,8 +27,8 @@ pub(crate) struct Wanted {
     pub(crate) events: BTreeSet<String>,
     /// Where those events came from.
     pub(crate) spans: BTreeSet<SourceSpan>,
-    /// Records by their coordinates.
-    pub(crate) records: BTreeSet<Erasure>,
+    /// What was erased before, by session.
+    pub(crate) records: BTreeMap<String, Lost>,
     /// Texts of records that make no event, by their beginnings as they stand inside a JSON string.
     pub(crate) beginnings: Vec<String>,
     /// A text of any record.
@@ -44,6 +44,49 @@ pub(crate) struct Hit {
     pub(crate) session: String,
     /// Its own id, or `r` and its offset.
     pub(crate) record: String,
+}
+
+/// What a session has lost.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lost {
+    /// Whether all of it was erased.
+    pub(crate) whole: bool,
+    /// Ids of events.
+    pub(crate) events: BTreeSet<String>,
+    /// Records of imported files.
+    records: BTreeSet<String>,
+}
+
+impl Lost {
+    /// What coordinates say of each session.
+    pub(crate) fn by_session(erasures: &[Erasure]) -> BTreeMap<String, Self> {
+        let mut all: BTreeMap<String, Self> = BTreeMap::new();
+        for Erasure { session, what } in erasures {
+            let lost = all.entry(session.clone()).or_default();
+            match what {
+                Gone::Session => lost.whole = true,
+                Gone::Event(id) => _ = lost.events.insert(id.clone()),
+                Gone::Record(id) => _ = lost.records.insert(id.clone()),
+            }
+        }
+        all
+    }
+
+    /// Whether what files hold of a record was erased: itself, or an event of it.
+    pub(crate) fn has_record(&self, record: &Record, name: &str) -> bool {
+        self.has_named(name) || made_one(record, name, &self.events)
+    }
+
+    /// Whether a record of this name was erased, or its first event.
+    pub(crate) fn has_named(&self, name: &str) -> bool {
+        self.records.contains(name) || self.events.contains(name)
+    }
+}
+
+/// Whether a record has made one of the events.
+fn made_one(record: &Record, name: &str, events: &BTreeSet<String>) -> bool {
+    let mut ids = (0..=record.items.len()).filter_map(|number| event_id(name, number).ok());
+    !events.is_empty() && ids.any(|id| events.contains(id.as_str()))
 }
 
 /// As much of a text's beginning is looked for: a title or a preview may be cut.
@@ -85,10 +128,10 @@ impl Listening {
             let name = record_name(&record);
             let whole = self.span(record.offset, record.len);
             let ours = self.wanted.sessions.contains(&session);
-            let ours = ours && (self.wanted.whole || self.made_one(&record, &name));
-            let named = Erasure { session: session.clone(), record: Some(name.to_string()) };
-            let spans = if ours || self.wanted.spans.contains(&whole) || self.wanted.records.contains(&named)
-            {
+            let ours = ours && (self.wanted.whole || made_one(&record, &name, &self.wanted.events));
+            let lost = self.wanted.records.get(&session);
+            let lost = lost.is_some_and(|lost| lost.has_record(&record, &name));
+            let spans = if ours || lost || self.wanted.spans.contains(&whole) {
                 vec![(0, record.len)]
             } else {
                 self.repeated(&record)
@@ -102,12 +145,6 @@ impl Listening {
 
     fn span(&self, offset: u64, len: u64) -> SourceSpan {
         SourceSpan { source: self.source.handle, revision: self.source.revision.no, offset, len }
-    }
-
-    /// Whether a record has made one of the events.
-    fn made_one(&self, record: &Record, name: &str) -> bool {
-        let ids = (0..=record.items.len()).filter_map(|number| event_id(name, number).ok());
-        !self.wanted.events.is_empty() && ids.into_iter().any(|id| self.wanted.events.contains(id.as_str()))
     }
 
     /// Where a record repeats a text.

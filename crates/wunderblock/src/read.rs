@@ -9,7 +9,7 @@ use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
-use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_core::units::Seq;
 
 /// What is to be read: a handle, for a session's with a range of positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,17 +210,14 @@ impl crate::session::Session {
     /// # Errors
     /// When there is no such session, a record is damaged, or `out` cannot be written.
     pub async fn export(&self, from: Seq, to: Seq, out: &mut dyn std::io::Write) -> Result<u64, Error> {
-        let mut next = from;
         let mut written = 0;
-        while next <= to {
-            let events = self.events(next, to, (512, Bytes(8 << 20))).await?;
-            let Some(last) = events.last().map(|event| event.seq) else { break };
+        let mut pages = self.pages(from, to);
+        while let Some(events) = pages.next().await? {
             for event in self.engine.whole(events).await? {
                 let line = serde_json::to_string(&event).map_err(|error| Error::Config(error.to_string()))?;
                 writeln!(out, "{line}").map_err(|error| write_error(&error))?;
                 written += 1;
             }
-            next = last.next();
         }
         Ok(written)
     }
@@ -280,15 +277,12 @@ impl crate::session::Session {
         let line = text.lines().next().unwrap_or_default().chars().take(200).collect::<String>();
         let head = self.info().await?.head;
         let mut found = Vec::new();
-        let mut from = Seq(1);
-        while from <= head {
-            let events = self.events(from, head, (4_096, Bytes(i64::MAX.unsigned_abs()))).await?;
-            let Some(last) = events.last().map(|event| event.seq) else { break };
+        let mut pages = self.pages(Seq(1), head);
+        while let Some(events) = pages.next().await? {
             let holds = |event: &Event| {
                 event.fact.iter().flat_map(Fact::bodies).any(|body| body.handle() == Some(handle))
             };
             found.extend(events.iter().filter(|event| holds(event)).map(|event| (event.seq, line.clone())));
-            from = last.next();
         }
         Ok(found)
     }

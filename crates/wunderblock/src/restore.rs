@@ -7,7 +7,7 @@
 
 use crate::backup::file_error;
 use crate::doctor::Ledger;
-use crate::echo::Wanted;
+use crate::echo::{Lost, Wanted};
 use crate::engine::{Config, Engine, unexpected};
 use crate::erase::native;
 use crate::error::Error;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wunderblock_core::event::{Fact, Source};
 use wunderblock_core::id::{StreamId, TenantId};
-use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_core::units::Seq;
 
 /// What a restore adds to a ledger's name for the copy of what was there, until that is whole.
 const KEEPING: &str = ".keeping";
@@ -274,7 +274,7 @@ impl Engine {
         }
         let mut spans = spans.clone();
         // The ledger that is replaced may have had no such file: then it knows no ranges of it.
-        let wanted = Wanted { records: erasures.iter().cloned().collect(), ..Wanted::default() };
+        let wanted = Wanted { records: Lost::by_session(erasures), ..Wanted::default() };
         for source in self.revisions().await? {
             spans.extend(self.hits(source, wanted.clone()).await?.into_iter().map(|hit| hit.span));
         }
@@ -299,21 +299,21 @@ impl Engine {
         }
     }
 
-    /// Positions whose content is here and was erased, by the ids of records. Receipts do not say all: a ledger that was
+    /// Positions whose content is here and was erased, by the ids of events. Receipts do not say all: a ledger that was
     /// restored in between, and had no such session, has none of it.
     async fn come_back(&self, erasures: &[Erasure]) -> Result<Vec<(StreamId, (Seq, Seq))>, Error> {
         let mut found: Vec<(StreamId, (Seq, Seq))> = Vec::new();
+        let lost = Lost::by_session(erasures);
         for info in self.streams("", u64::from(u32::MAX)).await? {
-            let ours = erasures.iter().filter(|erasure| erasure.session == native(&info.id));
-            let records: BTreeSet<&str> = ours.filter_map(|erasure| erasure.record.as_deref()).collect();
+            let Some(lost) = lost.get(native(&info.id)).filter(|lost| !lost.events.is_empty()) else {
+                continue;
+            };
             let session = self.session(info.id.clone());
-            let mut from = info.fork.as_ref().map_or(Seq(1), |(_, base)| base.next());
-            while !records.is_empty() && from <= info.head {
-                let events = session.events(from, info.head, (512, Bytes(8 << 20))).await?;
-                let Some(last) = events.last() else { break };
-                from = last.seq.next();
+            let from = info.fork.as_ref().map_or(Seq(1), |(_, base)| base.next());
+            let mut pages = session.pages(from, info.head);
+            while let Some(events) = pages.next().await? {
                 for event in events.iter().filter(|event| event.fact.is_some()) {
-                    if matches!(event.source, Source::Engine) || !records.contains(event.id.as_str()) {
+                    if matches!(event.source, Source::Engine) || !lost.events.contains(event.id.as_str()) {
                         continue;
                     }
                     match found.last_mut() {

@@ -69,4 +69,31 @@ impl Session {
             .map(|row| codec::event(&self.engine.config.tenant, &self.id, row).map_err(Error::from))
             .collect()
     }
+
+    /// The same, page by page.
+    pub(crate) fn pages(&self, from: Seq, to: Seq) -> Pages<'_> {
+        Pages { session: self, next: from, to }
+    }
+}
+
+/// Events of a page, and bytes of their text.
+const PAGE: (u64, Bytes) = (512, Bytes(8 << 20));
+
+/// Events of a range that is too long to be held at once.
+pub(crate) struct Pages<'s> {
+    session: &'s Session,
+    next: Seq,
+    to: Seq,
+}
+
+impl Pages<'_> {
+    /// The next events; `None` at the end.
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Event>>, Error> {
+        if self.next > self.to {
+            return Ok(None);
+        }
+        let events = self.session.events(self.next, self.to, PAGE).await?;
+        self.next = events.last().map_or(self.to, |last| last.seq).next();
+        Ok(Some(events).filter(|events| !events.is_empty()))
+    }
 }

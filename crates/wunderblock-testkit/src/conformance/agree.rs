@@ -6,9 +6,9 @@ use super::step::Step;
 use futures_executor::block_on;
 use wunderblock::store::codec::record_key;
 use wunderblock::store::{
-    Answer, Begin, BodyCount, Erasure, Facets, Mark, Marked, Opening, Order, PackedEvent, PackedSegment,
-    Query, Reach, SourceBy, SourceInfo, SourceNo, SourceSpan, Storage, StoreError, StreamFilter, StreamInfo,
-    TenantNo, Write, Written,
+    Answer, Begin, BodyCount, Erasure, Facets, Gone, Mark, Marked, Opening, Order, PackedEvent,
+    PackedSegment, Query, Reach, SourceBy, SourceInfo, SourceNo, SourceSpan, Storage, StoreError,
+    StreamFilter, StreamInfo, TenantNo, Write, Written,
 };
 use wunderblock_core::id::{EventId, Scope};
 use wunderblock_core::message::Role;
@@ -366,7 +366,11 @@ fn erase(
     };
     let erased = |(session, record): (u8, u8)| Erasure {
         session: session_name(session),
-        record: (record % 3 > 0).then(|| record_name(record)),
+        what: match record % 3 {
+            0 => Gone::Session,
+            1 => Gone::Event(record_name(record)),
+            _ => Gone::Record(record_name(record)),
+        },
     };
     Write::Erase {
         tenant,

@@ -4,8 +4,8 @@ use super::scene::{Scene, body, handle, happened, holding, said, seqs, span, str
 use futures_executor::block_on;
 use wunderblock::store::codec::record_key;
 use wunderblock::store::{
-    Answer, Appended, BodyCount, Erasure, Mark, Marked, Named, PackedBlob, PackedEvent, PackedSegment, Query,
-    SourceBy, Storage, StoreError, Write, Written,
+    Answer, Appended, BodyCount, Erasure, Gone, Mark, Marked, Named, PackedBlob, PackedEvent, PackedSegment,
+    Query, SourceBy, Storage, StoreError, Write, Written,
 };
 use wunderblock_core::units::{Seq, Tokens};
 
@@ -118,7 +118,7 @@ fn furnished<'a>(store: &'a dyn Storage, name: &str) -> Scene<'a> {
     scene.commit(Write::Segment { tenant, segment: Some(segment), replaces: Vec::new(), indexed });
     let (source, revision) = super::sources::import(&scene, "/file", &[name]);
     scene.commit(Write::Link { tenant, stream: stream_id("s"), source, revision });
-    let erasures = vec![Erasure { session: "gone".to_owned(), record: Some(name.to_owned()) }];
+    let erasures = vec![Erasure { session: "gone".to_owned(), what: Gone::Event(name.to_owned()) }];
     scene.commit(Write::Erase {
         tenant,
         stream: stream_id("s"),

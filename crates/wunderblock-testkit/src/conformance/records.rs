@@ -3,7 +3,7 @@
 use super::scene::{Scene, happened, said, stream_id};
 use wunderblock::store::codec::{nameless_key, record_key};
 use wunderblock::store::{
-    Answer, Erasure, KnownEvent, MAX_HOLDERS, PackedEvent, Query, Storage, StoreError, Write, Written,
+    Answer, Erasure, Gone, KnownEvent, MAX_HOLDERS, PackedEvent, Query, Storage, StoreError, Write, Written,
 };
 use wunderblock_core::units::Seq;
 
@@ -143,10 +143,9 @@ pub fn erasures_are_listed(store: &dyn Storage) {
     let scene = Scene::new(store);
     scene.told("s", &["x"]);
     let tenant = scene.tenant.no;
-    let gone = |session: &str, record: Option<&str>| Erasure {
-        session: session.to_owned(),
-        record: record.map(ToOwned::to_owned),
-    };
+    let gone = |session: &str, what: Gone| Erasure { session: session.to_owned(), what };
+    let event = |id: &str| Gone::Event(id.to_owned());
+    let record = |id: &str| Gone::Record(id.to_owned());
     let erase = |erasures| {
         let (seqs, spans) = (Vec::new(), Vec::new());
         scene.try_commit(vec![Write::Erase { tenant, stream: stream_id("s"), seqs, spans, erasures }])
@@ -159,19 +158,26 @@ pub fn erasures_are_listed(store: &dyn Storage) {
         }
     };
     assert_eq!(list(&["a", "b"]), []);
-    let done = erase(vec![gone("a", Some("r2")), gone("b", None), gone("a", Some("r1"))]).unwrap();
+    let done = erase(vec![gone("a", event("r2")), gone("b", Gone::Session), gone("a", event("r1"))]).unwrap();
     assert!(matches!(done.as_slice(), [Written::Erased { events: 0, blobs: 0, .. }]));
-    erase(vec![gone("a", Some("r2")), gone("b", Some("r1")), gone("b", None)]).unwrap();
-    assert_eq!(list(&["a"]), [gone("a", Some("r1")), gone("a", Some("r2"))], "each once");
-    assert_eq!(list(&["b"]), [gone("b", None), gone("b", Some("r1"))], "the session first");
-    assert_eq!(list(&["b", "ab", "", "a"]).len(), 4);
-    assert_eq!(list(&["b", "a"]).first(), Some(&gone("b", None)), "in the order asked for");
+    erase(vec![
+        gone("a", event("r2")),
+        gone("b", record("r1")),
+        gone("b", event("r1")),
+        gone("b", Gone::Session),
+    ])
+    .unwrap();
+    assert_eq!(list(&["a"]), [gone("a", event("r1")), gone("a", event("r2"))], "each once");
+    let all = [gone("b", Gone::Session), gone("b", event("r1")), gone("b", record("r1"))];
+    assert_eq!(list(&["b"]), all, "the session first, then events");
+    assert_eq!(list(&["b", "ab", "", "a"]).len(), 5);
+    assert_eq!(list(&["b", "a"]).first(), all.first(), "in the order asked for");
     let event = scene.at("s", &[1]).remove(0);
     assert!(event.payload.is_some(), "noting an erasure erases nothing");
-    let (seqs, spans, erasures) = (Vec::new(), Vec::new(), vec![gone("c", None)]);
+    let (seqs, spans, erasures) = (Vec::new(), Vec::new(), vec![gone("c", Gone::Session)]);
     let nowhere = Write::Erase { tenant, stream: stream_id("nowhere"), seqs, spans, erasures };
     assert!(scene.try_commit(vec![nowhere]).is_ok(), "without positions it is about no stream");
-    assert_eq!(list(&["c"]), [gone("c", None)]);
+    assert_eq!(list(&["c"]), [gone("c", Gone::Session)]);
 }
 
 /// An event's checksum comes back as it was written, by every way of reading, and goes with the payload.

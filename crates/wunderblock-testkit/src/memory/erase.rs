@@ -2,7 +2,9 @@
 
 use super::rows::{ChunkRow, State};
 use std::collections::{BTreeMap, BTreeSet};
-use wunderblock::store::{Erasure, SourceNo, SourceSpan, StoreError, StreamNo, TenantNo, Written, codec};
+use wunderblock::store::{
+    Erasure, Gone, SourceNo, SourceSpan, StoreError, StreamNo, TenantNo, Written, codec,
+};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
 
@@ -36,8 +38,8 @@ impl State {
             events += 1;
         }
         let source_bytes = self.overwrite_all(tenant, spans)?;
-        for Erasure { session, record } in erasures {
-            self.erasures.put((tenant, session, record.filter(|record| !record.is_empty())), ());
+        for Erasure { session, what } in erasures {
+            self.erasures.put((tenant, session, what), ());
         }
         Ok(Written::Erased { events, blobs, source_bytes: Bytes(source_bytes) })
     }
@@ -57,9 +59,9 @@ impl State {
 
     /// What was erased of a session; the session itself first.
     pub(super) fn erasures_of(&self, tenant: TenantNo, session: String) -> Vec<Erasure> {
-        let rows = self.erasures.range((tenant, session.clone(), None)..);
+        let rows = self.erasures.range((tenant, session.clone(), Gone::Session)..);
         let own = rows.take_while(|((owner, name, _), ())| *owner == tenant && *name == session);
-        own.map(|((.., record), ())| Erasure { session: session.clone(), record: record.clone() }).collect()
+        own.map(|((.., what), ())| Erasure { session: session.clone(), what: what.clone() }).collect()
     }
 
     /// Removes a body that no event holds any more, and says whether it did.

@@ -3,8 +3,8 @@
 use super::table::Table;
 use std::collections::BTreeMap;
 use wunderblock::store::{
-    BodyCount, Lease, Mark, Marked, Owner, PackedBlob, SegmentInfo, SourceNo, StreamInfo, StreamNo, Stretch,
-    TallyRow, Tenant, TenantNo,
+    BodyCount, Gone, Lease, Mark, Marked, Owner, PackedBlob, SegmentInfo, SourceNo, StreamInfo, StreamNo,
+    Stretch, TallyRow, Tenant, TenantNo,
 };
 use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -178,7 +178,7 @@ state! {
     /// Where records of transcripts stand.
     records: (TenantNo, i64, StreamNo) => Seq,
     /// Sessions and records of them; no record stands for the whole session.
-    erasures: (TenantNo, String, Option<String>) => (),
+    erasures: (TenantNo, String, Gone) => (),
     segments: (TenantNo, u64) => SegmentInfo,
     blocks: (TenantNo, u64, u32) => Vec<u8>,
     leases: (TenantNo, String) => Lease,

@@ -4,7 +4,7 @@ use super::Raw;
 use crate::echo::{Hit, Wanted};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
-use crate::store::{Answer, Erasure, Named, Query, SourceInfo, SourceNo, SourceSpan, Write};
+use crate::store::{Answer, Erasure, Gone, Named, Query, SourceInfo, SourceNo, SourceSpan, Write};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::id::{Handle, StreamId};
 
@@ -37,7 +37,7 @@ impl Engine {
             let wanted = Wanted { sessions: sessions.clone(), whole: true, ..Wanted::default() };
             for Hit { span, session, record } in self.hits(source, wanted).await? {
                 raw.spans.extend(Some(span).filter(|_| !alone));
-                raw.erasures.insert(Erasure { session, record: Some(record) });
+                raw.erasures.insert(Erasure { session, what: Gone::Record(record) });
             }
         }
         Ok(raw)

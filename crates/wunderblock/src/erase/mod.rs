@@ -19,7 +19,7 @@ use crate::limits::CATCH_UP_RETRIES;
 use crate::record::pack;
 use crate::session::Session;
 use crate::store::{
-    Answer, Erasure, Marked, PackedSegment, Query, SourceSpan, StoreError, StreamInfo, Stretch, Write,
+    Answer, Erasure, Gone, Marked, PackedSegment, Query, SourceSpan, StoreError, StreamInfo, Stretch, Write,
     Written, codec,
 };
 use family::{is_child, is_copy, lineage, own_streams, relatives};
@@ -104,7 +104,7 @@ impl Raw {
     fn take(&mut self, hits: Vec<Hit>) {
         for Hit { span, session, record } in hits {
             self.spans.insert(span);
-            self.erasures.insert(Erasure { session, record: Some(record) });
+            self.erasures.insert(Erasure { session, what: Gone::Record(record) });
         }
     }
 }
@@ -154,7 +154,7 @@ impl Session {
         range.beginnings.dedup();
         let session = native(&self.id).to_owned();
         raw.spans.extend(&range.spans);
-        let erasure = |id: &String| Erasure { session: session.clone(), record: Some(id.clone()) };
+        let erasure = |id: &String| Erasure { session: session.clone(), what: Gone::Event(id.clone()) };
         raw.erasures.extend(range.events.iter().map(erasure));
         let wanted = Wanted {
             sessions: BTreeSet::from([session.clone()]),
@@ -200,7 +200,7 @@ impl Session {
             let mut live = Range::default();
             session.range((from, info.head), &mut live).await?;
             let name = native(&info.id).to_owned();
-            let erasure = |record| Erasure { session: name.clone(), record: Some(record) };
+            let erasure = |id| Erasure { session: name.clone(), what: Gone::Event(id) };
             raw.erasures.extend(live.events.into_iter().map(erasure));
             let all = std::mem::take(&mut raw);
             sum.add(session.forget(&[(from, info.head)], reason, (&streams, &own), all).await?);
@@ -288,10 +288,8 @@ impl Session {
 
     /// Where the events of a run came from, and what their texts begin with.
     async fn range(&self, (from, to): (Seq, Seq), range: &mut Range) -> Result<(), Error> {
-        let mut next = from;
-        while next <= to {
-            let events = self.events(next, to, (512, Bytes(8 << 20))).await?;
-            let Some(last) = events.last().map(|event| event.seq) else { break };
+        let mut pages = self.pages(from, to);
+        while let Some(events) = pages.next().await? {
             let facts: Vec<&Fact> = events.iter().filter_map(|event| event.fact.as_ref()).collect();
             let bodies = || facts.iter().flat_map(|fact| fact.bodies());
             let texts = self.engine.texts(bodies().filter_map(Body::handle).collect::<Vec<_>>()).await?;
@@ -308,7 +306,6 @@ impl Session {
                     range.events.insert(event.id.as_str().to_owned());
                 }
             }
-            next = last.next();
         }
         Ok(())
     }
@@ -342,14 +339,11 @@ impl Session {
     /// The positions of a run that have content to lose.
     async fn losing(&self, run: usize, (from, to): (Seq, Seq)) -> Result<Loss, Error> {
         let mut loss = Loss::new(run, &self.id);
-        let mut next = from;
-        while next <= to {
-            let events = self.events(next, to, (2_048, Bytes(i64::MAX.unsigned_abs()))).await?;
-            let Some(last) = events.last().map(|event| event.seq) else { break };
+        let mut pages = self.pages(from, to);
+        while let Some(events) = pages.next().await? {
             let gone = || events.iter().filter(|event| !stays(event));
             loss.seqs.extend(gone().map(|event| event.seq));
             loss.places.extend(gone().filter_map(|event| Some((erased_place(event)?, event.seq))));
-            next = last.next();
         }
         Ok(loss)
     }

@@ -7,11 +7,11 @@ use crate::echo::{Hit, Needle, Wanted};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits::ERASE_TEXT_MIN;
-use crate::store::{Erasure, SourceSpan, StreamInfo, Write};
+use crate::store::{Erasure, Gone, SourceSpan, StreamInfo, Write};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{Handle, StreamId};
-use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_core::units::{Millis, Seq};
 
 /// Where a text stands in the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -119,7 +119,7 @@ impl TextFound {
         for TextRecord { span, session, record, .. } in &self.originals {
             let raw = by_session.entry(session).or_default();
             raw.spans.insert(*span);
-            raw.erasures.insert(Erasure { session: session.clone(), record: Some(record.clone()) });
+            raw.erasures.insert(Erasure { session: session.clone(), what: Gone::Record(record.clone()) });
         }
         let mut sum = Erased::default();
         for (stream, runs) in self.runs() {
@@ -165,10 +165,8 @@ impl Engine {
             found.names.push(format!("the session {}", info.id));
         }
         let session = self.session(info.id.clone());
-        let mut next = own(info).0;
-        while next <= info.head {
-            let events = session.events(next, info.head, (512, Bytes(8 << 20))).await?;
-            let Some(last) = events.last().map(|event| event.seq) else { break };
+        let mut pages = session.pages(own(info).0, info.head);
+        while let Some(events) = pages.next().await? {
             read(events.len() as u64);
             for event in self.whole(events).await? {
                 if !holds(&event, needle)? {
@@ -187,7 +185,6 @@ impl Engine {
                     });
                 }
             }
-            next = last.next();
         }
         Ok(())
     }

@@ -8,12 +8,13 @@ use super::place::Placed;
 use super::saved::{Saved, SavedTree};
 use super::tree::{Point, SessionTree};
 use super::{Imported, session::Belongs};
+use crate::echo::Lost;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits::{IMPORT_BATCH_BYTES, IMPORT_BATCH_CHUNKS, IMPORT_BATCH_EVENTS, SOURCE_CHUNK};
 use crate::store::codec::{nameless_key, record_key, revision_handle};
 use crate::store::{PackedEvent, Write};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use wunderblock_core::event::{
     ContentPinned, Fact, MessageAppended, NewEvent, SessionCompacted, Source, SubagentSpawned,
@@ -95,8 +96,8 @@ pub(super) struct Feed<'e> {
     pub(super) notes: Vec<(StreamId, Vec<(i64, Seq)>)>,
     /// What of the records at hand is in the ledger.
     pub(super) known: Known,
-    /// Records that were erased, by session.
-    pub(super) erased: HashMap<String, HashSet<String>>,
+    /// What was erased, by session.
+    pub(super) lost: HashMap<String, Lost>,
     pub(super) newest: Millis,
     unlisted: u64,
     pub(super) done: Imported,
@@ -129,7 +130,7 @@ impl<'e> Feed<'e> {
             waiting_bytes: 0,
             notes: Vec::new(),
             known: Known::default(),
-            erased: HashMap::new(),
+            lost: HashMap::new(),
             newest: Millis(0),
             unlisted: 0,
             done: Imported::of(path, format),
@@ -250,12 +251,15 @@ impl<'e> Feed<'e> {
         };
         let name = record_name(&record);
         let items = items_of(&record, raw);
-        if self.is_erased(session, &name) {
-            if record.id.is_none() {
-                self.pass(session, (&record, &name, &items)).await?;
-            }
+        let gone = self.gone(session, (&record, &name, items.len()))?;
+        if let Some(gone) = &gone {
             self.forget(&record);
-            return Ok(());
+            if gone.iter().all(|gone| *gone) {
+                if record.id.is_none() {
+                    self.pass(session, (&record, &name, &items)).await?;
+                }
+                return Ok(());
+            }
         }
         let at = record.at.unwrap_or(self.newest);
         self.newest = self.newest.max(at);
@@ -276,7 +280,11 @@ impl<'e> Feed<'e> {
             offset: record.offset,
             len: record.len,
         };
+        let gone = gone.unwrap_or_default();
         for (number, item) in items.into_iter().enumerate() {
+            if gone.get(number) == Some(&true) {
+                continue;
+            }
             let id = event_id(&name, number)?;
             if let Some(fact) = self.fact(session, item).await? {
                 self.push(session, NewEvent { id, at, source: source.clone(), fact }, there);
@@ -294,15 +302,27 @@ impl<'e> Feed<'e> {
         self.bytes.blank(record.offset, record.offset + record.len);
     }
 
-    fn is_erased(&self, session: usize, record: &str) -> bool {
-        let name = self.sessions.get(session).map(|tree| &tree.name);
-        name.and_then(|name| self.erased.get(name)).is_some_and(|erased| erased.contains(record))
+    fn lost(&self, session: usize) -> Option<&Lost> {
+        self.sessions.get(session).and_then(|tree| self.lost.get(&tree.name))
+    }
+
+    /// Of a record that was erased from its files, which of its events were erased, too.
+    fn gone(
+        &self,
+        session: usize,
+        (record, name, events): (&Record, &str, usize),
+    ) -> Result<Option<Vec<bool>>, Error> {
+        let Some(lost) = self.lost(session).filter(|lost| lost.has_record(record, name)) else {
+            return Ok(None);
+        };
+        let gone = |number| Ok(lost.events.contains(event_id(name, number)?.as_str()));
+        Ok(Some((0..events).map(gone).collect::<Result<_, Error>>()?))
     }
 
     /// Whether a record without an id, of the file's own session, was erased.
     pub(super) fn is_erased_at(&self, offset: u64) -> bool {
         match self.own {
-            Some(own) => self.is_erased(own, &nameless(offset)),
+            Some(own) => self.lost(own).is_some_and(|lost| lost.has_named(&nameless(offset))),
             None => self.by_name.values().any(|belongs| *belongs == Belongs::Erased),
         }
     }
@@ -358,7 +378,8 @@ impl<'e> Feed<'e> {
                 let Some(tree) = self.sessions.get_mut(session) else { return Ok(None) };
                 let kept = kept.filter(|place| place.0 == tree.current).and_then(|place| tree.seq(place));
                 let last = tree.seq(tree.last());
-                let to_seq = kept.map(Seq::prev).or(last).unwrap_or(Seq(1));
+                // Where all is kept it stands for the opening alone, which holds nothing that a view shows.
+                let to_seq = kept.map(Seq::prev).or(last).unwrap_or(Seq(1)).max(Seq(1));
                 let from_seq = from.and_then(|place| tree.seq(place));
                 let Some(branch) = tree.branch_mut() else { return Ok(None) };
                 let from_seq = from_seq.unwrap_or(branch.compacted.next()).min(to_seq);

@@ -14,6 +14,7 @@ use super::known::{event_id, is_of};
 use super::saved::Saved;
 use super::tree::{Branch, SessionTree, Standing};
 use super::twin::{path_mark, session_name};
+use crate::echo::Lost;
 use crate::erase::native;
 use crate::error::{Error, ImportReason};
 use crate::store::codec::{commitment, content_hash, record_key};
@@ -57,7 +58,8 @@ impl Feed<'_> {
         let file = self.file_name(&key).await?;
         let name = session_name(self.format, &file, record, reader.session());
         let erasures = self.engine.erasures(&name).await?;
-        if erasures.iter().any(|erasure| erasure.record.is_none()) {
+        let lost = Lost::by_session(&erasures).remove(&name).unwrap_or_default();
+        if lost.whole {
             self.warn(format!(
                 "{}: session {name} was erased; nothing of it is stored again",
                 self.path.display()
@@ -65,8 +67,7 @@ impl Feed<'_> {
             self.by_name.insert(key, Belongs::Erased);
             return Ok(None);
         }
-        let records = erasures.into_iter().filter_map(|erasure| erasure.record).collect();
-        self.erased.insert(name.clone(), records);
+        self.lost.insert(name.clone(), lost);
         let first = StreamId::new(name.clone())
             .or_else(|_| StreamId::new(format!("session-{}", blake3::hash(name.as_bytes()).to_hex())))?;
         let tree = self.tree(first, name, record).await?;

@@ -13,7 +13,7 @@ mod write;
 
 pub use query::{Answer, Marked, Order, Query, SourceBy};
 pub use row::{
-    BodyCount, Chunk, Erasure, KnownEvent, Lease, Named, Owner, RevisionInfo, SegmentInfo, SourceInfo,
+    BodyCount, Chunk, Erasure, Gone, KnownEvent, Lease, Named, Owner, RevisionInfo, SegmentInfo, SourceInfo,
     SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo,
 };
 pub use write::{

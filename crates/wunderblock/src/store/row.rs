@@ -219,8 +219,20 @@ pub struct KnownEvent {
 pub struct Erasure {
     /// The session, by the agent's own id.
     pub session: String,
-    /// A record's own id; `None`: all of a session that format 1 erased without saying which records it had.
-    pub record: Option<String>,
+    /// What of it.
+    pub what: Gone,
+}
+
+/// What of a session was erased.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gone {
+    /// All of it: format 1 did not say which records it had.
+    Session,
+    /// An event, by its id.
+    Event(String),
+    /// What imported files hold of a record, by the record's own id, or `r` and its offset. Its events may be there: a
+    /// text that was erased may have stood in what makes no event.
+    Record(String),
 }
 
 /// Which sessions are listed.

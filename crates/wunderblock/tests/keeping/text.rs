@@ -127,6 +127,63 @@ fn it_is_found_and_erased_in_every_place() {
     assert!(is_gone(&home, &engine));
 }
 
+/// What a message stands in: two questions, a reply with what it cost.
+fn surrounded() -> String {
+    let record = |role: &str, id: &str, text: &str, usage: serde_json::Value| {
+        let message = serde_json::json!({ "role": role, "content": text, "usage": usage });
+        serde_json::json!({ "type": role, "uuid": id, "sessionId": "s", "message": message })
+    };
+    let none = || serde_json::Value::Null;
+    let mut second = record("user", "u2", "the second question of three", none());
+    second["cwd"] = MARK.into();
+    let cost = serde_json::json!({ "input_tokens": 10, "output_tokens": 20 });
+    let reply = record("assistant", "a1", "the reply to both questions", cost);
+    [record("user", "u1", "the first question of three", none()), second, reply]
+        .map(|line| format!("{line}\n"))
+        .concat()
+}
+
+#[test]
+fn what_stands_only_around_a_message_takes_no_message_along() {
+    let home = Home::new();
+    let engine = open(&home.db(), "a");
+    block_on(engine.ledger().backup(&home.path("empty.db"))).unwrap();
+    let path = home.path("s.jsonl");
+    std::fs::write(&path, surrounded()).unwrap();
+    import(&engine, &path);
+    block_on(engine.ledger().backup(&home.path("copy.db"))).unwrap();
+    let before = exported(&engine, "s");
+    let found = find(&engine);
+    assert_eq!((found.events.len(), found.originals.len()), (0, 1));
+    assert_eq!(block_on(found.erase(&engine, None)).unwrap().events, 0);
+    assert!(find(&engine).is_empty());
+    // Of the reply, what it cost goes: it stands in the reply's record, and has a position of its own.
+    let head = block_on(engine.session(stream("s")).info()).unwrap().head;
+    assert!(before.lines().last().unwrap().contains("usage"), "{before}");
+    block_on(engine.session(stream("s")).erase(head, head, None)).unwrap();
+    drop(engine);
+    for between in ["copy.db", "empty.db"] {
+        let restore = |name: &str| {
+            block_on(wunderblock::Ledger::restore(&home.path(name), &home.db(), true, tenant("a"))).unwrap()
+        };
+        restore(between);
+        restore("copy.db");
+        let engine = open(&home.db(), "a");
+        let now = exported(&engine, "s");
+        let is_told = |text: &str| now.contains(text);
+        assert!(["first question", "second question", "reply to both"].into_iter().all(is_told), "{now}");
+        assert!(find(&engine).is_empty() && !now.contains("output_tokens"), "{now}");
+        assert!(is_gone(&home, &engine));
+    }
+    // Neither does an import bring it, where there is nothing but the coordinates.
+    block_on(wunderblock::Ledger::restore(&home.path("empty.db"), &home.db(), true, tenant("a"))).unwrap();
+    let engine = open(&home.db(), "a");
+    import(&engine, &path);
+    assert_eq!(exported(&engine, "s").lines().count(), before.lines().count() - 1);
+    assert!(is_gone(&home, &engine));
+    assert_eq!(problems(&engine), Vec::<String>::new());
+}
+
 #[test]
 fn names_are_told_and_short_texts_refused() {
     let home = Home::new();

@@ -231,6 +231,33 @@ fn codex_rolls_back() {
 }
 
 #[test]
+fn a_compaction_that_kept_all_stands_for_the_opening_alone() {
+    let home = Home::new();
+    let engine = home.engine();
+    let text = [
+        r#"{"type":"session","version":3,"id":"pi-1","cwd":"/w"}"#,
+        r#"{"type":"model_change","id":"0","parentId":null,"provider":"p","modelId":"m"}"#,
+        r#"{"type":"message","id":"1","parentId":"0","message":{"role":"user","content":"go"}}"#,
+        r#"{"type":"compaction","id":"2","parentId":"1","summary":"nothing yet","firstKeptEntryId":"0","tokensBefore":9}"#,
+        r#"{"type":"message","id":"3","parentId":"2","message":{"role":"user","content":"on"}}"#,
+    ]
+    .join("\n");
+    let path = home.file("pi.jsonl", text);
+    let imported = import(&engine, &path);
+    let session = session(&engine, "pi-1");
+    assert_eq!(transcript(&session), ["user: go", "user: on"]);
+    let ranges: Vec<_> = events(&session)
+        .into_iter()
+        .filter_map(|event| match event.fact {
+            Some(Fact::SessionCompacted(made)) => Some((made.from_seq, made.to_seq)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ranges, [(Seq(1), Seq(1))]);
+    holds(&engine, &path, &imported);
+}
+
+#[test]
 fn pi_chats_aider_and_unknown_lines() {
     let pi = [
         r#"{"type":"session","version":3,"id":"pi-1","cwd":"/w"}"#,

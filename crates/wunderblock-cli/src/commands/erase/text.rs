@@ -17,6 +17,9 @@ use wunderblock_core::stub::grouped;
 /// Maximum length of a text that is read from stdin, in bytes.
 const MAX_TEXT: u64 = 1 << 20;
 
+/// Places that are listed unless all are asked for: of events, and of records of originals.
+const LISTED: usize = 50;
+
 pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase) -> Result<ExitCode, Failure> {
     let text = text(wanted.text.as_deref().unwrap_or_default())?;
     let engine = if wanted.yes { settings.existing().await? } else { settings.read_only().await? };
@@ -25,7 +28,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
         if global.json {
             print_json(&machine(&found))?;
         } else {
-            print(&picture(&found))?;
+            print(&picture(&found, if global.verbose { usize::MAX } else { LISTED }))?;
         }
         return Err(if found.is_empty() {
             Failure::Door(FAILED, "no event and no imported file holds the text".to_owned())
@@ -92,24 +95,32 @@ fn amount(found: &TextFound) -> String {
     }
 }
 
-fn picture(found: &TextFound) -> String {
+fn picture(found: &TextFound, listed: usize) -> String {
     let at = |place: &TextPlace| format!("{}#{}", clean(place.session.as_str()), place.seq);
     let wide = found.events.iter().map(|place| at(place).len()).max().unwrap_or_default();
     let mut out = String::new();
-    for place in &found.events {
+    for place in found.events.iter().take(listed) {
         let shown = place.shown_in.iter().map(StreamId::as_str).collect::<Vec<_>>().join(", ");
         let shown = if shown.is_empty() { shown } else { format!("; shown in {}", clean(&shown)) };
         out.push_str(&format!("{}  {}  {}{shown}\n", pad(&at(place), wide), time(place.at), word(place)));
     }
-    for record in &found.originals {
+    out.push_str(&rest(found.events.len(), listed, ("event", "events")));
+    for record in found.originals.iter().take(listed) {
         let (from, to) = record.bytes;
         let path = clean(&record.path);
         out.push_str(&format!("{path}, bytes {from}–{to}  (`read {} --bytes {from}-{to}`)\n", record.handle));
     }
+    out.push_str(&rest(found.originals.len(), listed, ("record", "records")));
     for name in &found.names {
         out.push_str(&format!("stays: {}\n", clean(name)));
     }
     out
+}
+
+/// What is not listed.
+fn rest(all: usize, listed: usize, (one, many): (&str, &str)) -> String {
+    let left = all.saturating_sub(listed) as u64;
+    if left == 0 { String::new() } else { format!("{} more; -v lists all\n", plural(left, one, many)) }
 }
 
 /// What an event is to people.

@@ -3,7 +3,7 @@
 use super::read::lineage;
 use super::source::{note_erased, spans};
 use super::sql::{handle_sql, row, rows, run};
-use crate::store::{Erasure, SourceSpan, StoreError, Stretch, TenantNo, Written, codec};
+use crate::store::{Erasure, Gone, SourceSpan, StoreError, Stretch, TenantNo, Written, codec};
 use rusqlite::{Connection, Row, params};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::id::{Handle, StreamId};
@@ -30,9 +30,14 @@ pub(super) fn erase(
         blobs += unref(db, tenant, (holder.no.0, seq.0))?;
     }
     let source_bytes = overwrite_all(db, tenant, spans)?;
-    for Erasure { session, record } in erasures {
-        let sql = "INSERT OR IGNORE INTO erasures (tenant, session, record) VALUES (?1, ?2, ?3)";
-        run(db, sql, params![tenant.0, session, record.as_deref().unwrap_or_default()])?;
+    for Erasure { session, what } in erasures {
+        let (kind, name) = match what {
+            Gone::Session => (0, ""),
+            Gone::Event(id) => (1, id.as_str()),
+            Gone::Record(id) => (2, id.as_str()),
+        };
+        let sql = "INSERT OR IGNORE INTO erasures (tenant, session, kind, name) VALUES (?1, ?2, ?3, ?4)";
+        run(db, sql, params![tenant.0, session, kind, name])?;
     }
     Ok(Written::Erased { events, blobs, source_bytes: Bytes(source_bytes) })
 }
@@ -68,14 +73,19 @@ pub(super) fn erasures(
     sessions: &[String],
 ) -> Result<Vec<Erasure>, StoreError> {
     let read = |row: &Row<'_>| {
-        let record: String = row.get(1)?;
-        Ok(Erasure { session: row.get(0)?, record: (!record.is_empty()).then_some(record) })
+        let what = match row.get(1)? {
+            0 => Gone::Session,
+            1 => Gone::Event(row.get(2)?),
+            _ => Gone::Record(row.get(2)?),
+        };
+        Ok(Erasure { session: row.get(0)?, what })
     };
     if sessions.is_empty() {
-        let sql = "SELECT session, record FROM erasures WHERE tenant = ?1 ORDER BY session, record";
+        let sql = "SELECT session, kind, name FROM erasures WHERE tenant = ?1 ORDER BY session, kind, name";
         return rows(db, sql, params![tenant.0], read);
     }
-    let sql = "SELECT session, record FROM erasures WHERE tenant = ?1 AND session = ?2 ORDER BY record";
+    let sql =
+        "SELECT session, kind, name FROM erasures WHERE tenant = ?1 AND session = ?2 ORDER BY kind, name";
     let mut found = Vec::new();
     for session in sessions {
         found.extend(rows(db, sql, params![tenant.0, session], read)?);

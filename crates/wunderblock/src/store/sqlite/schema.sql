@@ -165,8 +165,9 @@ CREATE INDEX stream_sources_by_source ON stream_sources (source, revision);
 CREATE TABLE erasures (              -- coordinates of what shall not come back: never content, nor a hash of it
     tenant  INTEGER NOT NULL,
     session TEXT NOT NULL,          -- the agent's own id
-    record  TEXT NOT NULL,          -- a record's own id; empty: all of a session that format 1 erased
-    PRIMARY KEY (tenant, session, record)
+    kind    INTEGER NOT NULL,       -- 0: all of a session that format 1 erased; 1: an event; 2: a record in its files
+    name    TEXT NOT NULL,          -- the event's id, or the record's own id
+    PRIMARY KEY (tenant, session, kind, name)
 ) STRICT, WITHOUT ROWID;
 
 -- Derived from here on.

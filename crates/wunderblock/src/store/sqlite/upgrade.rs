@@ -69,13 +69,12 @@ const LINKS: &str = "
 /// What was erased is not to come back by an import either. A session is named by the agent's own id: branches (`ID~2`) and
 /// copies (`ID@mark`) go by the session's.
 const ERASED: &str = "
-    INSERT OR IGNORE INTO erasures (tenant, session, record)
-    SELECT e.tenant, substr(o.id, 1, min(instr(o.id || '~', '~'), instr(o.id || '@', '@')) - 1),
-        substr(e.id, 1, instr(e.id || '#', '#') - 1)
+    INSERT OR IGNORE INTO erasures (tenant, session, kind, name)
+    SELECT e.tenant, substr(o.id, 1, min(instr(o.id || '~', '~'), instr(o.id || '@', '@')) - 1), 1, e.id
     FROM events e JOIN streams o ON o.stream = e.stream
     WHERE e.payload IS NULL AND e.id <> '' AND instr(o.id || '~', '~') > 1 AND instr(o.id || '@', '@') > 1;
-    INSERT OR IGNORE INTO erasures (tenant, session, record)
-    SELECT o.tenant, substr(o.id, 1, min(instr(o.id || '~', '~'), instr(o.id || '@', '@')) - 1), ''
+    INSERT OR IGNORE INTO erasures (tenant, session, kind, name)
+    SELECT o.tenant, substr(o.id, 1, min(instr(o.id || '~', '~'), instr(o.id || '@', '@')) - 1), 0, ''
     FROM streams o WHERE instr(o.id || '~', '~') > 1 AND instr(o.id || '@', '@') > 1
     AND EXISTS (SELECT 1 FROM events e WHERE e.tenant = o.tenant AND e.stream = o.stream AND e.payload IS NULL)
     AND NOT EXISTS (SELECT 1 FROM events e WHERE e.tenant = o.tenant AND e.stream = o.stream
