@@ -19,9 +19,9 @@ use wunderblock_wire::{LiveLine, decode_line};
 /// Maximum lines of a group that is committed together.
 const GROUP: usize = 512;
 /// Maximum bytes of the lines of a group, but for one that alone is longer.
-const GROUP_BYTES: usize = 4 << 20;
+const GROUP_BYTES: usize = 1 << 20;
 /// Maximum bytes of lines that are read and not yet taken into a group; a longer line waits until there are no others.
-const WAITING_BYTES: usize = 8 << 20;
+const WAITING_BYTES: usize = 1 << 20;
 
 pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Result<ExitCode, Failure> {
     let engine = settings.write().await?;
