@@ -4,16 +4,19 @@
 //!
 //! A revision is read again as it was imported. Texts too short to tell anything are not looked for.
 
-use crate::engine::Engine;
+use crate::backup::file_error;
+use crate::engine::{Engine, unexpected};
 use crate::error::Error;
-use crate::import::{event_id, record_name, session_name};
-use crate::store::{Erasure, Gone, REPEATED_MIN, SourceInfo, SourceSpan};
+use crate::import::{event_id, raw_of, record_name, session_name};
+use crate::store::{Answer, Erasure, Gone, Query, REPEATED_MIN, SourceInfo, SourceSpan};
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use wunderblock_core::id::Handle;
 use wunderblock_wire::transcript::{Format, Kept, Reader, Record, Shape};
 
 /// What is looked for in a revision.
@@ -89,6 +92,9 @@ fn made_one(record: &Record, name: &str, events: &BTreeSet<String>) -> bool {
     !events.is_empty() && ids.any(|id| events.contains(id.as_str()))
 }
 
+/// Bytes by which a file's shape is told.
+const HEAD: u64 = 64 << 10;
+
 /// As much of a text's beginning is looked for: a title or a preview may be cut.
 const BEGINNING: usize = 40;
 
@@ -106,60 +112,33 @@ pub(crate) fn beginning(text: &str) -> Option<String> {
     Some(quoted.trim_matches('"').to_owned())
 }
 
-/// Reads a source line by line as it is written.
-struct Listening {
+/// A record as it is heard: with its session and its name, and its raw bytes.
+struct Heard<'r> {
+    record: &'r Record,
+    session: String,
+    name: Box<str>,
+    raw: &'r [u8],
+}
+
+/// Reads a transcript line by line as it is written, and tells of each record.
+struct Listening<F> {
     reader: Reader,
-    wanted: Wanted,
-    /// Finds the beginnings that are wanted.
-    beginnings: AhoCorasick,
     /// What the ledger calls the file.
     file: String,
     line: Vec<u8>,
     offset: u64,
     number: u64,
-    source: SourceInfo,
-    found: Vec<Hit>,
+    each: F,
 }
 
-impl Listening {
+impl<F: FnMut(Heard<'_>)> Listening<F> {
     fn take(&mut self, records: Vec<Record>) {
         for record in records {
             let session = session_name(self.reader.format(), &self.file, &record, self.reader.session());
             let name = record_name(&record);
-            let whole = self.span(record.offset, record.len);
-            let ours = self.wanted.sessions.contains(&session);
-            let ours = ours && (self.wanted.whole || made_one(&record, &name, &self.wanted.events));
-            let lost = self.wanted.records.get(&session);
-            let lost = lost.is_some_and(|lost| lost.has_record(&record, &name));
-            let spans = if ours || lost || self.wanted.spans.contains(&whole) {
-                vec![(0, record.len)]
-            } else {
-                self.repeated(&record)
-            };
-            for (from, to) in spans {
-                let span = self.span(record.offset + from, to - from);
-                self.found.push(Hit { span, session: session.clone(), record: name.to_string() });
-            }
+            let raw = raw_of(&record, &self.line, self.offset);
+            (self.each)(Heard { record: &record, session, name, raw });
         }
-    }
-
-    fn span(&self, offset: u64, len: u64) -> SourceSpan {
-        SourceSpan { source: self.source.handle, revision: self.source.revision.no, offset, len }
-    }
-
-    /// Where a record repeats a text.
-    fn repeated(&self, record: &Record) -> Vec<(u64, u64)> {
-        let from = record.offset.checked_sub(self.offset).and_then(|from| usize::try_from(from).ok());
-        let to = from.zip(usize::try_from(record.len).ok()).map(|(from, len)| from.saturating_add(len));
-        let raw = from.zip(to).and_then(|(from, to)| self.line.get(from..to.min(self.line.len())));
-        let Some(raw) = raw else { return Vec::new() };
-        let silent = record.kept == Kept::Bookkeeping || record.items.is_empty();
-        let begins = silent && !self.wanted.beginnings.is_empty();
-        let holds = |raw: &[u8]| {
-            begins && self.beginnings.is_match(raw)
-                || self.wanted.text.as_ref().is_some_and(|text| text.is_in(raw))
-        };
-        losing(raw, &holds).into_iter().map(|(from, to)| (from as u64, to as u64)).collect()
     }
 
     fn end_line(&mut self) {
@@ -170,6 +149,63 @@ impl Listening {
         self.take(records);
         self.offset += self.line.len() as u64;
         self.line.clear();
+    }
+
+    /// The end of a file: all of one that is a document.
+    fn end(mut self, document: Option<Vec<u8>>) {
+        if let Some(bytes) = document {
+            let records = self.reader.document(&bytes);
+            self.line = bytes;
+            self.take(records);
+        } else if !self.line.is_empty() {
+            self.end_line();
+        }
+        let last = self.reader.finish();
+        self.take(last);
+    }
+}
+
+/// Finds what is wanted among the records of a revision.
+struct Finder {
+    wanted: Wanted,
+    /// Finds the beginnings that are wanted.
+    beginnings: AhoCorasick,
+    source: Handle,
+    revision: u32,
+    found: Vec<Hit>,
+}
+
+impl Finder {
+    fn take(&mut self, Heard { record, session, name, raw }: Heard<'_>) {
+        let whole = self.span(record.offset, record.len);
+        let ours = self.wanted.sessions.contains(&session);
+        let ours = ours && (self.wanted.whole || made_one(record, &name, &self.wanted.events));
+        let lost = self.wanted.records.get(&session);
+        let lost = lost.is_some_and(|lost| lost.has_record(record, &name));
+        let spans = if ours || lost || self.wanted.spans.contains(&whole) {
+            vec![(0, record.len)]
+        } else {
+            self.repeated(record, raw)
+        };
+        for (from, to) in spans {
+            let span = self.span(record.offset + from, to - from);
+            self.found.push(Hit { span, session: session.clone(), record: name.to_string() });
+        }
+    }
+
+    fn span(&self, offset: u64, len: u64) -> SourceSpan {
+        SourceSpan { source: self.source, revision: self.revision, offset, len }
+    }
+
+    /// Where a record repeats a text.
+    fn repeated(&self, record: &Record, raw: &[u8]) -> Vec<(u64, u64)> {
+        let silent = record.kept == Kept::Bookkeeping || record.items.is_empty();
+        let begins = silent && !self.wanted.beginnings.is_empty();
+        let holds = |raw: &[u8]| {
+            begins && self.beginnings.is_match(raw)
+                || self.wanted.text.as_ref().is_some_and(|text| text.is_in(raw))
+        };
+        losing(raw, &holds).into_iter().map(|(from, to)| (from as u64, to as u64)).collect()
     }
 }
 
@@ -265,7 +301,7 @@ fn code_point(rest: &[u8]) -> (char, usize) {
     }
 }
 
-impl Write for Listening {
+impl<F: FnMut(Heard<'_>)> Write for Listening<F> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.line.extend_from_slice(part);
@@ -284,41 +320,70 @@ impl Write for Listening {
 impl Engine {
     /// The records of a revision that hold what is wanted.
     pub(crate) async fn hits(&self, source: SourceInfo, wanted: Wanted) -> Result<Vec<Hit>, Error> {
-        let Some(format) = Format::from_name(&source.revision.format) else { return Ok(Vec::new()) };
         let beginnings =
             AhoCorasick::new(&wanted.beginnings).map_err(|error| Error::Query(error.to_string()))?;
-        let path = PathBuf::from(&source.key);
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let len = source.revision.len;
-        let file = self.file_name(&source, format).await?;
-        let mut head = Vec::new();
-        self.copy_source(&source, (0, len.min(64 << 10)), &mut head).await?;
-        let mut listening = Listening {
-            reader: Reader::new(format, &name),
-            wanted,
-            beginnings,
-            file,
-            line: Vec::new(),
-            offset: 0,
-            number: 0,
-            found: Vec::new(),
-            source: source.clone(),
+        let (handle, revision, len) = (source.handle, source.revision.no, source.revision.len);
+        let mut finder = Finder { wanted, beginnings, source: handle, revision, found: Vec::new() };
+        let Some(mut listening) = self.listening(&source, |heard| finder.take(heard)).await? else {
+            return Ok(Vec::new());
         };
-        if format.shape(&head) == Shape::Document {
+        let mut head = Vec::new();
+        self.copy_source(&source, (0, len.min(HEAD)), &mut head).await?;
+        if listening.reader.format().shape(&head) == Shape::Document {
             let mut bytes = Vec::new();
             self.copy_source(&source, (0, len), &mut bytes).await?;
-            let records = listening.reader.document(&bytes);
-            listening.line = bytes;
-            listening.take(records);
+            listening.end(Some(bytes));
         } else {
             self.copy_source(&source, (0, len), &mut listening).await?;
-            if !listening.line.is_empty() {
-                listening.end_line();
-            }
+            listening.end(None);
         }
-        let last = listening.reader.finish();
-        listening.take(last);
-        Ok(listening.found)
+        Ok(finder.found)
+    }
+
+    /// Whether a file holds, wherever something of its revision was erased, nothing but records that were.
+    pub(crate) async fn holds_what_was_erased(
+        &self,
+        source: &SourceInfo,
+        file: &mut File,
+    ) -> Result<bool, Error> {
+        let (tenant, sessions) = (self.tenant.no, Vec::new());
+        let Answer::Erasures(erasures) = self.one(Query::Erasures { tenant, sessions }).await? else {
+            return Err(unexpected());
+        };
+        let (lost, mut holds) = (Lost::by_session(&erasures), true);
+        let look = |Heard { record, session, name, .. }: Heard<'_>| {
+            let end = record.offset + record.len;
+            let is_there = source.revision.erased.iter().any(|(from, to)| *from < end && record.offset < *to);
+            let lost = lost.get(&session);
+            holds &= !is_there || lost.is_some_and(|lost| lost.whole || lost.has_record(record, &name));
+        };
+        let Some(mut listening) = self.listening(source, look).await? else { return Ok(false) };
+        let failed = |error| file_error(Path::new(&source.key), &error);
+        file.seek(SeekFrom::Start(0)).map_err(failed)?;
+        let mut head = Vec::new();
+        Read::by_ref(file).take(HEAD).read_to_end(&mut head).map_err(failed)?;
+        if listening.reader.format().shape(&head) == Shape::Document {
+            file.read_to_end(&mut head).map_err(failed)?;
+            listening.end(Some(head));
+        } else {
+            listening.write_all(&head).map_err(failed)?;
+            std::io::copy(file, &mut listening).map_err(failed)?;
+            listening.end(None);
+        }
+        Ok(holds)
+    }
+
+    async fn listening<F: FnMut(Heard<'_>)>(
+        &self,
+        source: &SourceInfo,
+        each: F,
+    ) -> Result<Option<Listening<F>>, Error> {
+        let Some(format) = Format::from_name(&source.revision.format) else { return Ok(None) };
+        let path = PathBuf::from(&source.key);
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let file = self.file_name(source, format).await?;
+        let reader = Reader::new(format, &name);
+        Ok(Some(Listening { reader, file, line: Vec::new(), offset: 0, number: 0, each }))
     }
 }
 

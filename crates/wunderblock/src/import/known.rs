@@ -114,7 +114,7 @@ fn kept_item(kept: &Kept, raw: &[u8]) -> Option<Item> {
 }
 
 /// The raw bytes of a record, if they are among those at hand.
-pub(super) fn raw_of<'b>(record: &Record, bytes: &'b [u8], base: u64) -> &'b [u8] {
+pub(crate) fn raw_of<'b>(record: &Record, bytes: &'b [u8], base: u64) -> &'b [u8] {
     let from = usize::try_from(record.offset.wrapping_sub(base)).unwrap_or(usize::MAX);
     let len = usize::try_from(record.len).unwrap_or(usize::MAX);
     bytes.get(from..).and_then(|rest| rest.get(..len.min(rest.len()))).unwrap_or_default()

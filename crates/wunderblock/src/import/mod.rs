@@ -24,9 +24,10 @@ mod twin;
 
 pub(crate) use change::is_same;
 pub use feed::MAX_WARNINGS;
-pub(crate) use known::{event_id, nameless, record_name};
+pub(crate) use known::{event_id, nameless, raw_of, record_name};
 pub(crate) use twin::session_name;
 
+use crate::backup::file_error;
 use crate::engine::{Engine, unexpected};
 use crate::error::{Error, ImportReason};
 use crate::limits::{IMPORT_ATTEMPTS, IMPORT_POLL, IMPORT_WAIT, MAX_DOCUMENT};
@@ -378,10 +379,6 @@ fn read_full(file: &mut File, buffer: &mut [u8]) -> std::io::Result<usize> {
         }
     }
     Ok(filled)
-}
-
-fn file_error(path: &Path, error: &std::io::Error) -> Error {
-    Error::File { path: path.display().to_string(), why: error.to_string() }
 }
 
 fn refused(path: &Path, why: &str) -> Error {

@@ -259,6 +259,31 @@ fn a_file_in_the_place_of_an_erased_one_keeps_all_its_bytes() {
 }
 
 #[test]
+fn another_record_of_the_same_length_in_the_place_of_an_erased_one_is_read() {
+    let home = Home::new();
+    let engine = home.engine();
+    let path = home.path("one.jsonl");
+    let (one, two) = (talk("s", &["a", "b"]), talk("s", &["a", "c"]));
+    assert_eq!(one.len(), two.len());
+    write(&path, &one, 90);
+    import(&engine, &path);
+    block_on(session(&engine, "s").erase(Seq(3), Seq(3), None)).unwrap();
+    // Its time alone has moved.
+    write(&path, &one, 60);
+    assert!(import(&engine, &path).unchanged);
+    write(&path, &two, 30);
+    assert_eq!(import(&engine, &path).appended, 2, "a branch, and what is said in it");
+    assert_eq!(original(&engine, "s", None), two.as_bytes());
+    // More of the same, and then what is not.
+    write(&path, format!("{two}{}", line("s", "d", Some("c"), "more")), 20);
+    assert_eq!(import(&engine, &path).appended, 1);
+    write(&path, &one, 10);
+    assert!(!import(&engine, &path).unchanged);
+    let now = String::from_utf8(original(&engine, "s", None)).unwrap();
+    assert!(now.contains("what a says") && !now.contains("what b says"), "{now}");
+}
+
+#[test]
 fn a_broken_line_does_not_split_what_ids_join() {
     let home = Home::new();
     let engine = home.engine();

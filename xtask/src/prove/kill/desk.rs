@@ -360,7 +360,11 @@ impl Desk {
             }
         }
         for (session, bytes) in &held.files {
-            let original = self.program.bytes(&["--db", &db, "export", session, "--original"])?;
+            // An import that was cut short is not exported: the file as it was held is not there then.
+            let original = match self.program.bytes(&["--db", &db, "export", session, "--original"]) {
+                Ok(original) => original,
+                Err(error) => return Ok(Some(format!("lost: the original: {error}"))),
+            };
             if original != *bytes {
                 let told = format!("{} of {} bytes of {session}", original.len(), bytes.len());
                 return Ok(Some(format!("lost: the original has {told}")));
