@@ -66,6 +66,17 @@ fn checksum(file: &mut File, at: u64, size: u64) -> std::io::Result<i64> {
     Ok(codec::checksum(&[&bytes]))
 }
 
+/// What a file has of what is kept of one. Erased bytes may be anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// Something else.
+    Other,
+    /// All of it, and all of it was erased.
+    Blanks,
+    /// All of it.
+    Bytes,
+}
+
 impl Engine {
     /// Compares a file with what is kept of it.
     pub(super) async fn change(
@@ -87,9 +98,12 @@ impl Engine {
                 .samples
                 .iter()
                 .all(|(at, size, stated)| checksum(file, *at, *size).is_ok_and(|now| now == *stated)),
-            _ if !self.kept(old, file, path).await? => false,
-            // What stands in the place of erased bytes may be something else, of the same length.
-            _ => revision.erased.is_empty() || self.holds_what_was_erased(old, file).await?,
+            _ => match self.kept(old, file, path).await? {
+                // Of what was erased whole not even the line ends are kept: it is read from the beginning.
+                Kept::Other | Kept::Blanks => false,
+                // What stands in the place of erased bytes may be something else, of the same length.
+                Kept::Bytes => revision.erased.is_empty() || self.holds_what_was_erased(old, file).await?,
+            },
         };
         Ok(match same {
             false => Change::Rewritten,
@@ -98,10 +112,11 @@ impl Engine {
         })
     }
 
-    /// Whether a file is the same as what is kept of one, up to the shorter one's end. Erased bytes may be anything.
-    pub(super) async fn kept(&self, old: &SourceInfo, file: &mut File, path: &Path) -> Result<bool, Error> {
+    /// Compares a file with what is kept of one, up to the shorter one's end.
+    pub(super) async fn kept(&self, old: &SourceInfo, file: &mut File, path: &Path) -> Result<Kept, Error> {
         let read_error = |error: std::io::Error| super::file_error(path, &error);
         let len = old.revision.len.min(file.metadata().map_err(read_error)?.len());
+        let mut kept_all = if old.revision.erased.is_empty() { Kept::Bytes } else { Kept::Blanks };
         let mut at = 0;
         while at < len {
             let query =
@@ -109,7 +124,7 @@ impl Engine {
             let Answer::Chunks(chunks) = self.one(query).await? else { return Err(unexpected()) };
             // Bytes that are missing are not those of the file.
             if chunks.first().is_none_or(|chunk| chunk.offset > at) {
-                return Ok(false);
+                return Ok(Kept::Other);
             }
             for chunk in chunks {
                 let bytes = codec::unpack_chunk(&chunk)?;
@@ -117,18 +132,21 @@ impl Engine {
                 let end = chunk.len.min(len.saturating_sub(chunk.offset));
                 let end = usize::try_from(end).unwrap_or(usize::MAX).min(bytes.len());
                 let Some(kept) = bytes.get(skip..end).filter(|kept| !kept.is_empty()) else {
-                    return Ok(false);
+                    return Ok(Kept::Other);
                 };
                 let mut now = vec![0; kept.len()];
                 file.seek(SeekFrom::Start(at)).map_err(read_error)?;
                 let read = super::read_full(file, &mut now).map_err(read_error)?;
                 if read < kept.len() || !equal(kept, &now, (at, &old.revision.erased)) {
-                    return Ok(false);
+                    return Ok(Kept::Other);
+                }
+                if kept.iter().any(u8::is_ascii_alphanumeric) {
+                    kept_all = Kept::Bytes;
                 }
                 at += kept.len() as u64;
             }
         }
-        Ok(true)
+        Ok(kept_all)
     }
 }
 

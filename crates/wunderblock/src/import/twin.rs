@@ -15,6 +15,7 @@
 //! Content that was erased has nothing left to compare with. Its place and length find the session, and all that was not
 //! erased must be the same. Where all was, a few records at the same places must do.
 
+use super::change::Kept;
 use super::feed::Feed;
 use super::file_error;
 use super::known::Told;
@@ -154,7 +155,7 @@ impl Feed<'_> {
         // Where the longest is the file's beginning the others are, too, or are branches.
         for (number, source) in sources.iter().enumerate() {
             if (number == 0 || source.revision.len >= len)
-                && self.engine.kept(source, &mut file, &self.path).await?
+                && self.engine.kept(source, &mut file, &self.path).await? != Kept::Other
             {
                 return Ok(true);
             }
