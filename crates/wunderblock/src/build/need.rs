@@ -3,57 +3,19 @@
 //! A body that left the request comes back when its details are wanted: it is to be read, explained, compared, mended. It
 //! does not when it is only named: that it exists, that it is to be moved, committed, thanked for.
 
-/// Words in a sentence that ask for what something says.
-const CUES: [&str; 48] = [
-    "read",
-    "look",
-    "show",
-    "see ",
-    "check",
-    "view",
-    "open",
-    "print",
-    "what",
-    "why",
-    "how",
-    "where",
-    "which",
-    "explain",
-    "describe",
-    "fix",
-    "edit",
-    "change",
-    "update",
-    "implement",
-    "refactor",
-    "rewrite",
-    "write",
-    "line",
-    "content",
-    "detail",
-    "compare",
-    "analy",
-    "review",
-    "error",
-    "bug",
-    "fail",
-    "test",
-    "find",
-    "say",
-    "port",
-    "use",
-    "看",
-    "读",
-    "内容",
-    "细节",
-    "为什么",
-    "解释",
-    "分析",
-    "修",
-    "改",
-    "检查",
-    "错",
+/// English words that ask for what something says, as they stand in a dictionary: their inflections count, longer words
+/// that contain them do not ("already" asks for nothing).
+#[rustfmt::skip]
+const CUES: [&str; 40] = [
+    "read", "look", "show", "see", "check", "view", "open", "print", "what", "why", "how", "where", "which", "explain",
+    "describe", "fix", "edit", "change", "update", "implement", "refactor", "rewrite", "write", "line", "content",
+    "detail", "compare", "analyse", "analyze", "analysis", "review", "error", "bug", "fail", "failure", "test", "find",
+    "say", "port", "use",
 ];
+/// The same in Chinese, which puts no spaces between words.
+const CUES_ZH: [&str; 11] = ["看", "读", "内容", "细节", "为什么", "解释", "分析", "修", "改", "检查", "错"];
+/// Endings of English inflections, longest first.
+const ENDINGS: [&str; 5] = ["ing", "es", "ed", "s", "d"];
 /// Where sentences end.
 const ENDS: [char; 7] = ['\n', '。', '！', '？', '!', '?', ';'];
 
@@ -62,7 +24,9 @@ const ENDS: [char; 7] = ['\n', '。', '！', '？', '!', '?', ';'];
 pub(super) fn needs_details(turn: &str, name: &str) -> bool {
     let is_asked = |sentence: &str| {
         let lower = sentence.replace(name, " ").to_lowercase();
-        CUES.iter().any(|cue| lower.contains(cue)) || lower.chars().all(|c| !c.is_alphanumeric())
+        lower.split(|c: char| !c.is_alphabetic()).any(is_cue)
+            || CUES_ZH.iter().any(|cue| lower.contains(cue))
+            || lower.chars().all(|c| !c.is_alphanumeric())
     };
     let has_lines = |sentence: &str| {
         let behind = sentence.find(name).and_then(|at| sentence.get(at + name.len()..));
@@ -75,6 +39,15 @@ pub(super) fn needs_details(turn: &str, name: &str) -> bool {
         || sentences(turn)
             .filter(|sentence| sentence.contains(name))
             .any(|sentence| is_asked(sentence) || has_lines(sentence))
+}
+
+/// Whether a word is a cue or an inflection of one: looks, failed, changing.
+fn is_cue(word: &str) -> bool {
+    let is_stem = |stem: &str| CUES.contains(&stem);
+    let before = |ending: &str| word.strip_suffix(ending);
+    is_stem(word)
+        || ENDINGS.iter().filter_map(|ending| before(ending)).any(is_stem)
+        || before("ing").is_some_and(|stem| CUES.iter().any(|cue| cue.strip_suffix('e') == Some(stem)))
 }
 
 /// Sentences; a full stop ends one only where a space follows, so that paths stay whole.
@@ -101,6 +74,11 @@ mod tests {
             ("Thanks, src/parser.rs is done.", false),
             ("Commit src/parser.rs and push. Then tell me what is next.", false),
             ("把 src/parser.rs 提交。", false),
+            ("Changing src/parser.rs fails two tests", true),
+            ("It shows src/parser.rs?", true),
+            ("Thanks, src/parser.rs is already done.", false),
+            ("Because src/parser.rs is important, commit it now.", false),
+            ("The user of src/parser.rs is overlooked, I am afraid", false),
         ] {
             assert_eq!(needs_details(turn, name), needed, "{turn}");
         }
