@@ -48,11 +48,14 @@ impl Session {
         if undone && found.level < Level::Overflow && sized.tokens < least {
             return Ok(None);
         }
-        if found.level == Level::Soft && !self.task_marks(view, sized.texts).await?.is_empty() {
-            let marks = self.task_marks(view, sized.texts).await?;
-            return Ok(between_tasks(&compactor.policy, measure, (view, &marks)));
+        if found.level > Level::Soft {
+            return Ok(Some(found));
         }
-        Ok(Some(found))
+        let marks = self.task_marks(view, sized.texts).await?;
+        if marks.is_empty() {
+            return Ok(Some(found));
+        }
+        Ok(between_tasks(&compactor.policy, measure, (view, &marks)))
     }
 
     /// How many compactions in a row came to nothing, if so many that the lane is left alone.
