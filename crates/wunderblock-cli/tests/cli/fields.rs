@@ -86,6 +86,7 @@ fn refusals_have_their_fields() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
 fn every_other_answer_has_its_fields() {
     let desk = Desk::new();
     let import = desk.run(&["import", "session.jsonl", "--json"]).exits(0).json();

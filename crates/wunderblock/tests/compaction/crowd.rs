@@ -6,7 +6,7 @@ use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::task::{Context, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wunderblock::{CompactOptions, Compacted, ContextOptions, LaneState, Outcome, Session};
 use wunderblock_core::event::{ContentPinned, Fact};
 use wunderblock_core::id::LaneId;
@@ -15,6 +15,8 @@ use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Seq;
 
 const WINDOW: u64 = 32_000;
+/// How often is looked for what another thread must do: half a minute at the least.
+const LOOKS: u32 = 1_500;
 
 fn small() -> Arc<Policy> {
     policy("extends = \"always\"\n[summary]\ntarget = 300\nshare = 0.3\nat_least = 64\ncondensed = 400\n")
@@ -89,8 +91,7 @@ fn a_claim_is_renewed_while_its_worker_works() {
     for _ in 0..5 {
         scene.wait(wunderblock::limits::COMPACTION_LEASE / 2);
         let now = scene.clock.load(Ordering::SeqCst);
-        let begin = Instant::now();
-        loop {
+        for look in 0.. {
             match block_on(scene.elsewhere().lane_state(&LaneId::main())).unwrap() {
                 LaneState::Compacting { until, .. }
                     if until.0 == now + wunderblock::limits::COMPACTION_LEASE =>
@@ -100,7 +101,7 @@ fn a_claim_is_renewed_while_its_worker_works() {
                 LaneState::Compacting { .. } => {}
                 LaneState::Active => panic!("the claim has ended"),
             }
-            assert!(begin.elapsed() < Duration::from_secs(30), "it is not renewed");
+            assert!(look < LOOKS, "it is not renewed");
             std::thread::sleep(Duration::from_millis(20));
         }
         let other = block_on(scene.elsewhere().compact(&options)).unwrap();
@@ -150,13 +151,13 @@ fn appends_never_wait_and_stand_in_the_tail() {
         let scene = Scene::of(24);
         scene.build(&window(40_000));
         let slow = Slow::start(scene.session.clone(), by_hand(&preset(name), 40_000));
-        let before = Instant::now();
         let late = scene.user("A word that came meanwhile, K-9000.");
         scene.turns(50..54);
         let built = scene.build(&window(40_000));
         assert!(Shown::of(&built.body).says("K-9000"));
-        // Far less than the summariser takes: nobody waited for it.
-        assert!(before.elapsed() < Duration::from_secs(30));
+        // Nobody waited for the summariser: it is at work still.
+        let state = block_on(scene.elsewhere().lane_state(&LaneId::main())).unwrap();
+        assert!(matches!(state, LaneState::Compacting { .. }), "{name}: {state:?}");
         let done = slow.end();
         assert_eq!(done.outcome, Outcome::Compacted, "{name}");
         assert!(done.nodes.iter().all(|node| node.to < late), "{name}: it was not there yet");

