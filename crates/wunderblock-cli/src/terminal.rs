@@ -64,8 +64,8 @@ pub(crate) fn write_bytes(bytes: &[u8]) -> std::io::Result<()> {
 }
 
 /// Stdout for what is not ours: bytes go out as they are, but on a terminal they are made harmless.
-pub(crate) fn stdout() -> Box<dyn Write> {
-    let stdout = std::io::stdout().lock();
+pub(crate) fn stdout() -> Box<dyn Write + Send> {
+    let stdout = std::io::stdout();
     if stdout.is_terminal() {
         Box::new(Harmless { out: stdout, held: Vec::new() })
     } else {

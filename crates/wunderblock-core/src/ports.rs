@@ -9,7 +9,7 @@ use crate::units::{Cost, Tokens};
 ///
 /// An implementation is a function of its inputs: the same text always costs the same. A token count is never below the
 /// o200k count of the text.
-pub trait Gauge {
+pub trait Gauge: Sync {
     /// The cost of a text as a JSON string value.
     fn text(&self, text: &str) -> Cost;
     /// The cost of a JSON text that may be sent as a JSON value or as a string: covers both.
@@ -41,7 +41,7 @@ pub struct Framing {
 }
 
 /// The texts of blobs.
-pub trait Bodies {
+pub trait Bodies: Sync {
     /// The text behind a handle; `None` when it has been erased.
     fn text(&self, handle: Handle) -> Option<&str>;
 }

@@ -46,10 +46,10 @@ pub struct Options<'o> {
     /// By what the source can be read again. It stands in every mark, so it must be stored before the text is shown.
     pub handle: Option<&'o str>,
     /// How many tokens a text has. The default takes four bytes for one.
-    pub count: &'o dyn Fn(&str) -> u64,
+    pub count: &'o (dyn Fn(&str) -> u64 + Sync),
     /// Whether a handle found in the text is one of the caller's. A text with such marks is reduced already, and left
     /// alone; marks with other handles are text like any other. The default takes all for its own.
-    pub ours: &'o dyn Fn(&str) -> bool,
+    pub ours: &'o (dyn Fn(&str) -> bool + Sync),
 }
 
 impl Default for Options<'_> {

@@ -79,7 +79,7 @@ fn kinds() -> impl Strategy<Value = Option<Kind>> {
     proptest::option::of(proptest::sample::select(&Kind::ALL[..]))
 }
 
-fn options(level: Level, kind: Option<Kind>, ours: &dyn Fn(&str) -> bool) -> Options<'_> {
+fn options(level: Level, kind: Option<Kind>, ours: &(dyn Fn(&str) -> bool + Sync)) -> Options<'_> {
     Options { level, kind, handle: Some(HANDLE), ours, ..Options::default() }
 }
 

@@ -27,7 +27,7 @@ impl Engine {
             limit: u64::from(u32::MAX),
         };
         for answer in self.storage.query(KINDS.map(marked).into()).await? {
-            let Answer::Events(rows) = answer else { return Err(unexpected()) };
+            let rows = answer.events().ok_or_else(unexpected)?;
             for row in rows.iter().filter(|row| row.seq > base) {
                 // What cannot be read at all has been said already.
                 let Ok(event) = self.event(&info.id, row) else { continue };
@@ -59,7 +59,7 @@ impl Engine {
             text: Bytes(i64::MAX.unsigned_abs()),
             counts: false,
         };
-        let Answer::Events(rows) = self.one(query).await? else { return Err(unexpected()) };
+        let rows = self.ask(query, Answer::events).await?;
         Ok(rows.iter().find(|row| row.kind == "message.appended" && row.payload.is_some()).map(|row| row.seq))
     }
 }

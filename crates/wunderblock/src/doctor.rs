@@ -3,12 +3,13 @@
 mod notes;
 
 use crate::catch_up::{Progress, is_data, leaves};
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::index::{Header, verify};
 use crate::store::sqlite::{OPEN_TO_OTHERS, UNSCRUBBED, place};
 use crate::store::{Answer, BodyCount, Query, SourceInfo, StoreError, StoredEvent, StreamInfo, Write, codec};
 use crate::tokens::Counted;
+use crate::trip::Trip;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use wunderblock_core::event::Fact;
@@ -94,7 +95,7 @@ impl Ledger<'_> {
     ///
     /// # Errors
     /// As [`Engine::doctor`].
-    pub async fn doctor(&self, progress: &mut dyn FnMut(Progress)) -> Result<Diagnosis, Error> {
+    pub async fn doctor(&self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<Diagnosis, Error> {
         self.0.doctor_all(progress).await
     }
 
@@ -106,7 +107,7 @@ impl Ledger<'_> {
     pub async fn repair(
         &self,
         diagnosis: &Diagnosis,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<(), Error> {
         let mut stale = BTreeSet::new();
         for problem in diagnosis.problems.iter().filter(|problem| problem.derived) {
@@ -146,7 +147,7 @@ impl Engine {
     ///
     /// # Errors
     /// When it cannot be read at all. What is wrong with it is in the diagnosis.
-    pub async fn doctor(&self, progress: &mut dyn FnMut(Progress)) -> Result<Diagnosis, Error> {
+    pub async fn doctor(&self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<Diagnosis, Error> {
         self.examine(std::slice::from_ref(self), progress).await
     }
 
@@ -154,11 +155,18 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::doctor`].
-    pub(crate) async fn doctor_all(&self, progress: &mut dyn FnMut(Progress)) -> Result<Diagnosis, Error> {
+    pub(crate) async fn doctor_all(
+        &self,
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<Diagnosis, Error> {
         self.examine(&self.every_tenant().await?, progress).await
     }
 
-    async fn examine(&self, whose: &[Self], progress: &mut dyn FnMut(Progress)) -> Result<Diagnosis, Error> {
+    async fn examine(
+        &self,
+        whose: &[Self],
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<Diagnosis, Error> {
         let mut diagnosis = Diagnosis::default();
         if let Some(file) = &self.file {
             diagnosis.path = Some(file.path().to_owned());
@@ -193,7 +201,7 @@ impl Engine {
         &self,
         streams: &[StreamInfo],
         diagnosis: &mut Diagnosis,
-        (progress, total): (&mut dyn FnMut(Progress), u64),
+        (progress, total): (&mut (dyn FnMut(Progress) + Send), u64),
     ) -> Result<(), Error> {
         for info in streams {
             self.examine_stream(info, diagnosis).await?;
@@ -214,7 +222,7 @@ impl Engine {
     ///
     /// # Errors
     /// When the ledger cannot be written.
-    pub async fn rebuild(&self, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+    pub async fn rebuild(&self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<(), Error> {
         self.storage.commit(vec![Write::DropDerived { tenant: self.tenant.no }]).await?;
         self.catch_up(progress).await
     }
@@ -273,13 +281,11 @@ impl Engine {
         let handles: Vec<Handle> = bodies.iter().flatten().filter_map(Body::handle).collect();
         let seqs = std::iter::once(first.seq.prev()).chain(counted.iter().map(|(row, _)| row.seq)).collect();
         let (tenant, stream) = (self.tenant.no, info.id.clone());
-        let queries =
-            vec![Query::Tallies { tenant, stream, seqs }, Query::Counts { tenant, handles: handles.clone() }];
-        let mut answers = self.storage.query(queries).await?.into_iter();
-        let (Some(Answer::Tallies(tallies)), Some(Answer::Counts(counts))) = (answers.next(), answers.next())
-        else {
-            return Err(unexpected());
-        };
+        let mut trip = Trip::default();
+        let tallies = trip.ask(Query::Tallies { tenant, stream, seqs }, Answer::tallies);
+        let counts = trip.ask(Query::Counts { tenant, handles: handles.clone() }, Answer::counts);
+        let mut answers = self.travel(trip).await?;
+        let (tallies, counts) = (answers.take(tallies)?, answers.take(counts)?);
         let counts: HashMap<Handle, Option<BodyCount>> = handles.into_iter().zip(counts).collect();
         for (((row, fact), bodies), pair) in counted.iter().zip(&bodies).zip(tallies.windows(2)) {
             let own = |body: &Body| match body {
@@ -308,7 +314,7 @@ impl Engine {
         diagnosis: &mut Diagnosis,
     ) -> Result<crate::build::load::Texts, Error> {
         let query = Query::Blobs { tenant: self.tenant.no, handles: handles.clone() };
-        let Answer::Blobs(blobs) = self.one(query).await? else { return Err(unexpected()) };
+        let blobs = self.ask(query, Answer::blobs).await?;
         let mut texts = crate::build::load::Texts::default();
         for (handle, blob) in handles.into_iter().zip(blobs) {
             let Some(blob) = blob else {
@@ -386,9 +392,7 @@ impl Engine {
 
     /// Every revision of every source.
     pub(crate) async fn revisions(&self) -> Result<Vec<SourceInfo>, Error> {
-        let Answer::Sources(newest) = self.one(Query::Sources { tenant: self.tenant.no }).await? else {
-            return Err(unexpected());
-        };
+        let newest = self.ask(Query::Sources { tenant: self.tenant.no }, Answer::sources).await?;
         let mut all = Vec::new();
         for info in newest {
             for older in 1..info.revision.no {
@@ -400,9 +404,7 @@ impl Engine {
     }
 
     async fn examine_index(&self, streams: &[StreamInfo], diagnosis: &mut Diagnosis) -> Result<(), Error> {
-        let Answer::Segments(segments) = self.one(Query::Segments { tenant: self.tenant.no }).await? else {
-            return Err(unexpected());
-        };
+        let segments = self.ask(Query::Segments { tenant: self.tenant.no }, Answer::segments).await?;
         let mut indexed: HashSet<(u32, u64)> = HashSet::new();
         for info in segments {
             let segment = self.segment(info.id, info.header.clone()).await?;

@@ -5,7 +5,7 @@
 //! A revision is read again as it was imported. Texts too short to tell anything are not looked for.
 
 use crate::backup::file_error;
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::import::{event_id, raw_of, record_name, session_name};
 use crate::store::{Answer, Erasure, Gone, Query, REPEATED_MIN, SourceInfo, SourceSpan};
@@ -347,9 +347,7 @@ impl Engine {
         file: &mut File,
     ) -> Result<bool, Error> {
         let (tenant, sessions) = (self.tenant.no, Vec::new());
-        let Answer::Erasures(erasures) = self.one(Query::Erasures { tenant, sessions }).await? else {
-            return Err(unexpected());
-        };
+        let erasures = self.ask(Query::Erasures { tenant, sessions }, Answer::erasures).await?;
         let (lost, mut holds) = (Lost::by_session(&erasures), true);
         let look = |Heard { record, session, name, .. }: Heard<'_>| {
             let end = record.offset + record.len;

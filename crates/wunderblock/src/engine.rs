@@ -120,7 +120,7 @@ impl Engine {
     /// # Errors
     /// When the ledger cannot be read.
     pub(crate) async fn every_tenant(&self) -> Result<Vec<Self>, Error> {
-        let Answer::Tenants(names) = self.one(Query::Tenants).await? else { return Err(unexpected()) };
+        let names = self.ask(Query::Tenants, Answer::tenants).await?;
         let mut engines = Vec::new();
         for name in names {
             let tenant = TenantId::new(name).map_err(|error| {
@@ -205,7 +205,7 @@ impl Engine {
 
     async fn leaf(&self, info: &StreamInfo) -> Result<Option<StreamId>, Error> {
         let query = Query::SourcesOf { tenant: self.tenant.no, stream: info.id.clone() };
-        let Answer::Sources(sources) = self.one(query).await? else { return Err(unexpected()) };
+        let sources = self.ask(query, Answer::sources).await?;
         let is_branch = |leaf: &StreamId| {
             leaf.as_str().strip_prefix(info.id.as_str()).is_some_and(|rest| rest.starts_with('~'))
         };
@@ -233,21 +233,12 @@ impl Engine {
     /// # Errors
     /// When the ledger cannot be read.
     pub async fn listed(&self, filter: StreamFilter, limit: u64) -> Result<Vec<StreamInfo>, Error> {
-        match self.one(Query::Streams { tenant: self.tenant.no, filter, limit }).await? {
-            Answer::Streams(streams) => Ok(streams),
-            _ => Err(unexpected()),
-        }
+        self.ask(Query::Streams { tenant: self.tenant.no, filter, limit }, Answer::streams).await
     }
 
     pub(crate) async fn info(&self, stream: &StreamId) -> Result<Option<StreamInfo>, Error> {
-        match self.one(Query::Stream { tenant: self.tenant.no, stream: stream.clone() }).await? {
-            Answer::Stream(info) => Ok(info.map(|info| *info)),
-            _ => Err(unexpected()),
-        }
-    }
-
-    pub(crate) async fn one(&self, query: Query) -> Result<Answer, Error> {
-        self.storage.query(vec![query]).await?.pop().ok_or_else(unexpected)
+        let query = Query::Stream { tenant: self.tenant.no, stream: stream.clone() };
+        Ok(self.ask(query, Answer::stream).await?.map(|info| *info))
     }
 
     pub(crate) fn now(&self) -> Millis {
@@ -258,14 +249,13 @@ impl Engine {
 /// Bytes nobody can guess.
 pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| Error::Config(format!("the system gives no random bytes: {error}")))?;
+    getrandom::fill(&mut bytes).map_err(|error| {
+        Error::Internal(format!("could not read random bytes from the operating system: {error}"))
+    })?;
     Ok(bytes)
 }
 
 /// A storage that answers another question than was asked.
 pub(crate) fn unexpected() -> Error {
-    Error::Store(crate::store::StoreError::Damaged(
-        "the storage gave an answer to another question".to_owned(),
-    ))
+    Error::Internal("the storage answered another question than was asked".to_owned())
 }

@@ -126,6 +126,9 @@ pub enum Error {
     /// A setting.
     #[error("{0}")]
     Config(String),
+    /// The system refused a resource, or a defect of ours.
+    #[error("internal error: {0}")]
+    Internal(String),
     /// A file that cannot be read or written.
     #[error("{path}: {why}")]
     File {

@@ -1,7 +1,6 @@
 //! What became of a text in a request: where it is and as what, or why it is not there, and what would have to give.
 
 use crate::build::{Built, ContextOptions, tally_tokens};
-use crate::engine::unexpected;
 use crate::error::Error;
 use crate::grep::GrepOptions;
 use crate::limits;
@@ -128,7 +127,7 @@ impl Session {
     ) -> Result<BTreeMap<Seq, Tokens>, Error> {
         let seqs: Vec<Seq> = places.iter().flat_map(|(seq, ..)| [seq.prev(), *seq]).collect();
         let query = Query::Tallies { tenant: self.engine.tenant.no, stream: self.id.clone(), seqs };
-        let Answer::Tallies(rows) = self.engine.one(query).await? else { return Err(unexpected()) };
+        let rows = self.engine.ask(query, Answer::tallies).await?;
         let size = |pair: &[crate::store::TallyRow]| match pair {
             [before, through] => tally_tokens(*through, built).saturating_sub(tally_tokens(*before, built)),
             _ => Tokens::ZERO,

@@ -2,8 +2,8 @@
 
 use crate::store::BodyCount;
 use crate::tokens::{Class, Counted, Counter, escaped_len};
-use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use wunderblock_core::budget::Reason;
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Dialect, Part};
@@ -18,13 +18,14 @@ const MEMO_MAX: usize = crate::store::codec::INLINE_MAX;
 const ERASED: Cost = Cost::new(16, 64);
 
 /// The gauge of one build.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Scales {
     counter: Counter,
     dialect: Dialect,
     calibration: Option<Calibration>,
-    counts: RefCell<HashMap<Handle, BodyCount>>,
-    memo: RefCell<Memo>,
+    /// Behind locks, because a build that waits for the ledger may go on on another thread.
+    counts: RwLock<HashMap<Handle, BodyCount>>,
+    memo: Mutex<Memo>,
 }
 
 /// What was counted of short texts, by half of their BLAKE3: the texts themselves are not kept.
@@ -35,11 +36,23 @@ fn key(text: &str) -> [u8; 16] {
     std::array::from_fn(|at| hash.as_bytes().get(at).copied().unwrap_or_default())
 }
 
+impl Clone for Scales {
+    fn clone(&self) -> Self {
+        Self {
+            counter: self.counter,
+            dialect: self.dialect,
+            calibration: self.calibration,
+            counts: RwLock::new(self.counts().clone()),
+            memo: Mutex::new(self.memo().clone()),
+        }
+    }
+}
+
 impl Scales {
     /// A gauge for a model and the format of its requests; it knows no bodies yet.
     #[must_use]
     pub(crate) fn new(counter: Counter, dialect: Dialect) -> Self {
-        Self { counter, dialect, calibration: None, counts: RefCell::default(), memo: RefCell::default() }
+        Self { counter, dialect, calibration: None, counts: RwLock::default(), memo: Mutex::default() }
     }
 
     /// The gauge with its estimates corrected by what the model's own counts were.
@@ -55,7 +68,7 @@ impl Scales {
     /// The gauge with what an earlier one has counted of short texts.
     #[must_use]
     pub(crate) fn remembering(self, memo: Memo) -> Self {
-        Self { memo: RefCell::new(memo), ..self }
+        Self { memo: Mutex::new(memo), ..self }
     }
 
     /// A gauge that counts as this one does and knows no bodies: for a thread of its own.
@@ -67,7 +80,15 @@ impl Scales {
     /// What it has counted of short texts.
     #[must_use]
     pub(crate) fn memory(&self) -> Memo {
-        self.memo.take()
+        std::mem::take(&mut *self.memo())
+    }
+
+    fn counts(&self) -> RwLockReadGuard<'_, HashMap<Handle, BodyCount>> {
+        self.counts.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn memo(&self) -> MutexGuard<'_, Memo> {
+        self.memo.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What its estimates are corrected by.
@@ -84,14 +105,14 @@ impl Scales {
 
     /// Takes in what was counted of a body.
     pub(crate) fn learn(&self, handle: Handle, count: BodyCount) {
-        self.counts.borrow_mut().insert(handle, count);
+        self.counts.write().unwrap_or_else(PoisonError::into_inner).insert(handle, count);
     }
 
     /// Whether a body's count is here, in the vocabulary this model needs.
     #[must_use]
     pub(crate) fn knows(&self, handle: Handle) -> bool {
         let needs_own = self.counter.count_cl100k("").is_some();
-        self.counts.borrow().get(&handle).is_some_and(|count| !needs_own || count.cl100k.is_some())
+        self.counts().get(&handle).is_some_and(|count| !needs_own || count.cl100k.is_some())
     }
 
     /// Counts a body for this model.
@@ -159,12 +180,12 @@ impl Gauge for Scales {
         }
         let key = key(text);
         let needs_own = self.counter.count_cl100k("").is_some();
-        let known = self.memo.borrow().get(&key).copied();
+        let known = self.memo().get(&key).copied();
         if let Some(count) = known.filter(|count| !needs_own || count.cl100k.is_some()) {
             return self.cost(count);
         }
         let count = self.measure(text);
-        self.memo.borrow_mut().insert(key, count);
+        self.memo().insert(key, count);
         self.cost(count)
     }
 
@@ -173,11 +194,11 @@ impl Gauge for Scales {
     }
 
     fn blob(&self, handle: Handle) -> Cost {
-        self.counts.borrow().get(&handle).map_or(ERASED, |count| self.cost(*count))
+        self.counts().get(&handle).map_or(ERASED, |count| self.cost(*count))
     }
 
     fn json_blob(&self, handle: Handle) -> Cost {
-        self.counts.borrow().get(&handle).map_or(ERASED, |count| as_json(self.cost(*count), count.quotes))
+        self.counts().get(&handle).map_or(ERASED, |count| as_json(self.cost(*count), count.quotes))
     }
 }
 

@@ -51,6 +51,7 @@ pub mod sources;
 pub mod store;
 pub mod summarize;
 pub mod tokens;
+mod trip;
 mod usage;
 
 pub use build::{

@@ -10,7 +10,8 @@ use crate::limits::{MAX_MESSAGE_OUTPUT, SOURCE_CHUNK};
 use crate::record::pack_all;
 use crate::session::Session;
 use crate::store::{Answer, Begin, Owner, Query, SourceBy, Write, Written, codec};
-use std::collections::HashSet;
+use crate::trip::Trip;
+use std::collections::{BTreeSet, HashSet};
 use wunderblock_core::event::{Fact, MessageAppended, NewEvent, SessionOpened, Source};
 use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
 use wunderblock_core::message::{Message, Part, Role};
@@ -41,7 +42,7 @@ pub struct Wanted<'o> {
     /// What the reader looks for.
     pub query: Option<&'o str>,
     /// How many tokens a text has.
-    pub count: &'o dyn Fn(&str) -> u64,
+    pub count: &'o (dyn Fn(&str) -> u64 + Sync),
 }
 
 /// A shortened output.
@@ -104,16 +105,22 @@ impl Engine {
     /// The handles of this ledger among those in the marks of a text: whoever writes a text can write a mark.
     async fn known_handles(&self, bytes: &[u8]) -> Result<HashSet<String>, Error> {
         let text = String::from_utf8_lossy(bytes);
+        let named = wunderblock_reduce::gaps(&text).filter_map(|found| found.handle).take(MAX_ASKED);
+        let named: BTreeSet<&str> = named.filter(|found| found.parse::<Handle>().is_ok()).collect();
+        let mut trip = Trip::default();
+        let ask = |found: &&str| {
+            let handle = found.parse().ok()?;
+            Some((
+                found.to_string(),
+                trip.ask(Query::Resolve { tenant: self.tenant.no, handle }, Answer::named),
+            ))
+        };
+        let asked: Vec<_> = named.iter().filter_map(ask).collect();
+        let mut answers = self.travel(trip).await?;
         let mut known = HashSet::new();
-        let mut asked = HashSet::new();
-        for found in wunderblock_reduce::gaps(&text).filter_map(|found| found.handle).take(MAX_ASKED) {
-            let Ok(handle) = found.parse::<Handle>() else { continue };
-            if !asked.insert(handle) {
-                continue;
-            }
-            let named = self.one(Query::Resolve { tenant: self.tenant.no, handle }).await?;
-            if matches!(named, Answer::Named(Some(_))) {
-                known.insert(found.to_owned());
+        for (found, asked) in asked {
+            if answers.take(asked)?.is_some() {
+                known.insert(found);
             }
         }
         Ok(known)
@@ -176,15 +183,11 @@ impl Engine {
     /// Keeps bytes as a source, under the handle of the bytes. Equal bytes are kept once.
     async fn keep_bytes(&self, session: &StreamId, output: &Output<'_>, handle: Handle) -> Result<(), Error> {
         let key = format!("output/{handle}");
-        let there = self
-            .one(Query::Source { tenant: self.tenant.no, by: SourceBy::Key(key.clone()), revision: None })
-            .await?;
-        let newest = match there {
-            Answer::Source(Some(info)) if info.revision.whole && info.revision.erased.is_empty() => {
-                return Ok(());
-            }
-            Answer::Source(info) => info.map_or(0, |info| info.revision.no),
-            _ => return Err(unexpected()),
+        let by = SourceBy::Key(key.clone());
+        let query = Query::Source { tenant: self.tenant.no, by, revision: None };
+        let newest = match self.ask(query, Answer::source).await? {
+            Some(info) if info.revision.whole && info.revision.erased.is_empty() => return Ok(()),
+            info => info.map_or(0, |info| info.revision.no),
         };
         let owner = Owner { token: hex(random::<8>()?), until: self.now() };
         let after = newest;

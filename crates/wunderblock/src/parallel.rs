@@ -40,7 +40,7 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
                         let _ = answer.send(work(item));
                     }
                 })
-                .map_err(|error| Error::Config(format!("no thread to work with: {error}")))?;
+                .map_err(|error| Error::Internal(format!("could not start a thread: {error}")))?;
         }
         Ok(Self(sender))
     }
@@ -58,7 +58,7 @@ fn next<T>(jobs: &Mutex<Receiver<T>>) -> Option<T> {
 }
 
 fn ended() -> Error {
-    Error::Config("a working thread ended early".to_owned())
+    Error::Internal("a worker thread ended early".to_owned())
 }
 
 /// Works through items on all cores; the answers have the order of the items.
@@ -117,7 +117,7 @@ mod tests {
     fn a_pool_answers_each_and_an_early_end_is_an_error() {
         let halve = |item: u64| {
             assert!(item != 13, "unlucky");
-            if item.is_multiple_of(2) { Ok(item / 2) } else { Err(Error::Config("odd".to_owned())) }
+            if item.is_multiple_of(2) { Ok(item / 2) } else { Err(Error::Internal("odd".to_owned())) }
         };
         let pool = Pool::new(3, halve).unwrap();
         let given: Vec<_> = [4, 13, 5, 6].map(|item| pool.give(item)).into();
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn an_error_ends_it() {
-        let refuse = |item| if item == 7 { Err(Error::Config("seven".to_owned())) } else { Ok(item) };
+        let refuse = |item| if item == 7 { Err(Error::Internal("seven".to_owned())) } else { Ok(item) };
         assert!(map((0..1000).collect(), refuse).unwrap_err().to_string().contains("seven"));
     }
 }

@@ -81,9 +81,8 @@ impl Engine {
     /// # Errors
     /// When nothing here has the handle, the part does not exist, or it was erased.
     pub async fn read(&self, address: Address, slice: &Slice) -> Result<Content, Error> {
-        let named = self.one(Query::Resolve { tenant: self.tenant.no, handle: address.handle }).await?;
-        let Answer::Named(named) = named else { return Err(unexpected()) };
-        match named {
+        let query = Query::Resolve { tenant: self.tenant.no, handle: address.handle };
+        match self.ask(query, Answer::named).await? {
             None => Err(Error::NoHandle(address.handle)),
             Some(Named::Blob) => {
                 let texts = self.texts([address.handle]).await?;
@@ -116,10 +115,7 @@ impl Engine {
 
     pub(crate) async fn source_info(&self, no: SourceNo, revision: Option<u32>) -> Result<SourceInfo, Error> {
         let query = Query::Source { tenant: self.tenant.no, by: SourceBy::No(no), revision };
-        match self.one(query).await? {
-            Answer::Source(Some(info)) => Ok(*info),
-            _ => Err(unexpected()),
-        }
+        self.ask(query, Answer::source).await?.map(|info| *info).ok_or_else(unexpected)
     }
 
     /// Writes bytes of a source's revision, each part proved by its checksum.
@@ -127,13 +123,13 @@ impl Engine {
         &self,
         info: &SourceInfo,
         (from, to): (u64, u64),
-        out: &mut dyn std::io::Write,
+        out: &mut (dyn std::io::Write + Send),
     ) -> Result<u64, Error> {
         let mut at = from;
         while at < to {
             let revision = info.revision.no;
             let query = Query::Chunks { source: info.no, revision, from: at, to, limit: SOURCE_READ };
-            let Answer::Chunks(chunks) = self.one(query).await? else { return Err(unexpected()) };
+            let chunks = self.ask(query, Answer::chunks).await?;
             if chunks.is_empty() {
                 break;
             }
@@ -198,10 +194,7 @@ impl Engine {
 pub async fn originals(session: &crate::session::Session) -> Result<Vec<SourceInfo>, Error> {
     let engine = &session.engine;
     let query = Query::SourcesOf { tenant: engine.tenant.no, stream: session.id.clone() };
-    match engine.one(query).await? {
-        Answer::Sources(sources) => Ok(sources),
-        _ => Err(unexpected()),
-    }
+    engine.ask(query, Answer::sources).await
 }
 
 impl crate::session::Session {
@@ -209,12 +202,18 @@ impl crate::session::Session {
     ///
     /// # Errors
     /// When there is no such session, a record is damaged, or `out` cannot be written.
-    pub async fn export(&self, from: Seq, to: Seq, out: &mut dyn std::io::Write) -> Result<u64, Error> {
+    pub async fn export(
+        &self,
+        from: Seq,
+        to: Seq,
+        out: &mut (dyn std::io::Write + Send),
+    ) -> Result<u64, Error> {
         let mut written = 0;
         let mut pages = self.pages(from, to);
         while let Some(events) = pages.next().await? {
             for event in self.engine.whole(events).await? {
-                let line = serde_json::to_string(&event).map_err(|error| Error::Config(error.to_string()))?;
+                let line =
+                    serde_json::to_string(&event).map_err(|error| Error::Internal(error.to_string()))?;
                 writeln!(out, "{line}").map_err(|error| write_error(&error))?;
                 written += 1;
             }
@@ -230,7 +229,7 @@ impl crate::session::Session {
     pub async fn export_original(
         &self,
         number: Option<usize>,
-        out: &mut dyn std::io::Write,
+        out: &mut (dyn std::io::Write + Send),
     ) -> Result<u64, Error> {
         let info = self.info().await?;
         let sources = originals(self).await?;
@@ -291,7 +290,7 @@ impl crate::session::Session {
 /// Hashes what is written through it.
 struct Hashing<'o> {
     hasher: blake3::Hasher,
-    out: &'o mut dyn std::io::Write,
+    out: &'o mut (dyn std::io::Write + Send),
 }
 
 impl std::io::Write for Hashing<'_> {

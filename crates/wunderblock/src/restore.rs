@@ -8,7 +8,7 @@
 use crate::backup::file_error;
 use crate::doctor::Ledger;
 use crate::echo::{Lost, Wanted};
-use crate::engine::{Config, Engine, unexpected};
+use crate::engine::{Config, Engine};
 use crate::erase::native;
 use crate::error::Error;
 use crate::store::sqlite::place::{FolderLock, beside, folder, place, sync_folder};
@@ -232,9 +232,7 @@ impl Erasures {
 impl Engine {
     async fn coordinates(&self) -> Result<Coordinates, Error> {
         let (tenant, sessions) = (self.tenant.no, Vec::new());
-        let Answer::Erasures(erasures) = self.one(Query::Erasures { tenant, sessions }).await? else {
-            return Err(unexpected());
-        };
+        let erasures = self.ask(Query::Erasures { tenant, sessions }, Answer::erasures).await?;
         let mut spans = Vec::new();
         for info in self.revisions().await? {
             let (source, revision) = (info.handle, info.revision.no);
@@ -254,7 +252,7 @@ impl Engine {
         let what = Marked::Kind("content.erased");
         let (tenant, limit) = (self.tenant.no, u64::from(u32::MAX));
         let query = Query::Marked { tenant, stream: stream.clone(), what, to, limit };
-        let Answer::Events(rows) = self.one(query).await? else { return Err(unexpected()) };
+        let rows = self.ask(query, Answer::events).await?;
         let mut ranges = Vec::new();
         for row in rows {
             if let Some(Fact::ContentErased(erased)) = self.event(stream, &row)?.fact {

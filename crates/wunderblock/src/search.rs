@@ -9,6 +9,7 @@ use crate::index::{self, DocKey, Header, Hit, Phrase, Query as Words, Scope, Sea
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SEARCH_CATCH_UP, SEARCH_RETRIES};
 use crate::parallel;
 use crate::store::{Answer, Order, Query, StoreError, StreamInfo, StreamNo};
+use crate::trip::Trip;
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -141,26 +142,21 @@ impl Engine {
     /// What is searched, from one snapshot: nothing is in the index and in the tail, or in neither.
     async fn ground(&self, session: Option<&StreamId>) -> Result<Ground, Error> {
         let tenant = self.tenant.no;
-        let mut queries =
-            vec![Query::Behind { tenant, limit: u64::from(u32::MAX) }, Query::Segments { tenant }];
-        queries.extend(session.map(|stream| Query::Lineage { tenant, stream: stream.clone() }));
-        let mut answers = match self.storage.query(queries).await {
-            Err(StoreError::NoStream(id)) => return Err(Error::NoSession(id.to_string())),
-            answers => answers?.into_iter(),
-        };
-        let Some(Answer::Streams(mut behind)) = answers.next() else { return Err(unexpected()) };
-        let Some(Answer::Segments(segments)) = answers.next() else { return Err(unexpected()) };
+        let mut trip = Trip::default();
+        let behind = trip.ask(Query::Behind { tenant, limit: u64::from(u32::MAX) }, Answer::streams);
+        let segments = trip.ask(Query::Segments { tenant }, Answer::segments);
+        let lineage = |stream: &StreamId| Query::Lineage { tenant, stream: stream.clone() };
+        let lineage = session.map(|stream| trip.ask(lineage(stream), Answer::lineage));
+        let mut answers = self.travel(trip).await?;
+        let (mut behind, segments) = (answers.take(behind)?, answers.take(segments)?);
         behind.retain(|info| info.indexed < info.head);
         let mut ground =
             Ground { scope: Scope::everything(), behind, segments: self.known.headers(segments)? };
-        match answers.next() {
-            None if session.is_none() => {}
-            Some(Answer::Lineage(stretches)) => {
-                let ranges = stretches.iter().map(|stretch| (stretch.no.0, stretch.from.0..=stretch.to.0));
-                ground.scope = Scope::of(ranges);
-                ground.behind.retain(|info| stretches.iter().any(|stretch| stretch.no == info.no));
-            }
-            _ => return Err(unexpected()),
+        if let Some(lineage) = lineage {
+            let stretches = answers.take(lineage)?;
+            let ranges = stretches.iter().map(|stretch| (stretch.no.0, stretch.from.0..=stretch.to.0));
+            ground.scope = Scope::of(ranges);
+            ground.behind.retain(|info| stretches.iter().any(|stretch| stretch.no == info.no));
         }
         Ok(ground)
     }
@@ -181,9 +177,7 @@ impl Engine {
         if wanted.is_empty() {
             return Ok(HashMap::new());
         }
-        let Answer::Blocks(blocks) = self.one(Query::Blocks { tenant: self.tenant.no, wanted }).await? else {
-            return Err(unexpected());
-        };
+        let blocks = self.ask(Query::Blocks { tenant: self.tenant.no, wanted }, Answer::blocks).await?;
         Ok(places
             .into_iter()
             .zip(blocks)
@@ -242,12 +236,12 @@ impl Engine {
         }
         let tenant = self.tenant.no;
         let query = Query::StreamsByNo { tenant, streams: by_stream.keys().copied().collect() };
-        let Answer::Streams(streams) = self.one(query).await? else { return Err(unexpected()) };
+        let streams = self.ask(query, Answer::streams).await?;
         let names: HashMap<StreamNo, StreamId> = streams.into_iter().map(|info| (info.no, info.id)).collect();
         let at = |(no, seqs)| Some(Query::At { tenant, stream: names.get(&no)?.clone(), seqs });
         let mut rows = HashMap::new();
         for answer in self.storage.query(by_stream.into_iter().filter_map(at).collect()).await? {
-            let Answer::Events(found) = answer else { return Err(unexpected()) };
+            let found = answer.events().ok_or_else(unexpected)?;
             rows.extend(found.into_iter().map(|row| ((row.stream.0, row.seq.0), row)));
         }
         let handles = rows.values().filter_map(|row| self.event(names.get(&row.stream)?, row).ok()?.fact);
@@ -299,10 +293,7 @@ impl Engine {
             text,
             counts: false,
         };
-        match self.one(query).await? {
-            Answer::Events(rows) => Ok(rows),
-            _ => Err(unexpected()),
-        }
+        self.ask(query, Answer::events).await
     }
 }
 

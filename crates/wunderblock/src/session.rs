@@ -1,6 +1,6 @@
 //! One session of a ledger.
 
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::record::ReadyEvent;
 use crate::store::codec;
@@ -64,7 +64,7 @@ impl Session {
             text,
             counts: false,
         };
-        let Answer::Events(rows) = self.engine.one(query).await? else { return Err(unexpected()) };
+        let rows = self.engine.ask(query, Answer::events).await?;
         rows.iter()
             .map(|row| codec::event(&self.engine.config.tenant, &self.id, row).map_err(Error::from))
             .collect()

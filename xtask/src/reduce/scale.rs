@@ -149,7 +149,7 @@ fn about(text: &str) -> u64 {
 }
 
 /// The median time of a reduction that has been done before.
-fn warm(input: &str, count: &dyn Fn(&str) -> u64) -> Duration {
+fn warm(input: &str, count: &(dyn Fn(&str) -> u64 + Sync)) -> Duration {
     let options = Options { handle: Some(super::HANDLE), count, ours: &|_| false, ..Options::default() };
     let mut times: Vec<Duration> = (0..TURNS)
         .map(|_| {

@@ -20,7 +20,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Export) -
     let (_, session) = reading(settings, global, &wanted.session.session).await?;
     // `-` is stdout, as everywhere.
     let file = wanted.out.as_deref().filter(|path| *path != Path::new("-"));
-    let mut out: Box<dyn Write> = match file {
+    let mut out: Box<dyn Write + Send> = match file {
         Some(path) => {
             Box::new(BufWriter::new(std::fs::File::create(path).map_err(|error| unwritten(path, &error))?))
         }

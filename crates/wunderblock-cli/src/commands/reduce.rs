@@ -83,7 +83,11 @@ impl<'a> How<'a> {
         Ok(Self { session, level, kind: Kind::named(&typed.kind), query: typed.query.as_deref() })
     }
 
-    pub(super) fn wanted<'w>(&self, command: Option<&'w str>, count: &'w dyn Fn(&str) -> u64) -> Wanted<'w>
+    pub(super) fn wanted<'w>(
+        &self,
+        command: Option<&'w str>,
+        count: &'w (dyn Fn(&str) -> u64 + Sync),
+    ) -> Wanted<'w>
     where
         'a: 'w,
     {

@@ -8,6 +8,7 @@ use crate::gauge::Scales;
 use crate::limits::VIEW_EVENTS;
 use crate::store::codec::{self, CodecError};
 use crate::store::{Answer, BodyCount, Marked, Order, Query, StoredEvent, StreamInfo};
+use crate::trip::Trip;
 use crate::usage::Note;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wunderblock_core::event::{ContextBuilt, Event, Fact, UsageMeasured, ViewTrimmed};
@@ -172,54 +173,66 @@ impl Engine {
 
     async fn first_trip(&self, wanted: &Wanted<'_>, to: Seq) -> Result<First, Error> {
         let (tenant, stream) = (self.tenant.no, wanted.stream.clone());
+        let newest = Query::Events {
+            tenant,
+            stream: stream.clone(),
+            from: Seq::START,
+            to,
+            order: Order::Descending,
+            limit: VIEW_EVENTS,
+            text: wanted.text,
+            counts: true,
+        };
         let marked = |what, limit| Query::Marked { tenant, stream: stream.clone(), what, to, limit };
-        let queries = vec![
-            Query::Stream { tenant, stream: stream.clone() },
-            Query::Events {
-                tenant,
-                stream: stream.clone(),
-                from: Seq::START,
-                to,
-                order: Order::Descending,
-                limit: VIEW_EVENTS,
-                text: wanted.text,
-                counts: true,
-            },
-            marked(Marked::Kind("view.trimmed"), LANE_PAGE),
-            marked(Marked::Kind("context.built"), LANE_PAGE),
-            marked(Marked::System, u64::from(u32::MAX)),
-            marked(Marked::Kind("content.pinned"), u64::from(u32::MAX)),
-            marked(Marked::Kind("content.erased"), u64::from(u32::MAX)),
-            marked(Marked::Kind("usage.measured"), REPORTS),
-            marked(Marked::Kind("preamble.changed"), LANE_PAGE),
-        ];
-        let answers = self.storage.query(queries).await;
-        let mut answers = match answers {
-            Err(crate::store::StoreError::NoStream(id)) => return Err(Error::NoSession(id.to_string())),
-            other => other?.into_iter(),
-        };
-        let Some(Answer::Stream(Some(info))) = answers.next() else {
-            return Err(Error::NoSession(stream.to_string()));
-        };
-        let mut lists = answers.map(|answer| match answer {
-            Answer::Events(events) => Ok(events),
-            _ => Err(unexpected()),
-        });
-        let mut list = || lists.next().unwrap_or_else(|| Err(unexpected()));
-        let recent = list()?;
-        let floor = recent.iter().map(|row| row.seq).min().unwrap_or(Seq::START);
-        let mut first = First {
-            info: *info,
-            events: BTreeMap::new(),
-            floor,
-            trim: None,
-            pins: Vec::new(),
-            usage: None,
-            reports: Vec::new(),
-            before: None,
-            preamble: None,
-        };
-        let trims = list()?;
+        let kind = |kind, limit| marked(Marked::Kind(kind), limit);
+        let every = u64::from(u32::MAX);
+        let mut trip = Trip::default();
+        let info = trip.ask(Query::Stream { tenant, stream: stream.clone() }, Answer::stream);
+        let recent = trip.ask(newest, Answer::events);
+        let trims = trip.ask(kind("view.trimmed", LANE_PAGE), Answer::events);
+        let builds = trip.ask(kind("context.built", LANE_PAGE), Answer::events);
+        let systems = trip.ask(marked(Marked::System, every), Answer::events);
+        let pins = trip.ask(kind("content.pinned", every), Answer::events);
+        let erasures = trip.ask(kind("content.erased", every), Answer::events);
+        let usages = trip.ask(kind("usage.measured", REPORTS), Answer::events);
+        let preambles = trip.ask(kind("preamble.changed", LANE_PAGE), Answer::events);
+        let mut answers = self.travel(trip).await?;
+        let info = answers.take(info)?.ok_or_else(|| Error::NoSession(stream.to_string()))?;
+        let recent = answers.take(recent)?;
+        let mut first = First::new(*info, &recent);
+        self.lane_events(wanted, &mut first, (answers.take(trims)?, answers.take(builds)?)).await?;
+        first.keep(answers.take(systems)?);
+        let pins = answers.take(pins)?;
+        for row in &pins {
+            if let Some(Fact::ContentPinned(pin)) = self.event(wanted.stream, row)?.fact {
+                first.pins.push(pin.target);
+            }
+        }
+        first.keep(pins);
+        first.keep(answers.take(erasures)?);
+        for row in answers.take(usages)? {
+            if let Some(Fact::UsageMeasured(usage)) = self.event(wanted.stream, &row)?.fact {
+                first.reports.insert(0, (row.seq, usage));
+            }
+        }
+        first.usage = first.reports.last().map(|(_, usage)| usage.clone());
+        let preamble = self.newest_of_lane(wanted, answers.take(preambles)?, "preamble.changed").await?;
+        if let Some(Event { fact: Some(Fact::PreambleChanged(changed)), .. }) = preamble.1 {
+            first.preamble = Some(changed.preamble);
+        }
+        first.keep(preamble.0);
+        // Last, so that what carries counts wins over the same event without.
+        first.keep(recent);
+        Ok(first)
+    }
+
+    /// Takes in the lane's newest step and its newest request.
+    async fn lane_events(
+        &self,
+        wanted: &Wanted<'_>,
+        first: &mut First,
+        (trims, builds): (Vec<StoredEvent>, Vec<StoredEvent>),
+    ) -> Result<(), Error> {
         let trimmed = self.newest_of_lane(wanted, trims, "view.trimmed").await?;
         if let Some(event) = trimmed.1.filter(|_| !wanted.anew)
             && let Some(Fact::ViewTrimmed(moved)) = &event.fact
@@ -227,37 +240,13 @@ impl Engine {
             let trim = moved.trim.clone();
             first.trim = Some((event, trim));
         }
-        let builds = list()?;
         let built = self.newest_of_lane(wanted, builds, "context.built").await?;
         if let Some(Event { fact: Some(Fact::ContextBuilt(last)), at, .. }) = built.1 {
             first.before = Some((at, last));
         }
         // An older step of the lane is no part of a view that is made anew.
         first.keep(trimmed.0.into_iter().chain(built.0).filter(|_| !wanted.anew));
-        first.keep(list()?);
-        let pins = list()?;
-        for row in &pins {
-            if let Some(Fact::ContentPinned(pin)) = self.event(wanted.stream, row)?.fact {
-                first.pins.push(pin.target);
-            }
-        }
-        first.keep(pins);
-        first.keep(list()?);
-        for row in list()? {
-            if let Some(Fact::UsageMeasured(usage)) = self.event(wanted.stream, &row)?.fact {
-                first.reports.insert(0, (row.seq, usage));
-            }
-        }
-        first.usage = first.reports.last().map(|(_, usage)| usage.clone());
-        let preambles = list()?;
-        let preamble = self.newest_of_lane(wanted, preambles, "preamble.changed").await?;
-        if let Some(Event { fact: Some(Fact::PreambleChanged(changed)), .. }) = preamble.1 {
-            first.preamble = Some(changed.preamble);
-        }
-        first.keep(preamble.0);
-        // Last, so that what carries counts wins over the same event without.
-        first.events.extend(recent.into_iter().map(|row| (row.seq, row)));
-        Ok(first)
+        Ok(())
     }
 
     /// The newest event of a kind that belongs to the lane; looks further back only when other lanes crowd it out.
@@ -296,7 +285,7 @@ impl Engine {
                         to: oldest.prev(),
                         limit: LANE_PAGE,
                     };
-                    let Answer::Events(more) = self.one(query).await? else { return Err(unexpected()) };
+                    let more = self.ask(query, Answer::events).await?;
                     rows = more;
                 }
                 _ => return Ok((None, None)),
@@ -387,9 +376,7 @@ impl Engine {
         if handles.is_empty() {
             return Ok(());
         }
-        let Answer::Blobs(blobs) = self.one(Query::Blobs { tenant: self.tenant.no, handles }).await? else {
-            return Err(unexpected());
-        };
+        let blobs = self.ask(Query::Blobs { tenant: self.tenant.no, handles }, Answer::blobs).await?;
         for blob in blobs.into_iter().flatten() {
             texts.0.insert(blob.handle, codec::unpack_body(&self.tenant.key, &blob)?);
         }
@@ -512,6 +499,20 @@ struct First {
 }
 
 impl First {
+    fn new(info: StreamInfo, recent: &[StoredEvent]) -> Self {
+        Self {
+            info,
+            events: BTreeMap::new(),
+            floor: recent.iter().map(|row| row.seq).min().unwrap_or(Seq::START),
+            trim: None,
+            pins: Vec::new(),
+            usage: None,
+            reports: Vec::new(),
+            before: None,
+            preamble: None,
+        }
+    }
+
     fn keep(&mut self, rows: impl IntoIterator<Item = StoredEvent>) {
         self.events.extend(rows.into_iter().map(|row| (row.seq, row)));
     }

@@ -4,8 +4,8 @@ use super::load::Texts;
 use super::sources::{Given, Instructions, OfferedTool, Resource, Skill, Sources};
 use crate::sources::{self, Found, Wanted, touched};
 use crate::store::codec;
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 use wunderblock_core::authority::{Authority, Level};
 use wunderblock_core::compose::Offer;
 use wunderblock_core::id::Handle;
@@ -20,12 +20,12 @@ use wunderblock_core::view::View;
 /// Takes in texts, and answers the bodies the ledger will hold them as.
 pub(crate) struct Shelf<'k> {
     key: &'k [u8; 32],
-    texts: RefCell<Vec<(Handle, String)>>,
+    texts: Mutex<Vec<(Handle, String)>>,
 }
 
 impl<'k> Shelf<'k> {
     pub(crate) fn new(key: &'k [u8; 32]) -> Self {
-        Self { key, texts: RefCell::default() }
+        Self { key, texts: Mutex::default() }
     }
 
     /// A text as a body.
@@ -37,13 +37,13 @@ impl<'k> Shelf<'k> {
     fn named(&self, text: String) -> Body {
         let blob = codec::handle(&codec::body_hash(self.key, text.as_bytes()));
         let body = Body::Blob { blob, bytes: Bytes(text.len() as u64), lines: count_lines(&text) };
-        self.texts.borrow_mut().push((blob, text));
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner).push((blob, text));
         body
     }
 
     /// What has been taken in since it was last emptied.
     pub(crate) fn drain(&self) -> Vec<(Handle, String)> {
-        self.texts.take()
+        std::mem::take(&mut *self.texts.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -64,12 +64,8 @@ impl Engine {
 
     /// The body a handle in the newest turn names.
     async fn named(&self, handle: Handle, texts: &mut Texts) -> Result<Option<Injection>, Error> {
-        let Answer::Blobs(mut blobs) =
-            self.one(Query::Blobs { tenant: self.tenant.no, handles: vec![handle] }).await?
-        else {
-            return Ok(None);
-        };
-        let Some(blob) = blobs.pop().flatten() else { return Ok(None) };
+        let query = Query::Blobs { tenant: self.tenant.no, handles: vec![handle] };
+        let Some(blob) = self.ask(query, Answer::blobs).await?.pop().flatten() else { return Ok(None) };
         let text = codec::unpack_text(&blob.data)?;
         let lines = wunderblock_core::message::count_lines(&text);
         texts.0.insert(handle, text);
@@ -94,14 +90,9 @@ impl Engine {
         };
         let found = self.search(query, &options).await?;
         let seqs: Vec<Seq> = found.hits.iter().map(|hit| hit.seq).collect();
-        let Answer::Events(rows) = self
-            .one(Query::At { tenant: self.tenant.no, stream: stream.clone(), seqs: seqs.clone() })
-            .await?
-        else {
-            return Ok(Vec::new());
-        };
+        let at = Query::At { tenant: self.tenant.no, stream: stream.clone(), seqs: seqs.clone() };
         let mut hits = Vec::new();
-        for row in rows {
+        for row in self.ask(at, Answer::events).await? {
             if let Some(Fact::MessageAppended(said)) = self.event(stream, &row)?.fact
                 && said.message.standing.is_sendable()
                 && let Some(body) = largest_text(&said.message)

@@ -6,7 +6,7 @@
 use super::load::{Loaded, Texts};
 use super::offer::Shelf;
 use super::step::Step;
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::reduce::{Choice, Means, in_order, named, shorten};
 use crate::store::{Answer, Query};
@@ -92,7 +92,7 @@ impl Engine {
         let mut handles: Vec<Handle> = handles.into_iter().collect();
         handles.sort_unstable();
         let query = Query::Blobs { tenant: self.tenant.no, handles };
-        let Answer::Blobs(blobs) = self.one(query).await? else { return Err(unexpected()) };
+        let blobs = self.ask(query, Answer::blobs).await?;
         Ok(blobs.into_iter().flatten().map(|blob| blob.handle).collect())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::load::{Texts, Wanted};
 use super::target::Target;
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::gauge::Scales;
 use crate::session::Session;
@@ -70,7 +70,7 @@ impl Session {
             to,
             limit: 1,
         };
-        let Answer::Events(mut rows) = self.engine.one(query).await? else { return Err(unexpected()) };
+        let mut rows = self.engine.ask(query, Answer::events).await?;
         let Some(row) = rows.pop() else { return Err(Error::NoRequest(at.unwrap_or(Seq::START))) };
         let event = self.engine.event(&self.id, &row)?;
         let Some(Fact::ContextBuilt(built)) = event.fact else {
@@ -110,7 +110,7 @@ impl Session {
             to: Seq(i64::MAX.unsigned_abs()),
             limit: 1,
         };
-        let Answer::Events(rows) = self.engine.one(query).await? else { return Err(unexpected()) };
+        let rows = self.engine.ask(query, Answer::events).await?;
         Ok(rows.first().is_some_and(|receipt| receipt.seq > seq))
     }
 

@@ -2,9 +2,10 @@
 
 use super::load::Texts;
 use super::reduce::Reduced;
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::store::{Answer, Query, TallyRow, codec};
+use crate::trip::Trip;
 use std::collections::BTreeMap;
 use wunderblock_core::compose::Composed;
 use wunderblock_core::event::{ContextInjected, Event, Fact, NewEvent, Source, ViewTrimmed};
@@ -118,22 +119,14 @@ impl Engine {
         let mut handles: Vec<Handle> = render::handles(&step.view, &step.plan.trim).into_iter().collect();
         handles.retain(|handle| !texts.0.contains_key(handle));
         let seqs: Vec<Seq> = render::edges(&step.view, &step.plan.trim);
-        let queries = vec![
-            Query::Blobs { tenant: self.tenant.no, handles },
-            Query::Tallies { tenant: self.tenant.no, stream: stream.clone(), seqs: seqs.clone() },
-        ];
-        let mut tallies = BTreeMap::new();
-        for answer in self.storage.query(queries).await? {
-            match answer {
-                Answer::Blobs(blobs) => {
-                    for blob in blobs.into_iter().flatten() {
-                        texts.0.insert(blob.handle, codec::unpack_text(&blob.data)?);
-                    }
-                }
-                Answer::Tallies(rows) => tallies.extend(seqs.iter().copied().zip(rows)),
-                _ => return Err(unexpected()),
-            }
+        let mut trip = Trip::default();
+        let (tenant, stream) = (self.tenant.no, stream.clone());
+        let blobs = trip.ask(Query::Blobs { tenant, handles }, Answer::blobs);
+        let tallies = trip.ask(Query::Tallies { tenant, stream, seqs: seqs.clone() }, Answer::tallies);
+        let mut answers = self.travel(trip).await?;
+        for blob in answers.take(blobs)?.into_iter().flatten() {
+            texts.0.insert(blob.handle, codec::unpack_text(&blob.data)?);
         }
-        Ok(tallies)
+        Ok(seqs.into_iter().zip(answers.take(tallies)?).collect())
     }
 }

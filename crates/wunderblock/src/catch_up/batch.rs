@@ -1,7 +1,7 @@
 //! A batch of the background's work: what is read for it, and what threads make of it.
 
 use super::{is_data, is_searched, leaves};
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::gauge::count_body;
 use crate::index::{DocKey, SegmentBuilder};
@@ -102,7 +102,7 @@ impl Engine {
         handles.sort_unstable();
         handles.dedup();
         let query = Query::Blobs { tenant: self.tenant.no, handles };
-        let Answer::Blobs(blobs) = self.one(query).await? else { return Err(unexpected()) };
+        let blobs = self.ask(query, Answer::blobs).await?;
         let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob.data)).collect();
         Ok(Load { batch, packed })
     }

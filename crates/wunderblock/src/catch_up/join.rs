@@ -4,13 +4,14 @@
 //! is joined so far.
 
 use super::Extent;
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::index::{
     Header, MergeJob, MergePlan, Segment, SegmentError, SegmentMeta, TermRange, propose_merges,
 };
 use crate::parallel::{self, Pool};
 use crate::store::{Answer, PackedSegment, Query, SegmentInfo, StoreError, Write};
+use crate::trip::Trip;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -56,15 +57,13 @@ impl Engine {
 
     /// All segments, oldest first, and the epoch they belong to.
     async fn segment_infos(&self) -> Result<(Vec<SegmentInfo>, u64), Error> {
-        let queries = vec![Query::Segments { tenant: self.tenant.no }, Query::Epoch];
-        let mut answers = self.storage.query(queries).await?.into_iter();
-        match (answers.next(), answers.next()) {
-            (Some(Answer::Segments(mut infos)), Some(Answer::Epoch(epoch))) => {
-                infos.reverse();
-                Ok((infos, epoch))
-            }
-            _ => Err(unexpected()),
-        }
+        let mut trip = Trip::default();
+        let infos = trip.ask(Query::Segments { tenant: self.tenant.no }, Answer::segments);
+        let epoch = trip.ask(Query::Epoch, Answer::epoch);
+        let mut answers = self.travel(trip).await?;
+        let mut infos = answers.take(infos)?;
+        infos.reverse();
+        Ok((infos, answers.take(epoch)?))
     }
 
     /// Segments as one; nothing if others have changed them meanwhile.
@@ -107,7 +106,7 @@ impl Engine {
         };
         let wanted = parts.iter().zip(&numbers).flat_map(of).collect();
         let query = Query::Blocks { tenant: self.tenant.no, wanted };
-        let Answer::Blocks(blocks) = self.one(query).await? else { return Err(unexpected()) };
+        let blocks = self.ask(query, Answer::blocks).await?;
         let mut blocks = blocks.into_iter();
         Ok(numbers.iter().map(|numbers| blocks.by_ref().take(numbers.len()).collect()).collect())
     }
@@ -115,7 +114,7 @@ impl Engine {
     /// A whole segment.
     pub(crate) async fn segment(&self, id: u64, header: Vec<u8>) -> Result<Segment, Error> {
         let query = Query::SegmentBlocks { tenant: self.tenant.no, segment: id };
-        let Answer::Blocks(blocks) = self.one(query).await? else { return Err(unexpected()) };
+        let blocks = self.ask(query, Answer::blocks).await?;
         Ok(Segment { header, blocks: blocks.into_iter().flatten().collect() })
     }
 

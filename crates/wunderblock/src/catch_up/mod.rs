@@ -11,11 +11,12 @@
 mod batch;
 mod join;
 
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, CATCH_UP_RETRIES, SEARCH_BATCH_BYTES};
 use crate::parallel::{self, Pool};
 use crate::store::{Answer, Query, StoreError, StreamInfo, Write};
+use crate::trip::Trip;
 use batch::{Batch, Done};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -69,7 +70,7 @@ impl Engine {
     ///
     /// # Errors
     /// When the ledger cannot be used. What was done stays done.
-    pub async fn catch_up(&self, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+    pub async fn catch_up(&self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<(), Error> {
         self.catch_up_to(Extent::ALL, progress).await
     }
 
@@ -77,7 +78,7 @@ impl Engine {
     pub(crate) async fn catch_up_to(
         &self,
         extent: Extent,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<(), Error> {
         // Another process may be at the same work. What it did first stands, and the rest is looked at again.
         for _ in 0..CATCH_UP_RETRIES {
@@ -95,14 +96,13 @@ impl Engine {
     async fn catch_up_once(
         &self,
         extent: Extent,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<ControlFlow<()>, Error> {
-        let query = Query::Behind { tenant: self.tenant.no, limit: u64::from(u32::MAX) };
-        let mut answers = self.storage.query(vec![query, Query::Epoch]).await?.into_iter();
-        let (Some(Answer::Streams(behind)), Some(Answer::Epoch(epoch))) = (answers.next(), answers.next())
-        else {
-            return Err(unexpected());
-        };
+        let mut trip = Trip::default();
+        let all = Query::Behind { tenant: self.tenant.no, limit: u64::from(u32::MAX) };
+        let (behind, epoch) = (trip.ask(all, Answer::streams), trip.ask(Query::Epoch, Answer::epoch));
+        let mut answers = self.travel(trip).await?;
+        let (behind, epoch) = (answers.take(behind)?, answers.take(epoch)?);
         let total = behind.iter().map(|info| info.head.0.saturating_sub(extent.done(info).0)).sum();
         let room = extent.room(total);
         let mut line = Line::new(self, extent, (total, epoch))?;
@@ -184,7 +184,7 @@ impl<'e> Line<'e> {
     async fn send(
         &mut self,
         batch: Batch,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<ControlFlow<()>, Error> {
         if self.waiting.len() > parallel::workers()
             && let Some(oldest) = self.waiting.pop_front()
@@ -202,7 +202,7 @@ impl<'e> Line<'e> {
         Ok(())
     }
 
-    async fn finish(mut self, progress: &mut dyn FnMut(Progress)) -> Result<ControlFlow<()>, Error> {
+    async fn finish(mut self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<ControlFlow<()>, Error> {
         while let Some(oldest) = self.waiting.pop_front() {
             if self.store(oldest.await?, progress).await?.is_break() {
                 return Ok(ControlFlow::Break(()));
@@ -214,7 +214,7 @@ impl<'e> Line<'e> {
     async fn store(
         &mut self,
         done: Done,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<ControlFlow<()>, Error> {
         self.done += done.events;
         let stored = self.engine.store(done, self.epoch).await?;

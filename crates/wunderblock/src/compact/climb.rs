@@ -60,8 +60,8 @@ pub(crate) async fn on_thread<T: Send + 'static>(
     let started = std::thread::Builder::new().name("compact".to_owned()).spawn(move || {
         let _ = send.send(work());
     });
-    started.map_err(|error| Error::Config(format!("no thread could be started: {error}")))?;
-    receive.await.map_err(|_| Error::Config("the compaction ended early".to_owned()))
+    started.map_err(|error| Error::Internal(format!("could not start a thread: {error}")))?;
+    receive.await.map_err(|_| Error::Internal("the compaction's thread ended early".to_owned()))
 }
 
 /// What a climb is made of. It knows nothing of where its view came from: of a ledger, or of a simulation.

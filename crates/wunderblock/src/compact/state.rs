@@ -1,6 +1,5 @@
 //! Whether a lane is being compacted, and what has been spent on it.
 
-use crate::engine::unexpected;
 use crate::error::Error;
 use crate::limits;
 use crate::session::Session;
@@ -31,7 +30,7 @@ impl Session {
     /// When the ledger cannot be read.
     pub async fn lane_state(&self, lane: &LaneId) -> Result<LaneState, Error> {
         let query = Query::Lease { tenant: self.engine.tenant.no, key: self.lease_key(lane) };
-        let Answer::Lease(lease) = self.engine.one(query).await? else { return Err(unexpected()) };
+        let lease = self.engine.ask(query, Answer::lease).await?;
         let held = lease.filter(|lease| lease.until > self.engine.now());
         Ok(held.map_or(LaneState::Active, |lease| LaneState::Compacting {
             worker: lease.holder,

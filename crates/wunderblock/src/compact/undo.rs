@@ -129,7 +129,7 @@ impl Session {
             to,
             limit: u64::from(u32::MAX),
         };
-        let Answer::Events(rows) = self.engine.one(query).await? else { return Err(unexpected()) };
+        let rows = self.engine.ask(query, Answer::events).await?;
         rows.iter().map(|row| Ok(self.engine.event(&self.id, row)?)).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Raw;
 use crate::echo::{Hit, Wanted};
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::store::{Answer, Erasure, Gone, Named, Query, SourceInfo, SourceNo, SourceSpan, Write};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ impl Engine {
         let mut found: BTreeMap<(SourceNo, u32), SourceInfo> = BTreeMap::new();
         for stream in streams {
             let query = Query::SourcesOf { tenant: self.tenant.no, stream: stream.clone() };
-            let Answer::Sources(sources) = self.one(query).await? else { return Err(unexpected()) };
+            let sources = self.ask(query, Answer::sources).await?;
             found.extend(sources.into_iter().map(|source| ((source.no, source.revision.no), source)));
         }
         Ok(found.into_values().collect())
@@ -46,7 +46,7 @@ impl Engine {
     /// The streams that were read from a revision.
     pub(crate) async fn readers_of(&self, source: SourceNo, revision: u32) -> Result<Vec<StreamId>, Error> {
         let query = Query::ReadFrom { tenant: self.tenant.no, source, revision: Some(revision) };
-        let Answer::Streams(streams) = self.one(query).await? else { return Err(unexpected()) };
+        let streams = self.ask(query, Answer::streams).await?;
         Ok(streams.into_iter().map(|info| info.id).collect())
     }
 
@@ -59,8 +59,8 @@ impl Engine {
     ) -> Result<Vec<Write>, Error> {
         let mut writes = Vec::new();
         for handle in spans.iter().map(|span| span.source).collect::<BTreeSet<Handle>>() {
-            let named = self.one(Query::Resolve { tenant: self.tenant.no, handle }).await?;
-            let Answer::Named(Some(Named::Source(source, None))) = named else { continue };
+            let named = self.ask(Query::Resolve { tenant: self.tenant.no, handle }, Answer::named).await?;
+            let Some(Named::Source(source, None)) = named else { continue };
             let newest = self.source_info(source, None).await?.revision.no;
             let mut before = 0;
             for revision in 1..=newest {

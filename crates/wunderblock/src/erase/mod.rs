@@ -11,7 +11,7 @@ pub(crate) use family::native;
 pub use text::{TextFound, TextPlace, TextRecord};
 
 use crate::echo::{Hit, Wanted, beginning};
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::import::nameless;
 use crate::index::{DocKey, Header, without};
@@ -256,7 +256,7 @@ impl Session {
         let spans: Vec<SourceSpan> = raw.spans.into_iter().collect();
         let erasures: Vec<Erasure> = raw.erasures.into_iter().collect();
         for _ in 0..CATCH_UP_RETRIES {
-            let Answer::Epoch(epoch) = self.engine.one(Query::Epoch).await? else { return Err(unexpected()) };
+            let epoch = self.engine.ask(Query::Epoch, Answer::epoch).await?;
             let losses = self.losses(runs, streams).await?;
             let mut writes = vec![Write::Still { epoch }];
             writes.extend(self.engine.unindexed(&losses).await?);
@@ -367,10 +367,7 @@ fn stays(event: &Event) -> bool {
 
 impl Engine {
     pub(crate) async fn stretches(&self, stream: &StreamId) -> Result<Vec<Stretch>, Error> {
-        match self.one(Query::Lineage { tenant: self.tenant.no, stream: stream.clone() }).await? {
-            Answer::Lineage(stretches) => Ok(stretches),
-            _ => Err(unexpected()),
-        }
+        self.ask(Query::Lineage { tenant: self.tenant.no, stream: stream.clone() }, Answer::lineage).await
     }
 
     /// Events outside the range that carry something of it: recalled copies, requests that recalled it, summaries.
@@ -384,7 +381,7 @@ impl Engine {
                 to: Seq(i64::MAX.unsigned_abs()),
                 limit: u64::from(u32::MAX),
             };
-            let Answer::Events(rows) = self.one(query).await? else { return Err(unexpected()) };
+            let rows = self.ask(query, Answer::events).await?;
             for row in rows {
                 let event = self.event(&loss.stream, &row)?;
                 let carries = match &event.fact {
@@ -415,9 +412,7 @@ impl Engine {
                 gone.extend(holder.map(|part| (part.no.0, seq.0)));
             }
         }
-        let Answer::Segments(segments) = self.one(Query::Segments { tenant: self.tenant.no }).await? else {
-            return Err(unexpected());
-        };
+        let segments = self.ask(Query::Segments { tenant: self.tenant.no }, Answer::segments).await?;
         let damaged = |error: crate::index::SegmentError| {
             Error::Store(StoreError::Damaged(format!(
                 "the text index: {error}; `doctor --rebuild` rebuilds it"

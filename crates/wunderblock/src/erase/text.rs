@@ -64,7 +64,11 @@ impl TextFound {
     ///
     /// # Errors
     /// When the text is shorter than [`ERASE_TEXT_MIN`], or the ledger cannot be read.
-    pub async fn of(engine: &Engine, text: &str, progress: &mut dyn FnMut(Progress)) -> Result<Self, Error> {
+    pub async fn of(
+        engine: &Engine,
+        text: &str,
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<Self, Error> {
         if text.len() < ERASE_TEXT_MIN {
             return Err(Error::Query(format!(
                 "the text has {} bytes, and the minimum is {ERASE_TEXT_MIN}: a shorter one stands in too many places",
@@ -159,7 +163,7 @@ impl Engine {
         info: &StreamInfo,
         needle: &Needle,
         found: &mut TextFound,
-        read: &mut dyn FnMut(u64),
+        read: &mut (dyn FnMut(u64) + Send),
     ) -> Result<(), Error> {
         if needle.is_in(info.id.as_str().as_bytes()) {
             found.names.push(format!("the session {}", info.id));
@@ -199,6 +203,6 @@ fn own(info: &StreamInfo) -> (Seq, u64) {
 /// Whether the content of an event, its texts in place, holds what is looked for.
 fn holds(event: &Event, needle: &Needle) -> Result<bool, Error> {
     let Some(fact) = &event.fact else { return Ok(false) };
-    let written = serde_json::to_vec(fact).map_err(|error| Error::Config(error.to_string()))?;
+    let written = serde_json::to_vec(fact).map_err(|error| Error::Internal(error.to_string()))?;
     Ok(needle.is_in(&written))
 }

@@ -1,9 +1,10 @@
 //! Whether the summary graph of a session is one.
 
 use crate::doctor::Diagnosis;
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::store::{Answer, Marked, Query, StreamInfo};
+use crate::trip::Trip;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{Fact, SessionCompacted};
 use wunderblock_core::units::Seq;
@@ -28,12 +29,11 @@ impl Engine {
             to: info.head,
             limit: u64::from(u32::MAX),
         };
-        let mut answers =
-            self.storage.query(vec![marked("session.compacted"), marked("view.trimmed")]).await?.into_iter();
-        let (Some(Answer::Events(nodes)), Some(Answer::Events(steps))) = (answers.next(), answers.next())
-        else {
-            return Err(unexpected());
-        };
+        let mut trip = Trip::default();
+        let nodes = trip.ask(marked("session.compacted"), Answer::events);
+        let steps = trip.ask(marked("view.trimmed"), Answer::events);
+        let mut answers = self.travel(trip).await?;
+        let (nodes, steps) = (answers.take(nodes)?, answers.take(steps)?);
         // What cannot be read at all has been said already.
         let readable = nodes.into_iter().filter(|row| self.event(&info.id, row).is_ok());
         let (kept, erased): (Vec<_>, Vec<_>) = readable.partition(|row| row.payload.is_some());

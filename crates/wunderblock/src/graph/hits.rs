@@ -7,7 +7,7 @@
 use super::expand::{Expanded, Shows, finished, shown_bodies};
 use super::item::{Item, Piece, Reader};
 use super::place::Place;
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::grep::{GrepOptions, Pattern, Scan};
 use crate::store::{Answer, Query};
@@ -172,7 +172,7 @@ impl Engine {
     ) -> Result<Vec<Piece>, Error> {
         let seqs = ranked.iter().map(|(seq, _)| *seq).collect();
         let query = Query::At { tenant: self.tenant.no, stream: stream.clone(), seqs };
-        let Answer::Events(rows) = self.one(query).await? else { return Err(unexpected()) };
+        let rows = self.ask(query, Answer::events).await?;
         let mut facts = Vec::with_capacity(rows.len());
         for row in &rows {
             facts.push((row, self.event(stream, row)?.fact));

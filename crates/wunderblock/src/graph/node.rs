@@ -1,10 +1,11 @@
 //! The nodes of a session's summary graph.
 
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::session::Session;
-use crate::store::{Answer, Marked, Query, StoreError, StoredEvent, StreamInfo, TallyRow};
+use crate::store::{Answer, Marked, Query, StoredEvent, StreamInfo, TallyRow};
 use crate::tokens::Vocabulary;
+use crate::trip::Trip;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::compaction::Manner;
@@ -111,21 +112,13 @@ impl Engine {
             to: Seq(i64::MAX.unsigned_abs()),
             limit,
         };
-        let queries = vec![
-            Query::Stream { tenant, stream: stream.clone() },
-            marked("session.compacted", u64::from(u32::MAX)),
-            marked("view.trimmed", STEPS),
-        ];
-        let mut answers = match self.storage.query(queries).await {
-            Err(StoreError::NoStream(id)) => return Err(Error::NoSession(id.to_string())),
-            answers => answers?.into_iter(),
-        };
-        let (Some(Answer::Stream(info)), Some(Answer::Events(rows)), Some(Answer::Events(steps))) =
-            (answers.next(), answers.next(), answers.next())
-        else {
-            return Err(unexpected());
-        };
-        let info = *info.ok_or_else(|| Error::NoSession(stream.to_string()))?;
+        let mut trip = Trip::default();
+        let info = trip.ask(Query::Stream { tenant, stream: stream.clone() }, Answer::stream);
+        let rows = trip.ask(marked("session.compacted", u64::from(u32::MAX)), Answer::events);
+        let steps = trip.ask(marked("view.trimmed", STEPS), Answer::events);
+        let mut answers = self.travel(trip).await?;
+        let info = *answers.take(info)?.ok_or_else(|| Error::NoSession(stream.to_string()))?;
+        let (rows, steps) = (answers.take(rows)?, answers.take(steps)?);
         let made = self.made(stream, &rows)?;
         let shown = self.shown(stream, &made, steps).await?;
         let mut nodes = self.known(&info, &made, &shown).await?;
@@ -181,7 +174,7 @@ impl Engine {
                 to: oldest.prev(),
                 limit: STEPS,
             };
-            let Answer::Events(older) = self.one(query).await? else { return Err(unexpected()) };
+            let older = self.ask(query, Answer::events).await?;
             rows = older;
         }
         Ok(shown)
@@ -197,7 +190,7 @@ impl Engine {
         let texts = self.texts(handles.collect::<Vec<_>>()).await?;
         let seqs = made.values().flat_map(|made| [made.from_seq.prev(), made.to_seq]).collect();
         let query = Query::Tallies { tenant: self.tenant.no, stream: info.id.clone(), seqs };
-        let Answer::Tallies(tallies) = self.one(query).await? else { return Err(unexpected()) };
+        let tallies = self.ask(query, Answer::tallies).await?;
         let known = |((seq, made), tallies): ((&Seq, &SessionCompacted), &[TallyRow])| {
             let text = made.summary.as_ref().and_then(|body| match body {
                 Body::Inline(text) => Some(text.clone()),

@@ -1,7 +1,7 @@
 //! What an address means: a node, a stretch of a session, a text.
 
 use super::node::Graph;
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::read::Address;
 use crate::store::{Answer, Named, Query, StreamInfo};
@@ -25,9 +25,8 @@ const HOLDERS: u64 = 64;
 
 impl Engine {
     pub(super) async fn place(&self, address: Address) -> Result<Place, Error> {
-        let named = self.one(Query::Resolve { tenant: self.tenant.no, handle: address.handle }).await?;
-        let Answer::Named(named) = named else { return Err(unexpected()) };
-        match named {
+        let query = Query::Resolve { tenant: self.tenant.no, handle: address.handle };
+        match self.ask(query, Answer::named).await? {
             None => Err(Error::NoHandle(address.handle)),
             Some(Named::Source(..)) => Err(Error::Address(format!(
                 "{0} is an imported file, which has no summaries; `wunderblock read {0}` gives its bytes",
@@ -49,10 +48,10 @@ impl Engine {
     async fn summarised(&self, handle: Handle) -> Result<Place, Error> {
         let tenant = self.tenant.no;
         let query = Query::Holders { tenant, handle, limit: HOLDERS };
-        let Answer::Holders(holders) = self.one(query).await? else { return Err(unexpected()) };
+        let holders = self.ask(query, Answer::holders).await?;
         for (no, seq) in holders {
             let query = Query::StreamsByNo { tenant, streams: vec![no] };
-            let Answer::Streams(streams) = self.one(query).await? else { return Err(unexpected()) };
+            let streams = self.ask(query, Answer::streams).await?;
             let Some(info) = streams.into_iter().next() else { continue };
             let fact = self.fact_at(&info, seq).await?.and_then(|(_, fact)| fact);
             if let Some(Fact::SessionCompacted(made)) = fact
@@ -91,7 +90,7 @@ impl Engine {
     /// The kind of the event at a position, and what it says unless it was erased.
     async fn fact_at(&self, info: &StreamInfo, seq: Seq) -> Result<Option<(String, Option<Fact>)>, Error> {
         let query = Query::At { tenant: self.tenant.no, stream: info.id.clone(), seqs: vec![seq] };
-        let Answer::Events(rows) = self.one(query).await? else { return Err(unexpected()) };
+        let rows = self.ask(query, Answer::events).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         Ok(Some((row.kind.clone(), self.event(&info.id, row)?.fact)))
     }

@@ -4,7 +4,7 @@
 //! is. Where it has not (a fresh import, a ledger that cannot be written), the range is counted here.
 
 use super::grid::HEAD;
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::store::{Answer, Order, Query, StoredEvent, TallyRow};
 use crate::tokens::Vocabulary;
@@ -49,7 +49,7 @@ impl<'e> Ruler<'e> {
     pub(super) async fn of(engine: &'e Engine, stream: &StreamId, from: Seq, to: Seq) -> Result<Self, Error> {
         let (tenant, seqs) = (engine.tenant.no, vec![from.prev(), to]);
         let query = Query::Tallies { tenant, stream: stream.clone(), seqs };
-        let Answer::Tallies(tallies) = engine.one(query).await? else { return Err(unexpected()) };
+        let tallies = engine.ask(query, Answer::tallies).await?;
         let mut ruler = Self { engine, stream: stream.clone(), from, to, base: 0, length: 0, counted: None };
         let ends = tallies.first().and_then(along).zip(tallies.get(1).and_then(along));
         if let Some((before, after)) = ends {
@@ -72,7 +72,7 @@ impl<'e> Ruler<'e> {
             return Ok(seqs.into_iter().map(end).collect());
         }
         let query = Query::Tallies { tenant: self.engine.tenant.no, stream: self.stream.clone(), seqs };
-        let Answer::Tallies(tallies) = self.engine.one(query).await? else { return Err(unexpected()) };
+        let tallies = self.engine.ask(query, Answer::tallies).await?;
         Ok(tallies.iter().map(|tally| along(tally).unwrap_or_default().saturating_sub(self.base)).collect())
     }
 
@@ -110,10 +110,7 @@ impl<'e> Ruler<'e> {
             text,
             counts: true,
         };
-        match self.engine.one(query).await? {
-            Answer::Events(rows) => Ok(rows),
-            _ => Err(unexpected()),
-        }
+        self.engine.ask(query, Answer::events).await
     }
 
     async fn count(&self) -> Result<Vec<(Seq, u64)>, Error> {

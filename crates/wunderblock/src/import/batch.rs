@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::parallel;
 use crate::record::pack;
 use crate::store::{Answering, Appended, PackedChunk, PackedEvent, StoreError, Write, Written, codec};
+use std::sync::{Mutex, PoisonError};
 use wunderblock_core::event::{NewEvent, Source};
 use wunderblock_core::id::{EventId, StreamId};
 
@@ -18,7 +19,8 @@ const SHARE: usize = 64;
 
 /// A batch under way, with what is needed to send it again in parts.
 pub(super) struct Sent<'e> {
-    answer: Answering<'e, Vec<Written>>,
+    /// In a lock that nobody waits for: only what is shared between threads may be borrowed while an import waits.
+    answer: Mutex<Answering<'e, Vec<Written>>>,
     first: Vec<Write>,
     batch: Vec<Waiting>,
 }
@@ -70,7 +72,7 @@ impl Feed<'_> {
             writes.push(self.append(self.stream(waiting)?, events));
         }
         let answer = self.engine.storage.commit(writes);
-        self.sent = Some(Sent { answer, first, batch });
+        self.sent = Some(Sent { answer: Mutex::new(answer), first, batch });
         Ok(())
     }
 
@@ -115,7 +117,7 @@ impl Feed<'_> {
     /// Waits for the batch under way.
     async fn settle(&mut self) -> Result<(), Error> {
         let Some(Sent { answer, first, batch }) = self.sent.take() else { return Ok(()) };
-        match answer.await {
+        match answer.into_inner().unwrap_or_else(PoisonError::into_inner).await {
             Ok(written) => {
                 let mut appended = written.into_iter().filter_map(|written| match written {
                     Written::Appended(appended) => Some(appended),

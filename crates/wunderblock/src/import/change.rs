@@ -5,7 +5,7 @@
 //! earlier format, an erasure), and where a caller asks for it.
 
 use super::saved::Saved;
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::store::{Answer, Query, SourceInfo, codec};
 use std::fs::{File, Metadata};
@@ -121,7 +121,7 @@ impl Engine {
         while at < len {
             let query =
                 Query::Chunks { source: old.no, revision: old.revision.no, from: at, to: len, limit: 8 };
-            let Answer::Chunks(chunks) = self.one(query).await? else { return Err(unexpected()) };
+            let chunks = self.ask(query, Answer::chunks).await?;
             // Bytes that are missing are not those of the file.
             if chunks.first().is_none_or(|chunk| chunk.offset > at) {
                 return Ok(Kept::Other);

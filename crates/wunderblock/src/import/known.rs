@@ -4,7 +4,7 @@ use super::feed::Feed;
 use super::tree::SessionTree;
 use super::twin::has_no_ids;
 use crate::door::engines_own;
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::store::codec::{commitment, content_hash, erased_key, nameless_key, record_key};
 use crate::store::{Answer, Erasure, KnownEvent, Query, Tenant};
@@ -242,7 +242,7 @@ impl Engine {
             return Ok(HashMap::new());
         }
         let query = Query::Records { tenant: self.tenant.no, records: records.clone() };
-        let Answer::Places(places) = self.one(query).await? else { return Err(unexpected()) };
+        let places = self.ask(query, Answer::places).await?;
         Ok(records.into_iter().zip(places).filter(|(_, places)| !places.is_empty()).collect())
     }
 
@@ -252,18 +252,12 @@ impl Engine {
         ids: &[EventId],
     ) -> Result<Vec<Option<KnownEvent>>, Error> {
         let query = Query::Ids { tenant: self.tenant.no, stream: stream.clone(), ids: ids.to_vec() };
-        match self.one(query).await? {
-            Answer::Known(known) => Ok(known),
-            _ => Err(unexpected()),
-        }
+        self.ask(query, Answer::known).await
     }
 
     /// What was erased of a session.
     pub(crate) async fn erasures(&self, session: &str) -> Result<Vec<Erasure>, Error> {
         let query = Query::Erasures { tenant: self.tenant.no, sessions: vec![session.to_owned()] };
-        match self.one(query).await? {
-            Answer::Erasures(erasures) => Ok(erasures),
-            _ => Err(unexpected()),
-        }
+        self.ask(query, Answer::erasures).await
     }
 }

@@ -75,7 +75,7 @@ pub struct Imported {
 
 /// How far an import has come: bytes read, bytes in all. While another import of the file is waited for, it is called
 /// again and again, and 0 is read.
-pub type OnBytes<'a> = &'a mut dyn FnMut(u64, u64);
+pub type OnBytes<'a> = &'a mut (dyn FnMut(u64, u64) + Send);
 
 /// A file that is being imported.
 struct Opened<'p> {
@@ -237,10 +237,8 @@ impl Engine {
     /// The source a path was imported as, with its newest revision.
     pub(crate) async fn source(&self, path: &Path) -> Result<Option<SourceInfo>, Error> {
         let by = SourceBy::Key(path.to_string_lossy().into_owned());
-        match self.one(Query::Source { tenant: self.tenant.no, by, revision: None }).await? {
-            Answer::Source(info) => Ok(info.map(|info| *info)),
-            _ => Err(unexpected()),
-        }
+        let query = Query::Source { tenant: self.tenant.no, by, revision: None };
+        Ok(self.ask(query, Answer::source).await?.map(|info| *info))
     }
 
     fn unchanged(&self, path: &Path, old: &SourceInfo) -> Result<Imported, Error> {
@@ -316,7 +314,7 @@ impl Transcripts {
             };
             let answers = engine.storage.query(keys.map(query).collect()).await?;
             for (path, answer) in paths.iter().zip(answers) {
-                let Answer::Source(info) = answer else { return Err(unexpected()) };
+                let info = answer.source().ok_or_else(unexpected)?;
                 let same = |(path, info): (&PathBuf, Box<SourceInfo>)| {
                     let is_same = path.metadata().is_ok_and(|meta| change::is_same(&info, &meta));
                     is_same.then(|| engine.unchanged(path, &info).ok()).flatten()

@@ -19,7 +19,7 @@ use super::change::Kept;
 use super::feed::Feed;
 use super::file_error;
 use super::known::Told;
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::erase::native;
 use crate::error::Error;
 use crate::store::{Answer, Order, Query, SourceInfo, SourceNo};
@@ -146,7 +146,7 @@ impl Feed<'_> {
     /// Whether the file is the same as what is kept of the session's files, as far as both go.
     async fn has_same_bytes(&self, stream: &StreamId) -> Result<bool, Error> {
         let query = Query::SourcesOf { tenant: self.engine.tenant.no, stream: stream.clone() };
-        let Answer::Sources(mut sources) = self.engine.one(query).await? else { return Err(unexpected()) };
+        let mut sources = self.engine.ask(query, Answer::sources).await?;
         sources.retain(|source| source.revision.format == self.format.name());
         sources.sort_by_key(|source| Reverse(source.revision.len));
         let failed = |error| file_error(&self.path, &error);
@@ -191,7 +191,7 @@ impl Engine {
                 text: Bytes(64 << 10),
                 counts: false,
             };
-            let Answer::Events(rows) = self.one(query).await? else { return Err(unexpected()) };
+            let rows = self.ask(query, Answer::events).await?;
             if let Some(offset) = rows.iter().find_map(|row| offset_of(row.id.as_str())) {
                 return Ok(Some(offset));
             }

@@ -3,7 +3,7 @@
 use crate::build::Aim;
 use crate::build::load::Texts;
 use crate::catch_up::{is_data, leaves};
-use crate::engine::{Engine, Reducer, unexpected};
+use crate::engine::{Engine, Reducer};
 use crate::error::Error;
 use crate::gauge::Scales;
 use crate::limits::{CATCH_UP_BYTES, VIEW_EVENTS};
@@ -66,7 +66,7 @@ impl Engine {
         aim: &Aim,
     ) -> Result<Vec<(Handle, BodyCount)>, Error> {
         let query = Query::Counts { tenant: self.tenant.no, handles: handles.clone() };
-        let Answer::Counts(found) = self.one(query).await? else { return Err(unexpected()) };
+        let found = self.ask(query, Answer::counts).await?;
         let known = handles.iter().zip(found).filter_map(|(handle, count)| Some((*handle, count?)));
         let mut counts: Vec<(Handle, BodyCount)> = known.collect();
         let gauge = aim.scales();

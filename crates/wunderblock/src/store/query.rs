@@ -307,3 +307,40 @@ pub enum Answer {
     /// See [`Query::Blocks`].
     Blocks(Vec<Option<Vec<u8>>>),
 }
+
+/// Reads an answer of one kind; `None` of another.
+macro_rules! reads {
+    ($($name:ident: $kind:ident($type:ty)),* $(,)?) => {
+        impl Answer {
+            $(pub(crate) fn $name(self) -> Option<$type> {
+                match self {
+                    Self::$kind(answer) => Some(answer),
+                    _ => None,
+                }
+            })*
+        }
+    };
+}
+
+reads! {
+    tenants: Tenants(Vec<String>),
+    epoch: Epoch(u64),
+    stream: Stream(Option<Box<StreamInfo>>),
+    streams: Streams(Vec<StreamInfo>),
+    lineage: Lineage(Vec<Stretch>),
+    events: Events(Vec<StoredEvent>),
+    blobs: Blobs(Vec<Option<PackedBlob>>),
+    counts: Counts(Vec<Option<BodyCount>>),
+    tallies: Tallies(Vec<TallyRow>),
+    named: Named(Option<Named>),
+    holders: Holders(Vec<(StreamNo, Seq)>),
+    source: Source(Option<Box<SourceInfo>>),
+    sources: Sources(Vec<SourceInfo>),
+    places: Places(Vec<Vec<(StreamId, Seq)>>),
+    known: Known(Vec<Option<KnownEvent>>),
+    erasures: Erasures(Vec<Erasure>),
+    chunks: Chunks(Vec<Chunk>),
+    lease: Lease(Option<Lease>),
+    segments: Segments(Vec<SegmentInfo>),
+    blocks: Blocks(Vec<Option<Vec<u8>>>),
+}

@@ -19,5 +19,6 @@ mod promises;
 mod recorded;
 mod road;
 mod scene;
+mod send;
 mod storage;
 mod trips;

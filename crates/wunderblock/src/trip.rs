@@ -1,0 +1,53 @@
+//! Questions to the ledger, and their answers by name.
+//!
+//! Questions of one [`Trip`] travel together and see one snapshot. Each answer is taken with what asking gave, so that a
+//! further question in between changes none of the others.
+
+use crate::engine::{Engine, unexpected};
+use crate::error::Error;
+use crate::store::{Answer, Query, StoreError};
+
+/// Questions that travel together.
+#[derive(Default)]
+pub(crate) struct Trip(Vec<Query>);
+
+/// What an answer is taken with.
+pub(crate) struct Asked<T> {
+    place: usize,
+    read: fn(Answer) -> Option<T>,
+}
+
+impl Trip {
+    /// Adds a question whose answer is read as a kind: [`Answer::events`] and so on.
+    pub(crate) fn ask<T>(&mut self, query: Query, read: fn(Answer) -> Option<T>) -> Asked<T> {
+        self.0.push(query);
+        Asked { place: self.0.len() - 1, read }
+    }
+}
+
+/// The answers of a trip.
+pub(crate) struct Answers(Vec<Option<Answer>>);
+
+impl Answers {
+    /// The answer to a question, once.
+    pub(crate) fn take<T>(&mut self, asked: Asked<T>) -> Result<T, Error> {
+        let answer = self.0.get_mut(asked.place).and_then(Option::take);
+        answer.and_then(asked.read).ok_or_else(unexpected)
+    }
+}
+
+impl Engine {
+    /// Asks all questions of a trip at once.
+    pub(crate) async fn travel(&self, trip: Trip) -> Result<Answers, Error> {
+        match self.storage.query(trip.0).await {
+            Err(StoreError::NoStream(id)) => Err(Error::NoSession(id.to_string())),
+            answers => Ok(Answers(answers?.into_iter().map(Some).collect())),
+        }
+    }
+
+    /// Asks one question.
+    pub(crate) async fn ask<T>(&self, query: Query, read: fn(Answer) -> Option<T>) -> Result<T, Error> {
+        let answer = self.storage.query(vec![query]).await?.pop();
+        answer.and_then(read).ok_or_else(unexpected)
+    }
+}
