@@ -45,6 +45,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
     fn kinds_near_to_each_other_are_told_apart() {
         let cases = [
             (

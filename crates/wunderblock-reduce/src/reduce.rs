@@ -139,11 +139,24 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
             at(&source, &mut Reading::of(&source.text, kind, (&asked, options.earlier)), Goal::Exact, options)
         }
     };
+    match preferred(exact, tried, level, || one_gap(bytes, &source.text, options)) {
+        Some(short) if short.tokens <= enough => short.reduced(kind, level, before),
+        _ => untouched((source, before), Some(kind), level, Untouched::NoGain, options),
+    }
+}
+
+/// Which of two shorter texts is taken: what loses nothing wherever it is as short, and wherever it fits a budget. A budget
+/// that neither fits gets one mark over all of the text, if that is less.
+fn preferred(
+    exact: Option<Short>,
+    tried: Option<Short>,
+    level: Level,
+    one_gap: impl FnOnce() -> Short,
+) -> Option<Short> {
     let fits = |short: &Short| match level {
         Level::Budget(tokens) => short.tokens <= tokens,
         Level::Lossless | Level::Fold => true,
     };
-    // What loses nothing is preferred wherever it is as short, and wherever it fits a budget.
     let best = match (exact, tried) {
         (Some(exact), Some(tried))
             if tried.tokens < exact.tokens && (level == Level::Fold || !fits(&exact)) =>
@@ -153,18 +166,12 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
         (Some(exact), _) => Some(exact),
         (None, tried) => tried,
     };
-    // A budget that nothing fits gets one mark over all of it, if that is less.
-    let best = match best {
+    match best {
         Some(short) if fits(&short) => Some(short),
         over if matches!(level, Level::Budget(_)) => {
-            let all = one_gap(bytes, &source.text, options);
-            over.into_iter().chain([all]).min_by_key(|short| short.tokens)
+            over.into_iter().chain([one_gap()]).min_by_key(|short| short.tokens)
         }
         best => best,
-    };
-    match best {
-        Some(short) if short.tokens <= enough => short.reduced(kind, level, before),
-        _ => untouched((source, before), Some(kind), level, Untouched::NoGain, options),
     }
 }
 

@@ -68,92 +68,99 @@ fn compile(rules: &[(&str, bool)]) -> Vec<Rule> {
     rules.iter().filter_map(|(rule, error)| Some((Regex::new(rule).ok()?, *error))).collect()
 }
 
+static TESTS: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    compile(&[
+        (r"^test (\S+) \.\.\. FAILED", true),
+        (r"^(?:FAILED|ERROR) (\S+)", true),
+        (r"^\s*--- FAIL: (\S+)", true),
+        (r"^\s*(?:✕|×|✗|FAIL) +(.{3,60}?)(?: \(\d+ ?ms\))?$", true),
+        (r"^(?:E  +)(\S.{3,80})", true),
+        (r"panicked at (\S+:\d+)", true),
+        (r"^\s*(not ok \d+ - .*)", true),
+        (r"^\s+(\S+_test\.go:\d+: .{0,60}(?:want|got|expected|fail).{0,40})", true),
+        (r"^(FAIL\t\S+)", true),
+        (r"^(ok  \t\S+)", false),
+        (r"^(\d+\) \S+::\S+)", true),
+        (r"^(rspec \./\S+:\d+)", true),
+        (r#"<testcase [^>]*?name="([^"]+)"[^>/]*><(?:failure|error)"#, true),
+        (r#"<(?:failure|error)[^>]*? message="([^"&\n]{3,60})"#, true),
+        (r#"<testsuites? [^>]*?((?:errors|failures)="\d+")"#, false),
+        (r"^(Tests run: .*)", false),
+        (r"^(\d+ examples?, .*)", false),
+        (r"^(Ran \d+ tests?.*|FAILED \(.*\))", false),
+        (r"^(test result: .*)", false),
+        (r"^=+ (.*(?:passed|failed|error).*) in [\d.]+s", false),
+        (r"^(Tests:? .*)", false),
+        (r"^(?:not ok) (.*)", true),
+    ])
+});
+
+static BUILD: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    compile(&[
+        (r"^(error(?:\[E\d+\])?: .*)", true),
+        (r"^\s*--> (\S+:\d+)", true),
+        (r"^(\S+:\d+:\d+): (?:fatal )?error", true),
+        (r"^(\S+\(\d+,\d+\)): error", true),
+        (r"^(\S+:\d+(?::\d+)?): (?:(?:fatal )?error|[A-Z]{1,5}\d{2,5})", true),
+        (r"^\S+:\d+(?::\d+)?: (?:fatal )?error: (.{3,60})", true),
+        (r"^(\.?/?\S+\.go:\d+:\d+: .{3,60})", true),
+        (r"^\s+(\d+:\d+\s+error\s.{3,60})", true),
+        (r"^\[ERROR\] (.{6,80})", true),
+        (r"^#\d+ (?:[\d.]+ )?(ERROR.{3,80})", true),
+        (r"^(#\d+ \[[^\]]+\] .{3,80})", false),
+        (r"^(Step \d+/\d+ : .*)", false),
+        (r"^(> Task \S+ FAILED)", true),
+        (r"^(BUILD .*|\[INFO\] BUILD .*)", false),
+        (r"^(added \d+ packages.*|Successfully installed .{3,60})", false),
+        (r"^(Found \d+ errors?.*)", false),
+        (r"^npm (?:ERR!|error) (.*)", true),
+        (r"^(warning: .*)", false),
+        (r"^\s*(Finished .*)", false),
+    ])
+});
+
+static TRACE: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    compile(&[
+        (
+            r"^(?:Caused by: |Exception in thread \S+ )?((?:[\w$]+\.)*[\w$]*(?:Exception|Error)\b.{0,80})",
+            true,
+        ),
+        (r"panicked at (.{3,80})", true),
+    ])
+});
+
+static DIFF: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    compile(&[(r"^(@@ .* @@)", false), (r"^(?:\+\+\+|---) (.*)", false), (r"^[+-]([^+-].*)", false)])
+});
+
+static INFRA: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    compile(&[
+        (r"# (\S+) (?:will be|must be)", false),
+        (r"^(?:fatal|failed): (.{3,80})", true),
+        (r"^(changed: \[[^\]]*\](?: => \(item=[^)]*\))?)", false),
+        (r"^(Plan: .*|Apply complete!.*)", false),
+        (r"^(\S+ +: ok=\d+.*)", false),
+        (r"^(?:│ )?(Error: .*)", true),
+        (r"^(TASK \[.*?\])", false),
+    ])
+});
+
+static MARKUP: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    compile(&[(r"<h[1-6][^>]*>\s*([^<&]{3,80})<", false), (r"<title>([^<&]{3,80})<", false)])
+});
+
+static CODE: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    compile(&[
+        (r"^\s*((?:pub(?:\([a-z]+\))? )?(?:async )?fn \w+)", false),
+        (r"^\s*((?:async )?def \w+|class \w+)", false),
+        (r"^(?:export )?((?:async )?function \w+|(?:interface|type|class) \w+)", false),
+        (r"^\s*((?:pub )?(?:struct|enum|trait) \w+)", false),
+        (r"^func (?:\([^)]*\) )?(\w+\()", false),
+    ])
+});
+
 /// What counts in the kinds that are read line by line: the first group of each rule, or all it matches.
 fn rules(kind: Kind) -> &'static [Rule] {
-    static TESTS: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-        compile(&[
-            (r"^test (\S+) \.\.\. FAILED", true),
-            (r"^(?:FAILED|ERROR) (\S+)", true),
-            (r"^\s*--- FAIL: (\S+)", true),
-            (r"^\s*(?:✕|×|✗|FAIL) +(.{3,60}?)(?: \(\d+ ?ms\))?$", true),
-            (r"^(?:E  +)(\S.{3,80})", true),
-            (r"panicked at (\S+:\d+)", true),
-            (r"^\s*(not ok \d+ - .*)", true),
-            (r"^\s+(\S+_test\.go:\d+: .{0,60}(?:want|got|expected|fail).{0,40})", true),
-            (r"^(FAIL\t\S+)", true),
-            (r"^(ok  \t\S+)", false),
-            (r"^(\d+\) \S+::\S+)", true),
-            (r"^(rspec \./\S+:\d+)", true),
-            (r#"<testcase [^>]*?name="([^"]+)"[^>/]*><(?:failure|error)"#, true),
-            (r#"<(?:failure|error)[^>]*? message="([^"&\n]{3,60})"#, true),
-            (r#"<testsuites? [^>]*?((?:errors|failures)="\d+")"#, false),
-            (r"^(Tests run: .*)", false),
-            (r"^(\d+ examples?, .*)", false),
-            (r"^(Ran \d+ tests?.*|FAILED \(.*\))", false),
-            (r"^(test result: .*)", false),
-            (r"^=+ (.*(?:passed|failed|error).*) in [\d.]+s", false),
-            (r"^(Tests:? .*)", false),
-            (r"^(?:not ok) (.*)", true),
-        ])
-    });
-    static BUILD: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-        compile(&[
-            (r"^(error(?:\[E\d+\])?: .*)", true),
-            (r"^\s*--> (\S+:\d+)", true),
-            (r"^(\S+:\d+:\d+): (?:fatal )?error", true),
-            (r"^(\S+\(\d+,\d+\)): error", true),
-            (r"^(\S+:\d+(?::\d+)?): (?:(?:fatal )?error|[A-Z]{1,5}\d{2,5})", true),
-            (r"^\S+:\d+(?::\d+)?: (?:fatal )?error: (.{3,60})", true),
-            (r"^(\.?/?\S+\.go:\d+:\d+: .{3,60})", true),
-            (r"^\s+(\d+:\d+\s+error\s.{3,60})", true),
-            (r"^\[ERROR\] (.{6,80})", true),
-            (r"^#\d+ (?:[\d.]+ )?(ERROR.{3,80})", true),
-            (r"^(#\d+ \[[^\]]+\] .{3,80})", false),
-            (r"^(Step \d+/\d+ : .*)", false),
-            (r"^(> Task \S+ FAILED)", true),
-            (r"^(BUILD .*|\[INFO\] BUILD .*)", false),
-            (r"^(added \d+ packages.*|Successfully installed .{3,60})", false),
-            (r"^(Found \d+ errors?.*)", false),
-            (r"^npm (?:ERR!|error) (.*)", true),
-            (r"^(warning: .*)", false),
-            (r"^\s*(Finished .*)", false),
-        ])
-    });
-    static TRACE: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-        compile(&[
-            (
-                r"^(?:Caused by: |Exception in thread \S+ )?((?:[\w$]+\.)*[\w$]*(?:Exception|Error)\b.{0,80})",
-                true,
-            ),
-            (r"panicked at (.{3,80})", true),
-        ])
-    });
-    static DIFF: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-        compile(&[(r"^(@@ .* @@)", false), (r"^(?:\+\+\+|---) (.*)", false), (r"^[+-]([^+-].*)", false)])
-    });
-    static INFRA: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-        compile(&[
-            (r"# (\S+) (?:will be|must be)", false),
-            (r"^(?:fatal|failed): (.{3,80})", true),
-            (r"^(changed: \[[^\]]*\](?: => \(item=[^)]*\))?)", false),
-            (r"^(Plan: .*|Apply complete!.*)", false),
-            (r"^(\S+ +: ok=\d+.*)", false),
-            (r"^(?:│ )?(Error: .*)", true),
-            (r"^(TASK \[.*?\])", false),
-        ])
-    });
-    static MARKUP: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-        compile(&[(r"<h[1-6][^>]*>\s*([^<&]{3,80})<", false), (r"<title>([^<&]{3,80})<", false)])
-    });
-    static CODE: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-        compile(&[
-            (r"^\s*((?:pub(?:\([a-z]+\))? )?(?:async )?fn \w+)", false),
-            (r"^\s*((?:async )?def \w+|class \w+)", false),
-            (r"^(?:export )?((?:async )?function \w+|(?:interface|type|class) \w+)", false),
-            (r"^\s*((?:pub )?(?:struct|enum|trait) \w+)", false),
-            (r"^func (?:\([^)]*\) )?(\w+\()", false),
-        ])
-    });
     match kind {
         Kind::Tests => &TESTS,
         Kind::Build => &BUILD,

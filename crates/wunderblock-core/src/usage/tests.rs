@@ -31,6 +31,7 @@ fn built(model: &'static str, estimate: u64) -> Mark<'static> {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
 fn an_anchor_is_the_newest_good_measurement_and_what_came_after_its_reply() {
     let first = [other(5), reply(Some("a"), 40), told(1, MODEL, Some("a"), (1_000, 30)), other(7)];
     let after = |more: &[Mark<'static>]| [&first[..], more].concat();

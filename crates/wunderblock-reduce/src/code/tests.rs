@@ -6,6 +6,7 @@ use crate::piece;
 use crate::unit::{Room, choose};
 
 /// A source in each language, with a constant, a type, an exported and a hidden function whose bodies are long.
+#[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
 fn samples() -> Vec<(Language, String)> {
     let body = |line: &str| (0..12).map(|n| line.replace('#', &n.to_string())).collect::<String>();
     vec![

@@ -430,6 +430,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
     fn cases_of_many_runners_are_known() {
         let cases = [
             ("test a::b ... ok", Case::Passed),

@@ -193,11 +193,29 @@ fn check_block(path: &str, block: &Block<'_>, role: &str, marks: &mut usize, fin
         let thinks = kind == "thinking" || kind == "redacted_thinking";
         findings.demand(!empty && !thinks, path, "cache-place", "no cache_control on thinking or empty text");
     }
+    let kind = text("type").unwrap_or_default();
+    let owner = check_fields((path, &kind), &fields, marks, findings);
+    if let Some(owner) = owner.filter(|owner| *owner != role) {
+        findings.add(
+            path,
+            "block-role",
+            format!("{kind} belongs in a message of role {owner}, this one is {role}"),
+        );
+    }
+}
+
+/// Checks the fields that a kind of block needs. Answers whose messages have such blocks, if not both.
+fn check_fields(
+    (path, kind): (&str, &str),
+    fields: &BTreeMap<String, Node<'_>>,
+    marks: &mut usize,
+    findings: &mut Findings,
+) -> Option<&'static str> {
+    let text = |name: &str| fields.get(name).and_then(|node| node.text());
     let mut required = |name: &str, holds: bool| {
         findings.demand(holds, &format!("{path}.{name}"), "missing-field", "missing, or of another kind");
     };
-    let kind = text("type").unwrap_or_default();
-    let owner = match kind.as_str() {
+    match kind {
         "text" => {
             let text = text("text");
             required("text", text.is_some());
@@ -235,7 +253,7 @@ fn check_block(path: &str, block: &Block<'_>, role: &str, marks: &mut usize, fin
             Some("user")
         }
         "image" | "document" => {
-            check_source(&format!("{path}.source"), &kind, fields.get("source").copied(), findings);
+            check_source(&format!("{path}.source"), kind, fields.get("source").copied(), findings);
             Some("user")
         }
         "" => {
@@ -243,13 +261,6 @@ fn check_block(path: &str, block: &Block<'_>, role: &str, marks: &mut usize, fin
             None
         }
         _ => None,
-    };
-    if let Some(owner) = owner.filter(|owner| *owner != role) {
-        findings.add(
-            path,
-            "block-role",
-            format!("{kind} belongs in a message of role {owner}, this one is {role}"),
-        );
     }
 }
 

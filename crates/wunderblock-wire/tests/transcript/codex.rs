@@ -11,6 +11,7 @@ const META: (&str, &str) =
     ("session_meta", r#"{"id":"c1","cwd":"/w","cli_version":"1","base_instructions":{"text":"be brief"}}"#);
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
 fn a_rollout_is_read_once_although_it_says_everything_twice() {
     let text = lines(&[
         META,

@@ -116,6 +116,7 @@ fn a_process_that_compacts() {
 /// kill -9 while a summary is written, or while it is published: `doctor` finds nothing, the claim ends by itself, and the
 /// next compaction makes one set of summaries.
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
 fn a_killed_compaction_leaves_all_or_nothing() {
     let script = "sleep 0.03; echo '## Goal'; echo '- to mend what was asked for'";
     let mut cut_short = 0;

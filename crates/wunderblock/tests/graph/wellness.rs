@@ -24,6 +24,7 @@ fn a_graph_that_is_one_is_well() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
 fn each_damage_is_named() {
     let condensed = |sources: &[u64], level, (from, to): (u64, u64)| SessionCompacted {
         level,

@@ -11,6 +11,7 @@ fn error(text: &str) -> String {
 
 #[test]
 #[rustfmt::skip]
+#[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
 fn a_file_is_refused_in_words_that_say_what_to_mend() {
     let table: &[(&str, &str)] = &[
         (

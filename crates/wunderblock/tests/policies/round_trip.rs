@@ -109,6 +109,7 @@ fn split() -> impl Strategy<Value = Split> {
     })
 }
 
+#[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
 fn act() -> impl Strategy<Value = Act> {
     let gain = || (within(0..1_000), tokens());
     prop_oneof![
