@@ -10,6 +10,7 @@
 //! what enters from outside the ledger, [`usage`] what providers measured. [`ports`] is all that core asks of the world.
 
 pub mod allocate;
+pub mod arrangement;
 pub mod authority;
 pub mod budget;
 pub mod calibration;

@@ -16,87 +16,20 @@ use crate::units::Seq;
 use crate::view::{Entry, View};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 
-/// A tool call, and where its result is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
-    /// The id as recorded; programs use the same one again and again.
-    pub id: CallId,
-    /// The id in a request, where no two calls may share one.
-    pub name: CallId,
-    /// The place of the call.
-    pub place: At,
-    /// The place of its result.
-    pub result: Option<At>,
-}
-
-/// What a unit is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// Something the user, or a harness in the user's place, said.
-    User,
-    /// Operator's text.
-    System,
-    /// A reply of the model, and the results of the calls it made.
-    Exchange {
-        /// The calls, in order.
-        calls: Vec<Call>,
-    },
-}
-
-/// Entries that stay or go together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unit {
-    /// What it is.
-    pub shape: Shape,
-    /// Its entries, ascending.
-    pub members: Vec<Seq>,
-    /// The entries that hold the speaker's own words: all but those that hold results only. Ascending.
-    pub speakers: Vec<Seq>,
-    /// Where it stands in a request: at its first speaker, unless that is before the frontier and something else is not.
-    pub key: Seq,
-    /// Its last member.
-    pub last: Seq,
-}
-
-impl Unit {
-    /// The calls made in it.
-    #[must_use]
-    pub fn calls(&self) -> &[Call] {
-        match &self.shape {
-            Shape::Exchange { calls } => calls,
-            Shape::User | Shape::System => &[],
-        }
-    }
-
-    /// Whether a call in it has no result yet.
-    #[must_use]
-    pub fn is_waiting(&self) -> bool {
-        self.calls().iter().any(|call| call.result.is_none())
-    }
-}
-
-/// The units of a view, and what belongs to none.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Arrangement {
-    /// In the order of a request.
-    pub units: Vec<Unit>,
-    /// Entries that can be in no request, with the reason.
-    pub aside: Vec<(Seq, Reason)>,
-    /// Results that cannot be shown, with the reason; the rest of their entry can.
-    pub loose: Vec<(At, Reason)>,
-    /// The same of results that a call to come may still take.
-    pub early: Vec<(At, Reason)>,
-}
+pub use crate::arrangement::{Arrangement, Call, Shape, Unit};
 
 /// Groups a view's entries.
 #[must_use]
-pub fn arrange(view: &View) -> Arrangement {
-    let mut pairing = Pairing::new(view);
-    for entry in view.entries() {
-        pairing.take(entry);
-    }
-    pairing.finish()
+pub fn arrange(view: &View) -> Arc<Arrangement> {
+    view.arranged().get_or_make(|| {
+        let mut pairing = Pairing::new(view);
+        for entry in view.entries() {
+            pairing.take(entry);
+        }
+        pairing.finish()
+    })
 }
 
 struct Draft<'v> {

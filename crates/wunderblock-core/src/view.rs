@@ -3,6 +3,7 @@
 //! A view belongs to one lane of one session. It forgets nothing that a later request could show, and holds nothing
 //! else: what lies before the lane's frontier is gone from it, so its size follows the window, not the history.
 
+use crate::arrangement::Arranged;
 use crate::compaction::SessionCompacted;
 use crate::event::{Event, Fact};
 use crate::fence;
@@ -88,6 +89,8 @@ pub struct View {
     shown: Seq,
     /// Where the lane's newest step is recorded.
     stepped: Seq,
+    /// How the entries belong together.
+    arranged: Arranged,
 }
 
 impl View {
@@ -111,6 +114,7 @@ impl View {
             built: None,
             shown: Seq::START,
             stepped: Seq::START,
+            arranged: Arranged::default(),
         }
     }
 
@@ -118,6 +122,7 @@ impl View {
     /// change nothing but the head.
     pub fn apply(&mut self, event: &Event) {
         self.head = self.head.max(event.seq);
+        self.arranged = Arranged::default();
         let Some(fact) = &event.fact else {
             self.erase(event.seq, event.seq, 1);
             if event.id.as_str().starts_with(&preamble_id(&self.lane)) {
@@ -195,6 +200,10 @@ impl View {
         };
         let gone: Vec<Seq> = self.ours.range(..at).copied().filter(is_absorbed).collect();
         gone.into_iter().for_each(|seq| self.forget(seq));
+    }
+
+    pub(crate) fn arranged(&self) -> &Arranged {
+        &self.arranged
     }
 
     /// Passes over an event that this view shall take no account of, but for what it says the lane has shown.
@@ -279,6 +288,7 @@ impl View {
     /// The lane has taken a step: what the last request showed is no promise any more.
     pub fn trim_to(&mut self, trim: Trim) {
         self.built = None;
+        self.arranged = Arranged::default();
         let gone: Vec<Seq> = self
             .entries
             .range(..trim.drop_before)

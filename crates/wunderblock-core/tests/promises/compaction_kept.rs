@@ -168,8 +168,8 @@ fn places(unit: &Unit, view: &View) -> Vec<At> {
 pub(crate) fn check_protected(stage: &Stage<'_>) {
     let (before, after) = (stage.before, stage.after);
     let newest = before.newest_user();
-    let now = arrange(after).units;
-    for unit in arrange(before).units {
+    let now = arrange(after).units.clone();
+    for unit in arrange(before).units.clone() {
         let open = unit.is_waiting() && newest.is_none_or(|user| unit.last > user);
         let always = unit.shape == Shape::System
             || newest.is_some_and(|seq| unit.speakers.contains(&seq))

@@ -68,7 +68,7 @@ fn messages(rendered: &Rendered) -> Vec<Message> {
 fn is_touched(proposal: &Proposal, old: &View, new: &View) -> bool {
     let trim = proposal.trim.as_ref().unwrap();
     let formed = |seq: &Seq| trim.forms.iter().any(|((at, _), _)| at == seq);
-    let now = arrange(new).units;
+    let now = arrange(new).units.clone();
     arrange(old).units.iter().any(|unit: &Unit| {
         let consumed = unit.last < trim.drop_before || unit.members.iter().any(formed);
         let same = now.iter().any(|other| {
@@ -132,7 +132,7 @@ proptest! {
         let left = |unit: &&Unit| {
             unit.last < trim.drop_before && treatment(unit, view.trim(), &view) != Treatment::LeftOut
         };
-        let units = arrange(&view).units;
+        let units = arrange(&view).units.clone();
         let dropped = units.iter().filter(left).flat_map(|unit| unit.members.clone());
         let summarised = climbed.proposal.nodes.iter().flat_map(|draft| {
             let sources = draft.job.sources.iter().copied().filter(|at| view.node(*at).is_some());

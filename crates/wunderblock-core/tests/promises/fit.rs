@@ -111,7 +111,7 @@ proptest! {
         let mut view = view_of(&history.events);
         let stub_before = if stubs { history.head().next() } else { Seq::START };
         view.trim_to(Trim { stub_before, ..Trim::default() });
-        let taken = arrange(&view).units.into_iter().map(|unit| {
+        let taken = arrange(&view).units.clone().into_iter().map(|unit| {
             let costs = cost::unit(&unit, view.trim(), &view, &history.wax);
             match treatment(&unit, view.trim(), &view) {
                 Treatment::Stub => costs.stub,
@@ -154,7 +154,7 @@ fn said(history: &History) -> impl Iterator<Item = Cost> {
 /// What the operator's, the pinned and the newest words cost whole.
 fn must_be_there<'a>(view: &'a View, gauge: &'a dyn Gauge) -> impl Iterator<Item = Cost> + 'a {
     let newest = view.newest_user();
-    arrange(view).units.into_iter().filter_map(move |unit| {
+    arrange(view).units.clone().into_iter().filter_map(move |unit| {
         let must = unit.shape == Shape::System
             || newest.is_some_and(|seq| unit.speakers.contains(&seq))
             || unit.members.iter().any(|seq| view.pinned().contains(seq));

@@ -69,7 +69,7 @@ fn check_room(history: &crate::history::History, built: &Built, budget: Budget) 
     }
     // Then the least request with the newest unit whole must be larger than that.
     let plain = view_of(&history.events[..upto]);
-    let units = wunderblock_core::pair::arrange(&plain).units;
+    let units = wunderblock_core::pair::arrange(&plain).units.clone();
     let newest = plain.newest_user();
     let from = units.iter().map(|unit| unit.last).max().unwrap_or(Seq(1));
     let mut least = plain.clone();

@@ -88,8 +88,8 @@ impl<'a> Choice<'a> {
         // Most requests are asked for right after something short was said.
         let has_large =
             entries.iter().flat_map(|entry| &entry.message.parts).any(|part| is_large(part, rules));
-        let units = if has_large { arrange(view).units } else { Vec::new() };
-        let calls = units.iter().flat_map(|unit| unit.calls());
+        let arrangement = has_large.then(|| arrange(view));
+        let calls = arrangement.iter().flat_map(|all| &all.units).flat_map(|unit| unit.calls());
         let calls = calls.filter_map(|call| Some((call.result?, call.clone()))).collect();
         let entries = if has_large { entries.into_iter().rev().collect() } else { Vec::new() };
         Self { view, rules, gauge, calls, entries, room, rounds: ROUNDS }
