@@ -110,7 +110,8 @@ impl Session {
         let window = window.unwrap_or(limits::USUAL_WINDOW);
         let lane = options.lane.clone().unwrap_or_else(LaneId::main);
         let text = Bytes(window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN));
-        let wanted = Wanted { stream: &self.id, lane: &lane, at: options.at, text, reach: None, anew: false };
+        let wanted =
+            Wanted { stream: &self.id, lane: &lane, at: options.at, text, reach: None, ignores_steps: false };
         let loaded = engine.load(&wanted).await?;
         let named = options.model.clone().or_else(|| loaded.view.model().map(ToOwned::to_owned));
         let Some(model) = named else { return Ok(None) };

@@ -30,7 +30,8 @@ impl Session {
         texts: &mut Texts,
     ) -> Result<(Step, Composed), Error> {
         // A lane that has taken a step since its last request begins anew, too.
-        let first = loaded.view.preamble().is_none() || loaded.anew || loaded.view.last_built().is_none();
+        let first =
+            loaded.view.preamble().is_none() || loaded.ignored_steps || loaded.view.last_built().is_none();
         let (composed, step, planned) =
             self.attempt(desk, (loaded, hits), (offer, state), (texts, first)).await?;
         let steps = |plan: &Plan| plan.step == Some(TrimReason::OverBudget);
@@ -40,7 +41,7 @@ impl Session {
             false => (composed, step, planned),
         };
         let mut plan = planned?;
-        if loaded.anew {
+        if loaded.ignored_steps {
             plan.step = Some(TrimReason::Widened);
         }
         step.plan(plan, texts)?;

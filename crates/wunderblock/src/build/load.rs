@@ -47,7 +47,7 @@ pub(crate) struct Loaded {
     /// When the newest event happened.
     pub(crate) newest_at: Millis,
     /// Whether the lane's steps so far were taken no account of.
-    pub(crate) anew: bool,
+    pub(crate) ignored_steps: bool,
     /// The lane's newest step, and when it took it.
     pub(crate) step: Option<(Millis, ViewTrimmed)>,
     /// Whether the provider refused the lane's last request as too long.
@@ -77,7 +77,7 @@ pub(crate) struct Wanted<'a> {
     /// What is known to be part of it: from here on everything is loaded, however much that is.
     pub(crate) reach: Option<Seq>,
     /// Whether to take no account of what the lane has left out so far.
-    pub(crate) anew: bool,
+    pub(crate) ignores_steps: bool,
 }
 
 impl Loaded {
@@ -94,7 +94,7 @@ impl Engine {
         let frontier = first.trim.as_ref().map_or(Seq::START, |(_, trim)| trim.drop_before);
         // What has been shown must stay where it is, so the view reaches back to the frontier whatever that takes. A lane
         // that has built and left nothing out has shown everything.
-        let shows_all = first.trim.is_none() && first.before.is_some() && !wanted.anew;
+        let shows_all = first.trim.is_none() && first.before.is_some() && !wanted.ignores_steps;
         let from = if shows_all { Seq::START.next() } else { frontier };
         let from =
             wanted.reach.map_or(from, |reach| from.max(Seq::START.next()).min(reach.max(Seq::START.next())));
@@ -140,7 +140,7 @@ impl Engine {
             notes.extend(Note::of(&event, wanted.lane));
             refused = is_refused(refused, &event, wanted.lane);
             let newest = first.trim.as_ref().is_some_and(|(trim, _)| trim.seq == event.seq);
-            if is_step(&event, wanted.anew) && !newest || is_untrue(&event, &first.events) {
+            if is_step(&event, wanted.ignores_steps) && !newest || is_untrue(&event, &first.events) {
                 view.pass(&event);
             } else {
                 view.apply(&event);
@@ -157,7 +157,7 @@ impl Engine {
             reports: first.reports,
             before: first.before,
             newest_at: first.events.values().next_back().map_or(Millis::ZERO, |row| row.at),
-            anew: wanted.anew,
+            ignored_steps: wanted.ignores_steps,
             step: first.trim.and_then(|(event, _)| match event.fact {
                 Some(Fact::ViewTrimmed(step)) => Some((event.at, step)),
                 _ => None,
@@ -234,7 +234,7 @@ impl Engine {
         (trims, builds): (Vec<StoredEvent>, Vec<StoredEvent>),
     ) -> Result<(), Error> {
         let trimmed = self.newest_of_lane(wanted, trims, "view.trimmed").await?;
-        if let Some(event) = trimmed.1.filter(|_| !wanted.anew)
+        if let Some(event) = trimmed.1.filter(|_| !wanted.ignores_steps)
             && let Some(Fact::ViewTrimmed(moved)) = &event.fact
         {
             let trim = moved.trim.clone();
@@ -244,8 +244,8 @@ impl Engine {
         if let Some(Event { fact: Some(Fact::ContextBuilt(last)), at, .. }) = built.1 {
             first.before = Some((at, last));
         }
-        // An older step of the lane is no part of a view that is made anew.
-        first.keep(trimmed.0.into_iter().chain(built.0).filter(|_| !wanted.anew));
+        // An older step of the lane is no part of a view that ignores steps.
+        first.keep(trimmed.0.into_iter().chain(built.0).filter(|_| !wanted.ignores_steps));
         Ok(())
     }
 
@@ -434,10 +434,10 @@ fn past_unpaired(view: &View, floor: Seq) -> Seq {
     shown.take_while(is_unpaired).last().map_or(floor, |entry| entry.seq.next())
 }
 
-/// Whether an event is a lane's step, which the newest one makes void; of a view that is made anew, also its requests.
-fn is_step(event: &Event, anew: bool) -> bool {
+/// Whether an event is a lane's step, which the newest one makes void; of a view that ignores steps, also its requests.
+fn is_step(event: &Event, ignores_steps: bool) -> bool {
     matches!(event.fact, Some(Fact::ViewTrimmed(_)))
-        || anew && matches!(event.fact, Some(Fact::ContextBuilt(_)))
+        || ignores_steps && matches!(event.fact, Some(Fact::ContextBuilt(_)))
 }
 
 /// Whether an event claims an erasure that never was: a message of its range is there.

@@ -269,13 +269,13 @@ impl Session {
         let engine = &self.engine;
         let guess = options.window.or_else(|| options.model.as_ref().map(|model| engine.window_of(model)));
         let guess = guess.unwrap_or(limits::USUAL_WINDOW);
-        let look = |window: Tokens, anew: bool| Wanted {
+        let look = |window: Tokens, ignores_steps: bool| Wanted {
             stream: &self.id,
             lane,
             at: options.at,
             text: Bytes(window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN)),
             reach: None,
-            anew,
+            ignores_steps,
         };
         let loaded = engine.load(&look(guess, false)).await?;
         let target = engine.target(options, &loaded)?;

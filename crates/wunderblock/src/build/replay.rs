@@ -120,7 +120,7 @@ impl Session {
         // What has been recorded since it was loaded for that build takes up none of its reach.
         let reach = Some(built.plan.trim.drop_before);
         let at = Some(seq.prev());
-        let wanted = Wanted { stream: &self.id, lane: &built.lane, at, text, reach, anew: false };
+        let wanted = Wanted { stream: &self.id, lane: &built.lane, at, text, reach, ignores_steps: false };
         let loaded = engine.load(&wanted).await?;
         let mut texts = engine.texts(render::handles(&loaded.view, &built.plan.trim)).await?;
         let tools = engine.tools(built, &mut texts).await?;

@@ -40,7 +40,7 @@ impl Session {
                 Err(error) => return Err(error),
             }
             let text = Bytes(prepared.budget.window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN));
-            let wanted = Wanted { stream: &self.id, lane, at: None, text, reach: None, anew: false };
+            let wanted = Wanted { stream: &self.id, lane, at: None, text, reach: None, ignores_steps: false };
             let now = self.engine.load(&wanted).await?;
             match rebase(&climbed.proposal, &prepared.view, &now.view) {
                 Some(rebased) => proposal = rebased,

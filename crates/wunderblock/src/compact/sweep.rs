@@ -254,7 +254,7 @@ impl Session {
                         at: None,
                         text,
                         reach: None,
-                        anew: false,
+                        ignores_steps: false,
                     };
                     let now: Loaded = self.engine.load(&wanted).await?;
                     if *now.view.trim() != sweep.trim {

@@ -489,6 +489,8 @@ impl<'e> Feed<'e> {
         let own = own.or(spoken).or_else(|| (!self.sessions.is_empty()).then_some(0));
         let leaf = own.and_then(|own| self.sessions.get(own)).and_then(SessionTree::branch);
         let leaf = leaf.map(|leaf| leaf.stream.clone());
+        // Its checksums are of the file's own bytes: of what was erased no hash is kept, so such a file is read whole.
+        let saved = saved.filter(|_| self.done.erased == 0);
         let reader = saved.and_then(|saved| Saved { sessions: self.trees()?, ..saved }.encode());
         let write = Write::Whole {
             source: self.claim.source,

@@ -227,6 +227,10 @@ fn what_was_erased_is_not_imported_again() {
     write(&path, &grown, 60);
     import(&engine, &path);
     assert!(!has(original(&engine, "s", None)), "grown");
+    let db = rusqlite::Connection::open(home.db()).unwrap();
+    let states = "SELECT count(*) FROM source_revisions WHERE reader IS NOT NULL";
+    let states: u64 = db.query_row(states, [], |row| row.get(0)).unwrap();
+    assert_eq!(states, 0, "no checksum of bytes that were erased");
     import(&engine, &home.file("copy.jsonl", &text));
     assert!(!has(original(&engine, "s", None)), "copied");
     block_on(engine.verify_import(&path, None, &mut |_, _| {})).unwrap();
