@@ -26,10 +26,10 @@ pub(crate) fn summary(built: &Built, paint: Paint, out: &mut String) {
         let joined = lines.join(&format!("\n{}", " ".repeat(indent)));
         out.push_str(&format!("  {} {joined}\n", pad(name, 13)));
     };
-    if let Some(text) = cache_words(&built.cache) {
+    if let Some(text) = cache_words(&built.draft.cache) {
         line("cache", &text);
     }
-    if let (Some(cost), Some(whole)) = (built.cache.cost, built.cache.uncached_cost) {
+    if let (Some(cost), Some(whole)) = (built.draft.cache.cost, built.draft.cache.uncached_cost) {
         let (shown, plain) = (dollars(cost), dollars(whole));
         let text = match cost.cmp(&whole) {
             std::cmp::Ordering::Equal => format!("about {shown} to send; the answer comes on top"),
@@ -44,7 +44,7 @@ pub(crate) fn summary(built: &Built, paint: Paint, out: &mut String) {
         };
         line("cost", &text);
     }
-    if let Some(anchor) = &built.anchor {
+    if let Some(anchor) = &built.draft.anchor {
         let (measured, since) = (grouped(anchor.measured.0), grouped(anchor.since.0));
         let model = clean(&anchor.model);
         line(
@@ -52,12 +52,12 @@ pub(crate) fn summary(built: &Built, paint: Paint, out: &mut String) {
             &format!("{model} counted {measured} at position {}; about {since} have come since", anchor.seq),
         );
     }
-    if let Some(learned) = &built.calibration {
+    if let Some(learned) = &built.draft.calibration {
         let factor = format!("{}.{:03}", learned.per_mille / 1000, learned.per_mille % 1000);
         let replies = learned.replies;
         line("calibrated", &format!("estimates × {factor}, learned from {replies} replies of this model"));
     }
-    if let Some(percent) = built.warned {
+    if let Some(percent) = built.draft.warned {
         let text = format!("the request takes more than {percent} % of what it may");
         out.push_str(&format!("  {:<13} {}\n", "warning", paint.bold(&text)));
     }
@@ -81,7 +81,7 @@ fn cache_words(cache: &CachePlan) -> Option<String> {
 
 /// What stands before the conversation, what waits, and what is to be known.
 pub(crate) fn picture(built: &Built, paint: Paint, all: bool, out: &mut String) {
-    let blocks = built.preamble.as_ref().map_or(&[][..], |preamble| &preamble.blocks);
+    let blocks = built.draft.preamble.as_ref().map_or(&[][..], |preamble| &preamble.blocks);
     if !blocks.is_empty() {
         out.push_str(&format!("\n{}\n", paint.bold("before the conversation")));
         for group in blocks.chunk_by(|a, b| a.section == b.section) {
@@ -93,16 +93,16 @@ pub(crate) fn picture(built: &Built, paint: Paint, all: bool, out: &mut String) 
             }
         }
     }
-    changes("changed with this request", &built.changes, paint, out);
-    changes("waits for the lane's next step, or --now", &built.pending, paint, out);
-    if !built.pending.is_empty() && built.cache.expected > Tokens::ZERO {
+    changes("changed with this request", &built.draft.changes, paint, out);
+    changes("waits for the lane's next step, or --now", &built.draft.pending, paint, out);
+    if !built.draft.pending.is_empty() && built.draft.cache.expected > Tokens::ZERO {
         let price = format!(
             "  now it would cost the {} tokens expected in the cache",
-            grouped(built.cache.expected.0)
+            grouped(built.draft.cache.expected.0)
         );
         out.push_str(&format!("{}\n", paint.dim(&price)));
     }
-    findings(&built.findings, paint, all, out);
+    findings(&built.draft.findings, paint, all, out);
 }
 
 fn block_line(block: &Block, built: &Built, paint: Paint) -> String {
@@ -121,7 +121,7 @@ fn block_line(block: &Block, built: &Built, paint: Paint) -> String {
 }
 
 fn entry_of<'b>(block: &Block, built: &'b Built) -> Option<&'b EntryLine> {
-    let mut entries = built.report.entries.iter();
+    let mut entries = built.draft.report.entries.iter();
     entries.find(|entry| entry.seq.is_none() && entry.section == block.section && *entry.what == *block.name)
 }
 
@@ -187,7 +187,7 @@ pub(crate) const fn word(kind: FindingKind) -> &'static str {
 
 /// The same for machines.
 pub(crate) fn machine(built: &Built) -> Result<Value, serde_json::Error> {
-    let preamble = built.preamble.as_deref();
+    let preamble = built.draft.preamble.as_deref();
     let blocks = preamble.into_iter().flat_map(|preamble| &preamble.blocks).map(|block| {
         json!({
             "section": block.section.name(),
@@ -203,29 +203,33 @@ pub(crate) fn machine(built: &Built) -> Result<Value, serde_json::Error> {
     });
     let tools = preamble.into_iter().flat_map(|preamble| &preamble.tools).map(|tool| {
         let name = format!("tool {}", tool.name);
-        let line =
-            built.report.entries.iter().find(|entry| entry.section == Section::Tools && entry.what == name);
+        let line = built
+            .draft
+            .report
+            .entries
+            .iter()
+            .find(|entry| entry.section == Section::Tools && entry.what == name);
         json!({
             "name": tool.name,
             "tokens": line.map(|line| line.tokens.0),
             "deferred": serde_json::to_value(tool.deferred).unwrap_or_default(),
         })
     });
-    let cache = &built.cache;
+    let cache = &built.draft.cache;
     Ok(json!({
         "blocks": blocks.collect::<Vec<_>>(),
         "tools": tools.collect::<Vec<_>>(),
-        "changes": serde_json::to_value(&built.changes)?,
-        "pending": serde_json::to_value(&built.pending)?,
-        "findings": serde_json::to_value(&built.findings)?,
-        "anchor": built.anchor.as_ref().map(|anchor| json!({
+        "changes": serde_json::to_value(&built.draft.changes)?,
+        "pending": serde_json::to_value(&built.draft.pending)?,
+        "findings": serde_json::to_value(&built.draft.findings)?,
+        "anchor": built.draft.anchor.as_ref().map(|anchor| json!({
             "seq": anchor.seq.0,
             "model": anchor.model,
             "measured": anchor.measured.0,
             "since": anchor.since.0,
             "total": anchor.total().0,
         })),
-        "calibration": serde_json::to_value(built.calibration)?,
+        "calibration": serde_json::to_value(built.draft.calibration)?,
         "cache": {
             "points": serde_json::to_value(&cache.points)?,
             "minimum": cache.minimum.0,
@@ -242,6 +246,6 @@ pub(crate) fn machine(built: &Built) -> Result<Value, serde_json::Error> {
         },
         "cost_usd": cache.cost.map(|cost| cost.to_string()),
         "uncached_cost_usd": cache.uncached_cost.map(|cost| cost.to_string()),
-        "warned": built.warned,
+        "warned": built.draft.warned,
     }))
 }

@@ -22,14 +22,14 @@ const BESIDE: usize = 50;
 
 /// The report as a picture.
 pub(crate) fn picture(session: &str, built: &Built, paint: Paint, all: bool) -> String {
-    let report = &built.report;
+    let report = &built.draft.report;
     let mut out = String::new();
-    let known = if built.model_known { "" } else { " (not in the catalog: defaults)" };
+    let known = if built.draft.model_known { "" } else { " (not in the catalog: defaults)" };
     out.push_str(&format!(
         "{}  {}{known} · {}\n",
         paint.bold(&clean(session)),
-        clean(&built.model),
-        built.dialect.name()
+        clean(&built.draft.model),
+        built.draft.dialect.name()
     ));
     for line in wrap(&budget_line(report), width(), 0).lines() {
         out.push_str(&format!("{}\n", paint.dim(line)));
@@ -45,18 +45,18 @@ pub(crate) fn picture(session: &str, built: &Built, paint: Paint, all: bool) -> 
         let line = format!("a compaction is due ({}): {}", due.level.word(), clean(&due.why));
         out.push_str(&wrap(&line, width(), 2));
     }
-    if let Some(step) = built.step {
+    if let Some(step) = built.draft.step {
         let step = format!("the lane took a step with this request: {}", step.words());
         out.push_str(&format!("  {}\n", paint.dim(&step)));
     }
     outside::picture(built, paint, all, &mut out);
     left_out(report, paint, all, &mut out);
     entries(report, paint, all, &mut out);
-    for dropped in &built.dropped {
+    for dropped in &built.draft.dropped {
         out.push_str(&format!("dropped: {} ({})\n", clean(&dropped.what), dropped.reason.words()));
     }
     if let Some(seq) = built.recorded {
-        out.push_str(&format!("\nrecorded at position {seq}, blake3 {}\n", head(&built.digest, 16)));
+        out.push_str(&format!("\nrecorded at position {seq}, blake3 {}\n", head(&built.draft.digest, 16)));
     }
     out
 }
@@ -277,22 +277,22 @@ pub(crate) fn add(value: &mut Value, more: Value) {
 
 /// The report for machines.
 pub(crate) fn machine(session: &str, built: &Built) -> Result<Value, serde_json::Error> {
-    let mut value = serde_json::to_value(&built.report)?;
-    let dropped = built.dropped.iter().map(|dropped| {
+    let mut value = serde_json::to_value(&built.draft.report)?;
+    let dropped = built.draft.dropped.iter().map(|dropped| {
         json!({ "message": dropped.message, "part": dropped.part, "reason": dropped.reason.words(), "what": dropped.what })
     });
     add(
         &mut value,
         json!({
             "session": session,
-            "model": built.model,
-            "model_known": built.model_known,
-            "dialect": built.dialect.name(),
-            "encoded_bytes": built.body.len(),
-            "digest": built.digest,
-            "through": built.through.0,
+            "model": built.draft.model,
+            "model_known": built.draft.model_known,
+            "dialect": built.draft.dialect.name(),
+            "encoded_bytes": built.draft.body.len(),
+            "digest": built.draft.digest,
+            "through": built.draft.through.0,
             "recorded": built.recorded.map(|seq| seq.0),
-            "step": built.step.map(|step| step.words()),
+            "step": built.draft.step.map(|step| step.words()),
             "compaction": built.compacted.as_ref().map(|done| crate::commands::compaction(session, done)),
             "compaction_due": built.due.as_ref().map(|due| json!({ "level": due.level.word(), "trigger": due.why })),
             "dropped": dropped.collect::<Vec<_>>(),

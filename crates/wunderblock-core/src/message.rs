@@ -240,14 +240,26 @@ impl Part {
 
     /// The part's bodies, in order; a tool result has those of its content.
     pub fn bodies(&self) -> Vec<&Body> {
+        self.leaves().into_iter().map(|(_, body)| body).collect()
+    }
+
+    /// The parts that hold bodies themselves, with their bodies, in order: of a tool result those of its content.
+    pub fn leaves(&self) -> Vec<(&Self, &Body)> {
         match self {
             Self::Text { text: body, .. }
             | Self::Thinking { text: body, .. }
             | Self::ToolCall { input: body, .. }
             | Self::Media { body, .. }
-            | Self::Opaque { raw: body, .. } => vec![body],
-            Self::ToolResult { content, .. } => content.iter().flat_map(Self::bodies).collect(),
+            | Self::Opaque { raw: body, .. } => vec![(self, body)],
+            Self::ToolResult { content, .. } => content.iter().flat_map(Self::leaves).collect(),
         }
+    }
+
+    /// Whether its body is a medium's data. That is never counted: it is no text of a request, and the same letters
+    /// elsewhere may be.
+    #[must_use]
+    pub fn is_data(&self) -> bool {
+        matches!(self, Self::Media { form: MediaForm::Base64, .. })
     }
 
     /// The part's bodies, to be moved into blobs or back.

@@ -179,24 +179,27 @@ impl Agent<'_> {
             other => must(other),
         };
         let compacted = built.compacted.as_ref().is_some_and(|done| done.outcome == Outcome::Compacted);
-        assert!(compacted || must(explained).body == built.body, "what is explained is what is built");
-        let report = &built.report;
+        assert!(
+            compacted || must(explained).draft.body == built.draft.body,
+            "what is explained is what is built"
+        );
+        let report = &built.draft.report;
         assert!(report.total_tokens <= report.limit, "{} of {} tokens", report.total_tokens, report.limit);
-        assert!(Bytes(built.body.len() as u64) <= report.total_bytes, "the bytes are accounted for");
+        assert!(Bytes(built.draft.body.len() as u64) <= report.total_bytes, "the bytes are accounted for");
         if let Some(wrong) = check(&built) {
             panic!("request {}: {wrong}", self.run.requests.len());
         }
         if let Some(before) = &self.last
-            && built.step.is_none()
-            && built.changes.is_empty()
+            && built.draft.step.is_none()
+            && built.draft.changes.is_empty()
             && !compacted
         {
-            assert!(goes_on(before, &built.body), "the request was rewritten without a step");
+            assert!(goes_on(before, &built.draft.body), "the request was rewritten without a step");
         }
         self.run.compactions += usize::from(compacted);
-        self.run.steps += usize::from(built.step == Some(TrimReason::OverBudget));
-        self.last = Some((built.body.clone(), built.stem));
-        self.run.requests.push((built.recorded.unwrap_or_default(), built.body.clone()));
+        self.run.steps += usize::from(built.draft.step == Some(TrimReason::OverBudget));
+        self.last = Some((built.draft.body.clone(), built.draft.stem));
+        self.run.requests.push((built.recorded.unwrap_or_default(), built.draft.body.clone()));
         Some(built)
     }
 
@@ -224,7 +227,7 @@ impl Agent<'_> {
         }
         let usage = UsageMeasured {
             model: Some(self.script.model.as_str().into()),
-            input: built.report.total_tokens,
+            input: built.draft.report.total_tokens,
             output: Tokens(50),
             ..UsageMeasured::default()
         };

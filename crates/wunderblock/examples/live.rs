@@ -51,18 +51,18 @@ fn main() -> Result<(), Error> {
         for turn in 1..=12 {
             // The next request, within the window, and the record of it. `body` is what the provider is sent.
             let built = session.context(&options).await?;
-            let (used, limit) = (built.report.total_tokens, built.report.limit);
-            show(&format!("request {turn}: {} bytes, {used} of {limit} tokens", built.body.len()));
+            let (used, limit) = (built.draft.report.total_tokens, built.draft.report.limit);
+            show(&format!("request {turn}: {} bytes, {used} of {limit} tokens", built.draft.body.len()));
             let [reply, result] = exchange(turn);
             let events = [said(&format!("reply-{turn}"), reply)?, said(&format!("result-{turn}"), result)?];
             session.append(events.into()).await?;
         }
         // The same without a record: what would be sent now, and what would not, with a handle to read it by.
         let explained = session.explain(&options).await?;
-        for section in &explained.report.sections {
+        for section in &explained.draft.report.sections {
             show(&format!("{:>12}: {} tokens", section.name.name(), section.tokens));
         }
-        for run in &explained.report.left_out {
+        for run in &explained.draft.report.left_out {
             show(&format!("    left out: {} entries, {} tokens, `{}`", run.count, run.tokens, run.handle));
         }
         Ok(())

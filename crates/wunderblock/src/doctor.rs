@@ -2,7 +2,7 @@
 
 mod notes;
 
-use crate::catch_up::{Progress, is_data, leaves};
+use crate::catch_up::Progress;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::index::{Header, verify};
@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId, TenantId};
-use wunderblock_core::message::{Body, count_lines};
+use wunderblock_core::message::{Body, Part, count_lines};
 use wunderblock_core::units::{Bytes, Seq};
 
 /// One thing that is wrong.
@@ -312,10 +312,10 @@ impl Engine {
         stream: &StreamId,
         handles: Vec<Handle>,
         diagnosis: &mut Diagnosis,
-    ) -> Result<crate::build::load::Texts, Error> {
+    ) -> Result<crate::texts::Texts, Error> {
         let query = Query::Blobs { tenant: self.tenant.no, handles: handles.clone() };
         let blobs = self.ask(query, Answer::blobs).await?;
-        let mut texts = crate::build::load::Texts::default();
+        let mut texts = crate::texts::Texts::default();
         for (handle, blob) in handles.into_iter().zip(blobs) {
             let Some(blob) = blob else {
                 diagnosis.found("bodies are there", format!("{stream}: {handle} is missing"));
@@ -331,7 +331,7 @@ impl Engine {
                             format!("{stream}: {handle} has other content"),
                         );
                     }
-                    texts.0.insert(handle, text);
+                    texts.insert(handle, text);
                 }
                 Err(error) => diagnosis.found("bodies can be read", format!("{stream}: {handle}: {error}")),
             }
@@ -344,7 +344,7 @@ impl Engine {
         &self,
         stream: &StreamId,
         (row, fact): (&StoredEvent, Option<Fact>),
-        texts: &crate::build::load::Texts,
+        texts: &crate::texts::Texts,
         diagnosis: &mut Diagnosis,
     ) {
         use wunderblock_core::ports::Bodies;
@@ -452,8 +452,8 @@ impl Engine {
 /// The bodies of an event whose tokens are summed up.
 fn counted_bodies(fact: &Option<Fact>) -> Vec<&Body> {
     let Some(Fact::MessageAppended(said)) = fact else { return Vec::new() };
-    let leaves = said.message.parts.iter().flat_map(leaves);
-    leaves.filter(|(part, _)| !is_data(part)).map(|(_, body)| body).collect()
+    let leaves = said.message.parts.iter().flat_map(Part::leaves);
+    leaves.filter(|(part, _)| !part.is_data()).map(|(_, body)| body).collect()
 }
 
 fn base(info: &StreamInfo) -> Seq {

@@ -1,9 +1,10 @@
 //! What became of a text in a request: where it is and as what, or why it is not there, and what would have to give.
 
-use crate::build::{Built, ContextOptions, tally_tokens};
 use crate::error::Error;
 use crate::grep::GrepOptions;
 use crate::limits;
+use crate::request::draft::Draft;
+use crate::request::options::ContextOptions;
 use crate::session::Session;
 use crate::store::{Answer, Query};
 use std::collections::BTreeMap;
@@ -54,8 +55,8 @@ enum Sought<'t> {
 
 impl Sought<'_> {
     /// The line of a body that has it.
-    fn line(&self, body: &Body, built: &Built) -> Option<String> {
-        let text = || body.inline().or_else(|| built.texts.text(body.handle()?));
+    fn line(&self, body: &Body, draft: &Draft) -> Option<String> {
+        let text = || body.inline().or_else(|| draft.planned.texts.text(body.handle()?));
         match self {
             Self::Handle(handle) => {
                 (body.handle() == Some(*handle)).then(|| first_line(text().unwrap_or_default()))
@@ -78,14 +79,14 @@ impl Session {
     pub async fn find(
         &self,
         options: &ContextOptions,
-        built: &Built,
+        draft: &Draft,
         text: &str,
     ) -> Result<Vec<Fate>, Error> {
         let handle = text.parse::<Handle>().ok();
         let sought = handle.map_or(Sought::Text(text), Sought::Handle);
-        let mut fates = outside(&sought, built, options);
-        fates.extend(at_the_tail(&sought, built));
-        fates.extend(in_summaries(&sought, built));
+        let mut fates = outside(&sought, draft, options);
+        fates.extend(at_the_tail(&sought, draft));
+        fates.extend(in_summaries(&sought, draft));
         let mut places: Vec<(Seq, Option<Handle>, String)> = Vec::new();
         match handle {
             Some(handle) => {
@@ -107,9 +108,9 @@ impl Session {
                 self.engine.grep(text, &scope, &mut keep).await?;
             }
         }
-        places.retain(|(seq, ..)| *seq <= built.through && !fates.iter().any(|fate| fate.seq == Some(*seq)));
-        let sizes = self.sizes(&places, built).await?;
-        let places = places.into_iter().map(|place| said(place, built, &sizes));
+        places.retain(|(seq, ..)| *seq <= draft.through && !fates.iter().any(|fate| fate.seq == Some(*seq)));
+        let sizes = self.sizes(&places, draft).await?;
+        let places = places.into_iter().map(|place| said(place, draft, &sizes));
         let (there, records): (Vec<Fate>, Vec<Fate>) = places.partition(|fate| fate.why != NO_MESSAGE);
         fates.extend(there);
         // Records of the lane repeat what its sources said; they count only where nothing else is found.
@@ -123,13 +124,13 @@ impl Session {
     async fn sizes(
         &self,
         places: &[(Seq, Option<Handle>, String)],
-        built: &Built,
+        draft: &Draft,
     ) -> Result<BTreeMap<Seq, Tokens>, Error> {
         let seqs: Vec<Seq> = places.iter().flat_map(|(seq, ..)| [seq.prev(), *seq]).collect();
         let query = Query::Tallies { tenant: self.engine.tenant.no, stream: self.id.clone(), seqs };
         let rows = self.engine.ask(query, Answer::tallies).await?;
         let size = |pair: &[crate::store::TallyRow]| match pair {
-            [before, through] => tally_tokens(*through, built).saturating_sub(tally_tokens(*before, built)),
+            [before, through] => draft.tally_tokens(*through).saturating_sub(draft.tally_tokens(*before)),
             _ => Tokens::ZERO,
         };
         Ok(places.iter().map(|(seq, ..)| *seq).zip(rows.chunks(2).map(size)).collect())
@@ -137,33 +138,33 @@ impl Session {
 }
 
 /// The sources: what of them has it, and what was said of those that are not there.
-fn outside(sought: &Sought<'_>, built: &Built, options: &ContextOptions) -> Vec<Fate> {
-    let preamble = built.preamble.as_deref();
+fn outside(sought: &Sought<'_>, draft: &Draft, options: &ContextOptions) -> Vec<Fate> {
+    let preamble = draft.preamble.as_deref();
     let blocks = preamble.into_iter().flat_map(|preamble| &preamble.blocks);
     let mut fates: Vec<Fate> =
-        blocks.filter_map(|block| block_fate(sought, block, (built, options))).collect();
+        blocks.filter_map(|block| block_fate(sought, block, (draft, options))).collect();
     let tools = preamble.into_iter().flat_map(|preamble| &preamble.tools);
-    fates.extend(tools.filter_map(|tool| tool_fate(sought, tool, built)));
+    fates.extend(tools.filter_map(|tool| tool_fate(sought, tool, draft)));
     let root =
         options.sources.instructions.as_ref().map(|instructions| instructions.workspace.root.as_path());
-    fates.extend(built.findings.iter().filter_map(|finding| finding_fate(sought, finding, root)));
+    fates.extend(draft.findings.iter().filter_map(|finding| finding_fate(sought, finding, root)));
     fates
 }
 
 fn block_fate(
     sought: &Sought<'_>,
     block: &Block,
-    (built, options): (&Built, &ContextOptions),
+    (draft, options): (&Draft, &ContextOptions),
 ) -> Option<Fate> {
-    let shown = sought.line(&block.text, built);
-    let whole = block.body.as_ref().and_then(|body| sought.line(body, built));
+    let shown = sought.line(&block.text, draft);
+    let whole = block.body.as_ref().and_then(|body| sought.line(body, draft));
     let named = sought.names(&block.name).then(|| block.name.to_string());
     let line = shown.clone().or(whole).or(named)?;
     let entry =
-        built.report.entries.iter().find(|entry| {
+        draft.report.entries.iter().find(|entry| {
             entry.seq.is_none() && entry.section == block.section && *entry.what == *block.name
         });
-    let limit = built.report.limit;
+    let limit = draft.report.limit;
     let crowded = || {
         let most = options.shares.most(block.section, limit);
         let name = wunderblock_core::allocate::key(block.section);
@@ -198,13 +199,13 @@ fn block_fate(
     })
 }
 
-fn tool_fate(sought: &Sought<'_>, tool: &ToolBlock, built: &Built) -> Option<Fate> {
+fn tool_fate(sought: &Sought<'_>, tool: &ToolBlock, draft: &Draft) -> Option<Fate> {
     let bodies = [&tool.description, &tool.schema];
-    let line = bodies.into_iter().find_map(|body| sought.line(body, built));
+    let line = bodies.into_iter().find_map(|body| sought.line(body, draft));
     let line = line.or_else(|| sought.names(&tool.name).then(|| tool.name.to_string()))?;
     let what = format!("tool {}", tool.name);
     let entry =
-        built.report.entries.iter().find(|entry| entry.section == Section::Tools && entry.what == what);
+        draft.report.entries.iter().find(|entry| entry.section == Section::Tools && entry.what == what);
     let (treatment, why, gives) = match tool.deferred {
         None => (Treatment::Verbatim, "declared", None),
         Some(Deferral::Asked) => {
@@ -281,10 +282,10 @@ fn in_file(finding: &Finding, text: &str, root: Option<&Path>) -> Option<String>
 }
 
 /// Summaries that say it.
-fn in_summaries(sought: &Sought<'_>, built: &Built) -> Vec<Fate> {
+fn in_summaries(sought: &Sought<'_>, draft: &Draft) -> Vec<Fate> {
     let said = |node: &Node| {
-        let line = sought.line(&node.text, built)?;
-        let entry = built.report.entries.iter().find(|entry| entry.seq == Some(node.at));
+        let line = sought.line(&node.text, draft)?;
+        let entry = draft.report.entries.iter().find(|entry| entry.seq == Some(node.at));
         Some(Fate {
             seq: Some(node.at),
             what: format!("summary of positions {}–{}", node.from, node.to),
@@ -297,20 +298,20 @@ fn in_summaries(sought: &Sought<'_>, built: &Built) -> Vec<Fate> {
             line,
         })
     };
-    built.view.nodes().filter_map(said).collect()
+    draft.planned.decision.view.nodes().filter_map(said).collect()
 }
 
 /// Instructions and state that came in at the tail.
-fn at_the_tail(sought: &Sought<'_>, built: &Built) -> Vec<Fate> {
+fn at_the_tail(sought: &Sought<'_>, draft: &Draft) -> Vec<Fate> {
     let mut fates = Vec::new();
-    for entry in built.view.entries() {
+    for entry in draft.planned.decision.view.entries() {
         let Standing::Injected(_) = &entry.message.standing else { continue };
         let texts = entry.message.parts.iter().filter_map(|part| match part {
             Part::Text { text, .. } => Some(text),
             _ => None,
         });
-        let Some(line) = texts.filter_map(|text| sought.line(text, built)).next_back() else { continue };
-        fates.push(said((entry.seq, None, line), built, &BTreeMap::new()));
+        let Some(line) = texts.filter_map(|text| sought.line(text, draft)).next_back() else { continue };
+        fates.push(said((entry.seq, None, line), draft, &BTreeMap::new()));
     }
     fates
 }
@@ -318,10 +319,10 @@ fn at_the_tail(sought: &Sought<'_>, built: &Built) -> Vec<Fate> {
 /// What became of an entry of the session.
 fn said(
     (seq, handle, line): (Seq, Option<Handle>, String),
-    built: &Built,
+    draft: &Draft,
     sizes: &BTreeMap<Seq, Tokens>,
 ) -> Fate {
-    let report = &built.report;
+    let report = &draft.report;
     let entry = report.entries.iter().find(|entry| entry.seq == Some(seq));
     let run = report.left_out.iter().find(|run| run.from_seq <= seq && seq <= run.to_seq);
     let size = sizes.get(&seq).copied().unwrap_or_default();
@@ -332,7 +333,7 @@ fn said(
                 (
                     Treatment::Stub,
                     "older than what fits word for word".to_owned(),
-                    Some(needs(more, built, seq)),
+                    Some(needs(more, draft, seq)),
                 )
             }
             Treatment::Reduced if !entry.reduced.is_empty() => shorter(entry),
@@ -344,7 +345,7 @@ fn said(
         },
         (None, Some(run)) => {
             let gives = match run.reason {
-                Reason::Budget => Some(needs(size, built, seq)),
+                Reason::Budget => Some(needs(size, draft, seq)),
                 Reason::Summarised => Some(format!(
                     "`expand {}` gives it back word for word; `undo` the whole view",
                     run.handle
@@ -395,8 +396,8 @@ fn reason_in(entry: &EntryLine) -> String {
 }
 
 /// What would have to give for so many more tokens.
-fn needs(more: Tokens, built: &Built, seq: Seq) -> String {
-    let report = &built.report;
+fn needs(more: Tokens, draft: &Draft, seq: Seq) -> String {
+    let report = &draft.report;
     let free = report.limit.saturating_sub(report.total_tokens);
     let back = format!(
         "name its handle in the next turn, or --query, and its text comes back at the tail; pin position {seq} before a step to keep it"

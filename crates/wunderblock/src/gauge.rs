@@ -3,7 +3,7 @@
 use crate::store::BodyCount;
 use crate::tokens::{Class, Counted, Counter, escaped_len};
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use wunderblock_core::budget::Reason;
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Dialect, Part};
@@ -17,42 +17,61 @@ const MEMO_MAX: usize = crate::store::codec::INLINE_MAX;
 /// A body that is not there has been erased; what stands in its place is short.
 const ERASED: Cost = Cost::new(16, 64);
 
-/// The gauge of one build.
-#[derive(Debug)]
+/// What was counted of bodies and of short texts. Shared by the gauges of builds of one lane or one ledger.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    /// Behind locks, because a build that waits for its driver may go on on another thread.
+    bodies: RwLock<HashMap<Handle, BodyCount>>,
+    memo: Arc<Memo>,
+}
+
+/// What was counted of short texts, by half of their BLAKE3: the texts themselves are not kept.
+#[derive(Debug, Default)]
+pub(crate) struct Memo(Mutex<HashMap<[u8; 16], BodyCount>>);
+
+/// Maximum short texts whose counts are remembered; beyond that the memory begins again.
+const MEMO_TEXTS: usize = 1 << 16;
+
+impl Counts {
+    /// No bodies, and what an earlier build has counted of short texts.
+    pub(crate) fn remembering(memo: Arc<Memo>) -> Self {
+        Self { memo, ..Self::default() }
+    }
+
+    /// Takes in what was counted of a body.
+    pub(crate) fn learn(&self, handle: Handle, count: BodyCount) {
+        self.bodies.write().unwrap_or_else(PoisonError::into_inner).insert(handle, count);
+    }
+
+    /// What was counted of a body.
+    pub(crate) fn of(&self, handle: Handle) -> Option<BodyCount> {
+        self.bodies.read().unwrap_or_else(PoisonError::into_inner).get(&handle).copied()
+    }
+
+    fn texts(&self) -> MutexGuard<'_, HashMap<[u8; 16], BodyCount>> {
+        self.memo.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The gauge of one build. Cheap to clone: clones share what was counted.
+#[derive(Clone, Debug)]
 pub(crate) struct Scales {
     counter: Counter,
     dialect: Dialect,
     calibration: Option<Calibration>,
-    /// Behind locks, because a build that waits for the ledger may go on on another thread.
-    counts: RwLock<HashMap<Handle, BodyCount>>,
-    memo: Mutex<Memo>,
+    counts: Arc<Counts>,
 }
-
-/// What was counted of short texts, by half of their BLAKE3: the texts themselves are not kept.
-pub(crate) type Memo = HashMap<[u8; 16], BodyCount>;
 
 fn key(text: &str) -> [u8; 16] {
     let hash = blake3::hash(text.as_bytes());
     std::array::from_fn(|at| hash.as_bytes().get(at).copied().unwrap_or_default())
 }
 
-impl Clone for Scales {
-    fn clone(&self) -> Self {
-        Self {
-            counter: self.counter,
-            dialect: self.dialect,
-            calibration: self.calibration,
-            counts: RwLock::new(self.counts().clone()),
-            memo: Mutex::new(self.memo().clone()),
-        }
-    }
-}
-
 impl Scales {
-    /// A gauge for a model and the format of its requests; it knows no bodies yet.
+    /// A gauge for a model and the format of its requests.
     #[must_use]
-    pub(crate) fn new(counter: Counter, dialect: Dialect) -> Self {
-        Self { counter, dialect, calibration: None, counts: RwLock::default(), memo: Mutex::default() }
+    pub(crate) fn new(counter: Counter, dialect: Dialect, counts: Arc<Counts>) -> Self {
+        Self { counter, dialect, calibration: None, counts }
     }
 
     /// The gauge with its estimates corrected by what the model's own counts were.
@@ -65,30 +84,10 @@ impl Scales {
         Self { calibration, ..self }
     }
 
-    /// The gauge with what an earlier one has counted of short texts.
-    #[must_use]
-    pub(crate) fn remembering(self, memo: Memo) -> Self {
-        Self { memo: Mutex::new(memo), ..self }
-    }
-
     /// A gauge that counts as this one does and knows no bodies: for a thread of its own.
     #[must_use]
     pub(crate) fn alike(&self) -> Self {
-        Self { calibration: self.calibration, ..Self::new(self.counter, self.dialect) }
-    }
-
-    /// What it has counted of short texts.
-    #[must_use]
-    pub(crate) fn memory(&self) -> Memo {
-        std::mem::take(&mut *self.memo())
-    }
-
-    fn counts(&self) -> RwLockReadGuard<'_, HashMap<Handle, BodyCount>> {
-        self.counts.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn memo(&self) -> MutexGuard<'_, Memo> {
-        self.memo.lock().unwrap_or_else(PoisonError::into_inner)
+        Self { counts: Arc::default(), ..self.clone() }
     }
 
     /// What its estimates are corrected by.
@@ -105,14 +104,14 @@ impl Scales {
 
     /// Takes in what was counted of a body.
     pub(crate) fn learn(&self, handle: Handle, count: BodyCount) {
-        self.counts.write().unwrap_or_else(PoisonError::into_inner).insert(handle, count);
+        self.counts.learn(handle, count);
     }
 
     /// Whether a body's count is here, in the vocabulary this model needs.
     #[must_use]
     pub(crate) fn knows(&self, handle: Handle) -> bool {
         let needs_own = self.counter.count_cl100k("").is_some();
-        self.counts().get(&handle).is_some_and(|count| !needs_own || count.cl100k.is_some())
+        self.counts.of(handle).is_some_and(|count| !needs_own || count.cl100k.is_some())
     }
 
     /// Counts a body for this model.
@@ -180,12 +179,17 @@ impl Gauge for Scales {
         }
         let key = key(text);
         let needs_own = self.counter.count_cl100k("").is_some();
-        let known = self.memo().get(&key).copied();
+        let known = self.counts.texts().get(&key).copied();
         if let Some(count) = known.filter(|count| !needs_own || count.cl100k.is_some()) {
             return self.cost(count);
         }
         let count = self.measure(text);
-        self.memo().insert(key, count);
+        let mut memo = self.counts.texts();
+        if memo.len() >= MEMO_TEXTS {
+            memo.clear();
+        }
+        memo.insert(key, count);
+        drop(memo);
         self.cost(count)
     }
 
@@ -194,11 +198,11 @@ impl Gauge for Scales {
     }
 
     fn blob(&self, handle: Handle) -> Cost {
-        self.counts().get(&handle).map_or(ERASED, |count| self.cost(*count))
+        self.counts.of(handle).map_or(ERASED, |count| self.cost(count))
     }
 
     fn json_blob(&self, handle: Handle) -> Cost {
-        self.counts().get(&handle).map_or(ERASED, |count| as_json(self.cost(*count), count.quotes))
+        self.counts.of(handle).map_or(ERASED, |count| as_json(self.cost(count), count.quotes))
     }
 }
 
@@ -211,7 +215,7 @@ mod tests {
     fn scales(model: &str, per_mille: Option<u16>) -> Scales {
         let row = Catalog::embedded().lookup(model).row.clone();
         let calibration = per_mille.map(|per_mille| Calibration { per_mille, replies: 8 });
-        Scales::new(row.counter(), row.dialect).calibrated(calibration)
+        Scales::new(row.counter(), row.dialect, Arc::default()).calibrated(calibration)
     }
 
     #[test]

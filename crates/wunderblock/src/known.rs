@@ -1,37 +1,24 @@
 //! What an engine keeps in memory, because it never changes: the headers of segments, read, and counts of short texts.
 
 use crate::error::Error;
-use crate::gauge::Memo;
+use crate::gauge::{Counts, Memo};
 use crate::index::Header;
 use crate::store::{SegmentInfo, StoreError};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-
-/// Counts that are kept at most; beyond that they are made anew.
-const COUNTS: usize = 1 << 15;
 
 /// Headers by the number of their segment, with what tells them from those of other segments that had the same number
 /// before; and counts.
 #[derive(Default)]
 pub(crate) struct Known {
     headers: Mutex<HashMap<(u64, HeaderMark), Arc<Header>>>,
-    counts: Mutex<Memo>,
+    counts: Arc<Memo>,
 }
 
 impl Known {
-    /// What builds have counted of short texts. Whoever takes it gives it back with what it has added.
-    pub(crate) fn counts(&self) -> Memo {
-        self.counts.lock().map(|mut counts| std::mem::take(&mut *counts)).unwrap_or_default()
-    }
-
-    /// Takes the counts back. Of two builds at once the larger memory stays.
-    pub(crate) fn keep(&self, memo: Memo) {
-        if let Ok(mut counts) = self.counts.lock()
-            && memo.len() > counts.len()
-            && memo.len() <= COUNTS
-        {
-            *counts = memo;
-        }
+    /// Counts for a build: no bodies yet, and what builds before it have counted of short texts.
+    pub(crate) fn counts(&self) -> Arc<Counts> {
+        Arc::new(Counts::remembering(Arc::clone(&self.counts)))
     }
 
     /// The headers of the segments there are now, in their order; those of segments that are gone are forgotten.

@@ -14,13 +14,15 @@
 //! engine passes a [`Config`].
 
 mod backup;
-mod build;
 pub mod catalog;
 mod catch_up;
 mod claims;
 mod compact;
+mod compactor;
+mod context;
 mod doctor;
 mod door;
+mod drive;
 mod echo;
 mod engine;
 mod erase;
@@ -34,6 +36,7 @@ mod import;
 pub mod index;
 mod known;
 pub mod limits;
+pub mod memory;
 pub mod model;
 mod output;
 mod parallel;
@@ -43,6 +46,7 @@ mod read;
 mod record;
 pub mod redact;
 mod reduce;
+mod request;
 mod restore;
 mod search;
 mod session;
@@ -50,20 +54,21 @@ mod simulate;
 pub mod sources;
 pub mod store;
 pub mod summarize;
+mod texts;
 pub mod tokens;
 mod trip;
 mod usage;
 
-pub use build::{
-    Built, CachePlan, ContextOptions, Difference, Given, Instructions, OfferedTool, Recorded, Replayed,
-    Resource, Skill, Sources, StateProvider,
-};
 pub use catch_up::Progress;
-pub use compact::{
-    CompactOptions, Compacted, Compactor, Hook, LaneState, MadeNode, OnProgress, Outcome, Stage, Undone,
-};
+pub use compact::account::{Compacted, MadeNode, Outcome};
+pub use compact::options::{CompactOptions, OnProgress, Stage};
+pub use compact::state::LaneState;
+pub use compact::undo::Undone;
+pub use compactor::{Compactor, Hook};
+pub use context::Built;
 pub use doctor::{Diagnosis, Ledger, Note, Problem};
 pub use door::Unappendable;
+pub use drive::replay::{Difference, Replayed};
 pub use engine::{Clock, Config, Engine, Reducer};
 pub use erase::{Along, Erased, TextFound, TextPlace, TextRecord};
 pub use error::{Error, ErrorKind, ImportReason};
@@ -73,6 +78,11 @@ pub use import::{Imported, MAX_WARNINGS, OnBytes, Transcripts, transcripts};
 pub use output::{Keep, Kept, Output, Wanted};
 pub use read::{Address, Content, Slice, originals};
 pub use record::ReadyEvent;
+pub use request::draft::Draft;
+pub use request::options::ContextOptions;
+pub use request::prefix::{CachePlan, Recorded};
+pub use request::provider::StateProvider;
+pub use request::sources::{Given, Instructions, OfferedTool, Resource, Skill, Sources};
 pub use restore::Restored;
 pub use search::{Found, SearchOptions, SearchOrder, SearchResult};
 pub use session::Session;

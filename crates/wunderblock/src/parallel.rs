@@ -101,6 +101,18 @@ pub(crate) fn map<T: Send, R: Send>(
     Ok(done.into_iter().map(|(_, answer)| answer).collect())
 }
 
+/// Runs work that may block on a thread of its own.
+pub(crate) async fn on_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Error> {
+    let (send, receive) = oneshot::channel();
+    let started = thread::Builder::new().name("worker".to_owned()).spawn(move || {
+        let _ = send.send(work());
+    });
+    started.map_err(|error| Error::Internal(format!("could not start a thread: {error}")))?;
+    receive.await.map_err(|_| Error::Internal("a thread ended early".to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

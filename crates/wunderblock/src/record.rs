@@ -1,6 +1,5 @@
 //! The way in: events made ready and appended. Never calls a model, never waits for anything but the disk.
 
-use crate::catch_up::{is_data, leaves};
 use crate::door;
 use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
@@ -254,8 +253,8 @@ fn text_of(event: &NewEvent) -> Bytes {
 fn counted(key: &[u8; 32], event: &NewEvent) -> Vec<(Handle, BodyCount)> {
     let bodies = match &event.fact {
         Fact::MessageAppended(said) => {
-            let parts = said.message.parts.iter().flat_map(leaves);
-            parts.filter(|(part, _)| !is_data(part)).map(|(_, body)| body).collect()
+            let parts = said.message.parts.iter().flat_map(Part::leaves);
+            parts.filter(|(part, _)| !part.is_data()).map(|(_, body)| body).collect()
         }
         fact => fact.bodies(),
     };

@@ -1,21 +1,21 @@
 //! Ranked search over what was said, through the redacted index; what is not indexed yet is scanned, so nothing is
 //! missed.
 
-use crate::build::load::Texts;
-use crate::catch_up::{Extent, is_searched, leaves};
+use crate::catch_up::{Extent, is_searched};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::index::{self, DocKey, Header, Hit, Phrase, Query as Words, Scope, Search, Tail};
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SEARCH_CATCH_UP, SEARCH_RETRIES};
 use crate::parallel;
 use crate::store::{Answer, Order, Query, StoreError, StreamInfo, StreamNo};
+use crate::texts::Texts;
 use crate::trip::Trip;
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::StreamId;
-use wunderblock_core::message::{Body, Message, Role};
+use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
@@ -299,7 +299,7 @@ impl Engine {
 
 /// The bodies of a message in which words are looked for.
 fn searched(message: &Message) -> impl Iterator<Item = &Body> {
-    message.parts.iter().flat_map(leaves).filter(|(part, _)| is_searched(part)).map(|(_, body)| body)
+    message.parts.iter().flat_map(Part::leaves).filter(|(part, _)| is_searched(part)).map(|(_, body)| body)
 }
 
 /// The text around the first match.

@@ -203,7 +203,7 @@ fn a_request_of_ours_is_compared_with_what_it_was_measured_at() {
         let built = block_on(scene.session.context(&options)).unwrap();
         let api_id = format!("msg_{number}");
         scene.answer(&api_id, TEN);
-        let measured = built.report.total_tokens.0 * 5 / 4;
+        let measured = built.draft.report.total_tokens.0 * 5 / 4;
         scene.usage(&api_id, MODEL, (measured - 3, 0, 20));
     }
     let calibration = scene.told(&options).calibration.unwrap();

@@ -39,12 +39,12 @@ pub(crate) async fn context(
         session.context(&options).await?
     };
     if let Some(path) = wanted.out.as_deref().filter(|_| !to_stdout) {
-        std::fs::write(path, &built.body).map_err(|error| unwritten(path, &error))?;
+        std::fs::write(path, &built.draft.body).map_err(|error| unwritten(path, &error))?;
     }
     let report = report(global, &session, &built, to_stdout)?;
     if to_stdout {
         std::io::stderr().lock().write_all(report.as_bytes())?;
-        write_bytes(&built.body)?;
+        write_bytes(&built.draft.body)?;
     } else {
         print(&report)?;
         if let Some(path) = &wanted.out
@@ -88,7 +88,7 @@ async fn find(
     (options, built): (&ContextOptions, &Built),
     text: &str,
 ) -> Result<ExitCode, Failure> {
-    let fates = session.find(options, built, text).await?;
+    let fates = session.find(options, &built.draft, text).await?;
     for fate in &fates {
         if global.json {
             print_json(&json!({

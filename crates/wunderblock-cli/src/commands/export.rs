@@ -36,8 +36,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Export) -
             ..ContextOptions::default()
         };
         let built = session.explain(&options).await?;
-        out.write_all(&built.body)?;
-        format!("{} bytes", grouped(built.body.len() as u64))
+        out.write_all(&built.draft.body)?;
+        format!("{} bytes", grouped(built.draft.body.len() as u64))
     } else {
         let info = session.info().await?;
         format!("{} events", grouped(session.export(Seq(1), info.head, &mut out).await?))

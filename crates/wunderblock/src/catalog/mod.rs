@@ -12,6 +12,7 @@ pub use price::{Long, MicroDollars, Price, Rates, Spent};
 use crate::tokens::{Counter, Family, TokenModel, Vocabulary};
 use parse::parse;
 use serde::Deserialize;
+use std::sync::Arc;
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 
@@ -124,7 +125,8 @@ pub enum CatalogError {
 /// All rows. Small: a lookup looks at each.
 #[derive(Clone, Debug)]
 pub struct Catalog {
-    entries: Vec<Entry>,
+    /// Shared: a catalog is cloned for every build.
+    entries: Arc<Vec<Entry>>,
     default: Row,
 }
 
@@ -147,7 +149,7 @@ impl Catalog {
     pub fn embedded() -> Self {
         // That the embedded text parses is what a test is for; a program is not stopped by its catalog.
         let rows = parse(EMBEDDED).unwrap_or_default();
-        Self { entries: rows.into_iter().map(Entry::from).collect(), default: default_row() }
+        Self { entries: Arc::new(rows.into_iter().map(Entry::from).collect()), default: default_row() }
     }
 
     /// These rows and the caller's, which win over rows of the same name and over shorter names.
@@ -155,9 +157,10 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError`] if the text is not a catalog in the form of `catalog.toml`.
     pub fn with_overrides(mut self, toml_text: &str) -> Result<Self, CatalogError> {
+        let entries = Arc::make_mut(&mut self.entries);
         for row in parse(toml_text)? {
-            self.entries.retain(|old| old.row.name != row.name);
-            self.entries.push(row.into());
+            entries.retain(|old| old.row.name != row.name);
+            entries.push(row.into());
         }
         Ok(self)
     }

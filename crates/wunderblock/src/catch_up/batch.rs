@@ -1,6 +1,6 @@
 //! A batch of the background's work: what is read for it, and what threads make of it.
 
-use super::{is_data, is_searched, leaves};
+use super::is_searched;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::gauge::count_body;
@@ -12,7 +12,7 @@ use crate::tokens::Vocabulary;
 use std::collections::HashMap;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
-use wunderblock_core::message::{Body, Message};
+use wunderblock_core::message::{Body, Message, Part};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
 /// Events of neighbouring positions of one stream.
@@ -170,7 +170,7 @@ impl Worker<'_> {
     /// Counts and indexes a message; its tokens.
     fn message(&mut self, message: &Message, counting: bool, indexing: bool) -> Result<Tokens, Error> {
         let mut tokens = Tokens::ZERO;
-        for (part, body) in message.parts.iter().flat_map(leaves).filter(|(part, _)| !is_data(part)) {
+        for (part, body) in message.parts.iter().flat_map(Part::leaves).filter(|(part, _)| !part.is_data()) {
             let is_searched = indexing && is_searched(part);
             if !is_searched && !counting {
                 continue;

@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::Arc;
-use wunderblock_core::message::{Body, MediaForm, Part};
+use wunderblock_core::message::Part;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
 /// How far the background has come, for a progress bar.
@@ -223,24 +223,7 @@ impl<'e> Line<'e> {
     }
 }
 
-/// The parts that hold bodies themselves.
-pub(crate) fn leaves(part: &Part) -> Vec<(&Part, &Body)> {
-    match part {
-        Part::ToolResult { content, .. } => content.iter().flat_map(leaves).collect(),
-        Part::Text { text: body, .. }
-        | Part::Thinking { text: body, .. }
-        | Part::ToolCall { input: body, .. }
-        | Part::Media { body, .. }
-        | Part::Opaque { raw: body, .. } => vec![(part, body)],
-    }
-}
-
 /// Whether people would look for words of it.
 pub(crate) fn is_searched(part: &Part) -> bool {
     !matches!(part, Part::Media { .. })
-}
-
-/// A medium's own data is never counted: it is no text of a request, and the same letters elsewhere may be.
-pub(crate) fn is_data(part: &Part) -> bool {
-    matches!(part, Part::Media { form: MediaForm::Base64, .. })
 }

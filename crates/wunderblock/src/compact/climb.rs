@@ -1,10 +1,11 @@
 //! Climbing the ladder on a thread of its own: the summariser may block.
 
+use super::options::{CompactOptions, OnProgress, Stage};
 use super::prepare::Prepared;
 use super::ration::Ration;
 use super::writing::Writer;
-use super::{CompactOptions, OnProgress, Stage};
 use crate::error::Error;
+use crate::parallel::on_thread;
 use crate::redact::Redactor;
 use crate::summarize::attempt::Draft;
 use crate::summarize::{Earlier, Material, Summarise};
@@ -33,12 +34,13 @@ pub(super) async fn run(
     options: &CompactOptions,
     redactor: Arc<Redactor>,
     prepared: &Prepared,
-    (level, ration): (Level, Ration),
+    level: Level,
+    ration: Ration,
 ) -> Result<Climbed, Error> {
     let (prepared, options) = (prepared.clone(), options.clone());
     on_thread(move || {
         let climb = Climb {
-            ask: prepared.ask(),
+            ask: prepared.bench.ask(),
             tasks: &prepared.tasks,
             policy: &options.compactor.policy,
             summariser: options.compactor.summariser.as_deref(),
@@ -50,18 +52,6 @@ pub(super) async fn run(
         climb.run(level)
     })
     .await
-}
-
-/// Runs work that may block on a thread of its own.
-pub(crate) async fn on_thread<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Error> {
-    let (send, receive) = futures_channel::oneshot::channel();
-    let started = std::thread::Builder::new().name("compact".to_owned()).spawn(move || {
-        let _ = send.send(work());
-    });
-    started.map_err(|error| Error::Internal(format!("could not start a thread: {error}")))?;
-    receive.await.map_err(|_| Error::Internal("the compaction's thread ended early".to_owned()))
 }
 
 /// What a climb is made of. It knows nothing of where its view came from: of a ledger, or of a simulation.

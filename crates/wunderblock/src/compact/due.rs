@@ -1,17 +1,19 @@
 //! What a build measures of its lane, and whether that makes it due.
 
-use super::{CompactOptions, Compactor};
-use crate::build::Sized;
+use super::prepare::Prepared;
 use crate::error::Error;
+use crate::request::draft::Draft;
+use crate::request::stages::{Planned, Rendered};
 use crate::session::Session;
 use crate::store::Marked;
 use wunderblock_core::compact::{Due, Level, Mark, Measure, due, due::stands, task::By};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::pair::arrange;
-use wunderblock_core::plan::TrimReason;
+use wunderblock_core::plan::{Fixed, Refusal, TrimReason};
 use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::ports::Bodies;
+use wunderblock_core::section::Section;
 use wunderblock_core::units::{Millis, Tokens};
 use wunderblock_core::view::View;
 
@@ -19,57 +21,93 @@ use wunderblock_core::view::View;
 /// compacted again by itself.
 const REGROW: Permille = Permille(100);
 
+/// How large a request is, as far as that makes its lane due.
+#[derive(Clone, Copy)]
+pub(crate) struct Size {
+    tokens: Tokens,
+    messages: u64,
+}
+
+impl Size {
+    pub(crate) fn of_draft(draft: &Draft) -> Self {
+        let entries = draft.report.entries.iter().filter(|entry| entry.seq.is_some());
+        Self { tokens: draft.report.total_tokens, messages: entries.count() as u64 }
+    }
+
+    pub(crate) fn of_rendered(request: &Rendered) -> Self {
+        let lines = request.rendered.lines.iter().filter(|line| line.seq.is_some());
+        Self { tokens: request.total.tokens, messages: lines.count() as u64 }
+    }
+}
+
+/// What a request says of its lane.
+pub(crate) fn measure(planned: &Planned, size: Size, now: Millis) -> Measure {
+    let (snapshot, budget, view) = (&planned.snapshot, planned.target.budget, &*planned.decision.view);
+    let step = snapshot.step.as_ref();
+    let since = step.map_or(snapshot.opened_at, |(at, _)| *at);
+    let lifetime = planned.target.row.cache.lifetime;
+    let cached = snapshot.before().map(|(at, _)| at).filter(|_| lifetime > Millis::ZERO);
+    let until = cached.map(|at| at.0.saturating_add(lifetime.0));
+    Measure {
+        // What the provider measured, where that is more.
+        tokens: size.tokens.max(planned.measured()),
+        limit: budget.limit().tokens,
+        window: budget.window,
+        // It fitted only because something was left out.
+        overflows: planned.decision.plan.step == Some(TrimReason::OverBudget),
+        refused: snapshot.refused,
+        messages: size.messages,
+        age: Millis(now.0.saturating_sub(since.0)),
+        cache_left: until.map(|until| Millis(until.saturating_sub(now.0))),
+        after_last: step.and_then(|(_, step)| step.compaction.as_ref()).map(|last| last.tokens_after),
+        stands: stands(&arrange(view), view, false),
+    }
+}
+
+/// Whether a request makes its lane due. What is found at the soft level or below is [to be looked at](between_tasks) once it
+/// is known where tasks end.
+pub(crate) fn found(policy: &Policy, measure: &Measure, planned: &Planned) -> Option<Due> {
+    let found = due(policy, measure)?;
+    let undone = planned.snapshot.step.as_ref().is_some_and(|(_, step)| step.reason == TrimReason::Undone);
+    let least = measure.after_last.unwrap_or_default() + REGROW.of(measure.limit);
+    let too_soon = undone && found.level < Level::Overflow && measure.tokens < least;
+    (!too_soon).then_some(found)
+}
+
+/// What is due where no request could be built. Where what cannot be left out does not fit by itself, no compaction can help.
+pub(crate) fn after_refusal(policy: &Policy, refusal: &Refusal) -> Option<Due> {
+    let stands = |part: &&Fixed| part.section != Section::Transcript;
+    let fixed: Tokens = refusal.parts.iter().filter(stands).map(|part| part.cost.tokens).sum();
+    let helps = fixed < refusal.limit.tokens && !policy.is_off();
+    helps.then(|| Due { level: Level::Overflow, why: refusal.to_string() })
+}
+
 impl Session {
     /// Whether a request that was built makes its lane due.
-    pub(crate) async fn is_due(
-        &self,
-        compactor: &Compactor,
-        sized: &Sized<'_>,
-    ) -> Result<Option<Due>, Error> {
-        let view = sized.view;
-        let step = sized.step.as_ref();
-        let last = step.and_then(|(_, step)| step.compaction.as_ref()).map(|last| last.tokens_after);
-        let since = step.map_or(sized.opened_at, |(at, _)| *at);
-        let measure = Measure {
-            tokens: sized.tokens,
-            limit: sized.limit,
-            window: sized.window,
-            overflows: sized.overflows,
-            refused: sized.refused,
-            messages: sized.messages,
-            age: Millis(sized.now.0.saturating_sub(since.0)),
-            cache_left: sized.cache_until.map(|until| Millis(until.0.saturating_sub(sized.now.0))),
-            after_last: last,
-            stands: stands(&arrange(view), view, false),
-        };
-        let Some(found) = due(&compactor.policy, &measure) else { return Ok(None) };
-        let undone = step.is_some_and(|(_, step)| step.reason == TrimReason::Undone);
-        let least = last.unwrap_or_default() + REGROW.of(sized.limit);
-        if undone && found.level < Level::Overflow && sized.tokens < least {
-            return Ok(None);
-        }
+    pub(crate) async fn is_due(&self, policy: &Policy, draft: &Draft) -> Result<Option<Due>, Error> {
+        let planned = &*draft.planned;
+        let measure = measure(planned, Size::of_draft(draft), self.engine.now());
+        let Some(found) = found(policy, &measure, planned) else { return Ok(None) };
         if found.level > Level::Soft {
             return Ok(Some(found));
         }
-        let marks = self.task_marks(view, sized.texts).await?;
-        if marks.is_empty() {
-            return Ok(Some(found));
-        }
-        Ok(between_tasks(&compactor.policy, measure, (view, &marks)))
+        let view = &planned.decision.view;
+        let marks = self.task_marks(view, &planned.texts).await?;
+        if marks.is_empty() { Ok(Some(found)) } else { Ok(between_tasks(policy, measure, view, &marks)) }
     }
 
     /// How many compactions in a row came to nothing, if so many that the lane is left alone.
     pub(super) async fn breaker(
         &self,
-        options: &CompactOptions,
-        (tokens, limit): (Tokens, Tokens),
-        (lane, due): (&LaneId, &Due),
+        policy: &Policy,
+        prepared: &Prepared,
+        due: &Due,
     ) -> Result<Option<u32>, Error> {
         if due.level == Level::Manual {
             return Ok(None);
         }
-        let Some(rounds) = self.rounds(lane).await? else { return Ok(None) };
-        Ok(is_stopped(&options.compactor.policy, rounds, (tokens, limit)).then_some(rounds.0))
+        let Some(rounds) = self.rounds(prepared.bench.view.lane()).await? else { return Ok(None) };
+        Ok(is_stopped(policy, rounds, prepared).then_some(rounds.0))
     }
 
     /// How many compactions of a lane in a row came to nothing, and what the request took at the last.
@@ -146,21 +184,13 @@ pub(crate) fn settled(mut marks: Vec<Mark>, view: &View, texts: &dyn Bodies) -> 
 }
 
 /// Whether a lane is due once it is known where its tasks end.
-pub(crate) fn between_tasks(
-    policy: &Policy,
-    measure: Measure,
-    (view, marks): (&View, &[Mark]),
-) -> Option<Due> {
+pub(crate) fn between_tasks(policy: &Policy, measure: Measure, view: &View, marks: &[Mark]) -> Option<Due> {
     let stands = stands(&arrange(view), view, marks.last().is_some_and(|mark| mark.ends));
     due(policy, &Measure { stands, ..measure })
 }
 
 /// Whether so many compactions in a row came to nothing that a lane is left alone: until it has grown since the last of
 /// them, when its request took `then`.
-pub(crate) fn is_stopped(
-    policy: &Policy,
-    (rounds, then): (u32, Tokens),
-    (tokens, limit): (Tokens, Tokens),
-) -> bool {
-    rounds >= policy.limits.rounds && tokens < then + REGROW.of(limit)
+pub(crate) fn is_stopped(policy: &Policy, (rounds, then): (u32, Tokens), prepared: &Prepared) -> bool {
+    rounds >= policy.limits.rounds && prepared.tokens < then + REGROW.of(prepared.limit())
 }

@@ -1,27 +1,14 @@
 //! Programs that are asked before a compaction, and told after it: one JSON object on stdin.
 
+use super::account::{Compacted, MadeNode};
+use super::options::CompactOptions;
 use super::prepare::Prepared;
-use super::{CompactOptions, Compacted};
+use crate::compactor::Hook;
 use crate::process::{self, Program};
 use serde_json::{Value, json};
 use wunderblock_core::compact::Due;
 use wunderblock_core::id::StreamId;
-use wunderblock_core::units::{Bytes, Millis};
-
-/// A program, and when it runs.
-///
-/// Before a compaction it can say no: by exit status 2 (its stderr says why), or by `{"decision": "block", "reason": "…"}`
-/// on stdout. It can add to what the summaries should look at: `{"focus": "…"}`. Any other failure of it is passed over:
-/// a broken hook must not keep a lane from being compacted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hook {
-    /// The program and its arguments. No shell.
-    pub argv: Vec<String>,
-    /// Whether it runs before; else after.
-    pub before: bool,
-    /// How long it may take.
-    pub time: Millis,
-}
+use wunderblock_core::units::Bytes;
 
 /// What a hook writes at most.
 const OUTPUT: Bytes = Bytes(64 << 10);
@@ -44,7 +31,7 @@ pub(super) async fn before(
     due: &Due,
     session: &StreamId,
 ) -> Asked {
-    let lane = prepared.view.lane().as_str();
+    let lane = prepared.bench.view.lane().as_str();
     let question = json!({
         "event": "before_compact",
         "session": session.as_str(),
@@ -75,7 +62,7 @@ pub(super) async fn before(
 
 /// Tells the hooks that run after.
 pub(super) async fn after(options: &CompactOptions, account: &Compacted, session: &StreamId) {
-    let node = |node: &super::MadeNode| json!({ "seq": node.at.0, "from_seq": node.from.0, "to_seq": node.to.0, "summary": node.text });
+    let node = |node: &MadeNode| json!({ "seq": node.at.0, "from_seq": node.from.0, "to_seq": node.to.0, "summary": node.text });
     let told = json!({
         "event": "after_compact",
         "session": session.as_str(),

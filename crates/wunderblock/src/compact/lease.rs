@@ -44,11 +44,7 @@ impl Session {
 
     /// Does work and renews the lane's lease meanwhile, however long a summariser takes. A lease that is lost is lost: then
     /// whoever publishes first has the lane.
-    pub(super) async fn holding<T>(
-        &self,
-        (lane, holder): (&LaneId, &str),
-        work: impl Future<Output = T>,
-    ) -> T {
+    pub(super) async fn holding<T>(&self, lane: &LaneId, holder: &str, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         let Some(heart) = Heart::start() else { return work.await };
         let mut renewed = self.engine.now();

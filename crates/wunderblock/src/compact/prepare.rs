@@ -1,75 +1,43 @@
 //! What a climb needs: the lane's view with all its texts, and what the request holds beside the conversation.
 
-use super::CompactOptions;
-use crate::build::{Bench, load::Texts};
+use super::options::CompactOptions;
 use crate::error::Error;
-use crate::gauge::Scales;
+use crate::request::build::Build;
+use crate::request::stages::Bench;
 use crate::session::Session;
-use wunderblock_core::budget::Budget;
 use wunderblock_core::compact::{Mark, Task, task};
-use wunderblock_core::id::LaneId;
-use wunderblock_core::plan::{Ask, Fixed, weigh};
-use wunderblock_core::step::Injection;
-use wunderblock_core::units::{Seq, Tokens};
-use wunderblock_core::view::View;
+use wunderblock_core::plan::weigh;
+use wunderblock_core::units::Tokens;
 
 /// A lane, ready to be compacted.
 #[derive(Clone)]
-pub(super) struct Prepared {
-    pub(super) view: View,
-    pub(super) budget: Budget,
-    pub(super) gauge: Scales,
-    pub(super) texts: Texts,
-    pub(super) fixed: Vec<Fixed>,
-    pub(super) must: Vec<Injection>,
-    pub(super) recall: Tokens,
-    pub(super) transcript: Tokens,
-    pub(super) tasks: Vec<Task>,
-    /// The first position of which everything is in the view.
-    pub(super) floor: Seq,
+pub(crate) struct Prepared {
+    /// The lane, with the texts of all its view.
+    pub(crate) bench: Bench,
+    pub(crate) tasks: Vec<Task>,
     /// What the request takes.
-    pub(super) tokens: Tokens,
+    pub(crate) tokens: Tokens,
 }
 
 impl Prepared {
-    /// The question a plan would be asked.
-    pub(super) fn ask(&self) -> Ask<'_> {
-        Ask {
-            view: &self.view,
-            budget: self.budget,
-            gauge: &self.gauge,
-            bodies: &self.texts,
-            fixed: &self.fixed,
-            must: &self.must,
-            hits: &[],
-            recall: self.recall,
-            transcript: self.transcript,
-            floor: self.floor,
-        }
+    /// A lane with the texts of all its view, and where its tasks begin and end.
+    pub(crate) fn new(bench: Bench, marks: &[Mark]) -> Self {
+        let tasks = task::tasks(&bench.view, marks, &bench.texts);
+        let tokens = weigh(&bench.ask()).tokens;
+        Self { bench, tasks, tokens }
+    }
+
+    /// What must fit.
+    pub(crate) fn limit(&self) -> Tokens {
+        self.bench.budget.limit().tokens
     }
 }
 
 impl Session {
-    pub(super) async fn prepare(&self, options: &CompactOptions, lane: &LaneId) -> Result<Prepared, Error> {
-        let Bench { view, budget, gauge, mut texts, fixed, must, recall, transcript, floor } =
-            self.bench(lane, &options.context).await?;
-        self.engine.view_texts(&view, &mut texts).await?;
-        let marks: Vec<Mark> = self.task_marks(&view, &texts).await?;
-        let tasks = task::tasks(&view, &marks, &texts);
-        let mut prepared = Prepared {
-            view,
-            budget,
-            gauge,
-            texts,
-            fixed,
-            must,
-            recall,
-            transcript,
-            tasks,
-            floor,
-            tokens: Tokens::ZERO,
-        };
-        prepared.tokens = weigh(&prepared.ask()).tokens;
-        Ok(prepared)
+    pub(super) async fn prepare(&self, options: &CompactOptions) -> Result<Prepared, Error> {
+        let mut bench = self.run(Build::bench(self.job(&options.context))).await??;
+        self.engine.view_texts(&bench.view, &mut bench.texts).await?;
+        let marks = self.task_marks(&bench.view, &bench.texts).await?;
+        Ok(Prepared::new(bench, &marks))
     }
 }

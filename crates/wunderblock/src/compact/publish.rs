@@ -1,11 +1,12 @@
 //! Publishing: one append, only if nothing it was made from has changed.
 
+use super::account::Compacted;
 use super::climb::Climbed;
+use super::options::CompactOptions;
 use super::prepare::Prepared;
-use super::{CompactOptions, Compacted};
-use crate::build::load::Wanted;
 use crate::error::Error;
 use crate::limits;
+use crate::request::snapshot::LaneWanted;
 use crate::session::Session;
 use crate::store::StoreError;
 use crate::summarize::attempt::Draft;
@@ -27,7 +28,6 @@ impl Session {
         account: &Compacted,
         options: &CompactOptions,
     ) -> Result<Option<(Seq, u64)>, Error> {
-        let lane = &account.lane;
         let mut proposal = climbed.proposal.clone();
         for _ in 0..limits::BUILD_RETRIES {
             let events = self.events_of(&proposal, climbed, account, options)?;
@@ -39,10 +39,12 @@ impl Session {
                 Err(Error::Store(StoreError::HeadMoved { .. })) => {}
                 Err(error) => return Err(error),
             }
-            let text = Bytes(prepared.budget.window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN));
-            let wanted = Wanted { stream: &self.id, lane, at: None, text, reach: None, ignores_steps: false };
-            let now = self.engine.load(&wanted).await?;
-            match rebase(&climbed.proposal, &prepared.view, &now.view) {
+            let window = prepared.bench.budget.window;
+            let text = Bytes(window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN));
+            let lane = account.lane.clone();
+            let wanted = LaneWanted { lane, at: None, text, reach: None, ignores_steps: false };
+            let now = self.engine.load(&self.id, &wanted).await?;
+            match rebase(&climbed.proposal, &prepared.bench.view, &now.view) {
                 Some(rebased) => proposal = rebased,
                 None => return Ok(None),
             }

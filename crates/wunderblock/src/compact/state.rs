@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::limits;
+use crate::parallel::on_thread;
 use crate::session::Session;
 use crate::store::{Answer, Marked, Query};
 use wunderblock_core::event::Fact;
@@ -45,7 +46,7 @@ impl Session {
         }
         let mut waited = 0;
         while waited < limits::COMPACTION_LEASE && self.lane_state(lane).await? != LaneState::Active {
-            super::climb::on_thread(|| std::thread::sleep(PAUSE)).await?;
+            on_thread(|| std::thread::sleep(PAUSE)).await?;
             waited += i64::try_from(PAUSE.as_millis()).unwrap_or(i64::MAX);
         }
         Ok(())

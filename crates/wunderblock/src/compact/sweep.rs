@@ -4,18 +4,21 @@
 //! and the summaries that stand, is linear in what it reads, and goes on where it was interrupted: what has no summary yet is
 //! the mark of a gap.
 
-use super::climb::on_thread;
+use super::account::MadeNode;
+use super::options::{CompactOptions, Stage};
 use super::ration::Ration;
 use super::writing::Writer;
-use super::{CompactOptions, MadeNode, Stage};
-use crate::build::load::{Loaded, Texts, Wanted};
 use crate::error::Error;
 use crate::gauge::Scales;
 use crate::limits;
+use crate::parallel::on_thread;
+use crate::request::build::Build;
+use crate::request::snapshot::LaneWanted;
 use crate::session::Session;
 use crate::store::StoreError;
 use crate::summarize::attempt::Draft;
 use crate::summarize::{Earlier, Material};
+use crate::texts::Texts;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wunderblock_core::compact::{Detail, Job};
@@ -64,6 +67,15 @@ struct Fresh {
     tokens: Tokens,
 }
 
+/// A summary to be made, and of what.
+struct Work {
+    job: Job,
+    entries: Vec<Entry>,
+    texts: Texts,
+    /// Summaries that go into it.
+    earlier: Vec<Standing>,
+}
+
 /// A sweep under way.
 struct Sweep<'a> {
     options: &'a CompactOptions,
@@ -97,7 +109,7 @@ impl Session {
         if !options.compactor.policy.summarises() {
             return Ok(Vec::new());
         }
-        let bench = self.bench(lane, &options.context).await?;
+        let bench = self.run(Build::bench(self.job(&options.context))).await??;
         let trim = bench.view.trim().clone();
         let mut sweep = Sweep {
             options,
@@ -174,24 +186,20 @@ impl Session {
         };
         sweep.begins = to.next();
         if tokens > Tokens(limits::SWEEP_LEAST) {
-            self.put(sweep, job, (entries, texts, Vec::new()), gauge).await?;
+            self.put(sweep, Work { job, entries, texts, earlier: Vec::new() }, gauge).await?;
         } else {
             sweep.stretch(job.from, to);
         }
         while let Some((job, earlier)) = condense(sweep) {
-            self.put(sweep, job, (Vec::new(), Texts::default(), earlier), gauge).await?;
+            let work = Work { job, entries: Vec::new(), texts: Texts::default(), earlier };
+            self.put(sweep, work, gauge).await?;
         }
         Ok(true)
     }
 
     /// Writes a summary and puts it in its place.
-    async fn put(
-        &self,
-        sweep: &mut Sweep<'_>,
-        job: Job,
-        (entries, texts, earlier): (Vec<Entry>, Texts, Vec<Standing>),
-        gauge: &Scales,
-    ) -> Result<(), Error> {
+    async fn put(&self, sweep: &mut Sweep<'_>, work: Work, gauge: &Scales) -> Result<(), Error> {
+        let Work { job, entries, texts, earlier } = work;
         let options = sweep.options.clone();
         let (redactor, gauge) = (Arc::clone(&self.engine.config.redactor), gauge.clone());
         let ration = sweep.ration.clone();
@@ -247,16 +255,14 @@ impl Session {
                     return Ok(());
                 }
                 Err(Error::Store(StoreError::HeadMoved { actual, .. })) => {
-                    let text = Bytes(limits::USUAL_WINDOW.0);
-                    let wanted = Wanted {
-                        stream: &self.id,
-                        lane: sweep.lane,
+                    let wanted = LaneWanted {
+                        lane: sweep.lane.clone(),
                         at: None,
-                        text,
+                        text: Bytes(limits::USUAL_WINDOW.0),
                         reach: None,
                         ignores_steps: false,
                     };
-                    let now: Loaded = self.engine.load(&wanted).await?;
+                    let now = self.engine.load(&self.id, &wanted).await?;
                     if *now.view.trim() != sweep.trim {
                         return Err(Error::Overtaken(sweep.lane.clone()));
                     }

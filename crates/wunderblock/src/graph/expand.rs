@@ -208,10 +208,7 @@ struct Placed {
 pub(super) fn shown_bodies(fact: &Fact) -> Vec<Handle> {
     let Fact::MessageAppended(said) = fact else { return Vec::new() };
     let leaves = super::ruler::leaves(&said.message).into_iter();
-    leaves
-        .filter(|(part, _)| !crate::catch_up::is_data(part))
-        .filter_map(|(_, body)| Body::handle(body))
-        .collect()
+    leaves.filter(|(part, _)| !part.is_data()).filter_map(|(_, body)| Body::handle(body)).collect()
 }
 
 /// What a place is called.

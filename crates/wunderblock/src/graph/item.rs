@@ -264,7 +264,7 @@ impl Reader<'_> {
     fn results(&self, message: &Message, shown: &mut [Leaf]) {
         let mut number = 0;
         for part in &message.parts {
-            let count = crate::catch_up::leaves(part).len();
+            let count = part.leaves().len();
             if let Part::ToolResult { call, failed, .. } = part {
                 let of = self.calls.get(call).map_or("", String::as_str);
                 let failed = if *failed { "← failed" } else { "←" };

@@ -11,7 +11,7 @@ use crate::tokens::Vocabulary;
 use std::collections::HashMap;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
-use wunderblock_core::message::{Body, Message};
+use wunderblock_core::message::{Body, Message, Part};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Seq};
 
@@ -41,8 +41,8 @@ fn along(tally: &TallyRow) -> Option<u64> {
 }
 
 /// The texts of a message that take tokens, and all others, in order. A medium's own data is none.
-pub(super) fn leaves(message: &Message) -> Vec<(&wunderblock_core::message::Part, &Body)> {
-    message.parts.iter().flat_map(crate::catch_up::leaves).collect()
+pub(super) fn leaves(message: &Message) -> Vec<(&Part, &Body)> {
+    message.parts.iter().flat_map(Part::leaves).collect()
 }
 
 impl<'e> Ruler<'e> {
@@ -139,8 +139,8 @@ impl<'e> Ruler<'e> {
 /// The tokens of each text of an event, in the order of [`leaves`].
 pub(super) fn tokens_of(fact: Option<&Fact>, counts: &HashMap<Handle, u64>) -> Vec<u64> {
     let Some(Fact::MessageAppended(said)) = fact else { return Vec::new() };
-    let own = |(part, body): (&wunderblock_core::message::Part, &Body)| match body {
-        _ if crate::catch_up::is_data(part) => 0,
+    let own = |(part, body): (&Part, &Body)| match body {
+        _ if part.is_data() => 0,
         Body::Inline(text) => u64::from(Vocabulary::O200k.count(text)),
         Body::Blob { blob, .. } => counts.get(blob).copied().unwrap_or_default(),
     };
@@ -159,8 +159,7 @@ impl Engine {
         let mut open = Vec::new();
         for (_, fact) in events {
             let Some(Fact::MessageAppended(said)) = fact else { continue };
-            let counted =
-                leaves(&said.message).into_iter().filter(|(part, _)| !crate::catch_up::is_data(part));
+            let counted = leaves(&said.message).into_iter().filter(|(part, _)| !part.is_data());
             open.extend(
                 counted.filter_map(|(_, body)| body.handle()).filter(|handle| !counts.contains_key(handle)),
             );

@@ -3,8 +3,9 @@
 use super::index::{Index, Moment};
 use super::result::PolicyResult;
 use super::sheet::Sheet;
-use crate::build::{Aim, billed, cached};
 use crate::catalog::MicroDollars;
+use crate::request::prefix::{billed, cached};
+use crate::request::target::Target;
 use wunderblock_core::units::{Cost, Millis, Tokens};
 
 /// The account of a policy, under way.
@@ -21,8 +22,8 @@ pub(super) struct Account {
 }
 
 impl Account {
-    pub(super) fn new(name: &str, aim: &Aim) -> Self {
-        let cost = aim.row().prices.first().map(|_| MicroDollars::ZERO);
+    pub(super) fn new(name: &str, target: &Target) -> Self {
+        let cost = target.row.prices.first().map(|_| MicroDollars::ZERO);
         Self {
             result: PolicyResult { name: name.to_owned(), ..PolicyResult::default() },
             cost,
@@ -30,14 +31,9 @@ impl Account {
         }
     }
 
-    /// When the request before was sent.
-    pub(super) fn sent_at(&self) -> Option<Millis> {
-        self.before
-    }
-
     /// Counts a request: what it takes, and how much of that is as it was at the beginning of the one before.
-    pub(super) fn send(&mut self, (total, again): (Cost, Tokens), now: Millis, aim: &Aim) {
-        let (rule, limit) = (&aim.row().cache, aim.budget().limit());
+    pub(super) fn send(&mut self, (total, again): (Cost, Tokens), now: Millis, target: &Target) {
+        let (rule, limit) = (&target.row.cache, target.budget.limit());
         let is_cold = self.before.is_none_or(|at| now.0.saturating_sub(at.0) > rule.lifetime.0);
         let found = if is_cold { Tokens::ZERO } else { cached(rule, again, total.tokens) };
         let result = &mut self.result;
@@ -48,7 +44,7 @@ impl Account {
         result.fresh_tokens += total.tokens.saturating_sub(found).0;
         result.peak_tokens = result.peak_tokens.max(total.tokens.0);
         result.series.push(total.tokens.0);
-        if let (Some(cost), Some(price)) = (&mut self.cost, aim.row().price_at(now)) {
+        if let (Some(cost), Some(price)) = (&mut self.cost, target.row.price_at(now)) {
             *cost += price.cost(billed(rule, found, total.tokens));
         }
         self.before = Some(now);
@@ -78,13 +74,13 @@ impl Account {
     }
 
     /// The account, when the last request is sent.
-    pub(super) fn close(self, sheet: &Sheet, index: &Index, aim: &Aim) -> PolicyResult {
+    pub(super) fn close(self, sheet: &Sheet, index: &Index, target: &Target) -> PolicyResult {
         let far = index.moments.iter().map(|moment| moment.far.len() as u64).sum();
         let mut result = self.result;
         result.cost = self.cost.map(|cost| cost.0);
         result.far_reference_recall = share(result.recalled, far);
         result.far_reference_reachable = share(result.reached, far);
-        result.peak_share = share(result.peak_tokens, aim.budget().limit().tokens.0);
+        result.peak_share = share(result.peak_tokens, target.budget.limit().tokens.0);
         result.user_messages_verbatim_mean =
             if self.requests == 0 { 1.0 } else { rounded(self.verbatim / f64::from(self.requests)) };
         let lost = index.ever.iter().filter(|name| !sheet.shows(**name) && !sheet.leads_to(**name));

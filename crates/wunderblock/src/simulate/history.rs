@@ -1,19 +1,20 @@
 //! A session's events as they came, without what its lane decided.
 
-use crate::build::Aim;
-use crate::build::load::Texts;
-use crate::catch_up::{is_data, leaves};
-use crate::engine::{Engine, Reducer};
+use crate::engine::Engine;
 use crate::error::Error;
-use crate::gauge::Scales;
+use crate::gauge::{Counts, Scales};
 use crate::limits::{CATCH_UP_BYTES, VIEW_EVENTS};
 use crate::parallel;
+use crate::request::job::Job;
+use crate::request::target::Target;
 use crate::session::Session;
 use crate::store::{Answer, BodyCount, Query};
+use crate::texts::Texts;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 use wunderblock_core::event::{Event, Fact};
-use wunderblock_core::id::{Handle, LaneId, StreamId, TenantId};
-use wunderblock_core::message::Body;
+use wunderblock_core::id::{Handle, LaneId};
+use wunderblock_core::message::{Body, Part};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::Seq;
@@ -23,17 +24,10 @@ const COUNT: usize = 64;
 
 /// A session, in memory.
 pub(super) struct History {
-    pub(super) tenant: TenantId,
-    pub(super) stream: StreamId,
-    /// The session's own handle.
-    pub(super) handle: Handle,
-    /// What handles of new bodies are made with.
-    pub(super) key: [u8; 32],
-    pub(super) reducer: Reducer,
-    /// The lane that is played.
-    pub(super) lane: LaneId,
+    /// What its requests are for, as of no time yet.
+    pub(super) job: Job,
     pub(super) events: Vec<Event>,
-    pub(super) texts: Texts,
+    pub(super) texts: Arc<Texts>,
     counts: Vec<(Handle, BodyCount)>,
 }
 
@@ -42,20 +36,17 @@ impl Engine {
     pub(super) async fn history(
         &self,
         sessions: &[Session],
-        lane: LaneId,
-        aim: &Aim,
+        job: Job,
+        target: &Target,
     ) -> Result<History, Error> {
         let mut events: Vec<Event> = Vec::new();
         for session in sessions {
-            session.given(&lane, &mut events).await?;
+            session.given(&job.lane, &mut events).await?;
         }
         let handles: BTreeSet<Handle> = events.iter().flat_map(bodies).collect();
         let texts = self.texts(handles.iter().copied()).await?;
-        let counts = self.counts(handles.into_iter().collect(), &texts, aim).await?;
-        let (tenant, key) = (self.config.tenant.clone(), self.tenant.key);
-        let Some(first) = sessions.first() else { return Err(Error::NoSession(String::new())) };
-        let (stream, handle) = (first.id.clone(), self.stream_handle(&first.id));
-        Ok(History { tenant, stream, handle, key, reducer: self.config.reducer, lane, events, texts, counts })
+        let counts = self.counts(handles.into_iter().collect(), &texts, target).await?;
+        Ok(History { job, events, texts: Arc::new(texts), counts })
     }
 
     /// What is known of bodies; what nobody has counted yet is counted now.
@@ -63,19 +54,20 @@ impl Engine {
         &self,
         handles: Vec<Handle>,
         texts: &Texts,
-        aim: &Aim,
+        target: &Target,
     ) -> Result<Vec<(Handle, BodyCount)>, Error> {
         let query = Query::Counts { tenant: self.tenant.no, handles: handles.clone() };
         let found = self.ask(query, Answer::counts).await?;
         let known = handles.iter().zip(found).filter_map(|(handle, count)| Some((*handle, count?)));
         let mut counts: Vec<(Handle, BodyCount)> = known.collect();
-        let gauge = aim.scales();
-        counts.iter().for_each(|(handle, count)| gauge.learn(*handle, *count));
-        counts.retain(|(handle, _)| gauge.knows(*handle));
-        let unknown: Vec<Handle> = handles.into_iter().filter(|handle| !gauge.knows(*handle)).collect();
+        let gauge = || Scales::new(target.row.counter(), target.dialect, Arc::default());
+        let ours = gauge();
+        counts.iter().for_each(|(handle, count)| ours.learn(*handle, *count));
+        counts.retain(|(handle, _)| ours.knows(*handle));
+        let unknown: Vec<Handle> = handles.into_iter().filter(|handle| !ours.knows(*handle)).collect();
         let some: Vec<Vec<Handle>> = unknown.chunks(COUNT).map(<[Handle]>::to_vec).collect();
         let fresh = parallel::map(some, |handles| {
-            let gauge = aim.scales();
+            let gauge = gauge();
             let count = |handle: &Handle| Some((*handle, gauge.measure(texts.text(*handle)?)));
             Ok(handles.iter().filter_map(count).collect::<Vec<_>>())
         })?;
@@ -131,11 +123,11 @@ impl Session {
 }
 
 impl History {
-    /// A gauge that knows every body of the session.
-    pub(super) fn gauge(&self, aim: &Aim) -> Scales {
-        let gauge = aim.scales();
-        self.counts.iter().for_each(|(handle, count)| gauge.learn(*handle, *count));
-        gauge
+    /// Counts that know every body of the session.
+    pub(super) fn counts(&self) -> Arc<Counts> {
+        let counts = Counts::default();
+        self.counts.iter().for_each(|(handle, count)| counts.learn(*handle, *count));
+        Arc::new(counts)
     }
 }
 
@@ -164,8 +156,8 @@ fn is_given(event: &Event, lane: &LaneId) -> bool {
 fn bodies(event: &Event) -> Vec<Handle> {
     match &event.fact {
         Some(Fact::MessageAppended(said)) => {
-            let leaves = said.message.parts.iter().flat_map(leaves);
-            leaves.filter(|(part, _)| !is_data(part)).filter_map(|(_, body)| body.handle()).collect()
+            let leaves = said.message.parts.iter().flat_map(Part::leaves);
+            leaves.filter(|(part, _)| !part.is_data()).filter_map(|(_, body)| body.handle()).collect()
         }
         Some(Fact::PreambleChanged(changed)) => changed.preamble.bodies().filter_map(Body::handle).collect(),
         Some(Fact::ContextInjected(injected)) => {

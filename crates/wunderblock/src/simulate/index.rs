@@ -3,10 +3,10 @@
 use super::history::History;
 use super::names::{Name, Names, keys};
 use super::sheet::{Digest, digest};
-use crate::build::Aim;
 use crate::error::Error;
 use crate::gauge::Scales;
 use crate::parallel;
+use crate::request::target::Target;
 use std::collections::HashMap;
 use wunderblock_core::cost;
 use wunderblock_core::event::{Event, Fact};
@@ -76,8 +76,8 @@ struct Seen {
 
 impl Index {
     /// Looks through a session.
-    pub(super) fn of(history: &History, aim: &Aim) -> Result<Self, Error> {
-        let gauge = history.gauge(aim);
+    pub(super) fn of(history: &History, target: &Target) -> Result<Self, Error> {
+        let gauge = Scales::new(target.row.counter(), target.dialect, history.counts());
         let mut index = Self::default();
         let chunks: Vec<&[Event]> = history.events.chunks(SOME).collect();
         let seen = parallel::map(chunks, |events| {
@@ -209,7 +209,7 @@ fn pieces(events: &[Event], at: usize) -> impl Iterator<Item = (usize, &Message)
 
 /// For each event the parts that a request can show from then on, word for word: results from when their call is known.
 fn mentions(history: &History) -> Vec<Vec<(usize, usize)>> {
-    let mut view = View::new(history.lane.clone());
+    let mut view = View::new(history.job.lane.clone());
     let mut numbers: HashMap<Seq, usize> = HashMap::new();
     for (number, event) in history.events.iter().enumerate() {
         view.apply(event);
@@ -267,9 +267,9 @@ fn look(event: &Event, history: &History) -> Vec<Seen> {
     parts
         .map(|part| {
             let mut seen =
-                Seen { digest: digest(part, &history.texts), keys: Vec::new(), handles: Vec::new() };
+                Seen { digest: digest(part, &*history.texts), keys: Vec::new(), handles: Vec::new() };
             for body in spoken(part) {
-                let Some(text) = text(body, &history.texts) else { continue };
+                let Some(text) = text(body, &*history.texts) else { continue };
                 let from = seen.keys.len();
                 keys(text, &mut seen.keys);
                 if let Some(handle) = body.handle() {

@@ -13,27 +13,30 @@
 mod account;
 mod history;
 mod index;
-mod lane;
 mod names;
+mod play;
 mod reach;
 mod result;
 mod sheet;
 
 pub use result::{PolicyResult, Simulation};
 
-use crate::build::ContextOptions;
-use crate::compact::on_thread;
+use crate::compactor::Compactor;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::parallel;
+use crate::parallel::{self, on_thread};
+use crate::request::build::Build;
+use crate::request::job::Job;
+use crate::request::options::ContextOptions;
+use crate::request::stages::Loaded;
+use crate::request::target::Target;
 use crate::session::Session;
 use crate::summarize::Summarise;
 use index::Index;
-use lane::Lane;
+use play::Play;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use wunderblock_core::id::LaneId;
 use wunderblock_core::policy::Policy;
 
 /// What is asked of a simulation.
@@ -57,6 +60,21 @@ impl fmt::Debug for SimulateOptions {
     }
 }
 
+impl SimulateOptions {
+    /// What is asked of each request: for the session's own model and window, without sources.
+    fn requests(&self, target: &Target) -> ContextOptions {
+        ContextOptions {
+            lane: self.context.lane.clone(),
+            model: Some(target.model.clone()),
+            window: Some(target.budget.window),
+            reserve: Some(target.budget.reserve),
+            dialect: Some(target.dialect),
+            shares: self.context.shares.clone(),
+            ..ContextOptions::default()
+        }
+    }
+}
+
 /// Told how many requests of how many have been built, over all policies; it answers whether to go on.
 pub type OnSimulated = Arc<dyn Fn(u64, u64) -> bool + Send + Sync>;
 
@@ -71,26 +89,29 @@ impl Engine {
         sessions: &[Session],
         options: &SimulateOptions,
     ) -> Result<Option<Simulation>, Error> {
-        let lane = options.context.lane.clone().unwrap_or_else(LaneId::main);
         let Some(last) = sessions.last() else { return Err(Error::NoSession(String::new())) };
-        let aim = last.aim(&lane, &options.context).await?;
-        let history = self.history(sessions, lane, &aim).await?;
+        let job = last.job(&options.context);
+        let Loaded { target, .. } = last.run(Build::loaded(job)).await??;
+        let first = sessions.first().unwrap_or(last);
+        let job = Job { options: Arc::new(options.requests(&target)), ..first.job(&options.context) };
+        let history = self.history(sessions, job, &target).await?;
         let redactor = Arc::clone(&self.config.redactor);
         let (options, sessions) = (options.clone(), sessions.len() as u64);
         on_thread(move || {
-            let index = Index::of(&history, &aim)?;
+            let index = Index::of(&history, &target)?;
             if index.moments.is_empty() {
-                return Err(Error::Silence(history.stream.clone()));
+                return Err(Error::Silence(history.job.stream.clone()));
             }
             let watch = Watch::new(&options, index.moments.len());
             let ran = parallel::map(options.policies.clone(), |policy| {
-                let lane = Lane::new(&history, &index, &aim, &policy);
-                Ok(lane.run(options.summariser.as_deref(), &redactor, &watch))
+                let compactor =
+                    Compactor { summariser: options.summariser.clone(), ..Compactor::new(policy) };
+                Play::new(&history, &index, &target, compactor).run(&redactor, &watch)
             })?;
             let Some(results) = ran.into_iter().collect::<Option<Vec<PolicyResult>>>() else {
                 return Ok(None);
             };
-            Ok(Some(Simulation { sessions, ..result::simulation(&history, &index, &aim, results) }))
+            Ok(Some(Simulation { sessions, ..result::simulation(&history, &index, &target, results) }))
         })
         .await?
     }

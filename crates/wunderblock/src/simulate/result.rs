@@ -2,7 +2,7 @@
 
 use super::history::History;
 use super::index::Index;
-use crate::build::Aim;
+use crate::request::target::Target;
 use serde::Serialize;
 
 /// A session under several policies.
@@ -117,7 +117,7 @@ impl PolicyResult {
 pub(super) fn simulation(
     history: &History,
     index: &Index,
-    aim: &Aim,
+    target: &Target,
     mut policies: Vec<PolicyResult>,
 ) -> Simulation {
     policies.sort_by(|a, b| {
@@ -138,11 +138,11 @@ pub(super) fn simulation(
         policy.dominated_by_reachable = names(&|other| other.dominates(&me, reached));
     }
     Simulation {
-        session: history.stream.to_string(),
+        session: history.job.stream.to_string(),
         sessions: 1,
-        model: aim.model().to_owned(),
-        window: aim.budget().window.0,
-        limit: aim.budget().limit().tokens.0,
+        model: target.model.clone(),
+        window: target.budget.window.0,
+        limit: target.budget.limit().tokens.0,
         requests: index.moments.len() as u64,
         history_tokens: index.tokens.0,
         far_references: index.moments.iter().map(|moment| moment.far.len() as u64).sum(),

@@ -260,7 +260,10 @@ pub fn commitment(salt: &[u8; 16], content: &[u8; 32]) -> [u8; 32] {
 /// A text as a stored body.
 #[must_use]
 pub fn pack_blob(key: &[u8; 32], text: &str) -> PackedBlob {
-    let hash = body_hash(key, text.as_bytes());
+    packed(body_hash(key, text.as_bytes()), text)
+}
+
+fn packed(hash: [u8; 32], text: &str) -> PackedBlob {
     PackedBlob { handle: handle(&hash), hash, bytes: Bytes(text.len() as u64), data: pack(text.as_bytes()) }
 }
 
@@ -277,8 +280,7 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
     let text = fact.bodies().into_iter().map(Body::bytes).sum();
     let facets = facets(&fact);
     let mut blobs = Vec::new();
-    fact.on_demand_mut().into_iter().for_each(|body| move_out(key, body, (0, &mut blobs)));
-    fact.bodies_mut().into_iter().for_each(|body| move_out(key, body, (INLINE_MAX, &mut blobs)));
+    move_out(key, &mut fact, &mut |blob, text| blobs.push(packed(blob, text)));
     let origin = match source {
         Source::Live => None,
         other => Some(json(&other)?),
@@ -325,14 +327,21 @@ fn path_of(input: &str) -> Option<Box<str>> {
 }
 
 /// Moves a body of at least so many bytes into a blob.
-fn move_out(key: &[u8; 32], body: &mut Body, (least, blobs): (usize, &mut Vec<PackedBlob>)) {
-    if let Body::Inline(long) = body
-        && long.len() >= least
-    {
-        let blob = pack_blob(key, long);
-        *body = Body::Blob { blob: blob.handle, bytes: blob.bytes, lines: count_lines(long) };
-        blobs.push(blob);
-    }
+/// Moves bodies out of a fact as they will stand beside its record: those that are read on demand, and all of
+/// [`INLINE_MAX`] bytes and more.
+pub(crate) fn move_out(key: &[u8; 32], fact: &mut Fact, each: &mut dyn FnMut([u8; 32], &str)) {
+    let mut out = |body: &mut Body, least: usize| {
+        if let Body::Inline(long) = body
+            && long.len() >= least
+        {
+            let hash = body_hash(key, long.as_bytes());
+            each(hash, long);
+            let (bytes, lines) = (Bytes(long.len() as u64), count_lines(long));
+            *body = Body::Blob { blob: handle(&hash), bytes, lines };
+        }
+    };
+    fact.on_demand_mut().into_iter().for_each(|body| out(body, 0));
+    fact.bodies_mut().into_iter().for_each(|body| out(body, INLINE_MAX));
 }
 
 /// What a store must know of a fact.

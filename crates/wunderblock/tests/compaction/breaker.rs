@@ -231,7 +231,7 @@ fn focus_is_kept_beside_the_summaries_and_is_never_said() {
         assert_eq!(scene.messages().len(), 24 * 4, "no message was added");
         let built = scene.build(&window(24_000));
         for word in ["zanzibar", "pomegranate", "quince"] {
-            assert!(!String::from_utf8_lossy(&built.body).contains(word), "it is said: {word}");
+            assert!(!String::from_utf8_lossy(&built.draft.body).contains(word), "it is said: {word}");
         }
     }
     let told = told.lock().unwrap();

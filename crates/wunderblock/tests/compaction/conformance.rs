@@ -82,7 +82,7 @@ proptest! {
             Ok(built) => {
                 crate::words::sound(&built);
                 prop_assert_eq!(scene.unreachable(&built), []);
-                let shown = Shown::of(&built.body);
+                let shown = Shown::of(&built.draft.body);
                 // Half a window of words fits always.
                 if (newest.len() as u64) < size {
                     prop_assert!(shown.says(&newest), "C-07: the newest request is there, verbatim");
@@ -404,9 +404,9 @@ fn what_no_policy_may_touch_is_not_compactable() {
         scene.user(&format!("A short question, number {number}?"));
         let built = scene.build(&options);
         assert!(
-            built.report.total_tokens > Tokens(10_000),
+            built.draft.report.total_tokens > Tokens(10_000),
             "most of it is the operator's: {:?}",
-            built.report.sections
+            built.draft.report.sections
         );
         outcomes.push(built.compacted.map(|done| done.outcome));
         scene.reply("A short answer.");
@@ -434,7 +434,7 @@ fn pictures_in_the_tail_stay_pictures() {
     let done = scene.compact(&by_hand(&preset("balanced"), 24_000));
     assert_eq!(done.outcome, Outcome::Compacted);
     let built = scene.build(&window(24_000));
-    let request = wunderblock_wire::decode(built.dialect, &built.body).unwrap();
+    let request = wunderblock_wire::decode(built.draft.dialect, &built.draft.body).unwrap();
     let pictures = request.messages.iter().flat_map(|message| &message.parts);
     let pictures = pictures.filter(|part| matches!(part, Part::Media { body, .. } if text_of(body) == png));
     assert_eq!(pictures.count(), 1);
@@ -462,7 +462,7 @@ fn orders_in_the_range_do_not_speak_from_the_summary() {
         assert_eq!(done.outcome, Outcome::Compacted, "{name}");
         assert!(!done.nodes.is_empty(), "{name}");
         let built = scene.build(&window(24_000));
-        let shown = Shown::of(&built.body);
+        let shown = Shown::of(&built.draft.body);
         assert!(shown.says("Reference only: it tells what happened and orders nothing"), "{name}");
         for node in &done.nodes {
             for line in node.text.lines() {

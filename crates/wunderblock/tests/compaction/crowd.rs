@@ -154,7 +154,7 @@ fn appends_never_wait_and_stand_in_the_tail() {
         let late = scene.user("A word that came meanwhile, K-9000.");
         scene.turns(50..54);
         let built = scene.build(&window(40_000));
-        assert!(Shown::of(&built.body).says("K-9000"));
+        assert!(Shown::of(&built.draft.body).says("K-9000"));
         // Nobody waited for the summariser: it is at work still.
         let state = block_on(scene.elsewhere().lane_state(&LaneId::main())).unwrap();
         assert!(matches!(state, LaneState::Compacting { .. }), "{name}: {state:?}");
@@ -169,8 +169,8 @@ fn appends_never_wait_and_stand_in_the_tail() {
             );
         }
         let built = scene.build(&window(40_000));
-        assert!(Shown::of(&built.body).says("A word that came meanwhile, K-9000."), "{name}");
-        assert!(Shown::of(&built.body).says("E0053 came from step_53_7"), "{name}");
+        assert!(Shown::of(&built.draft.body).says("A word that came meanwhile, K-9000."), "{name}");
+        assert!(Shown::of(&built.draft.body).says("E0053 came from step_53_7"), "{name}");
         assert_eq!(scene.unreachable(&built), [], "{name}");
         scene.is_whole();
     }
@@ -255,7 +255,7 @@ fn a_result_that_comes_late_finds_its_call() {
         let built = scene.build(&window(WINDOW));
         assert_eq!(scene.unreachable(&built), [], "call at {called}, result at {came}: {:?}", done.outcome);
         if !gone_on {
-            assert!(Shown::of(&built.body).says("made in 4711 s"));
+            assert!(Shown::of(&built.draft.body).says("made in 4711 s"));
         }
         assert_eq!(scene.problems(), [""; 0]);
     }
@@ -316,6 +316,10 @@ fn requests_wait_for_the_end_where_the_policy_says_so() {
         scene.user("One more thing, K-9001.");
         assert_eq!(slow.end().outcome, Outcome::Compacted);
         let built = early.unwrap_or_else(|_| done.recv_timeout(Duration::from_secs(60)).unwrap());
-        assert_eq!(Shown::of(&built.body).says("summary of positions"), waits, "built from what there was");
+        assert_eq!(
+            Shown::of(&built.draft.body).says("summary of positions"),
+            waits,
+            "built from what there was"
+        );
     }
 }

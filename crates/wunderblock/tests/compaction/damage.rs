@@ -82,7 +82,7 @@ fn a_damaged_summary_can_be_undone_and_the_originals_are_there() {
     for (_, message) in &before {
         for text in message.parts.iter().flat_map(|part| part.bodies()).filter_map(|body| body.inline()) {
             if !text.starts_with('{') {
-                assert!(Shown::of(&built.body).says(text), "{text}");
+                assert!(Shown::of(&built.draft.body).says(text), "{text}");
             }
         }
     }

@@ -35,7 +35,7 @@ fn content(file: u64) -> String {
 
 impl Clerk<'_> {
     fn request(&self) -> Shown {
-        Shown::of(&self.scene.build(&self.options).body)
+        Shown::of(&self.scene.build(&self.options).draft.body)
     }
 
     /// The number behind some words, by what the request shows, or by what is found under its handles.

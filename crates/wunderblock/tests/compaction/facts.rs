@@ -101,7 +101,7 @@ fn facts_survive(turns: u64, compactions: u64, name: &str) {
             scene.add(plant(number).into_iter().map(said).collect());
             let built = scene.build(&window(WINDOW));
             if let Some(before) = &before {
-                assert!(goes_on(before, &built) || built.step.is_some(), "{name}: fact {number}");
+                assert!(goes_on(before, &built) || built.draft.step.is_some(), "{name}: fact {number}");
             }
             before = Some(built);
         }
@@ -114,7 +114,7 @@ fn facts_survive(turns: u64, compactions: u64, name: &str) {
     let least = if name == "always" { compactions } else { compactions * 2 / 3 };
     assert!(scene.compactions() as u64 >= least, "{name}: {}", scene.compactions());
     let last = scene.build(&window(WINDOW));
-    let shown = Shown::of(&last.body);
+    let shown = Shown::of(&last.draft.body);
     let (ranges, newest) = (ranges(&shown), newest(&shown));
     let mut reader = Reader { scene: &scene, shown, ranges, newest, reads: HashMap::new() };
     let lost: Vec<u64> = (0..turns).filter(|number| reader.find(*number).is_none()).collect();

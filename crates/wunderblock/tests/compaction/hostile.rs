@@ -64,7 +64,7 @@ fn one_message_of_many_tokens() {
 #[ignore = "minutes without optimisation"]
 fn one_message_of_half_a_million_tokens() {
     let scene = one_message(250_000);
-    let counted = crate::words::recount(&scene.build(&window(2_000_000)).body);
+    let counted = crate::words::recount(&scene.build(&window(2_000_000)).draft.body);
     assert!(counted > 500_000, "{counted}");
     assert_eq!(tried(&scene, "one message of half a million"), 0);
 }

@@ -87,13 +87,17 @@ fn a_provider_that_finds_a_request_too_long_is_believed() {
         let scene = Scene::of(20);
         let options = under(&preset("balanced"), 64_000);
         let before = scene.build(&options);
-        assert!(before.compacted.is_none(), "by our count there is room: {}", before.report.total_tokens);
+        assert!(
+            before.compacted.is_none(),
+            "by our count there is room: {}",
+            before.draft.report.total_tokens
+        );
         scene.add(vec![refusal]);
         let after = scene.build(&options);
         let done = after.compacted.as_ref().unwrap();
         assert_eq!((done.due.level.word(), &done.outcome), ("overflow", &Outcome::Compacted));
         assert!(done.due.why.starts_with("the provider found the last request too long"), "{}", done.due.why);
-        let (was, is) = (before.report.total_tokens.0, after.report.total_tokens.0);
+        let (was, is) = (before.draft.report.total_tokens.0, after.draft.report.total_tokens.0);
         assert!(is <= was * 3 / 4, "{was}, then {is}");
         assert_eq!(reasons(&scene), [TrimReason::Compacted]);
         // It was that request, not every one from now on.
@@ -113,7 +117,7 @@ fn other_failures_of_a_provider_compact_nothing() {
         scene.add(vec![turn_failed(stop, code)]);
         let after = scene.build(&options);
         assert!(after.compacted.is_none(), "{stop} {code:?}");
-        assert_eq!(before.body, after.body);
+        assert_eq!(before.draft.body, after.draft.body);
     }
 }
 
@@ -151,7 +155,7 @@ fn each_lane_is_compacted_for_its_own_window() {
     let small = scene.build(&lane("small", 10_000));
     assert!(small.compacted.is_some() && large.compacted.is_none());
     let again = scene.build(&lane("large", 200_000));
-    assert_eq!(again.body, large.body, "a small model does not compact a large one's view");
+    assert_eq!(again.draft.body, large.draft.body, "a small model does not compact a large one's view");
     scene.is_whole();
 }
 
@@ -225,7 +229,7 @@ fn a_compaction_is_not_tried_twice_for_one_request() {
     scene.user(&"word ".repeat(30_000));
     let built = scene.build(&under(&preset("balanced"), 8_000));
     assert_eq!(scene.rejected().len() + scene.compactions(), 1);
-    assert_eq!(built.report.limit.0, 8_000 - 1_000 - built.report.margin.0);
-    assert!(built.report.total_tokens <= built.report.limit);
-    assert!(built.report.total_tokens > Tokens(1_000), "head and tail of it are shown");
+    assert_eq!(built.draft.report.limit.0, 8_000 - 1_000 - built.draft.report.margin.0);
+    assert!(built.draft.report.total_tokens <= built.draft.report.limit);
+    assert!(built.draft.report.total_tokens > Tokens(1_000), "head and tail of it are shown");
 }

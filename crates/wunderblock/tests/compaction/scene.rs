@@ -249,7 +249,7 @@ impl Scene {
     /// C-01, C-02: every message stands in the request, or under a handle that the request shows. Answers those that do
     /// not.
     pub(crate) fn unreachable(&self, built: &Built) -> Vec<Seq> {
-        let shown = Shown::of(&built.body);
+        let shown = Shown::of(&built.draft.body);
         let own = block_on(self.session.info()).unwrap().handle.to_string();
         let missing = |(seq, message): &(Seq, Message)| {
             let ranged = shown.handles.iter().any(|handle| match handle.split_once('#') {
@@ -460,7 +460,7 @@ pub(crate) fn written(text: impl Into<String>) -> Result<Written, Failure> {
 
 /// Whether a request only adds to the one before.
 pub(crate) fn goes_on(before: &Built, after: &Built) -> bool {
-    wunderblock_wire::continues((&before.body, before.stem.0 as usize), &after.body)
+    wunderblock_wire::continues((&before.draft.body, before.draft.stem.0 as usize), &after.draft.body)
 }
 
 pub(crate) fn text_of(body: &Body) -> &str {
@@ -475,6 +475,6 @@ pub(crate) fn refused(result: Result<Built, Error>) -> Box<wunderblock_core::pla
     match result {
         Err(Error::OverBudget(refusal)) => refusal,
         Err(other) => panic!("{other}"),
-        Ok(built) => panic!("it was built: {} tokens", built.report.total_tokens),
+        Ok(built) => panic!("it was built: {} tokens", built.draft.report.total_tokens),
     }
 }

@@ -61,7 +61,7 @@ fn compacted(scene: &Scene, compactor: Compactor, what: &str) -> Vec<SessionComp
     assert_eq!(scene.messages(), before, "{what}");
     let built = scene.build(&window(WINDOW));
     assert_eq!(scene.unreachable(&built), [], "{what}");
-    let body = String::from_utf8_lossy(&built.body).into_owned();
+    let body = String::from_utf8_lossy(&built.draft.body).into_owned();
     assert!(!body.contains("maintenance mode") && !body.contains(ORDERS), "{what}");
     assert!(INVENTED.iter().all(|file| !body.contains(file)), "{what}");
     let recorded = crate::words::exported(&scene.session);
@@ -151,7 +151,7 @@ fn what_is_good_is_taken_at_once_or_after_a_correction() {
             spent.input > Tokens(1_000) && spent.output > Tokens(10) && spent.micro_dollars > Some(0),
             "{spent:?}"
         );
-        let shown = Shown::of(&scene.build(&window(WINDOW)).body);
+        let shown = Shown::of(&scene.build(&window(WINDOW)).draft.body);
         assert!(shown.says(good.trim()), "{what}");
     }
 }

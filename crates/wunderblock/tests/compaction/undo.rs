@@ -18,7 +18,7 @@ fn small() -> Arc<Policy> {
 
 /// The messages of a request, as the provider reads them.
 fn heard(built: &Built) -> Vec<wunderblock_core::message::Message> {
-    wunderblock_wire::decode(built.dialect, &built.body).unwrap().messages
+    wunderblock_wire::decode(built.draft.dialect, &built.draft.body).unwrap().messages
 }
 
 /// Where two requests part, marks of the provider's cache aside, with what stands there.
@@ -44,16 +44,20 @@ fn what_was_shown_before_is_shown_again() {
         let done = scene.compact(&by_hand(&policy, 64_000));
         assert_eq!(done.outcome, Outcome::Compacted, "{}", policy.name);
         let compacted = scene.build(&options);
-        assert_ne!(compacted.body, before.body);
+        assert_ne!(compacted.draft.body, before.draft.body);
         let undone = undo(&scene);
         assert_eq!(Some(undone.compaction), done.recorded, "{}", policy.name);
         assert_eq!((undone.before, undone.after), (done.before, done.after));
         let after = scene.build(&options);
-        let differs = first_difference(&before.body, &after.body);
+        let differs = first_difference(&before.draft.body, &after.draft.body);
         assert_eq!(differs, None, "{}: byte for byte", policy.name);
         let told =
             scene.explain(&ContextOptions { at: Some(before.recorded.unwrap().prev()), ..options.clone() });
-        assert_eq!(told.body, before.body, "{}: as `explain --at` shows it, marks and all", policy.name);
+        assert_eq!(
+            told.draft.body, before.draft.body,
+            "{}: as `explain --at` shows it, marks and all",
+            policy.name
+        );
         assert_eq!(scene.unreachable(&after), []);
         assert_eq!(scene.problems(), [""; 0]);
         // The summaries stay in the ledger, shown by no view.
@@ -89,14 +93,14 @@ fn what_was_said_since_stands_behind_what_was_shown_before() {
 fn compactions_are_undone_one_after_the_other_and_then_no_more() {
     let scene = Scene::of(12);
     let options = window(32_000);
-    let mut bodies = vec![scene.build(&options).body];
+    let mut bodies = vec![scene.build(&options).draft.body];
     for round in 0..3 {
         let done = scene.compact(&by_hand(&small(), 32_000));
         assert_eq!(done.outcome, Outcome::Compacted, "{round}");
-        bodies.push(scene.build(&options).body);
+        bodies.push(scene.build(&options).draft.body);
         if round < 2 {
             scene.turns(12 + round * 6..18 + round * 6);
-            bodies.push(scene.build(&options).body);
+            bodies.push(scene.build(&options).draft.body);
         }
     }
     let compactions = scene.compactions();
@@ -107,7 +111,7 @@ fn compactions_are_undone_one_after_the_other_and_then_no_more() {
     assert!(matches!(end, Error::NothingToUndo(_)), "{end}");
     let bare = Scene::of(24);
     let (now, bare) = (scene.build(&options), bare.build(&options));
-    assert_eq!(first_difference(&now.body, &bare.body), None, "as if none had been");
+    assert_eq!(first_difference(&now.draft.body, &bare.draft.body), None, "as if none had been");
     assert_eq!(scene.problems(), [""; 0]);
     // And a new one can be made and undone again.
     assert_eq!(scene.compact(&by_hand(&small(), 32_000)).outcome, Outcome::Compacted);
@@ -155,7 +159,7 @@ fn what_was_undone_is_not_done_again_at_once() {
     scene.user("A word more.");
     assert!(scene.build(&options).compacted.is_none());
     // Once it has grown by a tenth, it is due again.
-    let (mut grown, at) = (None, after.report.total_tokens.0);
+    let (mut grown, at) = (None, after.draft.report.total_tokens.0);
     for more in 0..30 {
         scene.turns(number + more..number + more + 1);
         let built = scene.build(&options);
@@ -165,7 +169,7 @@ fn what_was_undone_is_not_done_again_at_once() {
         }
     }
     let grown = grown.expect("it is not off for ever");
-    assert!(grown.before.0 >= at + after.report.limit.0 / 10, "{} after {at}", grown.before);
+    assert!(grown.before.0 >= at + after.draft.report.limit.0 / 10, "{} after {at}", grown.before);
 }
 
 /// Every request that was ever built can be shown again as it was, from any position, whatever was compacted since.
@@ -175,7 +179,7 @@ fn every_earlier_request_can_be_shown_as_it_was() {
     let mut requests: Vec<(Seq, Vec<u8>)> = Vec::new();
     let keep = |requests: &mut Vec<(Seq, Vec<u8>)>| {
         let built = scene.build(&window(16_000));
-        requests.push((built.recorded.unwrap(), built.body));
+        requests.push((built.recorded.unwrap(), built.draft.body));
     };
     let names = ["balanced", "always", "lossless", "gemini-cli", "headroom", "selective", "letta-static"];
     for (round, name) in (0_u64..).zip(names) {
@@ -196,7 +200,7 @@ fn every_earlier_request_can_be_shown_as_it_was() {
             assert!(!replayed.erased);
         }
         let explained = scene.explain(&ContextOptions { at: Some(seq.prev()), ..window(16_000) });
-        assert_eq!(&explained.body, body, "request {index}: planned anew as of its time");
+        assert_eq!(&explained.draft.body, body, "request {index}: planned anew as of its time");
     }
     let elsewhere = scene.elsewhere();
     for (seq, body) in &requests {
@@ -230,7 +234,7 @@ fn erasing_in_a_summarised_range_takes_the_summaries_along() {
     assert!(nodes.iter().all(|node| !covering.contains(&node.seq)));
     let built = scene.build(&window(64_000));
     assert!(!goes_on(&compacted, &built));
-    let shown = Shown::of(&built.body);
+    let shown = Shown::of(&built.draft.body);
     assert!(!shown.says("zebra"), "{:?}", shown.texts);
     let gap = scene.trim();
     let handle = block_on(scene.session.info()).unwrap().handle;
@@ -255,7 +259,7 @@ fn erasing_in_a_summarised_range_takes_the_summaries_along() {
     assert_eq!(scene.problems(), [""; 0]);
     undo(&scene);
     let restored = scene.build(&window(64_000));
-    assert!(!Shown::of(&restored.body).says("zebra"));
+    assert!(!Shown::of(&restored.draft.body).says("zebra"));
     assert_eq!(scene.problems(), [""; 0]);
 }
 

@@ -385,7 +385,7 @@ fn what_was_erased_is_in_no_file() {
         append(&engine, "s", all);
         let s = session(&engine, "s");
         let request = built(&s, &window(10_000));
-        let held = String::from_utf8(request.body.clone()).unwrap().contains(CANARY);
+        let held = String::from_utf8(request.draft.body.clone()).unwrap().contains(CANARY);
         assert!(held || long > 1, "the recalled copy is in the request");
         catch_up(&engine);
         assert_eq!(search(&engine, CANARY, &SearchOptions::default()), [4]);
@@ -398,7 +398,7 @@ fn what_was_erased_is_in_no_file() {
         let replayed = block_on(s.replay(request.recorded)).unwrap();
         assert_eq!(replayed.erased, held, "replay says that something is missing");
         let next = built(&s, &window(10_000));
-        assert!(!String::from_utf8(next.body).unwrap().contains(CANARY));
+        assert!(!String::from_utf8(next.draft.body).unwrap().contains(CANARY));
         drop(engine);
         gone_from(&home.path("ledger"), CANARY);
         let engine = open(&path);

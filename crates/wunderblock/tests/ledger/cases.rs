@@ -66,14 +66,14 @@ fn a_new_session_is_another_and_a_restart_is_none() {
     append(&home.engine(), "second", vec![said("1", Role::User, "another")]);
     assert_eq!(told("first"), ["user: one", "assistant: two"]);
     assert_eq!(told("second"), ["user: another"]);
-    let body = built(&session(&home.engine(), "second"), &window(8_000)).body;
+    let body = built(&session(&home.engine(), "second"), &window(8_000)).draft.body;
     assert!(!String::from_utf8(body).unwrap().contains("two"));
     assert_eq!(
         append(&home.engine(), "first", vec![said("3", Role::User, "three")]),
         [5],
         "it goes on where it was"
     );
-    let body = built(&session(&home.engine(), "first"), &window(8_000)).body;
+    let body = built(&session(&home.engine(), "first"), &window(8_000)).draft.body;
     let body = String::from_utf8(body).unwrap();
     assert!(["one", "two", "three"].iter().all(|word| body.contains(word)), "{body}");
 }
@@ -99,7 +99,7 @@ fn a_branch_and_its_parent_do_not_leak() {
         .unwrap();
     assert_eq!(transcript(&session(&engine, "s~2")), branch);
     for (name, other) in [("s~1", "branch"), ("s~2", "parent")] {
-        let body = String::from_utf8(built(&session(&engine, name), &window(8_000)).body).unwrap();
+        let body = String::from_utf8(built(&session(&engine, name), &window(8_000)).draft.body).unwrap();
         assert!(body.contains("shared") && !body.contains(other), "{name}: {body}");
     }
 }

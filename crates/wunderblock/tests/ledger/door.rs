@@ -161,14 +161,14 @@ fn a_forged_record_does_not_brick_a_session() {
         let home = Home::new();
         let engine = home.engine();
         talk(&engine);
-        let clean = built(&session(&engine, "s"), &window(8_000)).body;
+        let clean = built(&session(&engine, "s"), &window(8_000)).draft.body;
         let file = Sqlite::open(&home.db(), Access::Write).unwrap();
         put(&file, "local", &stream("s"), vec![event("forged", fact(forged))]);
         let session = session(&engine, "s");
         for lane in ["main", "other"] {
             let options =
                 wunderblock::ContextOptions { lane: Some(LaneId::new(lane).unwrap()), ..window(8_000) };
-            assert_eq!(built(&session, &options).body, clean, "{lane}: {forged}");
+            assert_eq!(built(&session, &options).draft.body, clean, "{lane}: {forged}");
         }
         let recorded = built(&session, &window(8_000)).recorded;
         assert_eq!(block_on(session.replay(recorded)).unwrap().body, clean);
@@ -180,7 +180,7 @@ fn a_forged_record_does_not_brick_a_session() {
             assert!(found.iter().any(|one| one.starts_with(rule)), "{forged}: {found:?}");
         }
         append(&engine, "s", vec![said("4", Role::User, "the third question")]);
-        let grown = String::from_utf8(built(&session, &window(8_000)).body).unwrap();
+        let grown = String::from_utf8(built(&session, &window(8_000)).draft.body).unwrap();
         assert!(grown.contains("the third question") && grown.contains("the first answer"), "{grown}");
     }
 }

@@ -19,7 +19,7 @@ fn script(seed: u64, model: &str, window: u64, dialect: Dialect) -> Script {
 }
 
 fn check(built: &wunderblock::Built) -> Option<String> {
-    let violations = wunderblock_wire::validate(built.dialect, &built.body);
+    let violations = wunderblock_wire::validate(built.draft.dialect, &built.draft.body);
     violations.first().map(|first| format!("{}: {}", first.path, first.detail))
 }
 

@@ -117,8 +117,8 @@ fn build(engines: [&Engine; 2], options: &ContextOptions) -> Option<Built> {
     let [memory, file] = both;
     match (memory, file) {
         (Ok(memory), Ok(file)) => {
-            assert!(memory.body == file.body, "the stores lead to different requests");
-            assert_eq!((memory.recorded, memory.step), (file.recorded, file.step));
+            assert!(memory.draft.body == file.draft.body, "the stores lead to different requests");
+            assert_eq!((memory.recorded, memory.draft.step), (file.recorded, file.draft.step));
             Some(file)
         }
         (Err(memory), Err(file)) => {
@@ -164,13 +164,13 @@ fn play(moves: &[Move], lanes: &[Lane]) {
             let options = lane.options(number);
             let Some(built) = build([&memory, &file], &options) else { continue };
             sound(&built);
-            complete(&session(&file, "s"), built.through, &built.report);
+            complete(&session(&file, "s"), built.draft.through, &built.draft.report);
             if let Some(before) =
-                last[number].as_ref().filter(|_| built.step.is_none() && built.changes.is_empty())
+                last[number].as_ref().filter(|_| built.draft.step.is_none() && built.draft.changes.is_empty())
             {
-                assert!(goes_on(before, &built.body), "lane {number} was rewritten without a step");
+                assert!(goes_on(before, &built.draft.body), "lane {number} was rewritten without a step");
             }
-            last[number] = Some((built.body.clone(), built.stem));
+            last[number] = Some((built.draft.body.clone(), built.draft.stem));
             requests.push(built);
         }
         if number % 4 == 3 {
@@ -183,7 +183,7 @@ fn play(moves: &[Move], lanes: &[Lane]) {
     for engine in [&memory, &file] {
         for built in &requests {
             let replayed = block_on(engine.session(stream("s")).replay(built.recorded)).unwrap();
-            assert!(replayed.body == built.body && !replayed.erased);
+            assert!(replayed.body == built.draft.body && !replayed.erased);
         }
         catch_up(engine);
         assert_eq!(problems(engine), [""; 0]);
@@ -254,18 +254,18 @@ fn a_step_frees_a_fifth_of_the_window() {
             append(&engine, "s", chunk.to_vec());
             let built = built(&session(&engine, "s"), &options);
             sound(&built);
-            match (&last, built.step) {
-                (Some(before), None) => assert!(goes_on(before, &built.body)),
+            match (&last, built.draft.step) {
+                (Some(before), None) => assert!(goes_on(before, &built.draft.body)),
                 (_, Some(TrimReason::OverBudget)) => {
                     steps += 1;
-                    let recall = built.report.sections.iter().filter(|it| it.name == Section::Recall);
+                    let recall = built.draft.report.sections.iter().filter(|it| it.name == Section::Recall);
                     let recall: u64 = recall.map(|it| it.tokens.0).sum();
-                    let free = built.report.limit.0 - built.report.total_tokens.0 + recall;
+                    let free = built.draft.report.limit.0 - built.draft.report.total_tokens.0 + recall;
                     assert!(free * 5 >= window, "{free} of {window} are free after a step");
                 }
                 _ => {}
             }
-            last = Some((built.body, built.stem));
+            last = Some((built.draft.body, built.draft.stem));
         }
         let builds = all.chunks(4).len() as u64;
         assert!(steps > 0 && steps * 2 < builds, "{steps} steps in {builds} builds");
@@ -289,7 +289,7 @@ fn certainty_is_what_the_vocabulary_allows() {
     ] {
         let options = ContextOptions { model: Some(model.to_owned()), ..window(20_000) };
         let built = built(&session(&engine, "s"), &options);
-        assert_eq!(built.report.certainty, certainty, "{model}");
+        assert_eq!(built.draft.report.certainty, certainty, "{model}");
         sound(&built);
     }
 }
@@ -314,9 +314,13 @@ fn recalled_bodies_are_counted_exactly() {
     let options = ContextOptions { model: Some("gpt-4".to_owned()), ..window(8_000) };
     let built = built(&session(&engine, "s"), &options);
     sound(&built);
-    assert!(String::from_utf8(built.body.clone()).unwrap().contains("漢字 and 仮名"), "it came back");
+    assert!(String::from_utf8(built.draft.body.clone()).unwrap().contains("漢字 and 仮名"), "it came back");
     let cl100k = tiktoken::encoding::cl100k_base();
-    let values = wunderblock_wire::string_values(&built.body).unwrap();
+    let values = wunderblock_wire::string_values(&built.draft.body).unwrap();
     let counted: usize = values.map(|text| cl100k.count(&text)).sum();
-    assert!(counted as u64 <= built.report.total_tokens.0, "{counted} > {}", built.report.total_tokens);
+    assert!(
+        counted as u64 <= built.draft.report.total_tokens.0,
+        "{counted} > {}",
+        built.draft.report.total_tokens
+    );
 }

@@ -129,7 +129,7 @@ fn a_claude_code_session_with_rewinds_is_a_family_of_branches() {
     assert_eq!(usages, 3, "usage counts once a reply");
     holds(&engine, &path, &imported);
     let request = built(&session(&engine, "claude-1~1"), &window(32_000));
-    let decoded = wunderblock_wire::decode(Dialect::Anthropic, &request.body).unwrap();
+    let decoded = wunderblock_wire::decode(Dialect::Anthropic, &request.draft.body).unwrap();
     let roles: Vec<_> = decoded.messages.iter().map(|message| format!("{:?}", message.role)).collect();
     assert_eq!(roles, ["User", "Assistant", "Tool", "Assistant", "User", "Assistant", "User"]);
 }
@@ -175,7 +175,7 @@ fn sub_agents_and_compactions_of_claude_code() {
     let covered = &events(&main)[node.from_seq.0 as usize - 1..node.to_seq.0 as usize];
     assert!(covered.iter().all(|event| event.seq <= Seq(4)) && covered.len() >= 3);
     let request = built(&main, &window(32_000));
-    assert!(String::from_utf8(request.body).unwrap().contains("first"), "its boundary is not our view");
+    assert!(String::from_utf8(request.draft.body).unwrap().contains("first"), "its boundary is not our view");
     holds(&engine, &path, &imported);
 }
 
@@ -227,7 +227,7 @@ fn codex_rolls_back() {
     );
     holds(&engine, &path, &imported);
     let request = built(&session(&engine, "codex-1"), &window(16_000));
-    assert_eq!((request.model.as_str(), request.dialect), ("gpt-5", Dialect::OpenaiChat));
+    assert_eq!((request.draft.model.as_str(), request.draft.dialect), ("gpt-5", Dialect::OpenaiChat));
 }
 
 #[test]
@@ -449,7 +449,7 @@ fn records_nobody_can_read_are_kept_and_told() {
     holds(&engine, &path, &imported);
     let session = session(&engine, "claude-1");
     assert!(exported(&session).contains(r#"{\"n\":9007199254740993,\"x\":1e400,\"y\":-0.0}"#));
-    let body = String::from_utf8(built(&session, &window(32_000)).body).unwrap();
+    let body = String::from_utf8(built(&session, &window(32_000)).draft.body).unwrap();
     assert!(body.contains("9007199254740993") && body.contains("1e400") && !body.contains("no JSON"));
     let mut found = Vec::new();
     let mut look = |one: wunderblock::Match| {
@@ -489,11 +489,11 @@ fn calls_results_and_clocks_in_any_order() {
     for dialect in [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Neutral] {
         let request =
             built(&session, &wunderblock::ContextOptions { dialect: Some(dialect), ..window(32_000) });
-        let body = String::from_utf8(request.body).unwrap();
+        let body = String::from_utf8(request.draft.body).unwrap();
         assert!(body.contains("before its call") && body.contains("in time"), "{body}");
         assert!(!body.contains("without a call") && !body.contains("once more"), "{body}");
         let reasons: Vec<String> =
-            request.report.left_out.iter().map(|run| format!("{:?}", run.reason)).collect();
+            request.draft.report.left_out.iter().map(|run| format!("{:?}", run.reason)).collect();
         assert!(reasons.contains(&"OrphanResult".to_owned()), "{reasons:?}");
         assert!(reasons.contains(&"DuplicateResult".to_owned()), "{reasons:?}");
     }

@@ -173,26 +173,26 @@ pub(crate) fn recount(body: &[u8]) -> u64 {
 
 /// What holds for every request.
 pub(crate) fn sound(built: &Built) {
-    let report = &built.report;
-    let counted = recount(&built.body);
+    let report = &built.draft.report;
+    let counted = recount(&built.draft.body);
     assert!(counted <= report.total_tokens.0, "{counted} tokens, reported are {}", report.total_tokens);
     assert!(report.total_tokens <= report.limit, "{} of {}", report.total_tokens, report.limit);
     assert_eq!(report.limit.0 + report.reserve.0 + report.margin.0, report.window.0);
     assert!(
-        built.body.len() as u64 <= report.total_bytes.0,
+        built.draft.body.len() as u64 <= report.total_bytes.0,
         "{} of {}",
-        built.body.len(),
+        built.draft.body.len(),
         report.total_bytes
     );
     let sections: Tokens = report.sections.iter().map(|section| section.tokens).sum();
     assert_eq!(sections, report.total_tokens);
     let entries: Tokens = report.entries.iter().map(|entry| entry.tokens).sum();
     assert_eq!(entries, report.total_tokens);
-    let violations = wunderblock_wire::validate(built.dialect, &built.body);
+    let violations = wunderblock_wire::validate(built.draft.dialect, &built.draft.body);
     let real: Vec<_> =
         violations.iter().filter(|one| !matches!(one.rule, "prefill" | "trailing-space")).collect();
     assert!(real.is_empty(), "{real:?}");
-    assert_eq!(built.digest, blake3::hash(&built.body).to_hex().as_str());
+    assert_eq!(built.draft.digest, blake3::hash(&built.draft.body).to_hex().as_str());
 }
 
 pub(crate) fn read(engine: &Engine, address: &str, slice: &Slice) -> Vec<u8> {

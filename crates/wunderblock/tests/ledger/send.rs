@@ -46,7 +46,7 @@ fn requests(
     is_send(session.usage(options));
     is_send(session.replay(None));
     is_send(session.diff(Seq(1), Seq(2)));
-    is_send(async move { session.find(options, &session.explain(options).await?, "").await });
+    is_send(async move { session.find(options, &session.explain(options).await?.draft, "").await });
 }
 
 #[allow(dead_code, reason = "type-checked, not run")]

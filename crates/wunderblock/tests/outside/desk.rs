@@ -92,7 +92,7 @@ pub(crate) fn reads(number: usize, path: &str) -> Vec<NewEvent> {
 
 /// A request as the provider reads it.
 pub(crate) fn decoded(built: &Built) -> Request {
-    wunderblock_wire::decode(built.dialect, &built.body).unwrap()
+    wunderblock_wire::decode(built.draft.dialect, &built.draft.body).unwrap()
 }
 
 fn inline(body: &Body) -> String {
@@ -121,12 +121,12 @@ pub(crate) fn heard(request: &Request) -> Vec<String> {
 
 /// How often a request says something.
 pub(crate) fn times(built: &Built, words: &str) -> usize {
-    String::from_utf8_lossy(&built.body).matches(words).count()
+    String::from_utf8_lossy(&built.draft.body).matches(words).count()
 }
 
 /// Whether a request only adds to the one before.
 pub(crate) fn goes_on(before: &Built, after: &Built) -> bool {
-    wunderblock_wire::continues((&before.body, before.stem.0 as usize), &after.body)
+    wunderblock_wire::continues((&before.draft.body, before.draft.stem.0 as usize), &after.draft.body)
 }
 
 /// What the ledger has of preambles, and where.

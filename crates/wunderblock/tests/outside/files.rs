@@ -15,15 +15,18 @@ fn a_changed_file_holds_in_the_next_build_and_stands_there_once() {
     let first = built(&session, &with(project.sources()));
     project.write("AGENTS.md", "Use spaces.");
     let second = built(&session, &with(project.sources()));
-    assert_eq!(told(&second.changes), ["instructions AGENTS.md altered"]);
+    assert_eq!(told(&second.draft.changes), ["instructions AGENTS.md altered"]);
     assert_eq!((times(&second, "Use tabs"), times(&second, "Use spaces")), (0, 1));
     project.remove("AGENTS.md");
     project.remove("CLAUDE.md");
     let third = built(&session, &with(project.sources()));
-    assert_eq!(told(&third.changes), ["instructions AGENTS.md removed", "instructions CLAUDE.md removed"]);
+    assert_eq!(
+        told(&third.draft.changes),
+        ["instructions AGENTS.md removed", "instructions CLAUDE.md removed"]
+    );
     assert_eq!((times(&third, "Use"), times(&third, "Write tests")), (0, 0));
     for one in [&first, &second, &third] {
-        assert!(block_on(session.replay(one.recorded)).unwrap().body == one.body);
+        assert!(block_on(session.replay(one.recorded)).unwrap().body == one.draft.body);
     }
 }
 
@@ -38,7 +41,7 @@ fn a_directorys_instructions_enter_at_the_tail_and_move_up_with_the_next_change(
     assert_eq!(times(&first, "French"), 0);
     append(&engine, "s", reads(1, "sub/a.txt"));
     let second = built(&session, &with(project.sources()));
-    assert!(goes_on(&first, &second) && second.changes.is_empty());
+    assert!(goes_on(&first, &second) && second.draft.changes.is_empty());
     let copies = times(&second, "French");
     assert!(copies > 0);
     append(&engine, "s", reads(2, "sub/b.txt"));
@@ -48,15 +51,15 @@ fn a_directorys_instructions_enter_at_the_tail_and_move_up_with_the_next_change(
     project.write("AGENTS.md", "Use spaces.");
     let fourth = built(&session, &with(project.sources()));
     assert_eq!(
-        told(&fourth.changes),
+        told(&fourth.draft.changes),
         ["instructions AGENTS.md altered", "instructions sub/AGENTS.md moved up from the tail"]
     );
     assert_eq!(times(&fourth, "French"), copies, "not a second time at the tail");
     append(&engine, "s", reads(3, "sub/c.txt"));
     let fifth = built(&session, &with(project.sources()));
-    assert!(goes_on(&fourth, &fifth) && fifth.changes.is_empty());
+    assert!(goes_on(&fourth, &fifth) && fifth.draft.changes.is_empty());
     for one in [&first, &second, &third, &fourth, &fifth] {
-        assert!(block_on(session.replay(one.recorded)).unwrap().body == one.body);
+        assert!(block_on(session.replay(one.recorded)).unwrap().body == one.draft.body);
     }
 }
 
@@ -78,10 +81,14 @@ fn a_directorys_instructions_that_change_or_go_leave_no_old_copy() {
         let next = built(&session, &with(project.sources()));
         assert_eq!(times(&next, "French"), 0, "{id}");
         assert_eq!(times(&next, "Greek"), usize::from(now.is_some()), "{id}");
-        assert_eq!(next.changes.len(), 1, "{id}: {:?}", told(&next.changes));
+        assert_eq!(next.draft.changes.len(), 1, "{id}: {:?}", told(&next.draft.changes));
         append(&engine, id, reads(3, "sub/c.txt"));
         let after = built(&session, &with(project.sources()));
-        assert!(goes_on(&next, &after) && after.changes.is_empty(), "{id}: {:?}", told(&after.changes));
+        assert!(
+            goes_on(&next, &after) && after.draft.changes.is_empty(),
+            "{id}: {:?}",
+            told(&after.draft.changes)
+        );
     }
 }
 
@@ -99,7 +106,11 @@ fn the_order_in_which_directories_are_reached_makes_no_second_change() {
         let moved = built(&session, &with(project.sources()));
         append(&engine, "s", reads(2 * number + 1, path));
         let next = built(&session, &with(project.sources()));
-        assert!(goes_on(&moved, &next) && next.changes.is_empty(), "{path}: {:?}", told(&next.changes));
+        assert!(
+            goes_on(&moved, &next) && next.draft.changes.is_empty(),
+            "{path}: {:?}",
+            told(&next.draft.changes)
+        );
     }
     assert_eq!(preambles(&session).len(), 3);
 }
@@ -116,9 +127,9 @@ fn what_was_built_is_built_again_from_the_record_alone() {
     let second = built(&session, &with(project.sources()));
     drop(project);
     for one in [&first, &second] {
-        assert!(block_on(session.replay(one.recorded)).unwrap().body == one.body);
+        assert!(block_on(session.replay(one.recorded)).unwrap().body == one.draft.body);
         let past = ContextOptions { at: one.recorded, ..with(Sources::default()) };
-        assert!(block_on(session.explain(&past)).unwrap().body == one.body);
+        assert!(block_on(session.explain(&past)).unwrap().draft.body == one.draft.body);
     }
 }
 
@@ -155,9 +166,9 @@ fn ignore_rules_hold_from_the_first_build_that_reads_instructions() {
     let later = built(&session, &with(project.sources()));
     assert_eq!(times(&later, "Hush"), 0);
     assert!(
-        later.findings.iter().any(|finding| finding.detail.contains("next session")),
+        later.draft.findings.iter().any(|finding| finding.detail.contains("next session")),
         "{:?}",
-        later.findings
+        later.draft.findings
     );
 }
 

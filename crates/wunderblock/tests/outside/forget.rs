@@ -65,7 +65,7 @@ fn an_erased_preamble_is_gone_and_the_next_build_records_another() {
     let second = built(&session, &with(project.sources()));
     assert_eq!((times(&second, SECRET), times(&second, "Use tabs.")), (0, 1));
     assert_eq!(preambles(&session).len(), 1);
-    assert!(block_on(session.replay(second.recorded)).unwrap().body == second.body);
+    assert!(block_on(session.replay(second.recorded)).unwrap().body == second.draft.body);
     assert_eq!(problems(&engine), [""; 0]);
     gone(&home, SECRET);
 }
@@ -87,7 +87,7 @@ fn an_erased_preamble_does_not_bring_an_older_one_back() {
     block_on(session.erase(at, at, None)).unwrap();
     let next = built(&session, &with(tools("the newest words", false)));
     assert_eq!((times(&next, "oldest"), times(&next, SECRET)), (0, 0));
-    assert!(times(&next, "newest") > 0 && next.pending.is_empty());
+    assert!(times(&next, "newest") > 0 && next.draft.pending.is_empty());
 }
 
 #[test]
@@ -138,13 +138,16 @@ fn each_lane_has_its_own_preamble_and_its_own_freeze() {
     let (one_on, two_on) =
         (built(&session, &lane("one", "second", false)), built(&session, &lane("two", "second", false)));
     assert!(goes_on(&one, &one_on) && goes_on(&two, &two_on));
-    assert_eq!((told(&one_on.pending), two_on.pending.len()), (vec!["tools Read altered".to_owned()], 0));
+    assert_eq!(
+        (told(&one_on.draft.pending), two_on.draft.pending.len()),
+        (vec!["tools Read altered".to_owned()], 0)
+    );
     let one_now = built(&session, &lane("one", "second", true));
-    assert_eq!(told(&one_now.changes), ["tools Read altered"]);
+    assert_eq!(told(&one_now.draft.changes), ["tools Read altered"]);
     let two_still = built(&session, &lane("two", "second", false));
-    assert!(goes_on(&two_on, &two_still) && two_still.changes.is_empty());
+    assert!(goes_on(&two_on, &two_still) && two_still.draft.changes.is_empty());
     for one in [&one, &two, &one_on, &two_on, &one_now, &two_still] {
-        assert!(block_on(session.replay(one.recorded)).unwrap().body == one.body);
+        assert!(block_on(session.replay(one.recorded)).unwrap().body == one.draft.body);
     }
     let lanes: Vec<String> =
         preambles(&session).into_iter().map(|(_, changed)| changed.lane.to_string()).collect();

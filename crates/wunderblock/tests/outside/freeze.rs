@@ -42,11 +42,11 @@ fn what_does_not_change_is_recorded_once() {
     let project = Project::new(&[("AGENTS.md", &long("Be brief")), ("sub/AGENTS.md", "Be kind.")]);
     let sources = || Sources { instructions: Some(project.instructions()), ..listed("first") };
     let mut last = built(&session, &with(sources()));
-    assert!(last.changes.is_empty(), "a lane's first preamble changes nothing");
+    assert!(last.draft.changes.is_empty(), "a lane's first preamble changes nothing");
     for number in 0..4 {
         append(&engine, "s", reads(number, "notes.txt"));
         let next = built(&session, &with(sources()));
-        assert_eq!((told(&next.changes), told(&next.pending)), (Vec::new(), Vec::new()));
+        assert_eq!((told(&next.draft.changes), told(&next.draft.pending)), (Vec::new(), Vec::new()));
         assert!(goes_on(&last, &next));
         last = next;
     }
@@ -62,8 +62,8 @@ fn lists_that_change_wait_for_the_next_step() {
     append(&engine, "s", reads(1, "a.txt"));
     let second = built(&session, &with(listed("second")));
     assert!(goes_on(&first, &second));
-    assert_eq!(told(&second.pending), four("altered"));
-    assert_eq!((times(&second, "second"), second.changes.len()), (0, 0));
+    assert_eq!(told(&second.draft.pending), four("altered"));
+    assert_eq!((times(&second, "second"), second.draft.changes.len()), (0, 0));
     // The window is full: the beginning is paid for anyway.
     append(
         &engine,
@@ -72,11 +72,11 @@ fn lists_that_change_wait_for_the_next_step() {
     );
     let narrow = wunderblock::ContextOptions { window: Some(Tokens(24_000)), ..with(listed("second")) };
     let third = built(&session, &narrow);
-    assert_eq!(third.step, Some(TrimReason::OverBudget));
-    assert_eq!((told(&third.changes), third.pending.len()), (four("altered"), 0));
+    assert_eq!(third.draft.step, Some(TrimReason::OverBudget));
+    assert_eq!((told(&third.draft.changes), third.draft.pending.len()), (four("altered"), 0));
     assert!(times(&third, "second tool") > 0 && times(&third, "first") == 0);
     let fourth = built(&session, &narrow);
-    assert!(goes_on(&third, &fourth) && fourth.pending.is_empty());
+    assert!(goes_on(&third, &fourth) && fourth.draft.pending.is_empty());
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn whoever_says_now_pays_for_it_now() {
     let session = begun(&engine, "s");
     let first = built(&session, &with(listed("first")));
     let second = built(&session, &with(Sources { now: true, ..listed("second") }));
-    assert_eq!(told(&second.changes), four("altered"));
+    assert_eq!(told(&second.draft.changes), four("altered"));
     assert!(!goes_on(&first, &second));
     let (.., difference) = block_on(session.diff(first.recorded.unwrap(), second.recorded.unwrap())).unwrap();
     assert!(!difference.append_only);
@@ -105,12 +105,12 @@ fn a_changed_instruction_leaves_what_waits_waiting() {
     built(&session, &with(sources(listed("first"))));
     project.write("AGENTS.md", &long("Be long"));
     let second = built(&session, &with(sources(listed("second"))));
-    assert_eq!(told(&second.changes), ["instructions AGENTS.md altered"]);
-    assert_eq!(told(&second.pending), four("altered"));
+    assert_eq!(told(&second.draft.changes), ["instructions AGENTS.md altered"]);
+    assert_eq!(told(&second.draft.pending), four("altered"));
     assert!(
         times(&second, "Be long") > 0 && times(&second, "first tool") > 0 && times(&second, "second") == 0
     );
-    assert!(block_on(session.replay(second.recorded)).unwrap().body == second.body);
+    assert!(block_on(session.replay(second.recorded)).unwrap().body == second.draft.body);
 }
 
 #[test]
@@ -126,14 +126,14 @@ fn a_source_that_is_not_named_stays_as_it_was() {
     assert!(goes_on(&first, &silent));
     let other = Sources { system: Some(vec![given("house", "You speak softly.")]), ..Sources::default() };
     let third = built(&session, &with(other));
-    assert_eq!(told(&third.changes), ["system house added"]);
+    assert_eq!(told(&third.draft.changes), ["system house added"]);
     assert!(
         times(&third, "Be brief") > 0 && times(&third, "first tool") > 0 && times(&third, "first skill") == 1
     );
     let emptied =
         Sources { tools: Some(Vec::new()), skills: Some(Vec::new()), now: true, ..Sources::default() };
     let fourth = built(&session, &with(emptied));
-    assert_eq!(told(&fourth.changes), ["tools Read removed", "skills bake removed"]);
+    assert_eq!(told(&fourth.draft.changes), ["tools Read removed", "skills bake removed"]);
     assert!(
         times(&fourth, "first tool") == 0
             && times(&fourth, "first skill") == 0

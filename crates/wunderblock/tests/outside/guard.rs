@@ -91,12 +91,12 @@ fn a_warning_is_given_once_for_each_threshold_that_is_passed() {
     for number in 0..120 {
         append(&engine, "s", vec![said(&format!("w{number}"), Role::User, &"some more words ".repeat(60))]);
         let next = built(&session, &options);
-        let percent = next.report.total_tokens.0 * 100 / next.report.limit.0;
+        let percent = next.draft.report.total_tokens.0 * 100 / next.draft.report.limit.0;
         let passed = [70, 85, 95].into_iter().filter(|threshold| percent >= *threshold).max();
-        assert_eq!(next.warned.map(u64::from), passed);
+        assert_eq!(next.draft.warned.map(u64::from), passed);
         expected.extend(passed.filter(|threshold| last < *threshold).map(|threshold| threshold as u8));
         assert_eq!(warnings(&session), expected, "request {number} at {percent} %");
-        (last, steps) = (percent, steps + usize::from(next.step.is_some()));
+        (last, steps) = (percent, steps + usize::from(next.draft.step.is_some()));
     }
     assert!(steps >= 2 && expected.iter().filter(|percent| **percent == 85).count() >= 2, "{expected:?}");
 }
@@ -145,12 +145,12 @@ fn round_trips(changed: u64) {
         let one = built(&session, &ContextOptions { window, ..with(sources(number)) });
         let queries = weather.trips(Call::Query) - before.0;
         let commits = weather.trips(Call::Commit) - before.1;
-        let most = if one.changes.is_empty() { 4 } else { changed };
+        let most = if one.draft.changes.is_empty() { 4 } else { changed };
         assert!(
             queries + commits <= most && commits == 1,
             "request {number}: {queries} queries, {commits} commits"
         );
-        assert_eq!(one.step.is_some(), steps, "request {number}");
+        assert_eq!(one.draft.step.is_some(), steps, "request {number}");
     }
     assert!(preambles(&session).len() > 2);
 }

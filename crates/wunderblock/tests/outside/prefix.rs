@@ -62,13 +62,13 @@ impl Telling {
     fn build(&mut self) {
         let next = built(&self.session, &self.options());
         assert!(
-            next.step.is_none() && next.changes.is_empty() && next.pending.is_empty(),
+            next.draft.step.is_none() && next.draft.changes.is_empty() && next.draft.pending.is_empty(),
             "request {}",
             self.built
         );
         if let Some(last) = &self.last {
             assert!(goes_on(last, &next), "request {} for {} is rewritten", self.built, self.dialect.name());
-            let (common, stem) = next.cache.common.unwrap();
+            let (common, stem) = next.draft.cache.common.unwrap();
             assert_eq!((common, stem), (stem, bare(last)), "request {}", self.built);
         }
         self.built += 1;
@@ -95,7 +95,7 @@ impl Telling {
         append_to(&self.session, waiting);
         self.build();
         let replayed = futures_executor::block_on(self.session.replay(None)).unwrap();
-        assert!(replayed.body == self.last.as_ref().unwrap().body);
+        assert!(replayed.body == self.last.as_ref().unwrap().draft.body);
         self.entered = kinds(&self.session, "context.injected");
         assert_eq!(preambles(&self.session).len(), 1);
     }
@@ -109,7 +109,7 @@ fn append_to(session: &Session, events: Vec<NewEvent>) {
 
 /// The length of a request's stem without cache marks.
 fn bare(built: &Built) -> Bytes {
-    Bytes(wunderblock_wire::without_marks(&built.body[..built.stem.0 as usize]).len() as u64)
+    Bytes(wunderblock_wire::without_marks(&built.draft.body[..built.draft.stem.0 as usize]).len() as u64)
 }
 
 /// The reply an event is a piece of.

@@ -48,7 +48,7 @@ fn state_is_said_at_the_tail_and_again_when_it_changes() {
         assert!(goes_on(pair[0], pair[1]));
     }
     for one in [&first, &second, &third, &fourth, &fifth] {
-        assert!(block_on(session.replay(one.recorded)).unwrap().body == one.body);
+        assert!(block_on(session.replay(one.recorded)).unwrap().body == one.draft.body);
     }
 }
 
@@ -62,13 +62,13 @@ fn a_provider_is_asked_at_each_build_and_its_answer_recorded() {
     let provider = StateProvider::new("git status", move || asked.lock().unwrap().clone());
     let sources = || Sources { providers: vec![provider.clone()], ..Sources::default() };
     let first = built(&session, &with(sources()));
-    assert!(tail(&first, 3)[1] == "2 files changed" && first.findings.is_empty());
+    assert!(tail(&first, 3)[1] == "2 files changed" && first.draft.findings.is_empty());
     *answer.lock().unwrap() = Err("it does not answer".to_owned());
     append(&engine, "s", reads(1, "a.txt"));
     let second = built(&session, &with(sources()));
     assert!(goes_on(&first, &second));
-    assert_eq!(second.findings.len(), 1);
-    let finding = &second.findings[0];
+    assert_eq!(second.draft.findings.len(), 1);
+    let finding = &second.draft.findings[0];
     assert_eq!((finding.what, &*finding.source), (FindingKind::Unusable, "state provider git status"));
     assert!(finding.detail.contains("it does not answer"));
     assert_eq!(times(&second, "none"), 0, "what it said last still stands");
@@ -86,7 +86,7 @@ fn a_provider_is_asked_at_each_build_and_its_answer_recorded() {
     let texts: Vec<_> = injected.flatten().map(|item| item.body.bytes().0).collect();
     assert_eq!(texts, [15, long("Many files changed").len() as u64, 4]);
     for one in [&first, &second, &third, &fourth] {
-        assert!(block_on(session.replay(one.recorded)).unwrap().body == one.body);
+        assert!(block_on(session.replay(one.recorded)).unwrap().body == one.draft.body);
     }
 }
 
@@ -101,7 +101,7 @@ fn after_a_step_the_state_stands_at_the_tail() {
     let many = |n| said(&format!("n{n}"), Role::User, &"many words ".repeat(400));
     append(&engine, "s", (0..40).map(many).collect());
     let stepped = built(&session, &options());
-    assert_eq!(stepped.step, Some(TrimReason::OverBudget));
+    assert_eq!(stepped.draft.step, Some(TrimReason::OverBudget));
     assert_eq!(tail(&stepped, 3)[1], "[>] bake");
 }
 
@@ -170,10 +170,13 @@ fn what_is_explained_is_what_is_built() {
             let explained = block_on(session.explain(&options)).unwrap();
             assert_eq!(block_on(session.info()).unwrap().head, head, "nothing is recorded");
             let one = built(&session, &options);
-            assert!(explained.body == one.body && explained.report == one.report, "{id} {number}");
-            let sum: Tokens = one.report.sections.iter().map(|section| section.tokens).sum();
-            assert_eq!(one.report.total_tokens, sum);
-            assert!(one.report.total_tokens <= one.report.limit);
+            assert!(
+                explained.draft.body == one.draft.body && explained.draft.report == one.draft.report,
+                "{id} {number}"
+            );
+            let sum: Tokens = one.draft.report.sections.iter().map(|section| section.tokens).sum();
+            assert_eq!(one.draft.report.total_tokens, sum);
+            assert!(one.draft.report.total_tokens <= one.draft.report.limit);
         }
     }
 }

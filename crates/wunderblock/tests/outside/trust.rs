@@ -166,7 +166,7 @@ fn taken_apart(request: &Request) -> Result<(Vec<String>, Vec<String>), String> 
 }
 
 fn check(built: &Built, attack: &str, places: &[&str]) {
-    let case = format!("{attack:?} for {}", built.dialect.name());
+    let case = format!("{attack:?} for {}", built.draft.dialect.name());
     let request = decoded(built);
     let system = commands(&request).join("\n");
     for place in system.split("mark-").filter_map(|rest| rest.split_once("-mark").map(|(place, _)| place)) {
@@ -293,7 +293,7 @@ fn a_provider_is_sent_nothing_it_refuses_whatever_the_texts_say() {
             let (session, project) = (begun(&engine, &id), project(attack));
             let options = ContextOptions { dialect: Some(dialect), ..with(sources(&project, attack)) };
             let one = built(&session, &options);
-            assert_eq!(wunderblock_wire::validate(dialect, &one.body), []);
+            assert_eq!(wunderblock_wire::validate(dialect, &one.draft.body), []);
         }
     }
 }

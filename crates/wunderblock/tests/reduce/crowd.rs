@@ -15,7 +15,7 @@ fn each_lane_goes_on_as_it_began() {
     let main = scene.build(&under(&off()));
     let reviewer = scene.build(&of("reviewer", under(&fold())));
     assert_eq!(scene.standing().len(), 4);
-    assert!(reviewer.body.len() < main.body.len() / 2);
+    assert!(reviewer.draft.body.len() < main.draft.body.len() / 2);
     let again = scene.build(&under(&fold()));
     assert!(goes_on(&main, &again));
     assert_eq!(results(&again), results(&main), "what a lane has shown it goes on showing");
@@ -97,8 +97,8 @@ fn what_is_erased_is_shown_in_no_form() {
     let before = scene.build(&under(&fold()));
     block_on(scene.session.erase(seqs[1], seqs[1], None)).unwrap();
     let after = scene.build(&under(&fold()));
-    assert!(!String::from_utf8_lossy(&after.body).contains("peer-1"));
-    assert!(String::from_utf8_lossy(&before.body).contains("peer-1"));
+    assert!(!String::from_utf8_lossy(&after.draft.body).contains("peer-1"));
+    assert!(String::from_utf8_lossy(&before.draft.body).contains("peer-1"));
     let left = scene.standing();
     assert!(
         left.len() == 3 && left.iter().all(|(.., text)| !text.contains("peer-1")),

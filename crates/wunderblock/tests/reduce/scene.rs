@@ -245,13 +245,13 @@ pub(crate) fn build(session: &Session, options: &ContextOptions) -> Built {
     let explained = block_on(session.explain(options)).unwrap_or_else(|error| panic!("{error}"));
     let built = block_on(session.context(options)).unwrap_or_else(|error| panic!("{error}"));
     if built.compacted.is_none() {
-        assert_eq!(explained.digest, built.digest, "what was explained is what was built");
-        assert_eq!(explained.report, built.report);
+        assert_eq!(explained.draft.digest, built.draft.digest, "what was explained is what was built");
+        assert_eq!(explained.draft.report, built.draft.report);
     }
-    let sections: Tokens = built.report.sections.iter().map(|section| section.tokens).sum();
-    let entries: Tokens = built.report.entries.iter().map(|entry| entry.tokens).sum();
-    assert_eq!((sections, entries), (built.report.total_tokens, built.report.total_tokens));
-    assert!(built.report.total_tokens <= built.report.limit);
+    let sections: Tokens = built.draft.report.sections.iter().map(|section| section.tokens).sum();
+    let entries: Tokens = built.draft.report.entries.iter().map(|entry| entry.tokens).sum();
+    assert_eq!((sections, entries), (built.draft.report.total_tokens, built.draft.report.total_tokens));
+    assert!(built.draft.report.total_tokens <= built.draft.report.limit);
     built
 }
 
@@ -273,13 +273,13 @@ pub(crate) fn call(id: &str, tool: &str, gist: &str) -> Part {
 
 /// Whether a request only adds to another.
 pub(crate) fn goes_on(before: &Built, after: &Built) -> bool {
-    let stem = usize::try_from(before.stem.0).unwrap();
-    wunderblock_wire::continues((&before.body, stem), &after.body)
+    let stem = usize::try_from(before.draft.stem.0).unwrap();
+    wunderblock_wire::continues((&before.draft.body, stem), &after.draft.body)
 }
 
 /// What a request says in results of tools, in order.
 pub(crate) fn results(built: &Built) -> Vec<String> {
-    let messages = wunderblock_wire::decode(built.dialect, &built.body).unwrap().messages;
+    let messages = wunderblock_wire::decode(built.draft.dialect, &built.draft.body).unwrap().messages;
     let parts = messages.into_iter().flat_map(|message| message.parts);
     let texts = parts.filter_map(|part| match part {
         Part::ToolResult { content, .. } => content.iter().find_map(|inner| match inner {

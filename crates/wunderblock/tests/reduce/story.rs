@@ -70,9 +70,9 @@ fn a_request_reaches_further_back_with_what_has_become_shorter() {
     }
     let options = |policy: std::sync::Arc<_>| within(30_000, under(&policy));
     let whole = block_on(scene.session.explain(&options(off()))).unwrap();
-    assert_eq!(whole.step, Some(TrimReason::OverBudget));
+    assert_eq!(whole.draft.step, Some(TrimReason::OverBudget));
     let built = scene.build(&options(fold()));
-    assert_eq!(built.step, None, "all of it fits");
+    assert_eq!(built.draft.step, None, "all of it fits");
     assert_eq!((results(&built).len(), scene.standing().len()), (60, 60));
     assert_eq!(scene.replay_all(), 1);
     // No more is reduced than a request reaches.
@@ -95,11 +95,11 @@ fn a_step_keeps_what_is_shorter_where_the_lane_keeps_it() {
         scene.turn(number);
         let built = scene.build(&options);
         let now = results(&built);
-        if let Some((last, shown)) = before.filter(|_| built.step.is_none()) {
+        if let Some((last, shown)) = before.filter(|_| built.draft.step.is_none()) {
             assert!(goes_on(&last, &built), "turn {number}");
             assert_eq!(now[..shown.len()], shown);
         }
-        steps += usize::from(built.step.is_some());
+        steps += usize::from(built.draft.step.is_some());
         before = Some((built, now));
     }
     assert!(steps > 1, "{steps}");
@@ -129,7 +129,7 @@ fn a_compaction_finds_what_is_shorter_and_its_undoing_brings_it_back() {
     .unwrap();
     assert_eq!(done.outcome, Outcome::Compacted);
     let compacted = scene.build(&options);
-    assert_ne!(compacted.body, before.body);
+    assert_ne!(compacted.draft.body, before.draft.body);
     let kept = results(&compacted);
     assert!(kept.iter().all(|text| results(&before).contains(text) || text.starts_with('⟨')), "{kept:?}");
     block_on(scene.session.undo(&LaneId::main())).unwrap();
@@ -149,7 +149,7 @@ fn what_is_due_is_compacted_as_the_request_would_find_it() {
     for number in 0..60 {
         scene.turn(number);
         let built = scene.build(&options);
-        if let Some(last) = before.filter(|_| built.compacted.is_none() && built.step.is_none()) {
+        if let Some(last) = before.filter(|_| built.compacted.is_none() && built.draft.step.is_none()) {
             assert!(goes_on(&last, &built), "turn {number}");
         }
         compacted += usize::from(built.compacted.is_some());

@@ -10,7 +10,7 @@ fn a_report_says_what_became_shorter_and_how_to_read_the_whole() {
     let scene = Scene::new();
     let at = scene.turn(0);
     let built = scene.build(&under(&fold()));
-    let entry = built.report.entries.iter().find(|entry| entry.seq == Some(at)).unwrap();
+    let entry = built.draft.report.entries.iter().find(|entry| entry.seq == Some(at)).unwrap();
     assert_eq!(entry.treatment, Treatment::Reduced);
     let [shorter] = entry.reduced.as_slice() else { panic!("{entry:?}") };
     assert!(shorter.how.tokens_after < shorter.how.tokens_before && shorter.part == 0);
@@ -25,7 +25,7 @@ fn a_report_says_what_became_shorter_and_how_to_read_the_whole() {
     keys.sort_unstable();
     assert_eq!(keys, expected);
     // An entry that is shown as it is says nothing of it.
-    let user = built.report.entries.iter().find(|entry| entry.seq == Some(at.prev().prev())).unwrap();
+    let user = built.draft.report.entries.iter().find(|entry| entry.seq == Some(at.prev().prev())).unwrap();
     assert_eq!(serde_json::to_value(user).unwrap().get("reduced"), None);
 }
 
@@ -35,9 +35,10 @@ fn finding_a_text_says_that_it_is_shown_shorter() {
     let at = scene.turn(0);
     let options = under(&fold());
     let built = scene.build(&options);
-    let handle = built.report.entries.iter().find(|entry| entry.seq == Some(at)).unwrap().handle.unwrap();
+    let handle =
+        built.draft.report.entries.iter().find(|entry| entry.seq == Some(at)).unwrap().handle.unwrap();
     for sought in [handle.to_string(), "served request 100".to_owned()] {
-        let fates = block_on(scene.session.find(&options, &built, &sought)).unwrap();
+        let fates = block_on(scene.session.find(&options, &built.draft, &sought)).unwrap();
         let fate = fates.iter().find(|fate| fate.seq == Some(at)).unwrap();
         assert_eq!(fate.treatment, Treatment::Reduced, "{sought}");
         assert!(fate.why.starts_with("shown shorter, as "), "{}", fate.why);

@@ -52,7 +52,7 @@ fn off_costs_what_its_requests_cost() {
         let is_reply =
             matches!(&event.fact, Fact::MessageAppended(said) if said.message.role == Role::Assistant);
         if is_reply {
-            sent.push(block_on(live.session.context(&context)).unwrap().report.total_tokens.0);
+            sent.push(block_on(live.session.context(&context)).unwrap().draft.report.total_tokens.0);
         }
         block_on(live.session.append(vec![event.clone()])).unwrap();
     }

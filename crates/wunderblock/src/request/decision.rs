@@ -1,56 +1,57 @@
 //! What a build decides, as the events it means and the view after them.
 
-use super::load::Texts;
-use super::reduce::Reduced;
-use crate::engine::Engine;
+use super::job::Job;
+use super::stages::Shorter;
 use crate::error::Error;
-use crate::store::{Answer, Query, TallyRow, codec};
-use crate::trip::Trip;
-use std::collections::BTreeMap;
+use crate::texts::Texts;
+use std::sync::Arc;
 use wunderblock_core::compose::Composed;
 use wunderblock_core::event::{ContextInjected, Event, Fact, NewEvent, Source, ViewTrimmed};
-use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
+use wunderblock_core::id::{EventId, LaneId, StreamId, TenantId};
 use wunderblock_core::message::Body;
 use wunderblock_core::plan::Plan;
+use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::preamble::PreambleChanged;
-use wunderblock_core::render;
 use wunderblock_core::section::Section;
 use wunderblock_core::step::Injection;
-use wunderblock_core::units::{Millis, Seq};
+use wunderblock_core::units::Millis;
 use wunderblock_core::view::{View, preamble_id};
 
 /// A decision under way: each event is applied to the view as soon as it is decided.
-pub(super) struct Step {
-    pub(super) plan: Plan,
-    pub(super) lane: LaneId,
+#[derive(Debug)]
+pub(crate) struct Decision {
+    pub(crate) plan: Plan,
     /// What is to be appended, texts in full.
-    pub(super) events: Vec<NewEvent>,
-    pub(super) view: View,
-    tenant: wunderblock_core::id::TenantId,
+    pub(crate) events: Vec<NewEvent>,
+    /// The view after them; that of the lane as long as nothing was decided.
+    pub(crate) view: Arc<View>,
+    lane: LaneId,
+    tenant: TenantId,
     stream: StreamId,
     at: Millis,
 }
 
-impl Step {
-    pub(super) fn begin(engine: &Engine, stream: &StreamId, (lane, view): (&LaneId, &View)) -> Self {
+impl Decision {
+    /// Nothing is decided yet.
+    pub(super) fn begin(job: &Job, view: &Arc<View>) -> Self {
         Self {
             plan: Plan::default(),
-            lane: lane.clone(),
             events: Vec::new(),
-            view: view.clone(),
-            tenant: engine.config.tenant.clone(),
-            stream: stream.clone(),
-            at: engine.now(),
+            view: Arc::clone(view),
+            lane: job.lane.clone(),
+            tenant: job.tenant.clone(),
+            stream: job.stream.clone(),
+            at: job.now,
         }
     }
 
     /// Goes on from what is shown shorter, which the view has been told already.
-    pub(super) fn after(self, reduced: &Reduced) -> Self {
-        Self { events: reduced.events.clone(), ..self }
+    pub(super) fn after(self, shorter: &Shorter) -> Self {
+        Self { events: shorter.events.clone(), ..self }
     }
 
     /// The lane's preamble, if it is not what is on record.
-    pub(super) fn preamble(&mut self, composed: &Composed, texts: &Texts) -> Result<(), Error> {
+    pub(super) fn change_preamble(&mut self, composed: &Composed, texts: &Texts) -> Result<(), Error> {
         let Some(preamble) = &composed.preamble else { return Ok(()) };
         let changed = PreambleChanged {
             lane: self.lane.clone(),
@@ -62,7 +63,7 @@ impl Step {
     }
 
     /// The plan: what is left out, and what enters at the tail, a message for each section.
-    pub(super) fn plan(&mut self, plan: Plan, texts: &Texts) -> Result<(), Error> {
+    pub(super) fn follow(&mut self, plan: Plan, texts: &Texts) -> Result<(), Error> {
         if let Some(reason) = plan.step {
             let trimmed =
                 ViewTrimmed { lane: self.lane.clone(), trim: plan.trim.clone(), reason, compaction: None };
@@ -89,12 +90,12 @@ impl Step {
         let mut full = fact.clone();
         for body in full.bodies_mut() {
             if let Some(handle) = body.handle() {
-                let text = texts.0.get(&handle).ok_or_else(|| Error::Erased(handle.to_string()))?;
-                *body = Body::Inline(text.clone());
+                let text = texts.text(handle).ok_or_else(|| Error::Erased(handle.to_string()))?;
+                *body = Body::Inline(text.to_owned());
             }
         }
         self.events.push(NewEvent { id: id.clone(), at: self.at, source: Source::Engine, fact: full });
-        self.view.apply(&Event {
+        Arc::make_mut(&mut self.view).apply(&Event {
             tenant: self.tenant.clone(),
             stream: self.stream.clone(),
             seq,
@@ -105,28 +106,5 @@ impl Step {
             erased: None,
         });
         Ok(())
-    }
-}
-
-impl Engine {
-    /// Loads the texts a rendering needs, and what the ledger holds up to the edges of its gaps, in one round trip.
-    pub(super) async fn supply(
-        &self,
-        stream: &StreamId,
-        step: &Step,
-        texts: &mut Texts,
-    ) -> Result<BTreeMap<Seq, TallyRow>, Error> {
-        let mut handles: Vec<Handle> = render::handles(&step.view, &step.plan.trim).into_iter().collect();
-        handles.retain(|handle| !texts.0.contains_key(handle));
-        let seqs: Vec<Seq> = render::edges(&step.view, &step.plan.trim);
-        let mut trip = Trip::default();
-        let (tenant, stream) = (self.tenant.no, stream.clone());
-        let blobs = trip.ask(Query::Blobs { tenant, handles }, Answer::blobs);
-        let tallies = trip.ask(Query::Tallies { tenant, stream, seqs: seqs.clone() }, Answer::tallies);
-        let mut answers = self.travel(trip).await?;
-        for blob in answers.take(blobs)?.into_iter().flatten() {
-            texts.0.insert(blob.handle, codec::unpack_text(&blob.data)?);
-        }
-        Ok(seqs.into_iter().zip(answers.take(tallies)?).collect())
     }
 }

@@ -1,58 +1,37 @@
-//! From what the caller hands in to what the sources offer: files read, providers asked, texts made bodies.
+//! From what the caller hands in to what the sources offer: files and providers' words taken in, texts made bodies.
 
-use super::load::Texts;
+use super::need::{FilesWanted, Outside, OutsideWanted};
+use super::packer::Packer;
 use super::sources::{Given, Instructions, OfferedTool, Resource, Skill, Sources};
-use crate::sources::{self, Found, Wanted, touched};
-use crate::store::codec;
+use crate::sources::{Found, touched};
+use crate::texts::Texts;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
 use wunderblock_core::authority::{Authority, Level};
 use wunderblock_core::compose::Offer;
-use wunderblock_core::id::Handle;
 use wunderblock_core::instruction::{Finding, FindingKind, InstructionFile, LoadReason, pieces, settle};
-use wunderblock_core::message::{Body, Part, count_lines};
+use wunderblock_core::message::{Body, Part};
+use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::preamble::{Block, Deferral, IgnoreFile, Preamble, ToolBlock};
 use wunderblock_core::section::Section;
 use wunderblock_core::step::Injection;
-use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
 
-/// Takes in texts, and answers the bodies the ledger will hold them as.
-pub(crate) struct Shelf<'k> {
-    key: &'k [u8; 32],
-    texts: Mutex<Vec<(Handle, String)>>,
-}
-
-impl<'k> Shelf<'k> {
-    pub(crate) fn new(key: &'k [u8; 32]) -> Self {
-        Self { key, texts: Mutex::default() }
-    }
-
-    /// A text as a body.
-    pub(crate) fn pack(&self, text: String) -> Body {
-        if text.len() < codec::INLINE_MAX { Body::Inline(text) } else { self.named(text) }
-    }
-
-    /// A text as a body that has a handle, however short.
-    fn named(&self, text: String) -> Body {
-        let blob = codec::handle(&codec::body_hash(self.key, text.as_bytes()));
-        let body = Body::Blob { blob, bytes: Bytes(text.len() as u64), lines: count_lines(&text) };
-        self.texts.lock().unwrap_or_else(PoisonError::into_inner).push((blob, text));
-        body
-    }
-
-    /// What has been taken in since it was last emptied.
-    pub(crate) fn drain(&self) -> Vec<(Handle, String)> {
-        std::mem::take(&mut *self.texts.lock().unwrap_or_else(PoisonError::into_inner))
-    }
+/// What is to be read outside the ledger; none where nothing is.
+pub(super) fn outside(sources: &Sources, view: &View, texts: &Texts) -> Option<OutsideWanted> {
+    let files = sources.instructions.as_ref().map(|instructions| files(instructions, view, texts));
+    let providers = sources.providers.clone();
+    (files.is_some() || !providers.is_empty()).then_some(OutsideWanted { files, providers })
 }
 
 /// What the sources offer, and what is to be said of the state at the tail.
 pub(super) fn offer(
     sources: &Sources,
     view: &View,
-    (texts, shelf): (&Texts, &Shelf<'_>),
+    outside: Option<Outside>,
+    packer: &Packer,
 ) -> (Offer, Vec<Injection>) {
+    let (found, said) = outside.map_or((None, Vec::new()), |outside| (outside.found, outside.said));
     let mut offer = Offer {
         now: sources.now,
         says_state: sources.state.is_some() || !sources.providers.is_empty(),
@@ -66,23 +45,23 @@ pub(super) fn offer(
     ] {
         if let Some(given) = given {
             let said = given.iter().filter(|given| !given.text.trim().is_empty());
-            offer.blocks.insert(section, said.map(|given| block(section, given, shelf)).collect());
+            offer.blocks.insert(section, said.map(|given| block(section, given, packer)).collect());
         }
     }
     if let Some(skills) = &sources.skills {
-        offer.blocks.insert(Section::Skills, skills.iter().map(|skill| skill_block(skill, shelf)).collect());
+        offer.blocks.insert(Section::Skills, skills.iter().map(|skill| skill_block(skill, packer)).collect());
     }
     if let Some(resources) = &sources.resources {
-        let blocks = resources.iter().map(|resource| resource_block(resource, shelf)).collect();
+        let blocks = resources.iter().map(|resource| resource_block(resource, packer)).collect();
         offer.blocks.insert(Section::Resources, blocks);
     }
     if let Some(tools) = &sources.tools {
-        offer.tools = Some(tool_blocks(tools, shelf, &mut offer.findings));
+        offer.tools = Some(tool_blocks(tools, packer, &mut offer.findings));
     }
-    if let Some(instructions) = &sources.instructions {
-        read(instructions, view, (texts, shelf), &mut offer);
+    if let (Some(instructions), Some(found)) = (&sources.instructions, found) {
+        settle_files(instructions, found, view, packer, &mut offer);
     }
-    let state = state(sources, view, shelf, &mut offer.findings);
+    let state = state(sources, said, view, packer, &mut offer.findings);
     (offer, state)
 }
 
@@ -90,26 +69,26 @@ fn digest(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
-fn block(section: Section, given: &Given, shelf: &Shelf<'_>) -> Block {
-    Block::new(section, &given.name, (&digest(&given.text), shelf.pack(given.text.clone())))
+fn block(section: Section, given: &Given, packer: &Packer) -> Block {
+    Block::new(section, &given.name, (&digest(&given.text), packer.pack(given.text.clone())))
 }
 
 fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn skill_block(skill: &Skill, shelf: &Shelf<'_>) -> Block {
-    let body = shelf.named(skill.body.clone());
+fn skill_block(skill: &Skill, packer: &Packer) -> Block {
+    let body = packer.pack_named(skill.body.clone());
     let read = body.handle().map(|handle| format!(" · read {handle}")).unwrap_or_default();
     let line = format!("- {}: {}{read}", on_one_line(&skill.name), on_one_line(&skill.description));
-    Block::new(Section::Skills, &skill.name, (&digest(&skill.body), shelf.pack(line))).with_body(body)
+    Block::new(Section::Skills, &skill.name, (&digest(&skill.body), packer.pack(line))).with_body(body)
 }
 
-fn resource_block(resource: &Resource, shelf: &Shelf<'_>) -> Block {
+fn resource_block(resource: &Resource, packer: &Packer) -> Block {
     let text = resource.text.as_deref().unwrap_or_default();
     let digest = digest(text);
     if resource.pinned && !text.trim().is_empty() {
-        return Block::new(Section::Resources, &resource.uri, (&digest, shelf.pack(text.to_owned())));
+        return Block::new(Section::Resources, &resource.uri, (&digest, packer.pack(text.to_owned())));
     }
     let mut line = format!("- {}", on_one_line(&resource.uri));
     if !resource.name.is_empty() {
@@ -118,17 +97,17 @@ fn resource_block(resource: &Resource, shelf: &Shelf<'_>) -> Block {
     if !resource.description.is_empty() {
         line.push_str(&format!(": {}", on_one_line(&resource.description)));
     }
-    let body = resource.text.clone().map(|text| shelf.named(text));
+    let body = resource.text.clone().map(|text| packer.pack_named(text));
     if let Some(handle) = body.as_ref().and_then(Body::handle) {
         line.push_str(&format!(" · read {handle}"));
     }
     // A resource nobody has fetched has its own line as what can be read: there is nothing more. It has a handle, as the
     // ledger will give it one.
-    let body = body.unwrap_or_else(|| shelf.named(line.clone()));
-    Block::new(Section::Resources, &resource.uri, (&digest, shelf.pack(line))).with_body(body)
+    let body = body.unwrap_or_else(|| packer.pack_named(line.clone()));
+    Block::new(Section::Resources, &resource.uri, (&digest, packer.pack(line))).with_body(body)
 }
 
-fn tool_blocks(tools: &[OfferedTool], shelf: &Shelf<'_>, findings: &mut Vec<Finding>) -> Vec<ToolBlock> {
+fn tool_blocks(tools: &[OfferedTool], packer: &Packer, findings: &mut Vec<Finding>) -> Vec<ToolBlock> {
     let mut names = BTreeSet::new();
     let mut blocks = Vec::with_capacity(tools.len());
     for OfferedTool { tool, deferred } in tools {
@@ -151,8 +130,8 @@ fn tool_blocks(tools: &[OfferedTool], shelf: &Shelf<'_>, findings: &mut Vec<Find
         }
         blocks.push(ToolBlock {
             name: tool.name.clone(),
-            description: shelf.pack(tool.description.to_string()),
-            schema: shelf.pack(tool.schema.to_string()),
+            description: packer.pack(tool.description.to_string()),
+            schema: packer.pack(tool.schema.to_string()),
             extra: tool.extra.clone(),
             deferred: deferred.then_some(Deferral::Asked),
         });
@@ -194,29 +173,31 @@ fn combines(object: &serde_json::Map<String, serde_json::Value>) -> bool {
     ["$ref", "anyOf", "oneOf", "allOf", "properties"].iter().any(|word| object.contains_key(*word))
 }
 
-/// Reads the instruction files that hold for where work happens, and for what it has touched.
-fn read(instructions: &Instructions, view: &View, (texts, shelf): (&Texts, &Shelf<'_>), offer: &mut Offer) {
+/// The instruction files that hold for where work happens, and for what it has touched.
+fn files(instructions: &Instructions, view: &View, texts: &Texts) -> FilesWanted {
     let nothing = Preamble::default();
     let recorded = view.preamble();
     let old = recorded.map_or(&nothing, AsRef::as_ref);
-    let touched = touched_paths(instructions, view, old);
     // A lane that has begun without instructions has frozen nothing.
     let is_first =
         old.ignore.is_empty() && !old.blocks.iter().any(|block| block.section == Section::Instructions);
     let recorded = recorded.filter(|_| !is_first);
-    let frozen: Option<Vec<(String, String)>> = recorded
-        .map(|_| old.ignore.iter().map(|file| (file.path.to_string(), text_of(&file.text, texts))).collect());
-    let scanned: Option<Vec<String>> = recorded
-        .filter(|_| instructions.rules.scan && !old.scanned.is_empty())
-        .map(|_| old.scanned.iter().map(ToString::to_string).collect());
-    let Found { mut head, nested, ignore, scanned: found, mut findings, .. } =
-        sources::instructions(&Wanted {
-            workspace: &instructions.workspace,
-            rules: &instructions.rules,
-            touched: &touched,
-            frozen: frozen.as_deref(),
-            scanned: scanned.as_deref(),
-        });
+    let frozen = |file: &IgnoreFile| (file.path.to_string(), text_of(&file.text, texts));
+    let scans = instructions.rules.scan && !old.scanned.is_empty();
+    FilesWanted {
+        workspace: instructions.workspace.clone(),
+        rules: instructions.rules.clone(),
+        touched: touched_paths(instructions, view, old),
+        frozen: recorded.map(|_| old.ignore.iter().map(frozen).collect()),
+        scanned: recorded.filter(|_| scans).map(|_| old.scanned.iter().map(ToString::to_string).collect()),
+    }
+}
+
+/// Settles which instruction files hold where, in their order.
+fn settle_files(instructions: &Instructions, found: Found, view: &View, packer: &Packer, offer: &mut Offer) {
+    let nothing = Preamble::default();
+    let old = view.preamble().map_or(&nothing, AsRef::as_ref);
+    let Found { mut head, nested, ignore, scanned: found, mut findings, .. } = found;
     for given in &instructions.session {
         let (pieces, problems) = pieces(&given.text);
         findings.extend(problems.into_iter().map(|problem| Finding {
@@ -248,32 +229,32 @@ fn read(instructions: &Instructions, view: &View, (texts, shelf): (&Texts, &Shel
     findings.extend(everything.as_ref().map_or(settled.findings, |all| all.findings.clone()));
     let count = head.len();
     let blocks: Vec<Block> =
-        before.iter().zip(&texts_before).filter_map(|(file, text)| file_block(file, text, shelf)).collect();
+        before.iter().zip(&texts_before).filter_map(|(file, text)| file_block(file, text, packer)).collect();
     let (first, inside): (Vec<_>, Vec<_>) =
         blocks.into_iter().partition(|block| head.iter().take(count).any(|file| file.path == block.name));
     offer.blocks.insert(Section::Instructions, first);
     offer.nested = inside;
-    offer.nested.extend(outside.iter().zip(late).filter_map(|(file, text)| file_block(file, text, shelf)));
+    offer.nested.extend(outside.iter().zip(late).filter_map(|(file, text)| file_block(file, text, packer)));
     // From the outside in, whichever was reached first.
     offer.nested.sort_by_key(|block| order.get(&block.name).copied());
     let files = ignore.into_iter();
     offer.ignore =
-        Some(files.map(|(path, text)| IgnoreFile { path: path.into(), text: shelf.pack(text) }).collect());
+        Some(files.map(|(path, text)| IgnoreFile { path: path.into(), text: packer.pack(text) }).collect());
     offer.scanned = found.into_iter().map(String::into_boxed_str).collect();
     offer.findings.append(&mut findings);
 }
 
-fn file_block(file: &InstructionFile, text: &str, shelf: &Shelf<'_>) -> Option<Block> {
+fn file_block(file: &InstructionFile, text: &str, packer: &Packer) -> Option<Block> {
     let text = text.trim();
     if text.is_empty() {
         return None;
     }
-    let body = shelf.pack(text.to_owned());
+    let body = packer.pack(text.to_owned());
     Some(Block::instruction(&file.path, file.level, file.reason.clone(), (&file.digest, body)))
 }
 
 fn text_of(body: &Body, texts: &Texts) -> String {
-    let text = body.inline().or_else(|| texts.0.get(&body.handle()?).map(String::as_str));
+    let text = body.inline().or_else(|| texts.text(body.handle()?));
     text.unwrap_or_default().to_owned()
 }
 
@@ -294,12 +275,18 @@ fn touched_paths(instructions: &Instructions, view: &View, old: &Preamble) -> Ve
 }
 
 /// What is to be said of the state. What was said before and holds no more is said to be so.
-fn state(sources: &Sources, view: &View, shelf: &Shelf<'_>, findings: &mut Vec<Finding>) -> Vec<Injection> {
+fn state(
+    sources: &Sources,
+    said: Vec<Result<String, String>>,
+    view: &View,
+    packer: &Packer,
+    findings: &mut Vec<Finding>,
+) -> Vec<Injection> {
     let mut texts = sources.state.as_ref().map(|state| state.texts()).unwrap_or_default();
     let asked = sources.state.is_some() || !sources.providers.is_empty();
     let mut silent = BTreeSet::new();
-    for provider in &sources.providers {
-        match provider.ask() {
+    for (provider, said) in sources.providers.iter().zip(said) {
+        match said {
             Ok(text) if text.trim().is_empty() => {}
             Ok(text) => texts.push((provider.name.clone(), text)),
             Err(why) => {
@@ -323,7 +310,7 @@ fn state(sources: &Sources, view: &View, shelf: &Shelf<'_>, findings: &mut Vec<F
         authority: Authority::of(Section::State),
         from_stream: None,
         from_seq: Seq::START,
-        body: shelf.pack(text),
+        body: packer.pack(text),
         what: name.into(),
         why: "".into(),
     };

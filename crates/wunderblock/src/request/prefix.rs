@@ -3,6 +3,7 @@
 //! A provider caches a request's beginning. Whether two requests begin alike is measured, not believed: a build records
 //! digests of its own beginning at some places, and the next build hashes its own bytes up to the same places.
 
+use super::snapshot::Snapshot;
 use super::target::Target;
 use crate::catalog::{CacheMode, CacheRule, MicroDollars, Spent};
 use wunderblock_core::event::{ContextBuilt, Stem, UsageMeasured};
@@ -51,7 +52,7 @@ pub struct Recorded {
 }
 
 /// The lane's request before: when it was built, and its record.
-pub(super) type Before<'a> = Option<(Millis, &'a ContextBuilt)>;
+type Before<'a> = Option<(Millis, &'a ContextBuilt)>;
 
 /// Digests of a request's beginning.
 pub(super) fn stem(encoded: &Encoded) -> Stem {
@@ -89,13 +90,21 @@ fn common(bytes: &[u8], before: &Stem) -> Bytes {
     same
 }
 
+/// How large a request is.
+pub(super) struct Size {
+    /// Parts of its messages.
+    pub(super) blocks: u64,
+    pub(super) tokens: Tokens,
+}
+
 /// Where a provider that wants to be told is told to cache up to.
 pub(super) fn points(
     target: &Target,
     preamble: &[CachePoint],
-    (blocks, tokens): (u64, Tokens),
+    size: &Size,
     before: Before<'_>,
 ) -> Vec<CachePoint> {
+    let Size { blocks, tokens } = *size;
     let rule = &target.row.cache;
     if rule.mode != CacheMode::Explicit || tokens < rule.minimum {
         return Vec::new();
@@ -114,12 +123,14 @@ pub(super) fn points(
 
 /// What is expected of the cache, and what the request costs.
 pub(super) fn plan(
-    (target, encoded): (&Target, &Encoded),
-    (points, total): (Vec<CachePoint>, Tokens),
-    (now, before): (Millis, Before<'_>),
-    usage: &[(Seq, UsageMeasured)],
+    target: &Target,
+    encoded: &Encoded,
+    total: Tokens,
+    snapshot: &Snapshot,
+    now: Millis,
 ) -> CachePlan {
     let rule = target.row.cache;
+    let before = snapshot.before();
     let alike = before.filter(|(_, built)| built.dialect == target.dialect && *built.model == *target.model);
     let stem = alike.and_then(|(_, built)| built.stem.as_ref());
     let common = stem.map(|stem| (common(&encoded.bytes, stem), stem.bytes()));
@@ -136,12 +147,12 @@ pub(super) fn plan(
     let spent = billed(&rule, expected, total);
     let plain = Spent { input: total, ..Spent::default() };
     CachePlan {
-        points,
+        points: Vec::new(),
         minimum: rule.minimum,
         common,
         expected,
         is_cold,
-        recorded: recorded(usage),
+        recorded: recorded(&snapshot.reports),
         cost: price.map(|price| price.cost(spent)),
         uncached_cost: price.map(|price| price.cost(plain)),
     }

@@ -1,17 +1,20 @@
 //! Rebuilding a recorded request, and saying where two of them part.
 
-use super::load::{Texts, Wanted};
-use super::target::Target;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::gauge::Scales;
+use crate::limits;
+use crate::request::draft;
+use crate::request::snapshot::LaneWanted;
+use crate::request::target::Target;
 use crate::session::Session;
 use crate::store::{Answer, Marked, Query};
-use std::collections::BTreeSet;
-use wunderblock_core::budget::Certainty;
+use crate::texts::Texts;
+use std::sync::Arc;
 use wunderblock_core::event::{ContextBuilt, Fact, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Body, Dialect};
+use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::preamble::Change;
 use wunderblock_core::render::{self, Scene, render};
 use wunderblock_core::request::Tool;
@@ -116,26 +119,29 @@ impl Session {
 
     async fn rebuild(&self, seq: Seq, built: &ContextBuilt) -> Result<(Encoded, bool), Error> {
         let engine = &self.engine;
-        let text = Bytes(built.budget.window.0.saturating_mul(crate::limits::VIEW_BYTES_PER_TOKEN));
-        // What has been recorded since it was loaded for that build takes up none of its reach.
-        let reach = Some(built.plan.trim.drop_before);
-        let at = Some(seq.prev());
-        let wanted = Wanted { stream: &self.id, lane: &built.lane, at, text, reach, ignores_steps: false };
-        let loaded = engine.load(&wanted).await?;
-        let mut texts = engine.texts(render::handles(&loaded.view, &built.plan.trim)).await?;
+        let wanted = LaneWanted {
+            lane: built.lane.clone(),
+            at: Some(seq.prev()),
+            text: Bytes(built.budget.window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN)),
+            // What has been recorded since it was loaded for that build takes up none of its reach.
+            reach: Some(built.plan.trim.drop_before),
+            ignores_steps: false,
+        };
+        let view = engine.load(&self.id, &wanted).await?.view;
+        let needed = render::handles(&view, &built.plan.trim);
+        let mut texts = engine.texts(needed.iter().copied()).await?;
         let tools = engine.tools(built, &mut texts).await?;
-        let target = engine.recorded(built);
-        let gauge = Scales::new(target.row.counter(), built.dialect);
+        let target = Target::recorded(&engine.config.catalog, built);
+        let gauge = Scales::new(target.row.counter(), built.dialect, Arc::default());
         let scene =
             Scene { stream: engine.stream_handle(&self.id), bodies: &texts, gauge: &gauge, tools: &tools };
-        let rendered = render(&loaded.view, &built.plan.trim, scene);
-        let needed: BTreeSet<_> = render::handles(&loaded.view, &built.plan.trim);
-        let erased = needed.iter().any(|handle| !texts.0.contains_key(handle))
-            || loaded.view.preamble_at() != built.preamble
-            || loaded.view.erased().next().is_some();
+        let rendered = render(&view, &built.plan.trim, scene);
+        let erased = !texts.missing(needed).is_empty()
+            || view.preamble_at() != built.preamble
+            || view.erased().next().is_some();
         // The first version of the renderer said nothing of a cache.
         let points = (built.render > 1).then_some(built.cache.as_slice());
-        Ok((super::encode(rendered, &target, points)?, erased))
+        Ok((draft::bytes(rendered, &target, points)?, erased))
     }
 
     /// Says where the requests recorded at or before two positions part, and why.
@@ -204,7 +210,10 @@ impl Engine {
             Some(Body::Inline(text)) => text.clone(),
             Some(Body::Blob { blob, .. }) => {
                 self.more_texts(texts, [*blob]).await?;
-                texts.0.get(blob).cloned().ok_or_else(|| Error::Erased("the request's tools".to_owned()))?
+                texts
+                    .text(*blob)
+                    .map(str::to_owned)
+                    .ok_or_else(|| Error::Erased("the request's tools".to_owned()))?
             }
         };
         serde_json::from_str(&text).map_err(|error| {
@@ -213,18 +222,6 @@ impl Engine {
                 why: error.to_string(),
             })
         })
-    }
-
-    fn recorded(&self, built: &ContextBuilt) -> Target {
-        let found = self.config.catalog.lookup(&built.model);
-        Target {
-            model: built.model.to_string(),
-            known: found.known,
-            row: found.row.clone(),
-            dialect: built.dialect,
-            budget: built.budget,
-            certainty: Certainty::Exact,
-        }
     }
 }
 

@@ -1,0 +1,200 @@
+//! The account of a compaction.
+
+use super::climb::Climbed;
+use super::options::CompactOptions;
+use wunderblock_core::compact::{Due, Task};
+use wunderblock_core::compaction::{CompactionRejected, Manner, Rejection, RungTaken, Spent};
+use wunderblock_core::id::LaneId;
+use wunderblock_core::units::{Millis, Seq, Tokens};
+
+/// What came of a compaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The lane is compacted.
+    Compacted,
+    /// It would be; nothing was recorded.
+    WouldCompact,
+    /// No step of the policy saves what it must.
+    NothingGained,
+    /// The summaries that were written could not be taken.
+    Refused,
+    /// A hook said no.
+    Vetoed(String),
+    /// What it was made from is not as it was. Nothing is lost but the work.
+    Overtaken,
+    /// Somebody else is at it, until then.
+    Busy(String),
+    /// So many compactions in a row came to nothing that the lane is left alone until it has grown, or a person asks.
+    Stopped(u32),
+    /// The policy is off.
+    Off,
+    /// Whoever watched it stopped it.
+    Interrupted,
+}
+
+impl Outcome {
+    /// Its word in records.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Compacted => "compacted",
+            Self::WouldCompact => "would_compact",
+            Self::NothingGained => "no_progress",
+            Self::Refused => "summary_refused",
+            Self::Vetoed(_) => "vetoed",
+            Self::Overtaken => "overtaken",
+            Self::Busy(_) => "busy",
+            Self::Stopped(_) => "stopped",
+            Self::Off => "off",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// The account of a compaction, by what it saved.
+#[derive(Clone, Debug)]
+pub struct Compacted {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// The lane.
+    pub lane: LaneId,
+    /// The policy.
+    pub policy: String,
+    /// Why it was done.
+    pub due: Due,
+    /// What the request took.
+    pub before: Tokens,
+    /// What it takes.
+    pub after: Tokens,
+    /// Whether that is what the policy wants to reach.
+    pub reached: bool,
+    /// Where the step is recorded.
+    pub recorded: Option<Seq>,
+    /// The summaries that were made: their positions, ranges, levels, tokens before and after.
+    pub nodes: Vec<MadeNode>,
+    /// The steps that were tried.
+    pub rungs: Vec<RungTaken>,
+    /// Summaries that were not taken.
+    pub rejected: Vec<Rejection>,
+    /// What models cost.
+    pub spent: Vec<Spent>,
+    /// How long summarisers took, in milliseconds.
+    pub writing: Millis,
+    /// The tasks it went by; none where the policy does not go by tasks.
+    pub tasks: Vec<Task>,
+}
+
+/// A summary that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MadeNode {
+    /// Its position; where it would be, if nothing was recorded.
+    pub at: Seq,
+    /// The first position it stands for.
+    pub from: Seq,
+    /// The last.
+    pub to: Seq,
+    /// Its level.
+    pub level: u32,
+    /// Who wrote it.
+    pub producer: String,
+    /// How it came about.
+    pub manner: Manner,
+    /// What it replaces took.
+    pub before: Tokens,
+    /// What it takes.
+    pub after: Tokens,
+    /// What it says.
+    pub text: String,
+}
+
+impl Compacted {
+    /// The account of a compaction that has not come to anything yet.
+    pub(crate) fn empty(options: &CompactOptions, lane: LaneId, due: Due, outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            lane,
+            policy: options.compactor.policy.name.to_string(),
+            due,
+            before: Tokens::ZERO,
+            after: Tokens::ZERO,
+            reached: false,
+            recorded: None,
+            nodes: Vec::new(),
+            rungs: Vec::new(),
+            rejected: Vec::new(),
+            spent: Vec::new(),
+            writing: Millis::ZERO,
+            tasks: Vec::new(),
+        }
+    }
+
+    /// The account of a climb.
+    pub(crate) fn of(options: &CompactOptions, lane: &LaneId, due: Due, climbed: &Climbed) -> Self {
+        let proposal = &climbed.proposal;
+        let nodes = proposal.nodes.iter().filter_map(|node| {
+            let draft = climbed.drafts.get(node.made)?;
+            Some(MadeNode {
+                at: node.at,
+                from: node.job.from,
+                to: node.job.to,
+                level: node.job.level,
+                producer: draft.producer.to_string(),
+                manner: draft.manner,
+                before: node.job.tokens,
+                after: node.tokens,
+                text: draft.text.clone(),
+            })
+        });
+        let rejected: Vec<Rejection> =
+            climbed.drafts.iter().flat_map(|draft| draft.rejected.clone()).collect();
+        let refused = proposal.trim.is_none() && !rejected.is_empty();
+        Self {
+            outcome: if refused { Outcome::Refused } else { Outcome::NothingGained },
+            before: proposal.before,
+            after: proposal.after,
+            reached: proposal.reached,
+            nodes: nodes.collect(),
+            rungs: proposal.rungs.clone(),
+            rejected,
+            writing: Millis(i64::try_from(climbed.writing.as_millis()).unwrap_or(i64::MAX)),
+            spent: climbed.drafts.iter().filter_map(|draft| draft.spent.clone()).collect(),
+            ..Self::empty(options, lane.clone(), due, Outcome::NothingGained)
+        }
+    }
+
+    /// The record of a compaction that changed nothing: what the request took, and how many in a row came to nothing.
+    pub(crate) fn rejection(&self, tokens: Tokens, round: u32) -> CompactionRejected {
+        let why = match &self.outcome {
+            Outcome::Vetoed(why) => why.clone(),
+            Outcome::Overtaken => "what it was made from changed meanwhile".to_owned(),
+            Outcome::Refused => "no summary could be taken".to_owned(),
+            _ => "no step saves what it must".to_owned(),
+        };
+        CompactionRejected {
+            lane: self.lane.clone(),
+            policy: self.policy.as_str().into(),
+            trigger: self.due.why.as_str().into(),
+            outcome: self.outcome.word().into(),
+            why: why.into(),
+            tokens,
+            round,
+            rungs: self.rungs.clone(),
+            rejected: self.rejected.clone(),
+            spent: together(&self.spent),
+        }
+    }
+}
+
+/// What several summaries cost together, under the name of the first one's model.
+fn together(spent: &[Spent]) -> Option<Spent> {
+    let add = |sum: Spent, more: &Spent| Spent {
+        calls: sum.calls.saturating_add(more.calls),
+        input: sum.input + more.input,
+        output: sum.output + more.output,
+        // A sum that lacks a part is not known.
+        micro_dollars: sum.micro_dollars.zip(more.micro_dollars).map(|(a, b)| a.saturating_add(b)),
+        model: sum.model,
+    };
+    let (first, rest) = spent.split_first()?;
+    Some(rest.iter().fold(first.clone(), add))
+}

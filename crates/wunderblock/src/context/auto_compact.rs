@@ -1,0 +1,112 @@
+//! A compaction before a request is sent: once, where the lane is due, and the build begins again.
+
+use crate::compact::account::{Compacted, Outcome};
+use crate::compact::due::after_refusal;
+use crate::compact::options::CompactOptions;
+use crate::compactor::Compactor;
+use crate::error::Error;
+use crate::limits;
+use crate::request::draft::Draft;
+use crate::request::options::ContextOptions;
+use crate::request::stages::{Shorter, Stopped};
+use crate::session::Session;
+use crate::store::StoreError;
+use wunderblock_core::compact::{Due, Level};
+use wunderblock_core::units::Tokens;
+
+/// What has been done about a lane that is due.
+#[derive(Default)]
+pub(super) struct AutoCompaction {
+    tried: bool,
+    pub(super) compacted: Option<Box<Compacted>>,
+    pub(super) due: Option<Due>,
+}
+
+impl AutoCompaction {
+    /// What was done so that a request might fit, in words; it depends on the policy and on what does not fit alone.
+    pub(super) fn describe(&self, compactor: Option<&Compactor>) -> String {
+        match compactor.filter(|compactor| !compactor.policy.is_off()) {
+            None => "no policy compacts the lane".to_owned(),
+            Some(compactor) if self.tried => {
+                format!("a compaction by `{}` was due and could not make room", compactor.policy.name)
+            }
+            Some(_) => "no compaction could make room: they do not stand in the conversation".to_owned(),
+        }
+    }
+}
+
+impl Session {
+    /// Compacts the lane if what was built says that it is due, once. Whether the build is to begin again.
+    pub(super) async fn compact_if_due(
+        &self,
+        options: &ContextOptions,
+        drafted: &Result<Draft, Stopped>,
+        auto: &mut AutoCompaction,
+    ) -> Result<bool, Error> {
+        let Some(compactor) = options.compactor.as_ref().filter(|_| !auto.tried) else { return Ok(false) };
+        let due = match drafted {
+            Ok(draft) => self.is_due(&compactor.policy, draft).await?,
+            Err(Stopped::Refused { refusal, .. }) => after_refusal(&compactor.policy, refusal),
+            Err(Stopped::Failed(_)) => None,
+        };
+        let Some(due) = due else { return Ok(false) };
+        auto.tried = true;
+        let mut compactor = compactor.clone();
+        if compactor.background {
+            if due.level < Level::Overflow {
+                auto.due = Some(due);
+                return Ok(false);
+            }
+            // Nobody waits for a model here.
+            compactor.summariser = None;
+        }
+        let shortens = self.record_shorter(drafted).await?;
+        let sweeps = compactor.summariser.is_none() && self.has_room_for_a_sweep(options, drafted).await?;
+        let wanted = CompactOptions {
+            context: ContextOptions { compactor: None, ..options.clone() },
+            compactor,
+            due: Some(due),
+            focus: None,
+            dry_run: false,
+            sweep: sweeps,
+            progress: None,
+        };
+        let compacted = self.compact(&wanted).await?;
+        let again = shortens || compacted.outcome == Outcome::Compacted;
+        auto.compacted = Some(Box::new(compacted));
+        Ok(again)
+    }
+
+    /// Records what enters the request shorter: a compaction is to find the lane as the request would. Whether anything
+    /// does.
+    async fn record_shorter(&self, drafted: &Result<Draft, Stopped>) -> Result<bool, Error> {
+        let Shorter { through, events } = match drafted {
+            Ok(draft) => draft.planned.shorter.clone(),
+            Err(Stopped::Refused { shorter, .. }) => shorter.clone(),
+            Err(Stopped::Failed(_)) => Shorter::default(),
+        };
+        if events.is_empty() {
+            return Ok(false);
+        }
+        match self.engine.append(&self.id, Some(through), events).await {
+            // Somebody else was faster, with the same or something newer.
+            Ok(_) | Err(Error::Store(StoreError::HeadMoved { .. })) => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether what lies before the lane's view can be summarised on the way: a person would wait for that, no model would
+    /// be paid for it, and there is room for the summaries.
+    async fn has_room_for_a_sweep(
+        &self,
+        options: &ContextOptions,
+        drafted: &Result<Draft, Stopped>,
+    ) -> Result<bool, Error> {
+        let room = drafted.as_ref().map_or(Tokens::ZERO, |draft| {
+            let used = draft.report.total_tokens.max(draft.planned.measured());
+            draft.report.limit.saturating_sub(used)
+        });
+        Ok(self.info().await?.text <= limits::SWEEP_AT_ONCE
+            && !self.is_short_of(&options.lane(), room).await?)
+    }
+}

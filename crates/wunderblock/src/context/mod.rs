@@ -1,0 +1,74 @@
+//! The next request of a lane: built, compacted first where that is due, and recorded.
+//!
+//! ```text
+//! Build ─► Draft ─ due? ─► compact, and build again
+//!                └─ else ─► record: preamble.changed … context.built ─► Built
+//! ```
+//! What a build decided is appended only if the session has not grown meanwhile; if it has, the build begins again.
+
+mod auto_compact;
+mod built;
+mod record;
+
+pub use built::Built;
+pub(crate) use record::{refused, to_record};
+
+use crate::error::Error;
+use crate::limits;
+use crate::request::build::Build;
+use crate::request::options::ContextOptions;
+use crate::request::stages::Stopped;
+use crate::session::Session;
+use crate::store::StoreError;
+use auto_compact::AutoCompaction;
+
+impl Session {
+    /// Builds the next request and records it. When even the least does not fit, that is recorded, too: as
+    /// `turn.completed` with `context_overflow` and the breakdown.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`] when even the least does not fit; otherwise when the ledger cannot be used.
+    pub async fn context(&self, options: &ContextOptions) -> Result<Built, Error> {
+        let mut auto = AutoCompaction::default();
+        if let Some(compactor) = &options.compactor {
+            self.settled(&compactor.policy, &options.lane()).await?;
+        }
+        for _ in 0..limits::BUILD_RETRIES {
+            let drafted = self.run(Build::draft(self.job(options))).await?;
+            if self.compact_if_due(options, &drafted, &mut auto).await? {
+                continue;
+            }
+            let draft = match drafted {
+                Ok(draft) => draft,
+                Err(Stopped::Failed(error)) => return Err(error),
+                Err(Stopped::Refused { refusal, .. }) => {
+                    let done = auto.describe(options.compactor.as_ref());
+                    self.record_overflow(&options.lane(), &refusal, &done).await?;
+                    return Err(Error::OverBudget(refusal));
+                }
+            };
+            match self.record(&draft).await {
+                Err(Error::Store(StoreError::HeadMoved { .. })) => {}
+                Err(error) => return Err(error),
+                Ok(recorded) => {
+                    let AutoCompaction { compacted, due, .. } = auto;
+                    return Ok(Built { draft, recorded: Some(recorded), compacted, due });
+                }
+            }
+        }
+        Err(Error::Restless)
+    }
+
+    /// Builds the request that [`Session::context`] would build, and records nothing.
+    ///
+    /// # Errors
+    /// As [`Session::context`].
+    pub async fn explain(&self, options: &ContextOptions) -> Result<Built, Error> {
+        let draft = self.run(Build::draft(self.job(options))).await??;
+        let due = match &options.compactor {
+            Some(compactor) if options.at.is_none() => self.is_due(&compactor.policy, &draft).await?,
+            _ => None,
+        };
+        Ok(Built { draft, recorded: None, compacted: None, due })
+    }
+}

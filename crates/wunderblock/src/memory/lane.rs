@@ -1,0 +1,261 @@
+//! A lane in memory: the fold of its events, and the driver of its builds.
+
+use crate::compact::climb::{Climb, Climbed};
+use crate::compact::due::{is_stopped, settled, task_mark};
+use crate::compact::prepare::Prepared;
+use crate::compact::publish::{By, facts, prompt};
+use crate::compact::ration::Ration;
+use crate::compactor::Compactor;
+use crate::error::Error;
+use crate::redact::Redactor;
+use crate::request::build::{Build, Next};
+use crate::request::job::Job;
+use crate::request::need::{Need, Shown};
+use crate::request::snapshot::{LaneWanted, REPORTS, Snapshot, is_step, view_handles};
+use crate::store::TallyRow;
+use crate::store::codec;
+use crate::texts::Texts;
+use std::sync::Arc;
+use wunderblock_core::compact::{Due, Mark};
+use wunderblock_core::event::{Event, Fact, NewEvent, Source};
+use wunderblock_core::id::{EventId, Handle, LaneId};
+use wunderblock_core::units::{Millis, Seq, Tokens};
+
+/// In milliseconds.
+const HOUR: i64 = 3_600_000;
+
+/// A lane of one session. Its builds need nothing from outside but files and state providers.
+pub(crate) struct Lane {
+    pub(crate) snapshot: Snapshot,
+    /// Texts that this lane shares with others.
+    shared: Arc<Texts>,
+    /// Texts of this lane alone.
+    texts: Texts,
+    /// Where tasks begin and end, by events.
+    pub(crate) marks: Vec<Mark>,
+    /// How many compactions in a row came to nothing, and what the request took at the last.
+    pub(crate) rounds: Option<(u32, Tokens)>,
+    /// When a summariser was asked, and how often.
+    calls: Vec<(Millis, u32)>,
+    /// What came by, for a look at an earlier position or past the lane's steps; see [`Lane::keeping`].
+    pub(crate) events: Option<Vec<Event>>,
+    /// What the session holds up to each position; none for positions that are not accounted for.
+    pub(crate) tallies: Vec<TallyRow>,
+}
+
+/// What came of a compaction.
+pub(crate) enum Tried {
+    /// So many in a row came to nothing that the lane is left alone.
+    Stopped(u32),
+    /// A proposal, applied if it changes the lane.
+    Climbed(Box<Climbed>, Prepared),
+}
+
+/// With what a lane is compacted.
+pub(crate) struct Means<'a> {
+    pub(crate) compactor: &'a Compactor,
+    pub(crate) redactor: &'a Redactor,
+    pub(crate) due: &'a Due,
+}
+
+impl Lane {
+    /// An empty lane that finds the texts of `shared`, too. It keeps no events: it is looked at as it stands only.
+    pub(crate) fn new(lane: LaneId, shared: Arc<Texts>) -> Self {
+        Self {
+            snapshot: Snapshot::new(lane),
+            shared,
+            texts: Texts::default(),
+            marks: Vec::new(),
+            rounds: None,
+            calls: Vec::new(),
+            events: None,
+            tallies: Vec::new(),
+        }
+    }
+
+    /// The lane, which keeps its events from here on: it can be looked at as of any position, and without its steps.
+    pub(crate) fn keeping(self) -> Self {
+        Self { events: Some(Vec::new()), ..self }
+    }
+
+    /// The newest position.
+    pub(crate) fn head(&self) -> Seq {
+        self.snapshot.view.head()
+    }
+
+    /// The text behind a handle.
+    pub(crate) fn text(&self, handle: Handle) -> Option<&Arc<str>> {
+        self.texts.get(handle).or_else(|| self.shared.get(handle))
+    }
+
+    /// Adds a text.
+    pub(crate) fn learn(&mut self, handle: Handle, text: impl Into<Arc<str>>) {
+        self.texts.insert(handle, text);
+    }
+
+    /// Takes in an event, its long bodies moved out.
+    pub(crate) fn hear(&mut self, event: Event) {
+        self.marks.extend(task_mark(&event));
+        fold(&mut self.snapshot, &event, false);
+        if let Some(events) = &mut self.events {
+            events.push(event);
+        }
+    }
+
+    /// Takes in an event as far as a view shows it: what it says of requests that were sent is of others than ours.
+    pub(crate) fn see(&mut self, event: &Event) {
+        self.marks.extend(task_mark(event));
+        if self.snapshot.opened_at == Millis::ZERO {
+            self.snapshot.opened_at = event.at;
+        }
+        Arc::make_mut(&mut self.snapshot.view).apply(event);
+    }
+
+    /// Takes in what the lane itself decided: facts with their texts in full.
+    pub(crate) fn adopt(&mut self, job: &Job, events: impl IntoIterator<Item = NewEvent>) {
+        for NewEvent { id, at, source, mut fact } in events {
+            codec::move_out(&job.key, &mut fact, &mut |hash, text| {
+                self.texts.insert(codec::handle(&hash), text);
+            });
+            let seq = self.head().next();
+            let (tenant, stream) = (job.tenant.clone(), job.stream.clone());
+            self.hear(Event { tenant, stream, seq, id, at, source, fact: Some(fact), erased: None });
+        }
+    }
+
+    /// Takes in a fact of the lane's own.
+    pub(crate) fn decide(&mut self, job: &Job, fact: Fact) -> Result<Seq, Error> {
+        let seq = self.head().next();
+        let id = EventId::new(format!("{}@{seq}", fact.kind()))?;
+        self.adopt(job, [NewEvent { id, at: job.now, source: Source::Engine, fact }]);
+        Ok(seq)
+    }
+
+    /// Drives a build to its end.
+    pub(crate) fn run<T>(&self, mut build: Build<T>) -> Result<T, Error> {
+        loop {
+            match build.next()? {
+                Next::Done(done) => return Ok(done),
+                Next::Need(need) => self.answer(need),
+            }
+        }
+    }
+
+    fn answer(&self, need: Need) {
+        match need {
+            Need::Lane(wanted, reply) => reply.give(self.look(&wanted)),
+            Need::Texts(handles, reply) => reply.give(self.some(handles)),
+            Need::Known(handles, reply) => {
+                reply.give(handles.into_iter().filter(|handle| self.text(*handle).is_some()).collect());
+            }
+            // There is no index to search; what a turn names by path or handle comes back all the same.
+            Need::Search(_, reply) => reply.give(Vec::new()),
+            Need::Outside(wanted, reply) => reply.give(wanted.read()),
+            Need::Shown(wanted, reply) => {
+                let tally = |seq: Seq| {
+                    let place = usize::try_from(seq.0).ok()?.checked_sub(1)?;
+                    Some((seq, *self.tallies.get(place)?))
+                };
+                let tallies = wanted.edges.into_iter().filter_map(tally).collect();
+                reply.give(Shown { texts: self.some(wanted.handles), tallies });
+            }
+        }
+    }
+
+    fn some(&self, handles: Vec<Handle>) -> Texts {
+        let mut texts = Texts::default();
+        for handle in handles {
+            if let Some(text) = self.text(handle) {
+                texts.insert(handle, Arc::clone(text));
+            }
+        }
+        texts
+    }
+
+    /// The lane as a build finds it.
+    fn look(&self, wanted: &LaneWanted) -> Snapshot {
+        let is_past = wanted.at.is_some_and(|at| at < self.head());
+        let Some(events) = self.events.as_ref().filter(|_| is_past || wanted.ignores_steps) else {
+            return self.snapshot.clone();
+        };
+        let mut snapshot = Snapshot::new(wanted.lane.clone());
+        snapshot.ignores_steps = wanted.ignores_steps;
+        let up_to = |event: &&Event| wanted.at.is_none_or(|at| event.seq <= at);
+        events.iter().take_while(up_to).for_each(|event| fold(&mut snapshot, event, wanted.ignores_steps));
+        snapshot
+    }
+
+    /// Compacts, and applies what comes of it.
+    pub(crate) fn compact(&mut self, job: &Job, means: &Means<'_>) -> Result<Tried, Error> {
+        let mut bench = self.run(Build::bench(job.clone()))??;
+        let missing = bench.texts.missing(view_handles(&bench.view));
+        bench.texts.extend(self.some(missing));
+        let marks = settled(self.marks.clone(), &bench.view, &bench.texts);
+        let prepared = Prepared::new(bench, &marks);
+        let policy = &means.compactor.policy;
+        if let Some(rounds) = self.rounds.filter(|rounds| is_stopped(policy, *rounds, &prepared)) {
+            return Ok(Tried::Stopped(rounds.0));
+        }
+        let ration = self.ration(policy.limits.calls_per_hour, job.now);
+        let climb = Climb {
+            ask: prepared.bench.ask(),
+            tasks: &prepared.tasks,
+            policy,
+            summariser: means.compactor.summariser.as_deref(),
+            redactor: means.redactor,
+            focus: None,
+            progress: None,
+            ration: &ration,
+        };
+        let climbed = climb.run(means.due.level);
+        let spent = climbed.drafts.iter().filter_map(|draft| draft.spent.as_ref());
+        self.calls.push((job.now, spent.map(|spent| spent.calls).sum()));
+        if climbed.proposal.trim.is_none() {
+            let round = self.rounds.map_or(0, |(round, _)| round).saturating_add(1);
+            self.rounds = Some((round, prepared.tokens));
+        } else {
+            self.rounds = None;
+            let prompt = prompt(policy);
+            let (lane, due) = (job.lane.clone(), means.due);
+            let by = By { lane: &lane, policy: &policy.name, due, focus: None, prompt: &prompt };
+            for (_, fact) in facts(&climbed.proposal, &climbed.drafts, &by) {
+                self.decide(job, fact)?;
+            }
+        }
+        Ok(Tried::Climbed(Box::new(climbed), prepared))
+    }
+
+    /// How often a summariser may be asked within the hour.
+    fn ration(&self, per_hour: u32, now: Millis) -> Ration {
+        let recent = self.calls.iter().filter(|(at, _)| now.0.saturating_sub(at.0) < HOUR);
+        Ration::of(per_hour.saturating_sub(recent.map(|(_, calls)| *calls).sum()))
+    }
+}
+
+/// Takes an event into a snapshot, in the order of the session.
+fn fold(snapshot: &mut Snapshot, event: &Event, ignores_steps: bool) {
+    if snapshot.opened_at == Millis::ZERO {
+        snapshot.opened_at = event.at;
+    }
+    snapshot.note(event);
+    match &event.fact {
+        Some(Fact::UsageMeasured(usage)) => {
+            snapshot.reports.push((event.seq, usage.clone()));
+            let old = snapshot.reports.len().saturating_sub(REPORTS);
+            snapshot.reports.drain(..old);
+        }
+        Some(Fact::ContextBuilt(built)) if built.lane == *snapshot.lane() => {
+            snapshot.before = Some((event.at, Arc::new(built.as_ref().clone())));
+        }
+        Some(Fact::ViewTrimmed(step)) if step.lane == *snapshot.lane() && !ignores_steps => {
+            snapshot.step = Some((event.at, step.clone()));
+        }
+        _ => {}
+    }
+    let view = Arc::make_mut(&mut snapshot.view);
+    if ignores_steps && is_step(event, true) {
+        view.pass(event);
+    } else {
+        view.apply(event);
+    }
+}

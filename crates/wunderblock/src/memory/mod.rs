@@ -1,0 +1,355 @@
+//! A lane held in memory, without a ledger: for a proxy that keeps nothing, a sub-agent that lives for one task, a test.
+//!
+//! It is driven by the same builds as a ledger's lanes, so its requests are the same to the byte. What it leaves out can be
+//! read by handle as long as it lives; nothing of it outlives it. A query of a build finds nothing, since there is no index,
+//! hooks do not run, and what a step has left out is not swept into summaries afterwards.
+
+pub(crate) mod lane;
+
+use crate::compact::account::{Compacted, Outcome};
+use crate::compact::due::{Size, after_refusal, between_tasks, found, measure, settled};
+use crate::compact::options::CompactOptions;
+use crate::compactor::Compactor;
+use crate::context::{Built, refused, to_record};
+use crate::door::admit;
+use crate::engine::{Config, random};
+use crate::error::Error;
+use crate::gauge::Counts;
+use crate::record::normalise;
+use crate::request::build::Build;
+use crate::request::draft::Draft;
+use crate::request::job::Job;
+use crate::request::options::ContextOptions;
+use crate::request::stages::Stopped;
+use crate::session::Session;
+use crate::store::{Appended, StoreError, TallyRow, codec};
+use crate::tokens::Vocabulary;
+use lane::{Lane, Means, Tried};
+use std::collections::HashMap;
+use std::sync::Arc;
+use wunderblock_core::compact::{Due, Level};
+use wunderblock_core::event::{Event, Fact, NewEvent, SessionOpened, Source};
+use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
+use wunderblock_core::message::{Body, Part};
+use wunderblock_core::policy::Reduce;
+use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
+
+/// A lane held in memory.
+pub struct MemoryLane {
+    config: Config,
+    stream: StreamId,
+    key: [u8; 32],
+    lane: Lane,
+    counts: Arc<Counts>,
+    /// What each caller's id commits to, and where its event stands.
+    ids: HashMap<EventId, (Seq, [u8; 32])>,
+}
+
+impl std::fmt::Debug for MemoryLane {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MemoryLane").field("stream", &self.stream).finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// A copy of the session, one of its lanes, in memory. What happens to the copy does not happen to the session.
+    ///
+    /// # Errors
+    /// When there is no such session, or it cannot be read.
+    pub async fn in_memory(&self, lane: LaneId) -> Result<MemoryLane, Error> {
+        let (config, stream, key) = (self.engine.config.clone(), self.id.clone(), self.engine.tenant.key);
+        let mut memory = MemoryLane::with(config, stream, key, lane);
+        let head = self.info().await?.head;
+        let mut pages = self.pages(Seq::START, head);
+        while let Some(events) = pages.next().await? {
+            let bodies = events.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::bodies);
+            let texts = self.engine.texts(bodies.filter_map(Body::handle).collect::<Vec<_>>()).await?;
+            for (handle, text) in texts.iter() {
+                memory.lane.learn(handle, text);
+            }
+            events.into_iter().for_each(|event| memory.hear(event));
+        }
+        Ok(memory)
+    }
+}
+
+impl MemoryLane {
+    /// An empty main lane of a session.
+    ///
+    /// # Errors
+    /// When the operating system gives no random bytes for its handles.
+    pub fn new(config: Config, stream: StreamId) -> Result<Self, Error> {
+        Ok(Self::with(config, stream, random()?, LaneId::main()))
+    }
+
+    fn with(config: Config, stream: StreamId, key: [u8; 32], lane: LaneId) -> Self {
+        let lane = Lane::new(lane, Arc::default()).keeping();
+        Self { config, stream, key, lane, counts: Arc::default(), ids: HashMap::new() }
+    }
+
+    /// Its events, oldest first; bodies of [`codec::INLINE_MAX`] bytes and more by handle.
+    #[must_use]
+    pub fn events(&self) -> &[Event] {
+        self.lane.events.as_deref().unwrap_or_default()
+    }
+
+    /// The text behind a handle that a request names.
+    #[must_use]
+    pub fn read(&self, handle: Handle) -> Option<&str> {
+        self.lane.text(handle).map(|text| &**text)
+    }
+
+    /// Appends events, all or none. An event whose id is there already is a duplicate if its content is the same.
+    ///
+    /// # Errors
+    /// On a conflict, and for events that callers may not append; see [`Session::append`].
+    pub fn append(&mut self, events: Vec<NewEvent>) -> Result<Vec<Appended>, Error> {
+        let mut ready = Vec::with_capacity(events.len());
+        let mut ids: HashMap<EventId, (Seq, [u8; 32])> = HashMap::new();
+        for event in events {
+            admit(&event)?;
+            let content = codec::content_hash(&event.fact)?;
+            let seq = Seq(self.lane.head().0 + 1 + ids.len() as u64);
+            let before = self.ids.get(&event.id).or_else(|| ids.get(&event.id));
+            if let Some((seq, _)) = before.filter(|(_, before)| *before != content) {
+                return Err(Error::Store(StoreError::Conflict { seq: *seq, id: event.id }));
+            }
+            ids.insert(event.id.clone(), (seq, content));
+            ready.push((event, content));
+        }
+        if self.events().is_empty()
+            && let Some((first, _)) = ready.first().filter(|(first, _)| !is_opening(&first.fact))
+        {
+            let opening = self.opening(first.at)?;
+            self.take(opening, None);
+        }
+        Ok(ready.into_iter().map(|(event, content)| self.take(event, Some(content))).collect())
+    }
+
+    fn opening(&self, at: Millis) -> Result<NewEvent, Error> {
+        let name = blake3::hash(self.stream.as_str().as_bytes()).to_hex();
+        let fact = Fact::SessionOpened(SessionOpened::default());
+        Ok(NewEvent { id: EventId::new(format!("open:{name}"))?, at, source: Source::Live, fact })
+    }
+
+    /// Takes in an event that may be appended.
+    fn take(&mut self, event: NewEvent, content: Option<[u8; 32]>) -> Appended {
+        if let Some((seq, _)) = self.ids.get(&event.id) {
+            return Appended { seq: *seq, duplicate: true };
+        }
+        let NewEvent { id, at, source, mut fact } = event;
+        normalise(&mut fact);
+        let lane = &mut self.lane;
+        codec::move_out(&self.key, &mut fact, &mut |hash, text| lane.learn(codec::handle(&hash), text));
+        let seq = lane.head().next();
+        if let Some(content) = content {
+            self.ids.insert(id.clone(), (seq, content));
+        }
+        let (tenant, stream) = (self.config.tenant.clone(), self.stream.clone());
+        self.hear(Event { tenant, stream, seq, id, at, source, fact: Some(fact), erased: None });
+        Appended { seq, duplicate: false }
+    }
+
+    fn hear(&mut self, event: Event) {
+        self.lane.hear(event);
+        self.tally();
+    }
+
+    /// Accounts for the events that are not accounted for yet.
+    fn tally(&mut self) {
+        let from = self.lane.tallies.len();
+        let mut sum = self.lane.tallies.last().copied();
+        let mut more = Vec::new();
+        for event in self.events().iter().skip(from) {
+            let before = sum.unwrap_or(TallyRow { tokens: Some(Tokens::ZERO), ..TallyRow::default() });
+            let (messages, text, tokens) = match &event.fact {
+                Some(Fact::MessageAppended(said)) => {
+                    let leaves = said.message.parts.iter().flat_map(Part::leaves);
+                    let counted = leaves.filter(|(part, _)| !part.is_data());
+                    (
+                        1,
+                        said.message.parts.iter().map(text_of).sum(),
+                        counted.map(|(_, body)| self.count(body)).sum(),
+                    )
+                }
+                _ => (0, Bytes::ZERO, Tokens::ZERO),
+            };
+            let row = TallyRow {
+                messages: before.messages + messages,
+                text: before.text + text,
+                tokens: before.tokens.map(|before| before + tokens),
+            };
+            sum = Some(row);
+            more.push(row);
+        }
+        self.lane.tallies.append(&mut more);
+    }
+
+    fn count(&self, body: &Body) -> Tokens {
+        let known = body.handle().and_then(|handle| self.counts.of(handle)).map(|count| count.o200k);
+        let count = || {
+            let text = body.inline().or_else(|| self.read(body.handle()?));
+            text.map_or(0, |text| Vocabulary::O200k.count(text))
+        };
+        Tokens(u64::from(known.unwrap_or_else(count)))
+    }
+
+    /// Builds the lane's next request, compacts first where the options' compactor finds that due, and records both. It may
+    /// block, where a summariser does.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`] when even the least does not fit; when the options name another lane.
+    pub fn context(&mut self, options: &ContextOptions) -> Result<Built, Error> {
+        let mut drafted = self.draft(options)?;
+        let (mut compacted, mut left) = (None, None);
+        let due = match &options.compactor {
+            Some(compactor) => self.is_due(compactor, &drafted).map(|due| (compactor, due)),
+            None => None,
+        };
+        match due {
+            Some((compactor, due)) if compactor.background && due.level < Level::Overflow => left = Some(due),
+            Some((compactor, due)) => {
+                let (account, again) = self.compact(options, compactor, due, &drafted)?;
+                compacted = Some(Box::new(account));
+                if again {
+                    drafted = self.draft(options)?;
+                }
+            }
+            None => {}
+        }
+        let job = self.job(options)?;
+        match drafted {
+            Err(Stopped::Refused { refusal, .. }) => {
+                let done = if compacted.is_some() {
+                    "a compaction could not make room"
+                } else {
+                    "nothing was compacted"
+                };
+                let event = refused(&job.lane, &refusal, done, job.now)?;
+                if !self.ids.contains_key(&event.id) {
+                    self.take(event, Some([0; 32]));
+                }
+                Err(Error::OverBudget(refusal))
+            }
+            Err(Stopped::Failed(error)) => Err(error),
+            Ok(draft) => {
+                let (recorded, events) = to_record(&draft, &self.stream, job.now)?;
+                self.adopt(&job, events);
+                Ok(Built { draft, recorded: Some(recorded), compacted, due: left })
+            }
+        }
+    }
+
+    /// Builds the request that [`MemoryLane::context`] would build without compacting, and records nothing.
+    ///
+    /// # Errors
+    /// As [`MemoryLane::context`].
+    pub fn explain(&self, options: &ContextOptions) -> Result<Built, Error> {
+        let drafted = self.draft(options)?;
+        let due = options.compactor.as_ref().and_then(|compactor| self.is_due(compactor, &drafted));
+        Ok(Built { draft: drafted?, recorded: None, compacted: None, due })
+    }
+
+    fn draft(&self, options: &ContextOptions) -> Result<Result<Draft, Stopped>, Error> {
+        self.lane.run(Build::draft(self.job(options)?))
+    }
+
+    fn job(&self, options: &ContextOptions) -> Result<Job, Error> {
+        let lane = self.lane.snapshot.lane().clone();
+        if options.lane.as_ref().is_some_and(|other| *other != lane) {
+            return Err(Error::Config(format!("this memory holds the lane `{lane}` and no other")));
+        }
+        let rules = options.compactor.as_ref().map_or_else(Reduce::default, |one| one.policy.reduce.clone());
+        Ok(Job {
+            tenant: self.config.tenant.clone(),
+            stream: self.stream.clone(),
+            lane,
+            options: Arc::new(options.clone()),
+            rules,
+            now: (self.config.clock)(),
+            key: self.key,
+            catalog: self.config.catalog.clone(),
+            reducer: self.config.reducer,
+            counts: Arc::clone(&self.counts),
+        })
+    }
+
+    fn is_due(&self, compactor: &Compactor, drafted: &Result<Draft, Stopped>) -> Option<Due> {
+        let draft = match drafted {
+            Ok(draft) => draft,
+            Err(Stopped::Refused { refusal, .. }) => return after_refusal(&compactor.policy, refusal),
+            Err(Stopped::Failed(_)) => return None,
+        };
+        let planned = &*draft.planned;
+        let measure = measure(planned, Size::of_draft(draft), (self.config.clock)());
+        let found = found(&compactor.policy, &measure, planned)?;
+        let view = &planned.decision.view;
+        let marks = settled(self.lane.marks.clone(), view, &planned.texts);
+        if found.level > Level::Soft || marks.is_empty() {
+            return Some(found);
+        }
+        between_tasks(&compactor.policy, measure, view, &marks)
+    }
+
+    /// Compacts. The answer is the account, and whether the lane has changed.
+    fn compact(
+        &mut self,
+        options: &ContextOptions,
+        compactor: &Compactor,
+        due: Due,
+        drafted: &Result<Draft, Stopped>,
+    ) -> Result<(Compacted, bool), Error> {
+        let job = self.job(&ContextOptions { compactor: None, ..options.clone() })?;
+        // A compaction is to find the lane as the request would: what enters it shorter goes on record first.
+        let shorter = match drafted {
+            Ok(draft) => draft.planned.shorter.events.clone(),
+            Err(Stopped::Refused { shorter, .. }) => shorter.events.clone(),
+            Err(Stopped::Failed(_)) => Vec::new(),
+        };
+        let shortens = !shorter.is_empty();
+        self.adopt(&job, shorter);
+        let wanted = CompactOptions {
+            context: (*job.options).clone(),
+            compactor: compactor.clone(),
+            due: Some(due.clone()),
+            focus: None,
+            dry_run: false,
+            sweep: false,
+            progress: None,
+        };
+        let means = Means { compactor, redactor: &self.config.redactor.clone(), due: &due };
+        let tried = self.lane.compact(&job, &means)?;
+        self.tally();
+        let account = match tried {
+            Tried::Stopped(rounds) => Compacted::empty(&wanted, job.lane, due, Outcome::Stopped(rounds)),
+            Tried::Climbed(climbed, prepared) => {
+                let mut account = Compacted::of(&wanted, &job.lane, due, &climbed);
+                if climbed.proposal.trim.is_some() {
+                    account.outcome = Outcome::Compacted;
+                    account.recorded = Some(climbed.proposal.head.next());
+                } else {
+                    let round = self.lane.rounds.map_or(0, |(round, _)| round);
+                    let fact = Fact::CompactionRejected(account.rejection(prepared.tokens, round));
+                    self.lane.decide(&job, fact)?;
+                    self.tally();
+                }
+                account
+            }
+        };
+        let again = shortens || account.outcome == Outcome::Compacted;
+        Ok((account, again))
+    }
+
+    fn adopt(&mut self, job: &Job, events: Vec<NewEvent>) {
+        self.lane.adopt(job, events);
+        self.tally();
+    }
+}
+
+fn is_opening(fact: &Fact) -> bool {
+    matches!(fact, Fact::SessionOpened(_))
+}
+
+fn text_of(part: &Part) -> Bytes {
+    part.bodies().into_iter().map(Body::bytes).sum()
+}

@@ -1,0 +1,174 @@
+//! The way to a request, from top to bottom.
+
+use super::compose::{bench, decide};
+use super::draft::{Draft, encode};
+use super::job::Job;
+use super::measured::calibration;
+use super::need::{Asking, Need, ShownWanted};
+use super::offer::{offer, outside};
+use super::packer::Packer;
+use super::recall::recall;
+use super::shorten::shorten;
+use super::snapshot::{LaneWanted, newest_turn, view_handles};
+use super::stages::{Bench, Gathered, Loaded, Planned, Rendered, Shortened, Shorter, Stopped, Weighed};
+use super::target::Target;
+use crate::error::Error;
+use crate::gauge::Scales;
+use crate::limits;
+use crate::texts::Texts;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use wunderblock_core::id::Handle;
+use wunderblock_core::plan::Injection;
+use wunderblock_core::render::{self, Scene, render};
+use wunderblock_core::units::{Bytes, Seq, Tokens};
+
+pub(crate) use super::need::{Build, Next};
+
+/// The part of its last window a lane's window must grow by for what was left out to be considered again, as a divisor: a
+/// fifth, as large as a step.
+const WIDENED_DIVISOR: u64 = 5;
+
+impl Build<Result<Draft, Stopped>> {
+    /// The next request as bytes, and the account of it.
+    pub(crate) fn draft(job: Job) -> Self {
+        Self::new(async move |ask| Ok(encode(rendered(&job, &ask).await?, &job)?))
+    }
+}
+
+impl Build<Result<Rendered, Stopped>> {
+    /// The next request, not encoded: what a simulation looks at.
+    pub(crate) fn rendered(job: Job) -> Self {
+        Self::new(async move |ask| rendered(&job, &ask).await)
+    }
+}
+
+impl Build<Result<Bench, Error>> {
+    /// A lane as a compaction finds it.
+    pub(crate) fn bench(job: Job) -> Self {
+        Self::new(async move |ask| {
+            let lane = weigh(load(&job, &ask).await?, &job, &ask).await?;
+            // What enters shorter is on record before a compaction begins.
+            let shortened = Shortened { lane, shorter: Shorter::default(), texts: Texts::default() };
+            bench(gather(shortened, &job, &ask, Recalls::Nothing).await?, &job, &ask).await
+        })
+    }
+}
+
+impl Build<Result<Weighed, Error>> {
+    /// A lane with what its texts cost.
+    pub(crate) fn weighed(job: Job) -> Self {
+        Self::new(async move |ask| weigh(load(&job, &ask).await?, &job, &ask).await)
+    }
+}
+
+impl Build<Result<Loaded, Error>> {
+    /// A lane with what its next request is for.
+    pub(crate) fn loaded(job: Job) -> Self {
+        Self::new(async move |ask| load(&job, &ask).await)
+    }
+}
+
+async fn rendered(job: &Job, ask: &Asking) -> Result<Rendered, Stopped> {
+    let loaded = load(job, ask).await?;
+    let weighed = weigh(loaded, job, ask).await?;
+    let shortened = shorten(weighed, job, ask).await?;
+    let gathered = gather(shortened, job, ask, Recalls::Hits).await?;
+    let planned = decide(gathered, job, ask).await?;
+    Ok(show(planned, job, ask).await?)
+}
+
+/// Loads as much as the window can hold. The window decides how far back to look, and the transcript may decide the
+/// window, so a second look can be needed; likewise when the lane has stepped for a smaller window than this one.
+async fn load(job: &Job, ask: &Asking) -> Result<Loaded, Error> {
+    let options = &job.options;
+    let look = |window: Tokens, ignores_steps: bool| {
+        let text = Bytes(window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN));
+        let lane = job.lane.clone();
+        let wanted = LaneWanted { lane, at: options.at, text, reach: None, ignores_steps };
+        ask.ask(|reply| Need::Lane(wanted, reply))
+    };
+    let window_of = |model: &String| job.catalog.lookup(model).row.window;
+    let guess = options.window.or_else(|| options.model.as_ref().map(window_of));
+    let guess = guess.unwrap_or(limits::USUAL_WINDOW);
+    let snapshot = look(guess, false).await?;
+    let target = Target::of(&job.catalog, options, &snapshot)?;
+    let window = target.budget.window;
+    let trim = snapshot.view.trim();
+    let grown = |last: Tokens| window.0 > last.0.saturating_add(last.0 / WIDENED_DIVISOR);
+    // What a compaction has summarised stays summarised.
+    let trimmed = trim.drop_before > Seq::START && trim.nodes.is_empty();
+    let widened = trimmed && snapshot.before().is_some_and(|(_, built)| grown(built.budget.window));
+    if !widened && (window <= guess || snapshot.floor <= trim.drop_before) {
+        return Ok(Loaded { snapshot, target });
+    }
+    let snapshot = look(window, widened).await?;
+    let target = Target::of(&job.catalog, options, &snapshot)?;
+    Ok(Loaded { snapshot, target })
+}
+
+/// Makes a gauge that knows every body of the view, corrected by what providers measured. Bodies that nobody has counted
+/// yet are counted now.
+async fn weigh(loaded: Loaded, job: &Job, ask: &Asking) -> Result<Weighed, Error> {
+    let Loaded { snapshot, target } = loaded;
+    let gauge = Scales::new(target.row.counter(), target.dialect, Arc::clone(&job.counts));
+    snapshot.counts.iter().for_each(|(handle, count)| gauge.learn(*handle, *count));
+    let unknown: BTreeSet<Handle> =
+        view_handles(&snapshot.view).filter(|handle| !gauge.knows(*handle)).collect();
+    let mut texts = Texts::default();
+    ask.texts(&mut texts, unknown).await?;
+    let fresh: Vec<_> = texts.iter().map(|(handle, text)| (handle, gauge.measure(text))).collect();
+    fresh.iter().for_each(|(handle, count)| gauge.learn(*handle, *count));
+    let calibration = calibration(&snapshot, &job.catalog, &target.model, &gauge);
+    let gauge = gauge.calibrated(calibration);
+    Ok(Weighed { snapshot, target, gauge, calibration, fresh })
+}
+
+/// What a build brings back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Recalls {
+    /// What the newest turn speaks of, and what answers the query.
+    Hits,
+    Nothing,
+}
+
+/// Recalls what could come back, and reads the sources.
+async fn gather(shortened: Shortened, job: &Job, ask: &Asking, recalls: Recalls) -> Result<Gathered, Error> {
+    let Shortened { lane, shorter, mut texts } = shortened;
+    texts.extend(lane.snapshot.texts.clone());
+    let hits: Vec<Injection> = match recalls {
+        Recalls::Hits => {
+            let query = job.options.query.as_deref();
+            recall(&lane.snapshot, query, &lane.gauge, &mut texts, ask).await?
+        }
+        Recalls::Nothing => {
+            ask.texts(&mut texts, newest_turn(&lane.snapshot.view)).await?;
+            Vec::new()
+        }
+    };
+    let (sources, view) = (&job.options.sources, &lane.snapshot.view);
+    let outside = match outside(sources, view, &texts) {
+        Some(wanted) => Some(ask.ask(|reply| Need::Outside(wanted, reply)).await?),
+        None => None,
+    };
+    let packer = Packer::new(job.key);
+    let (offer, state) = offer(sources, view, outside, &packer);
+    packer.unload(&lane.gauge, &mut texts);
+    Ok(Gathered { lane, shorter, texts, hits, offer, state, packer })
+}
+
+/// Loads the texts a rendering shows, and what the ledger holds up to the edges of its gaps, and renders.
+async fn show(mut planned: Planned, job: &Job, ask: &Asking) -> Result<Rendered, Error> {
+    let (view, trim) = (&planned.decision.view, &planned.decision.plan.trim);
+    let handles = planned.texts.missing(render::handles(view, trim));
+    let edges = render::edges(view, trim);
+    let shown = ask.ask(|reply| Need::Shown(ShownWanted { handles, edges }, reply)).await?;
+    planned.texts.extend(shown.texts);
+    let (view, trim) = (&planned.decision.view, &planned.decision.plan.trim);
+    let gauge = &planned.gauge;
+    let scene = Scene { stream: job.stream_handle(), bodies: &planned.texts, gauge, tools: &[] };
+    let mut rendered = render(view, trim, scene);
+    rendered.lines.insert(0, planned.target.model_line(gauge));
+    let total = rendered.lines.iter().map(|line| line.cost).sum();
+    Ok(Rendered { planned, rendered, tallies: shown.tallies, total })
+}

@@ -1,0 +1,145 @@
+//! Composing and planning: what of the sources holds, and what of the session goes in beside it.
+
+use super::decision::Decision;
+use super::job::Job;
+use super::need::Asking;
+use super::packer::Packer;
+use super::stages::{Bench, Gathered, Planned, Stopped, Weighed};
+use super::target::Target;
+use crate::catalog::CacheMode;
+use crate::error::Error;
+use crate::gauge::Scales;
+use wunderblock_core::compose::{Composed, Desk, compose};
+use wunderblock_core::lead;
+use wunderblock_core::message::Body;
+use wunderblock_core::plan::{Ask, Fixed, Plan, Refusal, TrimReason, plan};
+use wunderblock_core::section::Section;
+use wunderblock_core::step::Injection;
+use wunderblock_core::view::View;
+
+/// Composes and plans. When the lane takes a step its beginning is paid for again, so what waited takes effect: there are
+/// at most two attempts, since a lane that steps in the first composes once more with all that waited.
+pub(super) async fn decide(mut gathered: Gathered, job: &Job, ask: &Asking) -> Result<Planned, Stopped> {
+    let snapshot = &gathered.lane.snapshot;
+    // A lane that has taken a step since its last request begins again, too.
+    let begins =
+        snapshot.view.preamble().is_none() || snapshot.ignores_steps || snapshot.view.last_built().is_none();
+    let mut attempt = gathered.attempt(job, ask, begins).await?;
+    let steps = |plan: &Plan| plan.step == Some(TrimReason::OverBudget);
+    if !begins && attempt.plan.as_ref().map_or(true, steps) {
+        attempt = gathered.attempt(job, ask, true).await?;
+    }
+    let Attempt { composed, mut decision, plan } = attempt;
+    let Gathered { lane, shorter, texts, .. } = gathered;
+    let mut plan = match plan {
+        Ok(plan) => plan,
+        Err(refusal) => return Err(Stopped::Refused { refusal, shorter }),
+    };
+    if lane.snapshot.ignores_steps {
+        plan.step = Some(TrimReason::Widened);
+    }
+    decision.follow(plan, &texts)?;
+    let anchor = lane.anchor(&job.catalog);
+    let Weighed { snapshot, target, gauge, calibration, fresh } = lane;
+    Ok(Planned { snapshot, target, gauge, calibration, anchor, fresh, shorter, composed, decision, texts })
+}
+
+/// Composes as a lane's next step would, and plans nothing: what a compaction begins with.
+pub(super) async fn bench(mut gathered: Gathered, job: &Job, ask: &Asking) -> Result<Bench, Error> {
+    let (composed, decision) = gathered.compose(job, ask, true).await?;
+    let Gathered { lane, texts, state, .. } = gathered;
+    let limit = lane.target.budget.limit().tokens;
+    Ok(Bench {
+        fixed: fixed(&lane.target, &decision.view, &lane.gauge),
+        must: composed.tail.into_iter().chain(state).collect(),
+        recall: job.options.shares.most(Section::Recall, limit),
+        transcript: job.options.shares.most(Section::Transcript, limit),
+        floor: lane.snapshot.floor,
+        view: lane.snapshot.view,
+        budget: lane.target.budget,
+        gauge: lane.gauge,
+        texts,
+    })
+}
+
+/// What composing and planning once came to.
+struct Attempt {
+    composed: Composed,
+    decision: Decision,
+    plan: Result<Plan, Box<Refusal>>,
+}
+
+impl Gathered {
+    /// Composes and plans once; `begins` says that the lane's beginning changes anyway.
+    async fn attempt(&mut self, job: &Job, ask: &Asking, begins: bool) -> Result<Attempt, Error> {
+        let (composed, decision) = self.compose(job, ask, begins).await?;
+        let must: Vec<Injection> = composed.tail.iter().chain(&self.state).cloned().collect();
+        let limit = self.lane.target.budget.limit().tokens;
+        let plan = plan(&Ask {
+            view: &decision.view,
+            budget: self.lane.target.budget,
+            gauge: &self.lane.gauge,
+            bodies: &self.texts,
+            fixed: &fixed(&self.lane.target, &decision.view, &self.lane.gauge),
+            must: &must,
+            hits: &self.hits,
+            recall: job.options.shares.most(Section::Recall, limit),
+            transcript: job.options.shares.most(Section::Transcript, limit),
+            floor: self.lane.snapshot.floor,
+        });
+        Ok(Attempt { composed, decision, plan })
+    }
+
+    /// Composes. What the preamble repeats of the one on record and was not offered again is loaded first.
+    async fn compose(
+        &mut self,
+        job: &Job,
+        ask: &Asking,
+        begins: bool,
+    ) -> Result<(Composed, Decision), Error> {
+        let mut composed = self.composed(job, begins);
+        let bodies = composed.preamble.iter().flat_map(|preamble| preamble.bodies());
+        let handles: Vec<_> = bodies.filter_map(Body::handle).collect();
+        self.packer.unload(&self.lane.gauge, &mut self.texts);
+        if ask.texts(&mut self.texts, handles).await? {
+            composed = self.composed(job, begins);
+            self.packer.unload(&self.lane.gauge, &mut self.texts);
+        }
+        let mut decision = Decision::begin(job, &self.lane.snapshot.view).after(&self.shorter);
+        decision.change_preamble(&composed, &self.texts)?;
+        Ok((composed, decision))
+    }
+
+    fn composed(&self, job: &Job, begins: bool) -> Composed {
+        let gauge = &self.lane.gauge;
+        let pack = |text: String| pack(&self.packer, gauge, text);
+        let rule = self.lane.target.row.cache;
+        let desk = Desk {
+            limit: self.lane.target.budget.limit().tokens,
+            shares: &job.options.shares,
+            gauge,
+            bodies: &self.texts,
+            pack: &pack,
+            cache: (rule.mode == CacheMode::Explicit).then_some(rule.minimum),
+        };
+        compose(&self.offer, &self.lane.snapshot.view, &desk, begins)
+    }
+}
+
+/// A text that was cut, as a body that is weighed at once.
+fn pack(packer: &Packer, gauge: &Scales, text: String) -> Body {
+    let count = gauge.measure(&text);
+    let body = packer.pack(text);
+    if let Some(handle) = body.handle() {
+        gauge.learn(handle, count);
+    }
+    body
+}
+
+/// What a request holds whatever is left out of the conversation: the model's name, and the lane's preamble.
+pub(crate) fn fixed(target: &Target, view: &View, gauge: &Scales) -> Vec<Fixed> {
+    let name = target.model_line(gauge);
+    let mut fixed = vec![Fixed { section: name.section, what: name.what, cost: name.cost }];
+    fixed.extend(view.preamble().map(|preamble| lead::fixed(preamble, gauge)).unwrap_or_default());
+    fixed
+}

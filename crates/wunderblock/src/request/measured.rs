@@ -1,0 +1,325 @@
+//! What a session's recorded usage says of a request: the size of its context by the provider's own count, and how far our
+//! estimates are off. This tells the session as marks; [`wunderblock_core::usage`] says what follows.
+
+use super::snapshot::Snapshot;
+use crate::catalog::Catalog;
+use crate::gauge::Scales;
+use std::cell::RefCell;
+use std::iter::Peekable;
+use wunderblock_core::event::{Event, Fact, Source, TurnCompleted, UsageMeasured};
+use wunderblock_core::id::LaneId;
+use wunderblock_core::message::{Part, Role, Standing};
+use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_core::usage::{self, Anchor, Calibration, Mark, Measured, NEWEST, Weight};
+use wunderblock_core::view::{Entry, View};
+
+/// The measurements that are looked at first for a good one. Weighing a session's entries is what an answer costs.
+const RECENT: usize = 8;
+
+/// Something other than an entry that bears on measurements.
+#[derive(Clone, Debug)]
+pub(crate) struct Note {
+    seq: Seq,
+    what: What,
+}
+
+#[derive(Clone, Debug)]
+enum What {
+    Measured(Box<UsageMeasured>, Live),
+    Built { model: Box<str>, estimate: Option<Tokens>, ours: bool },
+    CutShort,
+    Blur,
+    Reset,
+}
+
+/// Whether it was told while it happened.
+type Live = bool;
+
+impl Note {
+    /// What an event says of measurements, to one lane.
+    pub(crate) fn of(event: &Event, lane: &LaneId) -> Option<Self> {
+        let what = match &event.fact {
+            // Nobody knows what it held.
+            None => What::Blur,
+            Some(Fact::UsageMeasured(usage)) => {
+                What::Measured(Box::new(usage.clone()), event.source == Source::Live)
+            }
+            Some(Fact::ContextBuilt(built)) => What::Built {
+                model: built.model.clone(),
+                estimate: uncorrected(built.total_tokens, built.calibration),
+                ours: built.lane == *lane,
+            },
+            Some(Fact::TurnCompleted(turn)) if is_cut_short(turn) => What::CutShort,
+            Some(Fact::SessionCompacted(compacted))
+                if compacted.lane.as_ref().is_none_or(|of| of == lane) =>
+            {
+                What::Reset
+            }
+            Some(Fact::ViewTrimmed(trimmed)) if trimmed.lane == *lane => What::Reset,
+            Some(Fact::PreambleChanged(changed)) if changed.lane == *lane => What::Reset,
+            Some(Fact::ContentErased(_)) => What::Reset,
+            _ => return None,
+        };
+        Some(Self { seq: event.seq, what })
+    }
+}
+
+/// A refusal for want of room is no turn that was cut short: no call was made.
+fn is_cut_short(turn: &TurnCompleted) -> bool {
+    matches!(&*turn.stop_reason, "aborted" | "error")
+        && turn.error_code.as_deref() != Some("context_overflow")
+}
+
+/// What had been estimated of a request before it was corrected. A correction downwards stops at the o200k counts and
+/// cannot be taken back.
+fn uncorrected(total: Tokens, calibration: Option<Calibration>) -> Option<Tokens> {
+    match calibration.map_or(1_000, |calibration| u64::from(calibration.per_mille)) {
+        per_mille @ 1_000.. => Some(Tokens(total.0.saturating_mul(1_000) / per_mille)),
+        _ => None,
+    }
+}
+
+/// What the gauge's estimates of this model are to be multiplied by, from the usage recorded here; none for a model that is
+/// counted, and while too little is recorded. Of a gauge that is calibrated already, its own.
+pub(crate) fn calibration(
+    snapshot: &Snapshot,
+    catalog: &Catalog,
+    model: &str,
+    gauge: &Scales,
+) -> Option<Calibration> {
+    if gauge.calibration().is_some() || !gauge.estimates() || !snapshot.is_measured() {
+        return gauge.calibration();
+    }
+    let sought = Sought::new(catalog, model);
+    usage::calibrate(Marks::new(snapshot, &sought, gauge, NEWEST + RECENT), &sought.name)
+}
+
+/// The newest size of the context that the model's provider told, and what has come since by the gauge.
+pub(crate) fn anchor(snapshot: &Snapshot, catalog: &Catalog, model: &str, gauge: &Scales) -> Option<Anchor> {
+    if !snapshot.is_measured() {
+        return None;
+    }
+    let sought = Sought::new(catalog, model);
+    let look = |newest| usage::anchor(Marks::new(snapshot, &sought, gauge, newest), &sought.name);
+    look(RECENT).or_else(|| look(usize::MAX))
+}
+
+impl Snapshot {
+    /// Whether a provider has measured anything. Without that no entry need be weighed.
+    fn is_measured(&self) -> bool {
+        self.notes.iter().any(|note| matches!(note.what, What::Measured(..)))
+    }
+}
+
+/// The model whose measurements are sought. A session names a few models, very often.
+struct Sought<'c> {
+    catalog: &'c Catalog,
+    name: String,
+    met: RefCell<Vec<(Box<str>, bool)>>,
+}
+
+impl<'c> Sought<'c> {
+    fn new(catalog: &'c Catalog, model: &str) -> Self {
+        Self { catalog, name: plain(catalog, model), met: RefCell::default() }
+    }
+
+    /// Whether this is another name of it.
+    fn is(&self, model: &str) -> bool {
+        let met = self.met.borrow().iter().find(|(name, _)| **name == *model).map(|(_, is)| *is);
+        met.unwrap_or_else(|| {
+            let is = plain(self.catalog, model) == self.name;
+            self.met.borrow_mut().push((model.into(), is));
+            is
+        })
+    }
+}
+
+/// A session's marks, oldest first.
+struct Marks<'a> {
+    sought: &'a Sought<'a>,
+    view: &'a View,
+    gauge: &'a Scales,
+    entries: Peekable<Box<dyn Iterator<Item = &'a Entry> + 'a>>,
+    notes: Peekable<std::slice::Iter<'a, Note>>,
+    speaker: Option<&'a str>,
+    thought: bool,
+    /// An entry that makes growth incomparable has said its own mark; this is the other.
+    blur: bool,
+}
+
+impl<'a> Marks<'a> {
+    /// From the newest measurements of the model on, as many as given, and one more. What the view does not hold whole
+    /// is no part of it.
+    fn new(snapshot: &'a Snapshot, sought: &'a Sought<'a>, gauge: &'a Scales, newest: usize) -> Self {
+        let told = snapshot.notes.iter().rev().filter(|note| match &note.what {
+            What::Measured(usage, _) => usage.model.as_deref().is_none_or(|of| sought.is(of)),
+            _ => false,
+        });
+        let floor = snapshot.floor.max(snapshot.view.trim().drop_before);
+        let from = told.map(|note| note.seq).nth(newest).unwrap_or_default().max(floor);
+        let start = snapshot.notes.partition_point(|note| note.seq < from);
+        let entries: Box<dyn Iterator<Item = &'a Entry> + 'a> =
+            Box::new(snapshot.view.entries().skip_while(move |entry| entry.seq < from));
+        Self {
+            sought,
+            view: &snapshot.view,
+            gauge,
+            entries: entries.peekable(),
+            notes: snapshot.notes.get(start..).unwrap_or_default().iter().peekable(),
+            speaker: None,
+            thought: false,
+            blur: false,
+        }
+    }
+
+    fn entry(&mut self, entry: &'a Entry) -> Option<Mark<'a>> {
+        let said = &entry.message;
+        let sent = said.standing.is_sendable();
+        let thinks = said.parts.iter().any(|part| matches!(part, Part::Thinking { .. }));
+        // Providers drop a turn's reasoning when the next turn begins, and none says how much that was.
+        let dropped = self.thought && said.is_user_turn();
+        self.blur = sent && (dropped || said.parts.iter().any(has_media));
+        self.thought = (self.thought && !dropped) || (sent && thinks);
+        let weight = Weight::as_sent(entry, self.view, self.gauge);
+        if said.role == Role::Assistant {
+            self.speaker = said.model.as_deref().or(self.speaker);
+            let failed = matches!(said.standing, Standing::Failed(_));
+            return Some(Mark::Reply { api_id: said.api_id.as_deref(), weight, failed });
+        }
+        sent.then_some(Mark::Other(weight))
+    }
+
+    /// The name as it is asked for if it is that model's, else none.
+    fn same(&self, model: Option<&str>) -> &'a str {
+        if model.is_some_and(|model| self.sought.is(model)) { &self.sought.name } else { "" }
+    }
+
+    fn note(&self, note: &'a Note) -> Option<Mark<'a>> {
+        Some(match &note.what {
+            What::Measured(usage, live) => Mark::Measured(Measured {
+                seq: note.seq,
+                model: self.same(usage.model.as_deref().or(self.speaker)),
+                api_id: usage.api_id.as_deref(),
+                input: usage.input + usage.cache_read + usage.cache_write,
+                output: usage.output,
+                live: *live,
+            }),
+            What::Built { model, estimate, ours } => {
+                let model = if *ours { self.same(Some(model)) } else { "" };
+                Mark::Built { model, estimate: *estimate }
+            }
+            What::CutShort => Mark::CutShort,
+            What::Blur => Mark::Blur,
+            What::Reset => Mark::Reset,
+        })
+    }
+}
+
+impl<'a> Iterator for Marks<'a> {
+    type Item = Mark<'a>;
+
+    fn next(&mut self) -> Option<Mark<'a>> {
+        loop {
+            if std::mem::take(&mut self.blur) {
+                return Some(Mark::Blur);
+            }
+            let noted = self.notes.peek().map(|note| note.seq);
+            let mark = match self.entries.next_if(|entry| noted.is_none_or(|seq| entry.seq <= seq)) {
+                Some(entry) => self.entry(entry),
+                None => {
+                    let note = self.notes.next()?;
+                    self.note(note)
+                }
+            };
+            if mark.is_some() {
+                return mark;
+            }
+        }
+    }
+}
+
+fn has_media(part: &Part) -> bool {
+    match part {
+        Part::Media { .. } => true,
+        Part::ToolResult { content, .. } => content.iter().any(has_media),
+        _ => false,
+    }
+}
+
+/// A model's name without the prefix of a router and the date of a release, as far as the catalog takes it for the same
+/// model: `anthropic/claude-sonnet-4-5` and `claude-sonnet-4-5-20250929` are one.
+fn plain(catalog: &Catalog, model: &str) -> String {
+    let whole = model.trim().to_ascii_lowercase();
+    let row = catalog.lookup(&whole);
+    let is_same = |name: &str| {
+        let found = catalog.lookup(name);
+        found.known && found.row.name == row.row.name
+    };
+    let bare = whole.rsplit('/').next().unwrap_or_default();
+    let vendorless = bare.split_once("anthropic.").map_or(bare, |(_, name)| name);
+    let unrouted = [vendorless, bare].into_iter().find(|name| is_same(name)).unwrap_or(&whole);
+    let undated = undated(unrouted);
+    if is_same(undated) { undated.to_owned() } else { unrouted.to_owned() }
+}
+
+/// A name without `-20250929`, `@20250929`, `-2024-08-06`, and Bedrock's `-v1:0` behind.
+fn undated(name: &str) -> &str {
+    let revision = |tail: &str| {
+        tail.strip_prefix('v').is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b':'))
+    };
+    let name = name.rsplit_once('-').filter(|(_, tail)| revision(tail)).map_or(name, |(head, _)| head);
+    let pattern = |tail: &[u8], form: &[u8]| {
+        tail.len() == form.len()
+            && tail
+                .iter()
+                .zip(form)
+                .all(|(byte, of)| if *of == b'0' { byte.is_ascii_digit() } else { byte == of })
+    };
+    [&b"-00000000"[..], b"@00000000", b"-0000-00-00"]
+        .into_iter()
+        .find_map(|form| {
+            let (head, tail) = name.split_at_checked(name.len().checked_sub(form.len())?)?;
+            pattern(tail.as_bytes(), form).then_some(head)
+        })
+        .unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_model_has_one_name() {
+        let catalog = Catalog::embedded();
+        let table = [
+            ("claude-sonnet-4-5", "claude-sonnet-4-5"),
+            (" Claude-Sonnet-4-5", "claude-sonnet-4-5"),
+            ("claude-sonnet-4-5-20250929", "claude-sonnet-4-5"),
+            ("claude-sonnet-4-5@20250929", "claude-sonnet-4-5"),
+            ("anthropic/claude-sonnet-4-5", "claude-sonnet-4-5"),
+            ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"),
+            ("gpt-4o-2024-08-06", "gpt-4o"),
+            ("gpt-4o-mini-2024-07-18", "gpt-4o-mini"),
+            ("models/gemini-2.5-pro", "gemini-2.5-pro"),
+            // Not the same model by the catalog, or unknown to it: as it stands.
+            ("claude-sonnet-4-20250514", "claude-sonnet-4"),
+            ("claude-opus-4-1-20250805", "claude-opus-4-1"),
+            ("gpt-4-0613", "gpt-4-0613"),
+            ("house/own-20250101", "house/own-20250101"),
+            ("-20250929", "-20250929"),
+            ("é-20250929", "é-20250929"),
+            ("", ""),
+        ];
+        for (name, expect) in table {
+            assert_eq!(plain(&catalog, name), expect, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_correction_upwards_is_taken_back_and_one_downwards_is_not() {
+        let calibration = |per_mille| Some(Calibration { per_mille, replies: 8 });
+        assert_eq!(uncorrected(Tokens(900), None), Some(Tokens(900)));
+        assert_eq!(uncorrected(Tokens(1_500), calibration(1_250)), Some(Tokens(1_200)));
+        assert_eq!(uncorrected(Tokens(900), calibration(999)), None);
+    }
+}

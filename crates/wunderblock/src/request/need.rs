@@ -1,0 +1,211 @@
+//! A build as a value: it says what it needs, is given it, and ends.
+//!
+//! A build is an `async fn` that awaits nothing but needs, so that the code of its stages reads from top to bottom, and
+//! the compiler writes the state machine. It does no input or output itself: a driver asks for the next need, answers it
+//! from a ledger or from memory, and asks again. An answer travels in the [`Reply`] that came with the need, so a need
+//! cannot be given an answer of another kind.
+
+use super::provider::StateProvider;
+use super::snapshot::{LaneWanted, Snapshot};
+use crate::error::Error;
+use crate::sources::{Found, InstructionRules, Wanted, Workspace, instructions};
+use crate::store::TallyRow;
+use crate::texts::Texts;
+use futures_channel::oneshot;
+use std::collections::{BTreeMap, HashSet};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use wunderblock_core::id::Handle;
+use wunderblock_core::plan::Injection;
+use wunderblock_core::units::Seq;
+
+/// What a build needs.
+pub(crate) enum Need {
+    /// A lane as it stands.
+    Lane(LaneWanted, Reply<Snapshot>),
+    /// The texts of bodies; those that are erased are left out.
+    Texts(Vec<Handle>, Reply<Texts>),
+    /// Which of these handles are known.
+    Known(Vec<Handle>, Reply<HashSet<Handle>>),
+    /// Older messages that answer a query, best first.
+    Search(String, Reply<Vec<Injection>>),
+    /// What lies outside the ledger: instruction files, and what state providers say.
+    Outside(OutsideWanted, Reply<Outside>),
+    /// What rendering shows: texts, and what the lane holds up to positions.
+    Shown(ShownWanted, Reply<Shown>),
+}
+
+/// What to read outside the ledger.
+pub(crate) struct OutsideWanted {
+    /// Instruction files; none are to be read if `None`.
+    pub(crate) files: Option<FilesWanted>,
+    /// Those to ask for the state of the work.
+    pub(crate) providers: Vec<StateProvider>,
+}
+
+/// Which instruction files to read: [`Wanted`], owned.
+pub(crate) struct FilesWanted {
+    pub(crate) workspace: Workspace,
+    pub(crate) rules: InstructionRules,
+    pub(crate) touched: Vec<String>,
+    pub(crate) frozen: Option<Vec<(String, String)>>,
+    pub(crate) scanned: Option<Vec<String>>,
+}
+
+impl FilesWanted {
+    fn read(&self) -> Found {
+        instructions(&Wanted {
+            workspace: &self.workspace,
+            rules: &self.rules,
+            touched: &self.touched,
+            frozen: self.frozen.as_deref(),
+            scanned: self.scanned.as_deref(),
+        })
+    }
+}
+
+/// What lies outside the ledger.
+pub(crate) struct Outside {
+    /// Instruction files.
+    pub(crate) found: Option<Found>,
+    /// What each provider said, or why it said nothing.
+    pub(crate) said: Vec<Result<String, String>>,
+}
+
+impl OutsideWanted {
+    /// Reads the files and asks the providers. It blocks.
+    pub(crate) fn read(self) -> Outside {
+        Outside {
+            found: self.files.as_ref().map(FilesWanted::read),
+            said: self.providers.iter().map(StateProvider::ask).collect(),
+        }
+    }
+}
+
+/// What a rendering shows.
+pub(crate) struct ShownWanted {
+    /// Bodies whose texts are not there yet.
+    pub(crate) handles: Vec<Handle>,
+    /// Edges of gaps.
+    pub(crate) edges: Vec<Seq>,
+}
+
+/// The texts of [`ShownWanted`], and what the lane holds up to its edges.
+#[derive(Default)]
+pub(crate) struct Shown {
+    pub(crate) texts: Texts,
+    pub(crate) tallies: BTreeMap<Seq, TallyRow>,
+}
+
+/// Takes the answer to a need.
+pub(crate) struct Reply<T>(oneshot::Sender<T>);
+
+impl<T> Reply<T> {
+    /// Answers. A build that was dropped meanwhile hears nothing.
+    pub(crate) fn give(self, answer: T) {
+        let _ = self.0.send(answer);
+    }
+}
+
+/// A build's end of the conversation with its driver.
+#[derive(Clone, Default)]
+pub(crate) struct Asking(Arc<Mutex<Option<Need>>>);
+
+impl Asking {
+    /// Asks, and waits for the answer.
+    ///
+    /// # Errors
+    /// When the driver drops the need without an answer, which is a defect of the driver.
+    pub(crate) async fn ask<T>(&self, need: impl FnOnce(Reply<T>) -> Need) -> Result<T, Error> {
+        let (reply, answer) = oneshot::channel();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(need(Reply(reply)));
+        answer.await.map_err(|_| Error::Internal("a need of a build was left unanswered".to_owned()))
+    }
+
+    /// Adds the texts of bodies that are not there yet. Whether any was missing.
+    pub(crate) async fn texts(
+        &self,
+        texts: &mut Texts,
+        handles: impl IntoIterator<Item = Handle>,
+    ) -> Result<bool, Error> {
+        let missing = texts.missing(handles);
+        if missing.is_empty() {
+            return Ok(false);
+        }
+        texts.extend(self.ask(|reply| Need::Texts(missing, reply)).await?);
+        Ok(true)
+    }
+
+    fn take(&self) -> Option<Need> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// A build under way.
+pub(crate) struct Build<T> {
+    stages: Pin<Box<dyn Future<Output = T> + Send>>,
+    asking: Asking,
+}
+
+/// How a build goes on.
+pub(crate) enum Next<T> {
+    /// The driver answers this, and asks again.
+    Need(Need),
+    /// The build has ended.
+    Done(T),
+}
+
+impl<T> Build<T> {
+    /// A build that begins with the first call of [`Build::next`].
+    pub(crate) fn new<F: Future<Output = T> + Send + 'static>(stages: impl FnOnce(Asking) -> F) -> Self {
+        let asking = Asking::default();
+        Self { stages: Box::pin(stages(asking.clone())), asking }
+    }
+
+    /// Goes on to the next need, or to the end.
+    ///
+    /// # Errors
+    /// When a need is open that was not answered, which is a defect of the driver.
+    pub(crate) fn next(&mut self) -> Result<Next<T>, Error> {
+        match self.stages.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(done) => Ok(Next::Done(done)),
+            Poll::Pending => match self.asking.take() {
+                Some(need) => Ok(Next::Need(need)),
+                None => Err(Error::Internal("a build waits for what it did not ask for".to_owned())),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_gets_what_it_asks_for() {
+        let mut build = Build::new(async |asking: Asking| {
+            let known = asking.ask(|reply| Need::Known(vec![Handle(7)], reply)).await?;
+            Ok::<_, Error>(known.len())
+        });
+        let Next::Need(Need::Known(handles, reply)) = build.next().unwrap() else { panic!("no need") };
+        assert_eq!(handles, [Handle(7)]);
+        reply.give(handles.into_iter().collect());
+        let Next::Done(done) = build.next().unwrap() else { panic!("not done") };
+        assert_eq!(done.unwrap(), 1);
+    }
+
+    #[test]
+    fn a_need_without_an_answer_is_an_error_and_no_hang() {
+        let ask = async |asking: Asking| {
+            asking.ask(|reply| Need::Known(Vec::new(), reply)).await.map(|known| known.len())
+        };
+        let mut build = Build::new(ask);
+        assert!(matches!(build.next(), Ok(Next::Need(_))), "the need is dropped here");
+        assert!(matches!(build.next(), Ok(Next::Done(Err(Error::Internal(_))))));
+        let mut build = Build::new(ask);
+        let Ok(Next::Need(need)) = build.next() else { panic!("no need") };
+        assert!(matches!(build.next(), Err(Error::Internal(_))), "asked again before the answer");
+        drop(need);
+    }
+}

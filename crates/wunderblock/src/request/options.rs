@@ -1,0 +1,61 @@
+//! What is asked of a build.
+
+use super::sources::Sources;
+use crate::compactor::Compactor;
+use wunderblock_core::allocate::Shares;
+use wunderblock_core::id::LaneId;
+use wunderblock_core::message::Dialect;
+use wunderblock_core::units::{Seq, Tokens};
+
+/// What is asked of a build. The default builds the main lane's request for the transcript's last model.
+#[derive(Clone, Debug)]
+pub struct ContextOptions {
+    /// Which consumer's view; the main lane if none.
+    pub lane: Option<LaneId>,
+    /// The model; the transcript's last one if none, else the catalog's default.
+    pub model: Option<String>,
+    /// The model's window, which beats every other source.
+    pub window: Option<Tokens>,
+    /// Kept free for the answer.
+    pub reserve: Option<Tokens>,
+    /// The format; the model's own if none.
+    pub dialect: Option<Dialect>,
+    /// Older entries are ranked by this and come back where there is room.
+    pub query: Option<String>,
+    /// As of this position; the head if none. Only for requests that are not recorded.
+    pub at: Option<Seq>,
+    /// What enters from outside the ledger.
+    pub sources: Sources,
+    /// Which section may take how much.
+    pub shares: Shares,
+    /// Warn when a request passes so many hundredths of its limit, ascending.
+    pub warn: Vec<u8>,
+    /// How the lane is compacted when it is due; never if none.
+    pub compactor: Option<Compactor>,
+}
+
+impl Default for ContextOptions {
+    fn default() -> Self {
+        Self {
+            lane: None,
+            model: None,
+            window: None,
+            reserve: None,
+            dialect: None,
+            query: None,
+            at: None,
+            sources: Sources::default(),
+            shares: Shares::default(),
+            warn: vec![70, 85, 95],
+            compactor: None,
+        }
+    }
+}
+
+impl ContextOptions {
+    /// The lane that is meant.
+    #[must_use]
+    pub fn lane(&self) -> LaneId {
+        self.lane.clone().unwrap_or_else(LaneId::main)
+    }
+}

@@ -1,0 +1,170 @@
+//! What could come back: bodies the newest turn speaks of, and older entries that answer a query.
+
+use super::mention::needs_details;
+use super::need::{Asking, Need};
+use super::snapshot::{Snapshot, newest_turn};
+use crate::error::Error;
+use crate::gauge::Scales;
+use crate::texts::Texts;
+use std::collections::BTreeSet;
+use wunderblock_core::authority::Authority;
+use wunderblock_core::fence::plain;
+use wunderblock_core::id::Handle;
+use wunderblock_core::message::{Body, Message, Part, count_lines};
+use wunderblock_core::plan::Injection;
+use wunderblock_core::ports::Bodies as _;
+use wunderblock_core::section::Section;
+use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_core::view::View;
+
+/// Candidates, best first. What is needed to weigh them is added to the gauge and to the texts, among it the texts of the
+/// user's newest turn.
+pub(super) async fn recall(
+    snapshot: &Snapshot,
+    query: Option<&str>,
+    gauge: &Scales,
+    texts: &mut Texts,
+    ask: &Asking,
+) -> Result<Vec<Injection>, Error> {
+    let view = &snapshot.view;
+    ask.texts(texts, newest_turn(view)).await?;
+    let words = turn_words(view, texts);
+    let mut hits = Vec::new();
+    // Whether the request shows a candidate anyway is for the plan to say: only it knows where the frontiers will be.
+    for name in names(&words).into_iter().filter(|name| needs_details(&words, name)) {
+        if let Some(hit) = mentioned(view, &name) {
+            hits.push(hit);
+        } else if let Ok(handle) = name.parse::<Handle>() {
+            hits.extend(named(handle, texts, ask).await?);
+        }
+    }
+    if let Some(query) = query {
+        let query = query.to_owned();
+        hits.extend(ask.ask(|reply| Need::Search(query, reply)).await?);
+    }
+    hits.dedup_by(|a, b| a.body == b.body);
+    // Those that come back are loaded with all else that is shown; here only those nobody has counted yet.
+    let handles = hits.iter().filter_map(|hit| hit.body.handle());
+    let handles: BTreeSet<Handle> = handles.filter(|handle| !gauge.knows(*handle)).collect();
+    ask.texts(texts, handles.iter().copied()).await?;
+    for handle in handles {
+        if let Some(text) = texts.text(handle) {
+            gauge.learn(handle, gauge.measure(text));
+        }
+    }
+    Ok(hits)
+}
+
+/// The body a handle in the newest turn names.
+async fn named(handle: Handle, texts: &mut Texts, ask: &Asking) -> Result<Option<Injection>, Error> {
+    ask.texts(texts, [handle]).await?;
+    let Some(text) = texts.text(handle) else { return Ok(None) };
+    Ok(Some(Injection {
+        section: Section::Recall,
+        authority: Authority::Data,
+        from_stream: None,
+        from_seq: Seq::START,
+        body: Body::Blob { blob: handle, bytes: Bytes(text.len() as u64), lines: count_lines(text) },
+        what: handle.to_string().into(),
+        why: "the newest turn names its handle".into(),
+    }))
+}
+
+/// An older message that answers a query.
+pub(crate) fn answer(query: &str, seq: Seq, said: &Message) -> Option<Injection> {
+    Some(Injection {
+        section: Section::Recall,
+        authority: Authority::Data,
+        from_stream: None,
+        from_seq: seq,
+        body: largest_text(said).filter(|_| said.standing.is_sendable())?,
+        what: role_words(said).into(),
+        why: format!("it answers the query `{}`", plain(&query.chars().take(80).collect::<String>())).into(),
+    })
+}
+
+fn newest(view: &View) -> Option<&Message> {
+    view.newest_user().and_then(|seq| view.entry(seq)).map(|entry| &entry.message)
+}
+
+fn turn_words(view: &View, texts: &Texts) -> String {
+    let mut words = String::new();
+    for part in newest(view).into_iter().flat_map(|said| &said.parts) {
+        if let Part::Text { text, .. } = part {
+            let text = text.inline().or_else(|| texts.text(text.handle()?));
+            words.push_str(text.unwrap_or_default());
+            words.push('\n');
+        }
+    }
+    words
+}
+
+/// Names of things that may have been read before: paths with a directory or an extension, URLs, handles.
+fn names(words: &str) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let cut = |c: char| {
+        c.is_whitespace()
+            || matches!(c, '`' | '"' | '\'' | '(' | ')' | '<' | '>' | ',' | '，' | '。' | '「' | '」')
+    };
+    words
+        .split(cut)
+        .map(|word| word.trim_end_matches(['.', ':', ';', '!', '?']))
+        .filter(|word| word.len() >= 4 && word.len() <= 400 && looks_like_a_name(word))
+        .filter(|word| seen.insert((*word).to_owned()))
+        .map(ToOwned::to_owned)
+        .take(16)
+        .collect()
+}
+
+fn looks_like_a_name(word: &str) -> bool {
+    if word.contains("://") || word.starts_with("wb:") || word.trim_matches('/').contains('/') {
+        return true;
+    }
+    let extension = word.rsplit_once('.').map(|(stem, end)| (stem.is_empty(), end));
+    extension.is_some_and(|(bare, end)| {
+        !bare && (1..=8).contains(&end.len()) && end.starts_with(|c: char| c.is_ascii_alphabetic())
+    })
+}
+
+/// The newest result whose call speaks of `name`.
+fn mentioned(view: &View, name: &str) -> Option<Injection> {
+    for entry in view.entries().rev() {
+        for part in &entry.message.parts {
+            let Part::ToolResult { call, content, .. } = part else { continue };
+            let Some(gist) = view.gist(call, entry.seq).filter(|gist| gist.contains(name)) else { continue };
+            let body = content.iter().flat_map(Part::bodies).max_by_key(|body| body.bytes())?;
+            return Some(Injection {
+                section: Section::Recall,
+                authority: Authority::Data,
+                from_stream: None,
+                from_seq: entry.seq,
+                body: body.clone(),
+                what: plain(gist).into(),
+                why: format!("the newest turn speaks of {}", plain(name)).into(),
+            });
+        }
+    }
+    None
+}
+
+fn largest_text(said: &Message) -> Option<Body> {
+    let texts = said.parts.iter().filter_map(|part| match part {
+        Part::Text { text, .. } => Some(text),
+        Part::ToolResult { content, .. } => content.iter().find_map(|inner| match inner {
+            Part::Text { text, .. } => Some(text),
+            _ => None,
+        }),
+        _ => None,
+    });
+    texts.max_by_key(|body| body.bytes()).cloned()
+}
+
+fn role_words(said: &Message) -> &'static str {
+    use wunderblock_core::message::Role;
+    match said.role {
+        Role::System => "a system message",
+        Role::User => "a user's message",
+        Role::Assistant => "an assistant's message",
+        Role::Tool => "a tool's result",
+    }
+}

@@ -1,0 +1,81 @@
+//! What enters the next request shorter: loaded, shortened, and applied to the view as the events it means.
+//!
+//! Nothing is recorded here. A build that is recorded records these events before it; one that only looks gets the same
+//! request from them.
+
+use super::decision::Decision;
+use super::job::Job;
+use super::need::{Asking, Need};
+use super::packer::Packer;
+use super::stages::{Shortened, Shorter, Weighed};
+use crate::error::Error;
+use crate::reduce::{Choice, Means, in_order, named, shorten as shorten_texts};
+use crate::texts::Texts;
+use std::collections::HashSet;
+use std::sync::Arc;
+use wunderblock_core::event::{ContentReduced, Fact};
+use wunderblock_core::id::Handle;
+use wunderblock_core::ports::Bodies as _;
+use wunderblock_core::view::View;
+
+/// Shortens what the lane's requests have not shown yet, and applies that to the view.
+pub(super) async fn shorten(mut lane: Weighed, job: &Job, ask: &Asking) -> Result<Shortened, Error> {
+    let packer = Packer::new(job.key);
+    let mut texts = Texts::default();
+    let facts = shorter_texts(&lane, job, ask, &mut texts, &packer).await?;
+    if facts.is_empty() {
+        return Ok(Shortened { lane, shorter: Shorter::default(), texts });
+    }
+    let view = &lane.snapshot.view;
+    let replaced = facts.iter().filter_map(|fact| {
+        let part = view.part(fact.at())?;
+        part.bodies().into_iter().find_map(|body| body.handle())
+    });
+    let replaced: HashSet<Handle> = replaced.collect();
+    texts.drop_all(&replaced);
+    packer.unload(&lane.gauge, &mut texts);
+    let through = view.head();
+    let mut decision = Decision::begin(job, view);
+    for fact in facts {
+        decision.take(Fact::ContentReduced(Box::new(fact)), &texts)?;
+    }
+    lane.snapshot.view = decision.view;
+    Ok(Shortened { lane, shorter: Shorter { through, events: decision.events }, texts })
+}
+
+async fn shorter_texts(
+    lane: &Weighed,
+    job: &Job,
+    ask: &Asking,
+    texts: &mut Texts,
+    packer: &Packer,
+) -> Result<Vec<ContentReduced>, Error> {
+    let means = Means { rules: &job.rules, gauge: &lane.gauge, reducer: job.reducer };
+    let view: Arc<View> = Arc::clone(&lane.snapshot.view);
+    let mut choice = Choice::new(&view, &means, lane.target.budget.limit().tokens);
+    let mut facts = Vec::new();
+    loop {
+        let candidates = choice.more();
+        if candidates.is_empty() {
+            return Ok(in_order(facts));
+        }
+        let handles = candidates.iter().flat_map(|one| one.earlier.iter().copied().chain([one.handle]));
+        ask.texts(texts, handles).await?;
+        let own = candidates.iter().filter_map(|candidate| texts.text(candidate.handle));
+        let ours = known(named(own), ask).await?;
+        let more = shorten_texts(&candidates, &*texts, &means, &ours, &|text| packer.pack(text))?;
+        choice.gained(&more);
+        facts.extend(more);
+    }
+}
+
+/// Which of these handles the lane's ledger knows, at once for all of them: a text with such a mark was reduced here, and
+/// is not reduced again. Most texts have no mark, and nothing is asked.
+async fn known(handles: HashSet<Handle>, ask: &Asking) -> Result<HashSet<Handle>, Error> {
+    if handles.is_empty() {
+        return Ok(handles);
+    }
+    let mut handles: Vec<Handle> = handles.into_iter().collect();
+    handles.sort_unstable();
+    ask.ask(|reply| Need::Known(handles, reply)).await
+}

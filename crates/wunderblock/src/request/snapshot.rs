@@ -1,0 +1,151 @@
+//! A lane as a build finds it: its view, and what else the lane's past says of its next request.
+
+use super::measured::Note;
+use crate::store::BodyCount;
+use crate::texts::Texts;
+use std::collections::HashMap;
+use std::sync::Arc;
+use wunderblock_core::event::{ContextBuilt, Event, Fact, UsageMeasured, ViewTrimmed};
+use wunderblock_core::id::{Handle, LaneId};
+use wunderblock_core::message::{Body, Message, Part};
+use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_core::view::View;
+
+/// Which snapshot of a lane to take.
+#[derive(Clone, Debug)]
+pub(crate) struct LaneWanted {
+    pub(crate) lane: LaneId,
+    /// As of this position; the head if none.
+    pub(crate) at: Option<Seq>,
+    /// Maximum text the window can hold.
+    pub(crate) text: Bytes,
+    /// What is known to be part of it: from here on everything is loaded, however much that is.
+    pub(crate) reach: Option<Seq>,
+    /// Whether to take no account of what the lane has left out so far.
+    pub(crate) ignores_steps: bool,
+}
+
+/// A lane as a build finds it.
+#[derive(Clone, Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) view: Arc<View>,
+    /// The first position of which everything is in the view.
+    pub(crate) floor: Seq,
+    /// What is known of the view's bodies.
+    pub(crate) counts: HashMap<Handle, BodyCount>,
+    /// Texts that are here already: those of the user's newest turn, of the ignore files in force.
+    pub(crate) texts: Texts,
+    /// What bears on measurements, beside the entries of the view.
+    pub(crate) notes: Arc<Vec<Note>>,
+    /// The newest reports of usage, oldest first.
+    pub(crate) reports: Vec<(Seq, UsageMeasured)>,
+    /// The lane's request before, and when it was built.
+    pub(crate) before: Option<(Millis, Arc<ContextBuilt>)>,
+    /// When the session began.
+    pub(crate) opened_at: Millis,
+    /// When the newest event happened.
+    pub(crate) newest_at: Millis,
+    /// Whether the lane's steps so far were taken no account of.
+    pub(crate) ignores_steps: bool,
+    /// The lane's newest step, and when it took it.
+    pub(crate) step: Option<(Millis, ViewTrimmed)>,
+    /// Whether the provider refused the lane's last request as too long.
+    pub(crate) refused: bool,
+}
+
+impl Snapshot {
+    /// A lane of which nothing is known.
+    pub(crate) fn new(lane: LaneId) -> Self {
+        Self {
+            view: Arc::new(View::new(lane)),
+            floor: Seq::START,
+            counts: HashMap::new(),
+            texts: Texts::default(),
+            notes: Arc::default(),
+            reports: Vec::new(),
+            before: None,
+            opened_at: Millis::ZERO,
+            newest_at: Millis::ZERO,
+            ignores_steps: false,
+            step: None,
+            refused: false,
+        }
+    }
+
+    /// The lane.
+    pub(crate) fn lane(&self) -> &LaneId {
+        self.view.lane()
+    }
+
+    /// The lane's request before: when it was built, and its record.
+    pub(crate) fn before(&self) -> Option<(Millis, &ContextBuilt)> {
+        self.before.as_ref().map(|(at, built)| (*at, &**built))
+    }
+
+    /// Takes in what an event says beside the view.
+    pub(crate) fn note(&mut self, event: &Event) {
+        let lane = self.view.lane();
+        let refused = is_refused(self.refused, event, lane);
+        let note = Note::of(event, lane);
+        if let Some(note) = note {
+            Arc::make_mut(&mut self.notes).push(note);
+        }
+        self.refused = refused;
+        self.newest_at = event.at;
+    }
+}
+
+/// Reports of usage that are looked at: the newest, and one before it that is of another reply.
+pub(crate) const REPORTS: usize = 4;
+
+/// What a message says in words.
+pub(crate) fn spoken(said: &Message) -> impl Iterator<Item = &Body> {
+    said.parts.iter().filter_map(|part| match part {
+        Part::Text { text, .. } => Some(text),
+        _ => None,
+    })
+}
+
+/// The handles of all bodies a view can show.
+pub(crate) fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {
+    let leaves = view.entries().flat_map(|entry| &entry.message.parts).flat_map(Part::leaves);
+    let said = leaves.filter(|(part, _)| !part.is_data()).filter_map(|(_, body)| body.handle());
+    let shown = view.preamble().into_iter().flat_map(|preamble| preamble.shown());
+    let made = view.nodes().map(|node| &node.text);
+    said.chain(shown.chain(made).chain(view.shorter()).filter_map(Body::handle))
+}
+
+/// The handles of the user's newest turn.
+pub(crate) fn newest_turn(view: &View) -> Vec<Handle> {
+    let turn = view.newest_user().and_then(|seq| view.entry(seq));
+    turn.into_iter().flat_map(|entry| spoken(&entry.message)).filter_map(Body::handle).collect()
+}
+
+/// Whether an event is a lane's step, which the newest one makes void; of a view that ignores steps, also its requests.
+pub(crate) fn is_step(event: &Event, ignores_steps: bool) -> bool {
+    matches!(event.fact, Some(Fact::ViewTrimmed(_)))
+        || ignores_steps && matches!(event.fact, Some(Fact::ContextBuilt(_)))
+}
+
+/// Whether, as of an event, the provider refused the lane's last request as too long.
+fn is_refused(before: bool, event: &Event, lane: &LaneId) -> bool {
+    match &event.fact {
+        Some(Fact::ContextBuilt(built)) if built.lane == *lane => false,
+        Some(Fact::ViewTrimmed(step)) if step.lane == *lane => false,
+        // Our own refusal says what did not fit.
+        Some(Fact::TurnCompleted(turn)) if turn.overflow.is_none() => {
+            let words = [turn.error_code.as_deref(), Some(&*turn.stop_reason)];
+            words.into_iter().flatten().any(|word| TOO_LONG.contains(&word))
+        }
+        _ => before,
+    }
+}
+
+/// What providers and agents call a request that is too long: OpenAI's and Anthropic's error codes, Anthropic's stop reason.
+const TOO_LONG: [&str; 5] = [
+    "context_overflow",
+    "context_length_exceeded",
+    "request_too_large",
+    "model_context_window_exceeded",
+    "prompt_too_long",
+];

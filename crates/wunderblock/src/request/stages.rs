@@ -1,0 +1,166 @@
+//! What stands after each stage of a build. Each owns the one before it, or what is needed of it; none can be skipped.
+
+use super::decision::Decision;
+use super::measured;
+use super::packer::Packer;
+use super::snapshot::Snapshot;
+use super::target::Target;
+use crate::catalog::Catalog;
+use crate::error::Error;
+use crate::gauge::Scales;
+use crate::store::{BodyCount, TallyRow};
+use crate::texts::Texts;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use wunderblock_core::budget::Budget;
+use wunderblock_core::compose::{Composed, Offer};
+use wunderblock_core::event::NewEvent;
+use wunderblock_core::id::Handle;
+use wunderblock_core::plan::{Ask, Fixed, Refusal};
+use wunderblock_core::render;
+use wunderblock_core::step::Injection;
+use wunderblock_core::units::{Cost, Seq, Tokens};
+use wunderblock_core::usage::{Anchor, Calibration};
+use wunderblock_core::view::View;
+
+/// A lane with all that its window can hold, and what its next request is for.
+pub(crate) struct Loaded {
+    pub(crate) snapshot: Snapshot,
+    pub(crate) target: Target,
+}
+
+/// … with a gauge that knows every body of the view.
+pub(crate) struct Weighed {
+    pub(crate) snapshot: Snapshot,
+    pub(crate) target: Target,
+    pub(crate) gauge: Scales,
+    /// What our counts are multiplied by.
+    pub(crate) calibration: Option<Calibration>,
+    /// Bodies nobody had counted before.
+    pub(crate) fresh: Vec<(Handle, BodyCount)>,
+}
+
+impl Weighed {
+    /// What the provider counted last, and what has come since.
+    pub(crate) fn anchor(&self, catalog: &Catalog) -> Option<Anchor> {
+        measured::anchor(&self.snapshot, catalog, &self.target.model, &self.gauge)
+    }
+}
+
+/// What enters a request shorter: applied to the view, not recorded yet.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shorter {
+    /// The head of the ledger it was made from.
+    pub(crate) through: Seq,
+    /// What is to be appended, texts in full.
+    pub(crate) events: Vec<NewEvent>,
+}
+
+/// … with what enters shorter from this request on.
+pub(crate) struct Shortened {
+    pub(crate) lane: Weighed,
+    pub(crate) shorter: Shorter,
+    /// Texts that were loaded and stay as they are, and those that are new.
+    pub(crate) texts: Texts,
+}
+
+/// … with what could come back, and what the sources offer.
+pub(crate) struct Gathered {
+    pub(crate) lane: Weighed,
+    pub(crate) shorter: Shorter,
+    pub(crate) texts: Texts,
+    /// What could come back, best first.
+    pub(crate) hits: Vec<Injection>,
+    pub(crate) offer: Offer,
+    /// What is to be said of the state of the work.
+    pub(crate) state: Vec<Injection>,
+    pub(crate) packer: Packer,
+}
+
+/// … with what was decided: which sources hold, what goes in, in which form.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) snapshot: Snapshot,
+    pub(crate) target: Target,
+    pub(crate) gauge: Scales,
+    pub(crate) calibration: Option<Calibration>,
+    pub(crate) anchor: Option<Anchor>,
+    pub(crate) fresh: Vec<(Handle, BodyCount)>,
+    /// What enters the request shorter; its events are the first of the decision's.
+    pub(crate) shorter: Shorter,
+    pub(crate) composed: Composed,
+    pub(crate) decision: Decision,
+    pub(crate) texts: Texts,
+}
+
+impl Planned {
+    /// The newest position of the ledger that went into it.
+    pub(crate) fn through(&self) -> Seq {
+        if self.shorter.events.is_empty() { self.snapshot.view.head() } else { self.shorter.through }
+    }
+}
+
+/// … rendered.
+pub(crate) struct Rendered {
+    pub(crate) planned: Planned,
+    pub(crate) rendered: render::Rendered,
+    pub(crate) tallies: BTreeMap<Seq, TallyRow>,
+    /// What the request takes.
+    pub(crate) total: Cost,
+}
+
+/// Why there is no request.
+pub(crate) enum Stopped {
+    /// Even the least does not fit. What would have entered shorter is known all the same.
+    Refused { refusal: Box<Refusal>, shorter: Shorter },
+    /// Something failed.
+    Failed(Error),
+}
+
+impl From<Error> for Stopped {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<Stopped> for Error {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Refused { refusal, .. } => Self::OverBudget(refusal),
+            Stopped::Failed(error) => error,
+        }
+    }
+}
+
+/// A lane as a compaction finds it: as its next request would, with what that request holds beside the conversation.
+#[derive(Clone)]
+pub(crate) struct Bench {
+    pub(crate) view: Arc<View>,
+    pub(crate) budget: Budget,
+    pub(crate) gauge: Scales,
+    pub(crate) texts: Texts,
+    pub(crate) fixed: Vec<Fixed>,
+    pub(crate) must: Vec<Injection>,
+    pub(crate) recall: Tokens,
+    pub(crate) transcript: Tokens,
+    /// The first position of which everything is in the view.
+    pub(crate) floor: Seq,
+}
+
+impl Bench {
+    /// The question a plan would be asked.
+    pub(crate) fn ask(&self) -> Ask<'_> {
+        Ask {
+            view: &self.view,
+            budget: self.budget,
+            gauge: &self.gauge,
+            bodies: &self.texts,
+            fixed: &self.fixed,
+            must: &self.must,
+            hits: &[],
+            recall: self.recall,
+            transcript: self.transcript,
+            floor: self.floor,
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! A session played under a policy: its events come by, and before each reply the lane builds a request.
+
+use super::Watch;
+use super::account::Account;
+use super::history::History;
+use super::index::{Index, Moment};
+use super::result::PolicyResult;
+use super::sheet::{Reading, Sheet};
+use crate::compact::due::{Size, after_refusal, between_tasks, found, measure, settled};
+use crate::compactor::Compactor;
+use crate::error::Error;
+use crate::memory::lane::{Lane, Means, Tried};
+use crate::redact::Redactor;
+use crate::request::build::Build;
+use crate::request::job::Job;
+use crate::request::stages::{Rendered, Stopped};
+use crate::request::target::Target;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use wunderblock_core::compact::{Due, Level};
+use wunderblock_core::event::{ContentPinned, ContextBuilt, Event, Fact};
+use wunderblock_core::message::Dialect;
+use wunderblock_core::plan::TrimReason;
+use wunderblock_core::render;
+use wunderblock_core::units::{Bytes, Seq};
+
+/// A session under a policy.
+pub(super) struct Play<'a> {
+    history: &'a History,
+    index: &'a Index,
+    target: &'a Target,
+    compactor: Compactor,
+    lane: Lane,
+    job: Job,
+    /// Which event stands at each position; none for the lane's own.
+    positions: Vec<Option<usize>>,
+    /// Where an event of the session stands here.
+    moved: HashMap<Seq, Seq>,
+    sheet: Sheet,
+    account: Account,
+    time: Duration,
+}
+
+impl<'a> Play<'a> {
+    pub(super) fn new(
+        history: &'a History,
+        index: &'a Index,
+        target: &'a Target,
+        compactor: Compactor,
+    ) -> Self {
+        Self {
+            history,
+            index,
+            target,
+            lane: Lane::new(history.job.lane.clone(), Arc::clone(&history.texts)),
+            job: Job {
+                rules: compactor.policy.reduce.clone(),
+                counts: history.counts(),
+                ..history.job.clone()
+            },
+            // Positions are counted from 1.
+            positions: vec![None],
+            moved: HashMap::new(),
+            sheet: Sheet::new(index),
+            account: Account::new(&compactor.policy.name, target),
+            time: Duration::ZERO,
+            compactor,
+        }
+    }
+
+    /// Plays the session. None if whoever watches it stopped it.
+    ///
+    /// # Errors
+    /// When a stage of a build failed; that no request fits is a result.
+    pub(super) fn run(mut self, redactor: &Redactor, watch: &Watch) -> Result<Option<PolicyResult>, Error> {
+        let mut next = 0;
+        for moment in &self.index.moments {
+            for (number, event) in self.history.events.iter().enumerate().take(moment.before).skip(next) {
+                self.hear(number, event);
+            }
+            next = moment.before;
+            self.job.now = moment.now;
+            self.request(moment, redactor)?;
+            if !watch.tell() {
+                return Ok(None);
+            }
+        }
+        let mut result = self.account.close(&self.sheet, self.index, self.target);
+        result.time_ms = u64::try_from(self.time.as_millis()).unwrap_or(u64::MAX);
+        Ok(Some(result))
+    }
+
+    /// Takes in an event of the session, at the position it has in this lane.
+    fn hear(&mut self, number: usize, event: &Event) {
+        let seq = self.lane.head().next();
+        self.moved.insert(event.seq, seq);
+        let mut event = Event { seq, ..event.clone() };
+        if let Some(Fact::ContentPinned(pin)) = &mut event.fact {
+            let Some(target) = self.moved.get(&pin.target) else { return };
+            *pin = ContentPinned { target: *target, ..pin.clone() };
+        }
+        // What providers measured and refused was of other requests.
+        match &event.fact {
+            Some(Fact::UsageMeasured(_) | Fact::TurnCompleted(_)) => self.lane.see(&event),
+            _ => self.lane.hear(event),
+        }
+        self.positions.push(Some(number));
+    }
+
+    /// Builds a request, compacts if it says that the lane is due, builds it again, and sends it.
+    fn request(&mut self, moment: &Moment, redactor: &Redactor) -> Result<(), Error> {
+        let begun = Instant::now();
+        let mut drafted = self.lane.run(Build::rendered(self.job.clone()))?;
+        if let Some(due) = self.is_due(&drafted)
+            && self.compact(&due, &drafted, redactor)?
+        {
+            drafted = self.lane.run(Build::rendered(self.job.clone()))?;
+        }
+        self.time += begun.elapsed();
+        match drafted {
+            Ok(request) => self.send(request)?,
+            Err(Stopped::Failed(error)) => return Err(error),
+            Err(Stopped::Refused { shorter, .. }) => {
+                self.lane.adopt(&self.job, shorter.events);
+                self.account.result.refused += 1;
+                self.account.result.series.push(0);
+                return Ok(());
+            }
+        }
+        self.account.look(&self.sheet, moment, self.index);
+        Ok(())
+    }
+
+    /// Whether what was drafted makes the lane due.
+    fn is_due(&self, drafted: &Result<Rendered, Stopped>) -> Option<Due> {
+        let policy = &self.compactor.policy;
+        let request = match drafted {
+            Ok(request) => request,
+            Err(Stopped::Refused { refusal, .. }) => return after_refusal(policy, refusal),
+            Err(Stopped::Failed(_)) => return None,
+        };
+        let planned = &request.planned;
+        let measure = measure(planned, Size::of_rendered(request), self.job.now);
+        let found = found(policy, &measure, planned)?;
+        if found.level > Level::Soft {
+            return Some(found);
+        }
+        let view = &planned.decision.view;
+        let marks = settled(self.lane.marks.clone(), view, &planned.texts);
+        if marks.is_empty() { Some(found) } else { between_tasks(policy, measure, view, &marks) }
+    }
+
+    /// Compacts. Whether the next request can be another one.
+    fn compact(
+        &mut self,
+        due: &Due,
+        drafted: &Result<Rendered, Stopped>,
+        redactor: &Redactor,
+    ) -> Result<bool, Error> {
+        let shorter = match drafted {
+            Ok(request) => request.planned.shorter.events.clone(),
+            Err(Stopped::Refused { shorter, .. }) => shorter.events.clone(),
+            Err(Stopped::Failed(_)) => Vec::new(),
+        };
+        let shortens = !shorter.is_empty();
+        self.lane.adopt(&self.job, shorter);
+        let means = Means { compactor: &self.compactor, redactor, due };
+        let tried = self.lane.compact(&self.job, &means)?;
+        self.own_positions();
+        let Tried::Climbed(climbed, _) = tried else { return Ok(shortens) };
+        let drafts = &climbed.drafts;
+        let refused = drafts.iter().map(|draft| draft.rejected.len() as u64).sum::<u64>();
+        let spent = drafts.iter().filter_map(|draft| draft.spent.as_ref()?.micro_dollars).sum();
+        self.account.spend(spent);
+        let result = &mut self.account.result;
+        result.refused_summaries += refused;
+        if climbed.proposal.trim.is_none() {
+            result.rejected += 1;
+            return Ok(shortens);
+        }
+        let nodes = &climbed.proposal.nodes;
+        result.compactions += 1;
+        result.summaries += nodes.len() as u64;
+        result.summary_tokens += nodes.iter().map(|node| node.tokens.0).sum::<u64>();
+        Ok(true)
+    }
+
+    /// Notes that what the lane has come to hold since the last event of the session is its own.
+    fn own_positions(&mut self) {
+        let head = usize::try_from(self.lane.head().0).unwrap_or(usize::MAX);
+        self.positions.resize(head.saturating_add(1), None);
+    }
+
+    /// Sends a request: the lane has taken its step, and the request is on record.
+    fn send(&mut self, request: Rendered) -> Result<(), Error> {
+        let Rendered { planned, rendered, .. } = request;
+        let plan = planned.decision.plan;
+        self.lane.adopt(&self.job, planned.decision.events);
+        self.account.result.steps += u64::from(plan.step == Some(TrimReason::OverBudget));
+        self.own_positions();
+        let reading = Reading { index: self.index, gauge: &planned.gauge, positions: &self.positions };
+        let name = self.target.model_line(&planned.gauge).cost;
+        let sent = self.sheet.turn(&rendered.request, name, reading);
+        debug_assert_eq!(sent.0, request.total, "the pieces of a request are all of it");
+        self.account.send(sent, self.job.now, self.target);
+        // As far as a view, and what is due, look at it.
+        let built = ContextBuilt {
+            lane: self.job.lane.clone(),
+            model: self.target.model.as_str().into(),
+            dialect: Dialect::Neutral,
+            render: render::VERSION,
+            budget: self.target.budget,
+            plan,
+            heads: Vec::new(),
+            inputs: None,
+            preamble: None,
+            cache: Vec::new(),
+            stem: None,
+            common: None,
+            expected_cached: None,
+            calibration: None,
+            sections: Vec::new(),
+            total_tokens: sent.0.tokens,
+            encoded_bytes: Bytes::ZERO,
+            digest: Box::default(),
+        };
+        self.lane.decide(&self.job, Fact::ContextBuilt(Box::new(built)))?;
+        self.own_positions();
+        Ok(())
+    }
+}
