@@ -1,6 +1,6 @@
 //! Programs of other people: summarisers and hooks. Run without a shell, with limits, and ended with all they have started.
 
-use crate::summarize::Failure;
+use crate::summarize::task::Failure;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;

@@ -3,7 +3,8 @@
 use super::feed::Feed;
 use super::known::raw_of;
 use super::saved::Saved;
-use super::{OnBytes, Opened, change, file_error};
+use super::{OnBytes, Opened, change};
+use crate::backup::file_error;
 use crate::error::Error;
 use crate::limits::{MAX_LINE, SOURCE_CHUNK};
 use std::fs::File;

@@ -17,8 +17,8 @@
 
 use super::change::Kept;
 use super::feed::Feed;
-use super::file_error;
 use super::known::Told;
+use crate::backup::file_error;
 use crate::engine::Engine;
 use crate::erase::native;
 use crate::error::Error;

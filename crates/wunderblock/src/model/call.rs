@@ -5,7 +5,7 @@
 
 use super::client::{EndpointError, Limits, millis};
 use super::status::Words;
-use crate::summarize::Failure;
+use crate::summarize::task::Failure;
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};

@@ -4,7 +4,7 @@ use super::call::{self, Ask};
 use super::key::ApiKey;
 use super::status::Words;
 use crate::redact::Redactor;
-use crate::summarize::Failure;
+use crate::summarize::task::Failure;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 
 use super::key::ApiKey;
 use crate::redact::Redactor;
-use crate::summarize::Failure;
+use crate::summarize::task::Failure;
 use wunderblock_wire::{Fault, Refusal, Reply, Stop};
 
 /// So many characters of a provider's words are kept.

@@ -105,7 +105,7 @@ impl Gathered {
             composed = self.composed(job, begins);
             self.packer.unload(&self.lane.gauge, &mut self.texts);
         }
-        let mut decision = Decision::begin(job, &self.lane.snapshot.view).after(&self.shorter);
+        let mut decision = Decision::begin(job, &self.lane.snapshot.view).after(self.shorter.events.clone());
         decision.change_preamble(&composed, &self.texts)?;
         Ok((composed, decision))
     }

@@ -1,7 +1,6 @@
 //! What a build decides, as the events it means and the view after them.
 
 use super::job::Job;
-use super::stages::Shorter;
 use crate::error::Error;
 use crate::texts::Texts;
 use std::sync::Arc;
@@ -45,9 +44,9 @@ impl Decision {
         }
     }
 
-    /// Goes on from what is shown shorter, which the view has been told already.
-    pub(super) fn after(self, shorter: &Shorter) -> Self {
-        Self { events: shorter.events.clone(), ..self }
+    /// Goes on from events that the view has been told already.
+    pub(super) fn after(self, events: Vec<NewEvent>) -> Self {
+        Self { events, ..self }
     }
 
     /// The lane's preamble, if it is not what is on record.

@@ -1,83 +1,18 @@
 //! What a session's recorded usage says of a request: the size of its context by the provider's own count, and how far our
 //! estimates are off. This tells the session as marks; [`wunderblock_core::usage`] says what follows.
 
+use super::note::{Note, What};
 use super::snapshot::Snapshot;
 use crate::catalog::Catalog;
 use crate::gauge::Scales;
 use std::cell::RefCell;
 use std::iter::Peekable;
-use wunderblock_core::event::{Event, Fact, Source, TurnCompleted, UsageMeasured};
-use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Part, Role, Standing};
-use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::usage::{self, Anchor, Calibration, Mark, Measured, NEWEST, Weight};
 use wunderblock_core::view::{Entry, View};
 
 /// The measurements that are looked at first for a good one. Weighing a session's entries is what an answer costs.
 const RECENT: usize = 8;
-
-/// Something other than an entry that bears on measurements.
-#[derive(Clone, Debug)]
-pub(crate) struct Note {
-    seq: Seq,
-    what: What,
-}
-
-#[derive(Clone, Debug)]
-enum What {
-    Measured(Box<UsageMeasured>, Live),
-    Built { model: Box<str>, estimate: Option<Tokens>, ours: bool },
-    CutShort,
-    Blur,
-    Reset,
-}
-
-/// Whether it was told while it happened.
-type Live = bool;
-
-impl Note {
-    /// What an event says of measurements, to one lane.
-    pub(crate) fn of(event: &Event, lane: &LaneId) -> Option<Self> {
-        let what = match &event.fact {
-            // Nobody knows what it held.
-            None => What::Blur,
-            Some(Fact::UsageMeasured(usage)) => {
-                What::Measured(Box::new(usage.clone()), event.source == Source::Live)
-            }
-            Some(Fact::ContextBuilt(built)) => What::Built {
-                model: built.model.clone(),
-                estimate: uncorrected(built.total_tokens, built.calibration),
-                ours: built.lane == *lane,
-            },
-            Some(Fact::TurnCompleted(turn)) if is_cut_short(turn) => What::CutShort,
-            Some(Fact::SessionCompacted(compacted))
-                if compacted.lane.as_ref().is_none_or(|of| of == lane) =>
-            {
-                What::Reset
-            }
-            Some(Fact::ViewTrimmed(trimmed)) if trimmed.lane == *lane => What::Reset,
-            Some(Fact::PreambleChanged(changed)) if changed.lane == *lane => What::Reset,
-            Some(Fact::ContentErased(_)) => What::Reset,
-            _ => return None,
-        };
-        Some(Self { seq: event.seq, what })
-    }
-}
-
-/// A refusal for want of room is no turn that was cut short: no call was made.
-fn is_cut_short(turn: &TurnCompleted) -> bool {
-    matches!(&*turn.stop_reason, "aborted" | "error")
-        && turn.error_code.as_deref() != Some("context_overflow")
-}
-
-/// What had been estimated of a request before it was corrected. A correction downwards stops at the o200k counts and
-/// cannot be taken back.
-fn uncorrected(total: Tokens, calibration: Option<Calibration>) -> Option<Tokens> {
-    match calibration.map_or(1_000, |calibration| u64::from(calibration.per_mille)) {
-        per_mille @ 1_000.. => Some(Tokens(total.0.saturating_mul(1_000) / per_mille)),
-        _ => None,
-    }
-}
 
 /// What the gauge's estimates of this model are to be multiplied by, from the usage recorded here; none for a model that is
 /// counted, and while too little is recorded. Of a gauge that is calibrated already, its own.
@@ -313,13 +248,5 @@ mod tests {
         for (name, expect) in table {
             assert_eq!(plain(&catalog, name), expect, "{name}");
         }
-    }
-
-    #[test]
-    fn a_correction_upwards_is_taken_back_and_one_downwards_is_not() {
-        let calibration = |per_mille| Some(Calibration { per_mille, replies: 8 });
-        assert_eq!(uncorrected(Tokens(900), None), Some(Tokens(900)));
-        assert_eq!(uncorrected(Tokens(1_500), calibration(1_250)), Some(Tokens(1_200)));
-        assert_eq!(uncorrected(Tokens(900), calibration(999)), None);
     }
 }

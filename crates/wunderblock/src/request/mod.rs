@@ -18,6 +18,7 @@ pub(crate) mod job;
 pub(crate) mod measured;
 mod mention;
 pub(crate) mod need;
+mod note;
 mod offer;
 pub(crate) mod options;
 pub(crate) mod packer;

@@ -1,6 +1,6 @@
 //! A lane as a build finds it: its view, and what else the lane's past says of its next request.
 
-use super::measured::Note;
+use super::note::Note;
 use crate::store::BodyCount;
 use crate::texts::Texts;
 use std::collections::HashMap;

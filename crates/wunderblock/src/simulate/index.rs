@@ -1,8 +1,8 @@
 //! What is found out about a session once, for all policies.
 
+use super::digest::{Digest, digest, spoken, text};
 use super::history::History;
 use super::names::{Name, Names, keys};
-use super::sheet::{Digest, digest};
 use crate::error::Error;
 use crate::gauge::Scales;
 use crate::parallel;
@@ -11,9 +11,8 @@ use std::collections::HashMap;
 use wunderblock_core::cost;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{CallId, Handle};
-use wunderblock_core::message::{Body, Message, Part, Role, Standing};
+use wunderblock_core::message::{Message, Part, Role, Standing};
 use wunderblock_core::pair::{Shape, arrange};
-use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Cost, Millis, Seq, Tokens};
 use wunderblock_core::view::View;
 
@@ -279,21 +278,4 @@ fn look(event: &Event, history: &History) -> Vec<Seen> {
             seen
         })
         .collect()
-}
-
-/// The texts of a part in which something can be named.
-pub(super) fn spoken(part: &Part) -> Vec<&Body> {
-    match part {
-        Part::Text { text, .. } | Part::Thinking { text, .. } => vec![text],
-        Part::ToolCall { input, .. } => vec![input],
-        Part::ToolResult { content, .. } => content.iter().flat_map(spoken).collect(),
-        Part::Media { .. } | Part::Opaque { .. } => Vec::new(),
-    }
-}
-
-pub(super) fn text<'a>(body: &'a Body, bodies: &'a dyn Bodies) -> Option<&'a str> {
-    match body {
-        Body::Inline(text) => Some(text),
-        Body::Blob { blob, .. } => bodies.text(*blob),
-    }
 }

@@ -11,6 +11,7 @@
 //! clock is that of the events.
 
 mod account;
+mod digest;
 mod history;
 mod index;
 mod names;
@@ -18,8 +19,10 @@ mod play;
 mod reach;
 mod result;
 mod sheet;
+mod watch;
 
 pub use result::{PolicyResult, Simulation};
+pub use watch::OnSimulated;
 
 use crate::compactor::Compactor;
 use crate::engine::Engine;
@@ -36,7 +39,7 @@ use index::Index;
 use play::Play;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use watch::Watch;
 use wunderblock_core::policy::Policy;
 
 /// What is asked of a simulation.
@@ -75,9 +78,6 @@ impl SimulateOptions {
     }
 }
 
-/// Told how many requests of how many have been built, over all policies; it answers whether to go on.
-pub type OnSimulated = Arc<dyn Fn(u64, u64) -> bool + Send + Sync>;
-
 impl Engine {
     /// Replays sessions under each policy, one after the other, as if they were one: some programs keep one history in many.
     /// Nothing is recorded. The answer is none if whoever watched it stopped it.
@@ -102,7 +102,8 @@ impl Engine {
             if index.moments.is_empty() {
                 return Err(Error::Silence(history.job.stream.clone()));
             }
-            let watch = Watch::new(&options, index.moments.len());
+            let requests = index.moments.len() as u64 * options.policies.len() as u64;
+            let watch = Watch::new(options.progress.clone(), requests);
             let ran = parallel::map(options.policies.clone(), |policy| {
                 let compactor =
                     Compactor { summariser: options.summariser.clone(), ..Compactor::new(policy) };
@@ -114,29 +115,5 @@ impl Engine {
             Ok(Some(Simulation { sessions, ..result::simulation(&history, &index, &target, results) }))
         })
         .await?
-    }
-}
-
-/// Who watches a simulation.
-struct Watch {
-    progress: Option<OnSimulated>,
-    done: AtomicU64,
-    of: u64,
-    stopped: AtomicBool,
-}
-
-impl Watch {
-    fn new(options: &SimulateOptions, requests: usize) -> Self {
-        let of = requests as u64 * options.policies.len() as u64;
-        let progress = options.progress.clone();
-        Self { progress, done: AtomicU64::new(0), of, stopped: AtomicBool::new(false) }
-    }
-
-    /// Tells of another request. Whether to go on.
-    fn tell(&self) -> bool {
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        let on = self.progress.as_ref().is_none_or(|progress| progress(done, self.of));
-        self.stopped.fetch_or(!on, Ordering::Relaxed);
-        !self.stopped.load(Ordering::Relaxed)
     }
 }

@@ -1,11 +1,11 @@
 //! A session played under a policy: its events come by, and before each reply the lane builds a request.
 
-use super::Watch;
 use super::account::Account;
 use super::history::History;
 use super::index::{Index, Moment};
 use super::result::PolicyResult;
 use super::sheet::{Reading, Sheet};
+use super::watch::Watch;
 use crate::compact::due::{Size, after_refusal, between_tasks, found, measure, settled};
 use crate::compactor::Compactor;
 use crate::error::Error;

@@ -1,6 +1,7 @@
 //! A request as a list of pieces, and what changes in it from one request to the next.
 
-use super::index::{Index, spoken, text};
+use super::digest::{Digest, digest, feed, finish, spoken, text};
+use super::index::Index;
 use super::names::{Name, keys};
 use super::reach::{Positions, reach};
 use std::collections::HashMap;
@@ -9,9 +10,6 @@ use wunderblock_core::message::{Part, Role};
 use wunderblock_core::ports::{Bodies, Gauge};
 use wunderblock_core::request::Request;
 use wunderblock_core::units::{Cost, Tokens};
-
-/// Half of the BLAKE3 of what a piece says.
-pub(super) type Digest = [u8; 16];
 
 /// A piece of a request: what a provider's cache either finds as it was, or not.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -158,60 +156,4 @@ impl Bodies for Nothing {
     fn text(&self, _: wunderblock_core::id::Handle) -> Option<&str> {
         None
     }
-}
-
-/// What a part says, as a number: a part of an event and the same part in a request have the same.
-pub(super) fn digest(part: &Part, bodies: &dyn Bodies) -> Digest {
-    let mut hasher = blake3::Hasher::new();
-    write(&mut hasher, part, bodies);
-    finish(&hasher)
-}
-
-fn write(hasher: &mut blake3::Hasher, part: &Part, bodies: &dyn Bodies) {
-    let extra = match part {
-        Part::Text { extra, .. } => {
-            feed(hasher, "text");
-            extra
-        }
-        Part::Thinking { signature, extra, .. } => {
-            feed(hasher, "thinking");
-            feed(hasher, signature.as_deref().unwrap_or_default());
-            extra
-        }
-        Part::ToolCall { call, name, extra, .. } => {
-            feed(hasher, "call");
-            feed(hasher, call.as_str());
-            feed(hasher, name);
-            extra
-        }
-        Part::ToolResult { call, content, failed, extra } => {
-            feed(hasher, if *failed { "failed" } else { "result" });
-            feed(hasher, call.as_str());
-            content.iter().for_each(|inner| write(hasher, inner, bodies));
-            feed(hasher, extra.as_deref().unwrap_or_default());
-            return;
-        }
-        Part::Media { mime, extra, .. } => {
-            feed(hasher, "media");
-            feed(hasher, mime);
-            extra
-        }
-        Part::Opaque { .. } => {
-            feed(hasher, "opaque");
-            &None
-        }
-    };
-    feed(hasher, extra.as_deref().unwrap_or_default());
-    for body in part.bodies() {
-        feed(hasher, text(body, bodies).unwrap_or_default());
-    }
-}
-
-fn feed(hasher: &mut blake3::Hasher, text: &str) {
-    hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
-}
-
-fn finish(hasher: &blake3::Hasher) -> Digest {
-    let hash = hasher.finalize();
-    std::array::from_fn(|at| hash.as_bytes().get(at).copied().unwrap_or_default())
 }

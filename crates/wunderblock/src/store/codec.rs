@@ -4,7 +4,8 @@
 //! readable in twenty years with nothing but a SQLite shell; bodies of [`INLINE_MAX`] bytes and more stand beside it as
 //! compressed blobs. What a caller's id commits to is the content, bodies included, whatever was moved where.
 
-use super::{Chunk, Facets, Mark, PackedBlob, PackedChunk, PackedEvent, StoredEvent};
+use crate::store::row::{Chunk, StoredEvent};
+use crate::store::write::{Facets, Mark, PackedBlob, PackedChunk, PackedEvent};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;

@@ -8,8 +8,9 @@
 //! ```
 
 use super::prompt::{self, Put};
-use super::{Brief, Detail, Failure, Material, Summarise, Task};
 use crate::redact::Redactor;
+use crate::summarize::task::{Brief, Failure, Material, Summarise, Task};
+use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::{Check, Manner, Rejection, Spent};
 use wunderblock_core::policy::{Form, Permille, Template};
 use wunderblock_core::ports::Gauge;

@@ -2,8 +2,8 @@
 //!
 //! It is given one JSON object on stdin, `{"system", "prompt", "most_tokens"}`, and writes the summary to stdout.
 
-use super::{Failure, Summarise, Task, Written};
 use crate::process::{self, Program};
+use crate::summarize::task::{Failure, Summarise, Task, Written};
 use std::path::PathBuf;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 

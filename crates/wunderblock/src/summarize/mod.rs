@@ -10,144 +10,14 @@ mod command;
 mod extract;
 mod model;
 pub mod prompt;
+pub(crate) mod task;
 mod verify;
 
 pub use attempt::{Draft, Floor, Judgement, Options};
 pub use command::CommandSummariser;
 pub use extract::extract;
 pub use model::ModelSummariser;
+pub use task::{Brief, Earlier, Failure, Material, Summarise, Task, Written};
 pub use verify::{Against, Fault, Verdict, verify};
-
-use std::fmt;
 pub use wunderblock_core::compact::Detail;
 pub use wunderblock_core::compaction::Manner;
-use wunderblock_core::compaction::Spent;
-use wunderblock_core::policy::Template;
-use wunderblock_core::ports::Bodies;
-use wunderblock_core::units::{Seq, Tokens};
-use wunderblock_core::view::Entry;
-
-/// What is to be summarised: a contiguous range of a session.
-#[derive(Clone)]
-pub struct Material<'a> {
-    /// The first position of the range.
-    pub from: Seq,
-    /// The last.
-    pub to: Seq,
-    /// What was said there, in order; none where only summaries are to be condensed.
-    pub entries: Vec<&'a Entry>,
-    /// The texts of what is in blobs.
-    pub bodies: &'a dyn Bodies,
-    /// Summaries of parts of the range, in order.
-    pub earlier: Vec<Earlier<'a>>,
-}
-
-/// A summary that goes into another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Earlier<'a> {
-    /// The position of its event.
-    pub at: Seq,
-    /// The first position it stands for.
-    pub from: Seq,
-    /// The last.
-    pub to: Seq,
-    /// Its level.
-    pub level: u32,
-    /// What it says.
-    pub text: &'a str,
-}
-
-/// What a summary should be.
-#[derive(Clone, Copy, Debug)]
-pub struct Brief<'a> {
-    /// Its parts.
-    pub template: &'a Template,
-    /// About so many tokens.
-    pub target: Tokens,
-    /// Never more.
-    pub most: Tokens,
-    /// What it should look at most. Steers what is chosen; no part of what is summarised.
-    pub focus: Option<&'a str>,
-    /// How much of it.
-    pub detail: Detail,
-}
-
-/// Something that writes summaries and can fail: a model, a command, whatever a caller brings.
-///
-/// It is called on a thread of its own and may block; its time limit is its own business.
-pub trait Summarise: Send + Sync {
-    /// What it is called in the record: a model's name, a program's.
-    fn name(&self) -> String;
-    /// How many tokens it can be given, answer included; none where it does not say.
-    fn window(&self) -> Option<Tokens>;
-    /// Writes a text. `progress` is told how many bytes have come so far; it answers whether to go on.
-    ///
-    /// # Errors
-    /// See [`Failure`].
-    fn summarise(&self, task: &Task, progress: &mut dyn FnMut(usize) -> bool) -> Result<Written, Failure>;
-}
-
-/// What a summariser is given.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Task {
-    /// What it is told to do.
-    pub system: String,
-    /// What it is to summarise, framed so that nothing in it is taken for an order.
-    pub prompt: String,
-    /// It may write so much.
-    pub most: Tokens,
-}
-
-/// What it wrote.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
-    /// The text.
-    pub text: String,
-    /// What that cost.
-    pub spent: Option<Spent>,
-}
-
-/// Why a summariser gave nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// It took too long.
-    TimedOut,
-    /// It answered nothing.
-    Empty,
-    /// It was given more than it takes.
-    TooLarge,
-    /// It does not let us in. Trying again does not help.
-    Unauthorised(String),
-    /// Too many calls; where it says so, after how many seconds to try again.
-    Limited(Option<u64>),
-    /// It failed on its side, with this status.
-    Server(u16),
-    /// It would not: the request was wrong, or it declined.
-    Refused(String),
-    /// It could not be reached or started.
-    Unreachable(String),
-    /// Its answer broke off or made no sense.
-    Broken(String),
-    /// Whoever asked stopped it.
-    Stopped,
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TimedOut => f.write_str("it took too long"),
-            Self::Empty => f.write_str("it answered nothing"),
-            Self::TooLarge => f.write_str("it was given more than it takes"),
-            Self::Unauthorised(why) => write!(f, "it does not let us in: {why}"),
-            Self::Limited(None) => f.write_str("too many calls"),
-            Self::Limited(Some(seconds)) => write!(f, "too many calls; again after {seconds} seconds"),
-            Self::Server(status) => write!(f, "it failed with status {status}"),
-            Self::Refused(why) => write!(f, "it refused: {why}"),
-            Self::Unreachable(why) => write!(f, "it could not be reached: {why}"),
-            Self::Broken(why) => write!(f, "its answer is broken: {why}"),
-            Self::Stopped => f.write_str("it was stopped"),
-        }
-    }
-}
-
-impl std::error::Error for Failure {}

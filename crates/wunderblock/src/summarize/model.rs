@@ -1,8 +1,8 @@
 //! A model of the catalog as a summariser.
 
-use super::{Failure, Summarise, Task, Written};
 use crate::catalog::{Catalog, Row, Spent as Billed};
 use crate::model::Client;
+use crate::summarize::task::{Failure, Summarise, Task, Written};
 use wunderblock_core::compaction::Spent;
 use wunderblock_core::message::{Dialect, Message, Role};
 use wunderblock_core::request::Request;

@@ -2,9 +2,10 @@
 //! gives nobody orders.
 
 use super::extract::{Cue, Found, demands, glean, has, heading, restored, stamp, text_of, without_colour};
-use super::{Brief, Detail, Material};
+use crate::summarize::task::{Brief, Material};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::Check;
 use wunderblock_core::ground::Known;
 use wunderblock_core::literal::{Literal, literals};

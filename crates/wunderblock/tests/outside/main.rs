@@ -19,3 +19,4 @@ mod prefix;
 mod scene;
 mod state;
 mod trust;
+mod twin;

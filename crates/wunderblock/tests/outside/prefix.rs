@@ -2,6 +2,7 @@
 
 use crate::desk::*;
 use crate::scene::*;
+use crate::twin::Twin;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wunderblock::{Built, ContextOptions, Engine, Session, Sources};
@@ -12,14 +13,16 @@ use wunderblock_core::units::{Bytes, Tokens};
 use wunderblock_testkit::memory::MemoryStorage;
 
 /// A ledger in memory: these sessions are long.
-fn in_memory() -> Engine {
+pub(crate) fn in_memory() -> Engine {
     let store = Arc::new(MemoryStorage::new());
     futures_executor::block_on(Engine::on(store, true, config())).unwrap()
 }
 
-/// A session that is told event by event, with a request before each of the assistant's replies.
+/// A session that is told event by event, with a request before each of the assistant's replies; a lane in memory is told
+/// the same, and must build the same.
 struct Telling {
     session: Session,
+    twin: Twin,
     project: Project,
     dialect: Dialect,
     built: usize,
@@ -30,7 +33,8 @@ struct Telling {
 impl Telling {
     fn new(engine: &Engine, project: Project, dialect: Dialect) -> Self {
         let session = engine.session(stream(dialect.name()));
-        Self { session, project, dialect, built: 0, last: None, entered: 0 }
+        let twin = Twin::default();
+        Self { session, twin, project, dialect, built: 0, last: None, entered: 0 }
     }
 
     /// What is on the desk: the state changes every few turns, the lists never do.
@@ -61,6 +65,7 @@ impl Telling {
 
     fn build(&mut self) {
         let next = built(&self.session, &self.options());
+        self.twin.build(&self.options(), Ok(&next));
         assert!(
             next.draft.step.is_none() && next.draft.changes.is_empty() && next.draft.pending.is_empty(),
             "request {}",
@@ -84,7 +89,7 @@ impl Telling {
                 && reply.as_ref() != Some(&id)
             {
                 if due(replies) {
-                    append_to(&self.session, std::mem::take(&mut waiting));
+                    self.twin.append(&self.session, std::mem::take(&mut waiting));
                     self.build();
                 }
                 replies += 1;
@@ -92,7 +97,7 @@ impl Telling {
             }
             waiting.push(event);
         }
-        append_to(&self.session, waiting);
+        self.twin.append(&self.session, waiting);
         self.build();
         let replayed = futures_executor::block_on(self.session.replay(None)).unwrap();
         assert!(replayed.body == self.last.as_ref().unwrap().draft.body);
@@ -101,19 +106,13 @@ impl Telling {
     }
 }
 
-fn append_to(session: &Session, events: Vec<NewEvent>) {
-    // A branch's beginning is the engine's to record.
-    let said = events.into_iter().filter(|event| event.fact.is_open()).collect();
-    futures_executor::block_on(session.append(said)).unwrap();
-}
-
 /// The length of a request's stem without cache marks.
 fn bare(built: &Built) -> Bytes {
     Bytes(wunderblock_wire::without_marks(&built.draft.body[..built.draft.stem.0 as usize]).len() as u64)
 }
 
 /// The reply an event is a piece of.
-fn reply_of(event: &NewEvent) -> Option<String> {
+pub(crate) fn reply_of(event: &NewEvent) -> Option<String> {
     let Fact::MessageAppended(said) = &event.fact else { return None };
     let counts = said.message.role == Role::Assistant && said.message.standing == Standing::Said;
     counts.then(|| said.message.api_id.as_deref().map_or(event.id.to_string(), ToOwned::to_owned))
@@ -183,7 +182,7 @@ fn grows(dialect: Dialect, replies: usize) {
     assert!(telling.entered > replies / 7 + 2, "{} texts entered", telling.entered);
 }
 
-fn example() -> Vec<NewEvent> {
+pub(crate) fn example() -> Vec<NewEvent> {
     let home = Home::new();
     let engine = home.engine();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/session.jsonl");

@@ -1,9 +1,11 @@
 //! Appending events: positions, idempotency, bodies.
 
-use super::failure;
 use super::sql::{handle_sql, row, run};
+use crate::store::StoreError;
 use crate::store::codec::{self, commitment};
-use crate::store::{Appended, MAX_HOLDERS, Mark, PackedBlob, PackedEvent, StoreError, StreamNo, TenantNo};
+use crate::store::row::{StreamNo, TenantNo};
+use crate::store::sqlite::open::failure;
+use crate::store::write::{Appended, MAX_HOLDERS, Mark, PackedBlob, PackedEvent};
 use rusqlite::{Connection, OptionalExtension, params};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::units::{Millis, Seq};

@@ -3,8 +3,9 @@
 use super::create::at;
 use super::open::{Outcome, connect, failure, format};
 use super::place::private;
-use super::{Access, BUSY, log, spawn};
+use super::{Access, BUSY, log};
 use crate::store::StoreError;
+use crate::store::sqlite::threads::spawn;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;

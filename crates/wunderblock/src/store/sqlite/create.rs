@@ -6,8 +6,9 @@
 
 use super::open::{Outcome, is_blank, traces};
 use super::place::{FolderLock, folder, make_private, place, private};
-use super::{APPLICATION_ID, FORMAT, failure};
+use super::{APPLICATION_ID, FORMAT};
 use crate::store::StoreError;
+use crate::store::sqlite::open::failure;
 use rusqlite::{Connection, MAIN_DB, OpenFlags, TransactionBehavior};
 use std::io::Write;
 use std::path::{Path, PathBuf};

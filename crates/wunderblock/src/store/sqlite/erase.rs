@@ -3,7 +3,9 @@
 use super::read::lineage;
 use super::source::{note_erased, spans};
 use super::sql::{handle_sql, row, rows, run};
-use crate::store::{Erasure, Gone, SourceSpan, StoreError, Stretch, TenantNo, Written, codec};
+use crate::store::row::{Erasure, Gone, Stretch, TenantNo};
+use crate::store::write::{SourceSpan, Written};
+use crate::store::{StoreError, codec};
 use rusqlite::{Connection, Row, params};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::id::{Handle, StreamId};

@@ -1,7 +1,9 @@
 //! Who holds which work.
 
 use super::sql::{row, run};
-use crate::store::{Lease, StoreError, TenantNo, Written};
+use crate::store::StoreError;
+use crate::store::row::{Lease, TenantNo};
+use crate::store::write::Written;
 use rusqlite::{Connection, params};
 use wunderblock_core::units::Millis;
 

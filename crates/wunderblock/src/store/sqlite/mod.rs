@@ -24,7 +24,9 @@ mod upgrade;
 mod wipe;
 mod write;
 
-use super::{Answer, Answering, Query, Storage, StoreError, Write, Written};
+use super::{Answering, Storage, StoreError};
+use crate::store::query::{Answer, Query};
+use crate::store::write::{Write, Written};
 use futures_channel::oneshot;
 use open::failure;
 use rusqlite::Connection;

@@ -1,11 +1,14 @@
 //! Answers queries from a snapshot.
 
-use super::failure;
 use super::sql::{handle_of, handle_sql, row, rows, stream_id, unreadable};
-use crate::store::{
-    Answer, BodyCount, KnownEvent, Marked, Named, Order, PackedBlob, Query, SegmentInfo, SourceNo,
-    StoreError, StoredEvent, StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo,
+use crate::store::StoreError;
+use crate::store::query::{Answer, Marked, Order, Query};
+use crate::store::row::{
+    BodyCount, KnownEvent, Named, SegmentInfo, SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamNo,
+    Stretch, TallyRow, Tenant, TenantNo,
 };
+use crate::store::sqlite::open::failure;
+use crate::store::write::PackedBlob;
 use rusqlite::{Connection, Row, params};
 use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};

@@ -5,10 +5,10 @@
 //! comes next goes on where the last commit ended. Revisions of format 1 may share their first bytes with the one before.
 
 use super::sql::{handle_of, handle_sql, row, rows, run, stream_id};
-use crate::store::{
-    Begin, Chunk, Owner, PackedChunk, RevisionInfo, SourceBy, SourceInfo, SourceNo, StoreError, TenantNo,
-    Written, codec,
-};
+use crate::store::query::SourceBy;
+use crate::store::row::{Chunk, Owner, RevisionInfo, SourceInfo, SourceNo, TenantNo};
+use crate::store::write::{Begin, PackedChunk, Written};
+use crate::store::{StoreError, codec};
 use rusqlite::{Connection, Row, params};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::Millis;

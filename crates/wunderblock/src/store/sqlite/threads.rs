@@ -2,7 +2,8 @@
 
 use super::open::{Outcome, failure, still};
 use super::{log, write};
-use crate::store::{StoreError, Write, Written};
+use crate::store::StoreError;
+use crate::store::write::{Write, Written};
 use futures_channel::oneshot;
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::PathBuf;

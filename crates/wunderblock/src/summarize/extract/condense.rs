@@ -4,7 +4,7 @@ use super::form::{Form, heading};
 use super::glean::Found;
 use super::item::{Item, Text};
 use super::plain::{self, code, line};
-use crate::summarize::{Earlier, Material};
+use crate::summarize::task::{Earlier, Material};
 use std::collections::{HashMap, HashSet};
 use wunderblock_core::literal::literals;
 use wunderblock_core::policy::Fill;

@@ -1,7 +1,8 @@
 //! The literals a summary of a range has to have.
 
 use super::glean::Found;
-use crate::summarize::{Brief, Detail};
+use crate::summarize::Detail;
+use crate::summarize::task::Brief;
 use std::collections::HashSet;
 use wunderblock_core::ground::Known;
 use wunderblock_core::literal::{Kind, Literal, literals};

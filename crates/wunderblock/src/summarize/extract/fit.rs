@@ -5,7 +5,7 @@
 
 use super::form::Form;
 use super::item::{Item, Text};
-use crate::summarize::Brief;
+use crate::summarize::task::Brief;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use wunderblock_core::policy::Fill;

@@ -7,7 +7,7 @@ use super::outcome::{self, Outcome};
 use super::plain::{cut, cut_after, without_colour};
 use super::todo::{self, Plan};
 use crate::redact::Redactor;
-use crate::summarize::Material;
+use crate::summarize::task::Material;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::OnceLock;

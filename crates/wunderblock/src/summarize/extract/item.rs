@@ -1,7 +1,6 @@
 //! One thing a summary may say.
 
 use super::plain::{self, Marks};
-use super::reference;
 use std::fmt::Write as _;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
@@ -91,7 +90,7 @@ impl Item {
     /// Its positions, as they end a line.
     pub(super) fn positions(&self) -> String {
         self.refs.iter().fold(String::new(), |mut out, seq| {
-            let _ = write!(out, " {}", reference(*seq));
+            let _ = write!(out, " #{seq}");
             out
         })
     }

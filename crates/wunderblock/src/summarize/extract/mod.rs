@@ -37,7 +37,6 @@ use form::Form;
 use item::Item;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::ports::Gauge;
-use wunderblock_core::units::Seq;
 
 /// A summary of `material` of at most `brief.most` tokens by the gauge; about `brief.target`, where there is so much to say.
 ///
@@ -80,9 +79,4 @@ fn insist(items: &mut Vec<Item>, demand: &demand::Demand, form: &Form) {
             items.push(Item::must(at, demand.text.clone(), demand.at));
         }
     }
-}
-
-/// The position as a line ends with it.
-fn reference(seq: Seq) -> String {
-    format!("#{seq}")
 }

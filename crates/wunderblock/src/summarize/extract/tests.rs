@@ -1,12 +1,15 @@
 mod properties;
 
 use super::*;
-use crate::summarize::{Against, Detail, Earlier, Fault, Verdict, verify};
+use crate::summarize::task::Earlier;
+use crate::summarize::verify::{Against, Fault, Verdict};
+use crate::summarize::{Detail, verify};
 use wunderblock_core::id::{CallId, Handle};
 use wunderblock_core::literal::{Literal, literals};
 use wunderblock_core::message::{Message, Part, Role, Standing};
 use wunderblock_core::policy::{Form as As, Permille, Section, Template};
 use wunderblock_core::ports::NoBodies;
+use wunderblock_core::units::Seq;
 use wunderblock_core::units::{Cost, Millis, Tokens};
 use wunderblock_core::view::Entry;
 

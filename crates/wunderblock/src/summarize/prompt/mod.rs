@@ -7,28 +7,19 @@
 //! What does not fit is shortened, results of tools first and the middle first, and then left out from the middle with a
 //! mark; what the user said stays longest.
 
+mod put;
 mod record;
 mod shrink;
 mod words;
 
-use super::{Brief, Material, Task};
-use crate::redact::Redactor;
+pub use put::Put;
+
+use crate::summarize::task::{Brief, Material, Task};
 use wunderblock_core::ports::Gauge;
 use wunderblock_core::units::Tokens;
 
 /// Around the two messages of a task, whatever the dialect adds.
 const FRAME: Tokens = Tokens(32);
-
-/// How a task is put.
-#[derive(Clone, Copy)]
-pub struct Put<'a> {
-    /// The most tokens that system text and prompt may take together.
-    pub limit: Tokens,
-    /// Takes out secrets.
-    pub redactor: &'a Redactor,
-    /// What was wrong with the text before; empty at first.
-    pub correction: &'a [String],
-}
 
 /// The task of summarising a range; `None` if not even its frame fits the limit.
 #[must_use]

@@ -1,7 +1,7 @@
 //! A range as records: one for each thing that was said or done, with its position.
 
 use crate::redact::Redactor;
-use crate::summarize::{Earlier, Material};
+use crate::summarize::task::{Earlier, Material};
 use std::collections::HashMap;
 use wunderblock_core::fence::plain;
 use wunderblock_core::id::CallId;

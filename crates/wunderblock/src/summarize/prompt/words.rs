@@ -1,7 +1,8 @@
 //! The words of a task.
 
-use super::Put;
-use crate::summarize::{Brief, Detail, Material, Task};
+use super::put::Put;
+use crate::summarize::Detail;
+use crate::summarize::task::{Brief, Material, Task};
 use wunderblock_core::policy::{Fill, Form, Section, Template};
 use wunderblock_core::stub::head;
 

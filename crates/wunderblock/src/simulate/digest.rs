@@ -1,0 +1,80 @@
+//! What a part says, as a number, and as texts.
+
+use wunderblock_core::message::{Body, Part};
+use wunderblock_core::ports::Bodies;
+
+/// Half of the BLAKE3 of what a piece says.
+pub(super) type Digest = [u8; 16];
+
+/// What a part says, as a number: a part of an event and the same part in a request have the same.
+pub(super) fn digest(part: &Part, bodies: &dyn Bodies) -> Digest {
+    let mut hasher = blake3::Hasher::new();
+    write(&mut hasher, part, bodies);
+    finish(&hasher)
+}
+
+fn write(hasher: &mut blake3::Hasher, part: &Part, bodies: &dyn Bodies) {
+    let extra = match part {
+        Part::Text { extra, .. } => {
+            feed(hasher, "text");
+            extra
+        }
+        Part::Thinking { signature, extra, .. } => {
+            feed(hasher, "thinking");
+            feed(hasher, signature.as_deref().unwrap_or_default());
+            extra
+        }
+        Part::ToolCall { call, name, extra, .. } => {
+            feed(hasher, "call");
+            feed(hasher, call.as_str());
+            feed(hasher, name);
+            extra
+        }
+        Part::ToolResult { call, content, failed, extra } => {
+            feed(hasher, if *failed { "failed" } else { "result" });
+            feed(hasher, call.as_str());
+            content.iter().for_each(|inner| write(hasher, inner, bodies));
+            feed(hasher, extra.as_deref().unwrap_or_default());
+            return;
+        }
+        Part::Media { mime, extra, .. } => {
+            feed(hasher, "media");
+            feed(hasher, mime);
+            extra
+        }
+        Part::Opaque { .. } => {
+            feed(hasher, "opaque");
+            &None
+        }
+    };
+    feed(hasher, extra.as_deref().unwrap_or_default());
+    for body in part.bodies() {
+        feed(hasher, text(body, bodies).unwrap_or_default());
+    }
+}
+
+pub(super) fn feed(hasher: &mut blake3::Hasher, text: &str) {
+    hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+}
+
+pub(super) fn finish(hasher: &blake3::Hasher) -> Digest {
+    let hash = hasher.finalize();
+    std::array::from_fn(|at| hash.as_bytes().get(at).copied().unwrap_or_default())
+}
+
+/// The texts of a part in which something can be named.
+pub(super) fn spoken(part: &Part) -> Vec<&Body> {
+    match part {
+        Part::Text { text, .. } | Part::Thinking { text, .. } => vec![text],
+        Part::ToolCall { input, .. } => vec![input],
+        Part::ToolResult { content, .. } => content.iter().flat_map(spoken).collect(),
+        Part::Media { .. } | Part::Opaque { .. } => Vec::new(),
+    }
+}
+
+pub(super) fn text<'a>(body: &'a Body, bodies: &'a dyn Bodies) -> Option<&'a str> {
+    match body {
+        Body::Inline(text) => Some(text),
+        Body::Blob { blob, .. } => bodies.text(*blob),
+    }
+}

@@ -1,0 +1,110 @@
+//! A lane in memory builds what the ledger's own lane builds.
+
+use crate::desk::*;
+use crate::prefix::{example, in_memory, reply_of};
+use crate::scene::*;
+use futures_executor::block_on;
+use std::sync::Arc;
+use wunderblock::memory::MemoryLane;
+use wunderblock::policy::Policies;
+use wunderblock::{Built, Compactor, ContextOptions, Error, Session};
+use wunderblock_core::event::NewEvent;
+use wunderblock_core::id::LaneId;
+use wunderblock_core::message::Dialect;
+use wunderblock_core::units::Tokens;
+
+/// A copy of a session in memory, to which everything happens that happens to the session.
+#[derive(Default)]
+pub(crate) struct Twin(Option<MemoryLane>);
+
+impl Twin {
+    /// Appends to the session, and to its copy.
+    pub(crate) fn append(&mut self, session: &Session, events: Vec<NewEvent>) {
+        // A branch's beginning is the engine's to record.
+        let said: Vec<NewEvent> = events.into_iter().filter(|event| event.fact.is_open()).collect();
+        block_on(session.append(said.clone())).unwrap();
+        match &mut self.0 {
+            Some(memory) => {
+                memory.append(said).unwrap();
+            }
+            None => self.0 = Some(block_on(session.in_memory(LaneId::main())).unwrap()),
+        }
+    }
+
+    /// Builds in memory what was built in the ledger, and compares all of it.
+    pub(crate) fn build(&mut self, options: &ContextOptions, ledger: Result<&Built, &Error>) {
+        let memory = self.0.as_mut().unwrap();
+        let explained = options.compactor.is_none().then(|| memory.explain(options));
+        let (built, ledger) = match (memory.context(options), ledger) {
+            (Ok(built), Ok(ledger)) => (built, ledger),
+            (Err(error), Err(ledger)) => return assert_eq!(error.to_string(), ledger.to_string()),
+            (built, ledger) => panic!("{:?}, in the ledger {:?}", built.map(|_| ()), ledger.map(|_| ())),
+        };
+        let at = ledger.recorded.unwrap();
+        assert_eq!(built.recorded, Some(at));
+        assert!(built.draft.body == ledger.draft.body, "the request at {at} is another one in memory");
+        assert!(explained.is_none_or(|explained| explained.unwrap().draft.body == built.draft.body));
+        assert_eq!(built.draft.report.entries, ledger.draft.report.entries);
+        // The ledger counts in the background, memory at once: tokens may be estimated there and exact here.
+        let gaps = |built: &Built| -> Vec<_> {
+            let left_out = built.draft.report.left_out.iter();
+            left_out
+                .map(|gap| (gap.from_seq, gap.to_seq, gap.count, gap.reason, gap.handle.clone()))
+                .collect()
+        };
+        assert_eq!(gaps(&built), gaps(ledger));
+        assert_eq!(built.draft.cache, ledger.draft.cache);
+        assert_eq!(built.draft.step, ledger.draft.step);
+        assert_eq!(built.compacted.is_some(), ledger.compacted.is_some());
+    }
+}
+
+/// The example session with a request before every so many of its replies. How many were built.
+fn example_told(every: usize, options: &ContextOptions) -> usize {
+    let engine = in_memory();
+    let session = engine.session(stream("told"));
+    let (mut twin, mut built, mut replies, mut reply) = (Twin::default(), 0, 0, None);
+    for event in example() {
+        if let Some(id) = reply_of(&event)
+            && reply.as_ref() != Some(&id)
+        {
+            replies += 1;
+            reply = Some(id);
+            if replies % every == 0 {
+                let ledger = block_on(session.context(options));
+                twin.build(options, ledger.as_ref());
+                built += 1;
+            }
+        }
+        twin.append(&session, vec![event]);
+    }
+    built
+}
+
+fn by(policy: &str, window: u64) -> ContextOptions {
+    let policy = Policies::embedded().named(policy).unwrap();
+    let compactor = Some(Compactor::new(Arc::clone(&policy)));
+    ContextOptions { compactor, window: Some(Tokens(window)), ..ContextOptions::default() }
+}
+
+#[test]
+fn a_lane_in_memory_steps_and_is_compacted_as_in_the_ledger() {
+    let tight = ContextOptions { window: Some(Tokens(16_000)), ..ContextOptions::default() };
+    assert!(example_told(12, &tight) > 20);
+    assert!(example_told(12, &by("balanced", 40_000)) > 20);
+}
+
+#[test]
+#[ignore = "takes minutes: .ci/run runs it, and so does --ignored"]
+fn a_lane_in_memory_builds_every_request_of_the_example_session() {
+    for dialect in DIALECTS {
+        let dialect = Some(dialect);
+        let whole = ContextOptions { dialect, ..ContextOptions::default() };
+        assert_eq!(example_told(1, &whole), 308);
+        let tight = ContextOptions { window: Some(Tokens(24_000)), ..whole };
+        assert_eq!(example_told(1, &tight), 308);
+    }
+    assert_eq!(example_told(1, &by("balanced", 60_000)), 308);
+    let widened = ContextOptions { dialect: Some(Dialect::Neutral), ..by("claude-code", 60_000) };
+    assert_eq!(example_told(1, &widened), 308);
+}
