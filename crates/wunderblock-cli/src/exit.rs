@@ -1,5 +1,6 @@
 //! How a run ends: exit codes and errors that say what to do next.
 
+use crate::hint::sentence;
 use crate::report::add;
 use crate::terminal::{clean, clean_json, clean_lines};
 use clap::error::ErrorKind;
@@ -125,9 +126,9 @@ pub(crate) fn failed(failure: &Failure, json: bool) -> ExitCode {
             let code = match error.kind() {
                 wunderblock::ErrorKind::Usage => USAGE,
                 wunderblock::ErrorKind::Refused => REFUSED,
-                wunderblock::ErrorKind::Failed => FAILED,
+                _ => FAILED,
             };
-            (code, error.to_string(), error.hint())
+            (code, error.to_string(), error.hint().as_ref().and_then(sentence))
         }
     };
     let mut stderr = std::io::stderr().lock();

@@ -6,6 +6,7 @@ mod columns;
 mod commands;
 mod config;
 mod exit;
+mod hint;
 mod input;
 mod outside;
 mod paint;

@@ -76,6 +76,14 @@ impl Diagnosis {
 #[derive(Clone, Copy, Debug)]
 pub struct Ledger<'e>(pub(crate) &'e Engine);
 
+impl Engine {
+    /// The ledger as a whole, with all its tenants.
+    #[must_use]
+    pub fn ledger(&self) -> Ledger<'_> {
+        Ledger(self)
+    }
+}
+
 impl Ledger<'_> {
     /// The same ledger for each of its tenants.
     ///

@@ -133,12 +133,6 @@ impl Engine {
         Ok(engines)
     }
 
-    /// The ledger as a whole, whoever its tenants are.
-    #[must_use]
-    pub fn ledger(&self) -> crate::doctor::Ledger<'_> {
-        crate::doctor::Ledger(self)
-    }
-
     /// Waits until nothing of erased content is left in the ledger's files.
     pub(crate) async fn scrubbed(&self) -> Result<(), Error> {
         match &self.file {

@@ -1,23 +1,39 @@
-//! What can go wrong, in words for whoever can mend it.
+//! What can go wrong, whose move it is, and whether the same call can succeed later.
 
-use crate::door::Unappendable;
+use crate::catalog::CatalogError;
+use crate::hint::Hint;
+use crate::policy::PolicyError;
+use crate::sources::SourceError;
 use crate::store::StoreError;
 use crate::store::codec::CodecError;
 use wunderblock_core::id::{EventId, Handle, IdError, LaneId, StreamId};
 use wunderblock_core::plan::Refusal;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
-use wunderblock_wire::WireError;
+use wunderblock_wire::{LiveError, WireError};
 
-/// Whose move it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Who can do something about an error, and whether to try again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ErrorKind {
-    /// The caller asked for something that cannot be.
+    /// The caller asked for something that cannot be. The same call fails again.
     Usage,
-    /// We refuse on purpose: over budget, conflict, denied.
+    /// We refuse on purpose: over budget, conflict, denied. The same call fails again.
     Refused,
-    /// Something failed.
+    /// Somebody else is at work on the ledger, or it moved on meanwhile. The same call can succeed later.
+    Busy,
+    /// Something outside failed: a file, the disk, a damaged record. It has to be put right first.
     Failed,
+    /// A defect of ours, or the operating system gave no thread or no random bytes.
+    Internal,
+}
+
+impl ErrorKind {
+    /// Whether the same call can succeed later, with nothing else changed.
+    #[must_use]
+    pub const fn is_retryable(self) -> bool {
+        matches!(self, Self::Busy)
+    }
 }
 
 /// Why a file is not imported.
@@ -27,6 +43,23 @@ pub enum ImportReason {
     NotATranscript,
     /// It is not a file, or too large for its format.
     Unsuited,
+}
+
+/// Why an event is not taken from a caller.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unappendable {
+    /// See [`Fact::OPEN_KINDS`](wunderblock_core::event::Fact::OPEN_KINDS).
+    #[error("only the engine writes events of kind `{0}`")]
+    Kind(&'static str),
+    /// `session.opened` can only be the first event.
+    #[error("the session is open already")]
+    SecondOpening,
+    /// The other origins are given by an import and by the engine.
+    #[error("its source is not `live`")]
+    Source,
+    /// The engine names its own events by kind and position.
+    #[error("ids that begin with `{0}` are the engine's own")]
+    Id(String),
 }
 
 /// An engine's error. [`Error::hint`] says what to do next.
@@ -52,6 +85,18 @@ pub enum Error {
     /// A provider's format.
     #[error(transparent)]
     Wire(#[from] WireError),
+    /// A line that is neither an event nor a message.
+    #[error(transparent)]
+    Line(#[from] LiveError),
+    /// A policy.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// A catalog of models.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    /// A workspace whose instruction files are to be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
     /// No such session.
     #[error("there is no session `{0}`")]
     NoSession(String),
@@ -152,17 +197,19 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whose move it is.
+    /// Who can do something about it, and whether to try again.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::OverBudget(_)
-            | Self::Unappendable { .. }
-            | Self::Store(
-                StoreError::Conflict { .. } | StoreError::StreamExists(_) | StoreError::Exists(_),
-            ) => ErrorKind::Refused,
+            Self::Store(error) => store_kind(error),
+            Self::OverBudget(_) | Self::Unappendable { .. } => ErrorKind::Refused,
+            Self::Restless | Self::Overtaken(_) => ErrorKind::Busy,
             Self::Id(_)
             | Self::Wire(WireError::Unsupported { .. })
+            | Self::Line(_)
+            | Self::Policy(_)
+            | Self::Catalog(_)
+            | Self::Source(_)
             | Self::NoSession(_)
             | Self::Ambiguous { .. }
             | Self::NoHandle(_)
@@ -172,48 +219,67 @@ impl Error {
             | Self::Pattern(_)
             | Self::Query(_)
             | Self::Config(_) => ErrorKind::Usage,
+            Self::Internal(_) | Self::Invalid { .. } => ErrorKind::Internal,
             _ => ErrorKind::Failed,
         }
     }
 
     /// What to do next, where there is something to be done.
     #[must_use]
-    pub fn hint(&self) -> Option<&'static str> {
+    pub fn hint(&self) -> Option<Hint> {
         Some(match self {
-            Self::NoSession(_) => {
-                "`wunderblock sessions` lists what there is; `wunderblock import PATH` adds a transcript"
+            Self::NoSession(_) => Hint::ListSessions,
+            Self::Ambiguous { .. } => Hint::LengthenId,
+            Self::OverBudget(refusal) => {
+                Hint::RaiseWindow { limit: refusal.limit.tokens, needed: refusal.needed.tokens }
             }
-            Self::Ambiguous { .. } => "give more of the id",
-            Self::OverBudget(_) => {
-                "use a larger --window, a smaller --reserve, fewer tools and instructions, or unpin what is pinned; the parts are listed above"
-            }
-            Self::Unappendable { why: Unappendable::Kind(_), .. } => {
-                "callers may append session.opened, session.closed, task.started, task.finished, message.appended, content.pinned, usage.measured, turn.completed and subagent.spawned; `wunderblock import` reads a whole export"
-            }
-            Self::Unappendable { why: Unappendable::SecondOpening, .. } => {
-                "append to a session id that does not exist yet, or leave the opening out"
-            }
-            Self::Unappendable { why: Unappendable::Id(_), .. } => "give the event an id of its own",
-            Self::File { .. } => "check the path and who may read or write there",
-            Self::NoHandle(_) => "handles belong to one ledger and tenant; check --db and --tenant",
-            Self::NoRequest(_) => "`wunderblock context SESSION` builds and records a request",
-            Self::Silence(_) => {
-                "`wunderblock append SESSION` adds messages; with --at, give a later position"
-            }
-            Self::Pattern(_) => "without --regex the pattern is taken literally",
-            Self::NothingToUndo(_) => {
-                "`wunderblock describe SESSION` lists the summaries; --lane names another lane"
-            }
-            Self::Overtaken(_) => "say it again: it goes on where it was",
-            Self::Unfinished { .. } => {
-                "`wunderblock import PATH` finishes it, or waits for the one under way"
-            }
-            Self::Restless => "another process is appending; try again",
+            Self::Unappendable { why: Unappendable::Kind(_), .. } => Hint::AppendOpenKinds,
+            Self::Unappendable { why: Unappendable::SecondOpening, .. } => Hint::OmitOpening,
+            Self::Unappendable { why: Unappendable::Id(_), .. } => Hint::ChooseOwnId,
+            Self::File { .. } => Hint::CheckPath,
+            Self::NoHandle(_) => Hint::CheckLedger,
+            Self::NoRequest(_) => Hint::BuildRequest,
+            Self::Silence(_) => Hint::AppendMessages,
+            Self::Pattern(_) => Hint::MatchLiterally,
+            Self::NothingToUndo(_) => Hint::ListSummaries,
+            Self::Overtaken(_) => Hint::GoOn,
+            Self::Unfinished { path, .. } => Hint::FinishImport { path: path.clone() },
+            Self::Restless => Hint::Retry,
             Self::Store(error) => return store_hint(error),
-            Self::Codec(CodecError::TooNew(_)) => "use the newer program that wrote this ledger",
+            Self::Codec(CodecError::TooNew(_)) => Hint::UseNewerProgram,
             _ => return None,
         })
     }
+}
+
+fn store_kind(error: &StoreError) -> ErrorKind {
+    match error {
+        StoreError::Conflict { .. } | StoreError::StreamExists(_) | StoreError::Exists(_) => {
+            ErrorKind::Refused
+        }
+        StoreError::Locked | StoreError::Held { .. } | StoreError::HeadMoved { .. } => ErrorKind::Busy,
+        _ => ErrorKind::Failed,
+    }
+}
+
+fn store_hint(error: &StoreError) -> Option<Hint> {
+    Some(match error {
+        StoreError::Conflict { .. } => Hint::ChooseNewId,
+        StoreError::Held { .. } => Hint::WaitForImport,
+        StoreError::Locked => Hint::WaitForWriter,
+        StoreError::ReadOnly => Hint::CheckPermissions,
+        StoreError::Full => Hint::FreeSpace,
+        StoreError::TooNew { .. } => Hint::UseNewerProgram,
+        StoreError::TooOld { .. } => Hint::UpgradeLedger,
+        StoreError::Damaged(_) => Hint::InspectLedger,
+        StoreError::Foreign(_) => Hint::ChooseLedger,
+        StoreError::Replaced => Hint::LookBesideLedger,
+        StoreError::Unscrubbed(_) => Hint::FinishErasure,
+        StoreError::Unrestored { .. } => Hint::RestoreNewest,
+        StoreError::Exists(_) => Hint::ChooseFreePath,
+        StoreError::Missing(_) => Hint::CreateLedger,
+        _ => return None,
+    })
 }
 
 /// Sessions that an ambiguous prefix lists.
@@ -227,38 +293,4 @@ fn named(sessions: &[StreamId]) -> String {
         0 => names,
         more => format!("{names} and {} more", grouped(more as u64)),
     }
-}
-
-fn store_hint(error: &StoreError) -> Option<&'static str> {
-    Some(match error {
-        StoreError::Conflict { .. } => "an id names one event for good: give the new event an id of its own",
-        StoreError::Held { .. } => "wait for the other import, or end it; then import again",
-        StoreError::Locked => "another process is writing; try again when it is done",
-        StoreError::ReadOnly => "check the permissions of the file and its folder",
-        StoreError::Full => "free some space and try again: nothing that was acknowledged is lost",
-        StoreError::TooNew { .. } => "use the newer program that wrote it",
-        StoreError::TooOld { .. } => {
-            "upgrade it once: say any command as a user who may write the file and its folder, or copy the file to a folder of your own and give the copy with --db"
-        }
-        StoreError::Damaged(_) => {
-            "`wunderblock doctor` says what can be saved; `wunderblock restore` brings a backup back"
-        }
-        StoreError::Foreign(_) => {
-            "give the path of a Wunderblock database with --db, or a path that does not exist yet"
-        }
-        StoreError::Replaced => {
-            "what was acknowledged before is in the ledger that the restore kept beside it"
-        }
-        StoreError::Unscrubbed(_) => {
-            "end the other program: the next command that writes finishes it, or `wunderblock doctor --repair`"
-        }
-        StoreError::Unrestored { .. } => {
-            "`wunderblock restore FILE` with the highest number in its name brings back the ledger that was there last"
-        }
-        StoreError::Exists(_) => {
-            "give a path where nothing is; `restore --replace` keeps the ledger that is there beside it"
-        }
-        StoreError::Missing(_) => "`wunderblock import PATH` creates it; --db names another one",
-        _ => return None,
-    })
 }

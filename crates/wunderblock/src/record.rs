@@ -2,7 +2,7 @@
 
 use crate::door;
 use crate::engine::{Engine, random, unexpected};
-use crate::error::Error;
+use crate::error::{Error, Unappendable};
 use crate::gauge::count_body;
 use crate::limits::COUNT_AT_ONCE;
 use crate::parallel;
@@ -191,6 +191,40 @@ impl Engine {
     }
 }
 
+impl Session {
+    /// Appends events, all or none, durable when this returns; opens the session if it is new.
+    ///
+    /// An event whose id is there already is a duplicate if its content is the same, and a conflict if it is not.
+    ///
+    /// # Errors
+    /// On a conflict, when the ledger cannot be written, and for events that callers may not append: of kinds that only
+    /// the engine writes ([`Fact::OPEN_KINDS`](wunderblock_core::event::Fact::OPEN_KINDS) lists the others), a second
+    /// opening, a source that is not live.
+    pub async fn append(&self, events: Vec<NewEvent>) -> Result<Vec<Appended>, Error> {
+        let events = ReadyEvent::prepare(self, events)?.into_iter().collect::<Result<_, _>>()?;
+        ReadyEvent::append(self, events).await
+    }
+
+    /// Checks that an event that opens a session is, or will be, its first.
+    async fn admit_openings(&self, events: &[ReadyEvent]) -> Result<(), Error> {
+        for event in events.iter().filter(|event| event.opens()) {
+            if !self.is_first(event.id(), events).await? {
+                let (id, why) = (event.id().clone(), Unappendable::SecondOpening);
+                return Err(Error::Unappendable { id, why });
+            }
+        }
+        Ok(())
+    }
+
+    async fn is_first(&self, id: &EventId, events: &[ReadyEvent]) -> Result<bool, Error> {
+        if self.engine.info(&self.id).await?.is_none() {
+            return Ok(events.first().is_some_and(|first| first.id() == id));
+        }
+        let first = self.events(Seq::START.next(), Seq::START.next(), (1, Bytes(1 << 20))).await?;
+        Ok(first.first().is_some_and(|first| first.id == *id))
+    }
+}
+
 /// An event made ready to be appended: hashed and compressed, which is most of the work of it.
 #[derive(Clone, Debug)]
 pub struct ReadyEvent {
@@ -230,7 +264,7 @@ impl ReadyEvent {
     }
 
     /// Whether it opens a session.
-    pub(crate) fn opens(&self) -> bool {
+    fn opens(&self) -> bool {
         self.opens.is_some()
     }
 }

@@ -2,10 +2,9 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::record::ReadyEvent;
 use crate::store::codec;
-use crate::store::{Answer, Appended, Order, Query, StreamInfo};
-use wunderblock_core::event::{Event, NewEvent};
+use crate::store::{Answer, Order, Query, StreamInfo};
+use wunderblock_core::event::Event;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Bytes, Seq};
 
@@ -25,19 +24,6 @@ impl Session {
     #[must_use]
     pub fn id(&self) -> &StreamId {
         &self.id
-    }
-
-    /// Appends events, all or none, durable when this returns; opens the session if it is new.
-    ///
-    /// An event whose id is there already is a duplicate if its content is the same, and a conflict if it is not.
-    ///
-    /// # Errors
-    /// On a conflict, when the ledger cannot be written, and for events that callers may not append: of kinds that only
-    /// the engine writes ([`Fact::OPEN_KINDS`](wunderblock_core::event::Fact::OPEN_KINDS) lists the others), a second
-    /// opening, a source that is not live.
-    pub async fn append(&self, events: Vec<NewEvent>) -> Result<Vec<Appended>, Error> {
-        let events = ReadyEvent::prepare(self, events)?.into_iter().collect::<Result<_, _>>()?;
-        ReadyEvent::append(self, events).await
     }
 
     /// What is known of it.

@@ -2,6 +2,7 @@
 
 use crate::args::Append;
 use crate::exit::{FAILED, Failure, REFUSED};
+use crate::hint::sentence;
 use crate::settings::Settings;
 use crate::terminal::clean_json;
 use serde_json::{Value, json};
@@ -263,7 +264,7 @@ fn refusal(number: u64, id: &EventId, error: &Error) -> Value {
     };
     let mut answer =
         json!({ "line": number, "id": id.as_str(), "status": status, "error": error.to_string() });
-    if let Some(hint) = error.hint() {
+    if let Some(hint) = error.hint().as_ref().and_then(sentence) {
         crate::report::add(&mut answer, json!({ "hint": hint }));
     }
     answer

@@ -5,6 +5,7 @@ use super::{catch_up, format, is_transcript, print, print_json, say};
 use crate::args::{Global, Import};
 use crate::columns::plural;
 use crate::exit::{FAILED, Failure};
+use crate::hint::sentence;
 use crate::settings::Settings;
 use crate::terminal::clean;
 use serde_json::json;
@@ -82,7 +83,7 @@ async fn folder(
 
 fn text(failure: &Failure) -> String {
     match failure {
-        Failure::Engine(error) => match error.hint() {
+        Failure::Engine(error) => match error.hint().as_ref().and_then(sentence) {
             Some(hint) => format!("{error} ({hint})"),
             None => error.to_string(),
         },

@@ -78,7 +78,9 @@ fn example_told(every: usize, options: &ContextOptions) -> usize {
         }
         twin.append(&session, vec![event]);
     }
-    built
+    let ledger = block_on(session.context(options));
+    twin.build(options, ledger.as_ref());
+    built + 1
 }
 
 fn by(policy: &str, window: u64) -> ContextOptions {

@@ -1,0 +1,75 @@
+//! What to do next about an error, in the words of the command line.
+
+use wunderblock::Hint;
+
+/// The sentence for a hint; none for one this program has no words for.
+pub(crate) fn sentence(hint: &Hint) -> Option<&'static str> {
+    Some(match hint {
+        Hint::ListSessions => {
+            "`wunderblock sessions` lists what there is; `wunderblock import PATH` adds a transcript"
+        }
+        Hint::LengthenId => "give more of the id",
+        Hint::RaiseWindow { .. } => {
+            "use a larger --window, a smaller --reserve, fewer tools and instructions, or unpin what is pinned; the parts are listed above"
+        }
+        Hint::AppendOpenKinds => {
+            "callers may append session.opened, session.closed, task.started, task.finished, message.appended, content.pinned, usage.measured, turn.completed and subagent.spawned; `wunderblock import` reads a whole export"
+        }
+        Hint::OmitOpening => "append to a session id that does not exist yet, or leave the opening out",
+        Hint::ChooseOwnId => "give the event an id of its own",
+        Hint::ChooseNewId => "an id names one event for good: give the new event an id of its own",
+        Hint::CheckPath => "check the path and who may read or write there",
+        Hint::CheckPermissions => "check the permissions of the file and its folder",
+        Hint::CheckLedger => "handles belong to one ledger and tenant; check --db and --tenant",
+        Hint::BuildRequest => "`wunderblock context SESSION` builds and records a request",
+        Hint::AppendMessages => {
+            "`wunderblock append SESSION` adds messages; with --at, give a later position"
+        }
+        Hint::MatchLiterally => "without --regex the pattern is taken literally",
+        Hint::ListSummaries => {
+            "`wunderblock describe SESSION` lists the summaries; --lane names another lane"
+        }
+        Hint::GoOn => "run the command again: it goes on where it was",
+        Hint::Retry => "another process is appending; try again",
+        Hint::FinishImport { .. } => "`wunderblock import PATH` finishes it, or waits for the one under way",
+        Hint::WaitForImport => "wait for the other import, or end it; then import again",
+        Hint::WaitForWriter => "another process is writing; try again when it is done",
+        Hint::FreeSpace => "free some space and try again: nothing that was acknowledged is lost",
+        Hint::UseNewerProgram => "use the newer program that wrote this ledger",
+        Hint::UpgradeLedger => {
+            "upgrade it once: run any command as a user who may write the file and its folder, or copy the file to a folder of your own and give the copy with --db"
+        }
+        Hint::InspectLedger => {
+            "`wunderblock doctor` says what can be saved; `wunderblock restore` brings a backup back"
+        }
+        Hint::ChooseLedger => {
+            "give the path of a Wunderblock database with --db, or a path that does not exist yet"
+        }
+        Hint::LookBesideLedger => {
+            "what was acknowledged before is in the ledger that the restore kept beside it"
+        }
+        Hint::FinishErasure => {
+            "end the other program: the next command that writes finishes it, or `wunderblock doctor --repair`"
+        }
+        Hint::RestoreNewest => {
+            "`wunderblock restore FILE` with the highest number in its name brings back the ledger that was there last"
+        }
+        Hint::ChooseFreePath => {
+            "give a path where nothing is; `restore --replace` keeps the ledger that is there beside it"
+        }
+        Hint::CreateLedger => "`wunderblock import PATH` creates it; --db names another one",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wunderblock_core::event::Fact;
+
+    #[test]
+    fn the_hint_names_all_kinds_that_may_be_appended() {
+        let sentence = sentence(&Hint::AppendOpenKinds).unwrap_or_default();
+        assert!(Fact::OPEN_KINDS.iter().all(|kind| sentence.contains(kind)), "{sentence}");
+    }
+}
