@@ -52,22 +52,22 @@ impl Settings {
 
     /// The engine for a command that writes.
     pub(crate) async fn write(&self) -> Result<Engine, Failure> {
-        Ok(Engine::open(&self.db, Access::Create, self.config.clone()).await?)
+        Ok(Engine::open_with(&self.db, Access::Create, self.config.clone()).await?)
     }
 
     /// The engine for a command that changes what is there: it makes no ledger.
     pub(crate) async fn existing(&self) -> Result<Engine, Failure> {
-        Ok(Engine::open(&self.db, Access::Write, self.config.clone()).await?)
+        Ok(Engine::open_with(&self.db, Access::Write, self.config.clone()).await?)
     }
 
     /// The engine for a command that only reads: it works on a ledger that may not be written.
     pub(crate) async fn read_only(&self) -> Result<Engine, Failure> {
-        Ok(Engine::open(&self.db, Access::Read, self.config.clone()).await?)
+        Ok(Engine::open_with(&self.db, Access::Read, self.config.clone()).await?)
     }
 
     /// The engine for a command that reads, but may do the background's work on the way where it can.
     pub(crate) async fn either(&self) -> Result<Engine, Failure> {
-        match Engine::open(&self.db, Access::Write, self.config.clone()).await {
+        match Engine::open_with(&self.db, Access::Write, self.config.clone()).await {
             Err(wunderblock::Error::Store(
                 wunderblock::store::StoreError::ReadOnly | wunderblock::store::StoreError::Io(_),
             )) => self.read_only().await,

@@ -338,6 +338,36 @@ impl Message {
         Self::new(role, vec![Part::text(text)])
     }
 
+    /// A message of the user.
+    pub fn user(text: impl Into<Body>) -> Self {
+        Self::text(Role::User, text)
+    }
+
+    /// A reply of the model.
+    pub fn assistant(text: impl Into<Body>) -> Self {
+        Self::text(Role::Assistant, text)
+    }
+
+    /// The operator's words.
+    pub fn system(text: impl Into<Body>) -> Self {
+        Self::text(Role::System, text)
+    }
+
+    /// A reply of the model that calls a tool; `input` is the JSON of its arguments.
+    pub fn tool_call(call: impl Into<CallId>, name: &str, input: impl Into<Body>) -> Self {
+        let (call, name, input) = (call.into(), name.into(), input.into());
+        Self::new(Role::Assistant, vec![Part::ToolCall { call, name, input, gist: None, extra: None }])
+    }
+
+    /// What a tool answered to a call.
+    pub fn tool_result(call: impl Into<CallId>, text: impl Into<Body>) -> Self {
+        let content = vec![Part::text(text)];
+        Self::new(
+            Role::Tool,
+            vec![Part::ToolResult { call: call.into(), content, failed: false, extra: None }],
+        )
+    }
+
     /// The same message with another standing.
     #[must_use]
     pub fn standing(self, standing: Standing) -> Self {

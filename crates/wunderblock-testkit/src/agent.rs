@@ -113,7 +113,7 @@ fn tools(number: usize) -> Vec<Tool> {
 
 impl Agent<'_> {
     fn session(&self) -> Session {
-        self.engine.session(self.script.session.clone())
+        self.engine.session_by_id(self.script.session.clone())
     }
 
     /// Appends messages under ids that follow from their place; sometimes a second time, as after a lost answer.
@@ -163,7 +163,7 @@ impl Agent<'_> {
                 ..Sources::default()
             },
             compactor: self.script.compactor.clone(),
-            ..ContextOptions::default()
+            ..ContextOptions::uncompacted()
         }
     }
 
@@ -280,7 +280,7 @@ impl Agent<'_> {
 /// When one is not what it was.
 pub fn replay_all(engine: &Engine, session: &StreamId, run: &Run) {
     for (seq, body) in &run.requests {
-        let replayed = must(block_on(engine.session(session.clone()).replay(Some(*seq))));
+        let replayed = must(block_on(engine.session_by_id(session.clone()).replay(Some(*seq))));
         assert!(replayed.seq == *seq && replayed.body == *body && !replayed.erased, "the request at {seq}");
     }
 }
@@ -292,7 +292,8 @@ pub fn replay_all(engine: &Engine, session: &StreamId, run: &Run) {
 #[must_use]
 pub fn messages(engine: &Engine, session: &StreamId) -> usize {
     let all = (u64::from(u32::MAX), Bytes(i64::MAX.unsigned_abs()));
-    let events = block_on(engine.session(session.clone()).events(Seq(1), Seq(i64::MAX.unsigned_abs()), all));
+    let events =
+        block_on(engine.session_by_id(session.clone()).events(Seq(1), Seq(i64::MAX.unsigned_abs()), all));
     let said = |event: &&Event| matches!(event.fact, Some(Fact::MessageAppended(_)));
     must(events).iter().filter(said).count()
 }

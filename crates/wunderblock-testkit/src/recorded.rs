@@ -119,14 +119,14 @@ pub fn compare(path: &Path, access: Access, manifest: &Manifest) -> Result<Vec<S
     tenants.dedup();
     for tenant in tenants {
         let config = Config { tenant: TenantId::new(tenant)?, ..Config::default() };
-        let engine = block_on(Engine::open(path, access, config))?;
+        let engine = block_on(Engine::open_with(path, access, config))?;
         let mut there: Vec<String> = block_on(engine.streams("", u64::from(u32::MAX)))?
             .into_iter()
             .map(|info| info.id.to_string())
             .collect();
         for wanted in manifest.sessions.iter().filter(|session| session.tenant == tenant) {
             there.retain(|id| *id != wanted.id);
-            let session = engine.session(StreamId::new(wanted.id.clone())?);
+            let session = engine.session_by_id(StreamId::new(wanted.id.clone())?);
             let found = session_differences(&session, wanted);
             differences.extend(found.into_iter().map(|what| format!("{tenant} {}: {what}", wanted.id)));
         }

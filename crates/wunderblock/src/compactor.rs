@@ -1,10 +1,17 @@
 //! How a lane is compacted: by which policy, by whom, and what is asked before and told after it.
 
+use crate::policy::{DEFAULT, Policies};
 use crate::summarize::Summarise;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Millis;
+
+/// Parsed once: every set of options that names no policy holds it.
+static DEFAULT_POLICY: LazyLock<Arc<Policy>> = LazyLock::new(|| {
+    let policy = Policies::embedded().preset(DEFAULT);
+    policy.unwrap_or_else(|| Arc::new(Policy::never()))
+});
 
 /// How a lane is compacted.
 #[derive(Clone)]
@@ -24,6 +31,13 @@ impl Compactor {
     #[must_use]
     pub fn new(policy: Arc<Policy>) -> Self {
         Self { policy, summariser: None, hooks: Vec::new(), background: false }
+    }
+}
+
+impl Default for Compactor {
+    /// By the default policy, without a model.
+    fn default() -> Self {
+        Self::new(Arc::clone(&DEFAULT_POLICY))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::error::Error;
+use crate::incoming::Stamp;
 use crate::known::Known;
 use crate::redact::Redactor;
 use crate::session::Session;
@@ -11,23 +12,28 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-use wunderblock_core::id::{StreamId, TenantId};
+use wunderblock_core::id::{EventId, StreamId, TenantId};
 use wunderblock_core::units::Millis;
 
 /// Tells the time: milliseconds since 1970. Passed in, so that a test or a replay can tell another.
 pub type Clock = Arc<dyn Fn() -> Millis + Send + Sync>;
 
-/// What an engine is made with. Parsed once by whoever opens it; the engine reads no file and no environment for it.
+/// Makes the ids of events whose caller gives none. Each must be new.
+pub type IdSource = Arc<dyn Fn() -> Result<EventId, Error> + Send + Sync>;
+
+/// What an engine is made with. Parsed once by its caller; the engine reads no file and no environment for it.
 #[derive(Clone)]
 pub struct Config {
     /// Whose ledger.
     pub tenant: TenantId,
     /// What is known of models.
     pub catalog: Catalog,
-    /// What is taken for a secret.
+    /// The rules that detect secrets.
     pub redactor: Arc<Redactor>,
-    /// Tells the time.
+    /// Tells the time; the system's by default.
     pub clock: Clock,
+    /// Makes ids; random ones by default.
+    pub ids: IdSource,
     /// Makes texts shorter: [`wunderblock_reduce::reduce`], unless a test says otherwise.
     pub reducer: Reducer,
 }
@@ -42,8 +48,17 @@ impl Default for Config {
             catalog: Catalog::embedded(),
             redactor: Arc::new(Redactor::embedded()),
             clock: Arc::new(system_time),
+            ids: Arc::new(random_id),
             reducer: wunderblock_reduce::reduce,
         }
+    }
+}
+
+impl Config {
+    /// Gives events ids and times.
+    #[must_use]
+    pub fn stamp(&self) -> Stamp {
+        Stamp { clock: Arc::clone(&self.clock), ids: Arc::clone(&self.ids) }
     }
 }
 
@@ -56,6 +71,12 @@ impl std::fmt::Debug for Config {
 fn system_time() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// 128 random bits.
+fn random_id() -> Result<EventId, Error> {
+    let bytes: [u8; 16] = random()?;
+    Ok(EventId::new(format!("auto:{:032x}", u128::from_be_bytes(bytes)))?)
 }
 
 /// A ledger in use. Cheap to clone; all clones share it.
@@ -75,11 +96,24 @@ impl std::fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// Opens the ledger in a SQLite file.
+    /// Opens the ledger in a SQLite file, and creates it if it is not there.
     ///
     /// # Errors
     /// When it cannot be opened; see [`Error::hint`].
-    pub async fn open(path: &Path, access: Access, config: Config) -> Result<Self, Error> {
+    pub async fn open(path: impl AsRef<Path> + Send) -> Result<Self, Error> {
+        Self::open_with(path, Access::Create, Config::default()).await
+    }
+
+    /// Opens the ledger in a SQLite file with a configuration of one's own.
+    ///
+    /// # Errors
+    /// When it cannot be opened; see [`Error::hint`].
+    pub async fn open_with(
+        path: impl AsRef<Path> + Send,
+        access: Access,
+        config: Config,
+    ) -> Result<Self, Error> {
+        let path = path.as_ref();
         Self::with(Sqlite::open(path, access)?, access != Access::Read, config).await
     }
 
@@ -141,9 +175,17 @@ impl Engine {
         }
     }
 
+    /// The session with this id, whether or not it exists yet: its first event opens it.
+    ///
+    /// # Errors
+    /// When the text is no id: empty, too long, or with control characters.
+    pub async fn session(&self, id: &str) -> Result<Session, Error> {
+        Ok(self.session_by_id(StreamId::new(id)?))
+    }
+
     /// The session with this id, whether or not it exists yet.
     #[must_use]
-    pub fn session(&self, id: StreamId) -> Session {
+    pub fn session_by_id(&self, id: StreamId) -> Session {
         Session::new(self.clone(), id)
     }
 
@@ -157,7 +199,7 @@ impl Engine {
         // A live session may have a branch's name itself.
         if let Some(info) = self.info(&exact).await? {
             let leaf = self.leaf(&info).await?;
-            return Ok(self.session(leaf.unwrap_or(exact)));
+            return Ok(self.session_by_id(leaf.unwrap_or(exact)));
         }
         if let Some((root, number)) = text.rsplit_once('~')
             && let Ok(number) = number.parse::<u64>()
@@ -165,11 +207,13 @@ impl Engine {
             let root = self.root(root, text).await?.id;
             let branch = if number == 1 { root } else { StreamId::new(format!("{root}~{number}"))? };
             let known = self.info(&branch).await?;
-            return known.map(|info| self.session(info.id)).ok_or_else(|| Error::NoSession(text.to_owned()));
+            return known
+                .map(|info| self.session_by_id(info.id))
+                .ok_or_else(|| Error::NoSession(text.to_owned()));
         }
         let root = self.root(text, text).await?;
         let leaf = self.leaf(&root).await?;
-        Ok(self.session(leaf.unwrap_or(root.id)))
+        Ok(self.session_by_id(leaf.unwrap_or(root.id)))
     }
 
     /// The session that has an id, or is the only one whose id begins so. `text` is what was asked for.

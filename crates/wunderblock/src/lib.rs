@@ -3,7 +3,7 @@
 //! An [`Engine`] keeps a durable ledger of sessions and builds each model request from it, inside a budget:
 //!
 //! ```text
-//! engine.session(id) ─ append(events)          durable when it returns
+//! engine.session_by_id(id) ─ append(events)          durable when it returns
 //!                    ─ context(options)        the next request, its report, and the record of both
 //!                    ─ explain(options)        the same, recording nothing
 //!                    ─ replay(position)        any earlier request, byte for byte
@@ -34,6 +34,7 @@ mod grep;
 mod hash;
 mod hint;
 mod import;
+mod incoming;
 pub mod index;
 mod known;
 pub mod limits;
@@ -42,6 +43,7 @@ pub mod model;
 mod output;
 mod parallel;
 pub mod policy;
+pub mod prelude;
 pub mod process;
 mod read;
 mod record;
@@ -60,6 +62,10 @@ pub mod tokens;
 mod trip;
 mod usage;
 
+/// Runs a future to its end on this thread: for programs without an executor of their own. None is required.
+pub use futures_executor::block_on;
+pub use wunderblock_core as core;
+
 pub use catch_up::Progress;
 pub use compact::account::{Compacted, MadeNode, Outcome};
 pub use compact::options::{CompactOptions, OnProgress, Stage};
@@ -69,18 +75,19 @@ pub use compactor::{Compactor, Hook};
 pub use context::Built;
 pub use doctor::{Diagnosis, Ledger, Note, Problem};
 pub use drive::replay::{Difference, Replayed};
-pub use engine::{Clock, Config, Engine, Reducer};
+pub use engine::{Clock, Config, Engine, IdSource, Reducer};
 pub use erase::{Along, Erased, TextFound, TextPlace, TextRecord};
 pub use error::{Error, ErrorKind, ImportReason, Unappendable};
 pub use fate::Fate;
 pub use grep::{GrepOptions, Match};
 pub use hint::Hint;
 pub use import::{Imported, MAX_WARNINGS, OnBytes, Transcripts, transcripts};
+pub use incoming::{IntoEvents, Stamp};
 pub use output::{Keep, Kept, Output, Wanted};
 pub use read::{Address, Content, Slice, originals};
 pub use record::ReadyEvent;
 pub use request::draft::Draft;
-pub use request::options::ContextOptions;
+pub use request::options::{ContextOptions, Model};
 pub use request::prefix::{CachePlan, Recorded};
 pub use request::provider::StateProvider;
 pub use request::sources::{Given, Instructions, OfferedTool, Resource, Skill, Sources};

@@ -92,7 +92,7 @@ impl Engine {
             Some(Named::Stream(stream)) => {
                 let (from, to) = address.range.unwrap_or((Seq(1), Seq(i64::MAX.unsigned_abs())));
                 let mut bytes = Vec::new();
-                self.session(stream).export(from, to, &mut bytes).await?;
+                self.session_by_id(stream).export(from, to, &mut bytes).await?;
                 if bytes.is_empty() {
                     return Err(Error::Address(format!("the session has no positions {from} to {to}")));
                 }

@@ -4,6 +4,7 @@ use crate::door;
 use crate::engine::{Engine, random, unexpected};
 use crate::error::{Error, Unappendable};
 use crate::gauge::count_body;
+use crate::incoming::IntoEvents;
 use crate::limits::COUNT_AT_ONCE;
 use crate::parallel;
 use crate::session::Session;
@@ -192,7 +193,8 @@ impl Engine {
 }
 
 impl Session {
-    /// Appends events, all or none, durable when this returns; opens the session if it is new.
+    /// Appends a message, an event, or several of them, all or none, durable when this returns; opens the session if it is
+    /// new.
     ///
     /// An event whose id is there already is a duplicate if its content is the same, and a conflict if it is not.
     ///
@@ -200,9 +202,23 @@ impl Session {
     /// On a conflict, when the ledger cannot be written, and for events that callers may not append: of kinds that only
     /// the engine writes ([`Fact::OPEN_KINDS`](wunderblock_core::event::Fact::OPEN_KINDS) lists the others), a second
     /// opening, a source that is not live.
-    pub async fn append(&self, events: Vec<NewEvent>) -> Result<Vec<Appended>, Error> {
-        let events = ReadyEvent::prepare(self, events)?.into_iter().collect::<Result<_, _>>()?;
-        ReadyEvent::append(self, events).await
+    pub fn append<E: IntoEvents>(
+        &self,
+        what: E,
+    ) -> impl Future<Output = Result<Vec<Appended>, Error>> + Send + use<'_, E> {
+        let events = what.into_events(&self.engine.config.stamp());
+        async move {
+            let events = ReadyEvent::prepare(self, events?)?.into_iter().collect::<Result<_, _>>()?;
+            ReadyEvent::append(self, events).await
+        }
+    }
+
+    /// Appends what a line of JSON says: an event as an export has it, or a message in the form of a provider's API.
+    ///
+    /// # Errors
+    /// When it says neither; otherwise as [`Session::append`].
+    pub async fn append_json(&self, line: &[u8]) -> Result<Vec<Appended>, Error> {
+        self.append(self.engine.config.stamp().line(line)?).await
     }
 
     /// Checks that an event that opens a session is, or will be, its first.

@@ -290,7 +290,7 @@ impl Engine {
     async fn erase_again(&self, stream: &StreamId, (from, to): (Seq, Seq)) -> Result<u64, Error> {
         match self.info(stream).await? {
             Some(info) if from <= info.head => {
-                let session = self.session(stream.clone());
+                let session = self.session_by_id(stream.clone());
                 Ok(session.erase(from, to, Some("erased before the restore")).await?.events)
             }
             _ => Ok(0),
@@ -306,7 +306,7 @@ impl Engine {
             let Some(lost) = lost.get(native(&info.id)).filter(|lost| !lost.events.is_empty()) else {
                 continue;
             };
-            let session = self.session(info.id.clone());
+            let session = self.session_by_id(info.id.clone());
             let from = info.fork.as_ref().map_or(Seq(1), |(_, base)| base.next());
             let mut pages = session.pages(from, info.head);
             while let Some(events) = pages.next().await? {

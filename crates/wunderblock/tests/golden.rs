@@ -81,14 +81,14 @@ fn session() -> Session {
 }
 
 fn session_in(storage: Arc<MemoryStorage>) -> Session {
-    let session = engine(storage).session(StreamId::new("golden").unwrap());
+    let session = engine(storage).session_by_id(StreamId::new("golden").unwrap());
     let events = conversation().into_iter().enumerate().map(|(number, message)| NewEvent {
         id: EventId::new(format!("m{number}")).unwrap(),
         at: Millis(1_790_000_000_000 + number as i64),
         source: Source::Live,
         fact: Fact::MessageAppended(MessageAppended { message }),
     });
-    block_on(session.append(events.collect())).unwrap();
+    block_on(session.append(events.collect::<Vec<_>>())).unwrap();
     session
 }
 
@@ -175,7 +175,7 @@ fn requests_of_version_2_stay_as_they_are() {
             reserve: Some(Tokens(400)),
             dialect: Some(dialect),
             sources: sources(),
-            ..ContextOptions::default()
+            ..ContextOptions::uncompacted()
         };
         let built = block_on(session.context(&options)).unwrap();
         let replayed = block_on(session.replay(Some(Seq(u64::from(u32::MAX))))).unwrap();

@@ -33,8 +33,8 @@ impl Scene {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db");
-        let engine = block_on(Engine::open(&path, Access::Create, Config::default())).unwrap();
-        let session = engine.session(StreamId::new("s").unwrap());
+        let engine = block_on(Engine::open_with(&path, Access::Create, Config::default())).unwrap();
+        let session = engine.session_by_id(StreamId::new("s").unwrap());
         Self { folder, session, events: 0 }
     }
 
@@ -80,7 +80,7 @@ impl Scene {
 
     /// Position, measured tokens and tokens since.
     fn anchor(&self) -> Option<(Seq, u64, u64)> {
-        let told = self.told(&ContextOptions::default());
+        let told = self.told(&ContextOptions::uncompacted());
         told.anchor.map(|anchor| (anchor.seq, anchor.measured.0, anchor.since.0))
     }
 }
@@ -93,7 +93,7 @@ const TEN_COSTS: u64 = 13 + 6 + 5 + 12;
 fn an_anchor_moves_with_the_session() {
     let mut scene = Scene::new();
     scene.ask("hello");
-    assert_eq!(block_on(scene.session.usage(&ContextOptions::default())).unwrap(), None, "no model yet");
+    assert_eq!(block_on(scene.session.usage(&ContextOptions::uncompacted())).unwrap(), None, "no model yet");
     scene.answer("msg_1", "hi");
     assert_eq!(scene.anchor(), None);
     let first = scene.usage("msg_1", MODEL, (10, 1_000, 20));
@@ -118,7 +118,8 @@ fn an_anchor_moves_with_the_session() {
     scene.answer("msg_4", TEN);
     scene.usage("msg_4", "gpt-4o", (10, 7_000, 1));
     assert_eq!(scene.anchor(), Some((second, 1_153, 2 * TEN_COSTS)));
-    let elsewhere = scene.told(&ContextOptions { model: Some("gpt-4o".into()), ..ContextOptions::default() });
+    let elsewhere =
+        scene.told(&ContextOptions { model: Some("gpt-4o".into()), ..ContextOptions::uncompacted() });
     assert_eq!(elsewhere.anchor.unwrap().measured, Tokens(7_014));
 
     // A turn that was cut short takes the reply before it along; a refusal for want of room does not.
@@ -143,7 +144,7 @@ fn an_anchor_moves_with_the_session() {
     let last = scene.usage("msg_6", "anthropic/claude-sonnet-4-5", (10, 200, 12));
     assert_eq!(scene.anchor(), Some((last, 225, 0)));
     // As of an earlier position, what was known then.
-    let before = ContextOptions { at: Some(first), ..ContextOptions::default() };
+    let before = ContextOptions { at: Some(first), ..ContextOptions::uncompacted() };
     assert_eq!(scene.told(&before).anchor.unwrap().seq, first);
 }
 
@@ -167,7 +168,7 @@ fn growing(model: &str, grows: u64, thinking: bool) -> Scene {
 #[test]
 fn estimates_are_corrected_by_the_models_own_usage_and_no_others() {
     let learned = |scene: &Scene, model: &str| {
-        let options = ContextOptions { model: Some(model.into()), ..ContextOptions::default() };
+        let options = ContextOptions { model: Some(model.into()), ..ContextOptions::uncompacted() };
         scene.told(&options).calibration.map(|Calibration { per_mille, replies }| (per_mille, replies))
     };
     let scene = growing(MODEL, 600, false);
@@ -197,7 +198,7 @@ fn estimates_are_corrected_by_the_models_own_usage_and_no_others() {
 fn a_request_of_ours_is_compared_with_what_it_was_measured_at() {
     let mut scene = Scene::new();
     let long = "word ".repeat(3_000);
-    let options = ContextOptions { model: Some(MODEL.into()), ..ContextOptions::default() };
+    let options = ContextOptions { model: Some(MODEL.into()), ..ContextOptions::uncompacted() };
     for number in 0..8 {
         scene.ask(&format!("{number} {long}"));
         let built = block_on(scene.session.context(&options)).unwrap();

@@ -68,7 +68,7 @@ pub(super) fn run(arguments: &[String]) -> Outcome<()> {
         }
         "context" => {
             let engine = ingest::open(Path::new(ledger))?;
-            block_on(engine.session(ingest::stream()?).explain(&context::options()))?;
+            block_on(engine.session_by_id(ingest::stream()?).explain(&context::options()))?;
             1
         }
         other => return Err(format!("a child does not know `{other}`").into()),

@@ -29,7 +29,7 @@ fn options(lane: &str, sweep: bool, level: Level) -> Outcome<CompactOptions> {
         context: ContextOptions {
             lane: Some(LaneId::new(lane)?),
             window: Some(Tokens(128_000)),
-            ..ContextOptions::default()
+            ..ContextOptions::uncompacted()
         },
         compactor: Compactor::new(policy),
         due: Some(Due { level, why: "a benchmark".to_owned() }),
@@ -42,7 +42,7 @@ fn options(lane: &str, sweep: bool, level: Level) -> Outcome<CompactOptions> {
 
 pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
     let engine = open(path)?;
-    let session = engine.session(stream()?);
+    let session = engine.session_by_id(stream()?);
     let begin = Instant::now();
     let swept = block_on(session.compact(&options("swept", true, Level::Manual)?))?;
     let time = millis(begin.elapsed());

@@ -25,13 +25,13 @@ const BUILDS: usize = 40;
 const STARTS: usize = 9;
 
 pub(super) fn options() -> ContextOptions {
-    ContextOptions { window: Some(Tokens(128_000)), ..ContextOptions::default() }
+    ContextOptions { window: Some(Tokens(128_000)), ..ContextOptions::uncompacted() }
 }
 
 pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
     let first = first_builds(events, path)?;
     let engine = open(path)?;
-    let session = engine.session(stream()?);
+    let session = engine.session_by_id(stream()?);
     // The lane's first recorded request: from now on a build goes on from it.
     block_on(session.context(&options()))?;
     let mut warm = Times::default();
@@ -49,7 +49,7 @@ pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
     let mut handle = Times::default();
     for _ in 0..STARTS {
         handle
-            .take(|| block_on(open(path)?.session(stream()?).explain(&options())).map_err(Into::into))
+            .take(|| block_on(open(path)?.session_by_id(stream()?).explain(&options())).map_err(Into::into))
             .map_err(|error: Box<dyn std::error::Error>| error)?;
     }
     let mut process = Times::default();
@@ -76,7 +76,7 @@ pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
 /// A lane's very first request, before anything is recorded of it.
 fn first_builds(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
     let engine = open(path)?;
-    let session = engine.session(stream()?);
+    let session = engine.session_by_id(stream()?);
     block_on(session.explain(&options()))?;
     let mut first = Times::default();
     for _ in 0..BUILDS {
@@ -113,6 +113,6 @@ fn trips(path: &Path) -> Outcome<usize> {
         Arc::new(Counting { inside: Sqlite::open(path, Access::Write)?, trips: AtomicUsize::new(0) });
     let engine = block_on(Engine::on(storage.clone(), true, Config::default()))?;
     let before = storage.trips.load(Ordering::Relaxed);
-    block_on(engine.session(stream()?).explain(&options()))?;
+    block_on(engine.session_by_id(stream()?).explain(&options()))?;
     Ok(storage.trips.load(Ordering::Relaxed) - before)
 }

@@ -92,7 +92,7 @@ fn grep(engine: &Engine, pattern: &str, enough: bool) -> Outcome<f64> {
 
 /// Reads bodies from all over the session.
 fn reads(engine: &Engine, events: usize) -> Outcome<(f64, f64)> {
-    let session = engine.session(stream()?);
+    let session = engine.session_by_id(stream()?);
     let mut times = Times::default();
     for round in 0..READS {
         let from = Seq((events * round / READS) as u64 + 1);

@@ -44,7 +44,7 @@ pub(super) fn stream() -> Outcome<StreamId> {
 }
 
 pub(super) fn open(path: &Path) -> Outcome<Engine> {
-    Ok(block_on(Engine::open(path, Access::Create, Config::default()))?)
+    Ok(block_on(Engine::open_with(path, Access::Create, Config::default()))?)
 }
 
 /// What a stretch of work took.
@@ -75,7 +75,7 @@ impl Spent {
 pub(super) fn append(session: &Generated, path: &Path) -> Outcome<Vec<Figure>> {
     let size_of = (session.events.len(), session.text);
     let engine = open(path)?;
-    let door = engine.session(stream()?);
+    let door = engine.session_by_id(stream()?);
     let batches: Vec<Vec<NewEvent>> = session.events.chunks(BATCH).map(<[NewEvent]>::to_vec).collect();
     note("  append");
     let appended = Spent::on(|| {

@@ -24,7 +24,7 @@ const BARE_BYTES: usize = 16 << 10;
 
 pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
     let engine = open(path)?;
-    let session = engine.session(StreamId::new("live")?);
+    let session = engine.session_by_id(StreamId::new("live")?);
     let mut bare = Bare::new(path.parent().unwrap_or(Path::new(".")))?;
     let (mut own, mut disk) = (Times::default(), Times::default());
     // Alternately, so that whatever else the machine does meets both.
@@ -73,7 +73,7 @@ fn together(engine: &Engine) -> Outcome<f64> {
 }
 
 fn one_of_many(engine: &Engine, writer: usize) -> Outcome<()> {
-    let session = engine.session(StreamId::new(format!("live-{writer}"))?);
+    let session = engine.session_by_id(StreamId::new(format!("live-{writer}"))?);
     let events: Vec<NewEvent> = generate::session(APPENDS, SEED ^ (100 + writer as u64)).collect();
     for event in events {
         block_on(session.append(vec![event]))?;

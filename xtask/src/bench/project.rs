@@ -46,7 +46,7 @@ fn options(root: &Path, scan: bool) -> Outcome<ContextOptions> {
     Ok(ContextOptions {
         window: Some(Tokens(200_000)),
         sources: Sources { instructions: Some(instructions), ..Sources::default() },
-        ..ContextOptions::default()
+        ..ContextOptions::uncompacted()
     })
 }
 
@@ -59,10 +59,10 @@ pub(super) fn run(folder: &Path) -> Outcome<Vec<Figure>> {
         let options = options(&root, scan)?;
         let ledger = folder.join(format!("project-{scan}.db"));
         let stream = StreamId::new("work")?;
-        let engine = block_on(Engine::open(&ledger, Access::Create, Config::default()))?;
-        let all = generate::session(EVENTS, SEED ^ 3).collect();
-        block_on(engine.session(stream.clone()).append(all))?;
-        let session = engine.session(stream);
+        let engine = block_on(Engine::open_with(&ledger, Access::Create, Config::default()))?;
+        let all: Vec<_> = generate::session(EVENTS, SEED ^ 3).collect();
+        block_on(engine.session_by_id(stream.clone()).append(all))?;
+        let session = engine.session_by_id(stream);
         // Nothing is recorded of the lane yet: files are looked for, read, and counted.
         let mut first = Times::default();
         for _ in 0..BUILDS / 2 {

@@ -21,11 +21,11 @@ pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
     }
     let presets = Policies::embedded();
     let policies = presets.names().filter_map(|name| presets.preset(name)).take(POLICIES).collect();
-    let context = ContextOptions { window: Some(Tokens(128_000)), ..ContextOptions::default() };
+    let context = ContextOptions { window: Some(Tokens(128_000)), ..ContextOptions::uncompacted() };
     let options = SimulateOptions { context, policies, summariser: None, progress: None };
     let engine = open(path)?;
     let begun = Instant::now();
-    block_on(engine.simulate(&[engine.session(stream()?)], &options))?;
+    block_on(engine.simulate(&[engine.session_by_id(stream()?)], &options))?;
     let millis = begun.elapsed().as_secs_f64() * 1_000.0;
     let what = "simulate, 12 policies, window of 128k";
     Ok(vec![Figure::new(events, what, millis, Unit::Millis).target(Target::AtMost(30_000.0))])

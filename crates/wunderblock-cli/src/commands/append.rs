@@ -39,7 +39,7 @@ pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Result<ExitCode
         {
             found
         }
-        _ => engine.session(id),
+        _ => engine.session_by_id(id),
     };
     let groups = prepare_groups(&session, read_lines());
     let (mut refused, mut failed) = (false, false);

@@ -33,7 +33,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Export) -
             lane: Some(wunderblock_core::id::LaneId::new("export").map_err(wunderblock::Error::from)?),
             window: Some(EVERYTHING),
             dialect: Some(to),
-            ..ContextOptions::default()
+            ..ContextOptions::uncompacted()
         };
         let built = session.explain(&options).await?;
         out.write_all(&built.draft.body)?;

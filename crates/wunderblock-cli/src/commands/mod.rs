@@ -107,7 +107,7 @@ pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Res
         let Some(first) = imported.sessions.first() else {
             return Err(wrong(format!("{text} holds no session")));
         };
-        return Ok(engine.session(first.clone()));
+        return Ok(engine.session_by_id(first.clone()));
     }
     Ok(engine.find(text).await?)
 }
@@ -121,7 +121,7 @@ pub(crate) async fn known_session(engine: &Engine, global: &Global, text: &str) 
     if is_transcript(path)? {
         let found = engine.imported(path).await?;
         return match found {
-            Some((id, _)) => Ok(engine.session(id)),
+            Some((id, _)) => Ok(engine.session_by_id(id)),
             None => {
                 Err(wrong(format!("{text} has not been imported yet; `wunderblock import {text}` does it")))
             }
@@ -152,7 +152,7 @@ pub(crate) async fn reading(
     let known = match engine {
         Ok(engine) => {
             let found = engine.imported(path).await?;
-            found.map(|(id, current)| (engine.session(id), current, engine))
+            found.map(|(id, current)| (engine.session_by_id(id), current, engine))
         }
         Err(Failure::Engine(Error::Store(StoreError::Missing(_)))) => None,
         Err(error) => return Err(error),

@@ -52,7 +52,7 @@ async fn kept(
     wish: &Wanted<'_>,
 ) -> Result<Kept, Failure> {
     let engine = settings.write().await?;
-    Ok(output.shorten(&engine.session(how.session.clone()), Keep::IfReduced, wish).await?)
+    Ok(output.shorten(&engine.session_by_id(how.session.clone()), Keep::IfReduced, wish).await?)
 }
 
 /// Exact tokens of the o200k vocabulary.

@@ -81,7 +81,7 @@ async fn shorten(
     let output = Output { bytes, tool: "run", input: &input, failed: code != 0 };
     let about = |text: &str| text.len().div_ceil(4) as u64;
     let wish = how.wanted(Some(line), &about);
-    let session = engine.session(how.session.clone());
+    let session = engine.session_by_id(how.session.clone());
     output.shorten(&session, Keep::Always, &wish).await.map_err(|error| Failure::from(error).text())
 }
 

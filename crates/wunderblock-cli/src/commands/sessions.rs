@@ -102,7 +102,9 @@ async fn table(engine: &Engine, streams: &[StreamInfo], all: bool) -> Result<Str
             out.push_str(&format!("{}{}\n", " ".repeat(BEFORE), paint.dim(UNFINISHED)));
         }
         if all {
-            for (number, source) in originals(&engine.session(info.id.clone())).await?.iter().enumerate() {
+            for (number, source) in
+                originals(&engine.session_by_id(info.id.clone())).await?.iter().enumerate()
+            {
                 let (revision, key) = (&source.revision, clean(&source.key));
                 let line = format!(
                     "source {}: {key}, {}, {}",
@@ -119,7 +121,7 @@ async fn table(engine: &Engine, streams: &[StreamInfo], all: bool) -> Result<Str
 
 /// The files a session was read from, as JSON.
 async fn sources(engine: &Engine, info: &StreamInfo) -> Result<Vec<serde_json::Value>, Failure> {
-    let sources = originals(&engine.session(info.id.clone())).await?;
+    let sources = originals(&engine.session_by_id(info.id.clone())).await?;
     Ok(sources
         .into_iter()
         .map(|source| {
@@ -151,7 +153,7 @@ async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Option<String>,
         (None, None) => None,
     };
     let Some(first) = info.first_user.filter(|_| info.parent.is_none()) else { return Ok(from) };
-    let events = engine.session(info.id.clone()).events(first, first, (1, Bytes(1 << 20))).await?;
+    let events = engine.session_by_id(info.id.clone()).events(first, first, (1, Bytes(1 << 20))).await?;
     let bodies = engine.bodies(&events).await?;
     let Some(Fact::MessageAppended(said)) = events.first().and_then(|event| event.fact.as_ref()) else {
         return Ok(from);

@@ -40,7 +40,7 @@ pub(crate) async fn run(
         window: wanted.reader.window.or(defaults.window).map(Tokens),
         reserve: wanted.reader.reserve.or(defaults.reserve).map(Tokens),
         shares: settings.budget.clone(),
-        ..ContextOptions::default()
+        ..ContextOptions::uncompacted()
     };
     let bar = bar(global, "simulating", "{msg} [{bar:32}] {pos}/{len} requests {eta}");
     let shown = bar.clone();

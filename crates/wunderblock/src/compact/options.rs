@@ -48,3 +48,11 @@ pub struct CompactOptions {
     /// Told while it is under way.
     pub progress: Option<OnProgress>,
 }
+
+impl CompactOptions {
+    /// A person asks for it, for the lane of such a request.
+    #[must_use]
+    pub fn new(context: ContextOptions, compactor: Compactor) -> Self {
+        Self { context, compactor, due: None, focus: None, dry_run: false, sweep: false, progress: None }
+    }
+}

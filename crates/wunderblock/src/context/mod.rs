@@ -28,7 +28,15 @@ impl Session {
     ///
     /// # Errors
     /// [`Error::OverBudget`] when even the least does not fit; otherwise when the ledger cannot be used.
-    pub async fn context(&self, options: &ContextOptions) -> Result<Built, Error> {
+    pub fn context<O: Into<ContextOptions>>(
+        &self,
+        options: O,
+    ) -> impl Future<Output = Result<Built, Error>> + Send + use<'_, O> {
+        let options = options.into();
+        async move { self.build(&options).await }
+    }
+
+    async fn build(&self, options: &ContextOptions) -> Result<Built, Error> {
         let mut auto = AutoCompaction::default();
         if let Some(compactor) = &options.compactor {
             self.settled(&compactor.policy, &options.lane()).await?;
@@ -63,12 +71,18 @@ impl Session {
     ///
     /// # Errors
     /// As [`Session::context`].
-    pub async fn explain(&self, options: &ContextOptions) -> Result<Built, Error> {
-        let draft = self.run(Build::draft(self.job(options))).await??;
-        let due = match &options.compactor {
-            Some(compactor) if options.at.is_none() => self.is_due(&compactor.policy, &draft).await?,
-            _ => None,
-        };
-        Ok(Built { draft, recorded: None, compacted: None, due })
+    pub fn explain<O: Into<ContextOptions>>(
+        &self,
+        options: O,
+    ) -> impl Future<Output = Result<Built, Error>> + Send + use<'_, O> {
+        let options = options.into();
+        async move {
+            let draft = self.run(Build::draft(self.job(&options))).await??;
+            let due = match &options.compactor {
+                Some(compactor) if options.at.is_none() => self.is_due(&compactor.policy, &draft).await?,
+                _ => None,
+            };
+            Ok(Built { draft, recorded: None, compacted: None, due })
+        }
     }
 }

@@ -41,7 +41,7 @@ impl Engine {
 
     /// Whether one of the first messages of a session stands in another under the same id.
     async fn says_the_same(&self, info: &StreamInfo, of: &StreamInfo) -> Result<bool, Error> {
-        let first = self.session(info.id.clone()).events(Seq(1), info.head, (64, PAGE_TEXT)).await?;
+        let first = self.session_by_id(info.id.clone()).events(Seq(1), info.head, (64, PAGE_TEXT)).await?;
         let is_message = |event: &Event| matches!(event.fact, Some(Fact::MessageAppended(_)));
         let said = self.whole(first.into_iter().filter(is_message).collect()).await?;
         let ids: Vec<_> = said.iter().map(|event| event.id.clone()).collect();

@@ -195,7 +195,7 @@ impl Session {
             if from > info.head {
                 continue;
             }
-            let session = self.engine.session(info.id.clone());
+            let session = self.engine.session_by_id(info.id.clone());
             // What a live agent said has no file; its ids must not come back by one either.
             let mut live = Range::default();
             session.range((from, info.head), &mut live).await?;

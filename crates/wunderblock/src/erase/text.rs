@@ -128,7 +128,7 @@ impl TextFound {
         let mut sum = Erased::default();
         for (stream, runs) in self.runs() {
             let raw = by_session.remove(native(stream)).unwrap_or_default();
-            sum.add(engine.session(stream.clone()).erase_runs(&runs, reason, raw).await?);
+            sum.add(engine.session_by_id(stream.clone()).erase_runs(&runs, reason, raw).await?);
         }
         // Titles, queues and the like: no event speaks of them, so there is no session for a receipt.
         for (_, Raw { spans, erasures }) in by_session {
@@ -168,7 +168,7 @@ impl Engine {
         if needle.is_in(info.id.as_str().as_bytes()) {
             found.names.push(format!("the session {}", info.id));
         }
-        let session = self.session(info.id.clone());
+        let session = self.session_by_id(info.id.clone());
         let mut pages = session.pages(own(info).0, info.head);
         while let Some(events) = pages.next().await? {
             read(events.len() as u64);

@@ -7,7 +7,8 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::{Seq, Tokens};
 
-/// What is asked of a build. The default builds the main lane's request for the transcript's last model.
+/// What is asked of a build. The default builds the main lane's request for the transcript's last model, and compacts it by
+/// the default policy where that finds it due.
 #[derive(Clone, Debug)]
 pub struct ContextOptions {
     /// Which consumer's view; the main lane if none.
@@ -47,15 +48,54 @@ impl Default for ContextOptions {
             sources: Sources::default(),
             shares: Shares::default(),
             warn: vec![70, 85, 95],
-            compactor: None,
+            compactor: Some(Compactor::default()),
         }
     }
 }
 
 impl ContextOptions {
+    /// The default without a policy: nothing is compacted, and tool results enter as they are.
+    #[must_use]
+    pub fn uncompacted() -> Self {
+        Self { compactor: None, ..Self::default() }
+    }
+
     /// The lane that is meant.
     #[must_use]
     pub fn lane(&self) -> LaneId {
         self.lane.clone().unwrap_or_else(LaneId::main)
+    }
+}
+
+impl From<&Self> for ContextOptions {
+    fn from(options: &Self) -> Self {
+        options.clone()
+    }
+}
+
+impl From<Model> for ContextOptions {
+    fn from(model: Model) -> Self {
+        Self { model: Some(model.name), window: model.window, ..Self::default() }
+    }
+}
+
+/// The model a request is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Model {
+    name: String,
+    window: Option<Tokens>,
+}
+
+impl Model {
+    /// A model by its name, as the provider takes it. Its window is the catalog's.
+    #[must_use]
+    pub fn named(name: impl Into<String>) -> Self {
+        Self { name: name.into(), window: None }
+    }
+
+    /// The model with a window of so many tokens.
+    #[must_use]
+    pub fn window(self, tokens: u64) -> Self {
+        Self { window: Some(Tokens(tokens)), ..self }
     }
 }

@@ -116,7 +116,7 @@ impl Session {
         all.retain(|other| other.source == Some(source) && other.parent.is_none());
         if all.len() > 1 && all.iter().all(|other| other.fork.is_none()) {
             all.sort_by_key(|other| (other.opened_at, other.no));
-            own = all.into_iter().map(|other| self.engine.session(other.id)).collect();
+            own = all.into_iter().map(|other| self.engine.session_by_id(other.id)).collect();
         }
         Ok(own)
     }

@@ -73,7 +73,7 @@ impl SimulateOptions {
             reserve: Some(target.budget.reserve),
             dialect: Some(target.dialect),
             shares: self.context.shares.clone(),
-            ..ContextOptions::default()
+            ..ContextOptions::uncompacted()
         }
     }
 }

@@ -96,7 +96,7 @@ fn at(millis: i64) -> Config {
 }
 
 fn opened(db: &Path, millis: i64) -> Engine {
-    block_on(Engine::open(db, Access::Create, at(millis))).unwrap()
+    block_on(Engine::open_with(db, Access::Create, at(millis))).unwrap()
 }
 
 /// The process that is killed: it compacts with a slow program. Run by itself it does nothing.
@@ -109,7 +109,7 @@ fn a_process_that_compacts() {
     let compactor = Compactor { summariser: Some(Arc::new(summariser)), ..Compactor::new(small()) };
     let options = CompactOptions { compactor, sweep: true, ..by_hand(&small(), WINDOW) };
     println!("begins");
-    let done = block_on(engine.session(stream("s")).compact(&options)).unwrap();
+    let done = block_on(engine.session_by_id(stream("s")).compact(&options)).unwrap();
     println!("ends {:?}", done.outcome);
 }
 
@@ -127,10 +127,10 @@ fn a_killed_compaction_leaves_all_or_nothing() {
             let engine = opened(&db, 1_800_000_000_000);
             for number in 0..20 {
                 let said = |message| words::message(&format!("m{number}-{}", name(&message)), message);
-                let events = turn(number).into_iter().map(said).collect();
-                block_on(engine.session(stream("s")).append(events)).unwrap();
+                let events: Vec<_> = turn(number).into_iter().map(said).collect();
+                block_on(engine.session_by_id(stream("s")).append(events)).unwrap();
             }
-            messages(&engine.session(stream("s")))
+            messages(&engine.session_by_id(stream("s")))
         };
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["crash::a_process_that_compacts", "--exact", "--nocapture"])
@@ -142,7 +142,7 @@ fn a_killed_compaction_leaves_all_or_nothing() {
             .unwrap();
         let held = |engine: &Engine| {
             let state =
-                block_on(engine.session(stream("s")).lane_state(&wunderblock_core::id::LaneId::main()));
+                block_on(engine.session_by_id(stream("s")).lane_state(&wunderblock_core::id::LaneId::main()));
             state.is_ok_and(|state| state != wunderblock::LaneState::Active)
         };
         let watch = opened(&db, 1_800_000_000_000);
@@ -155,7 +155,7 @@ fn a_killed_compaction_leaves_all_or_nothing() {
         let _ = child.wait();
         drop(watch);
         let engine = opened(&db, 1_800_000_000_000);
-        let session = engine.session(stream("s"));
+        let session = engine.session_by_id(stream("s"));
         words::catch_up(&engine);
         assert_eq!(words::problems(&engine), [""; 0], "round {round}");
         let steps = words::events(&session)
@@ -172,7 +172,7 @@ fn a_killed_compaction_leaves_all_or_nothing() {
         }
         drop((engine, session));
         let engine = opened(&db, 1_800_000_000_001 + wunderblock::limits::COMPACTION_LEASE);
-        let session = engine.session(stream("s"));
+        let session = engine.session_by_id(stream("s"));
         let done = block_on(session.compact(&options)).unwrap();
         assert!(matches!(done.outcome, Outcome::Compacted | Outcome::NothingGained), "{:?}", done.outcome);
         let mut leaves: Vec<(Seq, Seq)> = block_on(session.nodes(None))

@@ -18,7 +18,7 @@ fn compacted(home: &Home) -> Engine {
         words::append(&engine, "s", events);
     }
     let policy = policy("extends = \"always\"\n[summary]\ntarget = 500\nshare = 0.4\nat_least = 64\n");
-    let done = block_on(engine.session(stream("s")).compact(&by_hand(&policy, WINDOW))).unwrap();
+    let done = block_on(engine.session_by_id(stream("s")).compact(&by_hand(&policy, WINDOW))).unwrap();
     assert_eq!(done.outcome, Outcome::Compacted);
     words::catch_up(&engine);
     assert_eq!(words::problems(&engine), [""; 0]);
@@ -58,7 +58,7 @@ fn each_damage_to_a_summary_is_named() {
             assert_eq!(words::problems(&engine), [""; 0], "{damage}");
         }
         // Never a panic: a request, or an error that says what is damaged.
-        match block_on(engine.session(stream("s")).context(&window(WINDOW))) {
+        match block_on(engine.session_by_id(stream("s")).context(&window(WINDOW))) {
             Ok(built) => words::sound(&built),
             Err(error) => assert!(!error.to_string().is_empty()),
         }
@@ -69,14 +69,14 @@ fn each_damage_to_a_summary_is_named() {
 fn a_damaged_summary_can_be_undone_and_the_originals_are_there() {
     let home = Home::new();
     let engine = compacted(&home);
-    let before = messages(&engine.session(stream("s")));
+    let before = messages(&engine.session_by_id(stream("s")));
     drop(engine);
     let db = Connection::open(home.db()).unwrap();
     db.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
     assert!(db.execute(&format!("DELETE FROM blobs WHERE blob = ({TEXT})"), []).unwrap() > 0);
     drop(db);
     let engine = home.engine();
-    let session = engine.session(stream("s"));
+    let session = engine.session_by_id(stream("s"));
     block_on(session.undo(&wunderblock_core::id::LaneId::main())).unwrap();
     let built = words::built(&session, &window(WINDOW));
     for (_, message) in &before {

@@ -130,7 +130,7 @@ fn a_scripted_session_is_the_same_under_every_policy() {
         words::catch_up(&engine);
         assert_eq!(words::problems(&engine), [""; 0]);
         let said: Vec<Message> =
-            messages(&engine.session(script.session)).into_iter().map(|(_, message)| message).collect();
+            messages(&engine.session_by_id(script.session)).into_iter().map(|(_, message)| message).collect();
         (said, done)
     };
     let (plain, before) = run(None);

@@ -62,7 +62,7 @@ pub(crate) fn window(tokens: u64) -> ContextOptions {
         model: Some(MODEL.to_owned()),
         window: Some(Tokens(tokens)),
         reserve: Some(Tokens(tokens / 8)),
-        ..ContextOptions::default()
+        ..ContextOptions::uncompacted()
     }
 }
 
@@ -95,7 +95,7 @@ impl Scene {
         let storage = Arc::new(Faulty::new(Arc::new(MemoryStorage::new())));
         let clock = Arc::new(AtomicI64::new(BEGIN));
         let engine = open(&storage, &clock);
-        let session = engine.session(words::stream("s"));
+        let session = engine.session_by_id(words::stream("s"));
         Self { engine, session, weather: storage.weather(), clock, storage, said: Cell::new(0) }
     }
 
@@ -108,7 +108,7 @@ impl Scene {
 
     /// The same ledger as another process sees it.
     pub(crate) fn elsewhere(&self) -> Session {
-        open(&self.storage, &self.clock).session(self.session.id().clone())
+        open(&self.storage, &self.clock).session_by_id(self.session.id().clone())
     }
 
     pub(crate) fn wait(&self, millis: i64) {
@@ -116,7 +116,7 @@ impl Scene {
     }
 
     pub(crate) fn add(&self, facts: Vec<Fact>) -> Vec<Seq> {
-        let events = facts.into_iter().map(|fact| self.event(fact)).collect();
+        let events: Vec<_> = facts.into_iter().map(|fact| self.event(fact)).collect();
         let placed = block_on(self.session.append(events)).unwrap();
         placed.into_iter().map(|one| one.seq).collect()
     }

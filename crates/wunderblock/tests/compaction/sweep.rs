@@ -68,7 +68,7 @@ fn cold(events: u64) -> Cold {
     });
     let config = Config { clock: Arc::new(|| Millis(1_800_000_000_000)), ..Config::default() };
     let engine = block_on(Engine::on(store.clone(), true, config)).unwrap();
-    let session = engine.session(stream("s"));
+    let session = engine.session_by_id(stream("s"));
     for batch in 0..events / 500 {
         let said = |number: u64| {
             let (turn, part) = (number / 2, number % 2);
@@ -85,7 +85,7 @@ fn cold(events: u64) -> Cold {
             };
             crate::words::message(&format!("m{number}"), message)
         };
-        let events = (batch * 500..batch * 500 + 500).map(said).collect();
+        let events: Vec<_> = (batch * 500..batch * 500 + 500).map(said).collect();
         block_on(session.append(events)).unwrap();
     }
     Cold { store, engine, session }

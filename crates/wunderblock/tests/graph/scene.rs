@@ -50,7 +50,7 @@ impl Scene {
         let config = Config { clock: Arc::new(|| Millis(1_800_000_000_000)), ..Config::default() };
         let storage = Arc::new(MemoryStorage::new());
         let engine = block_on(Engine::on(storage.clone(), true, config)).unwrap();
-        let session = engine.session(StreamId::new("s").unwrap());
+        let session = engine.session_by_id(StreamId::new("s").unwrap());
         Self { engine, session, storage, written: std::cell::Cell::new(0) }
     }
 
@@ -86,7 +86,7 @@ impl Scene {
             at: Millis(0),
         };
         block_on(self.storage.commit(vec![open])).unwrap();
-        self.engine.session(stream)
+        self.engine.session_by_id(stream)
     }
 
     pub(crate) fn one(&self, fact: Fact) -> Seq {

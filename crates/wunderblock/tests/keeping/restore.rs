@@ -29,7 +29,7 @@ fn every_tenants_erasures_are_repeated() {
     let home = Home::new();
     let (a, b) = two(&home);
     append(&a, "s", vec![said("2", "since then")]).unwrap();
-    block_on(b.session(stream("s")).erase(Seq(2), Seq(2), None)).unwrap();
+    block_on(b.session_by_id(stream("s")).erase(Seq(2), Seq(2), None)).unwrap();
     drop((a, b));
     let done = restore(&home).unwrap();
     assert_eq!((done.erased_again, done.erasures_unread), (1, false));
@@ -51,7 +51,7 @@ fn what_was_erased_stays_so_when_a_ledger_without_it_was_restored_in_between() {
     block_on(before.ledger().backup(&home.path("empty.db"))).unwrap();
     drop(before);
     let (_, b) = two(&home);
-    block_on(b.session(stream("s")).erase(Seq(2), Seq(2), None)).unwrap();
+    block_on(b.session_by_id(stream("s")).erase(Seq(2), Seq(2), None)).unwrap();
     drop(b);
     block_on(Ledger::restore(&home.path("empty.db"), &home.db(), true, tenant("b"))).unwrap();
     assert_eq!(restore(&home).unwrap().erased_again, 1);
@@ -71,13 +71,13 @@ fn records_that_made_no_event_stay_erased_as_well() {
     std::fs::write(&path, format!("{said}\n{title}\n{other}\n")).unwrap();
     block_on(engine.import(&path, None, &mut |_, _| {})).unwrap();
     block_on(engine.ledger().backup(&home.path("copy.db"))).unwrap();
-    block_on(engine.session(stream("s")).erase_all(None, wunderblock::Along::default())).unwrap();
+    block_on(engine.session_by_id(stream("s")).erase_all(None, wunderblock::Along::default())).unwrap();
     drop(engine);
     block_on(Ledger::restore(&home.path("empty.db"), &home.db(), true, tenant("b"))).unwrap();
     restore(&home).unwrap();
     let mut original = Vec::new();
     let engine = open(&home.db(), "b");
-    block_on(engine.session(stream("t")).export_original(None, &mut original)).unwrap();
+    block_on(engine.session_by_id(stream("t")).export_original(None, &mut original)).unwrap();
     let original = String::from_utf8(original).unwrap();
     assert!(!original.contains(SECRET) && original.ends_with(&format!("{other}\n")), "{original}");
 }
@@ -202,7 +202,7 @@ fn a_backup_takes_what_is_in_the_log_and_goes_where_nothing_is() {
     // Reading a backup leaves nothing beside it.
     std::fs::create_dir(home.path("shelf")).unwrap();
     std::fs::rename(home.path("copy.db"), home.path("shelf/copy.db")).unwrap();
-    let read = block_on(Engine::open(
+    let read = block_on(Engine::open_with(
         &home.path("shelf/copy.db"),
         wunderblock::store::sqlite::Access::Read,
         tenant("b"),

@@ -41,7 +41,7 @@ pub(crate) fn tenant(name: &str) -> Config {
 }
 
 pub(crate) fn open(path: &Path, name: &str) -> Engine {
-    block_on(Engine::open(path, Access::Create, tenant(name))).unwrap()
+    block_on(Engine::open_with(path, Access::Create, tenant(name))).unwrap()
 }
 
 pub(crate) fn stream(id: &str) -> StreamId {
@@ -54,14 +54,14 @@ pub(crate) fn said(id: &str, text: &str) -> NewEvent {
 }
 
 pub(crate) fn append(engine: &Engine, id: &str, events: Vec<NewEvent>) -> Result<Vec<u64>, Error> {
-    let done = block_on(engine.session(stream(id)).append(events))?;
+    let done = block_on(engine.session_by_id(stream(id)).append(events))?;
     Ok(done.into_iter().map(|one| one.seq.0).collect())
 }
 
 /// A session as JSON lines; nothing where there is no such session.
 pub(crate) fn exported(engine: &Engine, id: &str) -> String {
     let mut out = Vec::new();
-    let done = block_on(engine.session(stream(id)).export(Seq(1), Seq(i64::MAX as u64), &mut out));
+    let done = block_on(engine.session_by_id(stream(id)).export(Seq(1), Seq(i64::MAX as u64), &mut out));
     match done {
         Ok(_) | Err(Error::NoSession(_) | Error::Store(wunderblock::store::StoreError::NoStream(_))) => {}
         Err(error) => panic!("{error}"),

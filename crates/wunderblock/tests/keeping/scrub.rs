@@ -31,7 +31,7 @@ fn is_in(folder: &Path, text: &str) -> bool {
 }
 
 fn erase(engine: &Engine) -> Result<wunderblock::Erased, Error> {
-    block_on(engine.session(stream("s")).erase(Seq(2), Seq(2), None))
+    block_on(engine.session_by_id(stream("s")).erase(Seq(2), Seq(2), None))
 }
 
 #[test]
@@ -129,8 +129,12 @@ fn free_bytes_of_pages_keep_nothing_that_was_erased() {
         let from = 1 + below(heads[session as usize]);
         let to = (from + below(80)).min(heads[session as usize]);
         // The first position is the session's opening.
-        block_on(engine.session(stream(&format!("s{session}"))).erase(Seq(from + 1), Seq(to + 1), None))
-            .unwrap();
+        block_on(engine.session_by_id(stream(&format!("s{session}"))).erase(
+            Seq(from + 1),
+            Seq(to + 1),
+            None,
+        ))
+        .unwrap();
         gone.extend((from..=to).map(|number| (session, number)));
     }
     assert!(gone.len() > 300);

@@ -37,7 +37,7 @@ fn import(engine: &Engine, path: &Path) -> wunderblock::Imported {
 }
 
 fn originals(engine: &Engine, id: &str) -> Vec<u8> {
-    let session = engine.session(stream(id));
+    let session = engine.session_by_id(stream(id));
     let count = block_on(wunderblock::originals(&session)).unwrap().len();
     let mut bytes = Vec::new();
     for number in 1..=count {
@@ -108,7 +108,7 @@ fn it_is_found_and_erased_in_every_place() {
     let left = find(&engine);
     assert!(left.is_empty() && left.names.is_empty(), "{left:?}");
     assert!(exported(&open(&home.db(), "b"), "theirs").contains("7731"), "others keep what is theirs");
-    block_on(open(&home.db(), "b").session(stream("theirs")).erase(
+    block_on(open(&home.db(), "b").session_by_id(stream("theirs")).erase(
         wunderblock_core::units::Seq(1),
         wunderblock_core::units::Seq(2),
         None,
@@ -158,9 +158,9 @@ fn what_stands_only_around_a_message_takes_no_message_along() {
     assert_eq!(block_on(found.erase(&engine, None)).unwrap().events, 0);
     assert!(find(&engine).is_empty());
     // Of the reply, what it cost goes: it stands in the reply's record, and has a position of its own.
-    let head = block_on(engine.session(stream("s")).info()).unwrap().head;
+    let head = block_on(engine.session_by_id(stream("s")).info()).unwrap().head;
     assert!(before.lines().last().unwrap().contains("usage"), "{before}");
-    block_on(engine.session(stream("s")).erase(head, head, None)).unwrap();
+    block_on(engine.session_by_id(stream("s")).erase(head, head, None)).unwrap();
     drop(engine);
     for between in ["copy.db", "empty.db"] {
         let restore = |name: &str| {

@@ -19,10 +19,12 @@ fn an_id_stands_for_one_event() {
     let engine = home.engine();
     let first = || vec![said("1", Role::User, "yes"), said("2", Role::User, "yes")];
     assert_eq!(append(&engine, "s", first()), [2, 3], "the same words twice are two events");
-    let again = block_on(engine.session(stream("s")).append(first())).unwrap();
+    let again = block_on(engine.session_by_id(stream("s")).append(first())).unwrap();
     assert!(again.iter().all(|one| one.duplicate), "the same event twice is one");
     let other = block_on(
-        engine.session(stream("s")).append(vec![said("3", Role::User, "new"), said("1", Role::User, "no")]),
+        engine
+            .session_by_id(stream("s"))
+            .append(vec![said("3", Role::User, "new"), said("1", Role::User, "no")]),
     );
     let error = other.unwrap_err();
     assert!(matches!(&error, Error::Store(StoreError::Conflict { seq: Seq(2), .. })), "{error}");
@@ -36,7 +38,9 @@ fn an_id_stands_for_one_event() {
         ]
     };
     append(&engine, "s", long());
-    assert!(block_on(engine.session(stream("s")).append(long())).unwrap().iter().all(|one| one.duplicate));
+    assert!(
+        block_on(engine.session_by_id(stream("s")).append(long())).unwrap().iter().all(|one| one.duplicate)
+    );
     // The opening may be the caller's own.
     let opened = || vec![event("mine", wunderblock_core::event::Fact::SessionOpened(Default::default()))];
     assert_eq!(append(&engine, "t", opened()), [1]);
@@ -231,7 +235,7 @@ fn large_texts_are_read_in_parts_that_make_the_whole() {
     // A handle means nothing to another tenant.
     let config =
         wunderblock::Config { tenant: wunderblock_core::id::TenantId::new("other").unwrap(), ..config() };
-    let other = block_on(Engine::open(&home.db(), Access::Write, config)).unwrap();
+    let other = block_on(Engine::open_with(&home.db(), Access::Write, config)).unwrap();
     assert!(matches!(block_on(other.read(body.parse().unwrap(), &Slice::All)), Err(Error::NoHandle(_))));
     append(&other, "s", vec![said("1", Role::User, &text)]);
     let foreign =
@@ -453,7 +457,7 @@ fn what_was_erased_is_in_no_source_and_no_fork() {
     );
     assert!(erased.source_bytes >= Bytes(secret.trim_end().len() as u64), "{erased:?}");
     for info in block_on(engine.streams("", 99)).unwrap() {
-        let left = exported(&engine.session(info.id));
+        let left = exported(&engine.session_by_id(info.id));
         assert!(!left.contains(CANARY), "{left}");
     }
     let left = String::from_utf8(original(&branch)).unwrap();

@@ -27,11 +27,11 @@ fn an_event_sent_again_is_there_once() {
     for round in 0..3 {
         // Each round is another process.
         let engine = home.engine();
-        let placed = block_on(engine.session(stream("s")).append(all().collect())).unwrap();
+        let placed = block_on(engine.session_by_id(stream("s")).append(all().collect::<Vec<_>>())).unwrap();
         assert_eq!(placed.iter().map(|one| one.seq.0).collect::<Vec<_>>(), [2, 3, 4, 5, 6]);
         assert!(placed.iter().all(|one| one.duplicate == (round > 0)), "round {round}");
         for event in all().collect::<Vec<_>>().into_iter().rev() {
-            assert!(block_on(engine.session(stream("s")).append(vec![event])).unwrap()[0].duplicate);
+            assert!(block_on(engine.session_by_id(stream("s")).append(vec![event])).unwrap()[0].duplicate);
         }
         assert_eq!(events(&session(&engine, "s")).len(), 6);
     }
@@ -48,8 +48,8 @@ fn a_redacted_variant_is_no_second_event() {
     {
         let name = format!("s{}", first.len());
         append(&engine, &name, vec![said("1", Role::User, &first)]);
-        let error =
-            block_on(engine.session(stream(&name)).append(vec![said("1", Role::User, &then)])).unwrap_err();
+        let error = block_on(engine.session_by_id(stream(&name)).append(vec![said("1", Role::User, &then)]))
+            .unwrap_err();
         assert!(matches!(error, Error::Store(StoreError::Conflict { .. })), "{error}");
         assert_eq!(transcript(&session(&engine, &name)), [format!("user: {first}")]);
     }
@@ -95,7 +95,7 @@ fn a_branch_and_its_parent_do_not_leak() {
     assert_eq!(transcript(&session(&engine, "s~1")), ["user: shared", "user: the parent"]);
     let branch = ["user: shared", "user: the branch", "user: later in the branch"];
     assert_eq!(transcript(&session(&engine, "s~2")), branch);
-    block_on(engine.session(stream("s")).append(vec![said("live", Role::User, "later in the parent")]))
+    block_on(engine.session_by_id(stream("s")).append(vec![said("live", Role::User, "later in the parent")]))
         .unwrap();
     assert_eq!(transcript(&session(&engine, "s~2")), branch);
     for (name, other) in [("s~1", "branch"), ("s~2", "parent")] {

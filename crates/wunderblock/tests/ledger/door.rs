@@ -71,8 +71,9 @@ fn only_open_kinds_are_appended() {
         let before = events(&session(&engine, "s")).len();
         let opens = kind == "session.opened";
         let name = if opens { "new" } else { "s" };
-        let done =
-            block_on(engine.session(stream(name)).append(vec![event(&format!("try {kind}"), fact.clone())]));
+        let done = block_on(
+            engine.session_by_id(stream(name)).append(vec![event(&format!("try {kind}"), fact.clone())]),
+        );
         if fact.is_open() {
             assert!(!done.unwrap_or_else(|error| panic!("{error}"))[0].duplicate, "{kind}");
             continue;
@@ -93,7 +94,8 @@ fn a_session_opens_once() {
     let home = Home::new();
     let engine = home.engine();
     let opened = |id: &str| event(id, Fact::SessionOpened(SessionOpened::default()));
-    let try_it = |name: &str, events: Vec<NewEvent>| block_on(engine.session(stream(name)).append(events));
+    let try_it =
+        |name: &str, events: Vec<NewEvent>| block_on(engine.session_by_id(stream(name)).append(events));
     assert_eq!(append(&engine, "a", vec![opened("o"), said("1", Role::User, "x")]), [1, 2]);
     assert!(try_it("a", vec![opened("o")]).unwrap()[0].duplicate, "the same opening again");
     talk(&engine);
@@ -114,7 +116,8 @@ fn a_caller_is_neither_an_import_nor_the_engine() {
     let home = Home::new();
     let engine = home.engine();
     talk(&engine);
-    let try_it = |event: NewEvent| block_on(engine.session(stream("s")).append(vec![event])).unwrap_err();
+    let try_it =
+        |event: NewEvent| block_on(engine.session_by_id(stream("s")).append(vec![event])).unwrap_err();
     let claims = NewEvent { source: Source::Engine, ..said("4", Role::User, "x") };
     assert!(matches!(try_it(claims), Error::Unappendable { why: Unappendable::Source, .. }));
     // Its own records would meet these ids, and be taken for a conflict.

@@ -12,6 +12,7 @@ mod care;
 mod cases;
 mod copies;
 mod door;
+mod examples;
 mod history;
 mod imports;
 mod live;

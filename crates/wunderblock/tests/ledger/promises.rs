@@ -84,7 +84,7 @@ impl Lane {
                 }),
                 ..Sources::default()
             },
-            ..ContextOptions::default()
+            ..ContextOptions::uncompacted()
         }
     }
 }
@@ -113,7 +113,7 @@ fn lane() -> impl Strategy<Value = Lane> {
 
 /// One request, on both stores: the same answer from both.
 fn build(engines: [&Engine; 2], options: &ContextOptions) -> Option<Built> {
-    let both = engines.map(|engine| block_on(engine.session(stream("s")).context(options)));
+    let both = engines.map(|engine| block_on(engine.session_by_id(stream("s")).context(options)));
     let [memory, file] = both;
     match (memory, file) {
         (Ok(memory), Ok(file)) => {
@@ -182,7 +182,7 @@ fn play(moves: &[Move], lanes: &[Lane]) {
     let file = in_file(&home.db());
     for engine in [&memory, &file] {
         for built in &requests {
-            let replayed = block_on(engine.session(stream("s")).replay(built.recorded)).unwrap();
+            let replayed = block_on(engine.session_by_id(stream("s")).replay(built.recorded)).unwrap();
             assert!(replayed.body == built.draft.body && !replayed.erased);
         }
         catch_up(engine);

@@ -49,7 +49,7 @@ fn holds(engine: &Engine, path: &Path, imported: &Imported) {
     let bytes = std::fs::read(path).unwrap();
     assert_eq!(imported.bytes, bytes.len() as u64);
     for id in &imported.sessions {
-        let session = engine.session(id.clone());
+        let session = engine.session_by_id(id.clone());
         assert!(original(&session) == bytes, "{id}: the original differs");
         let before = exported(&session);
         for dialect in [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Neutral] {
@@ -68,7 +68,7 @@ fn holds(engine: &Engine, path: &Path, imported: &Imported) {
 
 fn all(engine: &Engine) -> Vec<Session> {
     let streams = block_on(engine.streams("", 1_000)).unwrap();
-    streams.into_iter().map(|info| engine.session(info.id)).collect()
+    streams.into_iter().map(|info| engine.session_by_id(info.id)).collect()
 }
 
 fn sessions(imported: &Imported) -> Vec<&str> {
@@ -159,7 +159,7 @@ fn sub_agents_and_compactions_of_claude_code() {
     let imported = import(&engine, &path);
     assert_eq!(imported.sessions.len(), 2);
     assert_eq!(imported.sessions[0].as_str(), "claude-1");
-    let side = engine.session(imported.sessions[1].clone());
+    let side = engine.session_by_id(imported.sessions[1].clone());
     assert_eq!(transcript(&side), ["user: x1", "user: x2"]);
     let parent = block_on(side.info()).unwrap().parent;
     assert_eq!(parent.map(|id| id.to_string()).as_deref(), Some("claude-1"));
@@ -295,7 +295,7 @@ fn pi_chats_aider_and_unknown_lines() {
         let path = home.file(name, text);
         let imported = import(&engine, &path);
         assert_eq!(imported.format, format, "{name}");
-        assert_eq!(transcript(&engine.session(imported.sessions[0].clone())), expected, "{name}");
+        assert_eq!(transcript(&engine.session_by_id(imported.sessions[0].clone())), expected, "{name}");
         holds(&engine, &path, &imported);
     }
 }
@@ -407,7 +407,7 @@ fn a_file_that_was_rewritten_is_another_revision() {
         let imported = import(&engine, &path);
         assert!(!imported.unchanged, "{number}");
         if let Some(id) = imported.sessions.first() {
-            assert_eq!(original(&engine.session(id.clone())), text.as_bytes(), "{number}");
+            assert_eq!(original(&engine.session_by_id(id.clone())), text.as_bytes(), "{number}");
         }
         catch_up(&engine);
         assert_eq!(problems(&engine), [""; 0], "{number}");

@@ -42,7 +42,7 @@ impl Home {
 }
 
 pub(crate) fn open(path: &Path) -> Engine {
-    block_on(Engine::open(path, Access::Create, config())).unwrap()
+    block_on(Engine::open_with(path, Access::Create, config())).unwrap()
 }
 
 /// A configuration in which time stands still.
@@ -84,7 +84,7 @@ pub(crate) fn result(id: &str, call: &str, text: &str) -> NewEvent {
 }
 
 pub(crate) fn append(engine: &Engine, id: &str, events: Vec<NewEvent>) -> Vec<u64> {
-    let done = block_on(engine.session(stream(id)).append(events)).unwrap();
+    let done = block_on(engine.session_by_id(stream(id)).append(events)).unwrap();
     done.into_iter().map(|one| one.seq.0).collect()
 }
 
@@ -153,7 +153,7 @@ fn part_words(part: &Part) -> String {
 }
 
 pub(crate) fn window(tokens: u64) -> ContextOptions {
-    ContextOptions { window: Some(Tokens(tokens)), ..ContextOptions::default() }
+    ContextOptions { window: Some(Tokens(tokens)), ..ContextOptions::uncompacted() }
 }
 
 pub(crate) fn built(session: &Session, options: &ContextOptions) -> Built {

@@ -8,7 +8,7 @@ use wunderblock::{
     Address, Along, CompactOptions, Config, ContextOptions, Diagnosis, Engine, Keep, Ledger, Output,
     ReadyEvent, Session, SimulateOptions, Slice, TextFound, Transcripts, Wanted,
 };
-use wunderblock_core::event::Event;
+use wunderblock_core::event::{Event, NewEvent};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::{Bytes, Seq};
 
@@ -18,13 +18,13 @@ fn is_send<T: Send>(_: T) {}
 #[allow(dead_code, reason = "type-checked, not run")]
 fn handles(engine: &Engine, session: &Session, (path, lane): (&Path, &LaneId), config: fn() -> Config) {
     let storage = || -> std::sync::Arc<dyn Storage> { unreachable!() };
-    is_send(Engine::open(path, Access::Create, config()));
+    is_send(Engine::open_with(path, Access::Create, config()));
     is_send(Engine::on(storage(), true, config()));
     is_send(engine.find(""));
     is_send(engine.streams("", 1));
     is_send(engine.listed(StreamFilter::default(), 1));
     is_send(session.info());
-    is_send(session.append(Vec::new()));
+    is_send(session.append(Vec::<NewEvent>::new()));
     is_send(session.events(Seq(1), Seq(1), (1, Bytes(1))));
     is_send(session.nodes(Some(lane)));
     is_send(session.siblings());

@@ -24,10 +24,10 @@ fn behind_weather(store: Arc<dyn Storage>) -> (Engine, Arc<Weather>) {
 #[test]
 fn a_build_takes_four_round_trips_however_long_the_session() {
     let (engine, weather) = behind_weather(Arc::new(MemoryStorage::new()));
-    let options = |window| ContextOptions { window: Some(Tokens(window)), ..ContextOptions::default() };
+    let options = |window| ContextOptions { window: Some(Tokens(window)), ..ContextOptions::uncompacted() };
     let mut all = wunderblock_testkit::generate::session(1_000, 11);
     for length in [60, 1_000, 20_000] {
-        let have = block_on(engine.session(stream("s")).info()).map_or(0, |info| info.head.0);
+        let have = block_on(engine.session_by_id(stream("s")).info()).map_or(0, |info| info.head.0);
         let filler = |number: usize| said(&format!("filler {number}"), Role::User, "a few words");
         append(&engine, "s", (have as usize..length).map(filler).collect());
         append(&engine, "s", all.by_ref().take(100).collect());
@@ -51,7 +51,7 @@ fn a_build_takes_four_round_trips_however_long_the_session() {
 }
 
 fn session_of(engine: &Engine) -> wunderblock::Session {
-    engine.session(stream("s"))
+    engine.session_by_id(stream("s"))
 }
 
 fn lost() -> StoreError {
@@ -105,7 +105,7 @@ fn said_in_all(engine: &Engine) -> String {
     let mut streams = block_on(engine.streams("", 1_000)).unwrap();
     streams.sort_by_key(|info| info.id.clone());
     let told = |info: wunderblock::store::StreamInfo| {
-        format!("{}\n{}\n", info.id, transcript(&engine.session(info.id.clone())).join("\n"))
+        format!("{}\n{}\n", info.id, transcript(&engine.session_by_id(info.id.clone())).join("\n"))
     };
     streams.into_iter().map(told).collect()
 }
@@ -293,7 +293,7 @@ fn words_that_were_erased_while_they_were_indexed_are_not_in_the_index() {
     append(&other, "s", vec![said("1", Role::User, "the word is xylophone"), said("2", Role::User, "more")]);
     let erasing = other.clone();
     let once = Box::new(move || {
-        block_on(erasing.session(stream("s")).erase(Seq(2), Seq(2), None)).unwrap();
+        block_on(erasing.session_by_id(stream("s")).erase(Seq(2), Seq(2), None)).unwrap();
     });
     let between = Between { store, once: std::sync::Mutex::new(Some(once)) };
     let engine = block_on(Engine::on(Arc::new(between), true, config())).unwrap();

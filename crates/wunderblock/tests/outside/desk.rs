@@ -71,13 +71,13 @@ pub(crate) fn long(words: &str) -> String {
 
 pub(crate) fn with(sources: Sources) -> ContextOptions {
     let model = Some("claude-sonnet-4-5".to_owned());
-    ContextOptions { model, window: Some(Tokens(100_000)), sources, ..ContextOptions::default() }
+    ContextOptions { model, window: Some(Tokens(100_000)), sources, ..ContextOptions::uncompacted() }
 }
 
 /// A session in which somebody has said a word.
 pub(crate) fn begun(engine: &Engine, id: &str) -> Session {
     append(engine, id, vec![said("first", Role::User, "Good morning.")]);
-    engine.session(stream(id))
+    engine.session_by_id(stream(id))
 }
 
 /// A call that names a path, and its result.

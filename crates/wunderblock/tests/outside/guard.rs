@@ -28,7 +28,7 @@ fn overflows(session: &Session) -> Vec<TurnCompleted> {
 fn going_on(home: &Home) -> Engine {
     let now = AtomicI64::new(1_800_000_000_000);
     let clock = Arc::new(move || Millis(now.fetch_add(1_000, Ordering::Relaxed)));
-    block_on(Engine::open(&home.db(), Access::Create, Config { clock, ..Config::default() })).unwrap()
+    block_on(Engine::open_with(&home.db(), Access::Create, Config { clock, ..Config::default() })).unwrap()
 }
 
 #[test]

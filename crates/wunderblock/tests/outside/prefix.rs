@@ -32,7 +32,7 @@ struct Telling {
 
 impl Telling {
     fn new(engine: &Engine, project: Project, dialect: Dialect) -> Self {
-        let session = engine.session(stream(dialect.name()));
+        let session = engine.session_by_id(stream(dialect.name()));
         let twin = Twin::default();
         Self { session, twin, project, dialect, built: 0, last: None, entered: 0 }
     }
@@ -187,7 +187,7 @@ pub(crate) fn example() -> Vec<NewEvent> {
     let engine = home.engine();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/session.jsonl");
     let imported = import(&engine, path.as_ref());
-    let lines = exported(&engine.session(imported.sessions[0].clone()));
+    let lines = exported(&engine.session_by_id(imported.sessions[0].clone()));
     let live = |line| NewEvent { source: Source::Live, ..serde_json::from_str(line).unwrap() };
     lines.lines().map(live).collect()
 }

@@ -246,7 +246,7 @@ fn no_source_speaks_with_more_weight_than_it_has() {
                 (reads(1, "sub/a.txt"), result("o", "call_1", &marked(attack, "output")));
             std::mem::swap(&mut calls[1], &mut outcome);
             append(&engine, &id, calls);
-            let session = engine.session(stream(&id));
+            let session = engine.session_by_id(stream(&id));
             let mut places: Vec<&str> = weights().into_keys().collect();
             places.extend(["file-name", "plan", "provided", "provider", "deferred"]);
             check(&built(&session, &options()), attack, &places);

@@ -62,7 +62,7 @@ impl Twin {
 /// The example session with a request before every so many of its replies. How many were built.
 fn example_told(every: usize, options: &ContextOptions) -> usize {
     let engine = in_memory();
-    let session = engine.session(stream("told"));
+    let session = engine.session_by_id(stream("told"));
     let (mut twin, mut built, mut replies, mut reply) = (Twin::default(), 0, 0, None);
     for event in example() {
         if let Some(id) = reply_of(&event)
@@ -86,12 +86,12 @@ fn example_told(every: usize, options: &ContextOptions) -> usize {
 fn by(policy: &str, window: u64) -> ContextOptions {
     let policy = Policies::embedded().named(policy).unwrap();
     let compactor = Some(Compactor::new(Arc::clone(&policy)));
-    ContextOptions { compactor, window: Some(Tokens(window)), ..ContextOptions::default() }
+    ContextOptions { compactor, window: Some(Tokens(window)), ..ContextOptions::uncompacted() }
 }
 
 #[test]
 fn a_lane_in_memory_steps_and_is_compacted_as_in_the_ledger() {
-    let tight = ContextOptions { window: Some(Tokens(16_000)), ..ContextOptions::default() };
+    let tight = ContextOptions { window: Some(Tokens(16_000)), ..ContextOptions::uncompacted() };
     assert!(example_told(12, &tight) > 20);
     assert!(example_told(12, &by("balanced", 40_000)) > 20);
 }
@@ -101,7 +101,7 @@ fn a_lane_in_memory_steps_and_is_compacted_as_in_the_ledger() {
 fn a_lane_in_memory_builds_every_request_of_the_example_session() {
     for dialect in DIALECTS {
         let dialect = Some(dialect);
-        let whole = ContextOptions { dialect, ..ContextOptions::default() };
+        let whole = ContextOptions { dialect, ..ContextOptions::uncompacted() };
         assert_eq!(example_told(1, &whole), 308);
         let tight = ContextOptions { window: Some(Tokens(24_000)), ..whole };
         assert_eq!(example_told(1, &tight), 308);

@@ -58,7 +58,7 @@ fn of_two_that_do_the_same_one_counts() {
     let engines: Vec<_> = (0..4).map(|_| scene.other()).collect();
     std::thread::scope(|threads| {
         for (index, engine) in engines.iter().enumerate() {
-            let session = engine.session(scene.session.id().clone());
+            let session = engine.session_by_id(scene.session.id().clone());
             threads.spawn(move || {
                 // Some share a lane, some do not.
                 let lane = format!("lane-{}", index % 2);

@@ -43,7 +43,7 @@ pub(crate) fn under(policy: &Arc<Policy>) -> ContextOptions {
         model: Some("gpt-4o".to_owned()),
         window: Some(Tokens(100_000)),
         compactor: Some(Compactor::new(Arc::clone(policy))),
-        ..ContextOptions::default()
+        ..ContextOptions::uncompacted()
     }
 }
 
@@ -118,7 +118,7 @@ impl Scene {
     fn with(reducer: Reducer) -> Self {
         let storage = Arc::new(MemoryStorage::new());
         let engine = Self::open(&storage, reducer);
-        let session = engine.session(StreamId::new("s").unwrap());
+        let session = engine.session_by_id(StreamId::new("s").unwrap());
         Self { engine, session, storage, said: Cell::new(0) }
     }
 
@@ -237,7 +237,7 @@ impl Scene {
             at: Millis(0),
         };
         block_on(self.storage.commit(vec![open])).unwrap();
-        self.engine.session(stream)
+        self.engine.session_by_id(stream)
     }
 }
 

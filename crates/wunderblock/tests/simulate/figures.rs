@@ -45,7 +45,7 @@ fn off_costs_what_its_requests_cost() {
     let context = ContextOptions {
         model: Some("claude-sonnet-4-5".to_owned()),
         window: Some(Tokens(200_000)),
-        ..ContextOptions::default()
+        ..ContextOptions::uncompacted()
     };
     let mut sent = Vec::new();
     for event in &all {

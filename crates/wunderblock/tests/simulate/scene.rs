@@ -23,8 +23,9 @@ pub(crate) struct Played {
 pub(crate) fn played(events: Vec<NewEvent>) -> Played {
     let folder = tempfile::tempdir().unwrap();
     let engine =
-        block_on(Engine::open(&folder.path().join("ledger.db"), Access::Create, Config::default())).unwrap();
-    let session = engine.session(StreamId::new("played").unwrap());
+        block_on(Engine::open_with(&folder.path().join("ledger.db"), Access::Create, Config::default()))
+            .unwrap();
+    let session = engine.session_by_id(StreamId::new("played").unwrap());
     for some in events.chunks(200) {
         block_on(session.append(some.to_vec())).unwrap();
     }
@@ -45,7 +46,7 @@ pub(crate) fn options(window: u64, reserve: Option<u64>, policies: Vec<Arc<Polic
         model: Some("claude-sonnet-4-5".to_owned()),
         window: Some(Tokens(window)),
         reserve: reserve.map(Tokens),
-        ..ContextOptions::default()
+        ..ContextOptions::uncompacted()
     };
     SimulateOptions { context, policies, summariser: None, progress: None }
 }

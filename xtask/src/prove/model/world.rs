@@ -69,7 +69,7 @@ impl World {
         self.engines.clear();
         for tenant in 0..TENANTS {
             let ledger = self.ledger();
-            let opened = Engine::open(&ledger, Access::Create, config(tenant)?);
+            let opened = Engine::open_with(&ledger, Access::Create, config(tenant)?);
             self.engines.push(block_on(opened)?);
         }
         Ok(())
@@ -163,7 +163,7 @@ impl World {
             Ok(NewEvent { id, at: Millis(1_700_000_000_000), source: Source::Live, fact })
         };
         let events = all.iter().map(event).collect::<Outcome<Vec<_>>>()?;
-        let session = self.engine(tenant)?.session(StreamId::new(name.clone())?);
+        let session = self.engine(tenant)?.session_by_id(StreamId::new(name.clone())?);
         let done = block_on(session.append(events.clone()))?;
         let again = block_on(session.append(events))?;
         if again.iter().any(|one| !one.duplicate) {
@@ -241,7 +241,7 @@ impl World {
             let mut there: BTreeSet<(String, String)> = BTreeSet::new();
             for info in block_on(engine.streams("", u64::from(u32::MAX)))? {
                 let mut out = Vec::new();
-                block_on(engine.session(info.id).export(Seq(1), LAST, &mut out))?;
+                block_on(engine.session_by_id(info.id).export(Seq(1), LAST, &mut out))?;
                 let out = String::from_utf8(out)?;
                 if let Some(marker) = erased.iter().find(|marker| out.contains(marker.as_str())) {
                     return Err(format!("tenant {tenant}: erased, and exported: {marker}").into());
