@@ -4,6 +4,7 @@ use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::incoming::Stamp;
 use crate::known::Known;
+use crate::parallel::Workers;
 use crate::redact::Redactor;
 use crate::session::Session;
 use crate::store::sqlite::{Access, Sqlite};
@@ -87,6 +88,7 @@ pub struct Engine {
     pub(crate) tenant: Tenant,
     pub(crate) config: Config,
     pub(crate) known: Arc<Known>,
+    pub(crate) workers: Arc<Workers>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -146,7 +148,7 @@ impl Engine {
             // Nothing was ever written for this tenant: an empty ledger, and every handle unknown.
             None => Tenant { no: crate::store::TenantNo(-1), key: [0; 32] },
         };
-        Ok(Self { storage, file: None, tenant, config, known: Arc::default() })
+        Ok(Self { storage, file: None, tenant, config, known: Arc::default(), workers: Arc::default() })
     }
 
     /// The same ledger for every tenant that is in it.

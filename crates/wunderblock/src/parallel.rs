@@ -3,8 +3,9 @@
 use crate::error::Error;
 use futures_channel::oneshot;
 use std::num::NonZero;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 /// Threads at most: what is worked through between two commits keeps no more of them busy.
@@ -101,7 +102,46 @@ pub(crate) fn map<T: Send, R: Send>(
     Ok(done.into_iter().map(|(_, answer)| answer).collect())
 }
 
-/// Runs work that may block on a thread of its own.
+type Work = Box<dyn FnOnce() + Send>;
+
+/// Threads for work that would keep the caller's thread busy. They are started when they are first needed, keep what they
+/// have learned of short texts from one piece of work to the next, and end with the engine.
+#[derive(Default)]
+pub(crate) struct Workers(Mutex<Option<Arc<Pool<Work, ()>>>>);
+
+impl Workers {
+    /// Does work on one of the threads.
+    ///
+    /// # Errors
+    /// When the system gives no thread, or the work panicked.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        let (send, receive) = oneshot::channel();
+        let work: Work = Box::new(move || {
+            // Without its answer the caller hears of the panic, and the thread goes on with the next piece of work.
+            let done = panic::catch_unwind(AssertUnwindSafe(work));
+            let _ = done.map(|done| send.send(done));
+        });
+        drop(self.pool()?.give(work));
+        receive.await.map_err(|_| ended())
+    }
+
+    fn pool(&self) -> Result<Arc<Pool<Work, ()>>, Error> {
+        let mut pool = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pool) = &*pool {
+            return Ok(Arc::clone(pool));
+        }
+        let threads = Pool::new(workers(), |work: Work| {
+            work();
+            Ok(())
+        })?;
+        Ok(Arc::clone(pool.insert(Arc::new(threads))))
+    }
+}
+
+/// Runs work that may block for long on a thread of its own.
 pub(crate) async fn on_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Error> {
@@ -122,6 +162,21 @@ mod tests {
         for many in [0, 1, 2, 1000] {
             let answers = map((0..many).collect(), |item: u64| Ok(item * 2)).unwrap();
             assert_eq!(answers, (0..many).map(|item| item * 2).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn work_that_panics_is_an_error_and_the_next_is_done() {
+        let workers = Workers::default();
+        let run = |fails: bool| {
+            futures_executor::block_on(workers.run(move || {
+                assert!(!fails, "on purpose");
+                7
+            }))
+        };
+        for _ in 0..20 {
+            assert!(matches!(run(true), Err(Error::Internal(_))));
+            assert_eq!(run(false).unwrap(), 7);
         }
     }
 

@@ -208,8 +208,13 @@ impl Session {
     ) -> impl Future<Output = Result<Vec<Appended>, Error>> + Send + use<'_, E> {
         let events = what.into_events(&self.engine.config.stamp());
         async move {
-            let events = ReadyEvent::prepare(self, events?)?.into_iter().collect::<Result<_, _>>()?;
-            ReadyEvent::append(self, events).await
+            let (events, session) = (events?, self.clone());
+            let ready = if events.iter().map(text_of).sum::<Bytes>() <= COUNT_AT_ONCE {
+                ReadyEvent::prepare(self, events)
+            } else {
+                self.engine.workers.run(move || ReadyEvent::prepare(&session, events)).await?
+            };
+            ReadyEvent::append(self, ready?.into_iter().collect::<Result<_, _>>()?).await
         }
     }
 

@@ -46,10 +46,16 @@ impl Session {
         }
     }
 
-    /// Drives a build to its end.
-    pub(crate) async fn run<T>(&self, mut build: Build<T>) -> Result<T, Error> {
+    /// Drives a build to its end, its stages on a worker's thread.
+    pub(crate) async fn run<T: Send + 'static>(&self, mut build: Build<T>) -> Result<T, Error> {
         loop {
-            match build.next()? {
+            let step = move || {
+                let next = build.next();
+                (build, next)
+            };
+            let next;
+            (build, next) = self.engine.workers.run(step).await?;
+            match next? {
                 Next::Done(done) => return Ok(done),
                 Next::Need(need) => self.answer(need).await?,
             }

@@ -15,6 +15,7 @@ use crate::door::admit;
 use crate::engine::{Config, random};
 use crate::error::Error;
 use crate::gauge::Counts;
+use crate::incoming::IntoEvents;
 use crate::record::normalise;
 use crate::request::build::Build;
 use crate::request::draft::Draft;
@@ -99,11 +100,12 @@ impl MemoryLane {
         self.lane.text(handle).map(|text| &**text)
     }
 
-    /// Appends events, all or none. An event whose id is there already is a duplicate if its content is the same.
+    /// Appends a message, an event, or several of them, all or none. An event whose id is there already is a duplicate if its content is the same.
     ///
     /// # Errors
     /// On a conflict, and for events that callers may not append; see [`Session::append`].
-    pub fn append(&mut self, events: Vec<NewEvent>) -> Result<Vec<Appended>, Error> {
+    pub fn append(&mut self, what: impl IntoEvents) -> Result<Vec<Appended>, Error> {
+        let events = what.into_events(&self.config.stamp())?;
         let mut ready = Vec::with_capacity(events.len());
         let mut ids: HashMap<EventId, (Seq, [u8; 32])> = HashMap::new();
         for event in events {
@@ -199,7 +201,8 @@ impl MemoryLane {
     ///
     /// # Errors
     /// [`Error::OverBudget`] when even the least does not fit; when the options name another lane.
-    pub fn context(&mut self, options: &ContextOptions) -> Result<Built, Error> {
+    pub fn context(&mut self, options: impl Into<ContextOptions>) -> Result<Built, Error> {
+        let options = &options.into();
         let mut drafted = self.draft(options)?;
         let (mut compacted, mut left) = (None, None);
         let due = match &options.compactor {
@@ -244,7 +247,8 @@ impl MemoryLane {
     ///
     /// # Errors
     /// As [`MemoryLane::context`].
-    pub fn explain(&self, options: &ContextOptions) -> Result<Built, Error> {
+    pub fn explain(&self, options: impl Into<ContextOptions>) -> Result<Built, Error> {
+        let options = &options.into();
         let drafted = self.draft(options)?;
         let due = options.compactor.as_ref().and_then(|compactor| self.is_due(compactor, &drafted));
         Ok(Built { draft: drafted?, recorded: None, compacted: None, due })
