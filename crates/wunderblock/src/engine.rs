@@ -196,7 +196,7 @@ impl Engine {
     ///
     /// # Errors
     /// When none fits, or several.
-    pub async fn find(&self, text: &str) -> Result<Session, Error> {
+    pub async fn find_session(&self, text: &str) -> Result<Session, Error> {
         let exact = StreamId::new(text)?;
         // A live session may have a branch's name itself.
         if let Some(info) = self.info(&exact).await? {

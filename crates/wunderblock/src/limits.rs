@@ -105,8 +105,8 @@ pub const MAX_TOUCHED_WORDS: usize = 10_000;
 pub const MAX_FINDINGS: usize = 500;
 /// Skills that are listed.
 pub const MAX_SKILLS: usize = 1_000;
-/// Places in the conversation that a search for a text's fate answers.
-pub const FATES: usize = 200;
+/// Maximum places in the conversation that `Session::locate` answers.
+pub const PLACEMENTS: usize = 200;
 /// The largest policy file that is read, in bytes: many times the largest that says something.
 pub const MAX_POLICY: usize = 64 << 10;
 /// Findings about a policy file that are shown; beyond them they are counted.

@@ -27,7 +27,7 @@ const WAITING_BYTES: usize = 1 << 20;
 pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Result<ExitCode, Failure> {
     let engine = settings.write().await?;
     let id = StreamId::new(wanted.session.clone()).map_err(Error::from)?;
-    let session = match engine.find(&wanted.session).await {
+    let session = match engine.find_session(&wanted.session).await {
         Ok(found)
             if found.id().as_str().starts_with(id.as_str())
                 && found.id().as_str().len() == id.as_str().len() =>

@@ -14,7 +14,7 @@ use serde_json::json;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use wunderblock::{Built, ContextOptions, Error, Fate, Session};
+use wunderblock::{Built, ContextOptions, Error, Placement, Session};
 use wunderblock_core::budget::Treatment;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::section::Section;
@@ -88,45 +88,49 @@ async fn find(
     (options, built): (&ContextOptions, &Built),
     text: &str,
 ) -> Result<ExitCode, Failure> {
-    let fates = session.find(options, &built.draft, text).await?;
-    for fate in &fates {
+    let placements = session.locate(options, &built.draft, text).await?;
+    for placement in &placements {
         if global.json {
             print_json(&json!({
-                "seq": fate.seq.map(|seq| seq.0),
-                "what": fate.what,
-                "treatment": form(fate.treatment),
-                "section": fate.section.map(Section::name),
-                "tokens": fate.tokens.map(|tokens| tokens.0),
-                "reason": fate.why,
-                "gives": fate.gives,
-                "handle": fate.handle.map(|handle| handle.to_string()),
-                "text": fate.line,
+                "seq": placement.seq.map(|seq| seq.0),
+                "what": placement.what,
+                "treatment": form(placement.treatment),
+                "section": placement.section.map(Section::name),
+                "tokens": placement.tokens.map(|tokens| tokens.0),
+                "reason": placement.why,
+                "gives": placement.gives,
+                "handle": placement.handle.map(|handle| handle.to_string()),
+                "text": placement.line,
             }))?;
         } else {
-            print(&fate_lines(fate))?;
+            print(&placement_lines(placement))?;
         }
     }
-    if fates.is_empty() {
+    if placements.is_empty() {
         say(global, "it is nowhere in the session, and in none of its sources");
     }
-    Ok(if fates.is_empty() { ExitCode::from(crate::exit::FAILED) } else { ExitCode::SUCCESS })
+    Ok(if placements.is_empty() { ExitCode::from(crate::exit::FAILED) } else { ExitCode::SUCCESS })
 }
 
-/// One fate for people: where, in which form and why, then the line, then what would have to give.
-fn fate_lines(fate: &Fate) -> String {
-    let place = fate.seq.map(|seq| seq.to_string()).unwrap_or_default();
-    let section = fate.section.map_or("", Section::name);
-    let tokens = fate.tokens.map(|tokens| format!(" · {} tokens", grouped(tokens.0))).unwrap_or_default();
-    let read = fate.handle.map(|handle| format!(" · read {handle}")).unwrap_or_default();
-    let head =
-        format!("{place:>6}  {:<9} {section:<13} {}{tokens}{read}", form(fate.treatment), clean(&fate.why));
-    let what = fit(&clean(&fate.what), width() - 8);
+/// One placement for people: where, in which form and why, then the line, then what would have to give.
+fn placement_lines(placement: &Placement) -> String {
+    let place = placement.seq.map(|seq| seq.to_string()).unwrap_or_default();
+    let section = placement.section.map_or("", Section::name);
+    let tokens =
+        placement.tokens.map(|tokens| format!(" · {} tokens", grouped(tokens.0))).unwrap_or_default();
+    let read = placement.handle.map(|handle| format!(" · read {handle}")).unwrap_or_default();
+    let head = format!(
+        "{place:>6}  {:<9} {section:<13} {}{tokens}{read}",
+        form(placement.treatment),
+        clean(&placement.why)
+    );
+    let what = fit(&clean(&placement.what), width() - 8);
     let mut out = format!("{}\n", head.trim_end());
-    if !what.trim().is_empty() && fate.seq.is_none() {
+    if !what.trim().is_empty() && placement.seq.is_none() {
         out.push_str(&format!("        {what}\n"));
     }
-    out.push_str(&format!("        {}\n", fit(clean(fate.line.trim()).as_str(), width() - 8)));
-    if let Some(gives) = &fate.gives {
+    out.push_str(&format!("        {}\n", fit(clean(placement.line.trim()).as_str(), width() - 8)));
+    if let Some(gives) = &placement.gives {
         out.push_str(&wrap(&format!("→ {}", clean(gives)), width(), 8));
     }
     out

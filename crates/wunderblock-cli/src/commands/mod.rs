@@ -109,7 +109,7 @@ pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Res
         };
         return Ok(engine.session_by_id(first.clone()));
     }
-    Ok(engine.find(text).await?)
+    Ok(engine.find_session(text).await?)
 }
 
 /// The same for commands that must not write: a path is taken for the session it was imported as.
@@ -127,7 +127,7 @@ pub(crate) async fn known_session(engine: &Engine, global: &Global, text: &str) 
             }
         };
     }
-    Ok(engine.find(text).await?)
+    Ok(engine.find_session(text).await?)
 }
 
 /// The ledger, and the session that a command which only reads is about. A transcript that is not in the ledger yet, or
@@ -146,7 +146,7 @@ pub(crate) async fn reading(
     }
     if !is_transcript(path)? {
         let engine = engine?;
-        let session = engine.find(text).await?;
+        let session = engine.find_session(text).await?;
         return Ok((engine, session));
     }
     let known = match engine {
@@ -180,7 +180,7 @@ async fn by_id(engine: &Engine, global: &Global, text: &str) -> Result<Option<Se
     if is_path || !Path::new(text).metadata().is_ok_and(|meta| !meta.is_dir()) {
         return Ok(None);
     }
-    match engine.find(text).await {
+    match engine.find_session(text).await {
         Ok(session) => {
             say(
                 global,

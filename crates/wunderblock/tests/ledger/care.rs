@@ -82,10 +82,10 @@ fn sessions_are_found_by_their_beginning() {
         assert_eq!(session(&engine, text).id().as_str(), expected, "{text}");
     }
     assert!(
-        matches!(block_on(engine.find("alpha")), Err(Error::Ambiguous { matches, .. }) if matches.len() == 2)
+        matches!(block_on(engine.find_session("alpha")), Err(Error::Ambiguous { matches, .. }) if matches.len() == 2)
     );
-    assert!(matches!(block_on(engine.find("delta")), Err(Error::NoSession(_))));
-    assert!(block_on(engine.find("")).is_err());
+    assert!(matches!(block_on(engine.find_session("delta")), Err(Error::NoSession(_))));
+    assert!(block_on(engine.find_session("")).is_err());
     block_on(session(&engine, "beta~1").erase_all(None, Along::default())).unwrap();
     assert_eq!(transcript(&session(&engine, "beta")), ["user: beta"], "a name like a branch's is no kinship");
 }

@@ -108,7 +108,7 @@ fn a_session_opens_once() {
         let error = try_it(name, events).unwrap_err();
         assert!(matches!(&error, Error::Unappendable { why: Unappendable::SecondOpening, .. }), "{error}");
     }
-    assert!(block_on(engine.find("fresh")).is_err(), "all or none");
+    assert!(block_on(engine.find_session("fresh")).is_err(), "all or none");
 }
 
 #[test]

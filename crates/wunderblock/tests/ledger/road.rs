@@ -310,7 +310,7 @@ fn several_files_with_the_same_names_inside_stay_apart() {
     let copy = home.file("b.jsonl", user("u2", None, "two"));
     let second = import(&engine, &copy);
     assert_ne!(first.sessions, second.sessions);
-    let error = block_on(engine.find("claude-1@")).map(|found| found.id().clone());
+    let error = block_on(engine.find_session("claude-1@")).map(|found| found.id().clone());
     assert_eq!(error.unwrap(), second.sessions[0]);
     assert_eq!(session(&engine, "claude-1").id(), &first.sessions[0]);
     for (path, imported) in [(&path, &first), (&copy, &second)] {

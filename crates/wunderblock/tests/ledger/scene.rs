@@ -89,7 +89,7 @@ pub(crate) fn append(engine: &Engine, id: &str, events: Vec<NewEvent>) -> Vec<u6
 }
 
 pub(crate) fn session(engine: &Engine, id: &str) -> Session {
-    block_on(engine.find(id)).unwrap()
+    block_on(engine.find_session(id)).unwrap()
 }
 
 pub(crate) fn import(engine: &Engine, path: &Path) -> Imported {

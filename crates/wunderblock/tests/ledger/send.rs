@@ -20,7 +20,7 @@ fn handles(engine: &Engine, session: &Session, (path, lane): (&Path, &LaneId), c
     let storage = || -> std::sync::Arc<dyn Storage> { unreachable!() };
     is_send(Engine::open_with(path, Access::Create, config()));
     is_send(Engine::on(storage(), true, config()));
-    is_send(engine.find(""));
+    is_send(engine.find_session(""));
     is_send(engine.streams("", 1));
     is_send(engine.listed(StreamFilter::default(), 1));
     is_send(session.info());
@@ -46,7 +46,7 @@ fn requests(
     is_send(session.usage(options));
     is_send(session.replay(None));
     is_send(session.diff(Seq(1), Seq(2)));
-    is_send(async move { session.find(options, &session.explain(options).await?.draft, "").await });
+    is_send(async move { session.locate(options, &session.explain(options).await?.draft, "").await });
 }
 
 #[allow(dead_code, reason = "type-checked, not run")]

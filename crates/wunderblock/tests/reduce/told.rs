@@ -38,11 +38,11 @@ fn finding_a_text_says_that_it_is_shown_shorter() {
     let handle =
         built.draft.report.entries.iter().find(|entry| entry.seq == Some(at)).unwrap().handle.unwrap();
     for sought in [handle.to_string(), "served request 100".to_owned()] {
-        let fates = block_on(scene.session.find(&options, &built.draft, &sought)).unwrap();
-        let fate = fates.iter().find(|fate| fate.seq == Some(at)).unwrap();
-        assert_eq!(fate.treatment, Treatment::Reduced, "{sought}");
-        assert!(fate.why.starts_with("shown shorter, as "), "{}", fate.why);
-        assert!(fate.gives.as_ref().unwrap().contains(&handle.to_string()), "{fate:?}");
+        let placements = block_on(scene.session.locate(&options, &built.draft, &sought)).unwrap();
+        let placement = placements.iter().find(|placement| placement.seq == Some(at)).unwrap();
+        assert_eq!(placement.treatment, Treatment::Reduced, "{sought}");
+        assert!(placement.why.starts_with("shown shorter, as "), "{}", placement.why);
+        assert!(placement.gives.as_ref().unwrap().contains(&handle.to_string()), "{placement:?}");
     }
 }
 

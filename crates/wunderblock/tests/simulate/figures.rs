@@ -185,7 +185,7 @@ fn a_session_without_a_reply_has_nothing_to_play() {
             .simulate(std::slice::from_ref(&played.session), &options(200_000, None, presets(&["off"]))),
     );
     assert!(matches!(found, Err(Error::Silence(_))), "{found:?}");
-    assert!(block_on(played.engine.find("played")).is_ok());
+    assert!(block_on(played.engine.find_session("played")).is_ok());
 }
 
 #[test]

@@ -178,7 +178,7 @@ impl World {
         let Some(model) = self.tenants.get(tenant) else { return Ok(()) };
         let names = model.sessions();
         let Some(name) = names.get(draw.place(names.len())) else { return Ok(()) };
-        let session = block_on(self.engine(tenant)?.find(name))?;
+        let session = block_on(self.engine(tenant)?.find_session(name))?;
         let records = model.records(name);
         let markers: Vec<String> = if all {
             block_on(session.erase_all(None, Along::default()))?;
@@ -278,7 +278,7 @@ impl World {
         let Some(revisions) = model.imported.get(name) else { return Ok(()) };
         let nothing_left = revisions.iter().flatten().all(|record| erased.contains(&record.marker));
         let mut bytes = Vec::new();
-        let session = block_on(self.engine(tenant)?.find(name))?;
+        let session = block_on(self.engine(tenant)?.find_session(name))?;
         match block_on(session.export_original(None, &mut bytes)) {
             Err(_) if nothing_left => Ok(()),
             Err(error) => Err(error.into()),

@@ -1,4 +1,4 @@
-//! What became of a text in a request: where it is and as what, or why it is not there, and what would have to give.
+//! Where a text is in a request and as what, or why it is not there, and what would have to give.
 
 use crate::error::Error;
 use crate::grep::GrepOptions;
@@ -21,9 +21,9 @@ use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::Node;
 
-/// What became of one thing that was looked for.
+/// Where one thing that was looked for is in a request, or why it is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fate {
+pub struct Placement {
     /// Its position; none for what no event of the conversation holds.
     pub seq: Option<Seq>,
     /// The source, or the entry in a few words.
@@ -71,22 +71,22 @@ impl Sought<'_> {
 }
 
 impl Session {
-    /// Says what became of a text or a handle in a request that was built with these options: in the sources, at the tail,
-    /// in the conversation. The newest 200 places in the conversation are answered.
+    /// Locates a text or a handle in a request that was built with these options: in the sources, at the tail, in the
+    /// conversation. Maximum: the newest 200 places in the conversation.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub async fn find(
+    pub async fn locate(
         &self,
         options: &ContextOptions,
         draft: &Draft,
         text: &str,
-    ) -> Result<Vec<Fate>, Error> {
+    ) -> Result<Vec<Placement>, Error> {
         let handle = text.parse::<Handle>().ok();
         let sought = handle.map_or(Sought::Text(text), Sought::Handle);
-        let mut fates = outside(&sought, draft, options);
-        fates.extend(at_the_tail(&sought, draft));
-        fates.extend(in_summaries(&sought, draft));
+        let mut placements = outside(&sought, draft, options);
+        placements.extend(at_the_tail(&sought, draft));
+        placements.extend(in_summaries(&sought, draft));
         let mut places: Vec<(Seq, Option<Handle>, String)> = Vec::new();
         match handle {
             Some(handle) => {
@@ -99,7 +99,7 @@ impl Session {
                     if places.last().is_none_or(|(seq, ..)| *seq != hit.seq) {
                         places.push((hit.seq, hit.handle, hit.text));
                     }
-                    if places.len() < limits::FATES {
+                    if places.len() < limits::PLACEMENTS {
                         ControlFlow::Continue(())
                     } else {
                         ControlFlow::Break(())
@@ -108,16 +108,19 @@ impl Session {
                 self.engine.grep(text, &scope, &mut keep).await?;
             }
         }
-        places.retain(|(seq, ..)| *seq <= draft.through && !fates.iter().any(|fate| fate.seq == Some(*seq)));
+        places.retain(|(seq, ..)| {
+            *seq <= draft.through && !placements.iter().any(|placement| placement.seq == Some(*seq))
+        });
         let sizes = self.sizes(&places, draft).await?;
         let places = places.into_iter().map(|place| said(place, draft, &sizes));
-        let (there, records): (Vec<Fate>, Vec<Fate>) = places.partition(|fate| fate.why != NO_MESSAGE);
-        fates.extend(there);
+        let (there, records): (Vec<Placement>, Vec<Placement>) =
+            places.partition(|placement| placement.why != NO_MESSAGE);
+        placements.extend(there);
         // Records of the lane repeat what its sources said; they count only where nothing else is found.
-        if fates.is_empty() {
-            fates.extend(records);
+        if placements.is_empty() {
+            placements.extend(records);
         }
-        Ok(fates)
+        Ok(placements)
     }
 
     /// About how many tokens the messages at these positions have.
@@ -138,24 +141,24 @@ impl Session {
 }
 
 /// The sources: what of them has it, and what was said of those that are not there.
-fn outside(sought: &Sought<'_>, draft: &Draft, options: &ContextOptions) -> Vec<Fate> {
+fn outside(sought: &Sought<'_>, draft: &Draft, options: &ContextOptions) -> Vec<Placement> {
     let preamble = draft.preamble.as_deref();
     let blocks = preamble.into_iter().flat_map(|preamble| &preamble.blocks);
-    let mut fates: Vec<Fate> =
-        blocks.filter_map(|block| block_fate(sought, block, (draft, options))).collect();
+    let mut placements: Vec<Placement> =
+        blocks.filter_map(|block| block_placement(sought, block, (draft, options))).collect();
     let tools = preamble.into_iter().flat_map(|preamble| &preamble.tools);
-    fates.extend(tools.filter_map(|tool| tool_fate(sought, tool, draft)));
+    placements.extend(tools.filter_map(|tool| tool_placement(sought, tool, draft)));
     let root =
         options.sources.instructions.as_ref().map(|instructions| instructions.workspace.root.as_path());
-    fates.extend(draft.findings.iter().filter_map(|finding| finding_fate(sought, finding, root)));
-    fates
+    placements.extend(draft.findings.iter().filter_map(|finding| finding_placement(sought, finding, root)));
+    placements
 }
 
-fn block_fate(
+fn block_placement(
     sought: &Sought<'_>,
     block: &Block,
     (draft, options): (&Draft, &ContextOptions),
-) -> Option<Fate> {
+) -> Option<Placement> {
     let shown = sought.line(&block.text, draft);
     let whole = block.body.as_ref().and_then(|body| sought.line(body, draft));
     let named = sought.names(&block.name).then(|| block.name.to_string());
@@ -169,7 +172,7 @@ fn block_fate(
         let most = options.shares.most(block.section, limit);
         let name = wunderblock_core::allocate::key(block.section);
         format!(
-            "{name} may take {} tokens: give [budget] {name} a larger share or maximum, or shorten what stands there",
+            "{name} may take {} tokens: give the section `{name}` a larger share or maximum, or shorten what stands there",
             grouped(most.0)
         )
     };
@@ -186,7 +189,7 @@ fn block_fate(
         }
         Shown::Whole => (Treatment::Verbatim, format!("{level}, {}", block.reason.words()), None),
     };
-    Some(Fate {
+    Some(Placement {
         seq: None,
         what: block.name.to_string(),
         treatment,
@@ -199,7 +202,7 @@ fn block_fate(
     })
 }
 
-fn tool_fate(sought: &Sought<'_>, tool: &ToolBlock, draft: &Draft) -> Option<Fate> {
+fn tool_placement(sought: &Sought<'_>, tool: &ToolBlock, draft: &Draft) -> Option<Placement> {
     let bodies = [&tool.description, &tool.schema];
     let line = bodies.into_iter().find_map(|body| sought.line(body, draft));
     let line = line.or_else(|| sought.names(&tool.name).then(|| tool.name.to_string()))?;
@@ -212,11 +215,11 @@ fn tool_fate(sought: &Sought<'_>, tool: &ToolBlock, draft: &Draft) -> Option<Fat
             (Treatment::Stub, "named only, as it was offered", Some("offer it undeferred"))
         }
         Some(Deferral::NoRoom) => {
-            let how = "give [budget] tools a larger share or maximum, or offer fewer tools";
+            let how = "give the section `tools` a larger share or maximum, or offer fewer tools";
             (Treatment::Stub, "named only: there is no room for its schema", Some(how))
         }
     };
-    Some(Fate {
+    Some(Placement {
         seq: None,
         what,
         treatment,
@@ -230,7 +233,7 @@ fn tool_fate(sought: &Sought<'_>, tool: &ToolBlock, draft: &Draft) -> Option<Fat
 }
 
 /// What was said of a source that is not there, if the source has what is looked for. Its file is read for that.
-fn finding_fate(sought: &Sought<'_>, finding: &Finding, root: Option<&Path>) -> Option<Fate> {
+fn finding_placement(sought: &Sought<'_>, finding: &Finding, root: Option<&Path>) -> Option<Placement> {
     let Sought::Text(text) = sought else { return None };
     let said = sought.names(&finding.source).then(|| finding.source.to_string());
     let line = said.or_else(|| line_with(&finding.detail, text)).or_else(|| in_file(finding, text, root))?;
@@ -246,12 +249,14 @@ fn finding_fate(sought: &Sought<'_>, finding: &Finding, root: Option<&Path>) -> 
         }
         FindingKind::Repeated => (Treatment::Verbatim, None),
         FindingKind::Conflict => (Treatment::Verbatim, Some("one of the two files would have to give way")),
-        FindingKind::Deferred => (Treatment::LeftOut, Some("--now, or the lane's next step")),
+        FindingKind::Deferred => {
+            (Treatment::LeftOut, Some("sources that take effect now, or the lane's next step"))
+        }
         FindingKind::NoRoom => (Treatment::LeftOut, Some("its section would need a larger share or maximum")),
-        FindingKind::Unusable => (Treatment::LeftOut, Some("the file would have to be mended")),
+        FindingKind::Unusable => (Treatment::LeftOut, Some("the file would have to be fixed")),
     };
     let place = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
-    Some(Fate {
+    Some(Placement {
         seq: None,
         what: format!("{}{place}", finding.source),
         treatment,
@@ -282,11 +287,11 @@ fn in_file(finding: &Finding, text: &str, root: Option<&Path>) -> Option<String>
 }
 
 /// Summaries that say it.
-fn in_summaries(sought: &Sought<'_>, draft: &Draft) -> Vec<Fate> {
+fn in_summaries(sought: &Sought<'_>, draft: &Draft) -> Vec<Placement> {
     let said = |node: &Node| {
         let line = sought.line(&node.text, draft)?;
         let entry = draft.report.entries.iter().find(|entry| entry.seq == Some(node.at));
-        Some(Fate {
+        Some(Placement {
             seq: Some(node.at),
             what: format!("summary of positions {}–{}", node.from, node.to),
             treatment: Treatment::Verbatim,
@@ -302,8 +307,8 @@ fn in_summaries(sought: &Sought<'_>, draft: &Draft) -> Vec<Fate> {
 }
 
 /// Instructions and state that came in at the tail.
-fn at_the_tail(sought: &Sought<'_>, draft: &Draft) -> Vec<Fate> {
-    let mut fates = Vec::new();
+fn at_the_tail(sought: &Sought<'_>, draft: &Draft) -> Vec<Placement> {
+    let mut placements = Vec::new();
     for entry in draft.planned.decision.view.entries() {
         let Standing::Injected(_) = &entry.message.standing else { continue };
         let texts = entry.message.parts.iter().filter_map(|part| match part {
@@ -311,9 +316,9 @@ fn at_the_tail(sought: &Sought<'_>, draft: &Draft) -> Vec<Fate> {
             _ => None,
         });
         let Some(line) = texts.filter_map(|text| sought.line(text, draft)).next_back() else { continue };
-        fates.push(said((entry.seq, None, line), draft, &BTreeMap::new()));
+        placements.push(said((entry.seq, None, line), draft, &BTreeMap::new()));
     }
-    fates
+    placements
 }
 
 /// What became of an entry of the session.
@@ -321,7 +326,7 @@ fn said(
     (seq, handle, line): (Seq, Option<Handle>, String),
     draft: &Draft,
     sizes: &BTreeMap<Seq, Tokens>,
-) -> Fate {
+) -> Placement {
     let report = &draft.report;
     let entry = report.entries.iter().find(|entry| entry.seq == Some(seq));
     let run = report.left_out.iter().find(|run| run.from_seq <= seq && seq <= run.to_seq);
@@ -338,7 +343,7 @@ fn said(
             }
             Treatment::Reduced if !entry.reduced.is_empty() => shorter(entry),
             Treatment::Reduced => {
-                let how = "`read` of its handle gives it back word for word; `undo` the whole view";
+                let how = "its handle gives it back word for word; undoing the compaction, the whole view";
                 (Treatment::Reduced, "a policy shows it in a shorter form".to_owned(), Some(how.to_owned()))
             }
             form => (form, reason_in(entry), None),
@@ -347,7 +352,7 @@ fn said(
             let gives = match run.reason {
                 Reason::Budget => Some(needs(size, draft, seq)),
                 Reason::Summarised => Some(format!(
-                    "`expand {}` gives it back word for word; `undo` the whole view",
+                    "{} gives it back word for word; undoing the compaction, the whole view",
                     run.handle
                 )),
                 _ => None,
@@ -356,7 +361,7 @@ fn said(
         }
         (None, None) => (Treatment::LeftOut, NO_MESSAGE.to_owned(), None),
     };
-    Fate {
+    Placement {
         seq: Some(seq),
         what: entry.map(|entry| entry.what.clone()).unwrap_or_default(),
         treatment,
@@ -378,7 +383,7 @@ fn shorter(entry: &EntryLine) -> (Treatment, String, Option<String>) {
     });
     let why = format!("shown shorter, as {}", told.collect::<Vec<_>>().join("; "));
     let handles: Vec<String> =
-        entry.reduced.iter().filter_map(|shorter| Some(format!("`read {}`", shorter.handle?))).collect();
+        entry.reduced.iter().filter_map(|shorter| Some(shorter.handle?.to_string())).collect();
     let how = format!("{} gives the whole back word for word", handles.join(" or "));
     (Treatment::Reduced, why, Some(how))
 }
@@ -400,7 +405,7 @@ fn needs(more: Tokens, draft: &Draft, seq: Seq) -> String {
     let report = &draft.report;
     let free = report.limit.saturating_sub(report.total_tokens);
     let back = format!(
-        "name its handle in the next turn, or --query, and its text comes back at the tail; pin position {seq} before a step to keep it"
+        "name its handle in the next turn, or ask for it by a query, and its text comes back at the tail; pin position {seq} before a step to keep it"
     );
     if more <= free {
         return format!("it needs about {} tokens and {} are free: {back}", grouped(more.0), grouped(free.0));
