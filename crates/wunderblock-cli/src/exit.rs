@@ -1,7 +1,6 @@
 //! How a run ends: exit codes and errors that say what to do next.
 
 use crate::hint::sentence;
-use crate::report::add;
 use crate::terminal::{clean, clean_json, clean_lines};
 use clap::error::ErrorKind;
 use serde_json::Value;
@@ -111,6 +110,13 @@ fn described(message: &str, code: u8, hint: Option<&str>) -> Value {
         add(&mut value, serde_json::json!({ "hint": hint }));
     }
     value
+}
+
+/// Adds the fields of one object to another.
+pub(crate) fn add(value: &mut Value, more: Value) {
+    if let (Some(fields), Value::Object(more)) = (value.as_object_mut(), more) {
+        fields.extend(more);
+    }
 }
 
 fn print_json(value: &Value) {

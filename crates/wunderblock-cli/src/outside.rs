@@ -3,13 +3,10 @@
 use crate::columns::{fit, pad, plural, wrap};
 use crate::paint::Paint;
 use crate::terminal::{clean, width};
-use serde_json::{Value, json};
 use wunderblock::catalog::MicroDollars;
 use wunderblock::{Built, CachePlan};
-use wunderblock_core::budget::EntryLine;
 use wunderblock_core::instruction::{Finding, FindingKind};
 use wunderblock_core::preamble::{Block, Change, Shown};
-use wunderblock_core::section::Section;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Tokens;
 
@@ -106,7 +103,7 @@ pub(crate) fn picture(built: &Built, paint: Paint, all: bool, out: &mut String) 
 }
 
 fn block_line(block: &Block, built: &Built, paint: Paint) -> String {
-    let tokens = tokens_of(block, built).map_or_else(|| "—".to_owned(), |tokens| grouped(tokens.0));
+    let tokens = built.draft.tokens_of(block).map_or_else(|| "—".to_owned(), |tokens| grouped(tokens.0));
     let level = block.level.map_or(block.authority.words(), |level| level.words());
     let shown = match block.shown {
         Shown::Whole => "",
@@ -118,16 +115,6 @@ fn block_line(block: &Block, built: &Built, paint: Paint) -> String {
     let name = fit(&clean(&block.name), (room / 2).max(12));
     let about = fit(&about, room.saturating_sub(name.chars().count()).max(12));
     format!("  {} {tokens:>9}  {name}  {}\n", pad(block.section.name(), 13), paint.dim(&about))
-}
-
-fn entry_of<'b>(block: &Block, built: &'b Built) -> Option<&'b EntryLine> {
-    let mut entries = built.draft.report.entries.iter();
-    entries.find(|entry| entry.seq.is_none() && entry.section == block.section && *entry.what == *block.name)
-}
-
-/// What a text of the preamble takes; none if it is not shown.
-pub(crate) fn tokens_of(block: &Block, built: &Built) -> Option<Tokens> {
-    entry_of(block, built).filter(|_| block.shown != Shown::Out).map(|entry| entry.tokens)
 }
 
 fn changes(title: &str, changes: &[Change], paint: Paint, out: &mut String) {
@@ -183,69 +170,4 @@ pub(crate) const fn word(kind: FindingKind) -> &'static str {
         FindingKind::Deferred => "deferred",
         FindingKind::NoRoom => "no room",
     }
-}
-
-/// The same for machines.
-pub(crate) fn machine(built: &Built) -> Result<Value, serde_json::Error> {
-    let preamble = built.draft.preamble.as_deref();
-    let blocks = preamble.into_iter().flat_map(|preamble| &preamble.blocks).map(|block| {
-        json!({
-            "section": block.section.name(),
-            "name": block.name,
-            "authority": block.authority.words(),
-            "level": block.level.map(|level| level.words()),
-            "reason": block.reason.words(),
-            "digest": block.digest,
-            "tokens": tokens_of(block, built).map(|tokens| tokens.0),
-            "shown": serde_json::to_value(block.shown).unwrap_or_default(),
-            "handle": block.body.as_ref().unwrap_or(&block.text).handle().map(|handle| handle.to_string()),
-        })
-    });
-    let tools = preamble.into_iter().flat_map(|preamble| &preamble.tools).map(|tool| {
-        let name = format!("tool {}", tool.name);
-        let line = built
-            .draft
-            .report
-            .entries
-            .iter()
-            .find(|entry| entry.section == Section::Tools && entry.what == name);
-        json!({
-            "name": tool.name,
-            "tokens": line.map(|line| line.tokens.0),
-            "deferred": serde_json::to_value(tool.deferred).unwrap_or_default(),
-        })
-    });
-    let cache = &built.draft.cache;
-    Ok(json!({
-        "blocks": blocks.collect::<Vec<_>>(),
-        "tools": tools.collect::<Vec<_>>(),
-        "changes": serde_json::to_value(&built.draft.changes)?,
-        "pending": serde_json::to_value(&built.draft.pending)?,
-        "findings": serde_json::to_value(&built.draft.findings)?,
-        "anchor": built.draft.anchor.as_ref().map(|anchor| json!({
-            "seq": anchor.seq.0,
-            "model": anchor.model,
-            "measured": anchor.measured.0,
-            "since": anchor.since.0,
-            "total": anchor.total().0,
-        })),
-        "calibration": serde_json::to_value(built.draft.calibration)?,
-        "cache": {
-            "points": serde_json::to_value(&cache.points)?,
-            "minimum": cache.minimum.0,
-            "common_bytes": cache.common.map(|(same, _)| same.0),
-            "previous_bytes": cache.common.map(|(_, all)| all.0),
-            "expected_tokens": cache.expected.0,
-            "cold": cache.is_cold,
-            "recorded": cache.recorded.map(|recorded| json!({
-                "seq": recorded.seq.0,
-                "input": recorded.input.0,
-                "cached": recorded.cached.0,
-                "expected": recorded.expected.map(|tokens| tokens.0),
-            })),
-        },
-        "cost_usd": cache.cost.map(|cost| cost.to_string()),
-        "uncached_cost_usd": cache.uncached_cost.map(|cost| cost.to_string()),
-        "warned": built.draft.warned,
-    }))
 }

@@ -1,10 +1,10 @@
 //! The report of a request as a picture: bars per section, then entries, then what is missing.
 
 use crate::columns::{fit, pad, plural, wrap};
+use crate::outcome::{gain, verdict};
 use crate::outside;
 use crate::paint::Paint;
 use crate::terminal::{clean, width};
-use serde_json::{Value, json};
 use wunderblock::{Built, Compacted, Outcome};
 use wunderblock_core::budget::{
     BudgetReport, Certainty, EntryLine, LeftOut, Reason, Treatment, WindowSource,
@@ -142,11 +142,11 @@ fn compaction_line(session: &str, done: &Compacted) -> String {
     match done.outcome {
         Outcome::Compacted => format!(
             "compacted by `{policy}` ({level}: {why}): {}; `wunderblock undo {}` brings it back",
-            crate::commands::compaction_gain(done),
+            gain(done),
             clean(session)
         ),
         _ => {
-            let verdict = crate::commands::compaction_verdict(session, done);
+            let verdict = verdict(session, done);
             format!("a compaction by `{policy}` was due ({level}: {why}): {verdict}")
         }
     }
@@ -266,40 +266,6 @@ fn percent(part: u64, whole: u64) -> String {
 
 fn head(text: &str, chars: usize) -> String {
     text.chars().take(chars).collect()
-}
-
-/// Adds the fields of one object to another.
-pub(crate) fn add(value: &mut Value, more: Value) {
-    if let (Some(fields), Value::Object(more)) = (value.as_object_mut(), more) {
-        fields.extend(more);
-    }
-}
-
-/// The report for machines.
-pub(crate) fn machine(session: &str, built: &Built) -> Result<Value, serde_json::Error> {
-    let mut value = serde_json::to_value(&built.draft.report)?;
-    let dropped = built.draft.dropped.iter().map(|dropped| {
-        json!({ "message": dropped.message, "part": dropped.part, "reason": dropped.reason.words(), "what": dropped.what })
-    });
-    add(
-        &mut value,
-        json!({
-            "session": session,
-            "model": built.draft.model,
-            "model_known": built.draft.model_known,
-            "dialect": built.draft.dialect.name(),
-            "encoded_bytes": built.draft.body.len(),
-            "digest": built.draft.digest,
-            "through": built.draft.through.0,
-            "recorded": built.recorded.map(|seq| seq.0),
-            "step": built.draft.step.map(|step| step.words()),
-            "compaction": built.compacted.as_ref().map(|done| crate::commands::compaction(session, done)),
-            "compaction_due": built.due.as_ref().map(|due| json!({ "level": due.level.word(), "trigger": due.why })),
-            "dropped": dropped.collect::<Vec<_>>(),
-        }),
-    );
-    add(&mut value, outside::machine(built)?);
-    Ok(value)
 }
 
 #[cfg(test)]

@@ -76,6 +76,20 @@ pub enum Treatment {
     LeftOut,
 }
 
+impl Treatment {
+    /// Its word.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Verbatim => "verbatim",
+            Self::Clipped => "clipped",
+            Self::Reduced => "shortened",
+            Self::Stub => "stub",
+            Self::LeftOut => "left out",
+        }
+    }
+}
+
 /// Why something is not in the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

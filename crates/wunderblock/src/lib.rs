@@ -49,6 +49,7 @@ mod read;
 mod record;
 pub mod redact;
 mod reduce;
+pub mod report;
 mod request;
 mod restore;
 mod search;

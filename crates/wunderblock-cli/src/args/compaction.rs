@@ -1,6 +1,6 @@
 //! Options of compaction: the policy, who writes summaries, what to look at.
 
-use super::BuildArgs;
+use super::shared::BuildArgs;
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ Nothing is lost: `describe` shows the summaries, `expand` gives back what they s
 from before. Policies: docs/policies.md. Exit code 3: nothing was changed, and why is said.")]
 pub(crate) struct CompactArgs {
     #[command(flatten)]
-    pub(crate) session: super::SessionArg,
+    pub(crate) session: super::shared::SessionArg,
     #[command(flatten)]
     pub(crate) build: BuildArgs,
     /// What the summaries should look at most; recorded with them, never a message
@@ -51,7 +51,7 @@ What was summarised since stays readable: describe SESSION."
 )]
 pub(crate) struct UndoArgs {
     #[command(flatten)]
-    pub(crate) session: super::SessionArg,
+    pub(crate) session: super::shared::SessionArg,
     /// Which consumer's view
     #[arg(long, default_value = "main", value_name = "NAME")]
     pub(crate) lane: String,

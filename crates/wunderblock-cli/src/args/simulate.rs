@@ -12,12 +12,12 @@ Plays the session turn by turn, as if it were live, once under each policy. Noth
 docs/simulate.md.")]
 pub(crate) struct SimulateArgs {
     #[command(flatten)]
-    pub(crate) session: super::SessionArg,
+    pub(crate) session: super::shared::SessionArg,
     /// Presets or policy files [default: all presets, and off]
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     pub(crate) policies: Vec<String>,
     #[command(flatten)]
-    pub(crate) reader: super::ReaderArgs,
+    pub(crate) reader: super::shared::ReaderArgs,
     /// Draw the size of each request, a panel for each policy
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,

@@ -265,7 +265,7 @@ fn refusal(number: u64, id: &EventId, error: &Error) -> Value {
     let mut answer =
         json!({ "line": number, "id": id.as_str(), "status": status, "error": error.to_string() });
     if let Some(hint) = error.hint().as_ref().and_then(sentence) {
-        crate::report::add(&mut answer, json!({ "hint": hint }));
+        crate::exit::add(&mut answer, json!({ "hint": hint }));
     }
     answer
 }

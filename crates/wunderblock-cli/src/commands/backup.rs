@@ -1,7 +1,7 @@
 //! `backup`: the ledger in a second file.
 
-use super::{print, print_json};
 use crate::args::{Backup, Global};
+use crate::console::{print, print_json};
 use crate::exit::{Failure, REFUSED};
 use crate::settings::Settings;
 use crate::terminal::clean;

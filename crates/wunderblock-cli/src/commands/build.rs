@@ -1,21 +1,23 @@
 //! `context` and `explain`: the next request, and the account of it.
 
-use super::{catch_up, dialect, print, print_json, reading, say, session};
 use crate::args::{BuildArgs, ContextArgs, Explain, Global};
 use crate::columns::{fit, wrap};
+use crate::console::{print, print_report, say};
 use crate::exit::{Failure, unwritten, wrong};
+use crate::lookup::{reading, session};
 use crate::paint::Paint;
 use crate::policy::compactor;
-use crate::report::{machine, picture};
+use crate::progress::catch_up;
+use crate::report::picture;
 use crate::settings::Settings;
 use crate::sources::sources;
 use crate::terminal::{clean, clean_json, width, write_bytes};
-use serde_json::json;
+use crate::typed::dialect;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use wunderblock::report::{PlacementReport, RequestReport};
 use wunderblock::{Built, ContextOptions, Error, Placement, Session};
-use wunderblock_core::budget::Treatment;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::section::Section;
 use wunderblock_core::stub::grouped;
@@ -58,7 +60,10 @@ pub(crate) async fn context(
 
 fn report(global: &Global, session: &Session, built: &Built, to_stderr: bool) -> Result<String, Failure> {
     if global.json {
-        return Ok(format!("{}\n", clean_json(&machine(session.id().as_str(), built)?.to_string())));
+        return Ok(format!(
+            "{}\n",
+            clean_json(&serde_json::to_string(&RequestReport::new(session.id().as_str(), built))?)
+        ));
     }
     let paint = if to_stderr { Paint::stderr() } else { Paint::stdout() };
     Ok(picture(session.id().as_str(), built, paint, global.verbose))
@@ -91,17 +96,7 @@ async fn find(
     let placements = session.locate(options, &built.draft, text).await?;
     for placement in &placements {
         if global.json {
-            print_json(&json!({
-                "seq": placement.seq.map(|seq| seq.0),
-                "what": placement.what,
-                "treatment": form(placement.treatment),
-                "section": placement.section.map(Section::name),
-                "tokens": placement.tokens.map(|tokens| tokens.0),
-                "reason": placement.why,
-                "gives": placement.gives,
-                "handle": placement.handle.map(|handle| handle.to_string()),
-                "text": placement.line,
-            }))?;
+            print_report(&PlacementReport::new(placement))?;
         } else {
             print(&placement_lines(placement))?;
         }
@@ -121,7 +116,7 @@ fn placement_lines(placement: &Placement) -> String {
     let read = placement.handle.map(|handle| format!(" · read {handle}")).unwrap_or_default();
     let head = format!(
         "{place:>6}  {:<9} {section:<13} {}{tokens}{read}",
-        form(placement.treatment),
+        placement.treatment.words(),
         clean(&placement.why)
     );
     let what = fit(&clean(&placement.what), width() - 8);
@@ -134,16 +129,6 @@ fn placement_lines(placement: &Placement) -> String {
         out.push_str(&wrap(&format!("→ {}", clean(gives)), width(), 8));
     }
     out
-}
-
-const fn form(treatment: Treatment) -> &'static str {
-    match treatment {
-        Treatment::Verbatim => "verbatim",
-        Treatment::Clipped => "clipped",
-        Treatment::Reduced => "shortened",
-        Treatment::Stub => "stub",
-        Treatment::LeftOut => "left out",
-    }
 }
 
 pub(super) fn options(

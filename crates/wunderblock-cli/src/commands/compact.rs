@@ -1,17 +1,21 @@
 //! `compact`: a lane compacted now, and the account of it.
 
-use super::{bar, build, print, print_json, session};
+use super::build;
 use crate::args::{CompactArgs, Global};
-use crate::columns::{fit, plural, wrap};
+use crate::columns::{fit, wrap};
+use crate::console::{print, print_report};
 use crate::exit::{Failure, REFUSED, unwritten};
+use crate::lookup::session;
+use crate::outcome::verdict;
 use crate::paint::Paint;
+use crate::progress::bar;
 use crate::settings::Settings;
 use crate::terminal::{clean, width};
-use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::sync::Arc;
+use wunderblock::report::CompactionReport;
 use wunderblock::{CompactOptions, Compacted, ContextOptions, MadeNode, Outcome, Stage};
-use wunderblock_core::compact::{Task, TaskState};
+use wunderblock_core::compact::TaskState;
 use wunderblock_core::compaction::Manner;
 use wunderblock_core::stub::grouped;
 
@@ -57,7 +61,7 @@ pub(crate) async fn run(
         std::fs::write(path, text.join("\n\n")).map_err(|error| unwritten(path, &error))?;
     }
     if global.json {
-        print_json(&machine(session.id().as_str(), &done))?;
+        print_report(&CompactionReport::new(session.id().as_str(), &done))?;
     } else {
         print(&picture(session.id().as_str(), &done, Paint::stdout()))?;
     }
@@ -138,100 +142,4 @@ fn node_line(node: &MadeNode) -> String {
         clean(&node.producer)
     );
     format!("{}\n", fit(&line, width()))
-}
-
-/// What a compaction gained: fewer tokens, or summaries of what is not shown where nothing that is became less.
-pub(crate) fn gain(done: &Compacted) -> String {
-    match done.recorded {
-        Some(_) => format!("{} → {} tokens", grouped(done.before.0), grouped(done.after.0)),
-        None => {
-            let made = plural(done.nodes.len() as u64, "summary", "summaries");
-            format!("{made} of what is not shown")
-        }
-    }
-}
-
-/// What came of it, and what to do next.
-pub(crate) fn verdict(session: &str, done: &Compacted) -> String {
-    let (before, after) = (grouped(done.before.0), grouped(done.after.0));
-    let session = clean(session);
-    match &done.outcome {
-        Outcome::Compacted => format!(
-            "{}. Nothing is lost: `wunderblock describe {session}` lists the summaries, \
-             `wunderblock undo {session}` brings back the view from before.",
-            gain(done)
-        ),
-        Outcome::WouldCompact => format!("{before} → {after} tokens, if it were done."),
-        Outcome::NothingGained => {
-            format!(
-                "{before} tokens; no step saves what it must: nothing was changed. Another --policy may do more."
-            )
-        }
-        Outcome::Refused => {
-            "no summary that was written could be taken: nothing was changed. Try --summarizer extractive."
-                .to_owned()
-        }
-        Outcome::Vetoed(why) => format!("not done: {}", clean(why)),
-        Outcome::Overtaken => {
-            "what it was made from changed meanwhile: nothing was changed. Say it again.".to_owned()
-        }
-        Outcome::Busy(who) => {
-            format!("another worker ({}) is compacting this lane; wait for it.", clean(who))
-        }
-        Outcome::Stopped(rounds) => format!(
-            "{rounds} compactions in a row came to nothing: the lane is left alone until it has grown. \
-             `wunderblock compact {session}` by hand tries all the same."
-        ),
-        Outcome::Off => "the policy is off: nothing was done. Give --policy NAME.".to_owned(),
-        Outcome::Interrupted => "stopped; what was published stays, nothing else was changed.".to_owned(),
-    }
-}
-
-/// The account, for machines.
-pub(crate) fn machine(session: &str, done: &Compacted) -> Value {
-    let node = |node: &MadeNode| {
-        json!({
-            "seq": node.at.0,
-            "from_seq": node.from.0,
-            "to_seq": node.to.0,
-            "level": node.level,
-            "producer": node.producer,
-            "manner": node.manner,
-            "tokens_before": node.before.0,
-            "tokens_after": node.after.0,
-        })
-    };
-    let task = |task: &Task| {
-        json!({
-            "from_seq": task.from.0,
-            "to_seq": task.to.0,
-            "active": task.state == TaskState::Active,
-            "title": task.title,
-            "by": task.by.words(),
-        })
-    };
-    let why = match &done.outcome {
-        Outcome::Vetoed(why) | Outcome::Busy(why) => Some(why.clone()),
-        _ => None,
-    };
-    json!({
-        "session": session,
-        "lane": done.lane.as_str(),
-        "policy": done.policy,
-        "compacted": done.outcome == Outcome::Compacted,
-        "outcome": done.outcome.word(),
-        "why": why,
-        "level": done.due.level.word(),
-        "trigger": done.due.why,
-        "tokens_before": done.before.0,
-        "tokens_after": done.after.0,
-        "target_reached": done.reached,
-        "seq": done.recorded.map(|seq| seq.0),
-        "summaries": done.nodes.iter().map(node).collect::<Vec<_>>(),
-        "tasks": done.tasks.iter().map(task).collect::<Vec<_>>(),
-        "steps": done.rungs,
-        "writing_ms": done.writing.0,
-        "rejected": done.rejected,
-        "spent": done.spent,
-    })
 }

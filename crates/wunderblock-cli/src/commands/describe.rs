@@ -1,9 +1,10 @@
 //! `describe`: what a summary is and was made from; of a session, all its summaries.
 
-use super::{print, print_json, reading, say};
 use crate::args::{Describe, Global};
 use crate::columns::{fit, plural, wrap};
+use crate::console::{print, print_json, say};
 use crate::exit::Failure;
+use crate::lookup::reading;
 use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_lines, width};

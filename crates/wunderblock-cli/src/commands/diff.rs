@@ -1,12 +1,13 @@
 //! `diff`: where two recorded requests part, and why.
 
-use super::{known_session, print, print_json};
 use crate::args::{Diff, Global};
+use crate::console::{print, print_report};
 use crate::exit::Failure;
+use crate::lookup::known_session;
 use crate::settings::Settings;
 use crate::terminal::clean;
-use serde_json::json;
 use std::process::ExitCode;
+use wunderblock::report::DifferenceReport;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
 
@@ -16,18 +17,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Diff) -> 
     let (a, b, difference) = session.diff(Seq(wanted.first), Seq(wanted.second)).await?;
     let same = a.body == b.body;
     if global.json {
-        print_json(&json!({
-            "first": a.seq.0,
-            "second": b.seq.0,
-            "same": same,
-            "append_only": difference.append_only,
-            "common_bytes": difference.common,
-            "first_bytes": difference.lengths.0,
-            "second_bytes": difference.lengths.1,
-            "first_around": difference.around.0,
-            "second_around": difference.around.1,
-            "causes": difference.causes.iter().map(|(seq, why)| json!({ "seq": seq.0, "why": why })).collect::<Vec<_>>(),
-        }))?;
+        print_report(&DifferenceReport::new(&a, &b, &difference))?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut out = format!(

@@ -1,10 +1,11 @@
 //! `doctor`: is the ledger well.
 
 use super::erase::Waiting;
-use super::{bar, catch_up, print, print_json, update};
 use crate::args::{Doctor, Global};
 use crate::columns::plural;
+use crate::console::{print, print_json};
 use crate::exit::{FAILED, Failure};
+use crate::progress::{bar, catch_up, update};
 use crate::settings::Settings;
 use crate::terminal::clean;
 use serde_json::json;

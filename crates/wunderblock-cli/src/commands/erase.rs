@@ -2,12 +2,14 @@
 
 mod text;
 
-use super::{known_session, print, print_json, say, seqs};
 use crate::args::{Erase, Global};
 use crate::columns::plural;
+use crate::console::{print, print_json, say};
 use crate::exit::{Failure, REFUSED};
+use crate::lookup::known_session;
 use crate::settings::Settings;
 use crate::terminal::clean;
+use crate::typed::seqs;
 use serde_json::json;
 use std::process::ExitCode;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};

@@ -1,7 +1,7 @@
 //! `expand`: what a summary or a gap stands for, verbatim, page by page.
 
-use super::{print_json, say};
 use crate::args::{Expand, Global};
+use crate::console::{print_json, say};
 use crate::exit::{FAILED, Failure};
 use crate::settings::Settings;
 use crate::terminal::write_bytes;

@@ -1,10 +1,12 @@
 //! `export`: a session out of the ledger.
 
-use super::{dialect, reading, say};
 use crate::args::{Export, Global};
+use crate::console::say;
 use crate::exit::{Failure, unwritten};
+use crate::lookup::reading;
 use crate::settings::Settings;
 use crate::terminal::stdout;
+use crate::typed::dialect;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;

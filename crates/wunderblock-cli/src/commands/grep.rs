@@ -16,7 +16,7 @@ use wunderblock_core::id::StreamId;
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> Result<ExitCode, Failure> {
     let engine = settings.read_only().await?;
     let session = match &wanted.session {
-        Some(text) => Some(super::known_session(&engine, global, text).await?.id().clone()),
+        Some(text) => Some(crate::lookup::known_session(&engine, global, text).await?.id().clone()),
         None => None,
     };
     let options = GrepOptions { session, regex: wanted.regex, ignore_case: wanted.ignore_case };

@@ -1,22 +1,22 @@
 //! `import`: transcripts into the ledger.
 
-use super::importing::Importing;
-use super::{catch_up, format, is_transcript, print, print_json, say};
 use crate::args::{Global, Import};
 use crate::columns::plural;
+use crate::console::{print, print_json, say};
 use crate::exit::{FAILED, Failure};
 use crate::hint::sentence;
+use crate::importing::{Importing, warn};
+use crate::lookup::is_transcript;
+use crate::progress::catch_up;
 use crate::settings::Settings;
 use crate::terminal::clean;
+use crate::typed::format;
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use wunderblock::{Engine, Error, ImportReason, Imported, Transcripts, transcripts};
 use wunderblock_core::stub::grouped;
-
-/// Warnings of one file that are shown unless all are asked for.
-const WARNINGS: usize = 5;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Import) -> Result<ExitCode, Failure> {
     let engine = settings.write().await?;
@@ -111,19 +111,6 @@ async fn one(global: &Global, engine: &Engine, path: &Path, wanted: &Import) -> 
 
 fn told(global: &Global, imported: &Imported) -> Result<(), Failure> {
     if global.json { print_json(&machine(imported)) } else { print(&line(imported)) }
-}
-
-/// Warnings of an import, on stderr: the first few, unless more is asked for.
-pub(crate) fn warn(global: &Global, warnings: &[String]) {
-    let mut stderr = std::io::stderr().lock();
-    let shown = if global.verbose { warnings.len() } else { WARNINGS };
-    for warning in warnings.iter().take(shown) {
-        let _ = writeln!(stderr, "warning: {}", clean(warning));
-    }
-    if warnings.len() > shown {
-        let more = plural((warnings.len() - shown) as u64, "more warning", "more warnings");
-        let _ = writeln!(stderr, "warning: {more}; -v shows them");
-    }
 }
 
 fn line(imported: &Imported) -> String {

@@ -1,10 +1,11 @@
 //! `read`: what a handle names, exactly.
 
-use super::{range, say};
 use crate::args::{Global, Read};
+use crate::console::say;
 use crate::exit::Failure;
 use crate::settings::Settings;
 use crate::terminal::write_bytes;
+use crate::typed::range;
 use serde_json::json;
 use std::process::ExitCode;
 use wunderblock::{Address, Slice};
@@ -28,7 +29,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Read) -> 
     let content = engine.read(address, &slice).await?;
     if global.json {
         let text = String::from_utf8_lossy(&content.bytes);
-        super::print_json(&json!({
+        crate::console::print_json(&json!({
             "handle": wanted.handle,
             "text": text,
             "bytes": content.bytes.len(),

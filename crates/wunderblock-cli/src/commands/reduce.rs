@@ -1,7 +1,7 @@
 //! `reduce`: one text, shortened by its structure, its bytes kept.
 
-use super::{print_json, say};
 use crate::args::{Global, HowArgs, LevelArg, ReduceArgs};
+use crate::console::{print_json, say};
 use crate::exit::{Failure, failed, wrong};
 use crate::input::refused;
 use crate::settings::Settings;

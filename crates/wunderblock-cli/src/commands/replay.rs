@@ -1,14 +1,15 @@
 //! `replay`: an earlier request, byte for byte.
 
-use super::{known_session, print, time};
 use crate::args::{Global, Replay};
+use crate::console::{print, time};
 use crate::exit::{Failure, unwritten};
+use crate::lookup::known_session;
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_json, write_bytes};
-use serde_json::json;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use wunderblock::report::ReplayReport;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
 
@@ -26,19 +27,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Replay) -
         "proved: the same bytes as recorded"
     };
     let report = if global.json {
-        let value = json!({
-            "session": session.id().as_str(),
-            "seq": replayed.seq.0,
-            "at": replayed.at.0,
-            "lane": replayed.lane.as_str(),
-            "model": replayed.model,
-            "dialect": replayed.dialect.name(),
-            "bytes": replayed.body.len(),
-            "digest": replayed.digest,
-            "erased": replayed.erased,
-            "proved": !replayed.erased,
-        });
-        format!("{}\n", clean_json(&value.to_string()))
+        let value = serde_json::to_string(&ReplayReport::new(session.id().as_str(), &replayed))?;
+        format!("{}\n", clean_json(&value))
     } else {
         format!(
             "request at position {} of {}, {}, lane {}, {} · {}\n{} bytes, blake3 {}\n{verdict}\n",

@@ -1,8 +1,8 @@
 //! `restore`: a backup in the ledger's place.
 
-use super::{print, print_json};
 use crate::args::{Global, Restore};
 use crate::columns::plural;
+use crate::console::{print, print_json};
 use crate::exit::Failure;
 use crate::settings::Settings;
 use crate::terminal::clean;

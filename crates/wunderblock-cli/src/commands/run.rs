@@ -7,8 +7,8 @@ mod running;
 mod signals;
 
 use super::reduce::{How, report};
-use super::{print_json, say};
 use crate::args::{Global, RunArgs};
+use crate::console::{print_json, say};
 use crate::exit::{FAILED, Failure, USAGE};
 use crate::settings::Settings;
 use running::Running;

@@ -1,8 +1,8 @@
 //! `search`: what was said, best first.
 
-use super::{print, print_json, say, time};
 use crate::args::{Global, Search};
 use crate::columns::{fit, wrap};
+use crate::console::{print, print_json, say, time};
 use crate::exit::{FAILED, Failure};
 use crate::paint::Paint;
 use crate::settings::Settings;
@@ -15,7 +15,7 @@ use wunderblock::{SearchOptions, SearchOrder};
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -> Result<ExitCode, Failure> {
     let engine = settings.either().await?;
     let session = match &wanted.session {
-        Some(text) => Some(super::known_session(&engine, global, text).await?.id().clone()),
+        Some(text) => Some(crate::lookup::known_session(&engine, global, text).await?.id().clone()),
         None => None,
     };
     let order = if wanted.newest { SearchOrder::Newest } else { SearchOrder::Ranked };

@@ -1,8 +1,8 @@
 //! `sessions`: what there is.
 
-use super::{print, print_json, say, time};
 use crate::args::{Global, Sessions};
 use crate::columns::{columns, fit, pad, size};
+use crate::console::{print, print_json, say, time};
 use crate::exit::{Failure, wrong};
 use crate::paint::Paint;
 use crate::settings::Settings;

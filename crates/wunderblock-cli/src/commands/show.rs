@@ -1,13 +1,15 @@
 //! `show`: what was said in a session.
 
 use super::sessions::UNFINISHED;
-use super::{print, print_json, reading, say, seqs, time};
 use crate::args::{Global, Show};
 use crate::columns::fit;
+use crate::console::{print, print_json, say, time};
 use crate::exit::{FAILED, Failure};
+use crate::lookup::reading;
 use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_lines, width};
+use crate::typed::seqs;
 use std::process::ExitCode;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::message::{Body, Part, Role, Standing};

@@ -1,12 +1,14 @@
 //! `simulate`: a session under several policies, side by side.
 
-use super::{bar, print, print_json, reading, update};
 use crate::args::{Global, SimulateArgs};
 use crate::chart::draw;
 use crate::columns::{fit, pad, wrap};
+use crate::console::{print, print_json};
 use crate::exit::{Failure, unwritten};
+use crate::lookup::reading;
 use crate::paint::Paint;
 use crate::policy::policy;
+use crate::progress::{bar, update};
 use crate::settings::Settings;
 use crate::terminal::{clean, width};
 use std::path::Path;

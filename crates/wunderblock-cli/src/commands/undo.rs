@@ -1,12 +1,13 @@
 //! `undo`: the view from before a compaction.
 
-use super::{print, print_json, session};
 use crate::args::{Global, UndoArgs};
+use crate::console::{print, print_report};
 use crate::exit::Failure;
+use crate::lookup::session;
 use crate::settings::Settings;
-use serde_json::json;
 use std::process::ExitCode;
 use wunderblock::Error;
+use wunderblock::report::UndoReport;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::stub::grouped;
 
@@ -20,15 +21,7 @@ pub(crate) async fn run(
     let lane = LaneId::new(wanted.lane.clone()).map_err(Error::from)?;
     let undone = session.undo(&lane).await?;
     if global.json {
-        print_json(&json!({
-            "session": session.id().as_str(),
-            "lane": lane.as_str(),
-            "undone_seq": undone.compaction.0,
-            "policy": undone.policy,
-            "tokens_before": undone.after.0,
-            "tokens_after": undone.before.0,
-            "seq": undone.recorded.0,
-        }))?;
+        print_report(&UndoReport::new(session.id().as_str(), &lane, &undone))?;
     } else {
         print(&format!(
             "the compaction at position {} (policy {}) is undone: {} → {} tokens\n",

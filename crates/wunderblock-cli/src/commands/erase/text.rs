@@ -3,8 +3,9 @@
 use super::Waiting;
 use crate::args::{Erase, Global};
 use crate::columns::{pad, plural};
-use crate::commands::{bar, print, print_json, say, time, update};
+use crate::console::{print, print_json, say, time};
 use crate::exit::{FAILED, Failure, REFUSED};
+use crate::progress::{bar, update};
 use crate::settings::Settings;
 use crate::terminal::clean;
 use serde_json::{Value, json};

@@ -1,14 +1,20 @@
 //! What is shown while a transcript is imported: a bar, and a word if another process is importing the same file.
 
-use super::{bar, say, update};
 use crate::args::Global;
+use crate::columns::plural;
+use crate::console::say;
+use crate::progress::{bar, update};
 use crate::terminal::clean;
 use indicatif::ProgressBar;
+use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long another import is waited for before that is said.
 const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Warnings of one file that are shown unless all are asked for.
+const WARNINGS: usize = 5;
 
 /// An import under way.
 pub(crate) struct Importing<'g> {
@@ -41,5 +47,18 @@ impl<'g> Importing<'g> {
 
     pub(crate) fn end(self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// Warnings of an import, on stderr: the first few, unless more is asked for.
+pub(crate) fn warn(global: &Global, warnings: &[String]) {
+    let mut stderr = std::io::stderr().lock();
+    let shown = if global.verbose { warnings.len() } else { WARNINGS };
+    for warning in warnings.iter().take(shown) {
+        let _ = writeln!(stderr, "warning: {}", clean(warning));
+    }
+    if warnings.len() > shown {
+        let more = plural((warnings.len() - shown) as u64, "more warning", "more warnings");
+        let _ = writeln!(stderr, "warning: {more}; -v shows them");
     }
 }

@@ -1,0 +1,78 @@
+//! One file per command: parse → one call of the engine → print.
+
+mod append;
+mod backup;
+mod build;
+mod compact;
+mod describe;
+mod diff;
+mod doctor;
+mod erase;
+mod expand;
+mod export;
+mod grep;
+mod import;
+mod read;
+mod reduce;
+mod replay;
+mod restore;
+mod run;
+mod search;
+mod sessions;
+mod show;
+mod simulate;
+mod undo;
+
+use crate::args::{Args, Command};
+use crate::exit::Failure;
+use crate::settings::Settings;
+use clap::CommandFactory;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Runs what was typed.
+pub(crate) async fn run(args: Args) -> Result<ExitCode, Failure> {
+    let global = &args.global;
+    match args.command {
+        Command::Completions(wanted) => {
+            let mut script = Vec::new();
+            clap_complete::generate(wanted.shell, &mut Args::command(), "wunderblock", &mut script);
+            std::io::stdout().lock().write_all(&script)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Command::Man => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Args::command()).render(&mut page)?;
+            std::io::stdout().lock().write_all(&page)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        _ => {}
+    }
+    let settings = Settings::read(global)?;
+    match args.command {
+        Command::Import(wanted) => import::run(global, &settings, &wanted).await,
+        Command::Append(wanted) => append::run(&settings, &wanted).await,
+        Command::Sessions(wanted) => sessions::run(global, &settings, &wanted).await,
+        Command::Show(wanted) => show::run(global, &settings, &wanted).await,
+        Command::Export(wanted) => export::run(global, &settings, &wanted).await,
+        Command::Context(wanted) => build::context(global, &settings, wanted).await,
+        Command::Explain(wanted) => build::explain(global, &settings, wanted).await,
+        Command::Simulate(wanted) => simulate::run(global, &settings, wanted).await,
+        Command::Compact(wanted) => compact::run(global, &settings, wanted).await,
+        Command::Undo(wanted) => undo::run(global, &settings, &wanted).await,
+        Command::Replay(wanted) => replay::run(global, &settings, &wanted).await,
+        Command::Diff(wanted) => diff::run(global, &settings, &wanted).await,
+        Command::Read(wanted) => read::run(global, &settings, &wanted).await,
+        Command::Grep(wanted) => grep::run(global, &settings, &wanted).await,
+        Command::Search(wanted) => search::run(global, &settings, &wanted).await,
+        Command::Describe(wanted) => describe::run(global, &settings, &wanted).await,
+        Command::Expand(wanted) => expand::run(global, &settings, &wanted).await,
+        Command::Reduce(wanted) => reduce::run(global, &settings, &wanted).await,
+        Command::Run(wanted) => run::run(global, &settings, &wanted).await,
+        Command::Doctor(wanted) => doctor::run(global, &settings, &wanted).await,
+        Command::Backup(wanted) => backup::run(global, &settings, &wanted).await,
+        Command::Restore(wanted) => restore::run(global, &settings, &wanted).await,
+        Command::Erase(wanted) => erase::run(global, &settings, &wanted).await,
+        Command::Completions(_) | Command::Man => Ok(ExitCode::SUCCESS),
+    }
+}

@@ -1,0 +1,131 @@
+//! The session that an argument means: an id, the beginning of one, or the path of a transcript.
+
+use crate::args::Global;
+use crate::console::say;
+use crate::exit::{Failure, wrong};
+use crate::importing::{Importing, warn};
+use crate::settings::Settings;
+use crate::terminal::clean;
+use std::path::Path;
+use wunderblock::store::StoreError;
+use wunderblock::{Engine, Error, Session};
+
+/// The session an argument means. A transcript's path is imported first.
+pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Result<Session, Failure> {
+    let path = Path::new(text);
+    if let Some(session) = by_id(engine, global, text).await? {
+        return Ok(session);
+    }
+    if is_transcript(path)? {
+        let mut shown = Importing::begin(global, text);
+        let imported = engine.import(path, None, &mut |done, total| shown.update(done, total)).await;
+        shown.end();
+        let imported = imported?;
+        if !global.quiet {
+            warn(global, &imported.warnings);
+        }
+        let Some(first) = imported.sessions.first() else {
+            return Err(wrong(format!("{text} holds no session")));
+        };
+        return Ok(engine.session_by_id(first.clone()));
+    }
+    Ok(engine.find_session(text).await?)
+}
+
+/// The same for commands that must not write: a path is taken for the session it was imported as.
+pub(crate) async fn known_session(engine: &Engine, global: &Global, text: &str) -> Result<Session, Failure> {
+    let path = Path::new(text);
+    if let Some(session) = by_id(engine, global, text).await? {
+        return Ok(session);
+    }
+    if is_transcript(path)? {
+        let found = engine.imported(path).await?;
+        return match found {
+            Some((id, _)) => Ok(engine.session_by_id(id)),
+            None => {
+                Err(wrong(format!("{text} has not been imported yet; `wunderblock import {text}` does it")))
+            }
+        };
+    }
+    Ok(engine.find_session(text).await?)
+}
+
+/// The ledger, and the session that a command which only reads is about. A transcript that is not in the ledger yet, or
+/// has grown since, is imported first; where the ledger cannot be written, it is read as it stands.
+pub(crate) async fn reading(
+    settings: &Settings,
+    global: &Global,
+    text: &str,
+) -> Result<(Engine, Session), Failure> {
+    let path = Path::new(text);
+    let engine = settings.read_only().await;
+    if let Ok(engine) = &engine
+        && let Some(session) = by_id(engine, global, text).await?
+    {
+        return Ok((engine.clone(), session));
+    }
+    if !is_transcript(path)? {
+        let engine = engine?;
+        let session = engine.find_session(text).await?;
+        return Ok((engine, session));
+    }
+    let known = match engine {
+        Ok(engine) => {
+            let found = engine.imported(path).await?;
+            found.map(|(id, current)| (engine.session_by_id(id), current, engine))
+        }
+        Err(Failure::Engine(Error::Store(StoreError::Missing(_)))) => None,
+        Err(error) => return Err(error),
+    };
+    match known {
+        Some((known, true, engine)) => Ok((engine, known)),
+        older => match (settings.write().await, older) {
+            (Ok(engine), _) => {
+                let session = session(&engine, global, text).await?;
+                Ok((engine, session))
+            }
+            (Err(Failure::Engine(Error::Store(StoreError::ReadOnly | StoreError::Io(_)))), Some(older)) => {
+                say(global, "the transcript has grown, but the ledger cannot be written: shown as imported");
+                Ok((older.2, older.0))
+            }
+            (Err(error), _) => Err(error),
+        },
+    }
+}
+
+/// The session that has this id, or alone begins so, where a file has the same name: a file of the folder one happens to
+/// be in takes no session's place. A path with a separator or a leading dot is a path.
+async fn by_id(engine: &Engine, global: &Global, text: &str) -> Result<Option<Session>, Failure> {
+    let is_path = text.starts_with('.') || text.contains(std::path::is_separator);
+    if is_path || !Path::new(text).metadata().is_ok_and(|meta| !meta.is_dir()) {
+        return Ok(None);
+    }
+    match engine.find_session(text).await {
+        Ok(session) => {
+            say(
+                global,
+                &format!(
+                    "`{0}` is the session {1}; for the file of that name write ./{0}",
+                    clean(text),
+                    clean(session.id().as_str())
+                ),
+            );
+            Ok(Some(session))
+        }
+        Err(Error::NoSession(_) | Error::Ambiguous { .. } | Error::Id(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether a path is that of a file. A pipe or a device is refused: opening it may wait for ever.
+pub(crate) fn is_transcript(path: &Path) -> Result<bool, Failure> {
+    let Ok(meta) = path.metadata() else { return Ok(false) };
+    if meta.is_file() {
+        return Ok(true);
+    }
+    if meta.is_dir() {
+        return Ok(false);
+    }
+    let why = "it is a pipe, a socket or a device; write what it gives into a file and import that";
+    Err(wrong(format!("{}: {why}", path.display())))
+}

@@ -1,0 +1,32 @@
+//! Progress bars on stderr.
+
+use crate::args::Global;
+use crate::exit::Failure;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use wunderblock::{Engine, Progress};
+
+/// Counts and indexes what is waiting, with a bar.
+pub(crate) async fn catch_up(engine: &Engine, global: &Global) -> Result<(), Failure> {
+    let bar = bar(global, "counting and indexing", "{msg} [{bar:32}] {pos}/{len} events {eta}");
+    let done = engine.catch_up(&mut |Progress { done, total }| update(&bar, done, total)).await;
+    bar.finish_and_clear();
+    Ok(done?)
+}
+
+/// A progress bar on stderr; none where nobody watches.
+pub(crate) fn bar(global: &Global, message: &str, template: &str) -> ProgressBar {
+    if global.quiet || global.json {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("█▉▊▋▌▍▎▏ "));
+    }
+    bar.set_message(message.to_owned());
+    bar
+}
+
+pub(crate) fn update(bar: &ProgressBar, done: u64, total: u64) {
+    bar.set_length(total);
+    bar.set_position(done);
+}

@@ -1,0 +1,47 @@
+//! What arguments mean that are more than a word: formats, ranges.
+
+use crate::args::{DialectArg, FormatArg};
+use crate::exit::{Failure, wrong};
+use wunderblock::Error;
+use wunderblock_core::message::Dialect;
+use wunderblock_core::units::Seq;
+use wunderblock_wire::WireError;
+use wunderblock_wire::transcript::Format;
+
+pub(crate) fn dialect(arg: DialectArg) -> Result<Dialect, Failure> {
+    let dialect = match arg {
+        DialectArg::Neutral => return Ok(Dialect::Neutral),
+        DialectArg::Anthropic => return Ok(Dialect::Anthropic),
+        DialectArg::OpenaiChat => return Ok(Dialect::OpenaiChat),
+        DialectArg::OpenaiResponses => Dialect::OpenaiResponses,
+        DialectArg::Gemini => Dialect::Gemini,
+    };
+    Err(Error::Wire(WireError::Unsupported { dialect }).into())
+}
+
+pub(crate) fn format(arg: FormatArg) -> Option<Format> {
+    Some(match arg {
+        FormatArg::Auto => return None,
+        FormatArg::ClaudeCode => Format::ClaudeCode,
+        FormatArg::Codex => Format::Codex,
+        FormatArg::Pi | FormatArg::Openclaw => Format::Pi,
+        FormatArg::OpenaiChat => Format::OpenaiChat,
+        FormatArg::Aider => Format::Aider,
+        FormatArg::JsonLines => Format::JsonLines,
+        FormatArg::Json => Format::JsonDocument,
+        FormatArg::Wunderblock => Format::Wunderblock,
+    })
+}
+
+/// `12` or `12-80`.
+pub(crate) fn range(text: &str) -> Result<(u64, u64), Failure> {
+    let (from, to) = text.split_once('-').unwrap_or((text, text));
+    match (from.trim().parse(), to.trim().parse()) {
+        (Ok(from), Ok(to)) if from <= to => Ok((from, to)),
+        _ => Err(wrong(format!("`{text}` is no range; a range is 12 or 12-80"))),
+    }
+}
+
+pub(crate) fn seqs(text: &str) -> Result<(Seq, Seq), Failure> {
+    range(text).map(|(from, to)| (Seq(from), Seq(to)))
+}

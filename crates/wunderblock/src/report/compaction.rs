@@ -1,0 +1,198 @@
+//! What a compaction did.
+
+use crate::compact::account::{Compacted, MadeNode, Outcome};
+use crate::compact::undo::Undone;
+use serde::Serialize;
+use wunderblock_core::compact::{Due, Task, TaskState};
+use wunderblock_core::compaction::{Manner, Rejection, RungTaken, Spent};
+use wunderblock_core::id::LaneId;
+
+/// The account of a compaction.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct CompactionReport {
+    /// The session.
+    pub session: String,
+    /// The lane.
+    pub lane: String,
+    /// The policy's name.
+    pub policy: String,
+    /// Whether the lane is compacted.
+    pub compacted: bool,
+    /// What came of it, in a word.
+    pub outcome: &'static str,
+    /// Why not, where somebody said so.
+    pub why: Option<String>,
+    /// The level that was due.
+    pub level: &'static str,
+    /// Why it was due.
+    pub trigger: String,
+    /// Tokens of the request before.
+    pub tokens_before: u64,
+    /// Tokens of the request after.
+    pub tokens_after: u64,
+    /// Whether that is what the policy wants to reach.
+    pub target_reached: bool,
+    /// Where the step is recorded.
+    pub seq: Option<u64>,
+    /// The summaries that were made.
+    pub summaries: Vec<SummaryReport>,
+    /// The tasks it went by.
+    pub tasks: Vec<TaskReport>,
+    /// The steps of the policy that were tried.
+    pub steps: Vec<RungTaken>,
+    /// Milliseconds that summarisers took.
+    pub writing_ms: i64,
+    /// Summaries that were not taken.
+    pub rejected: Vec<Rejection>,
+    /// What models cost.
+    pub spent: Vec<Spent>,
+}
+
+/// A summary that was made.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct SummaryReport {
+    /// Its position.
+    pub seq: u64,
+    /// The first position it stands for.
+    pub from_seq: u64,
+    /// The last.
+    pub to_seq: u64,
+    /// 0 for a summary of events.
+    pub level: u32,
+    /// Who wrote it.
+    pub producer: String,
+    /// How it came about.
+    pub manner: Manner,
+    /// Tokens of what it replaces.
+    pub tokens_before: u64,
+    /// Its tokens.
+    pub tokens_after: u64,
+}
+
+/// A task of a session.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct TaskReport {
+    /// Its first position.
+    pub from_seq: u64,
+    /// Its last.
+    pub to_seq: u64,
+    /// Whether it goes on.
+    pub active: bool,
+    /// What it is called.
+    pub title: Option<Box<str>>,
+    /// How its bounds are known.
+    pub by: &'static str,
+}
+
+/// That a compaction is due.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct DueReport {
+    /// The level.
+    pub level: &'static str,
+    /// Why.
+    pub trigger: String,
+}
+
+/// A compaction that was undone.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct UndoReport {
+    /// The session.
+    pub session: String,
+    /// The lane.
+    pub lane: String,
+    /// Where the compaction is recorded.
+    pub undone_seq: u64,
+    /// Its policy.
+    pub policy: String,
+    /// Tokens of the request before the undoing.
+    pub tokens_before: u64,
+    /// Tokens after it.
+    pub tokens_after: u64,
+    /// Where the lane's new step is recorded.
+    pub seq: u64,
+}
+
+impl CompactionReport {
+    /// The report of a compaction.
+    #[must_use]
+    pub fn new(session: &str, done: &Compacted) -> Self {
+        let why = match &done.outcome {
+            Outcome::Vetoed(why) | Outcome::Busy(why) => Some(why.clone()),
+            _ => None,
+        };
+        Self {
+            session: session.to_owned(),
+            lane: done.lane.to_string(),
+            policy: done.policy.clone(),
+            compacted: done.outcome == Outcome::Compacted,
+            outcome: done.outcome.word(),
+            why,
+            level: done.due.level.word(),
+            trigger: done.due.why.clone(),
+            tokens_before: done.before.0,
+            tokens_after: done.after.0,
+            target_reached: done.reached,
+            seq: done.recorded.map(|seq| seq.0),
+            summaries: done.nodes.iter().map(SummaryReport::new).collect(),
+            tasks: done.tasks.iter().map(TaskReport::new).collect(),
+            steps: done.rungs.clone(),
+            writing_ms: done.writing.0,
+            rejected: done.rejected.clone(),
+            spent: done.spent.clone(),
+        }
+    }
+}
+
+impl SummaryReport {
+    fn new(node: &MadeNode) -> Self {
+        Self {
+            seq: node.at.0,
+            from_seq: node.from.0,
+            to_seq: node.to.0,
+            level: node.level,
+            producer: node.producer.clone(),
+            manner: node.manner,
+            tokens_before: node.before.0,
+            tokens_after: node.after.0,
+        }
+    }
+}
+
+impl TaskReport {
+    fn new(task: &Task) -> Self {
+        Self {
+            from_seq: task.from.0,
+            to_seq: task.to.0,
+            active: task.state == TaskState::Active,
+            title: task.title.clone(),
+            by: task.by.words(),
+        }
+    }
+}
+
+impl DueReport {
+    pub(super) fn new(due: &Due) -> Self {
+        Self { level: due.level.word(), trigger: due.why.clone() }
+    }
+}
+
+impl UndoReport {
+    /// The report of an undoing.
+    #[must_use]
+    pub fn new(session: &str, lane: &LaneId, undone: &Undone) -> Self {
+        Self {
+            session: session.to_owned(),
+            lane: lane.to_string(),
+            undone_seq: undone.compaction.0,
+            policy: undone.policy.clone(),
+            tokens_before: undone.after.0,
+            tokens_after: undone.before.0,
+            seq: undone.recorded.0,
+        }
+    }
+}
