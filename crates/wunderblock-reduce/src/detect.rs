@@ -2,7 +2,7 @@
 
 use crate::kind::Kind;
 use crate::sample::Sample;
-use crate::{code, html, json, read};
+use crate::{code, html, json, readers};
 
 /// A vote below this is no vote: the text is prose.
 const ENOUGH: u32 = 30;
@@ -10,7 +10,7 @@ const ENOUGH: u32 = 30;
 /// The kind of a text, as a terminal would show it: colours and what was written over tell nothing.
 pub(crate) fn kind(text: &str) -> Kind {
     if memchr::memchr2(0x1b, b'\r', text.as_bytes()).is_some() {
-        return shown(&read::terminal::plain(text, &mut |_, _, _| ()).0);
+        return shown(&readers::terminal::plain(text, &mut |_, _, _| ()).0);
     }
     shown(text)
 }
@@ -27,7 +27,7 @@ fn shown(text: &str) -> Kind {
             Kind::Json => json::vote(&sample),
             Kind::Html => html::vote(&sample),
             Kind::Code => code::vote(&sample),
-            kind => read::vote(&sample, kind),
+            kind => readers::vote(&sample, kind),
         };
         if vote > best.0 {
             best = (vote, kind);

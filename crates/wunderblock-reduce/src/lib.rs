@@ -24,37 +24,37 @@
 //! assert!(!short.gaps.is_empty());
 //! ```
 
-mod ask;
 mod code;
 mod command;
+mod count_sketch;
 mod detect;
-mod earlier;
-mod goal;
+mod duplicates;
+mod encode;
 mod html;
 mod json;
 mod kind;
 mod lines;
 mod mark;
 mod numbers;
-mod often;
 mod options;
-mod out;
-mod pack;
-mod piece;
-mod read;
+mod query;
+mod readers;
 mod reading;
 mod reduce;
 mod sample;
+mod segment;
 mod severity;
+mod sink;
 mod source;
+mod span;
+mod target;
 mod template;
-mod unit;
 
-pub use earlier::Earlier;
+pub use duplicates::Earlier;
+pub use encode::{invert, unpack};
 pub use kind::Kind;
 pub use mark::{Found, Gap, Measure, Told, gaps, is_reduced};
 pub use options::{Level, Options};
-pub use pack::{invert, unpack};
 pub use reduce::{Reduced, Untouched, reduce};
 
 /// What a text is, as far as its structure tells.

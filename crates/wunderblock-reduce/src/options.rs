@@ -1,6 +1,6 @@
 //! What is asked of a reduction.
 
-use crate::earlier::Earlier;
+use crate::duplicates::Earlier;
 use crate::kind::Kind;
 
 /// How far a reduction may go.

@@ -1,13 +1,13 @@
 //! A text as the reader of its kind sees it: what it is worth is found out once, however many goals are tried.
 
-use crate::ask::Asked;
-use crate::earlier::{self, Earlier};
-use crate::goal::Goal;
+use crate::duplicates::{self, Earlier};
 use crate::kind::Kind;
 use crate::lines::Lines;
-use crate::piece::Piece;
-use crate::unit::{self, Room, Unit};
-use crate::{code, html, json, read};
+use crate::query::Asked;
+use crate::segment::Piece;
+use crate::span::{self, Room, Unit};
+use crate::target::Goal;
+use crate::{code, html, json, readers};
 
 /// A text and what is known of it so far.
 pub(crate) struct Reading<'t> {
@@ -52,12 +52,12 @@ impl<'t> Reading<'t> {
             Seen::Lines(..) if goal == Goal::Exact => vec![Piece::Keep(0..text.len())],
             Seen::Lines(lines, units) if goal == Goal::Fold => {
                 // There is one way to fold, and what comes after this has need of the room.
-                unit::join(units);
-                let pieces = unit::choose(lines, units, room);
+                span::join(units);
+                let pieces = span::choose(lines, units, room);
                 self.seen = None;
                 pieces
             }
-            Seen::Lines(lines, units) => unit::choose(lines, units, room),
+            Seen::Lines(lines, units) => span::choose(lines, units, room),
         }
     }
 }
@@ -75,14 +75,14 @@ fn see<'t>(text: &'t str, kind: Kind, goal: Goal, (asked, earlier): (&'t Asked, 
             let mut units = match (kind, goal) {
                 (Kind::Code, Goal::Bytes(_)) => code::units(&lines),
                 (Kind::Code, Goal::Exact | Goal::Fold) => code::folded(&lines),
-                (kind, _) => read::units(&lines, kind),
+                (kind, _) => readers::units(&lines, kind),
             };
             if !earlier.is_empty() {
-                earlier::demote(&lines, &mut units, earlier);
+                duplicates::demote(&lines, &mut units, earlier);
             }
             asked.promote(text, &mut units);
             if !asked.is_empty() && matches!(kind, Kind::Code | Kind::Markdown) {
-                unit::raise_under_asked(&mut units);
+                span::raise_under_asked(&mut units);
             }
             Seen::Lines(lines, units)
         }

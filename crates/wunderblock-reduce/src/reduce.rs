@@ -2,17 +2,17 @@
 
 use std::borrow::Cow;
 
-use crate::ask::Asked;
-use crate::goal::Goal;
+use crate::encode::Wording;
 use crate::kind::Kind;
 use crate::lines::{self, LARGEST};
 use crate::mark::{self, Gap, Measure};
 use crate::options::{Level, Options};
-use crate::pack::Wording;
-use crate::piece::{self, Piece};
+use crate::query::Asked;
 use crate::reading::Reading;
+use crate::segment::{self, Piece};
 use crate::source::{self, Source};
-use crate::{command, detect, pack};
+use crate::target::Goal;
+use crate::{command, detect, encode};
 
 /// Texts below this size are left alone: a mark and a second look cost more than they can save.
 pub(crate) const FLOOR_BYTES: usize = 512;
@@ -88,7 +88,7 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     let level =
         if options.command.is_some_and(command::is_selection) { Level::Lossless } else { options.level };
     // What is ours may have more noise to a line than what it was made from.
-    let is_ours = mark::is_reduced(&source.text, options.ours) || pack::is_packed(&source.text);
+    let is_ours = mark::is_reduced(&source.text, options.ours) || encode::is_packed(&source.text);
     if !is_ours
         && bytes.len() >= FLOOR_BYTES
         && let Some(noise) = source::noise(bytes)
@@ -274,7 +274,7 @@ fn short(
     options: &Options<'_>,
 ) -> Option<Short> {
     let text: &str = &source.text;
-    if !piece::tiles(&pieces, text.len()) {
+    if !segment::tiles(&pieces, text.len()) {
         return None;
     }
     if goal == Goal::Exact && pieces.iter().any(|piece| matches!(piece, Piece::Gap { .. })) {
@@ -283,8 +283,10 @@ fn short(
     let written = match pieces.as_slice() {
         // The text as it is: there is no second copy of it.
         [Piece::Keep(_)] if !text.contains(mark::OPEN) => Cow::Borrowed(text),
-        _ if source.losses.is_empty() => piece::write(&pieces, text, options.handle).into(),
-        _ => piece::write_with(&pieces, text, &|gap| source.placed(gap.clone()).mark(options.handle)).into(),
+        _ if source.losses.is_empty() => segment::write(&pieces, text, options.handle).into(),
+        _ => {
+            segment::write_with(&pieces, text, &|gap| source.placed(gap.clone()).mark(options.handle)).into()
+        }
     };
     let gaps = pieces.into_iter().filter_map(|piece| match piece {
         Piece::Gap { gap, .. } => Some(source.placed(gap)),
@@ -299,11 +301,11 @@ fn short(
     gaps.shrink_to_fit();
     let exact = goal == Goal::Exact;
     // What is packed after this is compared with what was.
-    if exact && !pack::stands_for(&written, text) {
+    if exact && !encode::stands_for(&written, text) {
         return None;
     }
     let wording = if exact { Wording::Shared } else { Wording::Verbatim };
-    let mut short = match (pack::pack(&written, kind, wording), written) {
+    let mut short = match (encode::pack(&written, kind, wording), written) {
         (Some(packed), _) => packed,
         // Nothing is shorter, not even by what was set aside. A budget still wants to know how much that is.
         (None, Cow::Borrowed(_)) if source.losses.is_empty() && !matches!(goal, Goal::Bytes(_)) => {

@@ -46,7 +46,7 @@ impl Source<'_> {
             return self;
         }
         let mut places = Places::default();
-        let (text, gone) = crate::read::terminal::plain(&self.text, &mut |shown, source, len| {
+        let (text, gone) = crate::readers::terminal::plain(&self.text, &mut |shown, source, len| {
             places.alike(shown, source, len);
         });
         if gone == 0 {

@@ -17,7 +17,7 @@ mod words;
 
 use crate::lines::Lines;
 use crate::sample::Sample;
-use crate::unit::Unit;
+use crate::span::Unit;
 use painted::Painted;
 
 /// Texts above this size are not parsed: a syntax tree weighs many times its text.

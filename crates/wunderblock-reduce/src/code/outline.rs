@@ -23,7 +23,7 @@ mod parsed {
     use super::super::painted::Worth;
     use super::super::roles::{self, Role};
     use super::*;
-    use crate::unit::Rank;
+    use crate::span::Rank;
 
     /// Bodies up to so many lines stay before longer ones.
     const SHORT_LINES: usize = 6;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::lines::Lines;
-use crate::unit::{Rank, Unit};
+use crate::span::{Rank, Unit};
 
 /// At most so many lines of a body make one unit, so that a budget can keep a part.
 const CHUNK_LINES: usize = 8;

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::language::{Language, of};
 use super::*;
-use crate::piece;
-use crate::unit::{Room, choose};
+use crate::segment;
+use crate::span::{Room, choose};
 
 /// A source in each language, with a constant, a type, an exported and a hidden function whose bodies are long.
 #[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
@@ -128,8 +128,8 @@ fn short(text: &str, room: Room) -> String {
     let tiled: String = units.iter().map(|unit| &text[unit.span()]).collect();
     assert_eq!(tiled, text, "units tile the text");
     let pieces = choose(&lines, &units, room);
-    assert!(piece::tiles(&pieces, text.len()));
-    piece::write(&pieces, text, None)
+    assert!(segment::tiles(&pieces, text.len()));
+    segment::write(&pieces, text, None)
 }
 
 #[test]
@@ -152,11 +152,11 @@ fn a_definition_that_is_asked_for_stands_with_its_body() {
     let text: String = (0..60).map(function).collect();
     let lines = Lines::of(&text);
     let mut units = units(&lines);
-    let asked = crate::ask::Asked::of(Some("what does measure_41 do"));
+    let asked = crate::query::Asked::of(Some("what does measure_41 do"));
     asked.promote(&text, &mut units);
-    crate::unit::raise_under_asked(&mut units);
+    crate::span::raise_under_asked(&mut units);
     let short =
-        crate::piece::write(&crate::unit::choose(&lines, &units, Room::Bytes(text.len() / 3)), &text, None);
+        crate::segment::write(&crate::span::choose(&lines, &units, Room::Bytes(text.len() / 3)), &text, None);
     for line in function(41).lines() {
         assert!(short.contains(line), "{line} in {short}");
     }

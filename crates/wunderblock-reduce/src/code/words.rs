@@ -2,7 +2,7 @@
 
 use super::painted::{Painted, Worth};
 use crate::lines::Lines;
-use crate::unit::Rank;
+use crate::span::Rank;
 
 /// A licence header shorter than this stays.
 const LICENCE_LINES: usize = 5;

@@ -12,12 +12,12 @@ mod token;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::ask::Asked;
 use crate::lines::Lines;
 use crate::mark::{self, Gap, Measure, Told};
-use crate::piece::Piece;
+use crate::query::Asked;
 use crate::sample::Sample;
-use crate::unit::{self, Label, Rank, Room, Unit};
+use crate::segment::Piece;
+use crate::span::{self, Label, Rank, Room, Unit};
 use markdown::{Block, Sort};
 use region::Page;
 
@@ -103,7 +103,7 @@ impl Written {
         }
         asked.promote(&shown, &mut units);
         if !asked.is_empty() {
-            unit::raise_under_asked(&mut units);
+            span::raise_under_asked(&mut units);
         }
         Self { shown, blocks, units }
     }
@@ -134,7 +134,7 @@ impl<'t> Reading<'t> {
 
 fn pieces(page: &Page, written: &Written, room: Room, length: usize) -> Vec<Piece> {
     let Written { shown, blocks, units } = written;
-    let chosen = unit::choose(&Lines::of(shown), units, room);
+    let chosen = span::choose(&Lines::of(shown), units, room);
     let omissions = omissions(page, written, &chosen, length);
     assemble(page, &omissions, shown, blocks, length)
 }
@@ -240,7 +240,7 @@ fn omissions(page: &Page, written: &Written, chosen: &[Piece], length: usize) ->
             let at = blocks.get(first).map_or(0, |block| block.start);
             let from = units.partition_point(|unit| unit.span().start < gap.span.start);
             let to = units.partition_point(|unit| unit.span().end <= gap.span.end);
-            let counts = unit::counts(units.get(from..to).unwrap_or_default());
+            let counts = span::counts(units.get(from..to).unwrap_or_default());
             let mut facts: Vec<Fact> =
                 counts.into_iter().map(|(label, count)| Fact::Counted(label, count)).collect();
             facts.extend(gap.told.iter().filter(|told| told.count.is_none()).cloned().map(Fact::Said));

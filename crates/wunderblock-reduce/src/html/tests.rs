@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::piece;
+use crate::segment;
 
 fn pieces(text: &str, room: Room) -> Vec<Piece> {
     Reading::of(text, &Asked::default()).pieces(room)
@@ -9,8 +9,8 @@ fn pieces(text: &str, room: Room) -> Vec<Piece> {
 
 fn fold(text: &str) -> String {
     let pieces = pieces(text, Room::Fold);
-    assert!(piece::tiles(&pieces, text.len()), "{pieces:?}");
-    piece::write(&pieces, text, None)
+    assert!(segment::tiles(&pieces, text.len()), "{pieces:?}");
+    segment::write(&pieces, text, None)
 }
 
 const PAGE: &str = r##"<!DOCTYPE html>
@@ -54,8 +54,8 @@ fn a_budget_keeps_headings_first() {
         .collect();
     let page = format!("<html><body>{sections}</body></html>");
     let pieces = pieces(&page, Room::Bytes(6_000));
-    assert!(piece::tiles(&pieces, page.len()));
-    let shown = piece::write(&pieces, &page, None);
+    assert!(segment::tiles(&pieces, page.len()));
+    let shown = segment::write(&pieces, &page, None);
     assert!(shown.len() < 6_600, "{}", shown.len());
     assert!((0..40).all(|n| shown.contains(&format!("## Part {n}\n"))), "{shown}");
     assert!(shown.contains("words that fill"));
@@ -137,7 +137,7 @@ proptest! {
         let text = format!("{}{with}{}", &PAGE[..from], &PAGE[to..]);
         for goal in [Room::Fold, Room::Bytes(room)] {
             let pieces = pieces(&text, goal);
-            prop_assert!(piece::tiles(&pieces, text.len()));
+            prop_assert!(segment::tiles(&pieces, text.len()));
         }
     }
 

@@ -11,8 +11,8 @@ use super::hits::Hits;
 use super::need::{self, Need};
 use super::tree::{Tree, Type};
 use super::worth::{self, Worth, Worths};
-use crate::ask::Asked;
 use crate::mark::{Gap, Measure, Told};
+use crate::query::Asked;
 
 /// Of each item of a list, and each node of the document, about so many looks are had.
 const LOOKS: usize = 6;

@@ -1,7 +1,7 @@
 //! What is asked for: the values and keys of a document that have words of the query.
 
 use super::tree::Tree;
-use crate::ask::Asked;
+use crate::query::Asked;
 
 /// Of a value so many bytes are compared with what is asked for.
 const COMPARED: usize = 16 << 10;

@@ -23,12 +23,12 @@ mod write;
 
 pub(crate) use undo::undo_code;
 
-use crate::ask::Asked;
-use crate::goal::Goal;
 use crate::mark::{self, Gap, Measure, Told};
-use crate::out::Out;
-use crate::piece::Piece;
+use crate::query::Asked;
 use crate::sample::Sample;
+use crate::segment::Piece;
+use crate::sink::Out;
+use crate::target::Goal;
 
 use cut::Cuts;
 use fold::{Known, Width};

@@ -2,7 +2,7 @@
 
 use super::layout::{Fit, Layout, Sizes};
 use super::tree::{Tree, Type};
-use crate::out::Out;
+use crate::sink::Out;
 
 /// A container that is being written.
 struct Open<'l> {

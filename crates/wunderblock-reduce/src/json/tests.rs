@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::pack;
-use crate::piece;
+use crate::encode;
+use crate::segment;
 
 #[derive(Clone, Debug)]
 enum Value {
@@ -213,9 +213,9 @@ proptest! {
     #[test]
     fn nothing_is_lost_in_fewer_words(text in any_text()) {
         let pieces = pieces(&text, Goal::Exact, &Asked::default());
-        prop_assert!(piece::tiles(&pieces, text.len()));
-        let written = piece::write(&pieces, &text, None);
-        prop_assert_eq!(pack::invert(&written), Some(text.clone()), "{}", written);
+        prop_assert!(segment::tiles(&pieces, text.len()));
+        let written = segment::write(&pieces, &text, None);
+        prop_assert_eq!(encode::invert(&written), Some(text.clone()), "{}", written);
         prop_assert!(size(&pieces) <= text.len());
     }
 
@@ -223,13 +223,13 @@ proptest! {
     fn what_is_left_says_what_the_source_said(text in any_text(), room in 1usize..3_000, query in "[a-z]{0,3}") {
         for goal in [Goal::Fold, Goal::Bytes(room)] {
             let pieces = pieces(&text, goal, &Asked::of(Some(&query)));
-            prop_assert!(piece::tiles(&pieces, text.len()), "{:?}", pieces);
+            prop_assert!(segment::tiles(&pieces, text.len()), "{:?}", pieces);
             let dropped = pieces.iter().any(|piece| matches!(piece, Piece::Gap { gap, .. } if gap.span.is_empty()));
-            let written = piece::write(&pieces, &text, None);
+            let written = segment::write(&pieces, &text, None);
             if !dropped {
-                prop_assert_eq!(pack::undo(&written), Some(meant(&pieces, &text)), "{}", written);
+                prop_assert_eq!(encode::undo(&written), Some(meant(&pieces, &text)), "{}", written);
             } else {
-                let undone = pack::undo(&written).map(|text| bare(&text));
+                let undone = encode::undo(&written).map(|text| bare(&text));
                 prop_assert_eq!(undone, Some(bare(&meant(&pieces, &text))), "{}", written);
             }
         }
@@ -244,8 +244,8 @@ proptest! {
 
 fn shown(text: &str, goal: Goal) -> String {
     let pieces = pieces(text, goal, &Asked::default());
-    assert!(piece::tiles(&pieces, text.len()));
-    piece::write(&pieces, text, Some("wb:0123456789abcdef"))
+    assert!(segment::tiles(&pieces, text.len()));
+    segment::write(&pieces, text, Some("wb:0123456789abcdef"))
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn alike_objects_become_a_table() {
          11,Fay,Graz,8010,null\n\
          ]}⟨=⟩\n"
     );
-    assert_eq!(pack::invert(&short).as_deref(), Some(text));
+    assert_eq!(encode::invert(&short).as_deref(), Some(text));
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn what_addresses_begin_with_is_said_once() {
     let short = shown(&text, Goal::Exact);
     assert!(short.contains(" pre=https://api.shop.example/orders/77⟩"), "{short}");
     assert!(short.contains("\"sign\":\"~~1/no\",\"items_url\":\"~1/items\""), "{short}");
-    assert_eq!(pack::invert(&short), Some(text));
+    assert_eq!(encode::invert(&short), Some(text));
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn what_is_asked_for_stays_wherever_it_stands() {
     {
         for goal in [Goal::Fold, Goal::Bytes(1_500)] {
             let pieces = pieces(&text, goal, &Asked::of(Some(query)));
-            let short = piece::write(&pieces, &text, None);
+            let short = segment::write(&pieces, &text, None);
             assert!(short.lines().any(|line| line.starts_with(wanted)), "{query}: {short}");
         }
     }
@@ -393,7 +393,7 @@ fn json_is_found_in_other_text() {
     let short = shown(&text, Goal::Exact);
     assert!(short.starts_with("Warning: no settings\n\n⟨=json⟩{\"a\":[40 items: id,name\n0,n0\n"), "{short}");
     assert!(short.ends_with("]}⟨=⟩\ndone\n"));
-    assert_eq!(pack::invert(&short), Some(text));
+    assert_eq!(encode::invert(&short), Some(text));
 }
 
 #[test]
@@ -402,11 +402,11 @@ fn depth_is_the_inputs_to_choose() {
         let text = format!("{}1{}", open.repeat(deep), close.repeat(deep));
         for goal in [Goal::Exact, Goal::Fold, Goal::Bytes(5_000)] {
             let pieces = pieces(&text, goal, &Asked::default());
-            assert!(piece::tiles(&pieces, text.len()));
+            assert!(segment::tiles(&pieces, text.len()));
         }
         let cut = &text[..text.len() / 2];
         assert!(!is_document(cut));
-        assert!(piece::tiles(&pieces(cut, Goal::Fold, &Asked::default()), cut.len()));
+        assert!(segment::tiles(&pieces(cut, Goal::Fold, &Asked::default()), cut.len()));
     }
 }
 

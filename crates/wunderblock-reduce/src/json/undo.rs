@@ -7,7 +7,7 @@ use super::layout::Layout;
 use super::prefix;
 use super::schema::{COLUMNS, Cells, Column, Schema};
 use super::tree::Tree;
-use crate::out::Out;
+use crate::sink::Out;
 
 /// Tables in tables are written less deep than this.
 const DEEPEST: usize = 12;

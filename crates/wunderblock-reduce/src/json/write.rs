@@ -18,7 +18,7 @@ use super::cut::Cuts;
 use super::schema::{self, Cells, Schema};
 use super::tree::{Tree, Type};
 use crate::mark::{self, Gap, OPEN};
-use crate::piece::Piece;
+use crate::segment::Piece;
 
 /// A table of fewer rows is harder to read than what it stands for.
 const ROWS_MIN: usize = 3;

@@ -1,0 +1,179 @@
+//! Blocks of lines that an earlier text has, too: what was said there is not said again, only where.
+//!
+//! What must be seen stays where it is, said before or not: that a test fails still is news.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::ops::Range;
+
+use crate::lines::Lines;
+use crate::source;
+use crate::span::{Rank, Unit};
+
+/// A text that the reader has seen, or can read.
+#[derive(Clone, Copy, Debug)]
+pub struct Earlier<'t> {
+    /// By what it is read.
+    pub handle: &'t str,
+    /// The text.
+    pub text: &'t str,
+}
+
+/// So many equal lines in a row are looked for.
+const FEWEST: usize = 4;
+/// What a block must weigh: who wants it has to look it up.
+const LEAST_BYTES: usize = 400;
+/// Of earlier texts so many bytes are looked at, the first of them first.
+const INDEXED: usize = 4 << 20;
+
+/// How a mark begins to say it.
+pub(crate) const SEEN: &str = "seen in ";
+
+/// Lines that stand in an earlier text.
+struct Block {
+    span: Range<usize>,
+    told: Cow<'static, str>,
+}
+
+/// Makes filler of what lies in a block that an earlier text has, unless it must be seen.
+pub(crate) fn demote(lines: &Lines<'_>, units: &mut [Unit], earlier: &[Earlier<'_>]) {
+    let blocks = blocks(lines, earlier);
+    let mut at = 0;
+    for unit in units {
+        while blocks.get(at).is_some_and(|block| block.span.end < unit.span().end) {
+            at += 1;
+        }
+        let Some(block) = blocks.get(at) else { return };
+        if unit.span().start >= block.span.start && unit.rank < Rank::Must {
+            unit.rank = Rank::Filler;
+            unit.set_told(Some(block.told.clone()));
+        }
+    }
+}
+
+fn blocks(lines: &Lines<'_>, earlier: &[Earlier<'_>]) -> Vec<Block> {
+    let mut room = INDEXED;
+    let fits = |earlier: &&Earlier<'_>| {
+        let left = room.checked_sub(earlier.text.len());
+        room = left.unwrap_or(room);
+        left.is_some()
+    };
+    let known: Vec<&Earlier<'_>> = earlier.iter().filter(fits).collect();
+    let texts: Vec<_> =
+        known.iter().map(|known| source::decode(known.text.as_bytes()).plain().text).collect();
+    let texts: Vec<Lines<'_>> = texts.iter().map(|text| Lines::of(text)).collect();
+    let hasher = RandomState::new();
+    let mut places: HashMap<[u64; FEWEST], (usize, usize)> = HashMap::new();
+    for (text, lines) in texts.iter().enumerate() {
+        for (line, key) in keys(lines, &hasher).into_iter().enumerate() {
+            places.entry(key).or_insert((text, line));
+        }
+    }
+    let keys = if places.is_empty() { Vec::new() } else { keys(lines, &hasher) };
+    let (mut blocks, mut at) = (Vec::new(), 0);
+    while let Some(key) = keys.get(at) {
+        let found =
+            places.get(key).and_then(|(text, line)| Some((texts.get(*text)?, known.get(*text)?, *line)));
+        let Some((there, known, first)) = found else {
+            at += 1;
+            continue;
+        };
+        let alike = |step: &usize| {
+            at + step < lines.len()
+                && first + step < there.len()
+                && lines.get(at + step) == there.get(first + step)
+        };
+        let run = (0..).take_while(alike).count();
+        let span = lines.spans(at..at + run);
+        if run < FEWEST || span.len() < LEAST_BYTES {
+            at += 1;
+            continue;
+        }
+        let told = format!("{SEEN}lines {}–{} of {}", first + 1, first + run, known.handle);
+        blocks.push(Block { span, told: told.into() });
+        at += run;
+    }
+    blocks
+}
+
+/// What stands in each few lines in a row, as hashes.
+fn keys(lines: &Lines<'_>, hasher: &RandomState) -> Vec<[u64; FEWEST]> {
+    let hashes: Vec<u64> = lines.iter().map(|line| hasher.hash_one(line)).collect();
+    hashes.windows(FEWEST).filter_map(|few| few.try_into().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Level, Options, gaps, reduce};
+
+    fn listing(from: usize, to: usize) -> String {
+        (from..to).map(|n| format!("unit {n:03} of the plan is made of {} parts\n", n * n)).collect()
+    }
+
+    fn short(text: &str, earlier: &[Earlier<'_>]) -> crate::Reduced {
+        let kind = Some(crate::Kind::Prose);
+        reduce(text.as_bytes(), &Options { kind, earlier, handle: Some("wb:22"), ..Options::default() })
+    }
+
+    #[test]
+    fn a_block_of_an_earlier_text_is_named_by_where_it_stands() {
+        let first = format!("the first run\n{}it is over\n", listing(0, 60));
+        let second = format!("the second run\n{}and something new\n{}", listing(20, 60), listing(90, 92));
+        let earlier = [Earlier { handle: "wb:11", text: &first }];
+        let out = short(&second, &earlier);
+        assert_eq!(
+            out.text,
+            format!(
+                "the second run\n⟨… lines 2–41: 40 lines, seen in lines 22–61 of wb:11 · wb:22⟩\n\
+                 and something new\n{}",
+                listing(90, 92)
+            )
+        );
+        assert_eq!(gaps(&out.text).next().unwrap().handle, Some("wb:22"));
+        assert_eq!(&second[out.gaps[0].span.clone()], listing(20, 60));
+        // Without it, there is nothing to leave out; and what loses nothing cannot point elsewhere.
+        assert!(short(&second, &[]).gaps.is_empty());
+        let exact = Options { level: Level::Lossless, earlier: &earlier, ..Options::default() };
+        assert!(reduce(second.as_bytes(), &exact).gaps.is_empty());
+    }
+
+    #[test]
+    fn a_failure_is_news_however_often_it_was_said() {
+        let run = format!("{}test plan::fits ... FAILED\n{}", listing(0, 40), listing(40, 80));
+        let out = short(&run, &[Earlier { handle: "wb:11", text: &run }]);
+        assert!(out.text.contains("seen in lines 1–81 of wb:11"), "{}", out.text);
+        let out = reduce(
+            run.as_bytes(),
+            &Options {
+                kind: Some(crate::Kind::Tests),
+                earlier: &[Earlier { handle: "wb:11", text: &run }],
+                ..Options::default()
+            },
+        );
+        assert!(out.text.contains("test plan::fits ... FAILED"), "{}", out.text);
+        assert!(out.tokens_after * 4 < out.tokens_before);
+    }
+
+    #[test]
+    fn a_gap_that_has_more_than_was_seen_says_so() {
+        let log = |from: usize, to: usize| -> String {
+            (from..to)
+                .map(|n| format!("09:14:{:02} INFO shelf {n} is sorted, {} parts\n", n % 60, n * 7))
+                .collect()
+        };
+        let (first, second) = (log(0, 60), log(30, 120));
+        let earlier = [Earlier { handle: "wb:11", text: &first }];
+        let kind = Some(crate::Kind::Log);
+        let out = reduce(second.as_bytes(), &Options { kind, earlier: &earlier, ..Options::default() });
+        assert!(out.text.contains(", partly seen in lines 31–60 of wb:11"), "{}", out.text);
+    }
+
+    #[test]
+    fn equal_lines_here_and_there_are_no_block() {
+        let first: String = (0..200).map(|n| format!("{n}\n}}\n")).collect();
+        let second: String = (0..200).map(|n| format!("other {n} than before\n}}\n")).collect();
+        assert!(!short(&second, &[Earlier { handle: "wb:11", text: &first }]).text.contains("wb:11"));
+    }
+}

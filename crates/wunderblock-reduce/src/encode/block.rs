@@ -1,0 +1,163 @@
+//! Lines that were there before: where, instead of the lines, and how they begin: `⟨=↑ 12–30: first of them⟩`.
+//!
+//! Lines that tell of an error are not pointed at: they stand wherever they stood.
+//!
+//! Numbers are those of the text's own lines, from 1, so this is only for texts from which no line was left out.
+
+use std::fmt::Write as _;
+use std::hash::{BuildHasher as _, RandomState};
+
+use super::code::Index;
+use super::instead::Instead;
+use super::severe::is_severe;
+use super::slots::Slots;
+use super::weigh;
+use crate::lines::Lines;
+use crate::mark::OPEN;
+use crate::sink::Out;
+
+/// Fewer lines than that are not worth looking up.
+const FEWEST: usize = 3;
+/// So many characters tell how a block begins.
+const HINT: usize = 32;
+/// What a block must weigh: the mark costs ten, and whoever reads it has to look up.
+const LEAST_TOKENS: usize = 40;
+
+/// The second and later occurrence of a block of lines as a pointer to the first.
+pub(super) fn pack(text: &str) -> Option<String> {
+    if !text.contains('\n') || has_gap(text) {
+        return None;
+    }
+    let lines = Lines::of(text);
+    let hasher = RandomState::new();
+    let hashes: Vec<u64> = (0..lines.len()).map(|line| hasher.hash_one(whole(&lines, line))).collect();
+    let mut seen = Seen { hashes: &hashes, lines: Slots::with_room(hashes.len()) };
+    let mut instead = Instead::of(text);
+    let mut at = 0;
+    while at < lines.len() {
+        let found = key(&hashes, at).and_then(|key| seen.find(key));
+        let run = found.map_or(0, |first| common(&lines, first, at));
+        let span = lines.spans(at..at + run);
+        let block = text.get(span.clone()).unwrap_or("");
+        if let (Some(first), true) = (found, run >= FEWEST && block.ends_with('\n') && is_worth_it(block)) {
+            instead.put(span, |out| {
+                let _ = writeln!(out, "⟨=↑ {}–{}: {}⟩", first + 1, first + run, hint(block));
+            });
+            at += run;
+            continue;
+        }
+        // A repetition too light to be replaced is stepped over whole: it was compared once and is not compared again.
+        for line in at..at + run.max(1) {
+            if let Some(key) = self::key(&hashes, line) {
+                seen.note(key, line);
+            }
+        }
+        at += run.max(1);
+    }
+    instead.done()
+}
+
+/// Where blocks were first seen, by how they begin.
+struct Seen<'h> {
+    hashes: &'h [u64],
+    lines: Slots,
+}
+
+impl Seen<'_> {
+    /// The line at which a block was seen first.
+    fn find(&self, block: &[u64]) -> Option<usize> {
+        self.lines.find(mixed(block), |line| self.hashes.get(line..line + FEWEST) == Some(block))
+    }
+
+    fn note(&mut self, block: &[u64], line: usize) {
+        if self.find(block).is_none() {
+            self.lines.put(line, |line| mixed(self.hashes.get(line..line + FEWEST).unwrap_or_default()));
+        }
+    }
+}
+
+fn mixed(block: &[u64]) -> u64 {
+    block.iter().fold(0, |mixed, hash| mixed.rotate_left(21) ^ hash)
+}
+
+/// Whether lines are missing already: then numbers would not be those of the source.
+fn has_gap(text: &str) -> bool {
+    crate::mark::gaps(text).next().is_some()
+}
+
+fn key(hashes: &[u64], at: usize) -> Option<&[u64]> {
+    let key = hashes.get(at..at + FEWEST)?;
+    // Equal lines in a row are counted, not pointed at.
+    key.windows(2).any(|two| two.first() != two.last()).then_some(key)
+}
+
+fn whole<'t>(lines: &Lines<'t>, line: usize) -> &'t str {
+    lines.text().get(lines.span(line)).unwrap_or("")
+}
+
+/// How many lines from `second` on are those from `first` on. The two never overlap.
+fn common(lines: &Lines<'_>, first: usize, second: usize) -> usize {
+    let reach = (second - first).min(lines.len() - second);
+    let alike = |step: &usize| {
+        let line = whole(lines, second + step);
+        line == whole(lines, first + step) && !is_severe(line)
+    };
+    (0..reach).take_while(alike).count()
+}
+
+/// The first words of a block, by which it is found again.
+fn hint(block: &str) -> String {
+    let line = block.lines().map(str::trim).find(|line| line.contains(char::is_alphanumeric)).unwrap_or("");
+    line.chars().filter(|c| !c.is_control() && !matches!(c, '⟨' | '⟩')).take(HINT).collect()
+}
+
+fn is_worth_it(block: &str) -> bool {
+    // The head of a long block says enough.
+    let mut head = block.len().min(4096);
+    while !block.is_char_boundary(head) {
+        head -= 1;
+    }
+    !block.contains(OPEN) && weigh::tokens(block.get(..head).unwrap_or("")) >= LEAST_TOKENS
+}
+
+/// Writes the lines of `out` that are named once more.
+pub(super) fn undo(named: &str, out: &mut Out<'_>, index: &mut Index) -> Option<()> {
+    let (first, last) = named.split_once(": ")?.0.split_once('–')?;
+    let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+    if first == 0 || last < first {
+        return None;
+    }
+    let span = index.lines(out.said(), first, last)?;
+    out.again(span)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_that_was_there_is_named_by_its_lines() {
+        let block: String =
+            (0..6).map(|n| format!("    at com.example.Service{n}.call(Service.java:{n}7)\n")).collect();
+        let text = format!("one\n{block}two\n{block}three");
+        let packed = pack(&text).unwrap();
+        assert_eq!(packed, format!("one\n{block}two\n⟨=↑ 2–7: at com.example.Service0.call(Ser⟩\nthree"));
+        assert_eq!(crate::encode::undo(&packed), Some(text.clone()));
+        // With lines missing, numbers would not be those of the source.
+        assert_eq!(pack(&(text + "\n⟨… lines 20–30: 11 lines⟩\n")), None);
+    }
+
+    #[test]
+    fn what_points_nowhere_is_broken() {
+        for text in [
+            "⟨=↑ 1–2: a⟩",
+            "a\n⟨=↑ 1–2: a⟩",
+            "a\nb\n⟨=↑ 2–1: a⟩",
+            "a\nb\n⟨=↑ 0–1: a⟩",
+            "a\nb\n⟨=↑ 1-2: a⟩",
+            "a\nb\n⟨=↑ 1–2⟩",
+        ] {
+            assert_eq!(crate::encode::undo(text), None, "{text}");
+        }
+    }
+}

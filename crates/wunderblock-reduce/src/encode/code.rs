@@ -1,0 +1,146 @@
+//! How codes stand in a text: `⟨=name arguments⟩ body ⟨=⟩`, one inside another, and points, which have no body.
+//!
+//! Codes are undone from the inside out: what a code is given as its body holds no codes any more. What a point says is
+//! about the text before it at the same depth.
+
+use crate::mark::OPEN;
+use crate::sink::Out;
+
+/// What ends a body.
+pub(in crate::encode) const CLOSE: &str = "⟨=⟩";
+/// Codes are not nested deeper than that.
+const MAX_DEPTH: usize = 12;
+/// The longest tag: a longer one is none of ours.
+const MAX_TAG: usize = 64 << 10;
+
+/// How a code is undone.
+pub(in crate::encode) type Decode = dyn Fn(Code<'_>, &mut Out<'_>) -> Option<()>;
+
+/// Writes what a packed text stands for. None where a code is broken, or would grow beyond all measure.
+pub(in crate::encode) fn undo<'e>(text: &str, decode: &Decode, mut out: Out<'e>) -> Option<Out<'e>> {
+    let finder = memchr::memmem::Finder::new(OPEN.as_bytes());
+    let mut open: Vec<(&str, Out<'e>, Index)> = Vec::new();
+    let mut index = Index::default();
+    // Up to where the text is looked at, and up to where it is in `out`: a body without codes is not copied.
+    let (mut at, mut from) = (0, 0);
+    while let Some(found) = finder.find(text.as_bytes().get(at..)?) {
+        let start = at + found;
+        at = start + OPEN.len();
+        let inner = text.get(at..)?;
+        if inner.starts_with(OPEN) {
+            at += OPEN.len();
+            continue;
+        }
+        let Some(tag) = inner.strip_prefix('=') else { continue };
+        let end = tag
+            .char_indices()
+            .take_while(|(at, _)| *at < MAX_TAG)
+            .find(|(_, c)| matches!(c, '⟩' | '⟨' | '\n'))?
+            .0;
+        let (tag, after) = (tag.get(..end)?, tag.get(end..)?.strip_prefix('⟩')?);
+        let before = text.get(from..start)?;
+        (at, from) = (text.len() - after.len(), text.len() - after.len());
+        if tag.is_empty() {
+            let (tag, outer, outer_index) = open.pop()?;
+            let mut inner = std::mem::replace(&mut out, outer);
+            index = outer_index;
+            out.after(&inner);
+            if inner.len() == 0 {
+                decode(Code::of(tag, before), &mut out)?;
+            } else {
+                inner.push(before)?;
+                decode(Code::of(tag, inner.said()), &mut out)?;
+            }
+        } else if let Some(times) = tag.strip_prefix('×') {
+            out.push(before.strip_suffix(' ')?)?;
+            super::repeat::undo(times, &mut out)?;
+        } else if let Some(lines) = tag.strip_prefix("↑ ") {
+            out.push(before)?;
+            super::block::undo(lines, &mut out, &mut index)?;
+        } else {
+            if open.len() >= MAX_DEPTH {
+                return None;
+            }
+            out.push(before)?;
+            let inner = out.inner();
+            open.push((tag, std::mem::replace(&mut out, inner), std::mem::take(&mut index)));
+        }
+    }
+    if !open.is_empty() {
+        return None;
+    }
+    out.push(text.get(from..)?)?;
+    Some(out)
+}
+
+/// A code, the codes in its body undone.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::encode) struct Code<'t> {
+    pub(in crate::encode) name: &'t str,
+    pub(in crate::encode) args: &'t str,
+    pub(in crate::encode) body: &'t str,
+}
+
+impl<'t> Code<'t> {
+    fn of(tag: &'t str, body: &'t str) -> Self {
+        let (name, args) = tag.split_once(' ').unwrap_or((tag, ""));
+        Self { name, args, body }
+    }
+}
+
+/// Where the lines of a growing text begin.
+#[derive(Debug, Default)]
+pub(in crate::encode) struct Index {
+    ends: Vec<usize>,
+    scanned: usize,
+}
+
+impl Index {
+    /// The bytes of the lines `first..=last`, from 1, without the last newline.
+    pub(in crate::encode) fn lines(
+        &mut self,
+        text: &str,
+        first: usize,
+        last: usize,
+    ) -> Option<std::ops::Range<usize>> {
+        let new = text.as_bytes().get(self.scanned..)?;
+        self.ends.extend(memchr::memchr_iter(b'\n', new).map(|at| self.scanned + at));
+        self.scanned = text.len();
+        let start = if first == 1 { 0 } else { self.ends.get(first.checked_sub(2)?)? + 1 };
+        Some(start..*self.ends.get(last.checked_sub(1)?)?)
+    }
+}
+
+/// A body as codes write it that are made of lines: each line ends with a newline, and a newline stands before the first.
+/// What closes the code stands where the last line's content would end, so the newline after it is the text's own.
+pub(in crate::encode) fn lines_of(body: &str) -> Option<std::str::Split<'_, char>> {
+    Some(body.strip_prefix('\n')?.strip_suffix('\n')?.split('\n'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shout(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
+        (code.name == "up").then(|| code.body.to_uppercase() + code.args).and_then(|said| out.push(&said))
+    }
+
+    #[test]
+    fn codes_are_undone_from_the_inside_out() {
+        for (text, expected) in [
+            ("plain", Some("plain")),
+            ("a⟨=up !⟩b⟨=up⟩c⟨=⟩d⟨=⟩e", Some("aBCD!e")),
+            ("⟨⟨=up⟩ ⟨×3⟩ ⟨… lines 1–2: 2 lines⟩", Some("⟨⟨=up⟩ ⟨×3⟩ ⟨… lines 1–2: 2 lines⟩")),
+            ("⟨⟨⟨=up⟩b⟨=⟩⟨⟨", Some("⟨⟨B⟨⟨")),
+            ("⟨=up⟩b", None),
+            ("b⟨=⟩", None),
+            ("⟨=down⟩b⟨=⟩", None),
+            ("⟨=up", None),
+            ("⟨=up⟨=⟩⟩", None),
+        ] {
+            let said = undo(text, &shout, Out::new(99)).and_then(Out::done);
+            assert_eq!(said.as_deref(), expected, "{text}");
+        }
+        assert!(undo(&"⟨=up⟩".repeat(100_000), &shout, Out::new(99)).is_none());
+    }
+}

@@ -1,0 +1,87 @@
+//! A text in which some stretches are said otherwise, and all between them as they were.
+
+use std::ops::Range;
+
+use super::weigh;
+
+/// A text as it is written anew, from its start to its end.
+pub(in crate::encode) struct Instead<'t> {
+    text: &'t str,
+    out: String,
+    /// Up to where the text is in `out`.
+    kept: usize,
+    any: bool,
+}
+
+impl<'t> Instead<'t> {
+    pub(in crate::encode) fn of(text: &'t str) -> Self {
+        Self { text, out: String::new(), kept: 0, any: false }
+    }
+
+    /// Says a stretch after the last one otherwise.
+    pub(in crate::encode) fn put(&mut self, span: Range<usize>, write: impl FnOnce(&mut String)) {
+        self.keep(span.start);
+        write(&mut self.out);
+        (self.kept, self.any) = (span.end, true);
+    }
+
+    /// The same where `write` can, and it pays.
+    pub(in crate::encode) fn put_if_it_pays(
+        &mut self,
+        span: Range<usize>,
+        write: impl FnOnce(&mut String) -> Option<()>,
+    ) {
+        self.keep(span.start);
+        let before = self.out.len();
+        let written = write(&mut self.out).is_some();
+        let tokens = |text: Option<&str>| weigh::tokens(text.unwrap_or(""));
+        if written && weigh::pays(tokens(self.text.get(span.clone())), tokens(self.out.get(before..))) {
+            (self.kept, self.any) = (span.end, true);
+        } else {
+            self.out.truncate(before);
+        }
+    }
+
+    /// Writes the text as it is, up to a place.
+    fn keep(&mut self, until: usize) {
+        self.out.push_str(self.text.get(self.kept..until).unwrap_or(""));
+        self.kept = until;
+    }
+
+    /// The text; None where nothing is said otherwise.
+    pub(in crate::encode) fn done(mut self) -> Option<String> {
+        if !self.any {
+            return None;
+        }
+        self.keep(self.text.len());
+        // It may be held while another goal is tried.
+        self.out.shrink_to_fit();
+        Some(self.out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_pay_or_cannot_be_said_stays_as_it_was() {
+        let text = "one long line of many words, and more of them | two | three | four";
+        let mut instead = Instead::of(text);
+        instead.put_if_it_pays(0..46, |out| {
+            out.push_str("1 ");
+            Some(())
+        });
+        instead.put_if_it_pays(48..51, |out| {
+            out.push_str("a much longer way to say the same thing");
+            Some(())
+        });
+        instead.put_if_it_pays(54..59, |out| {
+            out.push('3');
+            None
+        });
+        instead.put(62..66, |out| out.push_str("vier"));
+        assert_eq!(instead.done().as_deref(), Some("1 | two | three | vier"));
+        assert_eq!(Instead::of(text).done(), None);
+    }
+}

@@ -1,0 +1,281 @@
+//! The same text in fewer words, and back.
+//!
+//! [`pack`] works on a text as it is written, marks and escapes in place; [`undo`] gives exactly that text again.
+
+mod bars;
+mod block;
+mod code;
+mod heading;
+mod instead;
+mod repeat;
+mod severe;
+mod slots;
+mod template;
+mod terminal;
+mod weigh;
+
+use code::Code;
+
+use crate::kind::Kind;
+use crate::sink::Out;
+use crate::{json, mark};
+
+/// What may become of the lines of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wording {
+    /// Lines may be taken apart, into what they share and what they do not.
+    Shared,
+    /// Lines stay as they are: they were chosen because somebody looks for them.
+    Verbatim,
+}
+
+/// A shorter text that says the same, or none. What is returned was undone and compared.
+pub(crate) fn pack(text: &str, kind: Kind, wording: Wording) -> Option<String> {
+    // Codes of a document's own stay as they are.
+    if text.contains(OPEN_CODE) {
+        return None;
+    }
+    let packed = layers(text, kind, wording)?;
+    (packed.len() < text.len() && says(&packed, text)).then_some(packed)
+}
+
+const OPEN_CODE: &str = "⟨=";
+
+/// One code around another. What comes later may only shorten what stands there by then: it is undone first.
+fn layers(text: &str, kind: Kind, wording: Wording) -> Option<String> {
+    let plain = terminal::pack_endings(text);
+    let coloured = terminal::pack_colours(plain.as_deref().unwrap_or(text));
+    let inner = coloured.as_ref().map(|(_, text)| text.as_str()).or(plain.as_deref());
+    let packed = lines(inner.unwrap_or(text), kind, wording);
+    let mut packed = packed.or_else(|| inner.map(str::to_owned))?;
+    if let Some((tag, _)) = coloured {
+        packed = format!("⟨={tag}⟩{packed}{}", code::CLOSE);
+    }
+    if plain.is_some() {
+        packed = format!("⟨=crlf⟩{packed}{}", code::CLOSE);
+    }
+    Some(packed)
+}
+
+fn lines(text: &str, kind: Kind, wording: Wording) -> Option<String> {
+    let mut packed = match kind {
+        Kind::Search => heading::pack_results(text),
+        Kind::Listing => heading::pack_paths(text),
+        _ => None,
+    };
+    if packed.is_none() && wording == Wording::Shared {
+        packed = bars::pack(text);
+        if takes_templates(kind) {
+            packed = shorter(packed, template::pack(text));
+        }
+    }
+    // What a template saves much of has few blocks that repeat.
+    if packed.as_ref().is_none_or(|packed| packed.len() * 10 > text.len() * 7) {
+        packed = shorter(packed, block::pack(text));
+    }
+    packed = terminal::pack_states(packed.as_deref().unwrap_or(text)).or(packed);
+    repeat::pack(packed.as_deref().unwrap_or(text)).or(packed)
+}
+
+fn shorter(one: Option<String>, other: Option<String>) -> Option<String> {
+    match (one, other) {
+        (Some(one), Some(other)) => {
+            Some(if weigh::tokens(&other) < weigh::tokens(&one) { other } else { one })
+        }
+        (one, other) => one.or(other),
+    }
+}
+
+/// Whether lines of such a text may be taken apart. Where they are searched for as they are, they stay so.
+fn takes_templates(kind: Kind) -> bool {
+    matches!(kind, Kind::Log | Kind::Search | Kind::Listing | Kind::Table | Kind::Infra | Kind::Blob)
+}
+
+/// The written text a packed one stands for. None where a code is broken.
+pub(crate) fn undo(text: &str) -> Option<String> {
+    code::undo(text, &decode, Out::new(room(text, ROOM)))?.done()
+}
+
+/// Whether that is what a packed text stands for.
+fn says(packed: &str, text: &str) -> bool {
+    code::undo(packed, &decode, Out::must(text)).and_then(Out::done).is_some()
+}
+
+/// What a text may stand for, beside a number of times its own size; for a look only, less.
+const ROOM: usize = 256 << 20;
+const ROOM_TO_LOOK: usize = 32 << 20;
+
+fn room(text: &str, least: usize) -> usize {
+    least + text.len().saturating_mul(16)
+}
+
+/// Whether a written text says a source, and nothing is missing.
+pub(crate) fn stands_for(written: &str, text: &str) -> bool {
+    if !written.contains(OPEN_CODE) {
+        return mark::is_escaped(written, text);
+    }
+    if !text.contains(mark::OPEN) {
+        return says(written, text);
+    }
+    let mut meant = String::with_capacity(text.len());
+    mark::escape(text, &mut meant);
+    says(written, &meant)
+}
+
+/// Whether a text holds codes of ours: then it was packed before. A text that stands for very much more than it has is
+/// not written out to find that out: whoever writes a text can write a code.
+pub(crate) fn is_packed(text: &str) -> bool {
+    text.contains(OPEN_CODE)
+        && code::undo(text, &decode, Out::new(room(text, ROOM_TO_LOOK)))
+            .and_then(Out::done)
+            .is_some_and(|written| written != text)
+}
+
+fn decode(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
+    match code.name {
+        "t" => template::undo(code, out),
+        "under" => heading::undo_results(code, out),
+        "dirs" => heading::undo_paths(code, out),
+        "bars" => bars::undo(code, out),
+        "ansi" => terminal::undo_colours(code, out),
+        "crlf" => terminal::undo_endings(code, out),
+        "cr" => terminal::undo_states(code, out),
+        "json" => json::undo_code((code.args, code.body), out),
+        _ => None,
+    }
+}
+
+/// A reduced text with all that was said in fewer words said in full; the marks of gaps stay, and a `⟨` of the source stays
+/// doubled. None for a text whose codes are broken.
+#[must_use]
+pub fn unpack(text: &str) -> Option<String> {
+    undo(text)
+}
+
+/// The source of a text that was reduced losslessly, byte for byte. None for a text that was not written by
+/// [`crate::reduce`].
+#[must_use]
+pub fn invert(text: &str) -> Option<String> {
+    undo(text).and_then(|written| mark::unescape(&written))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Lines as tools write them, and such as no tool would.
+    fn line() -> impl Strategy<Value = String> {
+        let hour = (0..3u32, 0..60u32, 0..60u32).prop_map(|(h, m, s)| format!("{h:02}:{m:02}:{s:02}"));
+        let word = prop::sample::select(vec![
+            "alpha", "beta", "gamma", "delta", "épée", "{x}", "\"", "a", "b", "\\",
+        ]);
+        prop_oneof![
+            6 => (hour, word.clone(), 0..2000u32).prop_map(|(at, word, n)| format!("Jun 4 {at} host app[{n}]: opened {word} size={n} ok")),
+            3 => (word.clone(), 0..99999u32, 0..40u32).prop_map(|(word, size, n)| format!("-rw-r--r-- {n:>3} root root {size:>8} Nov {n:>2} {word}{n}.rs")),
+            3 => (word.clone(), 0..40u32).prop_map(|(word, n)| format!("src/{word}/lib.rs:{n}:    let x = {n};")),
+            2 => (word.clone(), 0..40u32).prop_map(|(word, n)| format!("src/{word}/lib.rs-{n}-")),
+            2 => (word.clone(), 0..9u32).prop_map(|(word, n)| format!("./usr/share/{word}/doc{n}/file")),
+            2 => (word.clone(), word.clone()).prop_map(|(one, two)| format!("| {one:<9} | {two:>7} |")),
+            2 => (word.clone(), 0..99u32).prop_map(|(word, n)| format!("\x1b[1m\x1b[32m{word}\x1b[0m {n}")),
+            1 => (1..30u32).prop_map(|n| (0..n).map(|n| format!("{n:>3}% done\r")).collect()),
+            2 => prop::sample::select(vec!["--", "", " ", "\t", "⟨⟨", "⟨⟨=⟨⟨", "⟨… lines 1–2: 2 lines · wb:1⟩", "x ⟨×4⟩", "a", "a b", "\\a"]).prop_map(str::to_owned),
+            1 => "\\PC{0,12}".prop_map(|text| { let mut out = String::new(); mark::escape(&text, &mut out); out }),
+        ]
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        let block = (prop::collection::vec(line(), 1..12), 1..5usize)
+            .prop_map(|(lines, times)| vec![lines; times].concat());
+        let ending = prop::sample::select(vec!["\n", "\n", "\n", "\r\n"]);
+        (prop::collection::vec(block, 1..8), ending, any::<bool>()).prop_map(|(blocks, ending, ended)| {
+            blocks.concat().join(ending) + if ended { ending } else { "" }
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+
+        #[test]
+        fn what_is_packed_is_undone_exactly(text in text(), kind in prop::sample::select(Kind::ALL.to_vec())) {
+            if let Some(packed) = layers(&text, kind, Wording::Shared) {
+                prop_assert_eq!(undo(&packed), Some(text), "{}", packed);
+            }
+        }
+
+        #[test]
+        fn a_broken_code_is_refused_without_harm(text in text(), cut in 0..4000usize, put in prop::sample::select(vec!["", "⟨=⟩", "⟨=t 2⟩\n", "⟨=×9⟩", "\"", " ", "⟨=↑ 1–4: x⟩", "{99}", "{>4000}"])) {
+            let mut packed = layers(&text, Kind::Log, Wording::Shared).unwrap_or(text);
+            let mut at = cut.min(packed.len());
+            while !packed.is_char_boundary(at) { at -= 1; }
+            let mut end = (at + cut % 7).min(packed.len());
+            while !packed.is_char_boundary(end) { end += 1; }
+            packed.replace_range(at..end, put);
+            let _ = undo(&packed);
+        }
+
+        #[test]
+        fn any_text_can_be_escaped_and_had_again(text in "[⟨⟩=×… a\n]{0,40}") {
+            let mut written = String::new();
+            mark::escape(&text, &mut written);
+            prop_assert_eq!(undo(&written), Some(written.clone()));
+            prop_assert_eq!(invert(&written), Some(text));
+        }
+    }
+
+    #[test]
+    fn what_is_packed_is_not_packed_again() {
+        let log: String =
+            (0..60).map(|n| format!("12:00:{n:02} INFO served request {n} to client\n")).collect();
+        let options = crate::Options {
+            level: crate::Level::Lossless,
+            kind: Some(Kind::Log),
+            ..crate::Options::default()
+        };
+        let once = crate::reduce(log.as_bytes(), &options);
+        assert!(once.lossless && once.untouched.is_none());
+        assert_eq!(invert(&once.text), Some(log));
+        let again = crate::reduce(once.text.as_bytes(), &options);
+        assert_eq!((again.text, again.untouched), (once.text, Some(crate::Untouched::Reduced)));
+        assert!(!is_packed("⟨⟨=t⟩") && !is_packed("⟨=unknown⟩"));
+    }
+
+    #[test]
+    fn a_text_with_a_mark_is_not_all_of_its_source() {
+        assert_eq!(invert("a\n⟨… lines 2–3: 2 lines⟩\n"), None);
+        assert_eq!(invert("⟨⟨"), Some("⟨".to_owned()));
+    }
+
+    #[test]
+    fn what_is_searched_for_line_by_line_is_not_taken_apart() {
+        let log: String =
+            (0..60).map(|n| format!("12:00:{n:02} INFO served request {n} to client\n")).collect();
+        assert!(pack(&log, Kind::Log, Wording::Shared).is_some());
+        for kind in
+            [Kind::Build, Kind::Tests, Kind::Diff, Kind::Trace, Kind::Code, Kind::Markdown, Kind::Prose]
+        {
+            assert_eq!(pack(&log, kind, Wording::Shared), None, "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_few_bytes_do_not_become_a_mountain() {
+        let bomb = "x".repeat(1000) + " ⟨=×1000⟩ ⟨=×1000⟩ ⟨=×99999999⟩";
+        assert_eq!(undo(&bomb), None);
+        let rows = format!("⟨=t⟩\n{}{{}}\nx\n{}⟨=⟩", "y".repeat(1 << 20), "\n".repeat(1 << 20));
+        assert_eq!(undo(&rows), None);
+        // One row of many lines, each of them with the value above.
+        let value = "x".repeat(1 << 20);
+        let one = format!("⟨=t 100000 1⟩\n{}a {value}\n⟨=⟩", "a {}\n".repeat(100_000));
+        assert_eq!(undo(&one), None);
+        // Rows of one byte, each with the usual value; members that are indented ever deeper; a colon that is a book.
+        let table = format!("⟨=json⟩[9 items: a,b=\"{value}\"{}]⟨=⟩", ";".repeat(1 << 20));
+        assert_eq!(undo(&table), None);
+        let deep = format!("⟨=json indent=64⟩{}{}⟨=⟩", "[".repeat(100_000), "]".repeat(100_000));
+        assert_eq!(undo(&deep), None);
+        let colon =
+            format!("⟨=json colon={}⟩{{{}\"a\":1}}⟨=⟩", "_".repeat(60_000), "\"a\":1,".repeat(100_000));
+        assert_eq!(undo(&colon), None);
+    }
+}

@@ -1,0 +1,72 @@
+//! Equal lines in a row: one of them, and how many: `line ⟨=×47⟩`.
+
+use std::fmt::Write as _;
+
+use super::instead::Instead;
+use super::weigh;
+use crate::mark::OPEN;
+use crate::sink::Out;
+
+/// Runs of equal lines as one line and a count, where that is shorter.
+pub(super) fn pack(text: &str) -> Option<String> {
+    let mut instead = Instead::of(text);
+    let mut at = 0;
+    let mut lines = text.split_inclusive('\n').peekable();
+    while let Some(line) = lines.next() {
+        let mut times = 1usize;
+        while lines.peek() == Some(&line) {
+            lines.next();
+            times += 1;
+        }
+        let end = at + times * line.len();
+        if times > 1 && is_worth_it(line, times) {
+            instead.put(at..end, |out| {
+                let line = line.strip_suffix('\n').unwrap_or(line);
+                let _ = writeln!(out, "{line} ⟨=×{times}⟩");
+            });
+        }
+        at = end;
+    }
+    instead.done()
+}
+
+/// A count weighs about eight tokens. Blank lines weigh next to nothing: only a long run of them pays.
+fn is_worth_it(line: &str, times: usize) -> bool {
+    if line == "\n" {
+        return times >= 24;
+    }
+    line.ends_with('\n') && !line.contains(OPEN) && (times - 1) * weigh::tokens(line) > 9
+}
+
+/// Writes the last line of `out` as often as it is said to be there.
+pub(super) fn undo(times: &str, out: &mut Out<'_>) -> Option<()> {
+    let more = times.parse::<usize>().ok()?.checked_sub(1).filter(|more| *more > 0)?;
+    let from = out.len();
+    let start = out.said().rfind('\n').map_or(0, |at| at + 1);
+    let more = (from - start + 1).checked_mul(more).filter(|more| *more <= out.left())?;
+    out.push("\n")?;
+    out.again(start..from)?;
+    // Doubled, not added one by one: a count of millions is as fast as their bytes.
+    while out.len() - from < more {
+        let there = out.len() - from;
+        out.again(from..from + there.min(more - there))?;
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_equal_lines_is_one_line_and_a_count() {
+        let line = "waiting for the database to accept connections\n";
+        let text = format!("start\n{}end\n", line.repeat(47));
+        let packed = pack(&text).unwrap();
+        assert_eq!(packed, "start\nwaiting for the database to accept connections ⟨=×47⟩\nend\n");
+        assert_eq!(crate::encode::undo(&packed), Some(text));
+        assert_eq!(pack("a\na\nb\n"), None);
+        assert_eq!(pack(&"\n".repeat(5)), None);
+        assert_eq!(pack(&"\n".repeat(50)).as_deref(), Some(" ⟨=×50⟩\n"));
+    }
+}

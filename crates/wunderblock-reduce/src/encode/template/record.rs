@@ -1,0 +1,217 @@
+//! Which templates are worth it, and which lines always follow one another and so are one row.
+
+use super::form;
+use super::shape::{self, Shape, Shapes};
+use super::words::{self, MAX_WORDS};
+use super::write::KEYS;
+use crate::encode::weigh;
+use crate::lines::Split;
+
+/// So many templates at most are of lines alike in full; the other keys are for heads in common.
+const WHOLE: usize = 40;
+/// What a template without values must save of each line, in tokens.
+const BARE: usize = 5;
+/// Fewer lines of a shape make no template.
+pub(super) const FEWEST: u32 = 3;
+/// The most lines in a row.
+const LONGEST: usize = 24;
+
+/// What is written as rows.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    /// Of each record the shapes of its lines.
+    pub(super) records: Vec<Vec<usize>>,
+    /// The record that begins with a line.
+    pub(super) starts: Vec<Option<u8>>,
+}
+
+/// What a shape costs once, and its values in each row, in tokens.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    once: usize,
+    each: usize,
+    /// Whether it must not be one line of several: it has a line of its own among the rows.
+    alone: bool,
+}
+
+/// Chooses the records that save most. The lines of no record are tried as heads in common.
+pub(super) fn choose(lines: &Split<'_>, shapes: &mut Shapes) -> Records {
+    let costs: Vec<Cost> = shapes.shapes.iter().map(|shape| cost(lines, shape)).collect();
+    let next = followers(shapes, &costs);
+    let chains: Vec<Vec<usize>> = (0..costs.len()).map(|shape| chain(shape, &next)).collect();
+    // A line begins a record of all the lines that follow its shape, or of itself alone.
+    let mut uses = vec![[0usize; 2]; costs.len()];
+    each_record(shapes, &chains, |_, shape, chained| {
+        if let Some(uses) = uses.get_mut(shape).and_then(|uses| uses.get_mut(usize::from(chained))) {
+            *uses += 1;
+        }
+    });
+    let mut gains = Vec::new();
+    for (shape, (chain, uses)) in chains.iter().zip(&uses).enumerate() {
+        let [alone, chained] = *uses;
+        gains.extend(gain(&[shape], alone, &costs, shapes).map(|gain| (gain, shape, false)));
+        gains.extend(gain(chain, chained, &costs, shapes).map(|gain| (gain, shape, true)));
+    }
+    gains.sort_unstable_by(|a, b| b.0.cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    gains.truncate(WHOLE);
+    gains.sort_unstable_by_key(|(_, shape, chained)| {
+        (shapes.shapes.get(*shape).map(|shape| shape.example), *chained)
+    });
+    let mut key_of = vec![[None; 2]; costs.len()];
+    let mut chosen = Records { records: Vec::new(), starts: vec![None; lines.len()] };
+    for (_, shape, chained) in gains {
+        if let Some(key) = key_of.get_mut(shape).and_then(|keys| keys.get_mut(usize::from(chained))) {
+            *key = u8::try_from(chosen.records.len()).ok();
+        }
+        let chain = if chained { chains.get(shape).cloned().unwrap_or_default() } else { vec![shape] };
+        chosen.records.push(chain);
+    }
+    let mut free = vec![true; lines.len()];
+    each_record(shapes, &chains, |line, shape, chained| {
+        let key = key_of.get(shape).and_then(|keys| keys.get(usize::from(chained))).copied().flatten();
+        let length = if chained { chains.get(shape).map_or(1, Vec::len) } else { 1 };
+        if key.is_some() {
+            free.iter_mut().skip(line).take(length).for_each(|free| *free = false);
+        }
+        if let Some(start) = chosen.starts.get_mut(line) {
+            *start = key;
+        }
+    });
+    heads(lines, shapes, &free, &mut chosen);
+    chosen
+}
+
+/// Calls `see` with the line a record begins with, the shape of that line, and whether it is a record of several lines.
+fn each_record(shapes: &Shapes, chains: &[Vec<usize>], mut see: impl FnMut(usize, usize, bool)) {
+    let mut line = 0;
+    while line < shapes.lines() {
+        let shape = shapes.of(line);
+        let chain = shape.and_then(|shape| chains.get(shape)).filter(|chain| chain.len() > 1);
+        let there = |chain: &&Vec<usize>| {
+            let follow = (line..shapes.lines()).map(|line| shapes.of(line));
+            follow.take(chain.len()).eq(chain.iter().map(|shape| Some(*shape)))
+        };
+        let length = chain.filter(there).map(Vec::len);
+        if let Some(shape) = shape {
+            see(line, shape, length.is_some());
+        }
+        line += length.unwrap_or(1);
+    }
+}
+
+/// Of each shape the one that follows nearly all of its lines.
+fn followers(shapes: &Shapes, costs: &[Cost]) -> Vec<Option<usize>> {
+    let eligible = |line: usize| {
+        let shape = shapes.of(line)?;
+        let many = shapes.shapes.get(shape)?.lines >= FEWEST && !costs.get(shape)?.alone;
+        many.then_some(shape)
+    };
+    let pairs = || (1..shapes.lines()).filter_map(|line| Some((eligible(line - 1)?, eligible(line)?)));
+    let mut votes = vec![(0usize, 0u32, 0u32); costs.len()];
+    for (shape, follower) in pairs() {
+        let Some((leader, lead, _)) = votes.get_mut(shape) else { continue };
+        if *lead == 0 {
+            *leader = follower;
+        }
+        *lead = if *leader == follower { *lead + 1 } else { *lead - 1 };
+    }
+    for (shape, follower) in pairs() {
+        if let Some((_, _, hits)) =
+            votes.get_mut(shape).filter(|(leader, lead, _)| *lead > 0 && *leader == follower)
+        {
+            *hits += 1;
+        }
+    }
+    let often = |(shape, (leader, _, hits)): (&Shape, &(usize, u32, u32))| {
+        (*hits > 0 && u64::from(*hits) * 10 >= u64::from(shape.lines) * 9).then_some(*leader)
+    };
+    shapes.shapes.iter().zip(&votes).map(often).collect()
+}
+
+/// The shapes that follow a shape, itself first; empty where none does, for most are of that sort.
+fn chain(shape: usize, next: &[Option<usize>]) -> Vec<usize> {
+    if next.get(shape).copied().flatten().is_none() {
+        return Vec::new();
+    }
+    let mut chain = vec![shape];
+    let mut at = shape;
+    while let Some(follower) = next.get(at).copied().flatten() {
+        if chain.len() >= LONGEST || chain.contains(&follower) {
+            break;
+        }
+        chain.push(follower);
+        at = follower;
+    }
+    chain
+}
+
+/// What a record saves, if it does.
+fn gain(chain: &[usize], uses: usize, costs: &[Cost], shapes: &Shapes) -> Option<usize> {
+    if uses < FEWEST as usize {
+        return None;
+    }
+    let of = |part: fn(&Cost) -> usize| {
+        chain.iter().filter_map(|shape| costs.get(*shape)).map(part).sum::<usize>()
+    };
+    let (once, each) = (of(|cost| cost.once), of(|cost| cost.each));
+    // A line that is no more than a letter afterwards, or a head of a word or two, is easier to read as it was.
+    let head = chain.first().and_then(|shape| shapes.shapes.get(*shape)).and_then(|shape| shape.head);
+    let least = if each == 0 || head.is_some_and(|head| head < 3) { BARE } else { 1 };
+    let saved = once.checked_sub(each + 1).filter(|saved| *saved >= least)?;
+    (saved * (uses - 1)).checked_sub(once + 2 + 2 * chain.len()).filter(|gain| *gain > 0)
+}
+
+fn cost(lines: &Split<'_>, shape: &Shape) -> Cost {
+    if shape.lines < FEWEST {
+        return Cost { alone: true, ..Cost::default() };
+    }
+    let (mut words, mut last_words) = (Vec::with_capacity(MAX_WORDS), Vec::with_capacity(MAX_WORDS));
+    let line = shape.example(lines);
+    words::cut(line, &mut words);
+    let head = shape.words(&words);
+    let said = line.get(..words.get(head).map_or(line.len(), |word| word.start)).unwrap_or("");
+    let last = lines.get(shape.last as usize).unwrap_or("");
+    words::cut(last, &mut last_words);
+    let values = words.iter().zip(&last_words).enumerate().take(head);
+    let values = values.filter(|(at, (word, _))| word.value || shape.values >> at & 1 == 1);
+    let each = values.map(|(_, (word, other))| differs(word.of(line), other.of(last))).sum();
+    Cost { once: weigh::tokens(said), each, alone: shape.severe }
+}
+
+/// About what a value costs in a row, given another of the same column.
+fn differs(value: &str, other: &str) -> usize {
+    if value == other {
+        return 0;
+    }
+    1 + weigh::tokens(form::shortened(value, other))
+}
+
+/// Records of one line each for what free lines begin with.
+fn heads(lines: &Split<'_>, shapes: &mut Shapes, free: &[bool], chosen: &mut Records) {
+    let whole = shapes.shapes.len();
+    shape::by_head(lines, shapes, free);
+    let new = shapes.shapes.get(whole..).unwrap_or_default();
+    let costs: Vec<Cost> = shapes
+        .shapes
+        .iter()
+        .map(|shape| if shape.head.is_some() { cost(lines, shape) } else { Cost::default() })
+        .collect();
+    let gains = (whole..).zip(new);
+    let gains =
+        gains.filter_map(|(shape, head)| Some((gain(&[shape], head.lines as usize, &costs, shapes)?, shape)));
+    let mut gains: Vec<_> = gains.collect();
+    gains.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    gains.truncate(KEYS.len() - chosen.records.len());
+    let mut key_of = vec![None; shapes.shapes.len()];
+    for (_, shape) in gains {
+        if let Some(key) = key_of.get_mut(shape) {
+            *key = u8::try_from(chosen.records.len()).ok();
+        }
+        chosen.records.push(vec![shape]);
+    }
+    for ((free, start), of) in free.iter().zip(&mut chosen.starts).zip(shapes.each()) {
+        if *free {
+            *start = of.and_then(|shape| key_of.get(shape).copied().flatten());
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Which lines say the same thing about different values.
+//!
+//! Lines of equal shape do. Shapes that differ in one word, if there are several, are one with that word taken for a
+//! value (in a few rounds, so in a few words). What is left over is tried as a head in common and a rest.
+
+use super::words::{self, MAX_WORDS, Table, Word};
+use crate::count_sketch::Often;
+use crate::encode::severe::is_severe;
+use crate::encode::slots::Slots;
+use crate::lines::Split;
+
+/// Rounds in which shapes are joined, so words by which they may differ.
+const ROUNDS: usize = 3;
+/// So many shapes that differ in one word are one.
+const JOIN: u32 = 4;
+/// So many where they tell of an error: its wording must not be taken for a value.
+const JOIN_SEVERE: u32 = 10;
+/// A shape of so many lines stands for itself.
+const SETTLED: u32 = 64;
+/// Shapes beyond that are joined by what the first of them have shown: where each line has its own, more would show the
+/// same.
+const SHOWN: usize = 20_000;
+/// The longest head in common, in words.
+const HEAD_WORDS: usize = 12;
+/// A head must begin so many lines.
+const HEAD_LINES: u32 = 6;
+
+/// What a line is an example of.
+#[derive(Clone, Debug)]
+pub(super) struct Shape {
+    /// Which words are values beyond those that look like values.
+    pub(super) values: u128,
+    /// The first line of this shape.
+    pub(super) example: u32,
+    /// The last one: what differs between the two is likely to differ from line to line.
+    pub(super) last: u32,
+    /// How many lines there are.
+    pub(super) lines: u32,
+    /// Whether it tells of an error: such lines are what a log is read for, and what they say is not taken apart.
+    pub(super) severe: bool,
+    /// Of how many words, where the others are a rest that is not looked at.
+    pub(super) head: Option<u8>,
+}
+
+impl Shape {
+    pub(super) fn example<'t>(&self, lines: &Split<'t>) -> &'t str {
+        lines.get(self.example as usize).unwrap_or("")
+    }
+
+    /// How many words its lines have in common, of the words of one.
+    pub(super) fn words(&self, words: &[Word]) -> usize {
+        self.head.map_or(words.len(), usize::from)
+    }
+}
+
+/// What stands for the shape of a line that has none.
+const NONE: u32 = u32::MAX;
+
+/// The shapes of a text, and of each line its shape.
+#[derive(Debug, Default)]
+pub(super) struct Shapes {
+    pub(super) shapes: Vec<Shape>,
+    of: Vec<u32>,
+}
+
+impl Shapes {
+    /// The shape of a line.
+    pub(super) fn of(&self, line: usize) -> Option<usize> {
+        self.of.get(line).filter(|of| **of != NONE).map(|of| *of as usize)
+    }
+
+    /// Of each line its shape.
+    pub(super) fn each(&self) -> impl Iterator<Item = Option<usize>> {
+        (0..self.of.len()).map(|line| self.of(line))
+    }
+
+    pub(super) fn lines(&self) -> usize {
+        self.of.len()
+    }
+
+    /// Forgets the shapes of fewer lines.
+    fn retain(&mut self, fewest: u32) {
+        let mut kept = 0;
+        let became: Vec<u32> = self
+            .shapes
+            .iter()
+            .map(|shape| {
+                let now = if shape.lines < fewest { NONE } else { kept };
+                kept += u32::from(now != NONE);
+                now
+            })
+            .collect();
+        self.shapes.retain(|shape| shape.lines >= fewest);
+        // Most were of one line.
+        self.shapes.shrink_to_fit();
+        self.renumber(&became);
+    }
+
+    fn renumber(&mut self, became: &[u32]) {
+        for of in self.of.iter_mut().filter(|of| **of != NONE) {
+            *of = became.get(*of as usize).copied().unwrap_or(NONE);
+        }
+    }
+}
+
+/// Lines by shape. A shape of fewer lines than `fewest` is none.
+pub(super) fn sort(lines: &Split<'_>, fewest: u32) -> Shapes {
+    let (mut sorted, mut hashes) = equal(lines);
+    for _ in 0..ROUNDS {
+        if !join(lines, &mut sorted, &mut hashes) {
+            break;
+        }
+    }
+    sorted.retain(fewest);
+    sorted
+}
+
+/// Lines of equal shape, and the hash of each shape.
+fn equal(lines: &Split<'_>) -> (Shapes, Vec<u64>) {
+    let mut words: Vec<Word> = Vec::with_capacity(MAX_WORDS);
+    let mut known = Slots::with_room(0);
+    let mut hashes: Vec<u64> = Vec::new();
+    let mut sorted = Shapes { shapes: Vec::new(), of: Vec::with_capacity(lines.len()) };
+    for (line, text) in (0..).zip(lines.iter()) {
+        if !words::cut(text, &mut words) {
+            sorted.of.push(NONE);
+            continue;
+        }
+        let hash = words::shape(text, &words);
+        let found = known.find(hash, |shape| hashes.get(shape) == Some(&hash));
+        let shape = found.unwrap_or(hashes.len());
+        if found.is_none() {
+            hashes.push(hash);
+            known.put(shape, |shape| hashes.get(shape).copied().unwrap_or(0));
+            let severe = is_severe(text);
+            sorted.shapes.push(Shape { example: line, last: line, severe, lines: 0, values: 0, head: None });
+        }
+        if let Some(shape) = sorted.shapes.get_mut(shape) {
+            shape.lines += 1;
+            shape.last = line;
+        }
+        sorted.of.push(u32::try_from(shape).unwrap_or(NONE));
+    }
+    (sorted, hashes)
+}
+
+/// One round: shapes that differ in one word become one. False if there were none.
+fn join(lines: &Split<'_>, sorted: &mut Shapes, hashes: &mut Vec<u64>) -> bool {
+    let mut words = Vec::with_capacity(MAX_WORDS);
+    let mut with: Table<u32> = Table::default();
+    for (shape, hash) in sorted.shapes.iter().zip(hashes.iter()).take(SHOWN) {
+        each_wider(lines, (shape, *hash), &mut words, |_, wider| *with.entry(wider).or_insert(0) += 1);
+    }
+    if with.values().all(|alike| *alike < JOIN) {
+        return false;
+    }
+    // What each shape becomes; most stay what they are, and need no look for others that became the same.
+    let mut wider: Table<Option<u32>> = Table::default();
+    for (shape, hash) in sorted.shapes.iter_mut().zip(hashes.iter_mut()) {
+        let least = if shape.severe { JOIN_SEVERE } else { JOIN };
+        let mut best = (least - 1, None);
+        each_wider(lines, (shape, *hash), &mut words, |word, wider| {
+            let alike = with.get(&wider).copied().unwrap_or(0);
+            if alike > best.0 {
+                best = (alike, Some((word, wider)));
+            }
+        });
+        if let Some((word, joined)) = best.1 {
+            wider.insert(joined, None);
+            (*hash, shape.values) = (joined, shape.values | 1 << word);
+        }
+    }
+    // Shapes become fewer in place: what a shape becomes stands where it stood, or before.
+    let mut became = Vec::with_capacity(sorted.shapes.len());
+    let mut kept = 0;
+    for at in 0..sorted.shapes.len() {
+        let Some((shape, hash)) = sorted.shapes.get(at).cloned().zip(hashes.get(at).copied()) else { break };
+        let joined = wider.get_mut(&hash);
+        if let Some(first) = joined.as_ref().and_then(|joined| **joined) {
+            if let Some(first) = sorted.shapes.get_mut(first as usize) {
+                first.lines += shape.lines;
+                first.last = first.last.max(shape.last);
+            }
+            became.push(first);
+            continue;
+        }
+        let now = u32::try_from(kept).unwrap_or(NONE);
+        if let Some(joined) = joined {
+            *joined = Some(now);
+        }
+        if let (Some(slot), Some(of)) = (sorted.shapes.get_mut(kept), hashes.get_mut(kept)) {
+            (*slot, *of) = (shape, hash);
+        }
+        became.push(now);
+        kept += 1;
+    }
+    sorted.shapes.truncate(kept);
+    hashes.truncate(kept);
+    sorted.renumber(&became);
+    !wider.is_empty()
+}
+
+/// Calls `see` with a shape's hash as it would be with one word more as a value, for each such word.
+fn each_wider(
+    lines: &Split<'_>,
+    (shape, hash): (&Shape, u64),
+    words: &mut Vec<Word>,
+    mut see: impl FnMut(usize, u64),
+) {
+    let line = shape.example(lines);
+    if shape.lines >= SETTLED || !words::cut(line, words) {
+        return;
+    }
+    let mut place = 1;
+    for (at, word) in words.iter().enumerate() {
+        let part = words::part(line, word, &mut place);
+        if !word.value && shape.values >> at & 1 == 0 {
+            see(at, hash.wrapping_sub(part.said).wrapping_add(part.value));
+        }
+    }
+}
+
+/// Gives the `free` lines to heads in common: a new shape for each head that begins enough of them.
+pub(super) fn by_head(lines: &Split<'_>, sorted: &mut Shapes, free: &[bool]) {
+    let mut words = Vec::with_capacity(MAX_WORDS);
+    let mut begin: Table<u32> = Table::default();
+    let free = || {
+        (0..)
+            .zip(lines.iter().zip(free))
+            .filter(|(_, (_, free))| **free)
+            .map(|(line, (text, _))| (line, text))
+    };
+    let mut often = Often::of(lines.len());
+    for (_, text) in free() {
+        heads(text, &mut words, |_, hash| often.count(hash));
+    }
+    // Most heads are of one line, and there are several for each: only those that may count are counted exactly.
+    for (_, text) in free() {
+        heads(text, &mut words, |_, hash| {
+            if often.may_have(hash, HEAD_LINES) {
+                *begin.entry(hash).or_insert(0) += 1;
+            }
+        });
+    }
+    let mut known: Table<u32> = Table::default();
+    for (line, text) in free() {
+        let mut best = (0, 0, 0, 0);
+        heads(text, &mut words, |count, hash| {
+            let lines = begin.get(&hash).copied().unwrap_or(0);
+            let score = u64::from(lines) * count as u64;
+            if lines >= HEAD_LINES && score > best.0 {
+                best = (score, count, hash, lines);
+            }
+        });
+        let (_, count, hash, lines) = best;
+        let Some(count) = u8::try_from(count).ok().filter(|count| *count > 0) else {
+            sorted.of.get_mut(line as usize).into_iter().for_each(|of| *of = NONE);
+            continue;
+        };
+        let of = *known.entry(hash).or_insert_with(|| {
+            let head = Some(count);
+            sorted.shapes.push(Shape { example: line, last: line, severe: false, lines, values: 0, head });
+            u32::try_from(sorted.shapes.len() - 1).unwrap_or(NONE)
+        });
+        if let Some(shape) = sorted.shapes.get_mut(of as usize) {
+            shape.last = line;
+        }
+        if let Some(of_line) = sorted.of.get_mut(line as usize) {
+            *of_line = of;
+        }
+    }
+}
+
+/// Calls `see` with the hash of each head of a line that leaves a rest: how many words, and the hash.
+fn heads(line: &str, words: &mut Vec<Word>, mut see: impl FnMut(usize, u64)) {
+    words::cut(line, words);
+    if words::is_closed(line) {
+        return;
+    }
+    let (mut place, mut sum) = (1, 0u64);
+    for (at, word) in words.iter().enumerate().take(HEAD_WORDS.min(words.len().saturating_sub(1))) {
+        sum = sum.wrapping_add(words::part(line, word, &mut place).said);
+        see(at + 1, sum);
+    }
+}

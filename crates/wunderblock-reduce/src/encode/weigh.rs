@@ -1,0 +1,85 @@
+//! About how many tokens a text costs, without a vocabulary.
+//!
+//! Only differences matter here: what a code saves is counted exactly by the caller at the end. The costs are those one
+//! sees in byte-pair vocabularies of today: a word with the space before it is one token, digits go by threes, marks of
+//! punctuation by twos.
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Letter,
+    Digit,
+    Space,
+    Newline,
+    Mark,
+    Other,
+}
+
+const fn class(byte: u8) -> Class {
+    match byte {
+        b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
+        b'0'..=b'9' => Class::Digit,
+        b' ' | b'\t' => Class::Space,
+        b'\n' | b'\r' => Class::Newline,
+        0x80..=0xff => Class::Other,
+        _ => Class::Mark,
+    }
+}
+
+#[allow(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = class(byte as u8);
+        byte += 1;
+    }
+    classes
+};
+
+/// Tokens, about.
+pub(in crate::encode) fn tokens(text: &str) -> usize {
+    let mut total = 0;
+    let mut run = 0;
+    let mut last = Class::Newline;
+    for byte in text.bytes() {
+        let now = CLASSES.get(usize::from(byte)).copied().unwrap_or(Class::Other);
+        if now == last {
+            run += 1;
+            continue;
+        }
+        total += cost(last, run, now);
+        (last, run) = (now, 1);
+    }
+    total + cost(last, run, Class::Newline)
+}
+
+const fn cost(of: Class, run: usize, next: Class) -> usize {
+    match (of, next) {
+        (_, _) if run == 0 => 0,
+        // The last space before a word is part of it.
+        (Class::Space, Class::Letter) => (run > 1) as usize,
+        (Class::Space | Class::Newline, _) => 1,
+        (Class::Letter, _) => run.div_ceil(7),
+        (Class::Digit, _) => run.div_ceil(3),
+        (Class::Mark | Class::Other, _) => run.div_ceil(2),
+    }
+}
+
+/// Whether a code is worth it: it saves at least a twentieth, and not only a token or two.
+pub(in crate::encode) const fn pays(before: usize, after: usize) -> bool {
+    after + 4 <= before && after * 20 <= before * 19
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_digits_and_marks_cost_what_they_do() {
+        for (text, expected) in
+            [("", 0), ("one two", 2), ("2024-01-01", 6), ("a   b", 3), ("\n\n\n", 1), ("12:00:01", 5)]
+        {
+            assert_eq!(tokens(text), expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! What the reader looks for: Okapi BM25 over the units of a text, in whole numbers, so that it is the same everywhere.
+//!
+//! k1 is 1.2 and b is 0.75, as Robertson and Zaragoza give them ("The Probabilistic Relevance Framework", 2009).
+
+use std::collections::HashMap;
+
+use crate::span::{Rank, Unit};
+
+mod words;
+
+use words::each_word;
+
+/// Numbers are in units of 1/1024.
+const ONE: u64 = 1024;
+const K1: u64 = ONE * 12 / 10;
+const B: u64 = ONE * 3 / 4;
+/// A query has at most so many different words; those after them are not looked for.
+const TERMS: usize = 64;
+
+/// A query, ready to be compared with stretches of a text.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    /// Each word of the query as a number, and its place among the words.
+    terms: HashMap<u64, usize>,
+}
+
+impl Asked {
+    pub(crate) fn of(query: Option<&str>) -> Self {
+        let mut terms = HashMap::new();
+        each_word(query.unwrap_or(""), &mut |word| {
+            let next = terms.len();
+            if next < TERMS {
+                terms.entry(word).or_insert(next);
+            }
+        });
+        Self { terms }
+    }
+
+    /// Whether nothing is looked for.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Which words of the query a text has, a bit for each.
+    pub(crate) fn words_in(&self, text: &str) -> u64 {
+        let mut found = 0;
+        if !self.is_empty() {
+            each_word(text, &mut |word| {
+                if let Some(at) = self.terms.get(&word) {
+                    found |= 1 << at;
+                }
+            });
+        }
+        found
+    }
+
+    /// Raises the units that are relevant: the best to what must stay, others to what stays at `fold`. A word that
+    /// stands in more than a quarter of many units tells nothing, and raises none.
+    pub(crate) fn promote(&self, text: &str, units: &mut [Unit]) {
+        if self.is_empty() || units.is_empty() {
+            return;
+        }
+        let weights = self.weights(text, units);
+        let best = weights.iter().copied().max().unwrap_or(0);
+        if best == 0 {
+            return;
+        }
+        let most = (units.len() / 20).max(8);
+        let mut order: Vec<usize> =
+            (0..weights.len()).filter(|at| weights.get(*at).is_some_and(|w| *w * 2 >= best)).collect();
+        order.sort_by_key(|at| (std::cmp::Reverse(weights.get(*at).copied()), *at));
+        for (unit, weight) in units.iter_mut().zip(&weights).filter(|(_, weight)| **weight > 0) {
+            let share = u16::try_from(weight * 20_000 / best).unwrap_or(u16::MAX);
+            unit.score = unit.score.saturating_add(share);
+            if *weight * 4 >= best {
+                unit.rank = unit.rank.max(Rank::Context);
+            }
+        }
+        for unit in order.into_iter().take(most) {
+            if let Some(unit) = units.get_mut(unit) {
+                unit.rank = Rank::Must;
+                unit.score = unit.score.max(u16::MAX - 1000);
+            }
+        }
+    }
+
+    /// The weight of each unit, in 1/1024.
+    fn weights(&self, text: &str, units: &[Unit]) -> Vec<u64> {
+        let mut holding = vec![0u64; self.terms.len()];
+        let mut found: Vec<(usize, Vec<(usize, u64)>)> = Vec::new();
+        let mut lengths = Vec::with_capacity(units.len());
+        for (at, unit) in units.iter().enumerate() {
+            let mut length = 0u64;
+            let mut counts: Vec<(usize, u64)> = Vec::new();
+            each_word(text.get(unit.span()).unwrap_or(""), &mut |word| {
+                length += 1;
+                let Some(term) = self.terms.get(&word) else { return };
+                match counts.iter_mut().find(|(known, _)| known == term) {
+                    Some((_, count)) => *count += 1,
+                    None => counts.push((*term, 1)),
+                }
+            });
+            lengths.push(length);
+            for (term, _) in &counts {
+                holding.iter_mut().skip(*term).take(1).for_each(|count| *count += 1);
+            }
+            if !counts.is_empty() {
+                found.push((at, counts));
+            }
+        }
+        let all = units.len() as u64;
+        let mean = (lengths.iter().sum::<u64>() / all.max(1)).max(1);
+        let worth: Vec<u64> = holding.iter().map(|holding| idf(all, *holding)).collect();
+        let mut weights = vec![0u64; units.len()];
+        for (at, counts) in found {
+            let length = lengths.get(at).copied().unwrap_or(0);
+            let norm = K1 * (ONE - B + B * length / mean) / ONE;
+            let weight = counts.iter().map(|(term, count)| {
+                let saturated = count * ONE * (ONE + K1) / (count * ONE + norm);
+                worth.get(*term).copied().unwrap_or(0) * saturated / ONE
+            });
+            weights.iter_mut().skip(at).take(1).for_each(|slot| *slot = weight.clone().sum());
+        }
+        weights
+    }
+}
+
+/// How much a word tells that so many of all units have: the logarithm (to base 2, in 1/1024) of
+/// 1 + (all − holding + ½) / (holding + ½); nothing where it is common.
+fn idf(all: u64, holding: u64) -> u64 {
+    if holding == 0 || (all > 8 && holding * 4 > all) {
+        return 0;
+    }
+    let ratio = ONE + (2 * (all - holding) + 1) * ONE / (2 * holding + 1);
+    log2(ratio)
+}
+
+/// The logarithm to base 2 of a number in 1/1024, at least 1, in 1/1024: whole part exact, the rest by a straight line.
+fn log2(number: u64) -> u64 {
+    let whole = u64::from(number.max(ONE).ilog2());
+    let rest = (number.max(ONE) << 10 >> whole) - ONE;
+    (whole - 10) * ONE + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lines::Lines;
+    use proptest::prelude::*;
+
+    fn ranked(text: &str, query: &str, rank: Rank) -> Vec<Unit> {
+        let lines = Lines::of(text);
+        let mut units: Vec<Unit> = (0..lines.len()).map(|line| Unit::new(lines.span(line), rank)).collect();
+        Asked::of(Some(query)).promote(text, &mut units);
+        units
+    }
+
+    #[test]
+    fn what_is_asked_for_must_stay() {
+        let mut text: String = (0..100).map(|n| format!("request {n} served by worker\n")).collect();
+        text.push_str("the cache of getUserById timed out\n");
+        text.push_str("数据库连接失败了\n");
+        for query in ["user cache", "getUserById", "get_user_by_id timeouts", "timed", "连接失败"] {
+            let units = ranked(&text, query, Rank::Filler);
+            let must: Vec<_> = units.iter().filter(|unit| unit.rank == Rank::Must).collect();
+            assert_eq!(must.len(), 1, "{query}");
+        }
+        assert!(
+            ranked(&text, "worker", Rank::Filler).iter().all(|unit| unit.rank == Rank::Filler),
+            "common words tell nothing"
+        );
+        assert!(ranked(&text, "", Rank::Filler).iter().all(|unit| unit.score == 0));
+    }
+
+    #[test]
+    fn a_rarer_word_weighs_more() {
+        assert!(idf(100, 1) > idf(100, 10));
+        assert_eq!(idf(100, 80), 0);
+        assert_eq!(log2(ONE), 0);
+        assert_eq!(log2(8 * ONE), 3 * ONE);
+    }
+
+    #[test]
+    fn the_words_of_a_text_are_told_apart() {
+        let asked = Asked::of(Some("red shoes"));
+        assert_eq!(asked.words_in("{\"color\":\"red\",\"kind\":\"shoe\"}"), 0b11);
+        assert_eq!(asked.words_in("{\"color\":\"red\"}"), 0b01);
+        assert_eq!(Asked::of(None).words_in("red"), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn ranks_never_fall_and_spans_stay(text in "((red|blue|old_fox|\\PC{0,9})( |\n)){0,40}", query in "(red|blue|foxes| |\\PC{0,5}){0,4}") {
+            let before = ranked(&text, "", Rank::Context);
+            for (old, new) in before.iter().zip(ranked(&text, &query, Rank::Context)) {
+                prop_assert!(new.rank >= old.rank && new.score >= old.score && new.span() == old.span());
+            }
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Compilers, build tools and package managers: each diagnostic with its place, totals; progress is left out.
+
+pub(super) mod explained;
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use crate::lines::Lines;
+use crate::sample::Sample;
+use crate::severity::{self, Severity};
+use crate::span::{Rank, Unit};
+use crate::template::{self, Templates};
+
+use super::diagnostic::{self, Part};
+use super::progress::{is_progress, within_step};
+use super::stamp;
+
+/// A run of progress shorter than this stays whole.
+const RUN: usize = 4;
+/// A template of other lines with more than these is folded.
+const COMMON: u32 = 6;
+
+pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+    let of_build = |line: &str| {
+        let undated = line.get(stamp::prefix(line)..).unwrap_or(line);
+        let line = within_step(undated);
+        line.len() < undated.len() || diagnostic::part(line).is_some() || is_progress(line)
+    };
+    let strong = |line: &str| {
+        let line = bare(line);
+        let said = [Part::Place, Part::Total, Part::Step];
+        is_progress(line)
+            || diagnostic::part(line)
+                .is_some_and(|part| matches!(part, Part::Head(_)) || said.contains(&part))
+    };
+    let count = sample.count(strong);
+    if count < 2 {
+        return 0;
+    }
+    let share = sample.share(of_build);
+    // What a page of words quotes is not its kind.
+    let first = sample.lines.iter().position(|line| strong(line)).unwrap_or(0);
+    if opens_page(&sample.lines, first) {
+        return share / 3;
+    }
+    (share * 95 / 100).min(93).min(40 + count * 10)
+}
+
+/// Whether a page of words is opened above a line: by a fence, or by a heading with an empty line below it. (`# a.test/b`
+/// is Go's heading of a package, `# Subtest: x` a remark of TAP.)
+pub(super) fn opens_page(lines: &[&str], above: usize) -> bool {
+    lines.iter().enumerate().take(above).any(|(at, line)| {
+        let alone = || lines.get(at + 1).is_none_or(|next| next.trim().is_empty());
+        line.starts_with("```")
+            || line.starts_with("## ") && alone()
+            || line.starts_with("# ") && !line.contains('/') && alone()
+    })
+}
+
+/// A line without the time, the step or the job that stands before it.
+pub(super) fn bare(line: &str) -> &str {
+    let undated = line.get(stamp::prefix(line)..).unwrap_or(line);
+    within_step(undated)
+}
+
+/// What a line of build output is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Is {
+    Progress,
+    Part(Part),
+    Other,
+}
+
+pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
+    let mut read: Vec<Is> = lines.iter().map(|line| read(bare(line))).collect();
+    by_neighbours(lines, &mut read);
+    let mut units: Vec<Unit> = (0..lines.len()).map(|at| Unit::new(lines.span(at), Rank::Context)).collect();
+    for (at, (unit, is)) in units.iter_mut().zip(&read).enumerate() {
+        judge(unit, *is, lines.get(at));
+    }
+    progress_runs(&read, &mut units);
+    explained::fold(lines, &read, &mut units);
+    fold_repeats(lines, &read, &mut units);
+    fold_others(lines, &read, &mut units);
+    last_words(lines, &mut units);
+    join_places(lines, &read, &mut units);
+    for unit in units.iter_mut().filter(|unit| unit.rank == Rank::Must && unit.told().is_none()) {
+        unit.set_told(said_in_a_mark(lines.text().get(unit.span()).unwrap_or("")));
+    }
+    units
+}
+
+/// What the mark of a gap has room for.
+const IN_A_MARK: usize = 78;
+
+/// What a mark says of a diagnostic that a budget leaves out: its place, or all of it if it is short.
+fn said_in_a_mark(diagnostic: &str) -> Option<Cow<'static, str>> {
+    let lines = || diagnostic.lines().map(|line| bare(line).trim());
+    let of_rustc = lines().find_map(|line| line.strip_prefix("--> "));
+    let place = of_rustc.or_else(|| lines().find_map(|line| line.get(..diagnostic::place(line)?)));
+    let whole = lines().next().filter(|line| !line.is_empty() && line.len() <= IN_A_MARK);
+    let said = whole.filter(|whole| place.is_none_or(|place| whole.contains(place))).or(place)?;
+    (said.len() <= IN_A_MARK).then(|| said.to_owned().into())
+}
+
+fn read(line: &str) -> Is {
+    match diagnostic::part(line) {
+        Some(part) => Is::Part(part),
+        None if is_progress(line) => Is::Progress,
+        None => Is::Other,
+    }
+}
+
+/// Lines that are told by the next one: a message by the place below it, source by the marks below it.
+fn by_neighbours(lines: &Lines<'_>, read: &mut [Is]) {
+    for at in 0..read.len().saturating_sub(1) {
+        let line = lines.get(at);
+        if read.get(at) != Some(&Is::Other) || line.trim().is_empty() {
+            continue;
+        }
+        let next = bare(lines.get(at + 1)).trim();
+        let is = match read.get(at + 1) {
+            Some(Is::Part(Part::Place)) if next.starts_with("--> ") => {
+                Part::Head(severity::of(line).unwrap_or(Severity::Warning))
+            }
+            Some(Is::Part(Part::Code)) if next.starts_with(['^', '~']) => Part::Code,
+            // eslint and others name the file once, above its messages.
+            Some(Is::Part(Part::Head(_)))
+                if !line.contains(' ')
+                    && line.contains(['/', '.', '\\'])
+                    && diagnostic::place(next).is_none()
+                    && lines.get(at + 1).starts_with(' ') =>
+            {
+                Part::Place
+            }
+            _ => continue,
+        };
+        if let Some(slot) = read.get_mut(at) {
+            *slot = Is::Part(is);
+        }
+    }
+}
+
+fn judge(unit: &mut Unit, is: Is, line: &str) {
+    (unit.rank, unit.score) = match is {
+        Is::Part(Part::Head(severity)) => {
+            unit.label = severity.label();
+            (Rank::Must, 300 + 100 * severity as u16)
+        }
+        Is::Part(Part::Place) => (Rank::Must, 450),
+        Is::Part(Part::Total) => (Rank::Must, 900),
+        Is::Part(Part::Step) => (Rank::Frame, 40),
+        Is::Part(Part::Help) => (Rank::Context, 30),
+        Is::Part(Part::Code) => (Rank::Context, 20),
+        Is::Progress => (Rank::Filler, 0),
+        Is::Other => match severity::of(line) {
+            Some(Severity::Error) => (Rank::Must, 250),
+            Some(Severity::Warning) => (Rank::Must, 150),
+            _ => (Rank::Context, 10),
+        },
+    };
+}
+
+/// Of a run of progress the first and the last line stay.
+fn progress_runs(read: &[Is], units: &mut [Unit]) {
+    let mut at = 0;
+    while at < read.len() {
+        let run = read.iter().skip(at).take_while(|is| **is == Is::Progress).count();
+        for (nth, unit) in units.iter_mut().skip(at).take(run).enumerate() {
+            if run < RUN || nth == 0 || nth + 1 == run {
+                unit.rank = if run < RUN { Rank::Context } else { Rank::Frame };
+            }
+        }
+        at += run.max(1);
+    }
+}
+
+/// A diagnostic: its lines, from what leads to it to the next or to what is no part of one, and where its message is.
+struct Diagnostic {
+    span: Range<usize>,
+    head: usize,
+}
+
+fn diagnostics(lines: &Lines<'_>, read: &[Is]) -> Vec<Diagnostic> {
+    let mut found: Vec<Diagnostic> = Vec::new();
+    let (mut open, mut head): (Option<usize>, Option<usize>) = (None, None);
+    for (at, is) in read.iter().enumerate() {
+        let line = lines.get(at);
+        let (heads, leads) = (matches!(is, Is::Part(Part::Head(_))), diagnostic::is_lead(bare(line)));
+        let stops = matches!(is, Is::Part(Part::Total | Part::Step) | Is::Progress) || line.trim().is_empty();
+        if (heads || leads || stops)
+            && let (Some(start), Some(at_head)) = (open, head)
+        {
+            found.push(Diagnostic { span: start..at, head: at_head });
+            (open, head) = (None, None);
+        }
+        if stops {
+            open = None;
+        } else if heads || leads {
+            open = open.or(Some(at));
+            head = heads.then_some(at);
+        }
+    }
+    if let (Some(start), Some(head)) = (open, head) {
+        found.push(Diagnostic { span: start..read.len(), head });
+    }
+    found
+}
+
+/// A diagnostic that is the same to the last byte as one before it is a repeat: the first says how often it came.
+fn fold_repeats(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
+    let mut seen: HashMap<u64, (usize, u32)> = HashMap::new();
+    let (mut file, mut looked) = (0u64, 0);
+    for Diagnostic { span, head } in diagnostics(lines, read) {
+        let said = head..span.end;
+        // Below a file's name the messages do not name it: the same words in another file are another message.
+        for at in looked..head {
+            if read.get(at) == Some(&Is::Part(Part::Place)) {
+                file = template::hash(lines.get(at).as_bytes());
+            }
+        }
+        looked = head;
+        let placed = diagnostic::place(bare(lines.get(head)).trim_start()).is_some();
+        let key = said.fold(if placed { 0 } else { file }, |key, at| {
+            key.rotate_left(9) ^ template::hash(bare(lines.get(at)).as_bytes())
+        });
+        let entry = seen.entry(key).or_insert((head, 0));
+        entry.1 += 1;
+        if entry.1 > 1 {
+            for unit in units.get_mut(span).unwrap_or_default() {
+                unit.rank = Rank::Filler;
+                unit.score = 0;
+            }
+        }
+    }
+    for (first, count) in seen.into_values().filter(|(_, count)| *count > 1) {
+        if let Some(unit) = units.get_mut(first) {
+            unit.set_note(Some(format!("⟨×{count} the same⟩").into()));
+        }
+    }
+}
+
+/// Other lines of one template: where there are many, the first and the last stay.
+fn fold_others(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
+    let mut templates = Templates::default();
+    let said = |at: usize| severity::said(lines.get(at));
+    let other = |at: usize| read.get(at) == Some(&Is::Other) && !lines.get(at).trim().is_empty();
+    let ids: Vec<Option<u32>> = (0..lines.len())
+        .map(|at| other(at).then(|| templates.learn(at, bare(lines.get(at)), said(at).weight() as u8)))
+        .collect();
+    for (at, id) in ids.into_iter().enumerate() {
+        let Some(template) = id.and_then(|id| templates.get(id)).filter(|template| template.count > COMMON)
+        else {
+            continue;
+        };
+        let Some(unit) = units.get_mut(at) else { continue };
+        if template.first as usize == at {
+            unit.set_note(Some(format!("⟨×{}, last line {}⟩", template.count, template.last + 1).into()));
+        } else if template.last as usize != at {
+            unit.rank = Rank::Filler;
+            unit.label = said(at).label();
+        }
+    }
+}
+
+/// A message and the place on its next line are one thing. Where the same message came before, the place alone says it.
+fn join_places(lines: &Lines<'_>, read: &[Is], units: &mut Vec<Unit>) {
+    let mut said = HashSet::new();
+    let (mut at, mut open) = (0, false);
+    units.dedup_by(|unit, before| {
+        at += 1;
+        // The first is never the later of two.
+        if at == 1 {
+            open = opens(lines, read, (0, before), &mut said);
+        }
+        if open && read.get(at) == Some(&Is::Part(Part::Place)) && unit.rank == Rank::Must {
+            before.extend(unit.span().end);
+            open = false;
+            return true;
+        }
+        open = opens(lines, read, (at, unit), &mut said);
+        false
+    });
+}
+
+/// Whether a line is a message that was not there before, and so is one with its place.
+fn opens(lines: &Lines<'_>, read: &[Is], (at, unit): (usize, &mut Unit), said: &mut HashSet<u64>) -> bool {
+    if !matches!(read.get(at), Some(Is::Part(Part::Head(_)))) || unit.rank != Rank::Must {
+        return false;
+    }
+    let new = said.insert(template::hash(bare(lines.get(at)).as_bytes()));
+    let placed = read.get(at + 1) == Some(&Is::Part(Part::Place));
+    unit.score -= if !new && placed { 250 } else { 0 };
+    new
+}
+
+/// The last line that says anything is the tool's last word.
+fn last_words(lines: &Lines<'_>, units: &mut [Unit]) {
+    let last = (0..lines.len()).rev().find(|at| !lines.get(*at).trim().is_empty());
+    if let Some(unit) = last.and_then(|at| units.get_mut(at)) {
+        unit.rank = Rank::Must;
+        unit.score = unit.score.max(850);
+    }
+}

@@ -1,0 +1,109 @@
+//! Source and help below a diagnostic: where the same was said of other places already, they explain nothing more.
+
+use std::collections::HashMap;
+
+use crate::lines::Lines;
+use crate::readers::diagnostic::{self, Part};
+use crate::span::{Label, Rank, Unit};
+use crate::template;
+
+use super::{Is, bare};
+
+/// So many diagnostics of one message are shown with their source.
+const SHOWN: u32 = 3;
+
+/// Leaves out what stands below a message that came often enough before. The message and its place stay, as do notes
+/// that have a place.
+pub(super) fn fold(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
+    let mut said: HashMap<u64, u32> = HashMap::new();
+    let mut words = Vec::new();
+    let mut known = false;
+    for (at, is) in read.iter().enumerate() {
+        let line = bare(lines.get(at));
+        match is {
+            Is::Part(Part::Head(_)) => {
+                let count = said.entry(message(line, &mut words)).or_default();
+                *count += 1;
+                known = *count > SHOWN;
+            }
+            Is::Part(Part::Total | Part::Step) | Is::Progress => known = false,
+            Is::Part(Part::Code) => leave_out(units, at, known, Label::SourceLines),
+            Is::Part(Part::Help) if diagnostic::place(line.trim_start()).is_none() => {
+                leave_out(units, at, known, Label::HelpLines);
+            }
+            // `a.c: In function 'f':` leads to the next message.
+            Is::Other if diagnostic::is_lead(line) => leave_out(units, at, known, Label::SourceLines),
+            Is::Other if line.trim().is_empty() => {
+                leave_out(units, at, known && is_within(read, at), Label::SourceLines)
+            }
+            _ => {}
+        }
+    }
+}
+
+fn leave_out(units: &mut [Unit], at: usize, known: bool, what: Label) {
+    if let Some(unit) = units.get_mut(at).filter(|_| known) {
+        (unit.rank, unit.score, unit.label) = (Rank::Filler, 1, Some(what));
+    }
+}
+
+/// Whether an empty line stands between lines of source.
+fn is_within(read: &[Is], at: usize) -> bool {
+    read.get(at + 1) == Some(&Is::Part(Part::Code))
+}
+
+/// What a message says, without its place and without what it quotes.
+pub(in crate::readers) fn message(line: &str, words: &mut Vec<u32>) -> u64 {
+    let text = line.trim_start();
+    let mut rest = text.get(diagnostic::place(text).unwrap_or(0)..).unwrap_or(text);
+    let mut hash = 0u64;
+    while let Some(open) = rest.find(['\'', '"', '`', '‘', '“']) {
+        let quote = rest.get(open..).and_then(|rest| rest.chars().next()).unwrap_or('\'');
+        let close = match quote {
+            '‘' => '’',
+            '“' => '”',
+            quote => quote,
+        };
+        hash = hash.rotate_left(5) ^ template::masked_hash(rest.get(..open).unwrap_or(""), words);
+        let inner = rest.get(open + quote.len_utf8()..).unwrap_or("");
+        let end = inner.find(close).map_or(inner.len(), |end| end + close.len_utf8());
+        rest = inner.get(end..).unwrap_or("");
+    }
+    hash.rotate_left(5) ^ template::masked_hash(rest, words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::readers::build;
+
+    #[test]
+    fn source_below_a_message_that_came_often_is_left_out() {
+        let text: String = (1..=9)
+            .map(|nth| {
+                format!("src/a.c:{nth}:5: warning: unused variable 'v{nth}' [-Wunused]\n   {nth} |     int v{nth} = 0;\n     |         ^~\n")
+            })
+            .collect();
+        let lines = Lines::of(&text);
+        let units = build::units(&lines);
+        let rank = |part: &str| {
+            let at = text.find(part).unwrap();
+            units.iter().find(|unit| unit.span().contains(&at)).unwrap().rank
+        };
+        assert_eq!(rank("int v2"), Rank::Context);
+        assert_eq!(rank("int v8"), Rank::Filler);
+        for nth in 1..=9 {
+            assert_eq!(rank(&format!("src/a.c:{nth}:5")), Rank::Must);
+        }
+    }
+
+    #[test]
+    fn messages_are_the_same_whatever_they_quote() {
+        let mut words = Vec::new();
+        let one = message("a.c:1:2: warning: unused 'x' [-Wu]", &mut words);
+        assert_eq!(one, message("src/b.c:77:2: warning: unused 'long_name' [-Wu]", &mut words));
+        assert_ne!(one, message("a.c:1:2: warning: shadowed 'x' [-Ws]", &mut words));
+        message("a.c:1: 'open", &mut words);
+        message("‘", &mut words);
+    }
+}

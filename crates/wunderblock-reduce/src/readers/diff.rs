@@ -1,0 +1,205 @@
+//! Unified diffs, alone or in a log of commits.
+
+mod parse;
+
+use std::ops::Range;
+
+use crate::lines::Lines;
+use crate::sample::Sample;
+use crate::span::{Label, Rank, Unit};
+
+use super::shape;
+use parse::{Line, Reader};
+
+/// Unchanged lines farther than this from a change say little (three is what `diff -u` shows by itself).
+const NEAR: usize = 3;
+/// A changed line longer than this is no code that someone reads: its head stays.
+const LONG: usize = 1_000;
+const HEAD: usize = 240;
+
+pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+    let mut reader = Reader::default();
+    let mut stats = 0u32;
+    let (mut said, mut known, mut places, mut changed, mut commits) = (0u32, 0u32, 0u32, 0u32, 0u32);
+    for text in &sample.lines {
+        let line = reader.read(text);
+        said += u32::from(!text.trim().is_empty());
+        places += u32::from(matches!(line, Line::Place | Line::File));
+        changed += u32::from(matches!(line, Line::Added | Line::Removed));
+        commits += u32::from(line == Line::Commit);
+        stats += u32::from(line == Line::Stat);
+        let loose = parse::is_body(text);
+        known += u32::from(!text.trim().is_empty() && (line != Line::Other || loose));
+    }
+    // The sample's middle may lie within one hunk: what begins like its lines counts too, but a diff has a head.
+    let share = known * 100 / said.max(1);
+    let whole = (places >= 1 && changed >= 1) || places >= 3 || commits >= 2 || stats >= 3;
+    match share {
+        _ if !whole => 0,
+        97.. => 96,
+        90.. => 82,
+        75.. => 55,
+        _ => 0,
+    }
+}
+
+pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
+    let mut reader = Reader::default();
+    let kinds: Vec<Line> = lines.iter().map(|text| reader.read(text)).collect();
+    let mut units = Vec::with_capacity(kinds.len());
+    let mut at = 0;
+    let mut generated = false;
+    while at < kinds.len() {
+        match kinds.get(at) {
+            Some(Line::Place) => {
+                let end = hunk_end(&kinds, at);
+                hunk(lines, &kinds, at..end, generated, &mut units);
+                at = end;
+            }
+            Some(kind) => {
+                let text = lines.get(at);
+                if matches!(kind, Line::File | Line::Commit) {
+                    generated = *kind == Line::File && is_generated(text);
+                }
+                generated |= *kind == Line::Path && is_generated(text);
+                units.push(head_line(lines, at, *kind));
+                at += 1;
+            }
+            None => break,
+        }
+    }
+    units
+}
+
+/// What a line outside of hunks is worth.
+fn head_line(lines: &Lines<'_>, at: usize, kind: Line) -> Unit {
+    let (rank, score) = match kind {
+        Line::File | Line::Commit => (Rank::Must, u16::MAX),
+        Line::Subject => (Rank::Must, u16::MAX - 1),
+        Line::Fate => (Rank::Must, u16::MAX - 2),
+        Line::Path => (Rank::Frame, 100),
+        Line::Total => (Rank::Frame, 300),
+        Line::Stat => (Rank::Frame, 1_000),
+        Line::Person => (Rank::Frame, 50),
+        Line::Message => (Rank::Context, 500),
+        Line::Index => (Rank::Context, 1),
+        _ => (Rank::Context, 100),
+    };
+    Unit::new(lines.span(at), rank).scored(score)
+}
+
+fn hunk_end(kinds: &[Line], at: usize) -> usize {
+    let body = kinds.iter().skip(at + 1);
+    at + 1
+        + body
+            .take_while(|kind| matches!(kind, Line::Added | Line::Removed | Line::Same | Line::NoNewline))
+            .count()
+}
+
+fn hunk(lines: &Lines<'_>, kinds: &[Line], rows: Range<usize>, generated: bool, units: &mut Vec<Unit>) {
+    let kind = |at: usize| kinds.get(at).copied().unwrap_or(Line::Other);
+    if generated {
+        let count = |such: Line| rows.clone().filter(|at| kind(*at) == such).count();
+        let told = format!("generated: +{} −{}", count(Line::Added), count(Line::Removed));
+        for at in rows.clone() {
+            let label = matches!(kind(at), Line::Added | Line::Removed).then_some(Label::Changed);
+            let told = (at == rows.start).then(|| told.clone().into());
+            units.push(Unit::new(lines.span(at), Rank::Filler).labelled(label).telling(told));
+        }
+        return;
+    }
+    let near = distances(rows.clone().map(|at| matches!(kind(at), Line::Added | Line::Removed)));
+    // Early lines of every hunk come before late lines of any, so that a budget shows some of each.
+    let mut changed = 0u16;
+    for (nth, at) in rows.enumerate() {
+        let span = lines.span(at);
+        match kind(at) {
+            Line::Place => units.push(Unit::new(span, Rank::Must).scored(u16::MAX - 10)),
+            Line::Added | Line::Removed => {
+                changed = changed.saturating_add(1);
+                let unit = Unit::new(span, Rank::Must);
+                let unit = unit.scored(40_000 - changed.min(30_000)).labelled(Label::Changed);
+                changed_line(lines, at, unit, units);
+            }
+            _ => {
+                let far = near.get(nth).copied().unwrap_or(0);
+                let rank = if far > NEAR { Rank::Filler } else { Rank::Context };
+                let score =
+                    2_000u16.saturating_sub(u16::try_from(far).unwrap_or(u16::MAX).saturating_mul(100));
+                units.push(Unit::new(span, rank).scored(score));
+            }
+        }
+    }
+}
+
+/// A changed line; of one as long as minified code its head.
+fn changed_line(lines: &Lines<'_>, at: usize, unit: Unit, units: &mut Vec<Unit>) {
+    let text = lines.get(at);
+    if text.len() <= LONG {
+        units.push(unit);
+        return;
+    }
+    let Range { start, end } = unit.span();
+    let cut = start + shape::head(text, HEAD).len();
+    let told = Some(format!("rest of a line, {}", shape::size(text.len())).into());
+    units.push(unit.spanning(start..cut));
+    units.push(Unit::new(cut..end, Rank::Filler).telling(told));
+}
+
+/// How far each is from the next that is such, on either side.
+fn distances(such: impl Iterator<Item = bool>) -> Vec<usize> {
+    let mut far = Vec::new();
+    let mut since = usize::MAX;
+    for such in such {
+        since = if such { 0 } else { since.saturating_add(1) };
+        far.push(since);
+    }
+    let mut until = usize::MAX;
+    for slot in far.iter_mut().rev() {
+        until = if *slot == 0 { 0 } else { until.saturating_add(1) };
+        *slot = (*slot).min(until);
+    }
+    far
+}
+
+/// Whether a header names a file that a program writes: lock files, minified code, snapshots of builds.
+fn is_generated(header: &str) -> bool {
+    const NAMES: [&str; 17] = [
+        "package-lock.json",
+        "npm-shrinkwrap.json",
+        "yarn.lock",
+        "pnpm-lock.yaml",
+        "Cargo.lock",
+        "poetry.lock",
+        "uv.lock",
+        "Pipfile.lock",
+        "Gemfile.lock",
+        "composer.lock",
+        "go.sum",
+        "flake.lock",
+        "mix.lock",
+        "pubspec.lock",
+        "Podfile.lock",
+        "bun.lock",
+        "packages.lock.json",
+    ];
+    const ENDS: [&str; 9] = [
+        ".min.js",
+        ".min.css",
+        ".js.map",
+        ".css.map",
+        ".pb.go",
+        "_pb2.py",
+        ".pb.cc",
+        ".pb.h",
+        ".generated.ts",
+    ];
+    header.split([' ', '\t']).any(|path| {
+        let path = path.trim_matches('"');
+        let name = path.rsplit('/').next().unwrap_or(path);
+        NAMES.contains(&name) || ENDS.iter().any(|end| name.ends_with(end))
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! What infrastructure tools say: plans and their application, plays, tables and descriptions of resources.
+
+mod ansible;
+mod kube;
+mod terraform;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::lines::Lines;
+use crate::sample::Sample;
+use crate::span::{Rank, Unit};
+
+use super::shape;
+
+/// Lines alike in a row are a run from so many on; of a run the first ones and the last stay.
+const RUN: usize = 7;
+const FIRST: usize = 3;
+/// The part of a line with a long result that stays.
+const HEAD: usize = 160;
+
+/// What a text of this kind was written by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tool {
+    Terraform,
+    Ansible,
+    Table,
+    Description,
+    Images,
+}
+
+pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+    tool(&sample.lines).map_or(0, |(_, vote)| vote)
+}
+
+fn tool(lines: &[&str]) -> Option<(Tool, u32)> {
+    let bare: Vec<Cow<'_, str>> = lines.iter().map(|line| bare(line)).collect();
+    let count = |such: &dyn Fn(&str) -> bool| bare.iter().filter(|line| such(line)).count();
+    let said = count(&|line| !line.trim().is_empty()).max(1);
+    let heads = count(&ansible::is_head);
+    if heads >= 2 {
+        return Some((Tool::Ansible, 95));
+    }
+    let (plans, steps) = (count(&terraform::is_plan), count(&terraform::is_step));
+    if plans >= 2 || steps * 2 >= said || (plans >= 1 && steps >= 2) {
+        return Some((Tool::Terraform, 94));
+    }
+    // Errors and warnings in their frames, as they stand alone where a plan was not made.
+    let framed = count(&|line| line.starts_with("│ Error: ") || line.starts_with("│ Warning: "));
+    if framed >= 1 && count(&|line| line.starts_with('╷')) >= framed {
+        return Some((Tool::Terraform, 90));
+    }
+    let first = bare.iter().find(|line| !line.trim().is_empty())?;
+    let rows = count(&|line| kube::columns(line) >= 3);
+    if kube::is_header(first) && rows * 100 >= said * 85 && said >= 3 {
+        return Some((Tool::Table, 87));
+    }
+    if kube::is_described(&bare) {
+        return Some((Tool::Description, 82));
+    }
+    let layers = count(&is_layer);
+    (layers >= 4 && layers * 10 >= said * 4).then_some((Tool::Images, 74))
+}
+
+pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
+    let sample = Sample::of(lines.text());
+    let mut units: Vec<Unit> =
+        (0..lines.len()).map(|line| Unit::new(lines.span(line), Rank::Context)).collect();
+    match tool(&sample.lines) {
+        Some((Tool::Terraform, _)) => terraform::judge(lines, &mut units),
+        Some((Tool::Ansible, _)) => ansible::judge(lines, &mut units),
+        Some((Tool::Table, _)) => kube::table(lines, &mut units),
+        Some((Tool::Description, _)) => kube::description(lines, &mut units),
+        Some((Tool::Images, _)) => images(lines, &mut units),
+        None => units.iter_mut().zip(lines.iter()).for_each(|(unit, line)| plainly(unit, line)),
+    }
+    runs(lines, &mut units);
+    cut_long(lines, units)
+}
+
+/// A line of a tool that is not known: what went wrong must stay.
+fn plainly(unit: &mut Unit, line: &str) {
+    if shape::is_wrong(line) {
+        (unit.rank, unit.score) = (Rank::Must, 10_000);
+    }
+}
+
+/// Progress of layers and build steps.
+fn is_layer(line: &str) -> bool {
+    const SAYS: [&str; 9] = [
+        ": Pulling fs layer",
+        ": Waiting",
+        ": Downloading",
+        ": Download complete",
+        ": Extracting",
+        ": Pull complete",
+        ": Verifying Checksum",
+        ": Already exists",
+        ": Layer already exists",
+    ];
+    let line = line.trim_start();
+    SAYS.iter().any(|says| line.contains(says))
+        || line.contains(" Pulling ")
+        || line.contains(" extracting sha256:")
+        || line.contains(": Pushed")
+}
+
+fn images(lines: &Lines<'_>, units: &mut [Unit]) {
+    for (unit, line) in units.iter_mut().zip(lines.iter()) {
+        (unit.rank, unit.score) = match line {
+            line if shape::is_wrong(line) => (Rank::Must, 30_000),
+            line if line.contains("Digest:") || line.contains("Status:") || line.contains("Successfully") => {
+                (Rank::Must, 20_000)
+            }
+            line if is_layer(line) => (Rank::Filler, 0),
+            _ => (Rank::Context, 100),
+        };
+    }
+}
+
+/// Of lines in a row that differ by counters only, the first and the last stay.
+fn runs(lines: &Lines<'_>, units: &mut [Unit]) {
+    let shapes: Vec<u64> = lines.iter().map(shape::counted).collect();
+    let mut start = 0;
+    for at in 1..=shapes.len() {
+        if at < shapes.len() && shapes.get(at) == shapes.get(start) {
+            continue;
+        }
+        if at - start >= RUN && !lines.get(start).trim().is_empty() {
+            for unit in units.iter_mut().take(at - 1).skip(start + FIRST) {
+                if unit.rank <= Rank::Context {
+                    (unit.rank, unit.score) = (Rank::Filler, 1);
+                }
+            }
+        }
+        start = at;
+    }
+}
+
+/// Of lines with a long result their head alone is worth that much; what failed is shown at greater length.
+fn cut_long(lines: &Lines<'_>, units: Vec<Unit>) -> Vec<Unit> {
+    if units.iter().all(|unit| unit.span().len() <= 2 * HEAD) {
+        return units;
+    }
+    let mut cut = Vec::with_capacity(units.len());
+    for unit in units {
+        let text = lines.text().get(unit.span()).unwrap_or("");
+        let line = text.trim_end_matches(['\n', '\r']);
+        let wrong = unit.rank == Rank::Must && unit.score >= 30_000;
+        let room = if wrong { 12 * HEAD } else { HEAD };
+        if line.len() <= room + HEAD || unit.rank == Rank::Filler {
+            cut.push(unit);
+            continue;
+        }
+        // A result in braces goes as a whole.
+        let result = line.find("=> {").map(|at| at + "=> ".len()).filter(|at| !wrong && *at < room);
+        let Range { start, end } = unit.span();
+        let at = start + result.unwrap_or_else(|| shape::head(line, room).len());
+        let rest = Unit::new(at..end, if wrong { Rank::Context } else { Rank::Filler });
+        cut.push(unit.spanning(start..at));
+        cut.push(rest);
+    }
+    cut
+}
+
+/// A line without colours.
+fn bare(line: &str) -> Cow<'_, str> {
+    if !line.contains('\x1b') {
+        return line.into();
+    }
+    let mut plain = String::with_capacity(line.len());
+    let mut parts = line.split("\x1b[");
+    plain.push_str(parts.next().unwrap_or(""));
+    for part in parts {
+        let code = part.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();
+        plain.push_str(part.get(code + 1..).unwrap_or(""));
+    }
+    plain.into()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! Plays, as Ansible prints them.
+
+use std::collections::HashMap;
+
+use super::shape;
+use crate::lines::Lines;
+use crate::span::{Label, Rank, Unit};
+
+/// Differences alike are shown so often in one task.
+const SHOWN: u32 = 2;
+
+/// Whether a line heads a play, a task, or the recap.
+pub(super) fn is_head(line: &str) -> bool {
+    ["PLAY [", "TASK [", "RUNNING HANDLER [", "PLAY RECAP", "PLAY ****", "HANDLER ["]
+        .iter()
+        .any(|start| line.starts_with(start))
+        && line.contains("***")
+}
+
+/// What a host reports.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Status {
+    Ok,
+    Changed,
+    Failed,
+    Retry,
+}
+
+fn status(line: &str) -> Option<Status> {
+    let (word, rest) = line.split_once(": [")?;
+    match word {
+        "ok" | "skipping" | "included" => Some(Status::Ok),
+        "changed" => Some(Status::Changed),
+        "fatal" | "failed" | "unreachable" | "rescued" => Some(Status::Failed),
+        _ if word.starts_with("FAILED - RETRYING") || line.starts_with("FAILED - RETRYING") => {
+            Some(Status::Retry)
+        }
+        _ => rest.contains("UNREACHABLE!").then_some(Status::Failed),
+    }
+}
+
+pub(super) fn judge(lines: &Lines<'_>, units: &mut [Unit]) {
+    let mut play = Play::default();
+    for at in 0..lines.len() {
+        let line = lines.get(at);
+        if is_head(line) {
+            play.recap = line.starts_with("PLAY RECAP");
+            play.task = play.task.wrapping_add(1);
+            (play.from, play.signature) = (at + 1, 0);
+            let (rank, score) =
+                if line.starts_with("TASK") { (Rank::Frame, 2_000) } else { (Rank::Must, 60_000) };
+            set(units, at, rank, score);
+            continue;
+        }
+        if play.recap && !line.trim().is_empty() {
+            set(units, at, Rank::Must, 60_000);
+            continue;
+        }
+        play.line(lines, at, units);
+    }
+}
+
+#[derive(Default)]
+struct Play {
+    recap: bool,
+    task: u64,
+    /// Where what was printed since the last status began, and what it says.
+    from: usize,
+    signature: u64,
+    shown: HashMap<u64, u32>,
+    retries: u32,
+    oks: u32,
+}
+
+impl Play {
+    fn line(&mut self, lines: &Lines<'_>, at: usize, units: &mut [Unit]) {
+        let line = lines.get(at);
+        let Some(status) = status(line) else {
+            let (rank, score) = if line.starts_with("[ERROR]")
+                || line.starts_with("ERROR!")
+                || line.starts_with("...ignoring")
+                || line.starts_with("FAILED")
+            {
+                (Rank::Must, 40_000)
+            } else if line.starts_with("[WARNING]") || line.starts_with("[DEPRECATION") {
+                (Rank::Frame, 500)
+            } else if line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---") {
+                (Rank::Context, 1_000)
+            } else {
+                (Rank::Context, 10)
+            };
+            self.signature = self.signature.rotate_left(5) ^ shape::counted(line);
+            set(units, at, rank, score);
+            return;
+        };
+        let seen = self.shown.entry(self.signature ^ self.task).or_default();
+        *seen += 1;
+        if *seen > SHOWN {
+            // The same difference again, with other numbers: the host and the item tell enough.
+            units.iter_mut().take(at).skip(self.from).filter(|unit| unit.rank < Rank::Must).for_each(
+                |unit| {
+                    (unit.rank, unit.score) = (Rank::Filler, 1);
+                },
+            );
+        }
+        (self.from, self.signature) = (at + 1, 0);
+        let payload = line.contains("=> {");
+        let (rank, score, label) = match status {
+            Status::Failed => (Rank::Must, 50_000, Some(Label::Failed)),
+            Status::Changed => (Rank::Must, 20_000, Some(Label::Changed)),
+            Status::Retry => {
+                self.retries += 1;
+                (if self.retries <= 2 { Rank::Frame } else { Rank::Filler }, 0, Some(Label::Retries))
+            }
+            Status::Ok if payload => (Rank::Context, 100, Some(Label::Ok)),
+            Status::Ok => {
+                self.oks += 1;
+                (if self.oks <= 2 { Rank::Context } else { Rank::Filler }, 0, Some(Label::Ok))
+            }
+        };
+        set(units, at, rank, score);
+        if let Some(unit) = units.get_mut(at) {
+            unit.label = label;
+        }
+    }
+}
+
+fn set(units: &mut [Unit], at: usize, rank: Rank, score: u16) {
+    if let Some(unit) = units.get_mut(at) {
+        (unit.rank, unit.score) = (rank, score);
+    }
+}

@@ -1,0 +1,346 @@
+//! Listings of files, packages and processes: one thing per line.
+
+mod row;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use crate::count_sketch::Often;
+use crate::lines::Lines;
+use crate::sample::Sample;
+use crate::span::{Label, Rank, Unit};
+
+use super::{gaps, shape};
+use row::{Form, Rows};
+
+/// A group with no more things than this is shown whole.
+const FEW: usize = 12;
+/// Of a group with more, so many stay from its start and its end, and of each series in it.
+const HEAD: usize = 3;
+const TAIL: usize = 2;
+/// Things alike are a series from so many on.
+const SERIES: u32 = 4;
+/// So many of a group's largest, and of its newest, stay.
+const EXTREMES: usize = 2;
+/// A name in so many folders tells nothing of one.
+const OFTEN: u32 = 8;
+/// Of sizes so many stay, or a fifth of them.
+const LARGEST: usize = 30;
+/// Names that speak of failure are shown up to so many.
+const WRONG: usize = 24;
+/// Process tables show so many of those that use most.
+const BUSY: usize = 8;
+
+pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+    let form = row::form(&sample.lines);
+    form.map_or(0, |(_, vote)| vote)
+}
+
+pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
+    let sample = Sample::of(lines.text());
+    let Some((form, _)) = row::form(&sample.lines) else { return super::prose::units(lines) };
+    let rows = row::rows(lines, form);
+    let mut units: Vec<Unit> =
+        (0..lines.len()).map(|line| Unit::new(lines.span(line), Rank::Context)).collect();
+    if form == Form::Processes {
+        processes(&rows, &mut units);
+        gaps::close_short(&mut units);
+        return units;
+    }
+    let nested = Nested::of(&rows);
+    let mut judge = Judge { rows: &rows, units: &mut units, folds: rows.len() > 2 * FEW };
+    for group in groups(&rows, form) {
+        judge.group(&group);
+    }
+    if matches!(form, Form::Paths | Form::Sizes) {
+        judge.names();
+    }
+    if form == Form::Sizes {
+        judge.sizes();
+    }
+    judge.wrong(lines);
+    judge.vendored(&nested);
+    if form == Form::Tree {
+        judge.repeated();
+    }
+    gaps::close_short(&mut units);
+    units
+}
+
+/// The rows that belong together: of one folder, or of one parent in a tree.
+fn groups(rows: &Rows<'_, '_>, form: Form) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut known: HashMap<u64, usize> = HashMap::new();
+    let mut parents: Vec<usize> = Vec::new();
+    let mut section = 0u64;
+    for (at, row) in rows.iter().enumerate() {
+        if row.is_head {
+            section += 1;
+            continue;
+        }
+        let key = match form {
+            Form::Tree => {
+                parents.truncate(usize::from(row.depth));
+                let parent = parents.last().map_or(0, |parent| *parent as u64 + 1);
+                parents.push(at);
+                parent
+            }
+            Form::Paths | Form::Sizes => shape::exact(row.folder),
+            _ => section,
+        };
+        let group = *known.entry(key).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        if let Some(group) = groups.get_mut(group) {
+            group.push(at);
+        }
+    }
+    groups
+}
+
+struct Judge<'r, 't> {
+    rows: &'r Rows<'r, 't>,
+    units: &'r mut [Unit],
+    folds: bool,
+}
+
+impl Judge<'_, '_> {
+    fn set(&mut self, at: usize, rank: Rank, score: u16) {
+        if let Some(unit) = self.units.get_mut(at) {
+            (unit.rank, unit.score) = (rank, score);
+        }
+    }
+
+    /// Names that speak of failure stay while there are few of them: one lists a folder of logs for those.
+    fn wrong(&mut self, lines: &Lines<'_>) {
+        let wrong: Vec<usize> =
+            (0..lines.len().min(self.rows.len())).filter(|at| shape::is_wrong(lines.get(*at))).collect();
+        if wrong.len() <= WRONG {
+            for at in wrong {
+                self.set(at, Rank::Must, 1_500);
+            }
+        }
+    }
+
+    /// Ranks what stands in one folder: first and last, the largest and the newest, one of each sort; of a series whose
+    /// members differ by a counter, or of many of one sort, the rest is filler.
+    fn group(&mut self, group: &[usize]) {
+        let row = |at: usize| self.rows.get(at);
+        let mut alike: HashMap<u64, u32> = HashMap::new();
+        let mut sorts: HashMap<u64, u32> = HashMap::new();
+        for row in group.iter().filter_map(|at| row(*at)) {
+            *alike.entry(shape::counted(row.name)).or_default() += 1;
+            *sorts.entry(row.sort()).or_default() += 1;
+        }
+        let extremes = self.extremes(group);
+        let many = self.folds && group.len() > FEW;
+        let crowd = group.len() > 2 * FEW;
+        let mut shown: HashMap<u64, u32> = HashMap::new();
+        let mut described = HashSet::new();
+        let last = group.len();
+        for (nth, at) in group.iter().enumerate() {
+            let Some(row) = self.rows.get(*at) else { continue };
+            let (series, sort) = (shape::counted(row.name), row.sort());
+            let in_series = alike.get(&series).is_some_and(|count| *count >= SERIES);
+            let of_sort = sorts.get(&sort).copied().unwrap_or(0);
+            let seen = shown.entry(if in_series { series } else { sort }).or_default();
+            *seen += 1;
+            let early = *seen <= if in_series { 2 } else { HEAD as u32 + of_sort / 16 };
+            let (rank, score) = if row.is_odd {
+                (Rank::Must, 3_000)
+            } else if extremes.contains(at) {
+                (Rank::Must, 2_000)
+            } else if nth == 0 {
+                (Rank::Frame, 2_000)
+            } else if !many || nth < HEAD || nth + TAIL >= last {
+                (if many { Rank::Frame } else { Rank::Context }, 500)
+            } else if of_sort == 1 {
+                (Rank::Context, 400)
+            } else if (in_series || crowd) && !early {
+                (Rank::Filler, 1)
+            } else {
+                (Rank::Context, 100)
+            };
+            let first_gone = in_series && rank == Rank::Filler && described.insert(series);
+            let told = first_gone.then(|| format!("like {}", row.name).into());
+            self.set(*at, rank, score);
+            if let Some(unit) = self.units.get_mut(*at) {
+                unit.set_told(told);
+            }
+        }
+    }
+
+    /// The largest things of a group, and the newest.
+    fn extremes(&self, group: &[usize]) -> Vec<usize> {
+        let mut found = Vec::new();
+        if group.len() <= FEW {
+            return found;
+        }
+        let row = |at: &usize| self.rows.get(*at);
+        found.extend(most(group, |at| row(at).map_or(0, |row| row.size)));
+        let time = |at: &usize| row(at).map_or(0, |row| row.time);
+        let mut times: Vec<u32> = group.iter().map(time).collect();
+        let middle = (times.len() - 1) / 2;
+        let (_, middle, later) = times.select_nth_unstable(middle);
+        // Where all are of the same day none is the newest.
+        if later.iter().any(|time| time > middle) {
+            found.extend(most(group, |at| time(at).into()));
+        }
+        found
+    }
+
+    /// Names that stand in many folders, such as `Cargo.toml`, are shown in the first of them.
+    fn names(&mut self) {
+        let mut often = Often::of(self.rows.len());
+        let names = || self.rows.iter().map(|row| shape::exact(row.name));
+        names().for_each(|name| often.count(name));
+        let mut all: HashMap<u64, u32> = HashMap::new();
+        for name in names().filter(|name| often.may_have(*name, OFTEN)) {
+            *all.entry(name).or_default() += 1;
+        }
+        let mut seen: HashMap<&str, u32> = HashMap::new();
+        let mut folders: HashSet<&str> = HashSet::new();
+        for (row, unit) in self.rows.iter().zip(self.units.iter_mut()) {
+            let first = folders.insert(row.folder);
+            if all.get(&shape::exact(row.name)).is_none_or(|count| *count < OFTEN) {
+                continue;
+            }
+            let seen = seen.entry(row.name).or_default();
+            *seen += 1;
+            if *seen > HEAD as u32 && !first && unit.rank <= Rank::Context && self.folds {
+                (unit.rank, unit.score, unit.label) = (Rank::Filler, 1, Some(Label::NamedElsewhere));
+            }
+        }
+    }
+
+    /// Who asks for sizes asks for the largest.
+    fn sizes(&mut self) {
+        let mut order: Vec<(u64, usize)> =
+            self.rows.iter().enumerate().map(|(at, row)| (row.size, at)).collect();
+        order.sort_by_key(|(size, at)| (std::cmp::Reverse(*size), *at));
+        let stay = LARGEST.max(order.len() / 5);
+        for (nth, (size, at)) in order.into_iter().enumerate() {
+            let Some(unit) = self.units.get_mut(at) else { continue };
+            let score = 5_000 - u16::try_from(nth).unwrap_or(u16::MAX).min(4_000);
+            if nth < LARGEST / 3 && size > 0 {
+                (unit.rank, unit.score) = (Rank::Must, score);
+            } else if nth < stay {
+                (unit.rank, unit.score) = (unit.rank.max(Rank::Context), score);
+            } else if self.folds {
+                (unit.rank, unit.score, unit.label) = (Rank::Filler, 1, Some(Label::Smaller));
+                unit.set_told(None);
+            }
+        }
+    }
+
+    /// Folds what tools put into a project: of each such folder its first line stays.
+    fn vendored(&mut self, nested: &Nested) {
+        for folder in &nested.folders {
+            for (nth, at) in folder.clone().enumerate() {
+                let (rank, score) = if nth == 0 { (Rank::Frame, 1_000) } else { (Rank::Filler, 0) };
+                self.set(at, rank, score);
+                if let Some(unit) = self.units.get_mut(at) {
+                    unit.label = (nth > 0).then_some(Label::Vendored);
+                    unit.set_told(None);
+                }
+            }
+        }
+    }
+
+    /// In a tree of packages, one that was there before with all it has is marked by the tool, or is said again.
+    fn repeated(&mut self) {
+        let mut seen: HashMap<u64, ()> = HashMap::new();
+        for at in 0..self.rows.len() {
+            let Some(row) = self.rows.get(at) else { continue };
+            if row.depth < 2 || !row.name.contains(' ') {
+                continue;
+            }
+            let name = row.name.trim_end_matches(" (*)").trim_end_matches(" deduped");
+            let again = seen.insert(shape::exact(name), ()).is_some();
+            if again && self.folds && row.depth >= 2 {
+                self.set(at, Rank::Filler, 0);
+                if let Some(unit) = self.units.get_mut(at) {
+                    unit.label = Some(Label::ShownBefore);
+                    unit.set_told(None);
+                }
+            }
+        }
+    }
+}
+
+/// Those of a group with the highest numbers, but for 0.
+fn most(group: &[usize], number: impl Fn(&usize) -> u64) -> Vec<usize> {
+    let mut most: Vec<(u64, usize)> = Vec::with_capacity(EXTREMES + 1);
+    for at in group {
+        let number = number(at);
+        // Of equal ones the first stay first.
+        let place = most.partition_point(|(more, _)| *more >= number);
+        if number > 0 && place < EXTREMES {
+            most.insert(place, (number, *at));
+            most.truncate(EXTREMES);
+        }
+    }
+    most.into_iter().map(|(_, at)| at).collect()
+}
+
+/// Stretches of rows within folders that tools fill: `node_modules`, `target`, `.git`.
+struct Nested {
+    folders: Vec<Range<usize>>,
+}
+
+impl Nested {
+    fn of(rows: &Rows<'_, '_>) -> Self {
+        let mut folders: Vec<Range<usize>> = Vec::new();
+        let mut path: Option<&str> = None;
+        let mut outside = 0;
+        for (at, row) in rows.iter().enumerate() {
+            let vendor = row.vendor();
+            outside += usize::from(vendor.is_none() && !row.name.is_empty());
+            match (vendor, path, folders.last_mut()) {
+                (Some(vendor), Some(before), Some(folder)) if vendor == before && folder.end == at => {
+                    folder.end = at + 1
+                }
+                (Some(_), ..) => folders.push(at..at + 1),
+                _ => {}
+            }
+            path = vendor;
+        }
+        // A listing of nothing else was asked for.
+        if outside < 3 {
+            folders.clear();
+        }
+        folders.retain(|folder| folder.len() > 3);
+        Self { folders }
+    }
+}
+
+/// Processes: those that use most, and one of each command.
+fn processes(rows: &Rows<'_, '_>, units: &mut [Unit]) {
+    let mut busiest: Vec<(u64, usize)> =
+        rows.iter().enumerate().filter(|(_, row)| row.size > 0).map(|(at, row)| (row.size, at)).collect();
+    busiest.sort_by_key(|(use_, at)| (std::cmp::Reverse(*use_), *at));
+    let busiest: Vec<usize> = busiest.into_iter().take(BUSY).map(|(_, at)| at).collect();
+    let many = rows.len() > 2 * FEW;
+    let mut seen: HashMap<u64, u32> = HashMap::new();
+    for (at, (row, unit)) in rows.iter().zip(units).enumerate() {
+        let command = seen.entry(row.sort()).or_default();
+        *command += u32::from(!row.is_head);
+        let kernel = row.name.starts_with('[') && row.name.ends_with(']');
+        (unit.rank, unit.score) = if row.is_head {
+            (Rank::Frame, 3_000)
+        } else if row.is_odd || busiest.contains(&at) {
+            (Rank::Must, 2_000)
+        } else if many && kernel {
+            (Rank::Filler, 0)
+        } else if many && *command > HEAD as u32 {
+            (Rank::Filler, 1)
+        } else {
+            (Rank::Context, if row.size > 0 { 500 } else { 100 })
+        };
+        unit.label = if kernel { Some(Label::KernelThreads) } else { None };
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,223 @@
+//! Logs: what each template says stays visible, repeats between its first and last line do not.
+
+use crate::lines::Lines;
+use crate::sample::Sample;
+use crate::severity::{self, Said, Severity};
+use crate::span::{Rank, Unit};
+use crate::template::{Template, Templates};
+
+use super::stamp;
+
+/// A level that makes a line a record's first stands within this many bytes.
+const LEVEL_REACH: usize = 100;
+/// A template with so few lines stays whole.
+const RARE: u32 = 3;
+/// What follows a record's first line stays with it, unless its own template is more common than this.
+const COMMON: u32 = 40;
+/// Fewer measurements than these have no outliers.
+const MEASURED: f64 = 32.0;
+/// A template with so many lines in a sample is said again and again.
+const AGAIN: u32 = 5;
+/// Outliers shown of one template.
+const OUTLIERS: u8 = 5;
+
+pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+    if sample.lines.len() < 3 {
+        return 0;
+    }
+    let begun = sample.share(|line| stamp::prefix(line) > 0);
+    let dated = sample.share(is_head);
+    // Records of several lines: what follows a head belongs to it. (No head begins so.)
+    let follows = dated + sample.share(|line| line.starts_with([' ', '\t']));
+    let all = if dated >= 25 { dated.max(follows.min(100) * 9 / 10) } else { dated };
+    let sure = if begun * 2 >= dated { 88 } else { 80 };
+    let vote = all * sure / 100;
+    if vote >= ALIKE { vote } else { vote.max(alike(sample)) }
+}
+
+/// The vote of lines that are alike, and no more.
+const ALIKE: u32 = 36;
+
+/// Lines say the same again and again about other values, in words: whatever program it was, it kept a log. A weak vote:
+/// any kind that is known by more goes before.
+fn alike(sample: &Sample<'_>) -> u32 {
+    let mut templates = Templates::default();
+    let said = sample.lines.iter().filter(|line| !line.trim().is_empty());
+    let ids: Vec<Option<u32>> =
+        said.enumerate().map(|(at, line)| has_words(line).then(|| templates.learn(at, line, 0))).collect();
+    let common = |id: &&Option<u32>| {
+        id.and_then(|id| templates.get(id)).is_some_and(|template| template.count >= AGAIN)
+    };
+    let share = ids.iter().filter(common).count() * 100 / ids.len().max(1);
+    if share >= 60 && ids.len() >= 20 { ALIKE } else { 0 }
+}
+
+/// Whether a line has two words at least, or names a value. The parts of a path are no words.
+fn has_words(line: &str) -> bool {
+    let word = |part: &&str| {
+        let letters = part.bytes().take_while(u8::is_ascii_alphabetic).count();
+        letters > 1 && part.as_bytes().get(letters).is_none_or(|after| b"(:=,;".contains(after))
+    };
+    let words = line.split_ascii_whitespace().filter(word).count();
+    words >= 2 || words == 1 && line.contains([':', '=', '('])
+}
+
+/// Whether a record begins here: a time near the line's beginning, or a level before its message.
+fn is_head(line: &str) -> bool {
+    !line.starts_with([' ', '\t']) && (stamp::dated(line) || is_levelled(line))
+}
+
+fn is_levelled(line: &str) -> bool {
+    let mut end = line.len().min(LEVEL_REACH);
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    severity::said(line.get(..end).unwrap_or(line)).level.is_some()
+}
+
+/// What a line is in its log.
+#[derive(Clone, Copy)]
+struct Entry {
+    template: u32,
+    said: Said,
+    head: bool,
+    /// What it measured, if it ends with that; else not a number.
+    measured: f32,
+}
+
+pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
+    let mut templates = Templates::default();
+    let entries = entries(lines, &mut templates);
+    let mut outliers = Outliers::of(&entries);
+    let mut units = Vec::with_capacity(lines.len());
+    let mut stays = false;
+    for (at, entry) in entries.iter().enumerate() {
+        let mut unit = Unit::new(lines.span(at), Rank::Filler);
+        unit.label = entry.said.label();
+        let count = templates.get(entry.template).map_or(0, |template| {
+            judge(&mut unit, at, *entry, template);
+            template.count
+        });
+        if lines.get(at).trim().is_empty() {
+            unit.rank = if stays { Rank::Context } else { Rank::Filler };
+            unit.set_note(None);
+        } else if unit.rank == Rank::Filler
+            && (!entry.head && stays && count <= COMMON || outliers.take(entry))
+        {
+            unit.rank = Rank::Context;
+            unit.score = 30;
+        }
+        if entry.head {
+            stays = unit.rank > Rank::Filler;
+        }
+        units.push(unit);
+    }
+    frame(&mut units);
+    units
+}
+
+fn entries(lines: &Lines<'_>, templates: &mut Templates) -> Vec<Entry> {
+    let sampled = lines.len().min(400);
+    let heads = lines.iter().take(sampled).filter(|line| is_head(line)).count();
+    // Where most lines have no head, each is a record of its own.
+    let headed = heads * 4 >= sampled;
+    let entry = |(at, line): (usize, &str)| {
+        let said = severity::said(line);
+        let head = !line.starts_with([' ', '\t']) && (!headed || said.level.is_some() || stamp::dated(line));
+        let template = templates.learn(at, line, said.weight() as u8);
+        Entry { template, said, head, measured: measured(line).unwrap_or(f32::NAN) }
+    };
+    lines.iter().enumerate().map(entry).collect()
+}
+
+/// The number with a unit at the end of a line: `in 12 ms`, `time: 0.25`, `"ms":12}`.
+fn measured(line: &str) -> Option<f32> {
+    let text = line.trim_end_matches(['}', ')', ']', '"', ',', '.', ' ']);
+    let number_end = text.len() - text.bytes().rev().take(8).position(|byte| byte.is_ascii_digit())?;
+    let (head, unit) = text.split_at_checked(number_end)?;
+    let digits =
+        head.bytes().rev().take(20).take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+    let (key, number) = head.split_at_checked(head.len() - digits)?;
+    let units = ["ms", "us", "µs", "ns", "s", "sec", "seconds", "KB", "MB", "KiB", "MiB"];
+    let keyed = || {
+        let key = key.trim_end_matches([' ', ':', '=', '"']);
+        key.len() < head.len() - digits
+            && ["ms", "time", "duration", "latency", "elapsed", "took", "seconds"]
+                .iter()
+                .any(|name| key.ends_with(name))
+    };
+    if units.contains(&unit.trim()) || unit.is_empty() && keyed() { number.parse().ok() } else { None }
+}
+
+/// Which measurements stand out among those of their template: by more than three standard deviations above the mean.
+struct Outliers {
+    /// Per template: above what, and how many may still be shown.
+    limits: Vec<(f64, u8)>,
+}
+
+impl Outliers {
+    fn of(entries: &[Entry]) -> Self {
+        let mut sums: Vec<(f64, f64, f64)> = Vec::new();
+        for entry in entries.iter().filter(|entry| !entry.measured.is_nan()) {
+            let at = entry.template as usize;
+            if sums.len() <= at {
+                sums.resize(at + 1, (0.0, 0.0, 0.0));
+            }
+            let Some((count, sum, squares)) = sums.get_mut(at) else { continue };
+            let value = f64::from(entry.measured);
+            (*count, *sum, *squares) = (*count + 1.0, *sum + value, value.mul_add(value, *squares));
+        }
+        let limit = |(count, sum, squares): (f64, f64, f64)| {
+            let mean = sum / count.max(1.0);
+            let spread = (squares / count.max(1.0) - mean * mean).max(0.0).sqrt();
+            if count < MEASURED { f64::INFINITY } else { 3.0f64.mul_add(spread, mean) }
+        };
+        Self { limits: sums.into_iter().map(|sums| (limit(sums), OUTLIERS)).collect() }
+    }
+
+    fn take(&mut self, entry: &Entry) -> bool {
+        let Some((limit, left)) = self.limits.get_mut(entry.template as usize) else { return false };
+        let out = f64::from(entry.measured) > *limit && *left > 0;
+        *left -= u8::from(out);
+        out
+    }
+}
+
+/// What a line is worth as one of its template's.
+fn judge(unit: &mut Unit, at: usize, entry: Entry, template: &Template) {
+    let weight = entry.said.weight();
+    let (first, last) = (template.first as usize == at, template.last as usize == at);
+    let whole = template.count <= RARE;
+    let example = match (first, last) {
+        (true, _) => 60,
+        (_, true) => 20,
+        _ => 0,
+    };
+    unit.score = example + weight as u16 * 100 + if whole { 10 } else { 0 };
+    if !first && !last && !whole {
+        unit.score = weight as u16 * 10;
+        return;
+    }
+    let heavy = weight > Severity::Info;
+    // Of what only follows a record the first example is enough; another stays where its record does.
+    if !entry.head && !heavy && !first && !whole {
+        return;
+    }
+    unit.rank = if heavy { Rank::Must } else { Rank::Frame };
+    if first && !whole && (entry.head || heavy) {
+        let same = if template.differ { "" } else { " the same" };
+        let last = u64::from(template.last) + 1;
+        unit.set_note(Some(format!("⟨×{}{same}, last line {last}⟩", template.count).into()));
+    }
+}
+
+/// A log's first and last lines show its span of time.
+fn frame(units: &mut [Unit]) {
+    let last = units.len().saturating_sub(1);
+    for at in [0, last] {
+        if let Some(unit) = units.get_mut(at) {
+            unit.rank = unit.rank.max(Rank::Frame);
+            unit.score = unit.score.max(150);
+        }
+    }
+}

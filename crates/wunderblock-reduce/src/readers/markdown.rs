@@ -1,0 +1,122 @@
+//! Markdown: headings, paragraphs, lists, code and tables, by block.
+
+mod block;
+
+use crate::lines::Lines;
+use crate::sample::Sample;
+use crate::span::{Label, Rank, Unit};
+
+use super::prose;
+use block::{Block, blocks};
+
+/// A list of links to headings is a table of contents from so many on.
+const CONTENTS: usize = 6;
+
+pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+    let lines = &sample.lines;
+    let fences = sample.count(|line| line.trim_start().starts_with("```"));
+    // A heading stands alone; lines of comments stand together, or above what they explain.
+    let empty = |at: Option<usize>| at.and_then(|at| lines.get(at)).is_none_or(|line| line.trim().is_empty());
+    let headings = (0..lines.len()).filter(|at| {
+        lines.get(*at).is_some_and(|line| block::heading(line) > 0)
+            && empty(at.checked_sub(1))
+            && empty(Some(at + 1))
+    });
+    let headings = headings.count() as u32;
+    if code_share(lines) > 30 {
+        return 0;
+    }
+    let items = sample.count(block::is_item);
+    let links = sample.count(|line| line.contains("]("));
+    let marks = sample.count(|line| line.matches('`').count() >= 2 || line.contains("**"));
+    let said = sample.count(|line| !line.trim().is_empty()).max(1);
+    let signs = items + links + marks + 2 * fences.min(10);
+    match (headings, signs) {
+        (0, signs) if signs * 2 >= said && links + marks >= 4 && said >= 6 => 50,
+        (0, _) => 0,
+        (1, signs) if signs >= 2 => 55,
+        (1, _) => 34,
+        (_, signs) if signs * 8 >= said => 86,
+        (_, signs) if signs >= 3 => 72,
+        _ => 45,
+    }
+}
+
+/// How many of the lines outside of fences look like code or settings, in per cent.
+fn code_share(lines: &[&str]) -> u32 {
+    let (mut fenced, mut code, mut said) = (false, 0u32, 0u32);
+    for line in lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty()) {
+        if line.starts_with("```") || line.starts_with("~~~") {
+            fenced = !fenced;
+            continue;
+        }
+        let assigns = line.split_once('=').is_some_and(|(name, _)| !name.trim().contains(' '));
+        let section = line.starts_with('[') && line.ends_with(']');
+        said += u32::from(!fenced);
+        code += u32::from(
+            !fenced
+                && (line.ends_with(['{', '}', ';', '\\', ')', '(']) && !line.contains("](")
+                    || assigns
+                    || section
+                    || line.ends_with("do")
+                    || line == "fi"),
+        );
+    }
+    code * 100 / said.max(1)
+}
+
+pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
+    let mut units: Vec<Unit> = Vec::with_capacity(lines.len());
+    let mut after_heading = true;
+    for block in blocks(lines) {
+        let rows = block.rows();
+        match block {
+            Block::Heading(_, level) => {
+                let score = 40_000 - 1_000 * u16::from(level.min(6));
+                let line = lines.get(rows.start).trim();
+                let told = Some(format!("L{} {line}", rows.start + 1).into());
+                units.push(Unit::new(lines.spans(rows), Rank::Frame).scored(score).telling(told));
+                after_heading = true;
+                continue;
+            }
+            Block::Text(_) => {
+                let from = units.len();
+                prose::sentences(lines, rows, &mut units);
+                if after_heading && let Some(unit) = units.get_mut(from) {
+                    unit.score += 1_000;
+                }
+            }
+            // A fence is of use as a whole only.
+            Block::Code(_) => units.push(Unit::new(lines.spans(rows), Rank::Context).scored(1_500)),
+            Block::List(_) => {
+                let contents = rows.clone().filter(|at| block::is_contents(lines.get(*at))).count();
+                let is_contents = contents >= CONTENTS && contents * 10 >= rows.len() * 8;
+                for (nth, at) in rows.enumerate() {
+                    let (rank, label) = if is_contents && nth >= 2 {
+                        (Rank::Filler, Some(Label::Contents))
+                    } else {
+                        (Rank::Context, None)
+                    };
+                    let score = if nth == 0 { 2_000 } else { 1_000 };
+                    units.push(Unit::new(lines.span(at), rank).scored(score).labelled(label));
+                }
+            }
+            Block::Table(_) => {
+                for (nth, at) in rows.enumerate() {
+                    let (rank, score) = if nth < 2 { (Rank::Frame, 1_000) } else { (Rank::Context, 800) };
+                    units.push(Unit::new(lines.span(at), rank).scored(score));
+                }
+            }
+            Block::Badges(_) => {
+                units.extend(rows.map(|at| Unit::new(lines.span(at), Rank::Filler).labelled(Label::Badges)))
+            }
+        }
+        after_heading = false;
+    }
+    prose::weigh(lines.text(), &mut units);
+    prose::again(lines, &mut units);
+    super::blob::within(lines.text(), units)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! The readers of texts made of lines, one file per kind. Each says how sure it is that a text is of its kind (0 to
+//! 100), and what each stretch of such a text is worth.
+
+mod blob;
+mod build;
+mod case;
+mod diagnostic;
+mod diff;
+mod frame;
+mod gaps;
+mod infra;
+mod listing;
+mod log;
+mod markdown;
+mod progress;
+#[cfg(test)]
+mod promises;
+#[cfg(test)]
+mod property;
+mod prose;
+mod search;
+mod shape;
+mod stamp;
+mod table;
+pub(crate) mod terminal;
+mod tests;
+mod trace;
+
+use crate::kind::Kind;
+use crate::lines::Lines;
+use crate::sample::Sample;
+use crate::span::Unit;
+
+/// How sure the reader of a kind is.
+pub(crate) fn vote(sample: &Sample<'_>, kind: Kind) -> u32 {
+    match kind {
+        Kind::Log => log::vote(sample),
+        Kind::Build => build::vote(sample),
+        Kind::Tests => tests::vote(sample),
+        Kind::Search => search::vote(sample),
+        Kind::Diff => diff::vote(sample),
+        Kind::Listing => listing::vote(sample),
+        Kind::Table => table::vote(sample),
+        Kind::Trace => trace::vote(sample),
+        Kind::Infra => infra::vote(sample),
+        Kind::Markdown => markdown::vote(sample),
+        Kind::Blob => blob::vote(sample),
+        Kind::Json | Kind::Html | Kind::Code | Kind::Prose => 0,
+    }
+}
+
+/// What the stretches of a text of that kind are worth. They tile the text.
+pub(crate) fn units(lines: &Lines<'_>, kind: Kind) -> Vec<Unit> {
+    match kind {
+        Kind::Log => log::units(lines),
+        Kind::Build => build::units(lines),
+        Kind::Tests => tests::units(lines),
+        Kind::Search => search::units(lines),
+        Kind::Diff => diff::units(lines),
+        Kind::Listing => listing::units(lines),
+        Kind::Table => table::units(lines),
+        Kind::Trace => trace::units(lines),
+        Kind::Infra => infra::units(lines),
+        Kind::Markdown => markdown::units(lines),
+        Kind::Blob => blob::units(lines),
+        Kind::Prose | Kind::Json | Kind::Html | Kind::Code => prose::units(lines),
+    }
+}

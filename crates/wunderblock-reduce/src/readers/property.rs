@@ -1,0 +1,74 @@
+//! What every reader promises, and short ways to try one.
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+
+use crate::lines::Lines;
+use crate::segment;
+use crate::span::{self, Room, Unit};
+
+/// What is shown of a text at the level `fold`.
+pub(crate) fn fold(text: &str, units: fn(&Lines<'_>) -> Vec<Unit>) -> String {
+    shown(text, units, Room::Fold)
+}
+
+/// What is shown of a text within so many bytes.
+pub(crate) fn within(text: &str, units: fn(&Lines<'_>) -> Vec<Unit>, bytes: usize) -> String {
+    shown(text, units, Room::Bytes(bytes))
+}
+
+fn shown(text: &str, units: fn(&Lines<'_>) -> Vec<Unit>, room: Room) -> String {
+    let lines = Lines::of(text);
+    let units = units(&lines);
+    let mut at = 0;
+    for unit in &units {
+        assert_eq!(unit.span().start, at, "units tile {text:?}: {units:?}");
+        assert!(unit.span().end > at, "no unit is empty in {text:?}: {units:?}");
+        assert!(text.is_char_boundary(unit.span().end), "{text:?}");
+        at = unit.span().end;
+    }
+    assert_eq!(at, text.len(), "units reach the end of {text:?}: {units:?}");
+    let pieces = span::choose(&lines, &units, room);
+    assert!(segment::tiles(&pieces, text.len()));
+    segment::write(&pieces, text, Some("wb:0123456789abcdef"))
+}
+
+/// Units tile any text: one at random, and each of these samples broken in places. What is folded is not longer, save
+/// for what marks may cost.
+pub(crate) fn tiles(samples: &[&str], units: fn(&Lines<'_>) -> Vec<Unit>) {
+    let mut runner =
+        TestRunner::new(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(120) });
+    let random = "(\\PC{0,12}|[-+@ |:,\t\"]{0,9}|\r?\n){0,24}";
+    let broken =
+        (0..samples.len(), any::<(u16, u16, u16)>(), random).prop_map(|(nth, (from, to, put), noise)| {
+            let sample: Vec<char> = samples[nth].chars().collect();
+            let at = |n: u16| usize::from(n) % (sample.len() + 1);
+            let (from, to) = (at(from).min(at(to)), at(from).max(at(to)));
+            let cut = if put % 3 == 0 { to } else { from };
+            sample[..from]
+                .iter()
+                .chain(noise.collect_noise(put).iter())
+                .chain(&sample[cut..])
+                .collect::<String>()
+        });
+    let result = runner.run(&prop_oneof![random.prop_map(String::from), broken], |text| {
+        let folded = fold(&text, units);
+        let escapes = text.matches('⟨').count() * "⟨".len();
+        prop_assert!(folded.len() <= text.len() + escapes + text.len() / 4 + 8);
+        within(&text, units, text.len() / 4);
+        Ok(())
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+}
+
+trait Noise {
+    fn collect_noise(&self, put: u16) -> Vec<char>;
+}
+
+impl Noise for String {
+    fn collect_noise(&self, put: u16) -> Vec<char> {
+        if put.is_multiple_of(2) { self.chars().collect() } else { Vec::new() }
+    }
+}

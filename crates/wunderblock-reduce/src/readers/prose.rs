@@ -1,0 +1,182 @@
+//! Sentences, and texts of no other kind.
+
+mod rarity;
+mod sentence;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::lines::Lines;
+use crate::span::{Label, Rank, Unit};
+
+use super::{blob, shape};
+use rarity::Rarity;
+
+/// A paragraph that says what one before it said is left out if it has so many bytes: shorter ones may repeat for a
+/// reason (a closing bracket, a key).
+const AGAIN: usize = 80;
+/// Lines alike one below the other are a run from so many on.
+const RUN: usize = 4;
+/// A line longer than this is cut into sentences.
+const LINE: usize = 200;
+/// No sentence is longer: what is, is no sentence, and cut into parts.
+const LONGEST: usize = 1_000;
+/// A line that a writer wrapped has about this many bytes at least, and so many are taken together.
+const WRAPPED: usize = 50;
+const TOGETHER: usize = 400;
+
+pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
+    let mut units = Vec::with_capacity(lines.len());
+    for paragraph in paragraphs(lines) {
+        sentences(lines, paragraph, &mut units);
+    }
+    weigh(lines.text(), &mut units);
+    again(lines, &mut units);
+    blob::within(lines.text(), units)
+}
+
+/// The stretches between empty lines, each with the empty lines after it.
+pub(super) fn paragraphs(lines: &Lines<'_>) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut ended = false;
+    for (at, line) in lines.iter().enumerate() {
+        let empty = line.trim().is_empty();
+        if !empty && ended {
+            found.push(start..at);
+            start = at;
+        }
+        ended = empty;
+    }
+    if start < lines.len() {
+        found.push(start..lines.len());
+    }
+    found
+}
+
+/// The sentences of a paragraph: short lines that a writer wrapped are taken together, long ones are cut. The first says
+/// what the paragraph is about.
+pub(super) fn sentences(lines: &Lines<'_>, paragraph: Range<usize>, units: &mut Vec<Unit>) {
+    let score = |first: bool| if first { 3_000 } else { 1_000 };
+    let mut at = paragraph.start;
+    while at < paragraph.end {
+        let mut end = at + 1;
+        while end < paragraph.end
+            && is_wrapped(lines.get(end - 1), lines.get(end))
+            && lines.spans(at..end).len() < TOGETHER
+        {
+            end += 1;
+        }
+        let first = at == paragraph.start;
+        let span = lines.spans(at..end);
+        let text = lines.text().get(span.clone()).unwrap_or("");
+        let long = end == at + 1 && text.len() > LINE;
+        at = end;
+        if !long {
+            units.push(Unit::new(span, Rank::Context).scored(score(first)));
+            continue;
+        }
+        let (mut start, mut first) = (0, first);
+        for end in sentence::ends(text) {
+            let sentence = text.get(start..end).unwrap_or("");
+            // What is a blob is cut as one, later.
+            let is_blob = !blob::runs(sentence).is_empty();
+            for cut in shape::cuts(sentence, if is_blob { sentence.len() } else { LONGEST }) {
+                let part = span.start + start..span.start + end.min(start + cut);
+                let from = units.last().map_or(0, |unit: &Unit| unit.span().end).max(part.start);
+                if from < part.end {
+                    units.push(Unit::new(from..part.end, Rank::Context).scored(score(first)));
+                }
+                first = false;
+            }
+            start = end;
+        }
+    }
+}
+
+/// Whether a sentence goes on from a line to the next, as far as their ends tell.
+fn is_wrapped(line: &str, next: &str) -> bool {
+    let ends_open = line
+        .chars()
+        .next_back()
+        .is_some_and(|c| c.is_alphanumeric() || matches!(c, ',' | ')' | '`' | '_' | '*'));
+    let begins = next
+        .trim_start()
+        .chars()
+        .next()
+        .is_some_and(|c| c.is_alphanumeric() || matches!(c, '(' | '`' | '_' | '*' | '[' | '"'));
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    (WRAPPED..=LINE).contains(&line.len())
+        && ends_open
+        && begins
+        && indent(line) == indent(next)
+        && line != next
+}
+
+/// Adds to the score of each unit what its words are worth: rare words, numbers, names.
+pub(super) fn weigh(text: &str, units: &mut [Unit]) {
+    let mut rarity = Rarity::default();
+    for unit in units.iter() {
+        rarity.count(text.get(unit.span()).unwrap_or(""));
+    }
+    let all = units.len();
+    for (at, unit) in units.iter_mut().enumerate() {
+        let worth = rarity.worth(text.get(unit.span()).unwrap_or(""));
+        // The start and the end of a text tell more than its middle.
+        let place = if at * 20 < all {
+            600
+        } else if at * 20 >= all * 19 {
+            300
+        } else {
+            0
+        };
+        unit.score = unit.score.saturating_add(worth).saturating_add(place);
+    }
+}
+
+/// Paragraphs that were there before, and lines that stand several times one below the other, are filler.
+pub(super) fn again(lines: &Lines<'_>, units: &mut [Unit]) {
+    let mut seen: HashMap<u64, usize> = HashMap::new();
+    let mut gone: Vec<Range<usize>> = Vec::new();
+    for paragraph in paragraphs(lines) {
+        let span = lines.spans(paragraph);
+        let text = lines.text().get(span.clone()).unwrap_or("");
+        if text.len() < AGAIN {
+            continue;
+        }
+        // The same number with another length is not the same text.
+        let key = shape::exact(text) ^ text.trim().len() as u64;
+        match seen.get(&key) {
+            Some(_) => gone.push(span),
+            None => {
+                seen.insert(key, span.start);
+            }
+        }
+    }
+    let mut start = 0;
+    for at in 1..=lines.len() {
+        if at < lines.len() && lines.get(at) == lines.get(start) {
+            continue;
+        }
+        if at - start >= RUN {
+            gone.push(lines.spans(start + 1..at - 1));
+        }
+        start = at;
+    }
+    gone.sort_by_key(|span| span.start);
+    let mut gone = gone.into_iter().peekable();
+    for unit in units {
+        while gone.peek().is_some_and(|span| span.end <= unit.span().start) {
+            gone.next();
+        }
+        let inside =
+            gone.peek().is_some_and(|span| span.start <= unit.span().start && unit.span().end <= span.end);
+        if inside && unit.rank <= Rank::Frame {
+            (unit.rank, unit.score) = (Rank::Filler, 0);
+            unit.label = Some(Label::SaidBefore);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

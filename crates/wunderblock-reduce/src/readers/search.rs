@@ -1,0 +1,308 @@
+//! Search results: every file stays visible, its matches are folded fairly.
+
+mod line;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use crate::lines::{Lines, Part};
+use crate::sample::Sample;
+use crate::span::{Label, Rank, Unit};
+
+use super::{gaps, shape};
+use line::{Found, Role, parse};
+
+/// A file with no more matches than this is shown whole.
+const FEW: usize = 10;
+/// Of a file with more, so many from its start stay, then those that say something new, and the last.
+const FIRST: usize = 4;
+/// A match that says what so many before it said is left out wherever it stands.
+const SAID: u32 = 3;
+/// The part of a long line that stays: minified files have matches of a megabyte.
+const LINE: usize = 320;
+
+pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+    // `grep -c`: a number per file.
+    if sample.lines.len() >= 3 && sample.share(is_count) >= 95 {
+        return 95;
+    }
+    let records = sample.count(line::is_record);
+    let said = sample.count(|line| !line.trim().is_empty());
+    if records >= 3 && records * 10 >= said * 9 {
+        return 96;
+    }
+    let mut seen = Seen::default();
+    let heading = line::has_headings(&sample.lines);
+    for text in &sample.lines {
+        seen.take(parse(text, heading), text);
+    }
+    seen.vote(heading)
+}
+
+/// What the lines of a sample have in common.
+#[derive(Default)]
+struct Seen<'t> {
+    said: u32,
+    found: u32,
+    bare: u32,
+    numbered: u32,
+    rising: u32,
+    falling: u32,
+    diagnostics: u32,
+    /// Texts that begin as a message does after its place.
+    worded: u32,
+    last: HashMap<&'t str, (u64, bool)>,
+    paths: HashMap<&'t str, u32>,
+}
+
+impl<'t> Seen<'t> {
+    fn take(&mut self, found: Found<'t>, text: &'t str) {
+        if text.trim().is_empty() || text == "--" {
+            return;
+        }
+        self.said += 1;
+        let Some(role) = found.role else { return };
+        if role == Role::Path || role == Role::Other {
+            self.found += 1;
+            // Under a heading the lines below belong to another file than those above.
+            self.last.remove("");
+            return;
+        }
+        self.found += 1;
+        *self.paths.entry(found.path).or_default() += 1;
+        let Some(number) = found.number else {
+            self.bare += 1;
+            return;
+        };
+        self.numbered += 1;
+        self.worded += u32::from(is_worded(found.text));
+        let text = found.text.trim_start();
+        self.diagnostics += u32::from(["error", "warning", "note", "fatal error"].iter().any(|word| {
+            text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word))
+                && text.get(word.len()..).is_some_and(|rest| rest.starts_with([':', ' ', '[']))
+        }));
+        match self.last.insert(found.path, (number, found.column)) {
+            Some((before, _)) if number > before => self.rising += 1,
+            Some((before, true)) if number == before => self.rising += 1,
+            Some(_) => self.falling += 1,
+            None => {}
+        }
+    }
+
+    fn vote(&self, heading: bool) -> u32 {
+        let share = self.found * 100 / self.said.max(1);
+        if self.found < 3 || share < 60 || self.diagnostics * 5 > self.numbered {
+            return 0;
+        }
+        // A compiler or linter sets its message one space after the place; source code is indented otherwise.
+        if self.numbered > 0 && self.worded * 100 >= self.numbered * 90 {
+            return 0;
+        }
+        if self.falling * 10 > self.rising.max(1) {
+            return 0;
+        }
+        // Without numbers only paths that come again, one after the other, tell results from a log.
+        if self.bare * 2 > self.found {
+            let again = self.paths.values().filter(|count| **count > 1).count();
+            let plausible = self.paths.keys().filter(|path| path.contains('/')).count();
+            let enough = plausible * 10 >= self.paths.len() * 9 && again * 3 >= self.paths.len();
+            return if enough && share >= 90 { 72 } else { 0 };
+        }
+        match share {
+            95.. => 94,
+            85.. => 84,
+            _ if heading => 62,
+            _ => 50,
+        }
+    }
+}
+
+/// `src/a.rs:12`, and nothing more.
+fn is_count(text: &str) -> bool {
+    text.rsplit_once(':').is_some_and(|(path, count)| {
+        path.contains(['/', '.'])
+            && !path.contains([' ', ':', '"'])
+            && !count.is_empty()
+            && count.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+/// ` message`: one space, then a word.
+fn is_worded(text: &str) -> bool {
+    text.strip_prefix(' ')
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || "[*\'\"`".contains(c)))
+}
+
+pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
+    let heading = line::has_headings(&lines.iter().take(200).collect::<Vec<_>>());
+    let rows: Vec<Row> = lines.iter().map(|text| Row::of(lines, parse(text, heading))).collect();
+    let mut units: Vec<Unit> = Vec::with_capacity(rows.len());
+    let matches = rows.iter().filter(|row| row.role == Some(Role::Match)).count();
+    let mut judge = Judge {
+        lines,
+        said: HashMap::new(),
+        ranks: vec![(Rank::Context, 0); rows.len()],
+        fold: matches > 2 * FEW,
+    };
+    each_file(&rows, |file| judge.file(&rows, file));
+    for (at, row) in rows.iter().enumerate() {
+        let (rank, score) = judge.ranks.get(at).copied().unwrap_or((Rank::Context, 0));
+        let label = match row.role {
+            Some(Role::Match) => Some(Label::Matches),
+            _ => None,
+        };
+        let (rank, score) = match row.role {
+            Some(Role::Path) => (Rank::Must, u16::MAX),
+            Some(Role::Other) => (Rank::Frame, u16::MAX),
+            None if lines.get(at).trim().is_empty() || lines.get(at) == "--" => (rank, score),
+            None => (Rank::Context, 1),
+            _ => (rank, score),
+        };
+        push(&mut units, lines, Unit::new(lines.span(at), rank).scored(score).labelled(label));
+    }
+    gaps::close_short(&mut units);
+    units
+}
+
+/// The unit of a line; of a long one its head alone is worth that much.
+fn push(units: &mut Vec<Unit>, lines: &Lines<'_>, unit: Unit) {
+    let span = unit.span();
+    if span.len() <= 2 * LINE || unit.rank == Rank::Filler {
+        units.push(unit);
+        return;
+    }
+    let text = lines.text().get(span.clone()).unwrap_or("");
+    let cut = span.start + shape::head(text, LINE).len();
+    units.push(unit.spanning(span.start..cut));
+    units.push(Unit::new(cut..span.end, Rank::Filler));
+}
+
+/// What is kept of a line: there are as many as lines.
+struct Row {
+    role: Option<Role>,
+    /// The path it names, as a number; 0 for none.
+    path: u64,
+    text: Part,
+}
+
+impl Row {
+    fn of(lines: &Lines<'_>, found: Found<'_>) -> Self {
+        let path = if found.path.is_empty() { 0 } else { shape::exact(found.path).max(1) };
+        Self { role: found.role, path, text: lines.place(found.text) }
+    }
+}
+
+/// The rows of each file, in the order of the text: rows of one path that stand together.
+fn each_file(rows: &[Row], mut see: impl FnMut(Range<usize>)) {
+    let mut start = 0;
+    let mut path: Option<u64> = None;
+    for (at, row) in rows.iter().enumerate() {
+        let other = match row.role {
+            Some(Role::Path) => true,
+            Some(Role::Match | Role::Near) => row.path != 0 && path.is_some_and(|path| path != row.path),
+            _ => false,
+        };
+        if other {
+            see(start..at);
+            start = at;
+        }
+        if matches!(row.role, Some(Role::Path | Role::Match | Role::Near)) && row.path != 0 {
+            path = Some(row.path);
+        }
+    }
+    see(start..rows.len());
+}
+
+struct Judge<'l, 't> {
+    lines: &'l Lines<'t>,
+    /// How often each matching text was seen.
+    said: HashMap<u64, u32>,
+    ranks: Vec<(Rank, u16)>,
+    /// Whether there is enough to fold.
+    fold: bool,
+}
+
+impl Judge<'_, '_> {
+    fn file(&mut self, rows: &[Row], file: Range<usize>) {
+        let matches: Vec<usize> = file
+            .clone()
+            .filter(|at| rows.get(*at).is_some_and(|row| row.role == Some(Role::Match)))
+            .collect();
+        let last = matches.len().saturating_sub(1);
+        let mut novel = HashSet::new();
+        // What says something new stays, up to a share that falls as the file grows.
+        let mut spare = 2 + matches.len() / 10;
+        for (nth, at) in matches.iter().enumerate() {
+            let text = rows.get(*at).map_or("", |row| self.lines.part(row.text));
+            let said = self.said.entry(shape::exact(text)).or_default();
+            *said += 1;
+            let repeated = *said > SAID && self.fold;
+            let new = novel.insert(shape::counted(text));
+            let score = u16::MAX - u16::try_from(nth + 1).unwrap_or(u16::MAX);
+            let rank = if nth == 0 {
+                Rank::Must
+            } else if nth == last {
+                Rank::Frame
+            } else if repeated {
+                Rank::Filler
+            } else if !self.fold || matches.len() <= FEW || nth < FIRST {
+                Rank::Context
+            } else if new && spare > 0 {
+                spare -= 1;
+                Rank::Context
+            } else {
+                Rank::Filler
+            };
+            self.set(*at, rank, score);
+        }
+        self.surroundings(rows, file);
+    }
+
+    /// Lines around a match share its fate, but are worth less than any match.
+    fn surroundings(&mut self, rows: &[Row], file: Range<usize>) {
+        let stays = |judge: &Self, at: usize| {
+            rows.get(at).is_some_and(|row| row.role == Some(Role::Match))
+                && judge.ranks.get(at).is_some_and(|(rank, _)| *rank > Rank::Filler)
+        };
+        let mut near = vec![false; file.len()];
+        let mut folded = vec![false; file.len()];
+        // A line belongs to the matches of its block; a block ends where numbers jump or at `--`.
+        let mut start = file.start;
+        for at in file.clone() {
+            let ends = rows.get(at).is_some_and(|row| row.role.is_none());
+            if ends || at + 1 == file.end {
+                let block = start..at + 1;
+                let kept = block.clone().any(|at| stays(self, at));
+                let any =
+                    block.clone().any(|at| rows.get(at).is_some_and(|row| row.role == Some(Role::Match)));
+                for line in block {
+                    near.iter_mut().skip(line - file.start).take(1).for_each(|near| *near = kept);
+                    folded
+                        .iter_mut()
+                        .skip(line - file.start)
+                        .take(1)
+                        .for_each(|folded| *folded = any && !kept);
+                }
+                start = at + 1;
+            }
+        }
+        for at in file.clone() {
+            let row = rows.get(at).and_then(|row| row.role);
+            if row == Some(Role::Match) {
+                continue;
+            }
+            let gone = folded.get(at - file.start).copied().unwrap_or(false);
+            let kept = near.get(at - file.start).copied().unwrap_or(false);
+            self.set(at, if gone { Rank::Filler } else { Rank::Context }, u16::from(kept) * 2);
+        }
+    }
+
+    fn set(&mut self, at: usize, rank: Rank, score: u16) {
+        if let Some(slot) = self.ranks.get_mut(at) {
+            *slot = (rank, score);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! Tables: comma- and tab-separated values, and tables drawn with characters.
+
+mod columns;
+mod rows;
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use crate::lines::Lines;
+use crate::sample::Sample;
+use crate::span::{Label, Rank, Unit};
+
+use super::{gaps, shape};
+use columns::Columns;
+use rows::{Form, Row};
+
+/// A table with no more rows than this is shown whole.
+const FEW: usize = 30;
+const HEAD: usize = 3;
+const TAIL: usize = 2;
+/// Rows that bring something new stay, until so many in a row did not.
+const EXAMPLES: usize = 12;
+const DULL: usize = 200;
+
+pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+    rows::form(sample.text, &sample.lines).map_or(0, |(_, vote)| vote)
+}
+
+pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
+    let sample = Sample::of(lines.text());
+    let Some((form, _)) = rows::form(lines.text(), &sample.lines) else { return super::prose::units(lines) };
+    let rows = rows::split(lines, form);
+    let tables = tables(&rows);
+    let mut units: Vec<Unit> = rows.iter().map(|row| Unit::new(row.span.clone(), Rank::Frame)).collect();
+    for table in tables {
+        judge(
+            lines,
+            form,
+            rows.get(table.clone()).unwrap_or_default(),
+            units.get_mut(table).unwrap_or_default(),
+        );
+    }
+    units
+}
+
+/// The stretches of data rows that stand together.
+fn tables(rows: &[Row]) -> Vec<Range<usize>> {
+    let mut tables = Vec::new();
+    let mut start = None;
+    for (at, row) in rows.iter().enumerate() {
+        match (row.is_data, start) {
+            (true, None) => start = Some(at),
+            (false, Some(first)) => {
+                tables.push(first..at);
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    tables.extend(start.map(|first| first..rows.len()));
+    tables
+}
+
+/// Ranks the rows of one table; the first is its header where it looks like one or a rule follows it.
+fn judge(lines: &Lines<'_>, form: Form, rows: &[Row], units: &mut [Unit]) {
+    let text = |row: &Row| lines.text().get(row.span.clone()).unwrap_or("");
+    for unit in units.iter_mut() {
+        unit.rank = Rank::Context;
+    }
+    let header = rows
+        .first()
+        .map(|row| form.fields(text(row)))
+        .filter(|fields| rows::is_header(fields))
+        .unwrap_or_default();
+    let from = usize::from(!header.is_empty());
+    if from == 1
+        && let Some(unit) = units.first_mut()
+    {
+        (unit.rank, unit.score) = (Rank::Must, u16::MAX);
+    }
+    let rows = rows.get(from..).unwrap_or_default();
+    let units = units.get_mut(from..).unwrap_or_default();
+    let mut columns = Columns::new(&header);
+    for row in rows {
+        columns.count(&form.fields(text(row)));
+    }
+    columns.settle(rows.len());
+    // A table drawn for readers, with sentences in it, is a text.
+    let many = rows.len() > FEW && !(form == Form::Drawn && columns.has_sentences());
+    let most = EXAMPLES.max((rows.len() / 16).min(40));
+    let wrong: Vec<bool> = rows.iter().map(|row| shape::is_wrong(text(row))).collect();
+    let all_wrong = wrong.iter().filter(|wrong| **wrong).count();
+    let wrong_is_rare = all_wrong * 10 <= rows.len();
+    let (mut seen, mut dull, mut examples) = (HashSet::new(), 0, 0);
+    for (at, row) in rows.iter().enumerate() {
+        let fields = form.fields(text(row));
+        let (notable, combination) = columns.judge(&fields);
+        let is_wrong = wrong.get(at).copied().unwrap_or(false);
+        let new = seen.insert((combination, is_wrong));
+        dull = if new { 0 } else { dull + 1 };
+        let Some(unit) = units.get_mut(at) else { continue };
+        unit.label = is_wrong.then_some(Label::WithErrors);
+        let frame = at < HEAD || at + TAIL >= rows.len();
+        let example = new && examples < most && dull < DULL;
+        (unit.rank, unit.score) = match notable {
+            _ if is_wrong && wrong_is_rare => (Rank::Must, 30_000),
+            Some(columns::Notable::Rare) => (Rank::Must, 20_000),
+            Some(columns::Notable::Extreme) => (Rank::Must, 10_000),
+            Some(columns::Notable::Change) => (Rank::Frame, 1_000),
+            None if frame => (Rank::Frame, 2_000),
+            None if example => (Rank::Context, 100),
+            None if many => (Rank::Filler, 1),
+            None => (Rank::Context, 1),
+        };
+        if unit.rank == Rank::Context && example && many {
+            examples += 1;
+        }
+    }
+    if many {
+        gaps::close_short(units);
+        tell(&columns, units);
+    }
+}
+
+/// Puts what is known of the columns into the mark of the largest gap. The units that carry it score lowest, so that
+/// they are the last to come back as a budget grows.
+fn tell(columns: &Columns, units: &mut [Unit]) {
+    let (mut best, mut start) = (0..0, 0);
+    for at in 0..=units.len() {
+        if units.get(at).is_none_or(|unit| unit.rank != Rank::Filler) {
+            if at - start > best.len() {
+                best = start..at;
+            }
+            start = at + 1;
+        }
+    }
+    let told = columns.told();
+    let carriers = units.get_mut(best).unwrap_or_default();
+    let first = carriers.len().saturating_sub(told.len());
+    for (unit, told) in carriers.iter_mut().skip(first).zip(told) {
+        unit.set_told(Some(told.into()));
+        unit.score = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests;

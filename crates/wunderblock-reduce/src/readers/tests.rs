@@ -1,0 +1,492 @@
+//! Test runners: each failing test with its name, place and message stays, and the totals; tests that pass do not.
+
+mod explained;
+mod junit;
+mod message;
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use crate::lines::Lines;
+use crate::sample::Sample;
+use crate::severity::{self, Severity};
+use crate::span::{Label, Rank, Unit};
+use crate::template::{self, Templates};
+
+use super::build::{bare, opens_page};
+use super::case::{self, Case};
+use super::diagnostic::{self, Part};
+use super::frame;
+use super::progress::is_progress;
+use super::trace;
+use message::{is_message, is_place};
+
+/// Skipped tests are named while there are no more of them than this.
+const SKIPPED: usize = 12;
+/// Suites that passed are named while there are no more of them than this.
+const SUITES: usize = 8;
+/// Of what a failure says, so many lines of message are its core; the rest is context.
+const MESSAGE: usize = 16;
+/// So many lines in a row that were there before are a repeat.
+const REPEATED: usize = 4;
+/// So are fewer, of so many bytes.
+const REPEATED_BYTES: usize = 160;
+/// Lines of source below a frame.
+const SOURCE: usize = 2;
+/// A template of other lines with more than these is folded.
+const COMMON: u32 = 8;
+
+pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+    if junit::is_report(sample.text) {
+        return 95;
+    }
+    let cases: Vec<Option<Case>> = sample.lines.iter().map(|line| case::of(bare(line))).collect();
+    let some = cases.iter().flatten().count();
+    let said = sample.lines.iter().filter(|line| !line.trim().is_empty()).count();
+    if some < 2 {
+        return 0;
+    }
+    let share = (some * 100 / said.max(1)) as u32;
+    // A report within a page of words is quoted: the page begins before it.
+    let first = cases.iter().position(Option::is_some).unwrap_or(0);
+    if opens_page(&sample.lines, first) {
+        return share / 3;
+    }
+    // A run begins like one and ends with its totals; what lies between may be anything a test printed.
+    let mut last = sample.text.trim_end().rsplit('\n').take(14);
+    let ended = last.any(|line| case::of(bare(line.trim_end_matches('\r'))) == Some(Case::Total));
+    let began = first < 60;
+    match (began, ended) {
+        (true, true) => 94.min(70 + share),
+        (false, true) | (true, false) if share >= 10 => 88.min(55 + share),
+        _ => share * 95 / 100,
+    }
+}
+
+/// Where in a report a line stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    /// Cases, one after another.
+    Run,
+    /// What one failing test says.
+    Failure,
+    /// What a test printed.
+    Captured,
+    /// The warnings' summary, durations, coverage.
+    Summary,
+}
+
+struct Reader<'l> {
+    lines: &'l Lines<'l>,
+    units: Vec<Unit>,
+    section: Section,
+    /// Lines of message seen in this failure.
+    message: usize,
+    /// The next line is still the message (`panicked at …:` is followed by it).
+    goes_on: bool,
+    cases: Vec<Option<Case>>,
+    /// Within what a TAP test that passed says of itself.
+    passing: bool,
+    passed: bool,
+    /// The case that was begun last.
+    begun: Option<usize>,
+    skipped: Vec<usize>,
+    /// Suites of which all is well.
+    suites: Vec<usize>,
+    others: Vec<usize>,
+}
+
+pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
+    if junit::is_report(lines.text()) {
+        return junit::units(lines.text());
+    }
+    let mut reader = Reader {
+        lines,
+        units: (0..lines.len()).map(|at| Unit::new(lines.span(at), Rank::Context)).collect(),
+        section: Section::Run,
+        message: 0,
+        goes_on: false,
+        cases: lines.iter().map(|line| case::of(bare(line))).collect(),
+        passing: false,
+        passed: false,
+        begun: None,
+        skipped: Vec::new(),
+        suites: Vec::new(),
+        others: Vec::new(),
+    };
+    for at in 0..lines.len() {
+        reader.read(at);
+    }
+    reader.documented();
+    reader.names();
+    reader.few_skipped();
+    reader.many_suites();
+    reader.headings();
+    reader.stacks();
+    reader.sources();
+    reader.seen_before();
+    reader.fold_others();
+    explained::fold(lines, &reader.cases, &mut reader.units);
+    reader.units
+}
+
+impl Reader<'_> {
+    fn read(&mut self, at: usize) {
+        let line = bare(self.lines.get(at));
+        match self.cases.get(at).copied().flatten() {
+            Some(case) if !self.is_quoted(line, case) => self.case(at, line, case),
+            _ => self.other(at, line),
+        }
+    }
+
+    /// Within what a test printed, only what ends the section counts.
+    fn is_quoted(&self, line: &str, case: Case) -> bool {
+        match self.section {
+            Section::Captured => {
+                !matches!(case, Case::Suite | Case::Details | Case::Captured | Case::Total)
+                    && !line.starts_with("</")
+                    && !line.starts_with("--- ")
+            }
+            _ => false,
+        }
+    }
+
+    fn set(&mut self, at: usize, (rank, score): (Rank, u16), label: Option<Label>) {
+        if let Some(unit) = self.units.get_mut(at) {
+            unit.rank = rank;
+            unit.score = score;
+            unit.label = label;
+        }
+    }
+
+    fn case(&mut self, at: usize, line: &str, case: Case) {
+        self.goes_on = false;
+        self.passing = false;
+        self.passed = case == Case::Passed;
+        let (worth, label, section) = match case {
+            Case::Passed => ((Rank::Filler, 0), Some(Label::Passed), Section::Run),
+            Case::Dots | Case::Started => ((Rank::Filler, 0), None, Section::Run),
+            Case::Skipped => ((Rank::Filler, 5), Some(Label::Skipped), Section::Run),
+            Case::Failed => (
+                (Rank::Must, 800),
+                Some(Label::Failed),
+                if line.starts_with("FAILED ") || line.starts_with("ERROR ") {
+                    Section::Summary
+                } else {
+                    Section::Failure
+                },
+            ),
+            Case::Details => ((Rank::Must, 700), Some(Label::Failed), Section::Failure),
+            Case::Captured => ((Rank::Context, 15), None, Section::Captured),
+            Case::Total => ((Rank::Must, 900), None, Section::Run),
+            Case::Suite => {
+                let summary = ["warnings summary", "slowest", "coverage", "tests coverage", "PASSES"]
+                    .iter()
+                    .any(|name| line.contains(name));
+                ((Rank::Frame, 50), None, if summary { Section::Summary } else { Section::Run })
+            }
+        };
+        match case {
+            Case::Skipped => self.skipped.push(at),
+            Case::Started => self.begun = Some(at),
+            Case::Suite if line.starts_with("PASS ") || line.starts_with("ok ") => self.suites.push(at),
+            // In XML how a case ended stands within it.
+            Case::Failed if line.trim_start().starts_with('<') => {
+                if let Some(begun) = self.begun.take() {
+                    self.set(begun, worth, label);
+                }
+            }
+            _ => {}
+        }
+        if section == Section::Failure {
+            self.message = 0;
+        }
+        self.section = section;
+        self.set(at, worth, label);
+    }
+
+    fn other(&mut self, at: usize, line: &str) {
+        if line.trim().is_empty() {
+            self.goes_on = self.goes_on && self.message == 0;
+            self.set(at, (Rank::Context, 0), None);
+            return;
+        }
+        if self.passing || self.passed && line.trim() == "---" {
+            self.passing = line.trim() != "...";
+            self.set(at, (Rank::Filler, 0), None);
+            return;
+        }
+        if is_progress(line) && self.section == Section::Run {
+            self.set(at, (Rank::Filler, 0), None);
+            return;
+        }
+        let worth = match self.section {
+            Section::Captured if line.starts_with("E   ") || is_place(line) => (Rank::Must, 500),
+            Section::Captured => (Rank::Context, 5),
+            Section::Summary => match severity::of(line) {
+                Some(Severity::Error | Severity::Warning) => (Rank::Context, 60),
+                _ => (Rank::Context, 8),
+            },
+            Section::Failure | Section::Run => self.said(line),
+        };
+        if worth.0 < Rank::Must && self.section != Section::Failure {
+            self.others.push(at);
+        }
+        self.set(at, worth, None);
+    }
+
+    /// What a line of a failure is worth: its message and its place most.
+    fn said(&mut self, line: &str) -> (Rank, u16) {
+        let text = line.trim_start();
+        // A frame as pytest writes it, not a message after its place.
+        if line.contains(": in ") && is_place(line) {
+            return (Rank::Must, 610);
+        }
+        let part = diagnostic::part(line);
+        let opens = is_message(text, line)
+            || matches!(part, Some(Part::Head(_)))
+            || frame::is_head(line) && !text.starts_with("Traceback");
+        if opens {
+            self.goes_on =
+                text.contains("panicked at") || text.starts_with("assertion") || text.ends_with(':');
+        }
+        if opens || self.goes_on {
+            if text.starts_with("note:") || frame::of(line).is_some() {
+                self.goes_on = false;
+                return (Rank::Context, 10);
+            }
+            self.message += 1;
+            return match self.message {
+                // pytest marks what was raised; what else looks like a message there is of lesser weight.
+                0..=2 => (Rank::Must, if line.starts_with("E ") { 745 } else { 740 }),
+                3..=6 => (Rank::Must, 690),
+                7..=MESSAGE => (Rank::Must, 620),
+                _ => (Rank::Context, 40),
+            };
+        }
+        if is_place(line) || part == Some(Part::Place) {
+            return (Rank::Must, 735);
+        }
+        match part {
+            Some(Part::Total) => (Rank::Must, 650),
+            Some(_) => (Rank::Context, 20),
+            None if self.section == Section::Failure => match severity::of(line) {
+                Some(Severity::Error) => (Rank::Must, 450),
+                _ => (Rank::Context, 25),
+            },
+            None => (Rank::Context, 10),
+        }
+    }
+
+    /// Where a failing test is named elsewhere as well, its details' heading comes after its message; where not, before.
+    /// A row of letters names a file only.
+    fn names(&mut self) {
+        let is = |at: usize, case: Case| self.cases.get(at) == Some(&Some(case));
+        let row = |at: usize| {
+            self.lines.get(at).trim_end().ends_with(['.', 'F', 'E', ']'])
+                && !self.lines.get(at).contains("::")
+        };
+        let all = 0..self.lines.len();
+        let rows: Vec<usize> = all.clone().filter(|at| is(*at, Case::Failed) && row(*at)).collect();
+        let named = all.clone().filter(|at| is(*at, Case::Failed)).count() - rows.len();
+        let details: Vec<usize> = all.filter(|at| is(*at, Case::Details)).collect();
+        let twice = named >= details.len();
+        let heading = if twice { 700 } else { 800 };
+        for at in details.iter().filter(|_| twice) {
+            self.set(*at, (Rank::Must, heading), None);
+        }
+        for (at, score) in
+            details.into_iter().map(|at| (at, heading)).chain(rows.into_iter().map(|at| (at, 660)))
+        {
+            if let Some(unit) = self.units.get_mut(at) {
+                unit.score = score;
+            }
+        }
+    }
+
+    /// A runner that documents (`rspec -fd`) names the tests that pass without saying so, before it lists what did not.
+    fn documented(&mut self) {
+        let told = |at: usize| {
+            let line = self.lines.get(at).trim_end();
+            line.ends_with(')') && line.contains(" (FAILED - ")
+        };
+        let end = (0..self.lines.len()).find(|at| {
+            self.lines.get(*at).starts_with("Failures:") || self.lines.get(*at).starts_with("Pending:")
+        });
+        let Some(end) = end.filter(|end| (0..*end).any(told)) else { return };
+        for at in 0..end {
+            if self.cases.get(at) == Some(&None) && self.lines.get(at).starts_with(' ') {
+                self.set(at, (Rank::Filler, 0), None);
+            }
+        }
+    }
+
+    /// A few skipped tests are worth their names.
+    fn few_skipped(&mut self) {
+        if self.skipped.len() <= SKIPPED {
+            for at in std::mem::take(&mut self.skipped) {
+                self.set(at, (Rank::Context, 30), Some(Label::Skipped));
+            }
+        }
+    }
+
+    /// Suites of which all is well are named while there are few.
+    fn many_suites(&mut self) {
+        let suites = std::mem::take(&mut self.suites);
+        if suites.len() > SUITES {
+            for at in suites {
+                self.set(at, (Rank::Filler, 10), Some(Label::SuitesPassed));
+            }
+        }
+    }
+
+    /// A heading over tests that all pass goes with them.
+    fn headings(&mut self) {
+        let (mut failed, mut below) = (false, None);
+        for at in (0..self.lines.len()).rev() {
+            let line = self.lines.get(at);
+            let indent = line.len() - line.trim_start().len();
+            match self.cases.get(at).copied().flatten() {
+                Some(Case::Passed | Case::Skipped) => below = Some(indent),
+                Some(Case::Failed | Case::Details) => (failed, below) = (true, None),
+                Some(_) => (failed, below) = (false, None),
+                None => {
+                    let heads = !failed && indent > 0 && below.is_some_and(|below| indent < below);
+                    below = heads.then_some(indent);
+                    if heads {
+                        self.set(at, (Rank::Filler, 0), None);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Of the frames in a failure those of libraries are left out.
+    fn stacks(&mut self) {
+        let (mut start, mut under): (Option<usize>, usize) = (None, 0);
+        let mut stacks: Vec<Range<usize>> = Vec::new();
+        for at in 0..=self.lines.len() {
+            let line = self.lines.get(at);
+            let framed = at < self.lines.len() && frame::of(line).is_some();
+            // A frame has a line of source below it, or two; what a runner says is none.
+            under = if framed { 0 } else { under + 1 };
+            let source = start.is_some()
+                && under <= SOURCE
+                && line.starts_with("    ")
+                && self.cases.get(at) == Some(&None)
+                && self.units.get(at).is_some_and(|unit| unit.rank < Rank::Must);
+            match (framed || source, start) {
+                (true, None) => start = Some(at),
+                (false, Some(from)) => {
+                    stacks.push(from..at);
+                    start = None;
+                }
+                _ => {}
+            }
+        }
+        for stack in stacks.into_iter().filter(|stack| stack.len() > 3) {
+            trace::shorten_frames(self.lines, stack, &mut self.units);
+        }
+    }
+
+    /// pytest prints the function around each frame. Those of libraries, and those printed before, are left out; the line
+    /// it stopped at, what was raised and the place stay.
+    fn sources(&mut self) {
+        let (mut seen, mut placed_at) = (HashSet::new(), HashSet::new());
+        let (mut start, mut key) = (0, 0u64);
+        for at in 0..self.lines.len() {
+            let line = self.lines.get(at);
+            let ruled = line.starts_with("_ _ _")
+                || matches!(self.cases.get(at), Some(Some(Case::Details | Case::Suite | Case::Captured)));
+            if ruled {
+                (start, key) = (at + 1, 0);
+                if !line.starts_with("_ _ _") {
+                    placed_at.clear();
+                }
+                continue;
+            }
+            let placed =
+                diagnostic::place(line).filter(|_| !line.starts_with(' ')).and_then(|end| line.get(end..));
+            let Some(after) = placed.filter(|after| after.starts_with(':')) else {
+                if line.starts_with("    ") {
+                    key = key.rotate_left(11) ^ template::hash(line.as_bytes());
+                }
+                continue;
+            };
+            // The short style puts the place before the line of source: nothing to leave out but that of libraries.
+            let library = frame::is_library(line);
+            let short = after.starts_with(": in ");
+            let known = !seen.insert(key) && key != 0;
+            if !short {
+                let leave = library || known;
+                self.source(start..at, if leave { Rank::Filler } else { Rank::Context });
+            } else if library || !placed_at.insert(template::hash(line.as_bytes())) {
+                let body = (at + 1..self.lines.len())
+                    .take_while(|at| self.lines.get(*at).starts_with("    "))
+                    .count();
+                self.source(at + 1..at + 1 + body, Rank::Filler);
+                self.set(at, (Rank::Filler, 0), Some(Label::Frames));
+            }
+            (start, key) = (at + 1, 0);
+        }
+    }
+
+    /// Lines of printed source get this rank; what stands between them (values, `>`, `E`) does not.
+    fn source(&mut self, span: Range<usize>, rank: Rank) {
+        for at in span {
+            let line = self.lines.get(at);
+            let printed = line.starts_with("    ") || line.is_empty() && rank == Rank::Filler;
+            if let Some(unit) = self.units.get_mut(at).filter(|unit| printed && unit.score < 700) {
+                unit.rank = rank;
+                unit.score = unit.score.min(25);
+            }
+        }
+    }
+
+    /// What was printed before, line for line, is a repeat where enough of it stands together.
+    fn seen_before(&mut self) {
+        let mut pairs = HashSet::new();
+        let (mut before, mut start) = (0u64, 0);
+        for at in 0..=self.lines.len() {
+            let own = template::hash(self.lines.get(at).as_bytes());
+            let plain = self.units.get(at).is_some_and(|unit| unit.rank == Rank::Context);
+            // A long line is known by itself, a short one by the one before it.
+            let alone = self.lines.get(at).len() >= REPEATED_BYTES;
+            let known = !pairs.insert(if alone { own } else { before.rotate_left(1) ^ own });
+            let seen = plain && known;
+            before = own;
+            if seen {
+                continue;
+            }
+            let bytes = || self.lines.spans(start..at).len();
+            if at >= start + REPEATED || at > start && bytes() >= REPEATED_BYTES {
+                for unit in self.units.get_mut(start..at).unwrap_or_default() {
+                    unit.rank = Rank::Filler;
+                    unit.label = Some(Label::SeenBefore);
+                }
+            }
+            start = at + 1;
+        }
+    }
+
+    /// Other lines of one template: where there are many, the first and the last stay.
+    fn fold_others(&mut self) {
+        let mut templates = Templates::default();
+        let others = std::mem::take(&mut self.others);
+        let ids: Vec<u32> =
+            others.iter().map(|at| templates.learn(*at, bare(self.lines.get(*at)), 0)).collect();
+        for (at, id) in others.into_iter().zip(ids) {
+            let Some(template) = templates.get(id).filter(|template| template.count > COMMON) else {
+                continue;
+            };
+            let Some(unit) = self.units.get_mut(at).filter(|unit| unit.rank == Rank::Context) else {
+                continue;
+            };
+            if template.first as usize == at {
+                unit.set_note(Some(format!("⟨×{}, last line {}⟩", template.count, template.last + 1).into()));
+            } else if template.last as usize != at {
+                unit.rank = Rank::Filler;
+            }
+        }
+    }
+}

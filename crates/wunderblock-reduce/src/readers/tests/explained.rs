@@ -1,0 +1,85 @@
+//! Printed source below a failure: where others failed in the same words before, it explains nothing more.
+
+use std::collections::HashMap;
+
+use super::message::{is_message, is_place};
+use crate::lines::Lines;
+use crate::readers::build;
+use crate::readers::case::Case;
+use crate::readers::frame::{self, Owner};
+use crate::span::{Rank, Unit};
+
+/// So many failures of one message are shown with all that was printed.
+const SHOWN: u32 = 2;
+
+/// Of further failures stay the name, the message and the place.
+pub(super) fn fold(lines: &Lines<'_>, cases: &[Option<Case>], units: &mut [Unit]) {
+    let mut said: HashMap<u64, u32> = HashMap::new();
+    let mut words = Vec::new();
+    let mut start: Option<usize> = None;
+    for at in 0..=lines.len() {
+        let case = cases.get(at).copied().flatten();
+        if at < lines.len() && case.is_none_or(|case| case == Case::Captured) {
+            continue;
+        }
+        if let Some(start) = start.take() {
+            let Some(message) = (start..at).map(|at| lines.get(at)).find(|line| speaks(line)) else {
+                continue;
+            };
+            let count = said.entry(build::explained::message(message, &mut words)).or_default();
+            *count += 1;
+            if *count > SHOWN {
+                leave_out(lines, start..at, units);
+            }
+        }
+        if matches!(case, Some(Case::Details | Case::Failed)) {
+            start = Some(at + 1);
+        }
+    }
+}
+
+fn speaks(line: &str) -> bool {
+    is_message(line.trim_start(), line) || frame::is_head(line)
+}
+
+fn leave_out(lines: &Lines<'_>, block: std::ops::Range<usize>, units: &mut [Unit]) {
+    for at in block {
+        let line = lines.get(at);
+        let own = frame::of(line) == Some(Owner::Own) || is_place(line) || line.starts_with('>');
+        if let Some(unit) = units.get_mut(at).filter(|unit| unit.rank == Rank::Context && !own) {
+            (unit.rank, unit.score) = (Rank::Filler, 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lines::Lines;
+    use crate::readers::tests::units;
+    use crate::span::Rank;
+
+    #[test]
+    fn names_messages_and_places_of_all_failures_stay() {
+        let mut text =
+            String::from("=========== test session starts ===========\n=========== FAILURES ===========\n");
+        for nth in 0..6 {
+            text += &format!(
+                "____________ test_{nth} ____________\n\n    def test_{nth}(shop):\n        total = shop.total({nth})\n        assert shop.open\n>       assert total == {nth}\nE       AssertionError: assert 9 == {nth}\n\ntests/test_shop.py:{nth}: AssertionError\n"
+            );
+        }
+        text += "=========== 6 failed in 0.10s ===========\n";
+        let lines = Lines::of(&text);
+        let units = units(&lines);
+        let rank = |part: String| {
+            let at = text.find(&part).unwrap();
+            units.iter().find(|unit| unit.span().contains(&at)).unwrap().rank
+        };
+        for nth in 0..6 {
+            assert!(rank(format!("test_{nth} __")) == Rank::Must);
+            assert!(rank(format!("assert 9 == {nth}")) == Rank::Must);
+            assert!(rank(format!("test_shop.py:{nth}")) == Rank::Must);
+        }
+        assert_eq!(rank("shop.total(0)".into()), Rank::Context);
+        assert_eq!(rank("shop.total(5)".into()), Rank::Filler);
+    }
+}

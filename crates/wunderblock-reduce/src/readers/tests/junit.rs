@@ -1,0 +1,230 @@
+//! JUnit's report in XML, on many lines or on one: its cases are elements, not lines.
+
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::message::{is_message, is_place};
+use crate::readers::frame::{self, Owner};
+use crate::span::{Label, Rank, Unit};
+
+/// A report says what it is within so many bytes.
+const HEAD: usize = 4_096;
+/// The part of a tag that stays: messages stand in attributes, and may be as long as a trace.
+const TAG: usize = 1_200;
+/// Lines of a failure's text that are its core.
+const MESSAGE: usize = 16;
+/// Cases that were skipped are named while there are no more than this.
+const SKIPPED: usize = 12;
+
+/// Whether a text is such a report.
+pub(super) fn is_report(text: &str) -> bool {
+    let head = text.as_bytes().get(..HEAD).unwrap_or(text.as_bytes());
+    let begins = text.trim_start_matches('\u{feff}').trim_start();
+    (begins.starts_with("<?xml") || begins.starts_with("<testsuite"))
+        && memmem::find(head, b"<testsuite").is_some()
+        && memmem::find(head, b"<testcase").is_some()
+}
+
+/// How a case ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    Passed,
+    Skipped,
+    Failed,
+}
+
+pub(super) fn units(text: &str) -> Vec<Unit> {
+    let mut units = Vec::new();
+    let mut skipped = Vec::new();
+    let mut at = 0;
+    for start in memmem::find_iter(text.as_bytes(), b"<testcase") {
+        // What a failure quotes may look like a case.
+        if start < at {
+            continue;
+        }
+        let (end, ended) = case(text, start);
+        // The white space before and after it goes with it, so that whole lines do.
+        let before = text.get(at..start).unwrap_or("").trim_end_matches([' ', '\t']).len();
+        around(text, at..at + before, &mut units);
+        let span = at + before..end;
+        match ended {
+            Ended::Passed => {
+                units.push(Unit::new(span.clone(), Rank::Filler).labelled(Label::Passed));
+            }
+            Ended::Skipped => {
+                skipped.push(units.len());
+                let unit = Unit::new(span.clone(), Rank::Filler).scored(5).labelled(Label::Skipped);
+                units.push(unit);
+            }
+            Ended::Failed => failed(text, span.clone(), &mut units),
+        }
+        at = span.end;
+    }
+    around(text, at..text.len(), &mut units);
+    if skipped.len() <= SKIPPED {
+        for at in skipped {
+            if let Some(unit) = units.get_mut(at) {
+                (unit.rank, unit.score) = (Rank::Context, 30);
+            }
+        }
+    }
+    units
+}
+
+/// Where a case ends, with the line break after it, and how it ended.
+fn case(text: &str, start: usize) -> (usize, Ended) {
+    let open = tag_end(text, start);
+    let rest = |from: usize| text.as_bytes().get(from..).unwrap_or_default();
+    let mut ended = Ended::Passed;
+    let mut end = open;
+    if !text.get(start..open).unwrap_or("").ends_with("/>") {
+        let mut at = open;
+        while let Some(next) = memchr::memchr(b'<', rest(at)) {
+            let tag = at + next;
+            let bytes = rest(tag);
+            if bytes.starts_with(b"<![CDATA[") {
+                at = memmem::find(bytes, b"]]>").map_or(text.len(), |close| tag + close + 3);
+                continue;
+            }
+            if bytes.starts_with(b"<testcase") {
+                at = tag;
+                break;
+            }
+            at = tag_end(text, tag);
+            if bytes.starts_with(b"</testcase") {
+                break;
+            }
+            let bad = [b"<failure".as_slice(), b"<error", b"<rerunFailure", b"<flaky"];
+            if bad.iter().any(|bad| bytes.starts_with(bad)) {
+                ended = Ended::Failed;
+            } else if bytes.starts_with(b"<skipped") && ended == Ended::Passed {
+                ended = Ended::Skipped;
+            }
+        }
+        end = at;
+    }
+    let breaks = rest(end).iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+    (end + breaks, ended)
+}
+
+/// Where a tag ends: at the first `>` that stands in no attribute.
+fn tag_end(text: &str, start: usize) -> usize {
+    let mut quote = None;
+    for (at, byte) in text.bytes().enumerate().skip(start) {
+        match (byte, quote) {
+            (b'>', None) => return at + 1,
+            (b'"' | b'\'', None) => quote = Some(byte),
+            (byte, Some(open)) if byte == open => quote = None,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// What stands between cases: suites and their counts.
+fn around(text: &str, span: Range<usize>, units: &mut Vec<Unit>) {
+    for span in lines(text, span) {
+        let line = text.get(span.clone()).unwrap_or("").trim_start();
+        let (rank, score) = match line {
+            _ if line.contains("<testsuite") => (Rank::Must, 900),
+            _ if line.starts_with("<property") => (Rank::Filler, 1),
+            _ => (Rank::Context, 10),
+        };
+        units.push(Unit::new(span, rank).scored(score));
+    }
+}
+
+/// A case that failed: its name and messages first, then the lines of what it says.
+fn failed(text: &str, span: Range<usize>, units: &mut Vec<Unit>) {
+    let mut said = 0;
+    let mut captured = false;
+    for (nth, span) in lines(text, span).enumerate() {
+        let line = text.get(span.clone()).unwrap_or("");
+        captured &= !line.contains("</system-");
+        let tagged = nth == 0 || line.contains("<failure") || line.contains("<error");
+        let (rank, score) = if tagged {
+            (Rank::Must, 800)
+        } else if captured || line.contains("<system-") {
+            captured = !line.contains("</system-");
+            (Rank::Context, 5)
+        } else if is_message(line.trim_start(), line) || is_place(line) {
+            said += 1;
+            if said <= MESSAGE { (Rank::Must, 600) } else { (Rank::Context, 40) }
+        } else if frame::of(line) == Some(Owner::Library) {
+            (Rank::Filler, 1)
+        } else {
+            (Rank::Context, 25)
+        };
+        let cut = span.start + crate::readers::shape::head(line, TAG).len();
+        let label = (nth == 0).then_some(Label::Failed);
+        units.push(Unit::new(span.start..cut, rank).scored(score).labelled(label));
+        if cut < span.end {
+            units.push(Unit::new(cut..span.end, Rank::Context).scored(1));
+        }
+    }
+}
+
+/// The lines of a stretch.
+fn lines(text: &str, span: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let mut at = span.start;
+    text.get(span).unwrap_or("").split_inclusive('\n').map(move |line| {
+        let start = at;
+        at += line.len();
+        start..at
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(breaks: &str) -> String {
+        let mut text = format!(
+            "<?xml version=\"1.0\"?>{breaks}<testsuite name=\"shop\" tests=\"42\" failures=\"1\">{breaks}"
+        );
+        for nth in 0..40 {
+            text += &format!(
+                "  <testcase classname=\"Shop\" name=\"orders {nth} &gt; 3\" time=\"0.0{nth}\"/>{breaks}"
+            );
+        }
+        text += &format!(
+            "  <testcase name=\"pays\"><failure message=\"got 3 > 2, want 4\">at Shop.pay(Shop.java:12)\n<![CDATA[</testcase><testcase>]]></failure></testcase>{breaks}"
+        );
+        text += &format!("  <testcase name=\"later\"><skipped/></testcase>{breaks}</testsuite>{breaks}");
+        text
+    }
+
+    #[test]
+    fn cases_that_fail_stay_whether_on_one_line_or_many() {
+        for breaks in ["", "\n", "\r\n"] {
+            let text = report(breaks);
+            assert!(is_report(&text));
+            let units = units(&text);
+            let mut at = 0;
+            for unit in &units {
+                assert_eq!(unit.span().start, at);
+                at = unit.span().end;
+            }
+            assert_eq!(at, text.len());
+            let kept = |part: &str| {
+                let place = text.find(part).unwrap();
+                units.iter().find(|unit| unit.span().contains(&place)).unwrap().rank
+            };
+            assert_eq!(kept("failures=\"1\""), Rank::Must);
+            assert_eq!(kept("got 3 > 2"), Rank::Must);
+            assert_eq!(kept("orders 7 "), Rank::Filler);
+            assert_eq!(kept("later"), Rank::Context);
+            assert_eq!(units.iter().filter(|unit| unit.label == Some(Label::Passed)).count(), 40);
+        }
+    }
+
+    #[test]
+    fn broken_reports_are_read_to_their_end() {
+        let text = report("\n");
+        for end in (0..text.len()).step_by(7) {
+            let units = units(text.get(..end).unwrap());
+            assert_eq!(units.last().map_or(0, |unit| unit.span().end), end);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! A text cut into pieces: what stays, what is said in fewer words, what is left out.
+//!
+//! Pieces tile the source: every byte of it lies in exactly one. So nothing can be dropped without a mark, and the
+//! source can always be put together again from the pieces and itself; [`tiles`] checks that before a text is shown.
+
+use std::ops::Range;
+
+use crate::mark::{self, Gap};
+use crate::span::MARK_BYTES;
+
+/// One piece of a reduced text, in the order of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// A stretch of the source, as it is.
+    Keep(Range<usize>),
+    /// A stretch said in other words, from which its bytes can be had again (`pack::unpack`). Marks in it are ours,
+    /// text in it is escaped already.
+    Coded { span: Range<usize>, text: String },
+    /// A stretch that is left out. A mark stands in its place; after it, if given, what is shown instead of it (its
+    /// text is escaped already).
+    Gap { gap: Gap, shown: Option<String> },
+    /// A fact about the piece before it, which covers nothing: `⟨×47⟩`.
+    Note(String),
+}
+
+impl Piece {
+    /// What it weighs when it is written, about.
+    fn weight(&self) -> usize {
+        match self {
+            Self::Keep(span) => span.len(),
+            Self::Coded { text, .. } => text.len(),
+            Self::Gap { gap, shown } => {
+                let told: usize = gap.told.iter().map(|told| told.what.len() + ", ".len()).sum();
+                MARK_BYTES + told + shown.as_ref().map_or(0, String::len)
+            }
+            Self::Note(note) => note.len() + 1,
+        }
+    }
+
+    fn span(&self) -> Option<&Range<usize>> {
+        match self {
+            Self::Keep(span) | Self::Coded { span, .. } => Some(span),
+            Self::Gap { gap, .. } => Some(&gap.span),
+            Self::Note(_) => None,
+        }
+    }
+}
+
+/// Whether the pieces cover `0..len` in order, without holes or overlaps.
+pub(crate) fn tiles(pieces: &[Piece], len: usize) -> bool {
+    let mut at = 0;
+    for span in pieces.iter().filter_map(Piece::span) {
+        if span.start != at || span.end < span.start {
+            return false;
+        }
+        at = span.end;
+    }
+    at == len
+}
+
+/// The text of the pieces, marks in place. A mark of lines stands on a line of its own.
+pub(crate) fn write(pieces: &[Piece], source: &str, handle: Option<&str>) -> String {
+    write_with(pieces, source, &|gap| gap.mark(handle))
+}
+
+/// The same, where the marks name other places than those of the text at hand.
+pub(crate) fn write_with(pieces: &[Piece], source: &str, mark: &dyn Fn(&Gap) -> String) -> String {
+    let mut out = String::with_capacity(pieces.iter().map(Piece::weight).sum());
+    for piece in pieces {
+        match piece {
+            Piece::Keep(span) => mark::escape(source.get(span.clone()).unwrap_or(""), &mut out),
+            Piece::Coded { text, .. } => out.push_str(text),
+            Piece::Note(note) => note_at_the_end(&mut out, note),
+            Piece::Gap { gap, shown } => {
+                out.push_str(&mark(gap));
+                let whole_lines =
+                    source.get(gap.span.clone()).is_some_and(|left_out| left_out.ends_with('\n'));
+                if whole_lines || shown.is_some() {
+                    out.push('\n');
+                }
+                out.push_str(shown.as_deref().unwrap_or(""));
+            }
+        }
+    }
+    out
+}
+
+/// A note goes to the end of the line before it, not to the start of the next.
+fn note_at_the_end(out: &mut String, note: &str) {
+    let ending = if out.ends_with("\r\n") {
+        "\r\n"
+    } else if out.ends_with('\n') {
+        "\n"
+    } else {
+        ""
+    };
+    out.truncate(out.len() - ending.len());
+    out.push(' ');
+    out.push_str(note);
+    out.push_str(ending);
+}
