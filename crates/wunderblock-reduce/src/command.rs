@@ -5,7 +5,7 @@
 
 mod shell;
 
-use shell::{Stage, pipelines};
+use shell::{ShellStage, pipelines};
 
 /// How often a command may be wrapped in a shell: `bash -c "sh -c '…'"`.
 const WRAPPED: usize = 4;
@@ -48,7 +48,7 @@ const READ_TOOLS: [&str; 10] = [
 ];
 
 /// Whether every pipeline of a command that prints anything is such, and there is one.
-fn all_printing(command: &str, such: &dyn Fn(&[Stage]) -> bool) -> bool {
+fn all_printing(command: &str, such: &dyn Fn(&[ShellStage]) -> bool) -> bool {
     let mut pending = vec![(command.to_owned(), 0)];
     let mut found = false;
     while let Some((command, depth)) = pending.pop() {
@@ -76,7 +76,7 @@ fn all_printing(command: &str, such: &dyn Fn(&[Stage]) -> bool) -> bool {
 }
 
 /// Takes away what runs another program without a word in what it prints: `sudo`, `env X=1`, `timeout 5`, `do`.
-fn unwrap(stage: &mut Stage) {
+fn unwrap(stage: &mut ShellStage) {
     loop {
         let words = &stage.words;
         let program = stage.program().to_owned();
@@ -121,7 +121,7 @@ fn options(words: &[String], with_value: &[&str]) -> usize {
 }
 
 /// The script that a shell is given: `bash -lc '…'`.
-fn inner_script(stage: &Stage) -> Option<&str> {
+fn inner_script(stage: &ShellStage) -> Option<&str> {
     if !matches!(stage.program(), "bash" | "sh" | "zsh" | "dash" | "ksh" | "fish") {
         return None;
     }
@@ -143,7 +143,7 @@ fn is_silent(program: &str) -> bool {
 }
 
 /// Whether a stage selects; None where it hands on what it reads, so that the stage before it decides.
-fn selects(stage: &Stage) -> Option<bool> {
+fn selects(stage: &ShellStage) -> Option<bool> {
     let found = match stage.program() {
         "head" | "cut" | "wc" | "uniq" | "awk" | "gawk" | "mawk" | "nawk" | "comm" | "shuf" | "csvcut"
         | "mlr" | "paste" => true,
@@ -182,7 +182,7 @@ fn selects(stage: &Stage) -> Option<bool> {
 }
 
 /// `grep` and its kin with an answer that is no line of a file: counts, the matching part, names.
-fn counts(stage: &Stage) -> bool {
+fn counts(stage: &ShellStage) -> bool {
     const LONG: [&str; 8] = [
         "--count",
         "--count-matches",
@@ -197,7 +197,7 @@ fn counts(stage: &Stage) -> bool {
 }
 
 /// `sed -n`, or a script that ends early or takes lines away.
-fn is_line_selection(stage: &Stage) -> bool {
+fn is_line_selection(stage: &ShellStage) -> bool {
     stage.has(&["--quiet", "--silent"])
         || stage.has_letter(&['n'])
         || stage.words.iter().skip(1).any(|word| {
@@ -209,7 +209,7 @@ fn is_line_selection(stage: &Stage) -> bool {
 }
 
 /// A program for a document that takes a part of it: all but `.`.
-fn is_path(stage: &Stage) -> bool {
+fn is_path(stage: &ShellStage) -> bool {
     let program = stage
         .words
         .iter()
@@ -219,7 +219,7 @@ fn is_path(stage: &Stage) -> bool {
 }
 
 /// Whether a stage prints a file as it is.
-fn shows_file(stage: &Stage) -> bool {
+fn shows_file(stage: &ShellStage) -> bool {
     let files = stage.words.iter().skip(1).filter(|word| !word.starts_with('-')).count();
     match stage.program() {
         "cat" | "less" | "more" | "bat" | "batcat" | "nl" | "view" | "Get-Content" | "type" => files > 0,

@@ -1,9 +1,9 @@
 //! What may come often, among very many things of which most come once.
 
 /// Counts that are never too low: one byte for all hashes that share a place. A map of all would weigh as much as the text.
-pub(crate) struct Often(Vec<u8>);
+pub(crate) struct CountSketch(Vec<u8>);
 
-impl Often {
+impl CountSketch {
     /// Room for about so many different things.
     pub(crate) fn of(things: usize) -> Self {
         Self(vec![0; (things * 4).next_power_of_two().clamp(1 << 10, 1 << 24)])
@@ -32,12 +32,12 @@ mod tests {
 
     #[test]
     fn no_count_is_too_low() {
-        let mut often = Often::of(10);
+        let mut often = CountSketch::of(10);
         let hash = |thing: u64| thing.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         for thing in 0..3_000u64 {
             (0..thing % 7).for_each(|_| often.count(hash(thing)));
         }
         assert!((0..3_000).all(|thing| often.may_have(hash(thing), (thing % 7) as u32)));
-        assert!(!Often::of(10).may_have(7, 1));
+        assert!(!CountSketch::of(10).may_have(7, 1));
     }
 }

@@ -1,7 +1,7 @@
 //! What a text is: every reader votes on the same sample, the strongest vote wins.
 
 use crate::kind::Kind;
-use crate::sample::Sample;
+use crate::sample::LineSample;
 use crate::{code, html, json, readers};
 
 /// A vote below this is no vote: the text is prose.
@@ -20,7 +20,7 @@ fn shown(text: &str) -> Kind {
     if json::is_document(text) {
         return Kind::Json;
     }
-    let sample = Sample::of(text);
+    let sample = LineSample::of(text);
     let mut best = (ENOUGH, Kind::Prose);
     for kind in Kind::ALL {
         let vote = match kind {

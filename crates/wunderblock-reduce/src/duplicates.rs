@@ -7,13 +7,13 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::ops::Range;
 
-use crate::lines::Lines;
+use crate::lines::TextLines;
 use crate::source;
-use crate::span::{Rank, Unit};
+use crate::span::{LineSpan, Rank};
 
 /// A text that the reader has seen, or can read.
 #[derive(Clone, Copy, Debug)]
-pub struct Earlier<'t> {
+pub struct EarlierText<'t> {
     /// By what it is read.
     pub handle: &'t str,
     /// The text.
@@ -31,13 +31,13 @@ const INDEXED: usize = 4 << 20;
 pub(crate) const SEEN: &str = "seen in ";
 
 /// Lines that stand in an earlier text.
-struct Block {
+struct DuplicateBlock {
     span: Range<usize>,
     told: Cow<'static, str>,
 }
 
 /// Makes filler of what lies in a block that an earlier text has, unless it must be seen.
-pub(crate) fn demote(lines: &Lines<'_>, units: &mut [Unit], earlier: &[Earlier<'_>]) {
+pub(crate) fn demote(lines: &TextLines<'_>, units: &mut [LineSpan], earlier: &[EarlierText<'_>]) {
     let blocks = blocks(lines, earlier);
     let mut at = 0;
     for unit in units {
@@ -52,17 +52,17 @@ pub(crate) fn demote(lines: &Lines<'_>, units: &mut [Unit], earlier: &[Earlier<'
     }
 }
 
-fn blocks(lines: &Lines<'_>, earlier: &[Earlier<'_>]) -> Vec<Block> {
+fn blocks(lines: &TextLines<'_>, earlier: &[EarlierText<'_>]) -> Vec<DuplicateBlock> {
     let mut room = INDEXED;
-    let fits = |earlier: &&Earlier<'_>| {
+    let fits = |earlier: &&EarlierText<'_>| {
         let left = room.checked_sub(earlier.text.len());
         room = left.unwrap_or(room);
         left.is_some()
     };
-    let known: Vec<&Earlier<'_>> = earlier.iter().filter(fits).collect();
+    let known: Vec<&EarlierText<'_>> = earlier.iter().filter(fits).collect();
     let texts: Vec<_> =
         known.iter().map(|known| source::decode(known.text.as_bytes()).plain().text).collect();
-    let texts: Vec<Lines<'_>> = texts.iter().map(|text| Lines::of(text)).collect();
+    let texts: Vec<TextLines<'_>> = texts.iter().map(|text| TextLines::of(text)).collect();
     let hasher = RandomState::new();
     let mut places: HashMap<[u64; FEWEST], (usize, usize)> = HashMap::new();
     for (text, lines) in texts.iter().enumerate() {
@@ -91,14 +91,14 @@ fn blocks(lines: &Lines<'_>, earlier: &[Earlier<'_>]) -> Vec<Block> {
             continue;
         }
         let told = format!("{SEEN}lines {}–{} of {}", first + 1, first + run, known.handle);
-        blocks.push(Block { span, told: told.into() });
+        blocks.push(DuplicateBlock { span, told: told.into() });
         at += run;
     }
     blocks
 }
 
 /// What stands in each few lines in a row, as hashes.
-fn keys(lines: &Lines<'_>, hasher: &RandomState) -> Vec<[u64; FEWEST]> {
+fn keys(lines: &TextLines<'_>, hasher: &RandomState) -> Vec<[u64; FEWEST]> {
     let hashes: Vec<u64> = lines.iter().map(|line| hasher.hash_one(line)).collect();
     hashes.windows(FEWEST).filter_map(|few| few.try_into().ok()).collect()
 }
@@ -112,7 +112,7 @@ mod tests {
         (from..to).map(|n| format!("unit {n:03} of the plan is made of {} parts\n", n * n)).collect()
     }
 
-    fn short(text: &str, earlier: &[Earlier<'_>]) -> crate::Reduced {
+    fn short(text: &str, earlier: &[EarlierText<'_>]) -> crate::Reduced {
         let kind = Some(crate::Kind::Prose);
         reduce(text.as_bytes(), &Options { kind, earlier, handle: Some("wb:22"), ..Options::default() })
     }
@@ -121,7 +121,7 @@ mod tests {
     fn a_block_of_an_earlier_text_is_named_by_where_it_stands() {
         let first = format!("the first run\n{}it is over\n", listing(0, 60));
         let second = format!("the second run\n{}and something new\n{}", listing(20, 60), listing(90, 92));
-        let earlier = [Earlier { handle: "wb:11", text: &first }];
+        let earlier = [EarlierText { handle: "wb:11", text: &first }];
         let out = short(&second, &earlier);
         assert_eq!(
             out.text,
@@ -142,13 +142,13 @@ mod tests {
     #[test]
     fn a_failure_is_news_however_often_it_was_said() {
         let run = format!("{}test plan::fits ... FAILED\n{}", listing(0, 40), listing(40, 80));
-        let out = short(&run, &[Earlier { handle: "wb:11", text: &run }]);
+        let out = short(&run, &[EarlierText { handle: "wb:11", text: &run }]);
         assert!(out.text.contains("seen in lines 1–81 of wb:11"), "{}", out.text);
         let out = reduce(
             run.as_bytes(),
             &Options {
                 kind: Some(crate::Kind::Tests),
-                earlier: &[Earlier { handle: "wb:11", text: &run }],
+                earlier: &[EarlierText { handle: "wb:11", text: &run }],
                 ..Options::default()
             },
         );
@@ -164,7 +164,7 @@ mod tests {
                 .collect()
         };
         let (first, second) = (log(0, 60), log(30, 120));
-        let earlier = [Earlier { handle: "wb:11", text: &first }];
+        let earlier = [EarlierText { handle: "wb:11", text: &first }];
         let kind = Some(crate::Kind::Log);
         let out = reduce(second.as_bytes(), &Options { kind, earlier: &earlier, ..Options::default() });
         assert!(out.text.contains(", partly seen in lines 31–60 of wb:11"), "{}", out.text);
@@ -174,6 +174,6 @@ mod tests {
     fn equal_lines_here_and_there_are_no_block() {
         let first: String = (0..200).map(|n| format!("{n}\n}}\n")).collect();
         let second: String = (0..200).map(|n| format!("other {n} than before\n}}\n")).collect();
-        assert!(!short(&second, &[Earlier { handle: "wb:11", text: &first }]).text.contains("wb:11"));
+        assert!(!short(&second, &[EarlierText { handle: "wb:11", text: &first }]).text.contains("wb:11"));
     }
 }

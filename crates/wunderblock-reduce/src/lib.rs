@@ -50,10 +50,10 @@ mod span;
 mod target;
 mod template;
 
-pub use duplicates::Earlier;
+pub use duplicates::EarlierText;
 pub use encode::{invert, unpack};
 pub use kind::Kind;
-pub use mark::{Found, Gap, Measure, Told, gaps, is_reduced};
+pub use mark::{Gap, GapFact, GapMark, GapUnit, gaps, is_reduced};
 pub use options::{Level, Options};
 pub use reduce::{Reduced, Untouched, reduce};
 

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 /// What a gap is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Measure {
+pub enum GapUnit {
     /// Lines of the source.
     Lines,
     /// Elements of an array.
@@ -28,7 +28,7 @@ pub enum Measure {
     Bytes,
 }
 
-impl Measure {
+impl GapUnit {
     /// Its name in a mark.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -49,7 +49,7 @@ pub struct Gap {
     /// Its bytes in the source.
     pub span: Range<usize>,
     /// What `first`, `last` and the count are counted in.
-    pub measure: Measure,
+    pub measure: GapUnit,
     /// The first of what is left out, from 1.
     pub first: u64,
     /// The last of what is left out.
@@ -57,12 +57,12 @@ pub struct Gap {
     /// Where the counting takes place if not in the whole text: the path of an array or object.
     pub within: Option<Box<str>>,
     /// What is known of the stretch: how many of what, or a description (with no count).
-    pub told: Vec<Told>,
+    pub told: Vec<GapFact>,
 }
 
 /// A fact in a mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct GapFact {
     /// How many; none where the fact is not a count.
     pub count: Option<u64>,
     /// Of what: `WARN`, `passed`, `body of fn parse`.
@@ -159,7 +159,7 @@ pub fn is_reduced(text: &str, ours: &dyn Fn(&str) -> bool) -> bool {
 
 /// A gap's mark, as found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found<'t> {
+pub struct GapMark<'t> {
     /// The bytes of the mark.
     pub span: Range<usize>,
     /// Its handle, if it has one.
@@ -167,7 +167,7 @@ pub struct Found<'t> {
 }
 
 /// The marks of gaps in a text. What is escaped is not a mark.
-pub fn gaps(text: &str) -> impl Iterator<Item = Found<'_>> {
+pub fn gaps(text: &str) -> impl Iterator<Item = GapMark<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {
@@ -181,7 +181,7 @@ pub fn gaps(text: &str) -> impl Iterator<Item = Found<'_>> {
             at = start + OPEN.len();
             let Some((length, handle)) = read_gap(inner) else { continue };
             at += length;
-            return Some(Found { span: start..at, handle });
+            return Some(GapMark { span: start..at, handle });
         }
     })
 }
@@ -198,7 +198,7 @@ fn read_gap(inner: &str) -> Option<(usize, Option<&str>)> {
     }
     let said = line.get(..end)?;
     let (range, rest) = said.split_once(": ")?;
-    let known = Measure::ALL.iter().any(|measure| range.starts_with(measure.name()));
+    let known = GapUnit::ALL.iter().any(|measure| range.starts_with(measure.name()));
     let counted = rest.starts_with(|c: char| c.is_ascii_digit());
     if !known || !counted {
         return None;
@@ -213,8 +213,8 @@ mod tests {
     use super::*;
 
     fn gap() -> Gap {
-        let told = vec![Told { count: Some(3), what: "WARN".into() }];
-        Gap { span: 0..9, measure: Measure::Lines, first: 120, last: 181, within: None, told }
+        let told = vec![GapFact { count: Some(3), what: "WARN".into() }];
+        Gap { span: 0..9, measure: GapUnit::Lines, first: 120, last: 181, within: None, told }
     }
 
     #[test]

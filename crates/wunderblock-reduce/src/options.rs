@@ -1,6 +1,6 @@
 //! What is asked of a reduction.
 
-use crate::duplicates::Earlier;
+use crate::duplicates::EarlierText;
 use crate::kind::Kind;
 
 /// How far a reduction may go.
@@ -42,7 +42,7 @@ pub struct Options<'o> {
     /// What the reader looks for: what is relevant to it stays.
     pub query: Option<&'o str>,
     /// Texts the reader has seen, the newest first. Blocks of lines they have are named by where they stand there.
-    pub earlier: &'o [Earlier<'o>],
+    pub earlier: &'o [EarlierText<'o>],
     /// By what the source can be read again. It stands in every mark, so it must be stored before the text is shown.
     pub handle: Option<&'o str>,
     /// How many tokens a text has. The default takes four bytes for one.

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use crate::span::{Rank, Unit};
+use crate::span::{LineSpan, Rank};
 
 mod words;
 
@@ -19,12 +19,12 @@ const TERMS: usize = 64;
 
 /// A query, ready to be compared with stretches of a text.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct QueryTerms {
     /// Each word of the query as a number, and its place among the words.
     terms: HashMap<u64, usize>,
 }
 
-impl Asked {
+impl QueryTerms {
     pub(crate) fn of(query: Option<&str>) -> Self {
         let mut terms = HashMap::new();
         each_word(query.unwrap_or(""), &mut |word| {
@@ -56,7 +56,7 @@ impl Asked {
 
     /// Raises the units that are relevant: the best to what must stay, others to what stays at `fold`. A word that
     /// stands in more than a quarter of many units tells nothing, and raises none.
-    pub(crate) fn promote(&self, text: &str, units: &mut [Unit]) {
+    pub(crate) fn promote(&self, text: &str, units: &mut [LineSpan]) {
         if self.is_empty() || units.is_empty() {
             return;
         }
@@ -85,7 +85,7 @@ impl Asked {
     }
 
     /// The weight of each unit, in 1/1024.
-    fn weights(&self, text: &str, units: &[Unit]) -> Vec<u64> {
+    fn weights(&self, text: &str, units: &[LineSpan]) -> Vec<u64> {
         let mut holding = vec![0u64; self.terms.len()];
         let mut found: Vec<(usize, Vec<(usize, u64)>)> = Vec::new();
         let mut lengths = Vec::with_capacity(units.len());
@@ -145,13 +145,14 @@ fn log2(number: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lines::Lines;
+    use crate::lines::TextLines;
     use proptest::prelude::*;
 
-    fn ranked(text: &str, query: &str, rank: Rank) -> Vec<Unit> {
-        let lines = Lines::of(text);
-        let mut units: Vec<Unit> = (0..lines.len()).map(|line| Unit::new(lines.span(line), rank)).collect();
-        Asked::of(Some(query)).promote(text, &mut units);
+    fn ranked(text: &str, query: &str, rank: Rank) -> Vec<LineSpan> {
+        let lines = TextLines::of(text);
+        let mut units: Vec<LineSpan> =
+            (0..lines.len()).map(|line| LineSpan::new(lines.span(line), rank)).collect();
+        QueryTerms::of(Some(query)).promote(text, &mut units);
         units
     }
 
@@ -182,10 +183,10 @@ mod tests {
 
     #[test]
     fn the_words_of_a_text_are_told_apart() {
-        let asked = Asked::of(Some("red shoes"));
+        let asked = QueryTerms::of(Some("red shoes"));
         assert_eq!(asked.words_in("{\"color\":\"red\",\"kind\":\"shoe\"}"), 0b11);
         assert_eq!(asked.words_in("{\"color\":\"red\"}"), 0b01);
-        assert_eq!(Asked::of(None).words_in("red"), 0);
+        assert_eq!(QueryTerms::of(None).words_in("red"), 0);
     }
 
     proptest! {

@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 
-use crate::encode::Wording;
+use crate::encode::LineWording;
 use crate::kind::Kind;
 use crate::lines::{self, LARGEST};
-use crate::mark::{self, Gap, Measure};
+use crate::mark::{self, Gap, GapUnit};
 use crate::options::{Level, Options};
-use crate::query::Asked;
-use crate::reading::Reading;
-use crate::segment::{self, Piece};
-use crate::source::{self, Source};
-use crate::target::Goal;
+use crate::query::QueryTerms;
+use crate::reading::TextReading;
+use crate::segment::{self, TextSegment};
+use crate::source::{self, SourceText};
+use crate::target::SizeTarget;
 use crate::{command, detect, encode};
 
 /// Texts below this size are left alone: a mark and a second look cost more than they can save.
@@ -116,27 +116,32 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     // A file that is read is a file that may be edited next: its text must stand there as it is.
     let read = options.command.is_some_and(command::reads_file);
     let level = if read && is_written(kind) { Level::Lossless } else { level };
-    let asked = Asked::of(options.query);
+    let asked = QueryTerms::of(options.query);
     let plain = source::decode(bytes).plain();
-    let mut reading = Reading::of(&plain.text, kind, (&asked, options.earlier));
+    let mut reading = TextReading::of(&plain.text, kind, (&asked, options.earlier));
     let tried = match level {
         Level::Lossless => None,
-        Level::Fold => at(&plain, &mut reading, Goal::Fold, options),
+        Level::Fold => at(&plain, &mut reading, SizeTarget::Fold, options),
         Level::Budget(tokens) => within(&plain, &mut reading, (tokens, before), options),
     };
     let enough = before - before * MIN_GAIN_PERCENT / 100;
     // Where folding leaves next to nothing, nothing exact is as short: that is not looked for.
-    let is_tiny = |short: &Short| level == Level::Fold && short.tokens * TINY <= before;
+    let is_tiny = |short: &ShortText| level == Level::Fold && short.tokens * TINY <= before;
     // What would not be taken at the end is not held until then.
     let tried = tried.filter(|short| short.tokens <= enough);
     let exact = match &tried {
         Some(tried) if is_tiny(tried) => None,
         _ if !source.losses.is_empty() => None,
-        _ if plain.losses.is_empty() => at(&source, &mut reading, Goal::Exact, options),
+        _ if plain.losses.is_empty() => at(&source, &mut reading, SizeTarget::Exact, options),
         _ => {
             drop(reading);
             drop(plain);
-            at(&source, &mut Reading::of(&source.text, kind, (&asked, options.earlier)), Goal::Exact, options)
+            at(
+                &source,
+                &mut TextReading::of(&source.text, kind, (&asked, options.earlier)),
+                SizeTarget::Exact,
+                options,
+            )
         }
     };
     match preferred(exact, tried, level, || one_gap(bytes, &source.text, options)) {
@@ -148,12 +153,12 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
 /// Which of two shorter texts is taken: what loses nothing wherever it is as short, and wherever it fits a budget. A budget
 /// that neither fits gets one mark over all of the text, if that is less.
 fn preferred(
-    exact: Option<Short>,
-    tried: Option<Short>,
+    exact: Option<ShortText>,
+    tried: Option<ShortText>,
     level: Level,
-    one_gap: impl FnOnce() -> Short,
-) -> Option<Short> {
-    let fits = |short: &Short| match level {
+    one_gap: impl FnOnce() -> ShortText,
+) -> Option<ShortText> {
+    let fits = |short: &ShortText| match level {
         Level::Budget(tokens) => short.tokens <= tokens,
         Level::Lossless | Level::Fold => true,
     };
@@ -182,7 +187,7 @@ const fn is_written(kind: Kind) -> bool {
 
 /// The text as it is. What is no text in it is still said to be left out.
 fn untouched(
-    (source, tokens): (Source<'_>, u64),
+    (source, tokens): (SourceText<'_>, u64),
     kind: Option<Kind>,
     level: Level,
     why: Untouched,
@@ -218,7 +223,12 @@ fn shut(noise: Gap, level: Level, options: &Options<'_>) -> Reduced {
 }
 
 /// What is not read: it stays as it is, and where a budget has no room for it one mark stands for all.
-fn large((source, before): (Source<'_>, u64), bytes: &[u8], level: Level, options: &Options<'_>) -> Reduced {
+fn large(
+    (source, before): (SourceText<'_>, u64),
+    bytes: &[u8],
+    level: Level,
+    options: &Options<'_>,
+) -> Reduced {
     match level {
         Level::Budget(_) => {
             one_gap(bytes, &source.text, options).reduced(options.kind.unwrap_or(Kind::Prose), level, before)
@@ -230,13 +240,13 @@ fn large((source, before): (Source<'_>, u64), bytes: &[u8], level: Level, option
     }
 }
 
-struct Short {
+struct ShortText {
     text: String,
     tokens: u64,
     gaps: Vec<Gap>,
 }
 
-impl Short {
+impl ShortText {
     fn reduced(self, kind: Kind, level: Level, tokens_before: u64) -> Reduced {
         Reduced {
             text: self.text,
@@ -252,45 +262,50 @@ impl Short {
 }
 
 /// The text at one goal. None where the checks fail, or nothing would be shorter: the caller has the text itself.
-fn at(source: &Source<'_>, reading: &mut Reading<'_>, goal: Goal, options: &Options<'_>) -> Option<Short> {
+fn at(
+    source: &SourceText<'_>,
+    reading: &mut TextReading<'_>,
+    goal: SizeTarget,
+    options: &Options<'_>,
+) -> Option<ShortText> {
     let pieces = reading.pieces(goal);
     short(source, pieces, (reading.kind(), goal), options)
 }
 
 /// One mark in the place of all the text. It speaks for what would be set aside, too.
-fn one_gap(bytes: &[u8], text: &str, options: &Options<'_>) -> Short {
+fn one_gap(bytes: &[u8], text: &str, options: &Options<'_>) -> ShortText {
     let last = lines::count(text) as u64;
     let span = 0..bytes.len();
-    let gap = Gap { span, measure: Measure::Lines, first: 1, last, within: None, told: Vec::new() };
+    let gap = Gap { span, measure: GapUnit::Lines, first: 1, last, within: None, told: Vec::new() };
     let text = gap.mark(options.handle) + if text.ends_with('\n') { "\n" } else { "" };
-    Short { tokens: (options.count)(&text), text, gaps: vec![gap] }
+    ShortText { tokens: (options.count)(&text), text, gaps: vec![gap] }
 }
 
 /// The pieces of a text written down, marked, packed and checked.
 fn short(
-    source: &Source<'_>,
-    pieces: Vec<Piece>,
-    (kind, goal): (Kind, Goal),
+    source: &SourceText<'_>,
+    pieces: Vec<TextSegment>,
+    (kind, goal): (Kind, SizeTarget),
     options: &Options<'_>,
-) -> Option<Short> {
+) -> Option<ShortText> {
     let text: &str = &source.text;
     if !segment::tiles(&pieces, text.len()) {
         return None;
     }
-    if goal == Goal::Exact && pieces.iter().any(|piece| matches!(piece, Piece::Gap { .. })) {
+    if goal == SizeTarget::Exact && pieces.iter().any(|piece| matches!(piece, TextSegment::Gap { .. })) {
         return None;
     }
     let written = match pieces.as_slice() {
         // The text as it is: there is no second copy of it.
-        [Piece::Keep(_)] if !text.contains(mark::OPEN) => Cow::Borrowed(text),
+        [TextSegment::Keep(_)] if !text.contains(mark::OPEN) => Cow::Borrowed(text),
         _ if source.losses.is_empty() => segment::write(&pieces, text, options.handle).into(),
         _ => {
             segment::write_with(&pieces, text, &|gap| source.placed(gap.clone()).mark(options.handle)).into()
         }
     };
     let gaps = pieces.into_iter().filter_map(|piece| match piece {
-        Piece::Gap { gap, .. } => Some(source.placed(gap)),
-        Piece::Keep(_) | Piece::Coded { .. } | Piece::Note(_) => None,
+        TextSegment::Gap { gap, .. } => Some(source.placed(gap)),
+        TextSegment::Keep(_) | TextSegment::Coded { .. } | TextSegment::Note(_) => None,
     });
     let mut gaps: Vec<Gap> = if source.losses.is_empty() {
         // In the place of the pieces: there may be as many as lines.
@@ -299,16 +314,16 @@ fn short(
         source.losses.iter().cloned().chain(gaps).collect()
     };
     gaps.shrink_to_fit();
-    let exact = goal == Goal::Exact;
+    let exact = goal == SizeTarget::Exact;
     // What is packed after this is compared with what was.
     if exact && !encode::stands_for(&written, text) {
         return None;
     }
-    let wording = if exact { Wording::Shared } else { Wording::Verbatim };
+    let wording = if exact { LineWording::Shared } else { LineWording::Verbatim };
     let mut short = match (encode::pack(&written, kind, wording), written) {
         (Some(packed), _) => packed,
         // Nothing is shorter, not even by what was set aside. A budget still wants to know how much that is.
-        (None, Cow::Borrowed(_)) if source.losses.is_empty() && !matches!(goal, Goal::Bytes(_)) => {
+        (None, Cow::Borrowed(_)) if source.losses.is_empty() && !matches!(goal, SizeTarget::Bytes(_)) => {
             return None;
         }
         (None, written) => written.into_owned(),
@@ -317,22 +332,22 @@ fn short(
         short.insert_str(0, &source.heads(options.handle));
     }
     let tokens = (options.count)(&short);
-    Some(Short { text: short, tokens, gaps })
+    Some(ShortText { text: short, tokens, gaps })
 }
 
 /// The fullest text found within a budget, else the shortest: a mark may weigh more than the budget. Bytes stand for
 /// tokens, at the rate last seen.
 fn within(
-    source: &Source<'_>,
-    reading: &mut Reading<'_>,
+    source: &SourceText<'_>,
+    reading: &mut TextReading<'_>,
     (budget, before): (u64, u64),
     options: &Options<'_>,
-) -> Option<Short> {
+) -> Option<ShortText> {
     let scale = |tokens: u64, bytes: usize, of: u64| {
         usize::try_from(u128::from(tokens) * bytes as u128 / u128::from(of.max(1))).unwrap_or(usize::MAX)
     };
     let mut room = scale(budget, source.text.len(), before);
-    let (mut best, mut least): (Option<(usize, Short)>, Option<Short>) = (None, None);
+    let (mut best, mut least): (Option<(usize, ShortText)>, Option<ShortText>) = (None, None);
     let mut too_much = usize::MAX;
     let mut last: Option<(usize, u64)> = None;
     for step in 0..2 * STEPS {
@@ -340,7 +355,7 @@ fn within(
         if step >= STEPS && fill >= ENOUGH_PERCENT {
             break;
         }
-        let Some(short) = at(source, reading, Goal::Bytes(room), options) else { break };
+        let Some(short) = at(source, reading, SizeTarget::Bytes(room), options) else { break };
         let (tokens, length) = (short.tokens, short.text.len());
         // Marks have more tokens to a byte than text, so two points tell more than one.
         let line = last.and_then(|last| on_line(last, (room, tokens), budget));

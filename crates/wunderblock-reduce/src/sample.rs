@@ -7,14 +7,14 @@ const LINE_BYTES: usize = 400;
 
 /// Lines from three places of a text.
 #[derive(Debug)]
-pub(crate) struct Sample<'t> {
+pub(crate) struct LineSample<'t> {
     /// The whole text.
     pub(crate) text: &'t str,
     /// Lines without their endings, cut at 400 bytes.
     pub(crate) lines: Vec<&'t str>,
 }
 
-impl<'t> Sample<'t> {
+impl<'t> LineSample<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
         let mut lines = Vec::with_capacity(3 * SAMPLED);
         let bytes = text.len();

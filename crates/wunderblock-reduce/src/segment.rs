@@ -10,7 +10,7 @@ use crate::span::MARK_BYTES;
 
 /// One piece of a reduced text, in the order of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum TextSegment {
     /// A stretch of the source, as it is.
     Keep(Range<usize>),
     /// A stretch said in other words, from which its bytes can be had again (`pack::unpack`). Marks in it are ours,
@@ -23,7 +23,7 @@ pub(crate) enum Piece {
     Note(String),
 }
 
-impl Piece {
+impl TextSegment {
     /// What it weighs when it is written, about.
     fn weight(&self) -> usize {
         match self {
@@ -47,9 +47,9 @@ impl Piece {
 }
 
 /// Whether the pieces cover `0..len` in order, without holes or overlaps.
-pub(crate) fn tiles(pieces: &[Piece], len: usize) -> bool {
+pub(crate) fn tiles(pieces: &[TextSegment], len: usize) -> bool {
     let mut at = 0;
-    for span in pieces.iter().filter_map(Piece::span) {
+    for span in pieces.iter().filter_map(TextSegment::span) {
         if span.start != at || span.end < span.start {
             return false;
         }
@@ -59,19 +59,19 @@ pub(crate) fn tiles(pieces: &[Piece], len: usize) -> bool {
 }
 
 /// The text of the pieces, marks in place. A mark of lines stands on a line of its own.
-pub(crate) fn write(pieces: &[Piece], source: &str, handle: Option<&str>) -> String {
+pub(crate) fn write(pieces: &[TextSegment], source: &str, handle: Option<&str>) -> String {
     write_with(pieces, source, &|gap| gap.mark(handle))
 }
 
 /// The same, where the marks name other places than those of the text at hand.
-pub(crate) fn write_with(pieces: &[Piece], source: &str, mark: &dyn Fn(&Gap) -> String) -> String {
-    let mut out = String::with_capacity(pieces.iter().map(Piece::weight).sum());
+pub(crate) fn write_with(pieces: &[TextSegment], source: &str, mark: &dyn Fn(&Gap) -> String) -> String {
+    let mut out = String::with_capacity(pieces.iter().map(TextSegment::weight).sum());
     for piece in pieces {
         match piece {
-            Piece::Keep(span) => mark::escape(source.get(span.clone()).unwrap_or(""), &mut out),
-            Piece::Coded { text, .. } => out.push_str(text),
-            Piece::Note(note) => note_at_the_end(&mut out, note),
-            Piece::Gap { gap, shown } => {
+            TextSegment::Keep(span) => mark::escape(source.get(span.clone()).unwrap_or(""), &mut out),
+            TextSegment::Coded { text, .. } => out.push_str(text),
+            TextSegment::Note(note) => note_at_the_end(&mut out, note),
+            TextSegment::Gap { gap, shown } => {
                 out.push_str(&mark(gap));
                 let whole_lines =
                     source.get(gap.span.clone()).is_some_and(|left_out| left_out.ends_with('\n'));

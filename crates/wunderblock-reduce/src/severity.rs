@@ -7,13 +7,13 @@ use crate::span::Label;
 
 /// The levels of logs, from the mildest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Severity {
+pub(crate) enum LogLevel {
     Info,
     Warning,
     Error,
 }
 
-impl Severity {
+impl LogLevel {
     /// What such a line counts as in a mark.
     pub(crate) const fn label(self) -> Option<Label> {
         match self {
@@ -26,39 +26,39 @@ impl Severity {
 
 /// What a line says of its weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct LineSeverity {
     /// The level a logger gave it.
-    pub(crate) level: Option<Severity>,
+    pub(crate) level: Option<LogLevel>,
     /// Whether it has words for trouble, whatever its level.
     pub(crate) trouble: bool,
 }
 
-impl Said {
+impl LineSeverity {
     /// What it counts as in a mark: its level; without one, that it speaks of trouble.
     pub(crate) const fn label(self) -> Option<Label> {
         match (self.level, self.trouble) {
-            (Some(Severity::Info), true) | (None, true) => Some(Label::Trouble),
+            (Some(LogLevel::Info), true) | (None, true) => Some(Label::Trouble),
             (Some(level), _) => level.label(),
             (None, false) => None,
         }
     }
 
     /// How it weighs among other lines: an error, a warning or trouble at a mild level, or neither.
-    pub(crate) const fn weight(self) -> Severity {
+    pub(crate) const fn weight(self) -> LogLevel {
         match (self.level, self.trouble) {
-            (Some(Severity::Error), _) | (None | Some(Severity::Warning), true) => Severity::Error,
-            (Some(Severity::Warning), false) | (Some(Severity::Info), true) => Severity::Warning,
-            (Some(Severity::Info) | None, false) => Severity::Info,
+            (Some(LogLevel::Error), _) | (None | Some(LogLevel::Warning), true) => LogLevel::Error,
+            (Some(LogLevel::Warning), false) | (Some(LogLevel::Info), true) => LogLevel::Warning,
+            (Some(LogLevel::Info) | None, false) => LogLevel::Info,
         }
     }
 }
 
 /// How bad a line is, if it says so: by its level, or by words for trouble.
-pub(crate) fn of(line: &str) -> Option<Severity> {
+pub(crate) fn of(line: &str) -> Option<LogLevel> {
     let said = said(line);
     match (said.level, said.trouble) {
         (Some(level), _) => Some(level),
-        (None, true) => Some(Severity::Error),
+        (None, true) => Some(LogLevel::Error),
         (None, false) => None,
     }
 }
@@ -67,10 +67,10 @@ pub(crate) fn of(line: &str) -> Option<Severity> {
 const LOOKED_AT: usize = 1_000;
 
 /// All that a line says of its weight.
-pub(crate) fn said(line: &str) -> Said {
+pub(crate) fn said(line: &str) -> LineSeverity {
     let bytes = line.as_bytes();
     let bytes = bytes.get(..LOOKED_AT).unwrap_or(bytes);
-    let mut said = Said { level: letter(bytes).or_else(|| answered(bytes)), trouble: false };
+    let mut said = LineSeverity { level: letter(bytes).or_else(|| answered(bytes)), trouble: false };
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         if !byte.is_ascii_alphabetic() {
@@ -78,7 +78,7 @@ pub(crate) fn said(line: &str) -> Said {
             continue;
         }
         let end = at + bytes.iter().skip(at).take_while(|byte| byte.is_ascii_alphabetic()).count();
-        let word = Word { bytes, at, end };
+        let word = SeverityWord { bytes, at, end };
         if end - at >= 3 {
             if said.level.is_none() {
                 said.level = word.level();
@@ -91,11 +91,11 @@ pub(crate) fn said(line: &str) -> Said {
 }
 
 /// One level per letter: glog (`E1120 10:00:00`), logcat (`E/Tag`, ` 1702  2395 E Tag:`).
-fn letter(bytes: &[u8]) -> Option<Severity> {
+fn letter(bytes: &[u8]) -> Option<LogLevel> {
     let level = |byte: u8| match byte {
-        b'E' | b'F' => Some(Severity::Error),
-        b'W' => Some(Severity::Warning),
-        b'I' | b'D' | b'V' => Some(Severity::Info),
+        b'E' | b'F' => Some(LogLevel::Error),
+        b'W' => Some(LogLevel::Warning),
+        b'I' | b'D' | b'V' => Some(LogLevel::Info),
         _ => None,
     };
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -119,28 +119,28 @@ fn letter(bytes: &[u8]) -> Option<Severity> {
 }
 
 /// The status of an access log's line: `HTTP/1.1" 503 `.
-fn answered(bytes: &[u8]) -> Option<Severity> {
+fn answered(bytes: &[u8]) -> Option<LogLevel> {
     let at = memchr::memmem::find(bytes, b"HTTP/")?;
     let rest = bytes.get(at..)?.get(..32).or_else(|| bytes.get(at..))?;
     let quote = rest.iter().position(|byte| *byte == b'"')?;
     let status = rest.get(quote + 1..)?.iter().skip_while(|byte| !byte.is_ascii_digit());
     let status: Vec<u8> = status.take_while(|byte| byte.is_ascii_digit()).copied().collect();
     match status.as_slice() {
-        [b'5', _, _] => Some(Severity::Error),
-        [b'4', _, _] => Some(Severity::Warning),
-        [b'1'..=b'3', _, _] => Some(Severity::Info),
+        [b'5', _, _] => Some(LogLevel::Error),
+        [b'4', _, _] => Some(LogLevel::Warning),
+        [b'1'..=b'3', _, _] => Some(LogLevel::Info),
         _ => None,
     }
 }
 
 /// A run of letters in a line.
-struct Word<'l> {
+struct SeverityWord<'l> {
     bytes: &'l [u8],
     at: usize,
     end: usize,
 }
 
-impl Word<'_> {
+impl SeverityWord<'_> {
     fn text(&self) -> &[u8] {
         self.bytes.get(self.at..self.end).unwrap_or_default()
     }
@@ -155,7 +155,7 @@ impl Word<'_> {
 
     /// The level this word is, where it stands as loggers write one: in capitals, in brackets, after `level=`, or first
     /// with a colon.
-    fn level(&self) -> Option<Severity> {
+    fn level(&self) -> Option<LogLevel> {
         let word = self.text();
         if word.len() > 11
             || !matches!(word.first()?.to_ascii_lowercase(), b'a' | b'c'..=b'f' | b'i' | b'n' | b'p' | b's'..=b'w')
@@ -260,7 +260,7 @@ fn ends_as(key: &[u8], name: &[u8]) -> bool {
 }
 
 /// The level of that name: those of log4j, syslog, Python, slf4j, glog and Windows.
-fn named(word: &[u8]) -> Option<Severity> {
+fn named(word: &[u8]) -> Option<LogLevel> {
     let is = |names: &[&[u8]]| names.iter().any(|name| word.eq_ignore_ascii_case(name));
     if is(&[
         b"error",
@@ -276,9 +276,9 @@ fn named(word: &[u8]) -> Option<Severity> {
         b"failure",
         b"fail",
     ]) {
-        Some(Severity::Error)
+        Some(LogLevel::Error)
     } else if is(&[b"warn", b"warning"]) {
-        Some(Severity::Warning)
+        Some(LogLevel::Warning)
     } else if is(&[
         b"info",
         b"notice",
@@ -291,7 +291,7 @@ fn named(word: &[u8]) -> Option<Severity> {
         b"inf",
         b"success",
     ]) {
-        Some(Severity::Info)
+        Some(LogLevel::Info)
     } else {
         None
     }
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn levels_are_found_where_loggers_write_them() {
-        use Severity::{Error, Info, Warning};
+        use LogLevel::{Error, Info, Warning};
         let cases = [
             ("2024-03-01 10:00:00,123 ERROR [main] c.e.App - no route", Some(Error)),
             ("2024-03-01 10:00:00 WARN  queue is filling up", Some(Warning)),
@@ -373,7 +373,7 @@ mod tests {
             "ErrorReporter ready",
         ] {
             assert!(!said(line).trouble, "{line}");
-            assert_ne!(of(line), Some(Severity::Error), "{line}");
+            assert_ne!(of(line), Some(LogLevel::Error), "{line}");
         }
     }
 }

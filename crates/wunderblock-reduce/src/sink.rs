@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// A text that is written, or compared with one that is there: then there is no second one.
 #[derive(Debug)]
-pub(crate) struct Out<'e> {
+pub(crate) struct TextSink<'e> {
     /// What was written, if it is not compared.
     text: String,
     must: Option<&'e str>,
@@ -13,7 +13,7 @@ pub(crate) struct Out<'e> {
     left: usize,
 }
 
-impl<'e> Out<'e> {
+impl<'e> TextSink<'e> {
     /// A text of at most so many bytes.
     pub(crate) fn new(left: usize) -> Self {
         Self { text: String::new(), must: None, len: 0, left }
@@ -96,20 +96,20 @@ mod tests {
 
     #[test]
     fn what_is_compared_is_what_would_be_written() {
-        let write = |mut out: Out<'_>| {
+        let write = |mut out: TextSink<'_>| {
             out.push("a shelf\n")?;
             out.spaces(70)?;
             out.again(2..8)?;
             out.done()
         };
-        let text = write(Out::new(100)).unwrap();
+        let text = write(TextSink::new(100)).unwrap();
         assert_eq!(text, format!("a shelf\n{}shelf\n", " ".repeat(70)));
-        assert_eq!(write(Out::must(&text)), Some(String::new()));
-        assert_eq!(write(Out::new(80)), None);
+        assert_eq!(write(TextSink::must(&text)), Some(String::new()));
+        assert_eq!(write(TextSink::new(80)), None);
         let other = text.replace("f\n", "f ");
         for wrong in [&text[..20], &(text.clone() + "x"), "", &other] {
-            assert_eq!(write(Out::must(wrong)), None, "{wrong}");
+            assert_eq!(write(TextSink::must(wrong)), None, "{wrong}");
         }
-        assert_eq!(Out::new(9).again(0..1), None);
+        assert_eq!(TextSink::new(9).again(0..1), None);
     }
 }

@@ -3,24 +3,24 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::mark::{Gap, Measure, Told};
+use crate::mark::{Gap, GapFact, GapUnit};
 
 /// A text to be reduced, and what was set aside to get it.
 #[derive(Debug)]
-pub(crate) struct Source<'b> {
+pub(crate) struct SourceText<'b> {
     pub(crate) text: Cow<'b, str>,
     /// A gap for each thing that was set aside all over the text. They stand at its head.
     pub(crate) losses: Vec<Gap>,
     /// Where the text stands in the bytes, if it is not the bytes.
-    places: Places,
+    places: SourceMap,
     len: usize,
 }
 
 /// The bytes as text. What is not UTF-8 is shown as U+FFFD.
-pub(crate) fn decode(bytes: &[u8]) -> Source<'_> {
-    let (len, mut places) = (bytes.len(), Places::default());
+pub(crate) fn decode(bytes: &[u8]) -> SourceText<'_> {
+    let (len, mut places) = (bytes.len(), SourceMap::default());
     if let Ok(text) = std::str::from_utf8(bytes) {
-        return Source { text: Cow::Borrowed(text), losses: Vec::new(), places, len };
+        return SourceText { text: Cow::Borrowed(text), losses: Vec::new(), places, len };
     }
     let mut text = String::with_capacity(len + len / 8);
     let (mut bad, mut at) = (0, 0);
@@ -35,17 +35,17 @@ pub(crate) fn decode(bytes: &[u8]) -> Source<'_> {
     }
     places.alike(text.len(), at, 0);
     let loss = everywhere(len, bad, "not UTF-8, shown as \u{fffd}");
-    Source { text: Cow::Owned(text), losses: vec![loss], places, len }
+    SourceText { text: Cow::Owned(text), losses: vec![loss], places, len }
 }
 
-impl Source<'_> {
+impl SourceText<'_> {
     /// Without terminal controls: colours gone, and of a line that was written over and over (`\r`) its last state.
     /// The number of lines stays the same, so lines in marks are those of the bytes.
     pub(crate) fn plain(mut self) -> Self {
         if memchr::memchr3(0x1b, b'\r', 0x08, self.text.as_bytes()).is_none() {
             return self;
         }
-        let mut places = Places::default();
+        let mut places = SourceMap::default();
         let (text, gone) = crate::readers::terminal::plain(&self.text, &mut |shown, source, len| {
             places.alike(shown, source, len);
         });
@@ -66,7 +66,7 @@ impl Source<'_> {
             return gap;
         }
         gap.span = self.places.of(&gap.span, self.len);
-        if gap.measure == Measure::Bytes {
+        if gap.measure == GapUnit::Bytes {
             let all = gap.first.checked_sub(1).map(|first| first as usize..gap.last as usize);
             let all = self.places.of(&all.unwrap_or_default(), self.len);
             (gap.first, gap.last) = (all.start as u64 + 1, all.end as u64);
@@ -82,12 +82,12 @@ impl Source<'_> {
 
 /// Stretches of a text that stand in its source as they are: where in the text, where in the source, how long.
 #[derive(Debug, Default)]
-struct Places(Vec<(usize, usize, usize)>);
+struct SourceMap(Vec<(usize, usize, usize)>);
 
 /// A stretch between two that differ is not kept apart if it is shorter: noise would have one for each byte.
 const SHORT: usize = 64;
 
-impl Places {
+impl SourceMap {
     fn alike(&mut self, shown: usize, source: usize, len: usize) {
         match self.0.last_mut() {
             Some((last, from, length)) if *last + *length == shown && *from + *length == source => {
@@ -135,8 +135,8 @@ impl Places {
 
 /// A gap that is not in one place: `count` bytes of the whole text.
 fn everywhere(len: usize, count: u64, what: &str) -> Gap {
-    let told = vec![Told { count: None, what: format!("of which {count} are {what}").into() }];
-    Gap { span: 0..len, measure: Measure::Bytes, first: 1, last: len as u64, within: None, told }
+    let told = vec![GapFact { count: None, what: format!("of which {count} are {what}").into() }];
+    Gap { span: 0..len, measure: GapUnit::Bytes, first: 1, last: len as u64, within: None, told }
 }
 
 /// In this share of the bytes at least something is no text: then all is noise.
@@ -156,9 +156,9 @@ pub(crate) fn noise(bytes: &[u8]) -> Option<Gap> {
     }
     let is =
         SIGNATURES.iter().find(|(begin, _)| bytes.starts_with(begin)).map_or("no text", |(_, name)| name);
-    let told = vec![Told { count: None, what: is.into() }];
+    let told = vec![GapFact { count: None, what: is.into() }];
     let last = bytes.len() as u64;
-    Some(Gap { span: 0..bytes.len(), measure: Measure::Bytes, first: 1, last, within: None, told })
+    Some(Gap { span: 0..bytes.len(), measure: GapUnit::Bytes, first: 1, last, within: None, told })
 }
 
 /// How files begin that commands write most (`file(1)` has them all), and what they are.
@@ -181,7 +181,7 @@ const SIGNATURES: [(&[u8], &str); 12] = [
 mod tests {
     use super::*;
 
-    fn lines(first: u64, last: u64, span: Range<usize>, measure: Measure) -> Gap {
+    fn lines(first: u64, last: u64, span: Range<usize>, measure: GapUnit) -> Gap {
         Gap { span, measure, first, last, within: None, told: Vec::new() }
     }
 
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(source.text, format!("{long}red \u{fffd}\u{fffd}\n{long}99%\n"));
         let second = long.len() + "red \u{fffd}\u{fffd}\n".len();
         let placed = |span: Range<usize>| {
-            let gap = lines(span.start as u64 + 1, span.end as u64, span, Measure::Bytes);
+            let gap = lines(span.start as u64 + 1, span.end as u64, span, GapUnit::Bytes);
             let gap = source.placed(gap);
             assert_eq!((gap.first, gap.last), (gap.span.start as u64 + 1, gap.span.end as u64));
             gap.span
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(placed(long.len() + 1..long.len() + 3), changed);
         assert_eq!(placed(second..second + 5), changed.end..changed.end + 5);
         assert_eq!(placed(second..source.text.len()), changed.end..bytes.len());
-        assert_eq!(source.placed(lines(2, 3, long.len()..second, Measure::Lines)).first, 2);
+        assert_eq!(source.placed(lines(2, 3, long.len()..second, GapUnit::Lines)).first, 2);
     }
 
     #[test]

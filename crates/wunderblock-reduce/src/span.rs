@@ -10,9 +10,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::duplicates::SEEN;
-use crate::lines::Lines;
-use crate::mark::{Gap, Measure, Told};
-use crate::segment::Piece;
+use crate::lines::TextLines;
+use crate::mark::{Gap, GapFact, GapUnit};
+use crate::segment::TextSegment;
 
 pub(crate) use headline::raise_under_asked;
 pub(crate) use label::Label;
@@ -35,7 +35,7 @@ pub(crate) enum Rank {
 /// There are as many as lines, so it is small: places are of 32 bits ([`crate::lines::LARGEST`]), and what few units say
 /// is apart.
 #[derive(Clone, Debug)]
-pub(crate) struct Unit {
+pub(crate) struct LineSpan {
     start: u32,
     end: u32,
     pub(crate) rank: Rank,
@@ -43,17 +43,17 @@ pub(crate) struct Unit {
     pub(crate) label: Option<Label>,
     /// Which goes first among those of the same rank: the higher.
     pub(crate) score: u16,
-    said: Option<Box<Said>>,
+    said: Option<Box<SpanNotes>>,
 }
 
 /// What stands in marks about a unit.
 #[derive(Clone, Debug, Default)]
-struct Said {
+struct SpanNotes {
     note: Option<Box<str>>,
     told: Option<Cow<'static, str>>,
 }
 
-impl Unit {
+impl LineSpan {
     pub(crate) fn new(span: Range<usize>, rank: Rank) -> Self {
         Self { rank, score: 0, label: None, said: None, start: place(span.start), end: place(span.end) }
     }
@@ -133,7 +133,7 @@ fn place(at: usize) -> u32 {
 
 /// How much of a text stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Room {
+pub(crate) enum KeepLimit {
     /// All but filler.
     Fold,
     /// At most so many bytes, marks included.
@@ -144,11 +144,11 @@ pub(crate) enum Room {
 pub(crate) const MARK_BYTES: usize = 72;
 
 /// The pieces that stay, and the gaps between them.
-pub(crate) fn choose(lines: &Lines<'_>, units: &[Unit], room: Room) -> Vec<Piece> {
+pub(crate) fn choose(lines: &TextLines<'_>, units: &[LineSpan], room: KeepLimit) -> Vec<TextSegment> {
     let mut said = Vec::new();
     let mut kept = match room {
-        Room::Fold => units.iter().map(|unit| unit.rank > Rank::Filler).collect(),
-        Room::Bytes(bytes) => {
+        KeepLimit::Fold => units.iter().map(|unit| unit.rank > Rank::Filler).collect(),
+        KeepLimit::Bytes(bytes) => {
             let kept = within(units, bytes);
             if headline::stand(units, &kept, bytes) {
                 kept
@@ -162,13 +162,13 @@ pub(crate) fn choose(lines: &Lines<'_>, units: &[Unit], room: Room) -> Vec<Piece
     close_small_gaps(units, &mut kept);
     if kept.iter().all(|kept| *kept) {
         // Notes speak of what is left out.
-        return vec![Piece::Keep(0..lines.text().len())];
+        return vec![TextSegment::Keep(0..lines.text().len())];
     }
     cut(lines, units, &kept, &said)
 }
 
 /// Makes one of neighbours that share their fate when a text is folded, and have nothing to say or to be counted as.
-pub(crate) fn join(units: &mut Vec<Unit>) {
+pub(crate) fn join(units: &mut Vec<LineSpan>) {
     units.dedup_by(|next, unit| {
         let [kept, next_kept] = [unit.rank, next.rank].map(|rank| rank > Rank::Filler);
         // What is said of a part of a gap is said of all of it, but for where it was seen.
@@ -189,7 +189,7 @@ pub(crate) fn join(units: &mut Vec<Unit>) {
 }
 
 /// The best units that fit into `bytes`. A unit that would not fit is passed over: a smaller one after it may.
-fn within(units: &[Unit], bytes: usize) -> Vec<bool> {
+fn within(units: &[LineSpan], bytes: usize) -> Vec<bool> {
     let mut order: Vec<usize> = (0..units.len()).collect();
     order.sort_unstable_by_key(|at| {
         units.get(*at).map(|unit| (std::cmp::Reverse((unit.rank, unit.score)), *at))
@@ -217,12 +217,12 @@ fn within(units: &[Unit], bytes: usize) -> Vec<bool> {
 }
 
 /// Gaps that weigh no more than their mark are no gaps.
-fn close_small_gaps(units: &[Unit], kept: &mut [bool]) {
+fn close_small_gaps(units: &[LineSpan], kept: &mut [bool]) {
     let mut at = 0;
     while at < units.len() {
         let end = run_end(kept, at);
         let gone = !kept.get(at).copied().unwrap_or(true);
-        let weight: usize = units.get(at..end).unwrap_or_default().iter().map(Unit::bytes).sum();
+        let weight: usize = units.get(at..end).unwrap_or_default().iter().map(LineSpan::bytes).sum();
         if gone && weight <= MARK_BYTES {
             kept.iter_mut().take(end).skip(at).for_each(|kept| *kept = true);
         }
@@ -236,7 +236,7 @@ fn run_end(kept: &[bool], at: usize) -> usize {
     at + kept.iter().skip(at).take_while(|kept| Some(*kept) == fate).count()
 }
 
-fn cut(lines: &Lines<'_>, units: &[Unit], kept: &[bool], said: &[bool]) -> Vec<Piece> {
+fn cut(lines: &TextLines<'_>, units: &[LineSpan], kept: &[bool], said: &[bool]) -> Vec<TextSegment> {
     let runs = kept.windows(2).filter(|two| two.first() != two.last()).count() + 1;
     let notes = units.iter().filter(|unit| unit.note().is_some()).count();
     let mut pieces = Vec::with_capacity(runs + 2 * notes);
@@ -247,12 +247,12 @@ fn cut(lines: &Lines<'_>, units: &[Unit], kept: &[bool], said: &[bool]) -> Vec<P
             for unit in units.get(at..end).unwrap_or_default() {
                 // What stays together is one piece: most texts have few gaps and many lines.
                 match pieces.last_mut() {
-                    Some(Piece::Keep(before)) if before.end == unit.span().start => {
+                    Some(TextSegment::Keep(before)) if before.end == unit.span().start => {
                         before.end = unit.span().end
                     }
-                    _ => pieces.push(Piece::Keep(unit.span())),
+                    _ => pieces.push(TextSegment::Keep(unit.span())),
                 }
-                pieces.extend(unit.note().map(|note| Piece::Note(note.to_owned())));
+                pieces.extend(unit.note().map(|note| TextSegment::Note(note.to_owned())));
             }
             at = end;
         }
@@ -260,7 +260,7 @@ fn cut(lines: &Lines<'_>, units: &[Unit], kept: &[bool], said: &[bool]) -> Vec<P
             let until = headline::end(units, said, at..end).max(at + 1);
             let run = units.get(at..until).unwrap_or_default();
             let said = said.get(at..until).unwrap_or_default();
-            pieces.push(Piece::Gap { gap: gap(lines, run, said), shown: None });
+            pieces.push(TextSegment::Gap { gap: gap(lines, run, said), shown: None });
             at = until;
         }
     }
@@ -268,24 +268,24 @@ fn cut(lines: &Lines<'_>, units: &[Unit], kept: &[bool], said: &[bool]) -> Vec<P
 }
 
 /// The gap that a run of units leaves: in lines where it is made of whole lines, else in bytes.
-fn gap(lines: &Lines<'_>, run: &[Unit], said: &[bool]) -> Gap {
+fn gap(lines: &TextLines<'_>, run: &[LineSpan], said: &[bool]) -> Gap {
     let start = run.first().map_or(0, |unit| unit.span().start);
     let end = run.last().map_or(start, |unit| unit.span().end);
     let told = told(run, said);
     let (first, last) = (lines.at(start), lines.at(end.saturating_sub(1).max(start)));
     if lines.span(first).start == start && lines.span(last).end == end {
         let (first, last) = (first as u64 + 1, last as u64 + 1);
-        return Gap { span: start..end, measure: Measure::Lines, first, last, within: None, told };
+        return Gap { span: start..end, measure: GapUnit::Lines, first, last, within: None, told };
     }
     let (first, last) = (start as u64 + 1, end as u64);
-    Gap { span: start..end, measure: Measure::Bytes, first, last, within: None, told }
+    Gap { span: start..end, measure: GapUnit::Bytes, first, last, within: None, told }
 }
 
 /// At most so many descriptions stand in one mark.
 const TOLD_MAX: usize = 3;
 
 /// What units count as, and how many of each.
-pub(crate) fn counts(run: &[Unit]) -> Vec<(Label, u64)> {
+pub(crate) fn counts(run: &[LineSpan]) -> Vec<(Label, u64)> {
     let mut counts: Vec<(Label, u64)> = Vec::new();
     for label in run.iter().filter_map(|unit| unit.label) {
         match counts.iter_mut().find(|(known, _)| *known == label) {
@@ -297,7 +297,7 @@ pub(crate) fn counts(run: &[Unit]) -> Vec<(Label, u64)> {
 }
 
 /// What a mark says of the units it stands for: headlines where `said` says so, or else what they count as and are.
-fn told(run: &[Unit], said: &[bool]) -> Vec<Told> {
+fn told(run: &[LineSpan], said: &[bool]) -> Vec<GapFact> {
     let counted = counts(run).into_iter().map(|(label, count)| label.told(count));
     // Parts of one thing say what it is once.
     let mut described: Vec<&Cow<'static, str>> = Vec::new();
@@ -305,7 +305,7 @@ fn told(run: &[Unit], said: &[bool]) -> Vec<Told> {
         run.iter().zip(said).filter(|(_, said)| **said).filter_map(|(unit, _)| unit.headline()).peekable();
     if headlines.peek().is_some() {
         // What it is the rest of, if it begins in the middle of something.
-        described.extend(run.first().and_then(Unit::told));
+        described.extend(run.first().and_then(LineSpan::told));
     }
     for what in headlines {
         if described.last() != Some(&what) {
@@ -313,7 +313,7 @@ fn told(run: &[Unit], said: &[bool]) -> Vec<Told> {
         }
     }
     if described.is_empty() {
-        for what in run.iter().filter_map(Unit::told) {
+        for what in run.iter().filter_map(LineSpan::told) {
             if described.len() < TOLD_MAX && !described.contains(&what) {
                 described.push(what);
             }
@@ -324,8 +324,9 @@ fn told(run: &[Unit], said: &[bool]) -> Vec<Told> {
         true => format!("partly {what}").into(),
         false => what.clone(),
     };
-    let mut told: Vec<Told> =
-        counted.chain(described.into_iter().map(|what| Told { count: None, what: describe(what) })).collect();
+    let mut told: Vec<GapFact> = counted
+        .chain(described.into_iter().map(|what| GapFact { count: None, what: describe(what) }))
+        .collect();
     // There may be as many marks as lines.
     told.shrink_to_fit();
     told
@@ -338,19 +339,19 @@ mod tests {
     use super::*;
     use crate::segment;
 
-    fn units(lines: &Lines<'_>, ranks: &[Rank]) -> Vec<Unit> {
-        ranks.iter().enumerate().map(|(line, rank)| Unit::new(lines.span(line), *rank)).collect()
+    fn units(lines: &TextLines<'_>, ranks: &[Rank]) -> Vec<LineSpan> {
+        ranks.iter().enumerate().map(|(line, rank)| LineSpan::new(lines.span(line), *rank)).collect()
     }
 
     #[test]
     fn folding_leaves_out_filler_and_says_where_it_was() {
         let text: String =
             (1..=9).map(|line| format!("line {line} of a text long enough for a mark\n")).collect();
-        let lines = Lines::of(&text);
+        let lines = TextLines::of(&text);
         let mut ranks = vec![Rank::Filler; 9];
         ranks[0] = Rank::Frame;
         ranks[8] = Rank::Must;
-        let pieces = choose(&lines, &units(&lines, &ranks), Room::Fold);
+        let pieces = choose(&lines, &units(&lines, &ranks), KeepLimit::Fold);
         assert!(segment::tiles(&pieces, text.len()));
         assert_eq!(
             segment::write(&pieces, &text, Some("wb:0123456789abcdef")),
@@ -363,21 +364,21 @@ mod tests {
     #[test]
     fn a_text_that_is_left_whole_has_no_notes() {
         let text = "tick\nthe first of many\ntick\n";
-        let lines = Lines::of(text);
+        let lines = TextLines::of(text);
         let mut units = units(&lines, &[Rank::Frame, Rank::Context, Rank::Filler]);
         units[0].set_note(Some("⟨×2, last line 3⟩".into()));
-        assert_eq!(choose(&lines, &units, Room::Fold), [Piece::Keep(0..text.len())]);
+        assert_eq!(choose(&lines, &units, KeepLimit::Fold), [TextSegment::Keep(0..text.len())]);
     }
 
     #[test]
     fn a_budget_is_filled_in_the_order_of_worth() {
         let text: String = (1..=40).map(|line| format!("line {line:02} with thirty bytes here\n")).collect();
-        let lines = Lines::of(&text);
+        let lines = TextLines::of(&text);
         let mut ranks = vec![Rank::Context; 40];
         ranks[20] = Rank::Must;
         let units = units(&lines, &ranks);
         for room in [80, 200, 500, 1_000, text.len()] {
-            let pieces = choose(&lines, &units, Room::Bytes(room));
+            let pieces = choose(&lines, &units, KeepLimit::Bytes(room));
             assert!(segment::tiles(&pieces, text.len()));
             let short = segment::write(&pieces, &text, None);
             assert!(short.len() <= room.max(MARK_BYTES), "{} of {room}", short.len());
@@ -390,19 +391,19 @@ mod tests {
         #[test]
         fn what_is_joined_folds_as_it_did(of in prop::collection::vec((0..3usize, 0..4usize, 0..5usize), 1..40)) {
             let text: String = (0..of.len()).map(|at| format!("line {at} of a text that is of some length\n")).collect();
-            let lines = Lines::of(&text);
+            let lines = TextLines::of(&text);
             let unit = |(at, (rank, label, said)): (usize, &(usize, usize, usize))| {
                 let rank = [Rank::Filler, Rank::Filler, Rank::Must][*rank];
                 let label = [None, None, Some(Label::AsAbove), Some(Label::Passed)][*label];
                 let told = [None, None, Some("seen in lines 1–4 of wb:0".into()), Some("like this".into()), None][*said].clone();
-                let mut unit = Unit::new(lines.span(at), rank).labelled(label).telling(told);
+                let mut unit = LineSpan::new(lines.span(at), rank).labelled(label).telling(told);
                 unit.set_note((*said == 4).then(|| "⟨×2⟩".into()));
                 unit
             };
-            let units: Vec<Unit> = of.iter().enumerate().map(unit).collect();
+            let units: Vec<LineSpan> = of.iter().enumerate().map(unit).collect();
             let mut joined = units.clone();
             join(&mut joined);
-            prop_assert_eq!(choose(&lines, &joined, Room::Fold), choose(&lines, &units, Room::Fold));
+            prop_assert_eq!(choose(&lines, &joined, KeepLimit::Fold), choose(&lines, &units, KeepLimit::Fold));
         }
     }
 }

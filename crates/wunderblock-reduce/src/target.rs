@@ -2,7 +2,7 @@
 
 /// What a reader aims at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Goal {
+pub(crate) enum SizeTarget {
     /// Nothing is left out.
     Exact,
     /// Repetition is.

@@ -24,7 +24,7 @@ const NONE: u32 = u32::MAX;
 
 /// What is known of one template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Template {
+pub(crate) struct LineTemplate {
     pub(crate) count: u32,
     /// The first and the last line that were learnt of it.
     pub(crate) first: u32,
@@ -35,7 +35,7 @@ pub(crate) struct Template {
 }
 
 #[derive(Debug)]
-struct Group {
+struct TemplateGroup {
     words: Vec<u32>,
     /// The places in which its variants differ, one bit each.
     places: u64,
@@ -46,17 +46,17 @@ struct Group {
 
 /// The templates of the lines learnt so far.
 #[derive(Debug, Default)]
-pub(crate) struct Templates {
+pub(crate) struct LineTemplates {
     known: HashMap<u64, u32>,
     buckets: HashMap<u64, Vec<u32>>,
     /// How many second words follow a first one.
     children: HashMap<u64, u32>,
-    groups: Vec<Group>,
-    all: Vec<Template>,
+    groups: Vec<TemplateGroup>,
+    all: Vec<LineTemplate>,
     words: Vec<u32>,
 }
 
-impl Templates {
+impl LineTemplates {
     /// The template of a line. Lines of another `class` are never alike.
     pub(crate) fn learn(&mut self, at: usize, line: &str, class: u8) -> u32 {
         let at = u32::try_from(at).unwrap_or(NONE);
@@ -81,11 +81,11 @@ impl Templates {
         id
     }
 
-    pub(crate) fn get(&self, id: u32) -> Option<&Template> {
+    pub(crate) fn get(&self, id: u32) -> Option<&LineTemplate> {
         self.all.get(id as usize)
     }
 
-    fn place(&mut self, masked: &Masked, at: u32, class: u8) -> u32 {
+    fn place(&mut self, masked: &MaskedLine, at: u32, class: u8) -> u32 {
         let fresh = self.all.len() as u32;
         // A second word with many values is a value itself: its lines share one bucket.
         let children = self.children.entry(masked.first).or_default();
@@ -108,7 +108,12 @@ impl Templates {
         let Some((places, group)) = group else {
             if bucket.len() < CANDIDATES {
                 bucket.push(self.groups.len() as u32);
-                self.groups.push(Group { words: self.words.clone(), places: 0, variants: 1, pooled: NONE });
+                self.groups.push(TemplateGroup {
+                    words: self.words.clone(),
+                    places: 0,
+                    variants: 1,
+                    pooled: NONE,
+                });
             }
             return self.open(fresh, at);
         };
@@ -125,7 +130,7 @@ impl Templates {
     }
 
     fn open(&mut self, id: u32, at: u32) -> u32 {
-        self.all.push(Template { count: 0, first: at, last: at, differ: false, bytes: 0 });
+        self.all.push(LineTemplate { count: 0, first: at, last: at, differ: false, bytes: 0 });
         id
     }
 }
@@ -136,7 +141,7 @@ fn differing(a: &[u32], b: &[u32]) -> u64 {
 }
 
 /// A line with its values masked.
-struct Masked {
+struct MaskedLine {
     /// Of all words, values masked.
     hash: u64,
     /// Of the whole line.
@@ -170,7 +175,7 @@ pub(crate) fn masked_hash(line: &str, words: &mut Vec<u32>) -> u64 {
     mask(line, 0, words).hash
 }
 
-fn mask(line: &str, class: u8, words: &mut Vec<u32>) -> Masked {
+fn mask(line: &str, class: u8, words: &mut Vec<u32>) -> MaskedLine {
     words.clear();
     let bytes = line.as_bytes();
     let mut hash_all = mix(SEED, u64::from(class));
@@ -207,7 +212,7 @@ fn mask(line: &str, class: u8, words: &mut Vec<u32>) -> Masked {
             words.push(said);
         }
     }
-    Masked {
+    MaskedLine {
         hash: hash_all,
         bytes: hash(bytes),
         first: mix(first, count),
@@ -283,7 +288,7 @@ mod tests {
     use super::*;
 
     fn ids(text: &[&str]) -> Vec<u32> {
-        let mut templates = Templates::default();
+        let mut templates = LineTemplates::default();
         text.iter().enumerate().map(|(at, line)| templates.learn(at, line, 0)).collect()
     }
 
@@ -319,7 +324,7 @@ mod tests {
 
     #[test]
     fn a_template_knows_its_places() {
-        let mut templates = Templates::default();
+        let mut templates = LineTemplates::default();
         let id = templates.learn(3, "served 12 in 4 ms", 0);
         templates.learn(5, "closed", 0);
         templates.learn(9, "served 13 in 5 ms", 0);

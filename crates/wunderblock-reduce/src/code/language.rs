@@ -1,11 +1,11 @@
 //! The language of a source, by its lines alone.
 
 use super::signs;
-use crate::lines::Lines;
+use crate::lines::TextLines;
 
 /// A language whose sources can be outlined by their syntax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Language {
+pub(crate) enum SourceLanguage {
     Rust,
     Python,
     JavaScript,
@@ -24,7 +24,7 @@ pub(crate) enum Language {
 /// Lines looked at when a language is guessed.
 const SAMPLED: usize = 240;
 
-impl Language {
+impl SourceLanguage {
     /// In the order in which equal guesses are decided.
     const ALL: [Self; 13] = [
         Self::Rust,
@@ -99,7 +99,7 @@ impl Language {
 }
 
 /// The language a text is written in, if one is clearly ahead.
-pub(crate) fn of(lines: &Lines<'_>) -> Option<Language> {
+pub(crate) fn of(lines: &TextLines<'_>) -> Option<SourceLanguage> {
     // Three windows, as a file's head may be all comments.
     let count = lines.len();
     let third = SAMPLED / 3;
@@ -111,17 +111,18 @@ pub(crate) fn of(lines: &Lines<'_>) -> Option<Language> {
 }
 
 /// The language whose lines weigh most, and the share (in per cent) of lines that speak for it.
-pub(super) fn guess<'t>(lines: impl Iterator<Item = &'t str>) -> Option<(Language, u32)> {
-    let mut weights = [0u32; Language::ALL.len()];
-    let mut speaking = [0u32; Language::ALL.len()];
-    let mut strong = [0u32; Language::ALL.len()];
+pub(super) fn guess<'t>(lines: impl Iterator<Item = &'t str>) -> Option<(SourceLanguage, u32)> {
+    let mut weights = [0u32; SourceLanguage::ALL.len()];
+    let mut speaking = [0u32; SourceLanguage::ALL.len()];
+    let mut strong = [0u32; SourceLanguage::ALL.len()];
     let mut said = 0u32;
-    let mut block = Block::default();
+    let mut block = BlockComment::default();
     for (at, line) in lines.enumerate() {
         let line = head(line.trim());
         if at == 0 && line.starts_with("#!") {
-            let named = |language: &Language| language.interpreters().iter().any(|name| line.contains(name));
-            if let Some(language) = Language::ALL.into_iter().find(named) {
+            let named =
+                |language: &SourceLanguage| language.interpreters().iter().any(|name| line.contains(name));
+            if let Some(language) = SourceLanguage::ALL.into_iter().find(named) {
                 return Some((language, 100));
             }
         }
@@ -133,7 +134,7 @@ pub(super) fn guess<'t>(lines: impl Iterator<Item = &'t str>) -> Option<(Languag
             continue;
         }
         said += 1;
-        for language in Language::ALL {
+        for language in SourceLanguage::ALL {
             let weight = signs::weigh(language, line);
             if let Some(sum) = weights.get_mut(language.index()) {
                 *sum += weight;
@@ -146,14 +147,14 @@ pub(super) fn guess<'t>(lines: impl Iterator<Item = &'t str>) -> Option<(Languag
             }
         }
     }
-    let of = |language: Language| weights.get(language.index()).copied().unwrap_or(0);
+    let of = |language: SourceLanguage| weights.get(language.index()).copied().unwrap_or(0);
     // A dialect is only taken where it says clearly more than the plain language.
     let clearly = |dialect: u32, plain: u32| dialect * 100 >= plain * 112 + 600;
-    let mut best = (Language::Rust, 0);
-    for language in Language::ALL {
+    let mut best = (SourceLanguage::Rust, 0);
+    for language in SourceLanguage::ALL {
         let weight = match language {
-            Language::TypeScript if !clearly(of(language), of(Language::JavaScript)) => 0,
-            Language::Tsx if !clearly(of(language), of(Language::TypeScript)) => 0,
+            SourceLanguage::TypeScript if !clearly(of(language), of(SourceLanguage::JavaScript)) => 0,
+            SourceLanguage::Tsx if !clearly(of(language), of(SourceLanguage::TypeScript)) => 0,
             language => of(language),
         };
         if weight > best.1 {
@@ -184,12 +185,12 @@ fn head(line: &str) -> &str {
 
 /// A comment or a documenting string that goes over several lines.
 #[derive(Default)]
-pub(super) struct Block {
+pub(super) struct BlockComment {
     end: Option<&'static str>,
     lines: u32,
 }
 
-impl Block {
+impl BlockComment {
     /// A block that is longer than this was no block, but began in the middle of one.
     const LINES_MAX: u32 = 150;
 

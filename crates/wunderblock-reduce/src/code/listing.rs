@@ -1,6 +1,6 @@
 //! Listings with line numbers, as tools that show files print them.
 
-use crate::lines::Lines;
+use crate::lines::TextLines;
 
 /// The number a line starts with, and what follows it: `   12\tcode` and `   12→code`.
 pub(crate) fn numbered(line: &str) -> Option<(u64, &str)> {
@@ -27,7 +27,7 @@ pub(crate) fn is_listing<'t>(lines: impl Iterator<Item = &'t str>) -> bool {
 }
 
 /// The text without its line numbers, line by line. None where there are none.
-pub(crate) fn bare(lines: &Lines<'_>) -> Option<String> {
+pub(crate) fn bare(lines: &TextLines<'_>) -> Option<String> {
     if !is_listing(lines.iter()) {
         return None;
     }

@@ -15,15 +15,15 @@ mod signs;
 mod votes;
 mod words;
 
-use crate::lines::Lines;
-use crate::sample::Sample;
-use crate::span::Unit;
-use painted::Painted;
+use crate::lines::TextLines;
+use crate::sample::LineSample;
+use crate::span::LineSpan;
+use painted::LineWorths;
 
 /// Texts above this size are not parsed: a syntax tree weighs many times its text.
 const PARSED_MAX: usize = 1 << 20;
 
-pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     votes::vote(&sample.lines)
 }
 
@@ -31,38 +31,38 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
 const DATA_LINES: usize = 30;
 
 /// What the lines of a source are worth.
-pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
+pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
     judged(lines, outlined)
 }
 
 /// The same where only filler goes, which is a licence or data: without data there is no syntax to look at.
-pub(crate) fn folded(lines: &Lines<'_>) -> Vec<Unit> {
+pub(crate) fn folded(lines: &TextLines<'_>) -> Vec<LineSpan> {
     judged(lines, |bare| {
         if may_have_data(bare) {
             return outlined(bare);
         }
-        let mut painted = Painted::new(bare.len());
+        let mut painted = LineWorths::new(bare.len());
         words::licence(bare, &mut painted);
         painted
     })
 }
 
 /// What the lines of a source are worth, by a look at them without the numbers that a listing has before each.
-fn judged(lines: &Lines<'_>, look: impl FnOnce(&Lines<'_>) -> Painted) -> Vec<Unit> {
+fn judged(lines: &TextLines<'_>, look: impl FnOnce(&TextLines<'_>) -> LineWorths) -> Vec<LineSpan> {
     let numbered = listing::bare(lines);
-    let stripped = numbered.as_deref().map(Lines::of);
+    let stripped = numbered.as_deref().map(TextLines::of);
     // Only the numbers differ: the lines are the same ones.
     let bare = stripped.as_ref().filter(|bare| bare.len() == lines.len()).unwrap_or(lines);
     look(bare).units(lines)
 }
 
-fn outlined(lines: &Lines<'_>) -> Painted {
+fn outlined(lines: &TextLines<'_>) -> LineWorths {
     let language = language::of(lines);
-    let mut painted = Painted::new(lines.len());
+    let mut painted = LineWorths::new(lines.len());
     let parsed = lines.text().len() <= PARSED_MAX
         && language.is_some_and(|language| outline::paint(lines, language, &mut painted));
     if !parsed {
-        painted = Painted::new(lines.len());
+        painted = LineWorths::new(lines.len());
         indented::paint(lines, &mut painted);
     }
     if lines.text().len() > PARSED_MAX {
@@ -75,7 +75,7 @@ fn outlined(lines: &Lines<'_>) -> Painted {
 }
 
 /// Whether so many lines as make a long list follow one another that may be of one.
-fn may_have_data(lines: &Lines<'_>) -> bool {
+fn may_have_data(lines: &TextLines<'_>) -> bool {
     // Its first and last lines may say more.
     const ENOUGH: usize = DATA_LINES - 4;
     let is_like_data = |line: &str| {

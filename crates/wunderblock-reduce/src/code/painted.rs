@@ -3,20 +3,20 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::lines::Lines;
-use crate::span::{Rank, Unit};
+use crate::lines::TextLines;
+use crate::span::{LineSpan, Rank};
 
 /// At most so many lines of a body make one unit, so that a budget can keep a part.
 const CHUNK_LINES: usize = 8;
 
 /// The worth of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Worth {
+pub(crate) struct LineWorth {
     pub(crate) rank: Rank,
     pub(crate) score: u16,
 }
 
-impl Worth {
+impl LineWorth {
     pub(crate) const fn frame(score: u16) -> Self {
         Self { rank: Rank::Frame, score }
     }
@@ -30,24 +30,24 @@ impl Worth {
 
 /// The lines of a source and their worth.
 #[derive(Debug)]
-pub(crate) struct Painted {
-    worth: Vec<Worth>,
+pub(crate) struct LineWorths {
+    worth: Vec<LineWorth>,
     /// Of what a line is a part, as an index into `told` from 1; 0 for nothing in particular.
     part: Vec<u32>,
     told: Vec<Cow<'static, str>>,
 }
 
-impl Painted {
+impl LineWorths {
     pub(crate) fn new(lines: usize) -> Self {
-        Self { worth: vec![Worth::context(200); lines], part: vec![0; lines], told: Vec::new() }
+        Self { worth: vec![LineWorth::context(200); lines], part: vec![0; lines], told: Vec::new() }
     }
 
-    pub(crate) fn worth(&self, line: usize) -> Worth {
-        self.worth.get(line).copied().unwrap_or(Worth::FILLER)
+    pub(crate) fn worth(&self, line: usize) -> LineWorth {
+        self.worth.get(line).copied().unwrap_or(LineWorth::FILLER)
     }
 
     /// Says of lines what they are worth, whatever was said before.
-    pub(crate) fn paint(&mut self, lines: Range<usize>, worth: Worth) {
+    pub(crate) fn paint(&mut self, lines: Range<usize>, worth: LineWorth) {
         let end = lines.end.min(self.worth.len());
         if let Some(lines) = self.worth.get_mut(lines.start..end) {
             lines.fill(worth);
@@ -55,7 +55,7 @@ impl Painted {
     }
 
     /// Says so only where it raises a line.
-    pub(crate) fn raise(&mut self, lines: Range<usize>, worth: Worth) {
+    pub(crate) fn raise(&mut self, lines: Range<usize>, worth: LineWorth) {
         let end = lines.end.min(self.worth.len());
         for line in self.worth.get_mut(lines.start..end).unwrap_or_default() {
             if (line.rank, line.score) < (worth.rank, worth.score) {
@@ -88,7 +88,7 @@ impl Painted {
     }
 
     /// The units. Lines of the same worth and part stand together, bodies in chunks.
-    pub(crate) fn units(&self, lines: &Lines<'_>) -> Vec<Unit> {
+    pub(crate) fn units(&self, lines: &TextLines<'_>) -> Vec<LineSpan> {
         let mut units = Vec::new();
         let mut at = 0;
         while at < lines.len() {
@@ -103,7 +103,7 @@ impl Painted {
             {
                 end += 1;
             }
-            let mut unit = Unit::new(lines.spans(at..end), worth.rank);
+            let mut unit = LineSpan::new(lines.spans(at..end), worth.rank);
             unit.score = worth.score;
             unit.set_told(self.told.get((part as usize).wrapping_sub(1)).cloned());
             units.push(unit);

@@ -1,24 +1,24 @@
 //! The signs by which a line tells its language.
 
-use super::language::Language;
+use super::language::SourceLanguage;
 
 /// How sure a line, without its indentation, makes it that this is the language: each strong sign counts three, a sign
 /// that others share one.
-pub(super) fn weigh(language: Language, line: &str) -> u32 {
+pub(super) fn weigh(language: SourceLanguage, line: &str) -> u32 {
     match language {
-        Language::Rust => rust(line),
-        Language::Python => python(line),
-        Language::JavaScript => javascript(line),
-        Language::TypeScript => typescript(line),
-        Language::Tsx => tsx(line),
-        Language::Go => go(line),
-        Language::Java => java(line),
-        Language::CSharp => csharp(line),
-        Language::C => c(line),
-        Language::Cpp => cpp(line),
-        Language::Ruby => ruby(line),
-        Language::Php => php(line),
-        Language::Bash => bash(line),
+        SourceLanguage::Rust => rust(line),
+        SourceLanguage::Python => python(line),
+        SourceLanguage::JavaScript => javascript(line),
+        SourceLanguage::TypeScript => typescript(line),
+        SourceLanguage::Tsx => tsx(line),
+        SourceLanguage::Go => go(line),
+        SourceLanguage::Java => java(line),
+        SourceLanguage::CSharp => csharp(line),
+        SourceLanguage::C => c(line),
+        SourceLanguage::Cpp => cpp(line),
+        SourceLanguage::Ruby => ruby(line),
+        SourceLanguage::Php => php(line),
+        SourceLanguage::Bash => bash(line),
     }
 }
 

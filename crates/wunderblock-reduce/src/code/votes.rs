@@ -1,6 +1,6 @@
 //! Whether a text is source code at all.
 
-use super::language::{Block, guess};
+use super::language::{BlockComment, guess};
 use super::listing;
 
 /// Per cent of the lines that are no comments that have the shape of code, at least.
@@ -15,7 +15,7 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
         .collect();
     let (mut said, mut shaped, mut foreign, mut remarks, mut slashed) = (0u32, 0u32, 0u32, 0u32, 0u32);
     let (mut fences, mut headings) = (0u32, 0u32);
-    let mut block = Block::default();
+    let mut block = BlockComment::default();
     for line in &bare {
         let line = line.trim_end();
         let inner = line.trim_start();

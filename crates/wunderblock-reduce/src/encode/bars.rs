@@ -4,11 +4,11 @@
 
 use std::ops::Range;
 
-use super::code::{self, CLOSE, Code};
-use super::instead::Instead;
-use crate::lines::Split;
+use super::code::{self, CLOSE, EncodedBlock};
+use super::instead::Rewrite;
+use crate::lines::NewlineSplit;
 use crate::mark::OPEN;
-use crate::sink::Out;
+use crate::sink::TextSink;
 
 const FEWEST: usize = 4;
 const MOST_CELLS: usize = 64;
@@ -17,8 +17,8 @@ const WIDEST: usize = 4096;
 /// Runs of lines whose cells are equally wide, without padding.
 pub(super) fn pack(text: &str) -> Option<String> {
     memchr::memchr(b'|', text.as_bytes())?;
-    let lines = Split::of(text);
-    let mut instead = Instead::of(text);
+    let lines = NewlineSplit::of(text);
+    let mut instead = Rewrite::of(text);
     let mut at = 0;
     while let Some(line) = lines.get(at) {
         let widths = widths(line);
@@ -52,7 +52,7 @@ fn fits(one: &[usize], other: &[usize]) -> bool {
         && one.split_last().map(|(_, cells)| cells) == other.split_last().map(|(_, cells)| cells)
 }
 
-fn write((lines, run): (&Split<'_>, Range<usize>), widths: &[usize], out: &mut String) {
+fn write((lines, run): (&NewlineSplit<'_>, Range<usize>), widths: &[usize], out: &mut String) {
     let cells = widths.len();
     let mut left = vec![0usize; cells];
     for line in lines.within(run.clone()) {
@@ -83,7 +83,7 @@ fn write((lines, run): (&Split<'_>, Range<usize>), widths: &[usize], out: &mut S
 }
 
 /// The table with its padding.
-pub(super) fn undo(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
+pub(super) fn undo(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     let mut widths = Vec::new();
     for width in code.args.split(' ') {
         let left = width.strip_suffix('>');

@@ -7,14 +7,14 @@
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
 
-use super::code::Index;
-use super::instead::Instead;
+use super::code::LineIndex;
+use super::instead::Rewrite;
 use super::severe::is_severe;
-use super::slots::Slots;
+use super::slots::SlotTable;
 use super::weigh;
-use crate::lines::Lines;
+use crate::lines::TextLines;
 use crate::mark::OPEN;
-use crate::sink::Out;
+use crate::sink::TextSink;
 
 /// Fewer lines than that are not worth looking up.
 const FEWEST: usize = 3;
@@ -28,11 +28,11 @@ pub(super) fn pack(text: &str) -> Option<String> {
     if !text.contains('\n') || has_gap(text) {
         return None;
     }
-    let lines = Lines::of(text);
+    let lines = TextLines::of(text);
     let hasher = RandomState::new();
     let hashes: Vec<u64> = (0..lines.len()).map(|line| hasher.hash_one(whole(&lines, line))).collect();
-    let mut seen = Seen { hashes: &hashes, lines: Slots::with_room(hashes.len()) };
-    let mut instead = Instead::of(text);
+    let mut seen = SeenBlocks { hashes: &hashes, lines: SlotTable::with_room(hashes.len()) };
+    let mut instead = Rewrite::of(text);
     let mut at = 0;
     while at < lines.len() {
         let found = key(&hashes, at).and_then(|key| seen.find(key));
@@ -58,12 +58,12 @@ pub(super) fn pack(text: &str) -> Option<String> {
 }
 
 /// Where blocks were first seen, by how they begin.
-struct Seen<'h> {
+struct SeenBlocks<'h> {
     hashes: &'h [u64],
-    lines: Slots,
+    lines: SlotTable,
 }
 
-impl Seen<'_> {
+impl SeenBlocks<'_> {
     /// The line at which a block was seen first.
     fn find(&self, block: &[u64]) -> Option<usize> {
         self.lines.find(mixed(block), |line| self.hashes.get(line..line + FEWEST) == Some(block))
@@ -91,12 +91,12 @@ fn key(hashes: &[u64], at: usize) -> Option<&[u64]> {
     key.windows(2).any(|two| two.first() != two.last()).then_some(key)
 }
 
-fn whole<'t>(lines: &Lines<'t>, line: usize) -> &'t str {
+fn whole<'t>(lines: &TextLines<'t>, line: usize) -> &'t str {
     lines.text().get(lines.span(line)).unwrap_or("")
 }
 
 /// How many lines from `second` on are those from `first` on. The two never overlap.
-fn common(lines: &Lines<'_>, first: usize, second: usize) -> usize {
+fn common(lines: &TextLines<'_>, first: usize, second: usize) -> usize {
     let reach = (second - first).min(lines.len() - second);
     let alike = |step: &usize| {
         let line = whole(lines, second + step);
@@ -121,7 +121,7 @@ fn is_worth_it(block: &str) -> bool {
 }
 
 /// Writes the lines of `out` that are named once more.
-pub(super) fn undo(named: &str, out: &mut Out<'_>, index: &mut Index) -> Option<()> {
+pub(super) fn undo(named: &str, out: &mut TextSink<'_>, index: &mut LineIndex) -> Option<()> {
     let (first, last) = named.split_once(": ")?.0.split_once('–')?;
     let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
     if first == 0 || last < first {

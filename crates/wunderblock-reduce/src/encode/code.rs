@@ -4,7 +4,7 @@
 //! about the text before it at the same depth.
 
 use crate::mark::OPEN;
-use crate::sink::Out;
+use crate::sink::TextSink;
 
 /// What ends a body.
 pub(in crate::encode) const CLOSE: &str = "⟨=⟩";
@@ -14,13 +14,17 @@ const MAX_DEPTH: usize = 12;
 const MAX_TAG: usize = 64 << 10;
 
 /// How a code is undone.
-pub(in crate::encode) type Decode = dyn Fn(Code<'_>, &mut Out<'_>) -> Option<()>;
+pub(in crate::encode) type CodeDecoder = dyn Fn(EncodedBlock<'_>, &mut TextSink<'_>) -> Option<()>;
 
 /// Writes what a packed text stands for. None where a code is broken, or would grow beyond all measure.
-pub(in crate::encode) fn undo<'e>(text: &str, decode: &Decode, mut out: Out<'e>) -> Option<Out<'e>> {
+pub(in crate::encode) fn undo<'e>(
+    text: &str,
+    decode: &CodeDecoder,
+    mut out: TextSink<'e>,
+) -> Option<TextSink<'e>> {
     let finder = memchr::memmem::Finder::new(OPEN.as_bytes());
-    let mut open: Vec<(&str, Out<'e>, Index)> = Vec::new();
-    let mut index = Index::default();
+    let mut open: Vec<(&str, TextSink<'e>, LineIndex)> = Vec::new();
+    let mut index = LineIndex::default();
     // Up to where the text is looked at, and up to where it is in `out`: a body without codes is not copied.
     let (mut at, mut from) = (0, 0);
     while let Some(found) = finder.find(text.as_bytes().get(at..)?) {
@@ -46,10 +50,10 @@ pub(in crate::encode) fn undo<'e>(text: &str, decode: &Decode, mut out: Out<'e>)
             index = outer_index;
             out.after(&inner);
             if inner.len() == 0 {
-                decode(Code::of(tag, before), &mut out)?;
+                decode(EncodedBlock::of(tag, before), &mut out)?;
             } else {
                 inner.push(before)?;
-                decode(Code::of(tag, inner.said()), &mut out)?;
+                decode(EncodedBlock::of(tag, inner.said()), &mut out)?;
             }
         } else if let Some(times) = tag.strip_prefix('×') {
             out.push(before.strip_suffix(' ')?)?;
@@ -75,13 +79,13 @@ pub(in crate::encode) fn undo<'e>(text: &str, decode: &Decode, mut out: Out<'e>)
 
 /// A code, the codes in its body undone.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::encode) struct Code<'t> {
+pub(in crate::encode) struct EncodedBlock<'t> {
     pub(in crate::encode) name: &'t str,
     pub(in crate::encode) args: &'t str,
     pub(in crate::encode) body: &'t str,
 }
 
-impl<'t> Code<'t> {
+impl<'t> EncodedBlock<'t> {
     fn of(tag: &'t str, body: &'t str) -> Self {
         let (name, args) = tag.split_once(' ').unwrap_or((tag, ""));
         Self { name, args, body }
@@ -90,12 +94,12 @@ impl<'t> Code<'t> {
 
 /// Where the lines of a growing text begin.
 #[derive(Debug, Default)]
-pub(in crate::encode) struct Index {
+pub(in crate::encode) struct LineIndex {
     ends: Vec<usize>,
     scanned: usize,
 }
 
-impl Index {
+impl LineIndex {
     /// The bytes of the lines `first..=last`, from 1, without the last newline.
     pub(in crate::encode) fn lines(
         &mut self,
@@ -121,7 +125,7 @@ pub(in crate::encode) fn lines_of(body: &str) -> Option<std::str::Split<'_, char
 mod tests {
     use super::*;
 
-    fn shout(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
+    fn shout(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
         (code.name == "up").then(|| code.body.to_uppercase() + code.args).and_then(|said| out.push(&said))
     }
 
@@ -138,9 +142,9 @@ mod tests {
             ("⟨=up", None),
             ("⟨=up⟨=⟩⟩", None),
         ] {
-            let said = undo(text, &shout, Out::new(99)).and_then(Out::done);
+            let said = undo(text, &shout, TextSink::new(99)).and_then(TextSink::done);
             assert_eq!(said.as_deref(), expected, "{text}");
         }
-        assert!(undo(&"⟨=up⟩".repeat(100_000), &shout, Out::new(99)).is_none());
+        assert!(undo(&"⟨=up⟩".repeat(100_000), &shout, TextSink::new(99)).is_none());
     }
 }

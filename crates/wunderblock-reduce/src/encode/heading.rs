@@ -16,18 +16,18 @@
 //! In `under` an empty line ends a file's lines, `--` stands for itself. In `dirs` what ends with `/` is a directory,
 //! within the one that the tag names, and `/` alone is that directory itself.
 
-use super::code::{self, CLOSE, Code};
-use super::instead::Instead;
-use crate::lines::Split;
+use super::code::{self, CLOSE, EncodedBlock};
+use super::instead::Rewrite;
+use crate::lines::NewlineSplit;
 use crate::mark::OPEN;
-use crate::sink::Out;
+use crate::sink::TextSink;
 
 /// Fewer lines are left alone.
 const FEWEST: usize = 4;
 
 /// Runs of search results as headings and lines.
 pub(super) fn pack_results(text: &str) -> Option<String> {
-    let lines = Split::of(text);
+    let lines = NewlineSplit::of(text);
     let paths = paths(&lines);
     let separates = |at: usize| lines.get(at) == Some("--") && paths.get(at + 1).is_some_and(Option::is_some);
     let within = |at: usize| paths.get(at).is_some_and(Option::is_some) || (at > 0 && separates(at));
@@ -56,7 +56,7 @@ pub(super) fn pack_results(text: &str) -> Option<String> {
 }
 
 /// Of each line the path it begins with, if it is a result: `path:12:…`, or beside such lines `path-12-…`.
-fn paths<'t>(lines: &Split<'t>) -> Vec<Option<&'t str>> {
+fn paths<'t>(lines: &NewlineSplit<'t>) -> Vec<Option<&'t str>> {
     let mut paths: Vec<Option<&str>> = lines.iter().map(path).collect();
     let is_near = |line: &str, path: &str| {
         let rest = line.strip_prefix(path).and_then(|rest| rest.strip_prefix('-'));
@@ -103,7 +103,7 @@ fn number(text: &str) -> Option<&str> {
 
 /// Runs of paths as directories and names.
 pub(super) fn pack_paths(text: &str) -> Option<String> {
-    let lines = Split::of(text);
+    let lines = NewlineSplit::of(text);
     let split = |at: usize| lines.get(at).and_then(directory);
     let has_empty_names = memchr::memmem::find(text.as_bytes(), b"//").is_some();
     each_run(
@@ -161,12 +161,12 @@ fn common<'t>(one: &'t str, other: &str) -> &'t str {
 
 /// Writes each run of such lines as a code, where it pays. None where it does nowhere. `write` leaves it open.
 fn each_run(
-    lines: &Split<'_>,
+    lines: &NewlineSplit<'_>,
     text: &str,
     within: impl Fn(usize) -> bool,
     write: impl Fn(std::ops::Range<usize>, &mut String) -> Option<()>,
 ) -> Option<String> {
-    let mut instead = Instead::of(text);
+    let mut instead = Rewrite::of(text);
     let mut at = 0;
     while at < lines.len() {
         let mut end = at;
@@ -186,8 +186,8 @@ fn each_run(
 }
 
 /// The results under their headings.
-pub(super) fn undo_results(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
-    let mut out = Writer { out, any: false };
+pub(super) fn undo_results(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
+    let mut out = LineWriter { out, any: false };
     let mut path: Option<&str> = None;
     for row in code::lines_of(code.body)? {
         match path {
@@ -204,8 +204,8 @@ pub(super) fn undo_results(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
 }
 
 /// The paths of names in directories.
-pub(super) fn undo_paths(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
-    let mut out = Writer { out, any: false };
+pub(super) fn undo_paths(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
+    let mut out = LineWriter { out, any: false };
     let mut directory = "";
     for row in code::lines_of(code.body)? {
         if row.ends_with('/') {
@@ -219,12 +219,12 @@ pub(super) fn undo_paths(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
 }
 
 /// Lines with a newline between them.
-struct Writer<'o, 'e> {
-    out: &'o mut Out<'e>,
+struct LineWriter<'o, 'e> {
+    out: &'o mut TextSink<'e>,
     any: bool,
 }
 
-impl Writer<'_, '_> {
+impl LineWriter<'_, '_> {
     fn line(&mut self, parts: &[&str]) -> Option<()> {
         self.out.push(if self.any { "\n" } else { "" })?;
         self.any = true;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::weigh;
 
 /// A text as it is written anew, from its start to its end.
-pub(in crate::encode) struct Instead<'t> {
+pub(in crate::encode) struct Rewrite<'t> {
     text: &'t str,
     out: String,
     /// Up to where the text is in `out`.
@@ -13,7 +13,7 @@ pub(in crate::encode) struct Instead<'t> {
     any: bool,
 }
 
-impl<'t> Instead<'t> {
+impl<'t> Rewrite<'t> {
     pub(in crate::encode) fn of(text: &'t str) -> Self {
         Self { text, out: String::new(), kept: 0, any: false }
     }
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn what_does_not_pay_or_cannot_be_said_stays_as_it_was() {
         let text = "one long line of many words, and more of them | two | three | four";
-        let mut instead = Instead::of(text);
+        let mut instead = Rewrite::of(text);
         instead.put_if_it_pays(0..46, |out| {
             out.push_str("1 ");
             Some(())
@@ -82,6 +82,6 @@ mod tests {
         });
         instead.put(62..66, |out| out.push_str("vier"));
         assert_eq!(instead.done().as_deref(), Some("1 | two | three | vier"));
-        assert_eq!(Instead::of(text).done(), None);
+        assert_eq!(Rewrite::of(text).done(), None);
     }
 }

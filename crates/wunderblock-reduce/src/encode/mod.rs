@@ -14,15 +14,15 @@ mod template;
 mod terminal;
 mod weigh;
 
-use code::Code;
+use code::EncodedBlock;
 
 use crate::kind::Kind;
-use crate::sink::Out;
+use crate::sink::TextSink;
 use crate::{json, mark};
 
 /// What may become of the lines of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wording {
+pub(crate) enum LineWording {
     /// Lines may be taken apart, into what they share and what they do not.
     Shared,
     /// Lines stay as they are: they were chosen because somebody looks for them.
@@ -30,7 +30,7 @@ pub(crate) enum Wording {
 }
 
 /// A shorter text that says the same, or none. What is returned was undone and compared.
-pub(crate) fn pack(text: &str, kind: Kind, wording: Wording) -> Option<String> {
+pub(crate) fn pack(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
     // Codes of a document's own stay as they are.
     if text.contains(OPEN_CODE) {
         return None;
@@ -42,7 +42,7 @@ pub(crate) fn pack(text: &str, kind: Kind, wording: Wording) -> Option<String> {
 const OPEN_CODE: &str = "⟨=";
 
 /// One code around another. What comes later may only shorten what stands there by then: it is undone first.
-fn layers(text: &str, kind: Kind, wording: Wording) -> Option<String> {
+fn layers(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
     let plain = terminal::pack_endings(text);
     let coloured = terminal::pack_colours(plain.as_deref().unwrap_or(text));
     let inner = coloured.as_ref().map(|(_, text)| text.as_str()).or(plain.as_deref());
@@ -57,13 +57,13 @@ fn layers(text: &str, kind: Kind, wording: Wording) -> Option<String> {
     Some(packed)
 }
 
-fn lines(text: &str, kind: Kind, wording: Wording) -> Option<String> {
+fn lines(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
     let mut packed = match kind {
         Kind::Search => heading::pack_results(text),
         Kind::Listing => heading::pack_paths(text),
         _ => None,
     };
-    if packed.is_none() && wording == Wording::Shared {
+    if packed.is_none() && wording == LineWording::Shared {
         packed = bars::pack(text);
         if takes_templates(kind) {
             packed = shorter(packed, template::pack(text));
@@ -93,12 +93,12 @@ fn takes_templates(kind: Kind) -> bool {
 
 /// The written text a packed one stands for. None where a code is broken.
 pub(crate) fn undo(text: &str) -> Option<String> {
-    code::undo(text, &decode, Out::new(room(text, ROOM)))?.done()
+    code::undo(text, &decode, TextSink::new(room(text, ROOM)))?.done()
 }
 
 /// Whether that is what a packed text stands for.
 fn says(packed: &str, text: &str) -> bool {
-    code::undo(packed, &decode, Out::must(text)).and_then(Out::done).is_some()
+    code::undo(packed, &decode, TextSink::must(text)).and_then(TextSink::done).is_some()
 }
 
 /// What a text may stand for, beside a number of times its own size; for a look only, less.
@@ -126,12 +126,12 @@ pub(crate) fn stands_for(written: &str, text: &str) -> bool {
 /// not written out to find that out: whoever writes a text can write a code.
 pub(crate) fn is_packed(text: &str) -> bool {
     text.contains(OPEN_CODE)
-        && code::undo(text, &decode, Out::new(room(text, ROOM_TO_LOOK)))
-            .and_then(Out::done)
+        && code::undo(text, &decode, TextSink::new(room(text, ROOM_TO_LOOK)))
+            .and_then(TextSink::done)
             .is_some_and(|written| written != text)
 }
 
-fn decode(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
+fn decode(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     match code.name {
         "t" => template::undo(code, out),
         "under" => heading::undo_results(code, out),
@@ -199,14 +199,14 @@ mod tests {
 
         #[test]
         fn what_is_packed_is_undone_exactly(text in text(), kind in prop::sample::select(Kind::ALL.to_vec())) {
-            if let Some(packed) = layers(&text, kind, Wording::Shared) {
+            if let Some(packed) = layers(&text, kind, LineWording::Shared) {
                 prop_assert_eq!(undo(&packed), Some(text), "{}", packed);
             }
         }
 
         #[test]
         fn a_broken_code_is_refused_without_harm(text in text(), cut in 0..4000usize, put in prop::sample::select(vec!["", "⟨=⟩", "⟨=t 2⟩\n", "⟨=×9⟩", "\"", " ", "⟨=↑ 1–4: x⟩", "{99}", "{>4000}"])) {
-            let mut packed = layers(&text, Kind::Log, Wording::Shared).unwrap_or(text);
+            let mut packed = layers(&text, Kind::Log, LineWording::Shared).unwrap_or(text);
             let mut at = cut.min(packed.len());
             while !packed.is_char_boundary(at) { at -= 1; }
             let mut end = (at + cut % 7).min(packed.len());
@@ -251,11 +251,11 @@ mod tests {
     fn what_is_searched_for_line_by_line_is_not_taken_apart() {
         let log: String =
             (0..60).map(|n| format!("12:00:{n:02} INFO served request {n} to client\n")).collect();
-        assert!(pack(&log, Kind::Log, Wording::Shared).is_some());
+        assert!(pack(&log, Kind::Log, LineWording::Shared).is_some());
         for kind in
             [Kind::Build, Kind::Tests, Kind::Diff, Kind::Trace, Kind::Code, Kind::Markdown, Kind::Prose]
         {
-            assert_eq!(pack(&log, kind, Wording::Shared), None, "{kind}");
+            assert_eq!(pack(&log, kind, LineWording::Shared), None, "{kind}");
         }
     }
 

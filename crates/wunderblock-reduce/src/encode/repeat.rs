@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::instead::Instead;
+use super::instead::Rewrite;
 use super::weigh;
 use crate::mark::OPEN;
-use crate::sink::Out;
+use crate::sink::TextSink;
 
 /// Runs of equal lines as one line and a count, where that is shorter.
 pub(super) fn pack(text: &str) -> Option<String> {
-    let mut instead = Instead::of(text);
+    let mut instead = Rewrite::of(text);
     let mut at = 0;
     let mut lines = text.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
@@ -39,7 +39,7 @@ fn is_worth_it(line: &str, times: usize) -> bool {
 }
 
 /// Writes the last line of `out` as often as it is said to be there.
-pub(super) fn undo(times: &str, out: &mut Out<'_>) -> Option<()> {
+pub(super) fn undo(times: &str, out: &mut TextSink<'_>) -> Option<()> {
     let more = times.parse::<usize>().ok()?.checked_sub(1).filter(|more| *more > 0)?;
     let from = out.len();
     let start = out.said().rfind('\n').map_or(0, |at| at + 1);

@@ -1,13 +1,13 @@
 //! A table of numbers that are found by what they stand for: four bytes each, since there may be as many as lines.
 
 /// Numbers, each at the first free place from that of its hash on. At most three of four places are taken.
-pub(in crate::encode) struct Slots {
+pub(in crate::encode) struct SlotTable {
     /// A number from 1; 0: free.
     slots: Vec<u32>,
     taken: usize,
 }
 
-impl Slots {
+impl SlotTable {
     /// A table with room for so many numbers. It grows, but is there twice while it does.
     pub(in crate::encode) fn with_room(numbers: usize) -> Self {
         Self { slots: vec![0; (numbers * 4 / 3 + 1).next_power_of_two()], taken: 0 }
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn numbers_are_found_however_their_hashes_collide() {
         for spread in [0, 1, 1 << 20, 1 << 63] {
-            let mut slots = Slots::with_room(0);
+            let mut slots = SlotTable::with_room(0);
             for number in 0..500 {
                 assert_eq!(slots.find((number as u64).wrapping_mul(spread), |other| other == number), None);
                 slots.put(number, |number| (number as u64).wrapping_mul(spread));

@@ -8,11 +8,11 @@
 
 use std::collections::HashMap;
 
-use super::code::{self, CLOSE, Code};
-use super::instead::Instead;
+use super::code::{self, CLOSE, EncodedBlock};
+use super::instead::Rewrite;
 use super::{repeat, template};
 use crate::mark::OPEN;
-use crate::sink::Out;
+use crate::sink::TextSink;
 
 /// What may stand for escape sequences, the clearest first. A text's own signs are not used.
 const SIGNS: [char; 16] = ['~', '^', '@', '`', '$', '§', '¤', '¢', '£', '¥', '¬', 'µ', '¶', '%', '&', '!'];
@@ -74,7 +74,7 @@ fn sequence(text: &str) -> Option<usize> {
 }
 
 /// The text with its escape sequences.
-pub(super) fn undo_colours(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
+pub(super) fn undo_colours(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     let mut run_of: HashMap<char, String> = HashMap::new();
     for meaning in code.args.split(' ') {
         let sign = meaning.chars().next()?;
@@ -106,7 +106,7 @@ pub(super) fn pack_endings(text: &str) -> Option<String> {
 /// The states of lines that were written over and over, a line for each.
 pub(super) fn pack_states(text: &str) -> Option<String> {
     memchr::memchr(b'\r', text.as_bytes())?;
-    let mut instead = Instead::of(text);
+    let mut instead = Rewrite::of(text);
     let mut start = 0;
     for line in text.split('\n') {
         let end = start + line.len();
@@ -131,7 +131,7 @@ fn packed_states(line: &str) -> String {
 }
 
 /// The line whose states these were.
-pub(super) fn undo_states(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
+pub(super) fn undo_states(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     code::lines_of(code.body)?.enumerate().try_for_each(|(nth, state)| {
         out.push(if nth > 0 { "\r" } else { "" })?;
         out.push(state)
@@ -139,7 +139,7 @@ pub(super) fn undo_states(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
 }
 
 /// The text whose lines ended with `\r\n`.
-pub(super) fn undo_endings(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
+pub(super) fn undo_endings(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     code.body.split('\n').enumerate().try_for_each(|(nth, line)| {
         out.push(if nth > 0 { "\r\n" } else { "" })?;
         out.push(line)
@@ -155,7 +155,7 @@ mod tests {
     fn colours_are_signs() {
         let text: String =
             (0..8).map(|n| format!("\x1b[0m\x1b[1m\x1b[32m   Compiling\x1b[0m crate{n} v1.0\n")).collect();
-        let packed = layers(&text, Kind::Build, crate::encode::Wording::Shared).unwrap();
+        let packed = layers(&text, Kind::Build, crate::encode::LineWording::Shared).unwrap();
         assert!(
             packed.starts_with("⟨=ansi ~0m1m32m ^0m⟩~   Compiling^ crate0 v1.0\n~   Compiling^ crate1"),
             "{packed}"
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn states_of_one_line_are_rows() {
         let text: String = (0..60).map(|n| format!("Receiving objects: {n:>3}% ({n}/60), done\r")).collect();
-        let packed = layers(&text, Kind::Build, crate::encode::Wording::Shared).unwrap();
+        let packed = layers(&text, Kind::Build, crate::encode::LineWording::Shared).unwrap();
         assert!(
             packed.starts_with("⟨=cr⟩\n⟨=t⟩\nReceiving objects:{>5} ({}/60), done\n0% 0\n1% 1\n"),
             "{packed}"
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn line_endings_are_said_once() {
         let text = "waiting for the lock on the build directory\r\n".repeat(12);
-        let packed = layers(&text, Kind::Build, crate::encode::Wording::Shared).unwrap();
+        let packed = layers(&text, Kind::Build, crate::encode::LineWording::Shared).unwrap();
         assert_eq!(packed, "⟨=crlf⟩waiting for the lock on the build directory ⟨=×12⟩\n⟨=⟩");
         assert_eq!(undo(&packed), Some(text));
     }

@@ -5,7 +5,7 @@
 //! punctuation by twos.
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum TokenClass {
     Letter,
     Digit,
     Space,
@@ -14,20 +14,20 @@ enum Class {
     Other,
 }
 
-const fn class(byte: u8) -> Class {
+const fn class(byte: u8) -> TokenClass {
     match byte {
-        b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
-        b'0'..=b'9' => Class::Digit,
-        b' ' | b'\t' => Class::Space,
-        b'\n' | b'\r' => Class::Newline,
-        0x80..=0xff => Class::Other,
-        _ => Class::Mark,
+        b'a'..=b'z' | b'A'..=b'Z' => TokenClass::Letter,
+        b'0'..=b'9' => TokenClass::Digit,
+        b' ' | b'\t' => TokenClass::Space,
+        b'\n' | b'\r' => TokenClass::Newline,
+        0x80..=0xff => TokenClass::Other,
+        _ => TokenClass::Mark,
     }
 }
 
 #[allow(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const CLASSES: [Class; 256] = {
-    let mut classes = [Class::Other; 256];
+const CLASSES: [TokenClass; 256] = {
+    let mut classes = [TokenClass::Other; 256];
     let mut byte = 0;
     while byte < 256 {
         classes[byte] = class(byte as u8);
@@ -40,9 +40,9 @@ const CLASSES: [Class; 256] = {
 pub(in crate::encode) fn tokens(text: &str) -> usize {
     let mut total = 0;
     let mut run = 0;
-    let mut last = Class::Newline;
+    let mut last = TokenClass::Newline;
     for byte in text.bytes() {
-        let now = CLASSES.get(usize::from(byte)).copied().unwrap_or(Class::Other);
+        let now = CLASSES.get(usize::from(byte)).copied().unwrap_or(TokenClass::Other);
         if now == last {
             run += 1;
             continue;
@@ -50,18 +50,18 @@ pub(in crate::encode) fn tokens(text: &str) -> usize {
         total += cost(last, run, now);
         (last, run) = (now, 1);
     }
-    total + cost(last, run, Class::Newline)
+    total + cost(last, run, TokenClass::Newline)
 }
 
-const fn cost(of: Class, run: usize, next: Class) -> usize {
+const fn cost(of: TokenClass, run: usize, next: TokenClass) -> usize {
     match (of, next) {
         (_, _) if run == 0 => 0,
         // The last space before a word is part of it.
-        (Class::Space, Class::Letter) => (run > 1) as usize,
-        (Class::Space | Class::Newline, _) => 1,
-        (Class::Letter, _) => run.div_ceil(7),
-        (Class::Digit, _) => run.div_ceil(3),
-        (Class::Mark | Class::Other, _) => run.div_ceil(2),
+        (TokenClass::Space, TokenClass::Letter) => (run > 1) as usize,
+        (TokenClass::Space | TokenClass::Newline, _) => 1,
+        (TokenClass::Letter, _) => run.div_ceil(7),
+        (TokenClass::Digit, _) => run.div_ceil(3),
+        (TokenClass::Mark | TokenClass::Other, _) => run.div_ceil(2),
     }
 }
 

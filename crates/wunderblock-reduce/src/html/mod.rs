@@ -12,14 +12,14 @@ mod token;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::lines::Lines;
-use crate::mark::{self, Gap, Measure, Told};
-use crate::query::Asked;
-use crate::sample::Sample;
-use crate::segment::Piece;
-use crate::span::{self, Label, Rank, Room, Unit};
-use markdown::{Block, Sort};
-use region::Page;
+use crate::lines::TextLines;
+use crate::mark::{self, Gap, GapFact, GapUnit};
+use crate::query::QueryTerms;
+use crate::sample::LineSample;
+use crate::segment::TextSegment;
+use crate::span::{self, KeepLimit, Label, LineSpan, Rank};
+use markdown::{HtmlBlock, HtmlBlockKind};
+use region::PageOutline;
 
 /// A page with less text than this for its size has its content elsewhere.
 const SHELL_TEXT: usize = 200;
@@ -28,7 +28,7 @@ const SHELL_SHARE: usize = 100;
 const MARKED_BYTES: usize = 100;
 
 /// How sure it is that a text is a page of markup, or a part of one. Other markup (feeds, build files) is none.
-pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let head = sample.lines.iter().take(60).map(|line| line.trim_start().trim_start_matches('\u{feff}'));
     let starts =
         |line: &str, with: &str| line.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
@@ -73,29 +73,29 @@ fn is_known(tag: &str) -> bool {
 }
 
 /// A page, and its text as far as it was read.
-pub(crate) struct Reading<'t> {
+pub(crate) struct HtmlReading<'t> {
     text: &'t str,
-    asked: &'t Asked,
-    page: Page,
-    main: Written,
+    asked: &'t QueryTerms,
+    page: PageOutline,
+    main: PageMarkdown,
     /// With all that is beside what one reads the page for, where there is room for more.
-    whole: Option<(Page, Written)>,
+    whole: Option<(PageOutline, PageMarkdown)>,
 }
 
 /// The Markdown of a page, and what its blocks are worth.
-struct Written {
+struct PageMarkdown {
     shown: String,
-    blocks: Vec<Block>,
-    units: Vec<Unit>,
+    blocks: Vec<HtmlBlock>,
+    units: Vec<LineSpan>,
 }
 
-impl Written {
-    fn of(text: &str, page: &Page, main: &Page, asked: &Asked) -> Self {
+impl PageMarkdown {
+    fn of(text: &str, page: &PageOutline, main: &PageOutline, asked: &QueryTerms) -> Self {
         let (shown, blocks) = markdown::write(text, page);
         let mut units = units(&blocks, &shown);
         for (unit, block) in units.iter_mut().zip(&blocks) {
             // What stands beside comes after all that does not.
-            if page.raw && block.sort != Sort::Title && main.is_aside(block.start) {
+            if page.raw && block.sort != HtmlBlockKind::Title && main.is_aside(block.start) {
                 unit.rank = Rank::Filler;
                 unit.set_told(None);
                 unit.score += 1_000;
@@ -109,59 +109,62 @@ impl Written {
     }
 }
 
-impl<'t> Reading<'t> {
-    pub(crate) fn of(text: &'t str, asked: &'t Asked) -> Self {
+impl<'t> HtmlReading<'t> {
+    pub(crate) fn of(text: &'t str, asked: &'t QueryTerms) -> Self {
         let page = region::page(text);
-        let main = Written::of(text, &page, &page, asked);
+        let main = PageMarkdown::of(text, &page, &page, asked);
         Self { text, asked, page, main, whole: None }
     }
 
     /// The page cut into pieces: each says what it leaves out, and shows what follows as Markdown.
-    pub(crate) fn pieces(&mut self, room: Room) -> Vec<Piece> {
-        let has_room = matches!(room, Room::Bytes(bytes) if self.main.shown.len() + MARKED_BYTES < bytes);
+    pub(crate) fn pieces(&mut self, room: KeepLimit) -> Vec<TextSegment> {
+        let has_room =
+            matches!(room, KeepLimit::Bytes(bytes) if self.main.shown.len() + MARKED_BYTES < bytes);
         if !has_room {
             return pieces(&self.page, &self.main, room, self.text.len());
         }
         let (text, main, asked) = (self.text, &self.page, self.asked);
         let (page, written) = self.whole.get_or_insert_with(|| {
             let page = main.whole(text.len());
-            let written = Written::of(text, &page, main, asked);
+            let written = PageMarkdown::of(text, &page, main, asked);
             (page, written)
         });
         pieces(page, written, room, text.len())
     }
 }
 
-fn pieces(page: &Page, written: &Written, room: Room, length: usize) -> Vec<Piece> {
-    let Written { shown, blocks, units } = written;
-    let chosen = span::choose(&Lines::of(shown), units, room);
+fn pieces(page: &PageOutline, written: &PageMarkdown, room: KeepLimit, length: usize) -> Vec<TextSegment> {
+    let PageMarkdown { shown, blocks, units } = written;
+    let chosen = span::choose(&TextLines::of(shown), units, room);
     let omissions = omissions(page, written, &chosen, length);
     assemble(page, &omissions, shown, blocks, length)
 }
 
 /// What the blocks of a page are worth.
-fn units(blocks: &[Block], shown: &str) -> Vec<Unit> {
-    let mut after: Option<(Sort, u16)> = None;
+fn units(blocks: &[HtmlBlock], shown: &str) -> Vec<LineSpan> {
+    let mut after: Option<(HtmlBlockKind, u16)> = None;
     let mut units = Vec::with_capacity(blocks.len());
     for block in blocks {
         // How many of its sort stand before it in a row.
         let nth = after.filter(|(sort, _)| *sort == block.sort).map_or(0, |(_, nth)| nth.saturating_add(1));
         let (rank, score, label) = match block.sort {
-            Sort::Title => (Rank::Frame, 990, Label::Titles),
-            Sort::Heading(level) => (Rank::Frame, 950 - 50 * u16::from(level.min(9)), Label::Headings),
-            Sort::TableHead => (Rank::Frame, 500, Label::Rows),
-            Sort::Paragraph => (Rank::Context, if nth == 0 { 500 } else { 300 }, Label::Paragraphs),
-            Sort::Item => (Rank::Context, if nth < 3 { 400 } else { 200 }, Label::Items),
-            Sort::Row => (Rank::Context, if nth < 3 { 380 } else { 190 }, Label::Rows),
-            Sort::Code => (Rank::Context, 350, Label::CodeBlocks),
-            Sort::MoreCode => (Rank::Context, 150, Label::MoreCode),
-            Sort::Script => (Rank::Filler, 100, Label::Scripts),
-            Sort::Style => (Rank::Filler, 50, Label::Styles),
+            HtmlBlockKind::Title => (Rank::Frame, 990, Label::Titles),
+            HtmlBlockKind::Heading(level) => {
+                (Rank::Frame, 950 - 50 * u16::from(level.min(9)), Label::Headings)
+            }
+            HtmlBlockKind::TableHead => (Rank::Frame, 500, Label::Rows),
+            HtmlBlockKind::Paragraph => (Rank::Context, if nth == 0 { 500 } else { 300 }, Label::Paragraphs),
+            HtmlBlockKind::Item => (Rank::Context, if nth < 3 { 400 } else { 200 }, Label::Items),
+            HtmlBlockKind::Row => (Rank::Context, if nth < 3 { 380 } else { 190 }, Label::Rows),
+            HtmlBlockKind::Code => (Rank::Context, 350, Label::CodeBlocks),
+            HtmlBlockKind::MoreCode => (Rank::Context, 150, Label::MoreCode),
+            HtmlBlockKind::Script => (Rank::Filler, 100, Label::Scripts),
+            HtmlBlockKind::Style => (Rank::Filler, 50, Label::Styles),
         };
-        let mut unit = Unit::new(block.shown.clone(), rank);
+        let mut unit = LineSpan::new(block.shown.clone(), rank);
         unit.score = score;
         unit.label = Some(label);
-        if matches!(block.sort, Sort::Title | Sort::Heading(_)) {
+        if matches!(block.sort, HtmlBlockKind::Title | HtmlBlockKind::Heading(_)) {
             unit.set_told(shown.get(block.shown.clone()).map(|line| line.trim().to_owned().into()));
         }
         units.push(unit);
@@ -172,14 +175,14 @@ fn units(blocks: &[Block], shown: &str) -> Vec<Unit> {
 
 /// What a mark says of what is left out. Counts are put into words last, for several gaps share a mark.
 #[derive(Clone)]
-enum Fact {
+enum PageFact {
     Counted(Label, u64),
-    Said(Told),
+    Said(GapFact),
 }
 
-impl Fact {
+impl PageFact {
     fn said(what: impl Into<Cow<'static, str>>) -> Self {
-        Self::Said(Told { count: None, what: what.into() })
+        Self::Said(GapFact { count: None, what: what.into() })
     }
 
     /// Takes another fact in, if it is of the same.
@@ -194,7 +197,7 @@ impl Fact {
         }
     }
 
-    fn told(self) -> Told {
+    fn told(self) -> GapFact {
         match self {
             Self::Counted(label, count) => label.told(count),
             Self::Said(told) => told,
@@ -203,17 +206,22 @@ impl Fact {
 }
 
 /// Something that is left out, from a place in the source on.
-struct Omission {
+struct PageOmission {
     at: usize,
-    facts: Vec<Fact>,
+    facts: Vec<PageFact>,
     /// How much of the Markdown is written, or left out, before it; and where it goes on after it.
     until: usize,
     resume: usize,
 }
 
 /// What is left out, in the order of the source: parts of the page, and blocks for which there is no room.
-fn omissions(page: &Page, written: &Written, chosen: &[Piece], length: usize) -> Vec<Omission> {
-    let Written { blocks, units, .. } = written;
+fn omissions(
+    page: &PageOutline,
+    written: &PageMarkdown,
+    chosen: &[TextSegment],
+    length: usize,
+) -> Vec<PageOmission> {
+    let PageMarkdown { blocks, units, .. } = written;
     let mut omissions = Vec::new();
     let before = |at: usize| {
         let next = blocks.partition_point(|block| block.start < at);
@@ -225,26 +233,26 @@ fn omissions(page: &Page, written: &Written, chosen: &[Piece], length: usize) ->
         // Small decoration is a part of the markup.
         if region.text > 20 {
             let at = region.span.start;
-            let mut facts = vec![Fact::said(region.part.name())];
-            facts.extend(region.titles.iter().map(|title| Fact::said(title.clone())));
-            omissions.push(Omission { at, facts, until: before(at), resume: before(at) });
+            let mut facts = vec![PageFact::said(region.part.name())];
+            facts.extend(region.titles.iter().map(|title| PageFact::said(title.clone())));
+            omissions.push(PageOmission { at, facts, until: before(at), resume: before(at) });
         }
     }
     if page.main.end < length {
         let at = page.main.end;
-        omissions.push(Omission { at, facts: Vec::new(), until: before(at), resume: before(at) });
+        omissions.push(PageOmission { at, facts: Vec::new(), until: before(at), resume: before(at) });
     }
     for piece in chosen {
-        if let Piece::Gap { gap, .. } = piece {
+        if let TextSegment::Gap { gap, .. } = piece {
             let first = blocks.partition_point(|block| block.shown.start < gap.span.start);
             let at = blocks.get(first).map_or(0, |block| block.start);
             let from = units.partition_point(|unit| unit.span().start < gap.span.start);
             let to = units.partition_point(|unit| unit.span().end <= gap.span.end);
             let counts = span::counts(units.get(from..to).unwrap_or_default());
-            let mut facts: Vec<Fact> =
-                counts.into_iter().map(|(label, count)| Fact::Counted(label, count)).collect();
-            facts.extend(gap.told.iter().filter(|told| told.count.is_none()).cloned().map(Fact::Said));
-            omissions.push(Omission { at, facts, until: gap.span.start, resume: gap.span.end });
+            let mut facts: Vec<PageFact> =
+                counts.into_iter().map(|(label, count)| PageFact::Counted(label, count)).collect();
+            facts.extend(gap.told.iter().filter(|told| told.count.is_none()).cloned().map(PageFact::Said));
+            omissions.push(PageOmission { at, facts, until: gap.span.start, resume: gap.span.end });
         }
     }
     omissions.sort_by_key(|omission| (omission.until, omission.at));
@@ -252,9 +260,15 @@ fn omissions(page: &Page, written: &Written, chosen: &[Piece], length: usize) ->
 }
 
 /// The pieces: one for each stretch that is shown after something that is not.
-fn assemble(page: &Page, omissions: &[Omission], text: &str, blocks: &[Block], length: usize) -> Vec<Piece> {
+fn assemble(
+    page: &PageOutline,
+    omissions: &[PageOmission],
+    text: &str,
+    blocks: &[HtmlBlock],
+    length: usize,
+) -> Vec<TextSegment> {
     let mut pieces = Vec::new();
-    let mut facts: Vec<Fact> = head(page, blocks, length).into_iter().map(Fact::Said).collect();
+    let mut facts: Vec<PageFact> = head(page, blocks, length).into_iter().map(PageFact::Said).collect();
     let mut shown = String::new();
     let (mut start, mut from) = (0, 0);
     for omission in omissions {
@@ -277,18 +291,20 @@ fn assemble(page: &Page, omissions: &[Omission], text: &str, blocks: &[Block], l
 }
 
 /// What the first mark says of the whole page.
-fn head(page: &Page, blocks: &[Block], length: usize) -> Vec<Told> {
-    let mut told = vec![Told { count: None, what: "markup (its text follows)".into() }];
+fn head(page: &PageOutline, blocks: &[HtmlBlock], length: usize) -> Vec<GapFact> {
+    let mut told = vec![GapFact { count: None, what: "markup (its text follows)".into() }];
     let counted = [(page.scripts, "script"), (page.styles, "style sheet"), (page.pictures, "drawing")];
     // What is left out of scripts that are read is counted as any text.
     for (count, what) in counted.into_iter().filter(|(count, _)| *count > 0 && !page.raw) {
         let plural = if count == 1 { "" } else { "s" };
-        told.push(Told { count: Some(count), what: format!("{what}{plural}").into() });
+        told.push(GapFact { count: Some(count), what: format!("{what}{plural}").into() });
     }
-    told.extend(page.beside.iter().map(|title| Told { count: None, what: title.trim().to_owned().into() }));
-    let bodied = blocks.iter().any(|block| block.sort != Sort::Title);
+    told.extend(
+        page.beside.iter().map(|title| GapFact { count: None, what: title.trim().to_owned().into() }),
+    );
+    let bodied = blocks.iter().any(|block| block.sort != HtmlBlockKind::Title);
     if !bodied || (page.scripts > 0 && page.text < SHELL_TEXT && page.text * SHELL_SHARE < length) {
-        told.push(Told { count: None, what: "hardly any text: a shell that scripts fill".into() });
+        told.push(GapFact { count: None, what: "hardly any text: a shell that scripts fill".into() });
     }
     told
 }
@@ -296,8 +312,8 @@ fn head(page: &Page, blocks: &[Block], length: usize) -> Vec<Told> {
 /// A mark says so many characters of what it stands for: a longer one is not known for a mark.
 const TOLD_CHARS: usize = 480;
 
-fn piece(span: Range<usize>, facts: Vec<Fact>, shown: String) -> Piece {
-    let mut told: Vec<Told> = facts.into_iter().map(Fact::told).collect();
+fn piece(span: Range<usize>, facts: Vec<PageFact>, shown: String) -> TextSegment {
+    let mut told: Vec<GapFact> = facts.into_iter().map(PageFact::told).collect();
     let mut room = TOLD_CHARS;
     told.retain(|told| {
         let length = told.what.chars().count() + ", 000 ".len();
@@ -310,8 +326,8 @@ fn piece(span: Range<usize>, facts: Vec<Fact>, shown: String) -> Piece {
         shown.push('\n');
     }
     let (first, last) = (span.start as u64 + 1, span.end as u64);
-    Piece::Gap {
-        gap: Gap { span, measure: Measure::Bytes, first, last, within: None, told },
+    TextSegment::Gap {
+        gap: Gap { span, measure: GapUnit::Bytes, first, last, within: None, told },
         shown: Some(shown),
     }
 }

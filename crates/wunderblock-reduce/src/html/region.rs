@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::entity;
-use super::token::{Lower, Token, Tokens, attribute};
+use super::token::{HtmlToken, HtmlTokens, LowerName, attribute};
 
 /// What a part of a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum PagePart {
     /// What the page is about, as its author marked it.
     Main,
     Article,
@@ -20,7 +20,7 @@ pub(super) enum Part {
     Hidden,
 }
 
-impl Part {
+impl PagePart {
     /// Its name in a mark.
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -36,9 +36,9 @@ impl Part {
 
 /// A part of a page, and how much text is in it.
 #[derive(Clone, Debug)]
-pub(super) struct Region {
+pub(super) struct PageRegion {
     pub(super) span: Range<usize>,
-    pub(super) part: Part,
+    pub(super) part: PagePart,
     pub(super) text: usize,
     /// How much of the text is in links.
     linked: usize,
@@ -50,13 +50,13 @@ pub(super) struct Region {
 /// Of a region so many headings are said.
 const TITLES: usize = 3;
 
-impl Region {
+impl PageRegion {
     fn read_titles(&mut self, page: &str) {
         let mut open = false;
-        for (_, token) in Tokens::of(page.get(self.span.clone()).unwrap_or("")) {
+        for (_, token) in HtmlTokens::of(page.get(self.span.clone()).unwrap_or("")) {
             match token {
-                Token::Open { name, .. } | Token::Close(name) if is_heading(name) => {
-                    open = matches!(token, Token::Open { .. });
+                HtmlToken::Open { name, .. } | HtmlToken::Close(name) if is_heading(name) => {
+                    open = matches!(token, HtmlToken::Open { .. });
                     if open && self.titles.len() == TITLES {
                         break;
                     }
@@ -64,7 +64,7 @@ impl Region {
                         self.titles.push(String::new());
                     }
                 }
-                Token::Text(said) if open => {
+                HtmlToken::Text(said) if open => {
                     if let Some(title) = self.titles.last_mut() {
                         entity::decode(said.trim_end(), title);
                     }
@@ -82,9 +82,9 @@ fn is_heading(name: &str) -> bool {
 
 /// What is known of a page after one pass over it.
 #[derive(Debug, Default)]
-pub(super) struct Page {
+pub(super) struct PageOutline {
     /// What is left out, in order, apart from each other.
-    pub(super) skipped: Vec<Region>,
+    pub(super) skipped: Vec<PageRegion>,
     /// Where what one reads the page for stands. Everything, if nothing says so.
     pub(super) main: Range<usize>,
     pub(super) scripts: u64,
@@ -98,7 +98,7 @@ pub(super) struct Page {
     pub(super) raw: bool,
 }
 
-impl Page {
+impl PageOutline {
     /// The same, with nothing left out before it is read.
     pub(super) fn whole(&self, length: usize) -> Self {
         Self { skipped: Vec::new(), main: 0..length, beside: Vec::new(), raw: true, ..*self }
@@ -160,9 +160,9 @@ fn is_loose(name: &str) -> bool {
     )
 }
 
-struct Open<'t> {
+struct OpenElement<'t> {
     name: &'t str,
-    part: Option<Part>,
+    part: Option<PagePart>,
     start: usize,
     text: usize,
     linked: usize,
@@ -170,12 +170,12 @@ struct Open<'t> {
 }
 
 /// One pass over a page.
-struct Reading<'t> {
-    open: Vec<Open<'t>>,
+struct RegionScan<'t> {
+    open: Vec<OpenElement<'t>>,
     /// How many elements of each name are open, so that a stray end tag costs nothing.
     counts: HashMap<&'t str, u32>,
-    found: Vec<Region>,
-    page: Page,
+    found: Vec<PageRegion>,
+    page: PageOutline,
     text: usize,
     linked: usize,
     headings: u32,
@@ -183,23 +183,25 @@ struct Reading<'t> {
 }
 
 /// Reads a page once.
-pub(super) fn page(text: &str) -> Page {
-    let mut reading = Reading {
+pub(super) fn page(text: &str) -> PageOutline {
+    let mut reading = RegionScan {
         open: Vec::new(),
         counts: HashMap::new(),
         found: Vec::new(),
-        page: Page::default(),
+        page: PageOutline::default(),
         text: 0,
         linked: 0,
         headings: 0,
         links: 0,
     };
-    for (span, token) in Tokens::of(text) {
+    for (span, token) in HtmlTokens::of(text) {
         match token {
-            Token::Text(said) => reading.said(said),
-            Token::Open { name, attributes, closed } => reading.opened(span.start, name, attributes, closed),
-            Token::Close(name) => reading.closed(span.end, name),
-            Token::Aside | Token::Raw => {}
+            HtmlToken::Text(said) => reading.said(said),
+            HtmlToken::Open { name, attributes, closed } => {
+                reading.opened(span.start, name, attributes, closed)
+            }
+            HtmlToken::Close(name) => reading.closed(span.end, name),
+            HtmlToken::Aside | HtmlToken::Raw => {}
         }
     }
     let mut page = reading.finish(text.len());
@@ -208,14 +210,14 @@ pub(super) fn page(text: &str) -> Page {
     }
     for span in [0..page.main.start, page.main.end..text.len()] {
         let mut beside =
-            Region { span, part: Part::Hidden, text: 0, linked: 0, headings: 0, titles: Vec::new() };
+            PageRegion { span, part: PagePart::Hidden, text: 0, linked: 0, headings: 0, titles: Vec::new() };
         beside.read_titles(text);
         page.beside.append(&mut beside.titles);
     }
     page
 }
 
-impl<'t> Reading<'t> {
+impl<'t> RegionScan<'t> {
     fn said(&mut self, said: &str) {
         let length = said.trim().len();
         self.text += length;
@@ -225,7 +227,7 @@ impl<'t> Reading<'t> {
     }
 
     fn opened(&mut self, start: usize, name: &'t str, attributes: &'t str, closed: bool) {
-        let lower = Lower::of(name);
+        let lower = LowerName::of(name);
         match lower.as_str() {
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.headings += 1,
             "a" => self.links += 1,
@@ -239,7 +241,7 @@ impl<'t> Reading<'t> {
         }
         *self.counts.entry(name).or_default() += 1;
         let part = part(lower.as_str(), attributes);
-        self.open.push(Open {
+        self.open.push(OpenElement {
             name,
             part,
             start,
@@ -266,7 +268,7 @@ impl<'t> Reading<'t> {
                 continue;
             }
             if let Some(part) = open.part {
-                self.found.push(Region {
+                self.found.push(PageRegion {
                     span: open.start..end,
                     part,
                     text: self.text - open.text,
@@ -279,14 +281,14 @@ impl<'t> Reading<'t> {
         }
     }
 
-    fn finish(mut self, length: usize) -> Page {
+    fn finish(mut self, length: usize) -> PageOutline {
         // A page cut off in the middle still has its main part.
-        let cut = self.open.iter().find(|open| open.part == Some(Part::Main)).map(|open| open.start);
+        let cut = self.open.iter().find(|open| open.part == Some(PagePart::Main)).map(|open| open.start);
         if let Some(start) = cut {
             let text = self.text;
-            self.found.push(Region {
+            self.found.push(PageRegion {
                 span: start..length,
-                part: Part::Main,
+                part: PagePart::Main,
                 text,
                 linked: 0,
                 headings: 0,
@@ -305,9 +307,10 @@ impl<'t> Reading<'t> {
     }
 
     /// A region, and the page's header before it if that has a heading.
-    fn with_header(&self, region: &Region) -> Range<usize> {
-        let before = |header: &&Region| {
-            let heads = header.part == Part::Header && header.headings > 0 && header.linked * 2 < header.text;
+    fn with_header(&self, region: &PageRegion) -> Range<usize> {
+        let before = |header: &&PageRegion| {
+            let heads =
+                header.part == PagePart::Header && header.headings > 0 && header.linked * 2 < header.text;
             heads && header.span.end <= region.span.start
         };
         let start = self.found.iter().rfind(before).map_or(region.span.start, |header| header.span.start);
@@ -315,15 +318,15 @@ impl<'t> Reading<'t> {
     }
 
     /// The region that holds most of what is said, if its author marked one.
-    fn main(&self, said: usize) -> Option<&Region> {
-        let most = |part: Part| {
+    fn main(&self, said: usize) -> Option<&PageRegion> {
+        let most = |part: PagePart| {
             self.found.iter().filter(|region| region.part == part).max_by_key(|region| region.text)
         };
         let article = || {
-            let articles = self.found.iter().filter(|region| region.part == Part::Article).count();
-            most(Part::Article).filter(|region| articles == 1 || region.text * 10 >= said * 8)
+            let articles = self.found.iter().filter(|region| region.part == PagePart::Article).count();
+            most(PagePart::Article).filter(|region| articles == 1 || region.text * 10 >= said * 8)
         };
-        most(Part::Main)
+        most(PagePart::Main)
             .filter(|region| region.text * 10 >= said * 4)
             .or_else(article)
             .filter(|region| region.text * 10 >= said * 4)
@@ -331,23 +334,23 @@ impl<'t> Reading<'t> {
 }
 
 /// The regions that are left out, without those inside others.
-fn outermost(found: &[Region]) -> Vec<Region> {
-    let mut skipped: Vec<Region> = Vec::new();
+fn outermost(found: &[PageRegion]) -> Vec<PageRegion> {
+    let mut skipped: Vec<PageRegion> = Vec::new();
     let mut main_until = 0;
     for region in found {
         let within = skipped.last().is_some_and(|outer| region.span.start < outer.span.end);
         let leaves = match region.part {
-            Part::Main | Part::Article => {
+            PagePart::Main | PagePart::Article => {
                 if !within {
                     main_until = main_until.max(region.span.end);
                 }
                 false
             }
-            Part::Hidden | Part::Navigation => true,
-            Part::Sidebar => region.linked * 2 >= region.text || region.span.start >= main_until,
+            PagePart::Hidden | PagePart::Navigation => true,
+            PagePart::Sidebar => region.linked * 2 >= region.text || region.span.start >= main_until,
             // The head and foot of an article are a part of it.
-            Part::Header => region.span.start >= main_until && region.headings == 0,
-            Part::Footer => region.span.start >= main_until,
+            PagePart::Header => region.span.start >= main_until && region.headings == 0,
+            PagePart::Footer => region.span.start >= main_until,
         };
         if leaves && !within {
             skipped.push(region.clone());
@@ -357,41 +360,41 @@ fn outermost(found: &[Region]) -> Vec<Region> {
 }
 
 /// What part of a page an element is, by its name, its role, or what its author calls it.
-fn part(name: &str, attributes: &str) -> Option<Part> {
+fn part(name: &str, attributes: &str) -> Option<PagePart> {
     match name {
-        "main" => Some(Part::Main),
-        "article" => Some(Part::Article),
-        "nav" => Some(Part::Navigation),
-        "aside" => Some(Part::Sidebar),
-        "footer" => Some(Part::Footer),
-        "header" => Some(Part::Header),
-        "svg" | "select" | "iframe" | "canvas" | "object" => Some(Part::Hidden),
+        "main" => Some(PagePart::Main),
+        "article" => Some(PagePart::Article),
+        "nav" => Some(PagePart::Navigation),
+        "aside" => Some(PagePart::Sidebar),
+        "footer" => Some(PagePart::Footer),
+        "header" => Some(PagePart::Header),
+        "svg" | "select" | "iframe" | "canvas" | "object" => Some(PagePart::Hidden),
         "body" | "html" => None,
         _ if attributes.len() < 5 => None,
         _ => called(attributes),
     }
 }
 
-fn called(attributes: &str) -> Option<Part> {
+fn called(attributes: &str) -> Option<PagePart> {
     match attribute(attributes, "role").unwrap_or("") {
-        "main" => return Some(Part::Main),
-        "navigation" | "menu" | "menubar" | "search" => return Some(Part::Navigation),
-        "contentinfo" => return Some(Part::Footer),
-        "banner" => return Some(Part::Header),
-        "complementary" => return Some(Part::Sidebar),
+        "main" => return Some(PagePart::Main),
+        "navigation" | "menu" | "menubar" | "search" => return Some(PagePart::Navigation),
+        "contentinfo" => return Some(PagePart::Footer),
+        "banner" => return Some(PagePart::Header),
+        "complementary" => return Some(PagePart::Sidebar),
         _ => {}
     }
     if attribute(attributes, "aria-hidden") == Some("true") {
-        return Some(Part::Hidden);
+        return Some(PagePart::Hidden);
     }
     if attribute(attributes, "style").is_some_and(|style| style.replace(' ', "").contains("display:none")) {
-        return Some(Part::Hidden);
+        return Some(PagePart::Hidden);
     }
     let id = attribute(attributes, "id").unwrap_or("");
     if ["content", "main", "main-content", "maincontent", "mw-content-text", "bodyContent", "readme"]
         .contains(&id)
     {
-        return Some(Part::Main);
+        return Some(PagePart::Main);
     }
     let classes = attribute(attributes, "class").unwrap_or("");
     let words = || classes.split_ascii_whitespace().chain([id]);
@@ -411,10 +414,10 @@ fn called(attributes: &str) -> Option<Part> {
     ];
     const SIDEBAR: [&str; 6] = ["sidebar", "side-bar", "sidenav", "cookie-banner", "share", "related"];
     if words().any(|word| NAVIGATION.contains(&word)) {
-        return Some(Part::Navigation);
+        return Some(PagePart::Navigation);
     }
     if words().any(|word| SIDEBAR.contains(&word)) {
-        return Some(Part::Sidebar);
+        return Some(PagePart::Sidebar);
     }
-    words().any(|word| ["footer", "site-footer", "page-footer"].contains(&word)).then_some(Part::Footer)
+    words().any(|word| ["footer", "site-footer", "page-footer"].contains(&word)).then_some(PagePart::Footer)
 }

@@ -3,12 +3,12 @@ use proptest::prelude::*;
 use super::*;
 use crate::segment;
 
-fn pieces(text: &str, room: Room) -> Vec<Piece> {
-    Reading::of(text, &Asked::default()).pieces(room)
+fn pieces(text: &str, room: KeepLimit) -> Vec<TextSegment> {
+    HtmlReading::of(text, &QueryTerms::default()).pieces(room)
 }
 
 fn fold(text: &str) -> String {
-    let pieces = pieces(text, Room::Fold);
+    let pieces = pieces(text, KeepLimit::Fold);
     assert!(segment::tiles(&pieces, text.len()), "{pieces:?}");
     segment::write(&pieces, text, None)
 }
@@ -53,7 +53,7 @@ fn a_budget_keeps_headings_first() {
         .map(|n| format!("<h2>Part {n}</h2><p>{}</p>", "words that fill the page ".repeat(20)))
         .collect();
     let page = format!("<html><body>{sections}</body></html>");
-    let pieces = pieces(&page, Room::Bytes(6_000));
+    let pieces = pieces(&page, KeepLimit::Bytes(6_000));
     assert!(segment::tiles(&pieces, page.len()));
     let shown = segment::write(&pieces, &page, None);
     assert!(shown.len() < 6_600, "{}", shown.len());
@@ -82,7 +82,7 @@ fn a_page_without_text_says_so() {
 
 #[test]
 fn pages_are_told_from_other_texts() {
-    let vote = |text: &str| vote(&Sample::of(text));
+    let vote = |text: &str| vote(&LineSample::of(text));
     assert!(vote(PAGE) > 90);
     assert!(vote("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n<!DOCTYPE HTML>\n<p>x") > 90);
     assert!(vote("<div>\n<p>one</p>\n<p>two</p>\n<ul>\n<li>x</li>\n</ul>\n</div>\n") > 50);
@@ -135,7 +135,7 @@ proptest! {
         };
         let (from, to) = (cut(from), cut(to));
         let text = format!("{}{with}{}", &PAGE[..from], &PAGE[to..]);
-        for goal in [Room::Fold, Room::Bytes(room)] {
+        for goal in [KeepLimit::Fold, KeepLimit::Bytes(room)] {
             let pieces = pieces(&text, goal);
             prop_assert!(segment::tiles(&pieces, text.len()));
         }

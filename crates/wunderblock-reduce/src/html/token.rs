@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// A token of markup.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Token<'t> {
+pub(super) enum HtmlToken<'t> {
     Text(&'t str),
     /// A tag that opens an element: its name as written, and its attributes.
     Open {
@@ -20,7 +20,7 @@ pub(super) enum Token<'t> {
 }
 
 /// The tokens of a text, each with its place.
-pub(super) struct Tokens<'t> {
+pub(super) struct HtmlTokens<'t> {
     text: &'t str,
     at: usize,
     /// The element whose content is not markup, if the last token opened one.
@@ -31,7 +31,7 @@ pub(super) struct Tokens<'t> {
 
 const RAW: [&str; 4] = ["script", "style", "textarea", "xmp"];
 
-impl<'t> Tokens<'t> {
+impl<'t> HtmlTokens<'t> {
     pub(super) fn of(text: &'t str) -> Self {
         Self { text, at: 0, raw: None, endless: Vec::new() }
     }
@@ -42,7 +42,7 @@ impl<'t> Tokens<'t> {
         self.raw = None;
     }
 
-    fn raw_content(&mut self, name: &'static str) -> Option<(Range<usize>, Token<'t>)> {
+    fn raw_content(&mut self, name: &'static str) -> Option<(Range<usize>, HtmlToken<'t>)> {
         let start = self.at;
         let bytes = self.text.as_bytes();
         let mut from = start;
@@ -55,30 +55,30 @@ impl<'t> Tokens<'t> {
             let after = bytes.get(from + found + 2..).unwrap_or_default();
             if after.get(..name.len()).is_some_and(|tag| tag.eq_ignore_ascii_case(name.as_bytes())) {
                 self.at = from + found;
-                return (self.at > start).then_some((start..self.at, Token::Raw));
+                return (self.at > start).then_some((start..self.at, HtmlToken::Raw));
             }
             from += found + 2;
         }
         // Without an end, the rest of a script is no text to read either.
         if matches!(name, "script" | "style") && start < bytes.len() {
             self.at = bytes.len();
-            return Some((start..self.at, Token::Raw));
+            return Some((start..self.at, HtmlToken::Raw));
         }
         None
     }
 
-    fn tag(&mut self, start: usize) -> Option<Token<'t>> {
+    fn tag(&mut self, start: usize) -> Option<HtmlToken<'t>> {
         let bytes = self.text.as_bytes();
         let rest = bytes.get(start + 1..)?;
         let first = *rest.first()?;
         if rest.starts_with(b"!--") {
             let end = memchr::memmem::find(rest.get(3..)?, b"-->").map_or(bytes.len(), |end| start + 7 + end);
             self.at = end;
-            return Some(Token::Aside);
+            return Some(HtmlToken::Aside);
         }
         if first == b'!' || first == b'?' {
             self.at = memchr::memchr(b'>', rest).map_or(bytes.len(), |end| start + 2 + end);
-            return Some(Token::Aside);
+            return Some(HtmlToken::Aside);
         }
         let closes = first == b'/';
         let name_at = start + 1 + usize::from(closes);
@@ -94,12 +94,12 @@ impl<'t> Tokens<'t> {
         let end = tag_end(bytes, name_at + length);
         self.at = (end + 1).min(bytes.len());
         if closes {
-            return Some(Token::Close(name));
+            return Some(HtmlToken::Close(name));
         }
         let attributes = self.text.get(name_at + length..end)?;
         let closed = attributes.ends_with('/');
         self.raw = RAW.into_iter().find(|raw| !closed && name.eq_ignore_ascii_case(raw));
-        Some(Token::Open { name, attributes, closed })
+        Some(HtmlToken::Open { name, attributes, closed })
     }
 }
 
@@ -133,8 +133,8 @@ fn tag_end(bytes: &[u8], from: usize) -> usize {
     bytes.len()
 }
 
-impl<'t> Iterator for Tokens<'t> {
-    type Item = (Range<usize>, Token<'t>);
+impl<'t> Iterator for HtmlTokens<'t> {
+    type Item = (Range<usize>, HtmlToken<'t>);
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some(name) = self.raw.take()
@@ -150,7 +150,7 @@ impl<'t> Iterator for Tokens<'t> {
             let Some(found) = memchr::memchr(b'<', rest) else {
                 self.at = bytes.len();
                 let text = self.text.get(start..)?;
-                return (!text.is_empty()).then_some((start..self.at, Token::Text(text)));
+                return (!text.is_empty()).then_some((start..self.at, HtmlToken::Text(text)));
             };
             let open = from + found;
             let is_tag =
@@ -161,7 +161,7 @@ impl<'t> Iterator for Tokens<'t> {
             }
             if open > start {
                 self.at = open;
-                return self.text.get(start..open).map(|text| (start..open, Token::Text(text)));
+                return self.text.get(start..open).map(|text| (start..open, HtmlToken::Text(text)));
             }
             match self.tag(open) {
                 Some(token) => return Some((open..self.at, token)),
@@ -206,12 +206,12 @@ pub(super) fn attribute<'t>(attributes: &'t str, wanted: &str) -> Option<&'t str
 }
 
 /// The name of an element in lower case, without memory of its own.
-pub(super) struct Lower {
+pub(super) struct LowerName {
     bytes: [u8; 12],
     length: usize,
 }
 
-impl Lower {
+impl LowerName {
     /// Names that are too long are none that matters here.
     pub(super) fn of(name: &str) -> Self {
         let mut bytes = [0; 12];

@@ -1,6 +1,6 @@
 //! A layout as the arguments of its code: what differs from what is usual.
 
-use super::layout::{Fit, Layout};
+use super::layout::{InlineRule, JsonLayout};
 
 /// White space in letters: a mark stands on one line.
 fn spell(space: &str) -> String {
@@ -25,35 +25,35 @@ fn read(spelled: &str) -> String {
     spelled.chars().map(space).collect()
 }
 
-fn fit(fit: Fit) -> String {
+fn fit(fit: InlineRule) -> String {
     match fit {
-        Fit::Never => "never".into(),
-        Fit::Always => "always".into(),
-        Fit::Width(most) => format!("width{most}"),
-        Fit::Height(most) => format!("height{most}"),
+        InlineRule::Never => "never".into(),
+        InlineRule::Always => "always".into(),
+        InlineRule::Width(most) => format!("width{most}"),
+        InlineRule::Height(most) => format!("height{most}"),
     }
 }
 
-fn read_fit(text: &str) -> Option<Fit> {
+fn read_fit(text: &str) -> Option<InlineRule> {
     match text {
-        "never" => Some(Fit::Never),
-        "always" => Some(Fit::Always),
+        "never" => Some(InlineRule::Never),
+        "always" => Some(InlineRule::Always),
         _ => match text.strip_prefix("width") {
-            Some(most) => most.parse().ok().map(Fit::Width),
-            None => text.strip_prefix("height")?.parse().ok().map(Fit::Height),
+            Some(most) => most.parse().ok().map(InlineRule::Width),
+            None => text.strip_prefix("height")?.parse().ok().map(InlineRule::Height),
         },
     }
 }
 
-impl Layout {
+impl JsonLayout {
     /// What is usual: with an indent, everything broken and `": "`; without, no white space at all.
     fn usual(indent: Option<String>) -> Self {
         let mut layout = Self::compact();
         if indent.is_some() {
             layout.colon = ": ".into();
             layout.sep = " ".into();
-            layout.objects = Fit::Never;
-            layout.arrays = Fit::Never;
+            layout.objects = InlineRule::Never;
+            layout.arrays = InlineRule::Never;
         }
         layout.indent = indent;
         layout

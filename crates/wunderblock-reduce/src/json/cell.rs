@@ -4,7 +4,7 @@
 //! reads as a number, `true`, `false` or `null`, save in a column of strings; a `~` before a value says that it is JSON
 //! whatever the column is. Nothing at all is a value that is missing.
 
-use super::tree::Tree;
+use super::tree::JsonTree;
 
 /// Whether the content of a string can stand without quotes in a column of strings.
 pub(super) fn is_plain_text(raw: &str) -> bool {
@@ -25,7 +25,7 @@ pub(super) fn is_plain(raw: &str) -> bool {
 pub(super) fn is_literal(text: &str) -> bool {
     match text.as_bytes().first() {
         Some(b'-' | b'0'..=b'9') => {
-            Tree::value(text, 0, false).is_ok_and(|tree| tree.node(0).end as usize == text.len())
+            JsonTree::value(text, 0, false).is_ok_and(|tree| tree.node(0).end as usize == text.len())
         }
         Some(b't' | b'f' | b'n') => matches!(text, "true" | "false" | "null"),
         _ => false,

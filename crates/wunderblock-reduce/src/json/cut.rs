@@ -6,7 +6,7 @@ use crate::mark::Gap;
 
 /// A run of members of one container.
 #[derive(Clone, Debug)]
-pub(super) struct Run {
+pub(super) struct CutRun {
     pub(super) gap: Gap,
     /// The node of the first of them.
     pub(super) first: usize,
@@ -15,20 +15,20 @@ pub(super) struct Run {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Cuts {
+pub(super) struct JsonCuts {
     /// By the node of the first member.
-    runs: HashMap<usize, Run>,
+    runs: HashMap<usize, CutRun>,
     /// By the node of the string.
     middles: HashMap<usize, Gap>,
 }
 
-impl Cuts {
+impl JsonCuts {
     pub(super) fn is_empty(&self) -> bool {
         self.runs.is_empty() && self.middles.is_empty()
     }
 
     /// The run that begins with a node.
-    pub(super) fn items(&self, at: usize) -> Option<&Run> {
+    pub(super) fn items(&self, at: usize) -> Option<&CutRun> {
         self.runs.get(&at)
     }
 
@@ -36,13 +36,13 @@ impl Cuts {
         self.middles.get(&at)
     }
 
-    pub(super) fn leave_out(&mut self, run: Run) {
+    pub(super) fn leave_out(&mut self, run: CutRun) {
         self.runs.insert(run.first, run);
     }
 
     /// The runs, in the order of the source.
-    pub(super) fn runs(&mut self) -> Vec<&mut Run> {
-        let mut runs: Vec<&mut Run> = self.runs.values_mut().collect();
+    pub(super) fn runs(&mut self) -> Vec<&mut CutRun> {
+        let mut runs: Vec<&mut CutRun> = self.runs.values_mut().collect();
         runs.sort_by_key(|run| run.first);
         runs
     }

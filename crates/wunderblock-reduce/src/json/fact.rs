@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::tree::{Tree, Type};
+use super::tree::{JsonTree, JsonType};
 use crate::numbers::Numbers;
 
 /// A value is rare if at most this share of a key's values is the same, among at least so many.
@@ -28,7 +28,7 @@ const KEYS: usize = 4_096;
 const SHALLOW: usize = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum JsonFactKind {
     Rare,
     Least,
     Most,
@@ -37,8 +37,8 @@ pub(super) enum Sort {
 
 /// Something that must be visible, or said.
 #[derive(Debug)]
-pub(super) struct Fact<'t> {
-    pub(super) sort: Sort,
+pub(super) struct JsonFact<'t> {
+    pub(super) sort: JsonFactKind,
     /// The key, and the value as the source has it. No value where the key itself is the fact.
     pub(super) key: &'t str,
     pub(super) value: &'t str,
@@ -50,13 +50,13 @@ pub(super) struct Fact<'t> {
 
 /// The values of a key, if they are few.
 #[derive(Default)]
-struct Set<'t> {
+struct ValueCounts<'t> {
     all: u32,
     values: Vec<(&'t str, u32)>,
     many: bool,
 }
 
-impl<'t> Set<'t> {
+impl<'t> ValueCounts<'t> {
     fn add(&mut self, value: &'t str) {
         self.all += 1;
         if self.many {
@@ -85,18 +85,18 @@ impl<'t> Set<'t> {
 }
 
 /// The least and the most of a key's numbers, where they are far from the others and do not count something.
-fn extremes(numbers: &Numbers) -> impl Iterator<Item = (Sort, u32)> {
+fn extremes(numbers: &Numbers) -> impl Iterator<Item = (JsonFactKind, u32)> {
     let counts = (numbers.rises + 1) * 10 >= numbers.count * 9;
     let known = numbers.count >= MANY && !counts;
     let (least, most) = if known { numbers.extremes() } else { (None, None) };
-    least.map(|at| (Sort::Least, at)).into_iter().chain(most.map(|at| (Sort::Most, at)))
+    least.map(|at| (JsonFactKind::Least, at)).into_iter().chain(most.map(|at| (JsonFactKind::Most, at)))
 }
 
 /// What is known of a key.
-struct Key<'t> {
+struct KeyFacts<'t> {
     name: &'t str,
-    texts: Set<'t>,
-    others: Set<'t>,
+    texts: ValueCounts<'t>,
+    others: ValueCounts<'t>,
     numbers: Numbers,
     /// How often it names a member of a record, and the first of these.
     named: u32,
@@ -105,8 +105,8 @@ struct Key<'t> {
 }
 
 /// The facts of a document, in the order of their first places.
-pub(super) fn facts<'t>(tree: &Tree<'t>) -> Vec<Fact<'t>> {
-    let mut keys: Vec<Key<'t>> = Vec::new();
+pub(super) fn facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
+    let mut keys: Vec<KeyFacts<'t>> = Vec::new();
     let mut index: HashMap<&'t str, usize> = HashMap::new();
     each(tree, |at, name, depth| {
         let next = keys.len();
@@ -119,8 +119,17 @@ pub(super) fn facts<'t>(tree: &Tree<'t>) -> Vec<Fact<'t>> {
             None => return,
         };
         if key == next {
-            let (texts, others, numbers) = (Set::default(), Set::default(), Numbers::default());
-            keys.push(Key { name, texts, others, numbers, named: 0, places: Vec::new(), shallow: false });
+            let (texts, others, numbers) =
+                (ValueCounts::default(), ValueCounts::default(), Numbers::default());
+            keys.push(KeyFacts {
+                name,
+                texts,
+                others,
+                numbers,
+                named: 0,
+                places: Vec::new(),
+                shallow: false,
+            });
         }
         if let Some(key) = keys.get_mut(key) {
             count(tree, key, at);
@@ -134,16 +143,16 @@ pub(super) fn facts<'t>(tree: &Tree<'t>) -> Vec<Fact<'t>> {
         }
     });
     let mut facts = Vec::new();
-    let mut rare: HashMap<(usize, &'t str), Fact<'t>> = HashMap::new();
+    let mut rare: HashMap<(usize, &'t str), JsonFact<'t>> = HashMap::new();
     if keys.iter().any(|key| key.texts.has_rare() || key.others.has_rare()) {
         each(tree, |at, name, _| {
             let Some((number, key)) = index.get(name).and_then(|at| Some((*at, keys.get(*at)?))) else {
                 return;
             };
             let Some(value) = value(tree, at) else { return };
-            let set = if tree.kind(at) == Type::Text { &key.texts } else { &key.others };
+            let set = if tree.kind(at) == JsonType::Text { &key.texts } else { &key.others };
             let Some(all) = set.rare(value) else { return };
-            let new = || Fact { sort: Sort::Rare, key: key.name, value, all, places: Vec::new() };
+            let new = || JsonFact { sort: JsonFactKind::Rare, key: key.name, value, all, places: Vec::new() };
             rare.entry((number, value)).or_insert_with(new).places.push(narrow(at));
         });
     }
@@ -151,7 +160,7 @@ pub(super) fn facts<'t>(tree: &Tree<'t>) -> Vec<Fact<'t>> {
     for key in &keys {
         let of = |sort, at: u32| {
             let value = tree.source(at as usize);
-            Fact { sort, key: key.name, value, all: 1, places: vec![at] }
+            JsonFact { sort, key: key.name, value, all: 1, places: vec![at] }
         };
         // What numbers things is no measure.
         if !is_number_of(key.name) {
@@ -159,7 +168,7 @@ pub(super) fn facts<'t>(tree: &Tree<'t>) -> Vec<Fact<'t>> {
         }
         if is_name(key.name) && (key.named > 1 || (key.named == 1 && key.shallow)) {
             let (all, places) = (key.named, key.places.clone());
-            facts.push(Fact { sort: Sort::Name, key: key.name, value: "", all, places });
+            facts.push(JsonFact { sort: JsonFactKind::Name, key: key.name, value: "", all, places });
         }
     }
     facts.sort_by_key(|fact| (fact.places.first().copied(), fact.key, fact.value));
@@ -168,7 +177,7 @@ pub(super) fn facts<'t>(tree: &Tree<'t>) -> Vec<Fact<'t>> {
 
 /// Every node but the root, with the key it is a value of (an item has that of its array), and how deep it stands if it
 /// is a member of a record.
-fn each<'t>(tree: &Tree<'t>, mut each: impl FnMut(usize, &'t str, Option<usize>)) {
+fn each<'t>(tree: &JsonTree<'t>, mut each: impl FnMut(usize, &'t str, Option<usize>)) {
     let mut open: Vec<(usize, &'t str, bool)> = Vec::new();
     for at in 0..tree.nodes.len() {
         while open.pop_if(|(end, ..)| *end <= at).is_some() {}
@@ -179,7 +188,7 @@ fn each<'t>(tree: &Tree<'t>, mut each: impl FnMut(usize, &'t str, Option<usize>)
             each(at, name, in_record.then_some(open.len()));
         }
         if tree.is_container(at) && !tree.is_empty(at) {
-            let is_record = tree.kind(at) == Type::Object
+            let is_record = tree.kind(at) == JsonType::Object
                 && !(tree.children(at).nth(RECORD).is_some() && is_map(tree, at));
             open.push((tree.node(at).next as usize, name, is_record));
         }
@@ -192,10 +201,11 @@ const PLAIN_MAP: usize = 24;
 const COMPARED: usize = 64;
 
 /// Whether the members of an object are alike, so that the object is rather a list.
-pub(super) fn is_map(tree: &Tree<'_>, at: usize) -> bool {
+pub(super) fn is_map(tree: &JsonTree<'_>, at: usize) -> bool {
     let sample: Vec<usize> = tree.children(at).take(COMPARED).collect();
     let more_than = |count: usize| tree.children(at).nth(count).is_some();
-    let objects: Vec<usize> = sample.iter().copied().filter(|at| tree.kind(*at) == Type::Object).collect();
+    let objects: Vec<usize> =
+        sample.iter().copied().filter(|at| tree.kind(*at) == JsonType::Object).collect();
     if objects.len() * 5 >= sample.len() * 4 {
         let mut names: HashSet<&str> = HashSet::new();
         let mut members = 0;
@@ -210,27 +220,31 @@ pub(super) fn is_map(tree: &Tree<'_>, at: usize) -> bool {
     if !more_than(PLAIN_MAP) {
         return false;
     }
-    let kinds = |kind: Type| sample.iter().filter(|at| tree.kind(**at) == kind).count();
-    let alike = [Type::Text, Type::Number, Type::Array, Type::Word].into_iter().map(kinds).max().unwrap_or(0);
+    let kinds = |kind: JsonType| sample.iter().filter(|at| tree.kind(**at) == kind).count();
+    let alike = [JsonType::Text, JsonType::Number, JsonType::Array, JsonType::Word]
+        .into_iter()
+        .map(kinds)
+        .max()
+        .unwrap_or(0);
     alike * 10 >= sample.len() * 9 || more_than(8 * PLAIN_MAP)
 }
 
 /// A plain value that may be one of few.
-fn value<'t>(tree: &Tree<'t>, at: usize) -> Option<&'t str> {
+fn value<'t>(tree: &JsonTree<'t>, at: usize) -> Option<&'t str> {
     let source = tree.source(at);
     match tree.kind(at) {
-        Type::Text => (source.len() <= VALUE_BYTES + 2).then_some(source),
-        Type::Number | Type::Word => (source.len() <= VALUE_BYTES).then_some(source),
-        Type::Object | Type::Array | Type::Mark => None,
+        JsonType::Text => (source.len() <= VALUE_BYTES + 2).then_some(source),
+        JsonType::Number | JsonType::Word => (source.len() <= VALUE_BYTES).then_some(source),
+        JsonType::Object | JsonType::Array | JsonType::Mark => None,
     }
 }
 
-fn count<'t>(tree: &Tree<'t>, key: &mut Key<'t>, at: usize) {
+fn count<'t>(tree: &JsonTree<'t>, key: &mut KeyFacts<'t>, at: usize) {
     let kind = tree.kind(at);
     if let Some(value) = value(tree, at) {
-        if kind == Type::Text { key.texts.add(value) } else { key.others.add(value) }
+        if kind == JsonType::Text { key.texts.add(value) } else { key.others.add(value) }
     }
-    if kind == Type::Number
+    if kind == JsonType::Number
         && let Ok(number) = tree.source(at).parse::<f64>()
         && number.is_finite()
     {

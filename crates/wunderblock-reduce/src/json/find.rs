@@ -1,35 +1,35 @@
 //! Where JSON is in a text.
 
-use super::tree::{SPACE, Tree};
-use crate::sample::Sample;
+use super::tree::{JsonTree, SPACE};
+use crate::sample::LineSample;
 
 /// Documents shorter than this stay as they are in other text.
 const WORTH_BYTES: usize = 256;
 
 /// The text as one document, or one per line.
-pub(super) fn document(text: &str) -> Option<Tree<'_>> {
+pub(super) fn document(text: &str) -> Option<JsonTree<'_>> {
     let start = text.strip_prefix('\u{feff}').map_or(0, |_| '\u{feff}'.len_utf8());
     let rest = text.get(start..)?;
     let at = start + rest.find(|c: char| !SPACE.contains(&c))?;
     if !matches!(text.as_bytes().get(at), Some(b'{' | b'[')) {
         return None;
     }
-    match Tree::whole(text, at, false) {
+    match JsonTree::whole(text, at, false) {
         Ok(tree) => {
             let after = text.get(tree.node(0).end as usize..)?;
             if after.trim_start_matches(SPACE).is_empty() {
                 return Some(tree);
             }
             drop(tree);
-            Tree::lines(text, at..text.len()).ok()
+            JsonTree::lines(text, at..text.len()).ok()
         }
         Err(_) => None,
     }
 }
 
 /// The documents in a text, in order. They begin on a line and end one.
-pub(super) fn within(text: &str) -> Vec<Tree<'_>> {
-    let mut found: Vec<Tree<'_>> = Vec::new();
+pub(super) fn within(text: &str) -> Vec<JsonTree<'_>> {
+    let mut found: Vec<JsonTree<'_>> = Vec::new();
     let bytes = text.as_bytes();
     // A text of brackets that never close would be read from each of them to its end.
     let mut patience = 4 * text.len();
@@ -40,7 +40,7 @@ pub(super) fn within(text: &str) -> Vec<Tree<'_>> {
         let mut next =
             memchr::memchr(b'\n', bytes.get(at..).unwrap_or_default()).map_or(text.len(), |end| at + end + 1);
         if matches!(bytes.get(at), Some(b'{' | b'[')) {
-            match Tree::value(text, at, false) {
+            match JsonTree::value(text, at, false) {
                 Ok(tree) => {
                     let end = tree.node(0).end as usize;
                     let after = text.get(end..).unwrap_or("").trim_start_matches([' ', '\t', '\r']);
@@ -60,16 +60,16 @@ pub(super) fn within(text: &str) -> Vec<Tree<'_>> {
 }
 
 /// Documents on lines that follow each other, as one.
-fn together<'t>(text: &'t str, found: Vec<Tree<'t>>) -> Vec<Tree<'t>> {
-    let mut all: Vec<Tree<'t>> = Vec::new();
-    let mut run: Vec<Tree<'t>> = Vec::new();
-    let mut end_run = |run: &mut Vec<Tree<'t>>| {
+fn together<'t>(text: &'t str, found: Vec<JsonTree<'t>>) -> Vec<JsonTree<'t>> {
+    let mut all: Vec<JsonTree<'t>> = Vec::new();
+    let mut run: Vec<JsonTree<'t>> = Vec::new();
+    let mut end_run = |run: &mut Vec<JsonTree<'t>>| {
         let (Some(first), Some(last)) = (run.first(), run.last()) else { return };
         let span = first.span(0).start..last.span(0).end;
         if span.len() < WORTH_BYTES {
             run.clear();
         } else if run.len() > 1
-            && let Ok(tree) = Tree::lines(text, span)
+            && let Ok(tree) = JsonTree::lines(text, span)
         {
             all.push(tree);
             run.clear();
@@ -82,7 +82,7 @@ fn together<'t>(text: &'t str, found: Vec<Tree<'t>>) -> Vec<Tree<'t>> {
             let between = text.get(before.span(0).end..tree.span(0).start).unwrap_or("");
             between == "\n" || between == "\r\n"
         });
-        let one_line = |tree: &Tree<'_>| !tree.source(0).contains('\n');
+        let one_line = |tree: &JsonTree<'_>| !tree.source(0).contains('\n');
         if !(follows && one_line(&tree) && run.last().is_some_and(one_line)) {
             end_run(&mut run);
         }
@@ -93,7 +93,7 @@ fn together<'t>(text: &'t str, found: Vec<Tree<'t>>) -> Vec<Tree<'t>> {
 }
 
 /// JSON in other text is JSON where it is most of the bytes.
-pub(super) fn vote(sample: &Sample<'_>) -> u32 {
+pub(super) fn vote(sample: &LineSample<'_>) -> u32 {
     let opens = |line: &str| line.trim_start().starts_with(['{', '[']);
     if sample.count(opens) == 0 {
         return 0;

@@ -5,14 +5,14 @@
 
 use std::collections::HashMap;
 
-use super::cut::{Cuts, Run};
-use super::fact::{self, Fact};
-use super::hits::Hits;
-use super::need::{self, Need};
-use super::tree::{Tree, Type};
-use super::worth::{self, Worth, Worths};
-use crate::mark::{Gap, Measure, Told};
-use crate::query::Asked;
+use super::cut::{CutRun, JsonCuts};
+use super::fact::{self, JsonFact};
+use super::hits::QueryHits;
+use super::need::{self, FactNeeds};
+use super::tree::{JsonTree, JsonType};
+use super::worth::{self, ItemWorth, ItemWorths};
+use crate::mark::{Gap, GapFact, GapUnit};
+use crate::query::QueryTerms;
 
 /// Of each item of a list, and each node of the document, about so many looks are had.
 const LOOKS: usize = 6;
@@ -22,7 +22,7 @@ const PATH_CHARS: usize = 80;
 
 /// How much is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Width {
+pub(super) struct FoldWidth {
     /// Strings longer than this are cut.
     string: usize,
     /// Of a list, at most so many examples from its head.
@@ -43,7 +43,7 @@ pub(super) struct Width {
 
 const ALL: usize = usize::MAX;
 
-impl Width {
+impl FoldWidth {
     /// From what folding keeps to the least there is.
     #[rustfmt::skip]
     pub(super) const STEPS: [Self; 7] = [
@@ -67,20 +67,20 @@ impl Width {
     }
 }
 
-struct Folder<'t, 's> {
-    tree: &'s Tree<'t>,
-    width: Width,
-    cuts: Cuts,
-    hits: &'s Hits,
+struct JsonFolder<'t, 's> {
+    tree: &'s JsonTree<'t>,
+    width: FoldWidth,
+    cuts: JsonCuts,
+    hits: &'s QueryHits,
     /// Looks that are left.
     left: usize,
     /// The lists that were looked at before.
-    worths: &'s mut HashMap<usize, Worths>,
-    need: &'s Need,
+    worths: &'s mut HashMap<usize, ItemWorths>,
+    need: &'s FactNeeds,
 }
 
 /// An open container on the way to a node.
-struct Step {
+struct PathStep {
     end: usize,
     /// The number of the member that comes next, from 0.
     index: usize,
@@ -88,29 +88,29 @@ struct Step {
 }
 
 /// What is known of a document before anything is left out of it.
-pub(super) struct Known<'t> {
-    facts: Vec<Fact<'t>>,
-    hits: Hits,
+pub(super) struct DocumentFacts<'t> {
+    facts: Vec<JsonFact<'t>>,
+    hits: QueryHits,
     /// The lists that were looked at.
-    worths: HashMap<usize, Worths>,
+    worths: HashMap<usize, ItemWorths>,
 }
 
-impl<'t> Known<'t> {
-    pub(super) fn of(tree: &Tree<'t>, asked: &Asked) -> Self {
-        Self { facts: fact::facts(tree), hits: Hits::of(tree, asked), worths: HashMap::new() }
+impl<'t> DocumentFacts<'t> {
+    pub(super) fn of(tree: &JsonTree<'t>, asked: &QueryTerms) -> Self {
+        Self { facts: fact::facts(tree), hits: QueryHits::of(tree, asked), worths: HashMap::new() }
     }
 }
 
 /// What is left out at a width. Facts that would be out of sight with it are said in the marks, or shown.
-pub(super) fn cuts<'t>(tree: &Tree<'t>, width: Width, known: &mut Known<'t>) -> Cuts {
-    let mut leave_out = |need: &Need| {
+pub(super) fn cuts<'t>(tree: &JsonTree<'t>, width: FoldWidth, known: &mut DocumentFacts<'t>) -> JsonCuts {
+    let mut leave_out = |need: &FactNeeds| {
         let left = LOOKS * tree.nodes.len();
         let (worths, hits) = (&mut known.worths, &known.hits);
-        let mut folder = Folder { tree, width, cuts: Cuts::default(), hits, left, worths, need };
+        let mut folder = JsonFolder { tree, width, cuts: JsonCuts::default(), hits, left, worths, need };
         folder.walk();
         folder.cuts
     };
-    let asked = Need { places: known.hits.best(), ..Need::default() };
+    let asked = FactNeeds { places: known.hits.best(), ..FactNeeds::default() };
     let mut cuts = leave_out(&asked);
     let mut need = need::need(tree, &mut cuts, &known.facts);
     need.places.extend(asked.places);
@@ -122,10 +122,10 @@ pub(super) fn cuts<'t>(tree: &Tree<'t>, width: Width, known: &mut Known<'t>) -> 
     cuts
 }
 
-impl Folder<'_, '_> {
+impl JsonFolder<'_, '_> {
     fn walk(&mut self) {
         let tree = self.tree;
-        let mut way: Vec<Step> = Vec::new();
+        let mut way: Vec<PathStep> = Vec::new();
         let mut at = 0;
         while at < tree.nodes.len() {
             while way.pop_if(|step| step.end <= at).is_some() {}
@@ -144,18 +144,18 @@ impl Folder<'_, '_> {
                 if tree.children(at).nth(self.width.small).is_some() {
                     self.list(at, &way);
                 }
-                way.push(Step { end: tree.node(at).next as usize, index: 0, node: at });
-            } else if tree.kind(at) == Type::Text && tree.span(at).len() > self.width.string {
+                way.push(PathStep { end: tree.node(at).next as usize, index: 0, node: at });
+            } else if tree.kind(at) == JsonType::Text && tree.span(at).len() > self.width.string {
                 self.string(at, &way);
             }
             at += 1;
         }
     }
 
-    fn list(&mut self, at: usize, way: &[Step]) {
+    fn list(&mut self, at: usize, way: &[PathStep]) {
         let tree = self.tree;
         let items: Vec<usize> = tree.children(at).collect();
-        if tree.kind(at) == Type::Object && !fact::is_map(tree, at) {
+        if tree.kind(at) == JsonType::Object && !fact::is_map(tree, at) {
             let most = if way.len() <= 1 { self.width.outer } else { self.width.keys };
             if items.len() > most {
                 self.record(at, &items, most, way);
@@ -172,7 +172,7 @@ impl Folder<'_, '_> {
     }
 
     /// Of an object that is no list, the first members; links come last.
-    fn record(&mut self, at: usize, items: &[usize], most: usize, way: &[Step]) {
+    fn record(&mut self, at: usize, items: &[usize], most: usize, way: &[PathStep]) {
         let mut kept = vec![false; items.len()];
         let is_link =
             |item: &usize| items.get(*item).is_some_and(|at| self.tree.source(*at).starts_with("\"http"));
@@ -190,10 +190,16 @@ impl Folder<'_, '_> {
         }
         self.widen(items, &mut kept);
         self.keep_needed(items, &mut kept);
-        self.leave_out_all(at, items, &kept, (&Worths::default(), way));
+        self.leave_out_all(at, items, &kept, (&ItemWorths::default(), way));
     }
 
-    fn leave_out_all(&mut self, at: usize, items: &[usize], kept: &[bool], known: (&Worths, &[Step])) {
+    fn leave_out_all(
+        &mut self,
+        at: usize,
+        items: &[usize],
+        kept: &[bool],
+        known: (&ItemWorths, &[PathStep]),
+    ) {
         let mut from = 0;
         while from < items.len() {
             let fate = kept.get(from).copied().unwrap_or(true);
@@ -218,12 +224,12 @@ impl Folder<'_, '_> {
     }
 
     /// Which items stay.
-    fn choose(&self, items: &[usize], worths: &Worths) -> Vec<bool> {
+    fn choose(&self, items: &[usize], worths: &ItemWorths) -> Vec<bool> {
         let examples = worths.examples.min(self.width.examples);
         let last = if self.width.examples > 1 { 2 } else { 1 };
         let from_end = items.len().saturating_sub(last);
         let mut kept: Vec<bool> = (0..items.len()).map(|at| at < examples || at >= from_end).collect();
-        for (worth, limit) in [(Worth::Must, self.width.must), (Worth::Rare, self.width.rare)] {
+        for (worth, limit) in [(ItemWorth::Must, self.width.must), (ItemWorth::Rare, self.width.rare)] {
             let such = worths.items.iter().enumerate().filter(|(_, known)| **known == worth);
             let mut such: Vec<usize> = such.map(|(at, _)| at).collect();
             such.sort_by_key(|at| std::cmp::Reverse(worths.rarity.get(*at).copied()));
@@ -291,7 +297,7 @@ impl Folder<'_, '_> {
         at: usize,
         items: &[usize],
         gone: std::ops::Range<usize>,
-        (worths, way): (&Worths, &[Step]),
+        (worths, way): (&ItemWorths, &[PathStep]),
     ) {
         let tree = self.tree;
         let (Some(first), Some(last)) = (items.get(gone.start).copied(), items.get(gone.end - 1).copied())
@@ -308,8 +314,9 @@ impl Folder<'_, '_> {
             counts.into_iter().zip(&worths.values).filter(|(count, _)| *count > 0).collect();
         counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
         let told = counts.into_iter().take(3);
-        let told = told.map(|(count, what)| Told { count: Some(count), what: what.clone().into() }).collect();
-        let measure = if tree.kind(at) == Type::Object { Measure::Keys } else { Measure::Items };
+        let told =
+            told.map(|(count, what)| GapFact { count: Some(count), what: what.clone().into() }).collect();
+        let measure = if tree.kind(at) == JsonType::Object { GapUnit::Keys } else { GapUnit::Items };
         let gap = Gap {
             span: tree.member(first)..tree.span(last).end,
             measure,
@@ -318,11 +325,11 @@ impl Folder<'_, '_> {
             within: Some(self.path(at, way).into()),
             told,
         };
-        self.cuts.leave_out(Run { gap, first, next: tree.node(last).next as usize });
+        self.cuts.leave_out(CutRun { gap, first, next: tree.node(last).next as usize });
     }
 
     /// The middle of a string, neither in a character nor in an escape.
-    fn string(&mut self, at: usize, way: &[Step]) {
+    fn string(&mut self, at: usize, way: &[PathStep]) {
         let span = self.tree.span(at);
         let source = self.tree.source(at).as_bytes();
         let (head, tail) = (1 + self.width.string / 4, source.len() - 1 - self.width.string / 8);
@@ -352,7 +359,7 @@ impl Folder<'_, '_> {
         let (first, last) = ((from) as u64, to as u64 - 1);
         let gap = Gap {
             span: span.start + from..span.start + to,
-            measure: Measure::Bytes,
+            measure: GapUnit::Bytes,
             first,
             last,
             within,
@@ -362,7 +369,7 @@ impl Folder<'_, '_> {
     }
 
     /// The path of a node, its last steps if it is deep.
-    fn path(&self, at: usize, way: &[Step]) -> String {
+    fn path(&self, at: usize, way: &[PathStep]) -> String {
         let mut path = String::from("$");
         let deep = way.len().saturating_sub(6);
         if deep > 0 {
@@ -371,7 +378,7 @@ impl Folder<'_, '_> {
         let nodes = way.iter().map(|step| step.node).skip(1).chain((!way.is_empty()).then_some(at));
         for (node, step) in nodes.zip(way).skip(deep) {
             let name = self.tree.name(node);
-            if self.tree.kind(step.node) == Type::Array {
+            if self.tree.kind(step.node) == JsonType::Array {
                 path.push_str(&format!("[{}]", step.index.saturating_sub(1)));
             } else if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
                 && !name.is_empty()

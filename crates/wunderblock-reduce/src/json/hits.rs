@@ -1,7 +1,7 @@
 //! What is asked for: the values and keys of a document that have words of the query.
 
-use super::tree::Tree;
-use crate::query::Asked;
+use super::tree::JsonTree;
+use crate::query::QueryTerms;
 
 /// Of a value so many bytes are compared with what is asked for.
 const COMPARED: usize = 16 << 10;
@@ -12,14 +12,14 @@ const BEST: usize = 16;
 
 /// Where words of the query stand, in order, and what each word tells.
 #[derive(Debug, Default)]
-pub(super) struct Hits {
+pub(super) struct QueryHits {
     /// A node and its words, a bit for each.
     places: Vec<(u32, u64)>,
     weights: Vec<u32>,
 }
 
-impl Hits {
-    pub(super) fn of(tree: &Tree<'_>, asked: &Asked) -> Self {
+impl QueryHits {
+    pub(super) fn of(tree: &JsonTree<'_>, asked: &QueryTerms) -> Self {
         let mut hits = Self::default();
         if asked.is_empty() {
             return hits;
@@ -63,7 +63,7 @@ impl Hits {
 
     /// The same for what stands not too deep: each value is looked at once for every container it is in.
     pub(super) fn at_depth(&self, depth: usize) -> &Self {
-        const NONE: &Hits = &Hits { places: Vec::new(), weights: Vec::new() };
+        const NONE: &QueryHits = &QueryHits { places: Vec::new(), weights: Vec::new() };
         if depth > DEEPEST { NONE } else { self }
     }
 

@@ -23,18 +23,18 @@ mod write;
 
 pub(crate) use undo::undo_code;
 
-use crate::mark::{self, Gap, Measure, Told};
-use crate::query::Asked;
-use crate::sample::Sample;
-use crate::segment::Piece;
-use crate::sink::Out;
-use crate::target::Goal;
+use crate::mark::{self, Gap, GapFact, GapUnit};
+use crate::query::QueryTerms;
+use crate::sample::LineSample;
+use crate::segment::TextSegment;
+use crate::sink::TextSink;
+use crate::target::SizeTarget;
 
-use cut::Cuts;
-use fold::{Known, Width};
-use layout::Layout;
-use tree::Tree;
-use write::Tables;
+use cut::JsonCuts;
+use fold::{DocumentFacts, FoldWidth};
+use layout::JsonLayout;
+use tree::JsonTree;
+use write::TableChoices;
 
 /// Whether a text is one document, or one per line.
 pub(crate) fn is_document(text: &str) -> bool {
@@ -42,34 +42,34 @@ pub(crate) fn is_document(text: &str) -> bool {
 }
 
 /// How sure it is that a text contains documents worth their reading.
-pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     find::vote(sample)
 }
 
 /// The documents of a text, and what was found out about them: a budget is tried more than once.
-pub(crate) struct Reading<'t> {
+pub(crate) struct JsonReading<'t> {
     text: &'t str,
-    documents: Vec<Document<'t>>,
+    documents: Vec<JsonDocument<'t>>,
 }
 
-struct Document<'t> {
-    tree: Tree<'t>,
-    layout: Option<Layout>,
-    tables: Tables,
-    known: Option<Known<'t>>,
+struct JsonDocument<'t> {
+    tree: JsonTree<'t>,
+    layout: Option<JsonLayout>,
+    tables: TableChoices,
+    known: Option<DocumentFacts<'t>>,
     /// The size of the whole, and of what each width leaves at least.
     full: Option<usize>,
-    least: [Option<usize>; Width::STEPS.len()],
+    least: [Option<usize>; FoldWidth::STEPS.len()],
 }
 
-impl<'t> Document<'t> {
-    fn of(tree: Tree<'t>) -> Self {
-        let (layout, tables) = (Layout::of(&tree), Tables::of(&tree));
+impl<'t> JsonDocument<'t> {
+    fn of(tree: JsonTree<'t>) -> Self {
+        let (layout, tables) = (JsonLayout::of(&tree), TableChoices::of(&tree));
         Self { tree, layout, tables, known: None, full: None, least: Default::default() }
     }
 }
 
-impl<'t> Reading<'t> {
+impl<'t> JsonReading<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
         let found = match find::document(text) {
             Some(tree) => vec![tree],
@@ -77,7 +77,7 @@ impl<'t> Reading<'t> {
             None if text.contains("⟨=json") => Vec::new(),
             None => find::within(text),
         };
-        Self { text, documents: found.into_iter().map(Document::of).collect() }
+        Self { text, documents: found.into_iter().map(JsonDocument::of).collect() }
     }
 
     /// Whether no document was found.
@@ -85,19 +85,19 @@ impl<'t> Reading<'t> {
         self.documents.is_empty()
     }
 
-    pub(crate) fn pieces(&mut self, goal: Goal, asked: &Asked) -> Vec<Piece> {
+    pub(crate) fn pieces(&mut self, goal: SizeTarget, asked: &QueryTerms) -> Vec<TextSegment> {
         let (text, mut pieces, mut at) = (self.text, Vec::new(), 0);
         let all: usize = self.documents.iter().map(|document| document.tree.span(0).len()).sum();
         for document in &mut self.documents {
             let span = document.tree.span(0);
             if at < span.start {
-                pieces.push(Piece::Keep(at..span.start));
+                pieces.push(TextSegment::Keep(at..span.start));
             }
             let goal = match goal {
-                Goal::Bytes(bytes) => {
+                SizeTarget::Bytes(bytes) => {
                     let bytes = bytes.saturating_sub(text.len() - all) as u128;
                     let share = bytes * span.len() as u128 / all.max(1) as u128;
-                    Goal::Bytes(usize::try_from(share).unwrap_or(usize::MAX))
+                    SizeTarget::Bytes(usize::try_from(share).unwrap_or(usize::MAX))
                 }
                 goal => goal,
             };
@@ -105,58 +105,60 @@ impl<'t> Reading<'t> {
             at = span.end;
         }
         if at < text.len() {
-            pieces.push(Piece::Keep(at..text.len()));
+            pieces.push(TextSegment::Keep(at..text.len()));
         }
         pieces
     }
 }
 
-impl<'t> Document<'t> {
-    fn pieces(&mut self, goal: Goal, asked: &Asked) -> Vec<Piece> {
+impl<'t> JsonDocument<'t> {
+    fn pieces(&mut self, goal: SizeTarget, asked: &QueryTerms) -> Vec<TextSegment> {
         let written = match goal {
-            Goal::Exact => self.exact(),
-            Goal::Fold => self.at(Width::STEPS[0], asked),
-            Goal::Bytes(bytes) => self.within(bytes, asked),
+            SizeTarget::Exact => self.exact(),
+            SizeTarget::Fold => self.at(FoldWidth::STEPS[0], asked),
+            SizeTarget::Bytes(bytes) => self.within(bytes, asked),
         };
-        written.unwrap_or_else(|| vec![Piece::Keep(self.tree.span(0))])
+        written.unwrap_or_else(|| vec![TextSegment::Keep(self.tree.span(0))])
     }
 
     /// The whole, from which its bytes can be had again: addresses that begin alike are shared where that is shorter.
-    fn exact(&mut self) -> Option<Vec<Piece>> {
+    fn exact(&mut self) -> Option<Vec<TextSegment>> {
         let layout = self.layout.clone()?;
-        let plain = self.written(&Cuts::default());
+        let plain = self.written(&JsonCuts::default());
         let (span, lines) = (self.tree.span(0), self.tree.lines);
         let shared = prefix::share(&self.tree).and_then(|(prefixes, text)| {
-            let tree = if lines { Tree::lines(&text, 0..text.len()) } else { Tree::value(&text, 0, false) };
+            let tree =
+                if lines { JsonTree::lines(&text, 0..text.len()) } else { JsonTree::value(&text, 0, false) };
             let args = [layout.args(), prefix::argument(&prefixes)].join(" ");
             let head = format!("⟨=json {}⟩", args.trim_start());
             let tree = tree.ok()?;
-            let said = write::pieces(&tree, &Cuts::default(), &mut Tables::of(&tree), (&head, "⟨=⟩"));
+            let said =
+                write::pieces(&tree, &JsonCuts::default(), &mut TableChoices::of(&tree), (&head, "⟨=⟩"));
             let text = said.into_iter().map(|piece| match piece {
-                Piece::Coded { text, .. } => Some(text),
-                Piece::Keep(_) | Piece::Gap { .. } | Piece::Note(_) => None,
+                TextSegment::Coded { text, .. } => Some(text),
+                TextSegment::Keep(_) | TextSegment::Gap { .. } | TextSegment::Note(_) => None,
             });
             let text = text.collect::<Option<String>>()?;
-            Some(vec![Piece::Coded { span: span.clone(), text }])
+            Some(vec![TextSegment::Coded { span: span.clone(), text }])
         });
         let least = plain.as_ref().map_or(span.len(), |pieces| size(pieces));
         shared.filter(|pieces| size(pieces) < least).or(plain)
     }
 
-    fn at(&mut self, width: Width, asked: &Asked) -> Option<Vec<Piece>> {
-        let known = self.known.get_or_insert_with(|| Known::of(&self.tree, asked));
+    fn at(&mut self, width: FoldWidth, asked: &QueryTerms) -> Option<Vec<TextSegment>> {
+        let known = self.known.get_or_insert_with(|| DocumentFacts::of(&self.tree, asked));
         let cuts = fold::cuts(&self.tree, width, known);
         self.written(&cuts)
     }
 
-    fn written(&mut self, cuts: &Cuts) -> Option<Vec<Piece>> {
+    fn written(&mut self, cuts: &JsonCuts) -> Option<Vec<TextSegment>> {
         written(&self.tree, cuts, self.layout.as_ref(), &mut self.tables)
     }
 
     /// The widest choice that fits.
-    fn within(&mut self, room: usize, asked: &Asked) -> Option<Vec<Piece>> {
+    fn within(&mut self, room: usize, asked: &QueryTerms) -> Option<Vec<TextSegment>> {
         if self.full.is_none_or(|full| full <= room) {
-            let whole = self.written(&Cuts::default());
+            let whole = self.written(&JsonCuts::default());
             let full = whole.as_ref().map_or(self.tree.span(0).len(), |pieces| size(pieces));
             self.full = Some(full);
             if full <= room {
@@ -164,7 +166,7 @@ impl<'t> Document<'t> {
             }
         }
         let full = self.full.unwrap_or(0);
-        for (number, step) in Width::STEPS.into_iter().enumerate() {
+        for (number, step) in FoldWidth::STEPS.into_iter().enumerate() {
             if self.least.get(number).copied().flatten().is_some_and(|least| least > room) {
                 continue;
             }
@@ -181,11 +183,11 @@ impl<'t> Document<'t> {
     /// What is still free goes to what would be left out, everywhere the same share.
     fn filled(
         &mut self,
-        step: Width,
-        mut best: Vec<Piece>,
+        step: FoldWidth,
+        mut best: Vec<TextSegment>,
         (room, full): (usize, usize),
-        asked: &Asked,
-    ) -> Vec<Piece> {
+        asked: &QueryTerms,
+    ) -> Vec<TextSegment> {
         let (mut low, mut high, mut at_low, mut at_high) = (0, 1_000, size(&best), full);
         for turn in 0..6 {
             if at_low * 100 >= room * 96 || high <= low + 1 {
@@ -207,7 +209,12 @@ impl<'t> Document<'t> {
 }
 
 /// The document in fewer words, or none where they would not be fewer.
-fn written(tree: &Tree<'_>, cuts: &Cuts, layout: Option<&Layout>, tables: &mut Tables) -> Option<Vec<Piece>> {
+fn written(
+    tree: &JsonTree<'_>,
+    cuts: &JsonCuts,
+    layout: Option<&JsonLayout>,
+    tables: &mut TableChoices,
+) -> Option<Vec<TextSegment>> {
     let span = tree.span(0);
     if let Some(layout) = layout {
         let pieces = coded(tree, cuts, &layout.around(tree, cuts), tables);
@@ -215,61 +222,68 @@ fn written(tree: &Tree<'_>, cuts: &Cuts, layout: Option<&Layout>, tables: &mut T
             return (size(&pieces) < span.len()).then_some(pieces);
         }
     }
-    let compact = Layout::compact_as(tree);
+    let compact = JsonLayout::compact_as(tree);
     let mut said = coded(tree, cuts, &compact, tables);
     if !cuts.is_empty() {
         // Without tables nothing is said in other words: what the others mean must be the same.
-        let plain = coded(tree, cuts, &compact, &mut Tables::none());
-        let undone = |pieces: &[Piece]| undo(&text(pieces), Out::new(usize::MAX));
+        let plain = coded(tree, cuts, &compact, &mut TableChoices::none());
+        let undone = |pieces: &[TextSegment]| undo(&text(pieces), TextSink::new(usize::MAX));
         if undone(&said) != undone(&plain) {
             said = plain;
         }
     }
-    let mut pieces = vec![Piece::Gap { gap: white_space(tree), shown: None }];
+    let mut pieces = vec![TextSegment::Gap { gap: white_space(tree), shown: None }];
     pieces.extend(said);
     (size(&pieces) < span.len()).then_some(pieces)
 }
 
 /// What pieces say, marks without handles included.
-fn text(pieces: &[Piece]) -> String {
+fn text(pieces: &[TextSegment]) -> String {
     let mut said = String::new();
     for piece in pieces {
         match piece {
-            Piece::Coded { text, .. } => said.push_str(text),
-            Piece::Gap { gap, .. } => said.push_str(&gap.mark(None)),
-            Piece::Keep(_) | Piece::Note(_) => {}
+            TextSegment::Coded { text, .. } => said.push_str(text),
+            TextSegment::Gap { gap, .. } => said.push_str(&gap.mark(None)),
+            TextSegment::Keep(_) | TextSegment::Note(_) => {}
         }
     }
     said
 }
 
-fn coded(tree: &Tree<'_>, cuts: &Cuts, layout: &Layout, tables: &mut Tables) -> Vec<Piece> {
+fn coded(
+    tree: &JsonTree<'_>,
+    cuts: &JsonCuts,
+    layout: &JsonLayout,
+    tables: &mut TableChoices,
+) -> Vec<TextSegment> {
     let args = layout.args();
     let head = if args.is_empty() { "⟨=json⟩".to_owned() } else { format!("⟨=json {args}⟩") };
     write::pieces(tree, cuts, tables, (&head, "⟨=⟩"))
 }
 
 /// Whether pieces with gaps say exactly what the source says around the gaps.
-fn stands_for(pieces: &[Piece], source: &str) -> bool {
-    if let [Piece::Coded { span, text }] = pieces {
+fn stands_for(pieces: &[TextSegment], source: &str) -> bool {
+    if let [TextSegment::Coded { span, text }] = pieces {
         let meant = source.get(span.clone()).unwrap_or("");
         if !meant.contains(mark::OPEN) {
-            return undo(text, Out::must(meant)).is_some();
+            return undo(text, TextSink::must(meant)).is_some();
         }
     }
     let mut meant = String::new();
     for piece in pieces {
         match piece {
-            Piece::Coded { span, .. } => mark::escape(source.get(span.clone()).unwrap_or(""), &mut meant),
-            Piece::Gap { gap, .. } => meant.push_str(&gap.mark(None)),
-            Piece::Keep(_) | Piece::Note(_) => return false,
+            TextSegment::Coded { span, .. } => {
+                mark::escape(source.get(span.clone()).unwrap_or(""), &mut meant)
+            }
+            TextSegment::Gap { gap, .. } => meant.push_str(&gap.mark(None)),
+            TextSegment::Keep(_) | TextSegment::Note(_) => return false,
         }
     }
-    undo(&text(pieces), Out::must(&meant)).is_some()
+    undo(&text(pieces), TextSink::must(&meant)).is_some()
 }
 
 /// The text a code as a whole stands for.
-fn undo(code: &str, mut out: Out<'_>) -> Option<String> {
+fn undo(code: &str, mut out: TextSink<'_>) -> Option<String> {
     let (head, body) = code.strip_prefix("⟨=json")?.strip_suffix("⟨=⟩")?.split_once('⟩')?;
     undo_code((head.trim_start(), body), &mut out)?;
     out.done()
@@ -279,18 +293,18 @@ fn undo(code: &str, mut out: Out<'_>) -> Option<String> {
 const HANDLE_BYTES: usize = 24;
 const MARK_BYTES: usize = 88;
 
-fn size(pieces: &[Piece]) -> usize {
-    let of = |piece: &Piece| match piece {
-        Piece::Coded { text, .. } => text.len(),
-        Piece::Keep(span) => span.len(),
-        Piece::Gap { gap, .. } => gap.mark(None).len() + HANDLE_BYTES,
-        Piece::Note(note) => note.len(),
+fn size(pieces: &[TextSegment]) -> usize {
+    let of = |piece: &TextSegment| match piece {
+        TextSegment::Coded { text, .. } => text.len(),
+        TextSegment::Keep(span) => span.len(),
+        TextSegment::Gap { gap, .. } => gap.mark(None).len() + HANDLE_BYTES,
+        TextSegment::Note(note) => note.len(),
     };
     pieces.iter().map(of).sum()
 }
 
 /// What is shown where nothing has a structure to choose by: the beginning.
-fn cut_off(tree: &Tree<'_>, room: usize) -> Vec<Piece> {
+fn cut_off(tree: &JsonTree<'_>, room: usize) -> Vec<TextSegment> {
     let span = tree.span(0);
     let mut at = span.start + room.saturating_sub(MARK_BYTES).min(span.len());
     while !tree.text.is_char_boundary(at) {
@@ -298,15 +312,15 @@ fn cut_off(tree: &Tree<'_>, room: usize) -> Vec<Piece> {
     }
     let (first, last) = (at as u64 + 1, span.end as u64);
     let gap =
-        Gap { span: at..span.end, measure: Measure::Bytes, first, last, within: None, told: Vec::new() };
-    vec![Piece::Keep(span.start..at), Piece::Gap { gap, shown: None }]
+        Gap { span: at..span.end, measure: GapUnit::Bytes, first, last, within: None, told: Vec::new() };
+    vec![TextSegment::Keep(span.start..at), TextSegment::Gap { gap, shown: None }]
 }
 
 /// Said once at the head where the layout of a shortened document is too irregular to be kept.
-fn white_space(tree: &Tree<'_>) -> Gap {
+fn white_space(tree: &JsonTree<'_>) -> Gap {
     let span = tree.span(0);
     let gone = span.len().saturating_sub(write::plain_len(tree, 0)) as u64;
-    let told = vec![Told { count: Some(gone), what: "white space between values".into() }];
+    let told = vec![GapFact { count: Some(gone), what: "white space between values".into() }];
     let (first, last) = (span.start as u64 + 1, span.end as u64);
-    Gap { span: span.start..span.start, measure: Measure::Bytes, first, last, within: None, told }
+    Gap { span: span.start..span.start, measure: GapUnit::Bytes, first, last, within: None, told }
 }

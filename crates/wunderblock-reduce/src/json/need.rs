@@ -1,9 +1,9 @@
 //! Facts that are out of sight: said in the mark of the gap they are in, or their item is needed.
 
-use super::cut::{Cuts, Run};
-use super::fact::{Fact, Sort};
-use super::tree::Tree;
-use crate::mark::Told;
+use super::cut::{CutRun, JsonCuts};
+use super::fact::{JsonFact, JsonFactKind};
+use super::tree::JsonTree;
+use crate::mark::GapFact;
 
 /// A mark says so many characters of facts.
 const SAID: usize = 400;
@@ -17,7 +17,7 @@ const DEAR: usize = 16;
 const WEIGHED: usize = 200;
 
 /// The facts that stand in no place that is kept, by the run in which they stand first.
-fn unseen(cuts: &mut Cuts, facts: &[Fact<'_>]) -> Vec<(usize, Vec<usize>)> {
+fn unseen(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> Vec<(usize, Vec<usize>)> {
     let runs: Vec<(usize, usize)> = cuts.runs().into_iter().map(|run| (run.first, run.next)).collect();
     let run_of = |place: u32| {
         let after = runs.partition_point(|(first, _)| *first <= place as usize);
@@ -41,7 +41,7 @@ fn unseen(cuts: &mut Cuts, facts: &[Fact<'_>]) -> Vec<(usize, Vec<usize>)> {
 
 /// What must be otherwise for every fact to be shown or said.
 #[derive(Debug, Default)]
-pub(super) struct Need {
+pub(super) struct FactNeeds {
     /// Places that must stay, in order.
     pub(super) places: Vec<u32>,
     /// Items with which a new gap must begin, in order: a mark says only so much.
@@ -50,18 +50,18 @@ pub(super) struct Need {
 
 /// What is needed: items that are shorter than what would have to be said of them, or hold more than a mark can say; and
 /// more marks where one has no room.
-pub(super) fn need(tree: &Tree<'_>, cuts: &mut Cuts, facts: &[Fact<'_>]) -> Need {
+pub(super) fn need(tree: &JsonTree<'_>, cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> FactNeeds {
     let unseen = unseen(cuts, facts);
     let runs = cuts.runs();
-    let mut need = Need::default();
+    let mut need = FactNeeds::default();
     for (run, hidden) in unseen {
         let Some(run) = runs.get(run) else { continue };
         let mut said = 0;
         for (item, facts) in items(tree, run, hidden.iter().filter_map(|at| facts.get(*at))) {
-            let of = |facts: &[&Fact<'_>], is_name: bool| {
+            let of = |facts: &[&JsonFact<'_>], is_name: bool| {
                 facts
                     .iter()
-                    .filter(|fact| is_name == (fact.sort == Sort::Name))
+                    .filter(|fact| is_name == (fact.sort == JsonFactKind::Name))
                     .map(|fact| length(fact))
                     .sum::<usize>()
             };
@@ -89,14 +89,14 @@ pub(super) fn need(tree: &Tree<'_>, cuts: &mut Cuts, facts: &[Fact<'_>]) -> Need
 
 /// Facts by the items of a run in which they stand first.
 fn items<'f, 't>(
-    tree: &Tree<'_>,
-    run: &Run,
-    facts: impl Iterator<Item = &'f Fact<'t>>,
-) -> Vec<(usize, Vec<&'f Fact<'t>>)>
+    tree: &JsonTree<'_>,
+    run: &CutRun,
+    facts: impl Iterator<Item = &'f JsonFact<'t>>,
+) -> Vec<(usize, Vec<&'f JsonFact<'t>>)>
 where
     't: 'f,
 {
-    let mut items: Vec<(usize, Vec<&Fact<'_>>)> = Vec::new();
+    let mut items: Vec<(usize, Vec<&JsonFact<'_>>)> = Vec::new();
     let mut item = run.first;
     for fact in facts {
         let Some(place) = fact.places.first().map(|place| *place as usize) else { continue };
@@ -112,7 +112,7 @@ where
 }
 
 /// About the bytes of an item.
-fn weight(tree: &Tree<'_>, at: usize) -> usize {
+fn weight(tree: &JsonTree<'_>, at: usize) -> usize {
     let end = tree.node(at).next as usize;
     if end - at > WEIGHED {
         return usize::MAX / 2;
@@ -121,20 +121,20 @@ fn weight(tree: &Tree<'_>, at: usize) -> usize {
 }
 
 /// About the characters a fact takes in a mark.
-fn length(fact: &Fact<'_>) -> usize {
+fn length(fact: &JsonFact<'_>) -> usize {
     fact.key.len() + fact.value.len() + 8
 }
 
 /// Says in each mark what is out of sight in it, as far as a mark goes.
-pub(super) fn say(cuts: &mut Cuts, facts: &[Fact<'_>]) {
+pub(super) fn say(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) {
     let unseen = unseen(cuts, facts);
     let mut runs = cuts.runs();
     for (run, hidden) in unseen {
         let Some(run) = runs.get_mut(run) else { continue };
         let hidden = || hidden.iter().filter_map(|at| facts.get(*at));
         let mut room = SAID;
-        let mut told: Vec<Told> = Vec::new();
-        for fact in hidden().filter(|fact| fact.sort != Sort::Name) {
+        let mut told: Vec<GapFact> = Vec::new();
+        for fact in hidden().filter(|fact| fact.sort != JsonFactKind::Name) {
             // What the mark counts already is not said twice.
             let (is, named) = (plainly(fact.value), format!("{}={}", fact.key, plainly(fact.value)));
             if run.gap.told.iter().any(|told| *told.what == *is || *told.what == *named) {
@@ -146,30 +146,30 @@ pub(super) fn say(cuts: &mut Cuts, facts: &[Fact<'_>]) {
                 told.push(what);
             }
         }
-        told.extend(names(hidden().filter(|fact| fact.sort == Sort::Name), room));
+        told.extend(names(hidden().filter(|fact| fact.sort == JsonFactKind::Name), room));
         run.gap.told.extend(told);
     }
 }
 
 /// A value that is out of sight, how often here and how often in all.
-fn value(fact: &Fact<'_>, run: &Run) -> Told {
+fn value(fact: &JsonFact<'_>, run: &CutRun) -> GapFact {
     let value = plainly(fact.value);
     let key = plainly(fact.key);
     let range = run.first..run.next;
     let here = fact.places.iter().filter(|place| range.contains(&(**place as usize))).count();
     let said = match fact.sort {
-        Sort::Least => return Told { count: None, what: format!("{key} down to {value}").into() },
-        Sort::Most => return Told { count: None, what: format!("{key} up to {value}").into() },
-        Sort::Rare | Sort::Name => format!("{key}={value}"),
+        JsonFactKind::Least => return GapFact { count: None, what: format!("{key} down to {value}").into() },
+        JsonFactKind::Most => return GapFact { count: None, what: format!("{key} up to {value}").into() },
+        JsonFactKind::Rare | JsonFactKind::Name => format!("{key}={value}"),
     };
     let of = if here < fact.all as usize { format!("of {} ", fact.all) } else { String::new() };
     let fits = of.len() + said.chars().count() <= TOLD && !key.is_empty();
     let what = if fits { format!("{of}{said}") } else { format!("{of}{value}") };
-    Told { count: Some(here as u64), what: what.into() }
+    GapFact { count: Some(here as u64), what: what.into() }
 }
 
 /// Names that are out of sight, as many to a fact as a mark shows of one.
-fn names<'f>(facts: impl Iterator<Item = &'f Fact<'f>>, mut room: usize) -> Vec<Told> {
+fn names<'f>(facts: impl Iterator<Item = &'f JsonFact<'f>>, mut room: usize) -> Vec<GapFact> {
     let mut told: Vec<String> = Vec::new();
     for fact in facts {
         let name = plainly(fact.key);
@@ -187,7 +187,7 @@ fn names<'f>(facts: impl Iterator<Item = &'f Fact<'f>>, mut room: usize) -> Vec<
             None => told.push(format!("also keys {name}")),
         }
     }
-    told.into_iter().map(|what| Told { count: None, what: what.into() }).collect()
+    told.into_iter().map(|what| GapFact { count: None, what: what.into() }).collect()
 }
 
 /// A string of JSON, with or without its quotes, as it reads.

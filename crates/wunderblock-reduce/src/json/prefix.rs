@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::tree::{Tree, Type};
+use super::tree::{JsonTree, JsonType};
 
 /// Documents above this size are lists: tables say for each column what its strings share.
 const DOCUMENT_BYTES: usize = 4 << 20;
@@ -23,12 +23,12 @@ const CANDIDATES: usize = 64;
 const SIGN: char = '~';
 
 /// The beginnings that pay, and the document with signs in their place, from its first byte to its last.
-pub(super) fn share(tree: &Tree<'_>) -> Option<(Vec<String>, String)> {
+pub(super) fn share(tree: &JsonTree<'_>) -> Option<(Vec<String>, String)> {
     let span = tree.span(0);
     if span.len() > DOCUMENT_BYTES {
         return None;
     }
-    let texts: Vec<usize> = (0..tree.nodes.len()).filter(|at| tree.kind(*at) == Type::Text).collect();
+    let texts: Vec<usize> = (0..tree.nodes.len()).filter(|at| tree.kind(*at) == JsonType::Text).collect();
     let addresses: Vec<&str> =
         texts.iter().map(|at| raw(tree.source(*at))).filter(|raw| is_address(raw)).collect();
     let prefixes = choose(&addresses);
@@ -130,10 +130,10 @@ pub(super) fn read(args: &str) -> (String, Vec<&str>) {
 
 /// A document with the beginnings in their places again. None where that is more than `room` bytes.
 pub(super) fn expand(plain: &str, prefixes: &[&str], room: usize) -> Option<String> {
-    let tree = Tree::whole(plain, 0, true).ok()?;
+    let tree = JsonTree::whole(plain, 0, true).ok()?;
     let mut out = String::with_capacity(plain.len() * 2);
     let mut from = 0;
-    for at in (0..tree.nodes.len()).filter(|at| tree.kind(*at) == Type::Text) {
+    for at in (0..tree.nodes.len()).filter(|at| tree.kind(*at) == JsonType::Text) {
         let Some(said) = raw(tree.source(at)).strip_prefix(SIGN) else { continue };
         let start = tree.span(at).start + 1;
         out.push_str(plain.get(from..start)?);

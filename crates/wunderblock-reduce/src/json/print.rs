@@ -1,11 +1,11 @@
 //! A tree as it was laid out.
 
-use super::layout::{Fit, Layout, Sizes};
-use super::tree::{Tree, Type};
-use crate::sink::Out;
+use super::layout::{InlineRule, InlineSizes, JsonLayout};
+use super::tree::{JsonTree, JsonType};
+use crate::sink::TextSink;
 
 /// A container that is being written.
-struct Open<'l> {
+struct OpenContainer<'l> {
     end: usize,
     close: &'static str,
     /// On one line.
@@ -15,12 +15,12 @@ struct Open<'l> {
     written: usize,
 }
 
-impl Layout {
+impl JsonLayout {
     /// Writes the document as it was laid out. None where there is no room: what is indented grows with its depth.
-    pub(super) fn print(&self, tree: &Tree<'_>, out: &mut Out<'_>) -> Option<()> {
-        let needs = |fit| matches!(fit, Fit::Width(_) | Fit::Height(_));
-        let sizes = (needs(self.objects) || needs(self.arrays)).then(|| Sizes::of(tree, self));
-        let mut open: Vec<Open<'_>> = Vec::new();
+    pub(super) fn print(&self, tree: &JsonTree<'_>, out: &mut TextSink<'_>) -> Option<()> {
+        let needs = |fit| matches!(fit, InlineRule::Width(_) | InlineRule::Height(_));
+        let sizes = (needs(self.objects) || needs(self.arrays)).then(|| InlineSizes::of(tree, self));
+        let mut open: Vec<OpenContainer<'_>> = Vec::new();
         let (mut decided, mut but) = (0u32, self.but.iter().copied().peekable());
         for at in 0..tree.nodes.len() {
             self.close(&mut open, at, out)?;
@@ -57,7 +57,7 @@ impl Layout {
             }
             let (bracket, close) = match kind {
                 _ if self.lines && at == 0 => ("", ""),
-                Type::Object => ("{", "}"),
+                JsonType::Object => ("{", "}"),
                 _ => ("[", "]"),
             };
             out.push(bracket)?;
@@ -74,12 +74,18 @@ impl Layout {
                 None => None,
             };
             let flat = flat && own.is_none();
-            open.push(Open { end: tree.node(at).next as usize, close, flat, own: spaces, written: 0 });
+            open.push(OpenContainer {
+                end: tree.node(at).next as usize,
+                close,
+                flat,
+                own: spaces,
+                written: 0,
+            });
         }
         self.close(&mut open, usize::MAX, out)
     }
 
-    fn close(&self, open: &mut Vec<Open<'_>>, at: usize, out: &mut Out<'_>) -> Option<()> {
+    fn close(&self, open: &mut Vec<OpenContainer<'_>>, at: usize, out: &mut TextSink<'_>) -> Option<()> {
         while let Some(outer) = open.pop_if(|outer| outer.end <= at) {
             match outer.own {
                 Some((_, last)) => out.push(last)?,
@@ -90,7 +96,7 @@ impl Layout {
         Some(())
     }
 
-    fn line(&self, depth: usize, out: &mut Out<'_>) -> Option<()> {
+    fn line(&self, depth: usize, out: &mut TextSink<'_>) -> Option<()> {
         out.push(&self.newline)?;
         (0..depth).try_for_each(|_| out.push(self.indent.as_deref().unwrap_or("")))
     }

@@ -1,13 +1,13 @@
 //! Rows and cells of a table.
 
 use super::cell;
-use super::schema::{Cells, Schema};
-use super::tree::Type;
-use super::write::Writer;
+use super::schema::{ColumnCells, TableSchema};
+use super::tree::JsonType;
+use super::write::JsonWriter;
 
 /// What a row has written so far.
-struct Row<'s> {
-    schema: &'s Schema,
+struct RowState<'s> {
+    schema: &'s TableSchema,
     cursor: usize,
     cells: usize,
     /// Cells left empty that are written only if another comes.
@@ -17,9 +17,9 @@ struct Row<'s> {
     by_key: Option<usize>,
 }
 
-impl<'t> Writer<'t, '_> {
+impl<'t> JsonWriter<'t, '_> {
     /// One row, without what stands before it and after it.
-    pub(super) fn row(&mut self, at: usize, schema: &Schema, by_key: bool) {
+    pub(super) fn row(&mut self, at: usize, schema: &TableSchema, by_key: bool) {
         let tree = self.tree;
         if by_key {
             let name = tree.name(at);
@@ -27,8 +27,8 @@ impl<'t> Writer<'t, '_> {
             self.out.push_str(": ");
         }
         let mut row =
-            Row { schema, cursor: 0, cells: 0, empty: 0, silent: None, by_key: by_key.then_some(at) };
-        if tree.kind(at) == Type::Object && !tree.is_empty(at) && self.is_regular(at, schema, 0) {
+            RowState { schema, cursor: 0, cells: 0, empty: 0, silent: None, by_key: by_key.then_some(at) };
+        if tree.kind(at) == JsonType::Object && !tree.is_empty(at) && self.is_regular(at, schema, 0) {
             let before = (self.out.len(), self.pieces.len());
             let mut path = Vec::new();
             self.leaves(at, 0, &mut row, &mut path);
@@ -43,7 +43,7 @@ impl<'t> Writer<'t, '_> {
 
     /// Whether the columns can say what the object is: not where a key that is taken apart follows itself, nor where a gap
     /// does not stand in the object of the cell before it.
-    fn is_regular(&self, object: usize, schema: &Schema, place: usize) -> bool {
+    fn is_regular(&self, object: usize, schema: &TableSchema, place: usize) -> bool {
         let (mut last, mut hint, mut next) = (None, 0, 0);
         let mut can_leave_out = place == 0;
         self.tree.children(object).all(|child| {
@@ -58,7 +58,7 @@ impl<'t> Writer<'t, '_> {
             let found = schema.place(place, name, &mut hint);
             let within = found.filter(|at| schema.places.get(*at).is_some_and(|place| place.flattened));
             let within =
-                within.filter(|_| self.tree.kind(child) == Type::Object && !self.tree.is_empty(child));
+                within.filter(|_| self.tree.kind(child) == JsonType::Object && !self.tree.is_empty(child));
             let twice = within.is_some() && last == Some(name);
             last = Some(name);
             can_leave_out = within.is_none();
@@ -66,7 +66,7 @@ impl<'t> Writer<'t, '_> {
         })
     }
 
-    fn leaves(&mut self, object: usize, place: usize, row: &mut Row<'_>, path: &mut Vec<&'t str>) {
+    fn leaves(&mut self, object: usize, place: usize, row: &mut RowState<'_>, path: &mut Vec<&'t str>) {
         let tree = self.tree;
         let schema = row.schema;
         let (mut hint, mut next) = (0, 0);
@@ -89,7 +89,7 @@ impl<'t> Writer<'t, '_> {
                 schema.place(place, name, &mut hint).and_then(|at| Some((at, schema.places.get(at)?)));
             match found {
                 Some((at, place))
-                    if place.flattened && tree.kind(child) == Type::Object && !tree.is_empty(child) =>
+                    if place.flattened && tree.kind(child) == JsonType::Object && !tree.is_empty(child) =>
                 {
                     self.leaves(child, at, row, path);
                 }
@@ -103,7 +103,7 @@ impl<'t> Writer<'t, '_> {
         }
     }
 
-    fn leaf(&mut self, value: usize, column: Option<usize>, row: &mut Row<'_>, path: &[&str]) {
+    fn leaf(&mut self, value: usize, column: Option<usize>, row: &mut RowState<'_>, path: &[&str]) {
         let Some(column) = column else {
             // What was passed over in silence comes before this one, so it must be said.
             if let Some(silent) = row.silent.take() {
@@ -118,15 +118,17 @@ impl<'t> Writer<'t, '_> {
                 self.text(&part);
             }
             self.out.push('=');
-            self.cell(value, &Cells::Any);
+            self.cell(value, &ColumnCells::Any);
             return;
         };
         self.pass(row, column);
         row.cursor = column + 1;
         let Some(column_is) = row.schema.columns.get(column) else { return };
         let usual = match &column_is.cells {
-            Cells::Usual(usual) => Some(cell::usual(self.tree.source(value)) == *usual),
-            Cells::Key => Some(row.by_key.is_some_and(|key| self.tree.key(key) == self.tree.source(value))),
+            ColumnCells::Usual(usual) => Some(cell::usual(self.tree.source(value)) == *usual),
+            ColumnCells::Key => {
+                Some(row.by_key.is_some_and(|key| self.tree.key(key) == self.tree.source(value)))
+            }
             _ => None,
         };
         match usual {
@@ -136,7 +138,7 @@ impl<'t> Writer<'t, '_> {
                 row.silent = None;
                 self.text(&column_is.path);
                 self.out.push('=');
-                self.cell(value, &Cells::Any);
+                self.cell(value, &ColumnCells::Any);
             }
             None => {
                 self.next(row);
@@ -147,10 +149,10 @@ impl<'t> Writer<'t, '_> {
     }
 
     /// The columns before one are missing in this row.
-    fn pass(&mut self, row: &mut Row<'_>, to: usize) {
+    fn pass(&mut self, row: &mut RowState<'_>, to: usize) {
         for column in row.cursor..to {
             let Some(missing) = row.schema.columns.get(column) else { return };
-            if matches!(missing.cells, Cells::Usual(_) | Cells::Key) {
+            if matches!(missing.cells, ColumnCells::Usual(_) | ColumnCells::Key) {
                 self.next(row);
                 self.text(&missing.path);
                 self.out.push('=');
@@ -162,26 +164,26 @@ impl<'t> Writer<'t, '_> {
         row.cursor = row.cursor.max(to);
     }
 
-    fn rest(&mut self, row: &mut Row<'_>) {
+    fn rest(&mut self, row: &mut RowState<'_>) {
         let columns = row.schema.columns.len();
         self.pass(row, columns);
     }
 
     /// Names a usual value that would else go without saying.
-    fn say(&mut self, row: &mut Row<'_>, column: usize) {
+    fn say(&mut self, row: &mut RowState<'_>, column: usize) {
         let Some(usual) = row.schema.columns.get(column) else { return };
         self.next(row);
         self.text(&usual.path);
         self.out.push('=');
         match (&usual.cells, row.by_key) {
-            (Cells::Usual(value), _) => self.text(value),
+            (ColumnCells::Usual(value), _) => self.text(value),
             (_, Some(key)) => self.text(self.tree.key(key)),
             _ => {}
         }
     }
 
     /// The comma before a cell, and those of the empty ones before it.
-    fn next(&mut self, row: &mut Row<'_>) {
+    fn next(&mut self, row: &mut RowState<'_>) {
         for _ in 0..std::mem::take(&mut row.empty) {
             if row.cells > 0 {
                 self.out.push(',');
@@ -194,11 +196,11 @@ impl<'t> Writer<'t, '_> {
         row.cells += 1;
     }
 
-    fn cell(&mut self, at: usize, cells: &Cells) {
+    fn cell(&mut self, at: usize, cells: &ColumnCells) {
         let kind = self.tree.kind(at);
         let rows = match (cells, kind) {
-            (Cells::Rows(schema), Type::Array) => Some((schema, '[', ']')),
-            (Cells::Map(schema), Type::Object) => Some((schema, '{', '}')),
+            (ColumnCells::Rows(schema), JsonType::Array) => Some((schema, '[', ']')),
+            (ColumnCells::Map(schema), JsonType::Object) => Some((schema, '{', '}')),
             _ => None,
         };
         if let Some((schema, open, close)) = rows {
@@ -208,7 +210,7 @@ impl<'t> Writer<'t, '_> {
             return;
         }
         let cut = self.cuts.and_then(|cuts| cuts.bytes(at)).is_some();
-        if let Cells::Pattern { head, tail } = cells {
+        if let ColumnCells::Pattern { head, tail } = cells {
             let source = self.tree.source(at);
             let middle = source.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
             let middle = middle.and_then(|raw| raw.strip_prefix(head.as_str())?.strip_suffix(tail.as_str()));
@@ -221,21 +223,22 @@ impl<'t> Writer<'t, '_> {
             }
             return;
         }
-        if kind == Type::Text && !cut {
+        if kind == JsonType::Text && !cut {
             let source = self.tree.source(at);
             let raw = source.get(1..source.len() - 1).unwrap_or("");
-            let plain = if *cells == Cells::Text { cell::is_plain_text(raw) } else { cell::is_plain(raw) };
+            let plain =
+                if *cells == ColumnCells::Text { cell::is_plain_text(raw) } else { cell::is_plain(raw) };
             self.text(if plain { raw } else { source });
             return;
         }
-        if *cells == Cells::Text && !cut {
+        if *cells == ColumnCells::Text && !cut {
             self.out.push('~');
         }
         self.value(at);
     }
 
-    fn inner(&mut self, at: usize, schema: &Schema) {
-        let by_key = self.tree.kind(at) == Type::Object;
+    fn inner(&mut self, at: usize, schema: &TableSchema) {
+        let by_key = self.tree.kind(at) == JsonType::Object;
         let mut next = 0;
         for (count, row) in self.tree.children(at).enumerate() {
             if row < next {

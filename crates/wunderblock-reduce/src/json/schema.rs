@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::cell;
-use super::tree::{Tree, Type};
+use super::tree::{JsonTree, JsonType};
 
 /// Rows looked at: from the head, and at even steps after it.
 const SAMPLED: usize = 384;
@@ -29,7 +29,7 @@ const TAIL_BYTES: usize = 6;
 
 /// What a column's cells are, where not any value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Cells {
+pub(super) enum ColumnCells {
     Any,
     /// Strings, so that what looks like a number needs no quotes.
     Text,
@@ -43,20 +43,20 @@ pub(super) enum Cells {
     /// Nothing, where it is the row's own key.
     Key,
     /// Arrays of rows, or objects of rows by key.
-    Rows(Box<Schema>),
-    Map(Box<Schema>),
+    Rows(Box<TableSchema>),
+    Map(Box<TableSchema>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Column {
+pub(super) struct JsonColumn {
     /// As it is written: `address.city`.
     pub(super) path: String,
-    pub(super) cells: Cells,
+    pub(super) cells: ColumnCells,
 }
 
 /// A place in a row, and how to go on from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SchemaPlace {
     /// The places in it, by name without quotes.
     pub(super) within: Vec<(String, usize)>,
     /// Its members are columns, not itself.
@@ -66,13 +66,13 @@ pub(super) struct Place {
 
 /// The columns of a table, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Schema {
-    pub(super) columns: Vec<Column>,
+pub(super) struct TableSchema {
+    pub(super) columns: Vec<JsonColumn>,
     /// The first is the row itself.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<SchemaPlace>,
 }
 
-impl Schema {
+impl TableSchema {
     /// The place of a member, tried first where the one before it was found.
     pub(super) fn place(&self, within: usize, name: &str, hint: &mut usize) -> Option<usize> {
         let within = &self.places.get(within)?.within;
@@ -90,7 +90,7 @@ impl Schema {
 
 /// A path seen in the sample.
 #[derive(Default)]
-struct Seen<'t> {
+struct SeenPath<'t> {
     within: Vec<usize>,
     /// Rows that have it; of these, those with an object that is not empty.
     count: usize,
@@ -111,18 +111,18 @@ struct Seen<'t> {
     shared: Option<(&'t str, &'t str)>,
 }
 
-struct Survey<'t, 's> {
-    tree: &'s Tree<'t>,
-    seen: Vec<Seen<'t>>,
+struct SchemaSurvey<'t, 's> {
+    tree: &'s JsonTree<'t>,
+    seen: Vec<SeenPath<'t>>,
     index: HashMap<(usize, &'t str), usize>,
 }
 
 /// The columns for these rows, the keys of their objects included where they are a map's values.
-pub(super) fn learn(tree: &Tree<'_>, rows: &[usize], by_key: bool) -> Option<Schema> {
+pub(super) fn learn(tree: &JsonTree<'_>, rows: &[usize], by_key: bool) -> Option<TableSchema> {
     nested(tree, rows, by_key, NESTED)
 }
 
-fn nested(tree: &Tree<'_>, rows: &[usize], by_key: bool, levels: usize) -> Option<Schema> {
+fn nested(tree: &JsonTree<'_>, rows: &[usize], by_key: bool, levels: usize) -> Option<TableSchema> {
     let step = (rows.len() / (SAMPLED / 2)).max(1);
     let head = rows.iter().take(SAMPLED / 2);
     let rest = rows.iter().skip(SAMPLED / 2).step_by(step);
@@ -131,7 +131,7 @@ fn nested(tree: &Tree<'_>, rows: &[usize], by_key: bool, levels: usize) -> Optio
     if objects < 2 || objects * 5 < sample.len() * 4 {
         return None;
     }
-    let mut survey = Survey { tree, seen: vec![Seen::default()], index: HashMap::new() };
+    let mut survey = SchemaSurvey { tree, seen: vec![SeenPath::default()], index: HashMap::new() };
     let sample: Vec<usize> = sample.into_iter().filter(|row| is_record(tree, *row)).collect();
     for row in &sample {
         survey.look(*row, 0, 0);
@@ -143,11 +143,11 @@ fn nested(tree: &Tree<'_>, rows: &[usize], by_key: bool, levels: usize) -> Optio
     Some(survey.schema(&order, sample.len(), by_key, levels))
 }
 
-fn is_record(tree: &Tree<'_>, at: usize) -> bool {
-    tree.kind(at) == Type::Object && !tree.is_empty(at)
+fn is_record(tree: &JsonTree<'_>, at: usize) -> bool {
+    tree.kind(at) == JsonType::Object && !tree.is_empty(at)
 }
 
-impl<'t> Survey<'t, '_> {
+impl<'t> SchemaSurvey<'t, '_> {
     fn is_wide(&self, at: usize) -> bool {
         self.seen.get(at).is_none_or(|seen| seen.within.len() > WIDE * if at == 0 { 8 } else { 1 })
     }
@@ -155,7 +155,7 @@ impl<'t> Survey<'t, '_> {
     fn look(&mut self, object: usize, place: usize, depth: usize) {
         let tree = self.tree;
         for child in tree.children(object) {
-            if tree.kind(child) == Type::Mark || self.is_wide(place) {
+            if tree.kind(child) == JsonType::Mark || self.is_wide(place) {
                 return;
             }
             let at = self.find(place, tree.name(child));
@@ -178,7 +178,7 @@ impl<'t> Survey<'t, '_> {
         let next = self.seen.len();
         let at = *self.index.entry((parent, name)).or_insert(next);
         if at == next {
-            self.seen.push(Seen { name, parent, ..Seen::default() });
+            self.seen.push(SeenPath { name, parent, ..SeenPath::default() });
             if let Some(seen) = self.seen.get_mut(parent) {
                 seen.within.push(at);
             }
@@ -258,7 +258,7 @@ impl<'t> Survey<'t, '_> {
 
     fn count(&mut self, leaf: usize, value: usize, key: &str) {
         let source = self.tree.source(value);
-        let text = self.tree.kind(value) == Type::Text;
+        let text = self.tree.kind(value) == JsonType::Text;
         let container = self.tree.is_container(value);
         let Some(seen) = self.seen.get_mut(leaf) else { return };
         seen.leaves += 1;
@@ -279,8 +279,8 @@ impl<'t> Survey<'t, '_> {
         }
     }
 
-    fn schema(&self, order: &[usize], rows: usize, by_key: bool, levels: usize) -> Schema {
-        let mut places: Vec<Place> = vec![Place::default(); self.seen.len()];
+    fn schema(&self, order: &[usize], rows: usize, by_key: bool, levels: usize) -> TableSchema {
+        let mut places: Vec<SchemaPlace> = vec![SchemaPlace::default(); self.seen.len()];
         for (at, seen) in self.seen.iter().enumerate().skip(1) {
             if let Some(place) = places.get_mut(at) {
                 place.flattened = self.flattened(at);
@@ -300,9 +300,10 @@ impl<'t> Survey<'t, '_> {
             if let Some(place) = places.get_mut(*leaf) {
                 place.column = Some(columns.len());
             }
-            columns.push(Column { path: self.path(*leaf), cells: self.cells(*leaf, rows, by_key, levels) });
+            columns
+                .push(JsonColumn { path: self.path(*leaf), cells: self.cells(*leaf, rows, by_key, levels) });
         }
-        Schema { columns, places }
+        TableSchema { columns, places }
     }
 
     fn leaves_of(&self, at: usize) -> usize {
@@ -322,29 +323,30 @@ impl<'t> Survey<'t, '_> {
         names.join(".")
     }
 
-    fn cells(&self, at: usize, rows: usize, by_key: bool, levels: usize) -> Cells {
-        let Some(seen) = self.seen.get(at) else { return Cells::Any };
+    fn cells(&self, at: usize, rows: usize, by_key: bool, levels: usize) -> ColumnCells {
+        let Some(seen) = self.seen.get(at) else { return ColumnCells::Any };
         if by_key && seen.keys * 10 >= rows * 9 {
-            return Cells::Key;
+            return ColumnCells::Key;
         }
         let most = seen.values.iter().max_by_key(|(value, count)| (**count, std::cmp::Reverse(**value)));
         if let Some((value, count)) = most
             && *count * 5 >= rows * 4
             && value.len() <= 200
         {
-            return Cells::Usual(cell::usual(value));
+            return ColumnCells::Usual(cell::usual(value));
         }
         if !seen.containers.is_empty() && levels > 0 {
-            for (kind, of) in
-                [(Type::Array, Cells::Rows as fn(Box<Schema>) -> Cells), (Type::Object, Cells::Map)]
-            {
+            for (kind, of) in [
+                (JsonType::Array, ColumnCells::Rows as fn(Box<TableSchema>) -> ColumnCells),
+                (JsonType::Object, ColumnCells::Map),
+            ] {
                 let such = || seen.containers.iter().copied().filter(|at| self.tree.kind(*at) == kind);
                 if such().count() * 2 <= seen.containers.len() {
                     continue;
                 }
                 let items: Vec<usize> =
                     such().flat_map(|at| self.tree.children(at)).take(4 * SAMPLED).collect();
-                if let Some(schema) = nested(self.tree, &items, kind == Type::Object, levels - 1)
+                if let Some(schema) = nested(self.tree, &items, kind == JsonType::Object, levels - 1)
                     && !schema.columns.is_empty()
                 {
                     return of(Box::new(schema));
@@ -358,9 +360,9 @@ impl<'t> Survey<'t, '_> {
             return pattern;
         }
         if seen.like * 4 > seen.leaves && seen.texts * 10 >= seen.leaves * 9 {
-            Cells::Text
+            ColumnCells::Text
         } else {
-            Cells::Any
+            ColumnCells::Any
         }
     }
 }
@@ -379,7 +381,7 @@ fn common_tail<'t>(one: &'t str, other: &str) -> &'t str {
 }
 
 /// What is shared, from and to a sign between words: half a word or a number would be torn apart.
-fn pattern(head: &str, tail: &str) -> Option<Cells> {
+fn pattern(head: &str, tail: &str) -> Option<ColumnCells> {
     let between = |c: char| c.is_ascii_punctuation() || c == ' ';
     let head = head.rfind(between).and_then(|at| head.get(..=at)).unwrap_or("");
     let tail = tail.find(between).and_then(|at| tail.get(at..)).unwrap_or("");
@@ -390,5 +392,5 @@ fn pattern(head: &str, tail: &str) -> Option<Cells> {
     let tail = if is_short { "" } else { tail };
     let pays = head.len() + tail.len() >= SHARED_BYTES;
     (pays && is_plain(head) && !tail.contains('\\'))
-        .then(|| Cells::Pattern { head: head.into(), tail: tail.into() })
+        .then(|| ColumnCells::Pattern { head: head.into(), tail: tail.into() })
 }

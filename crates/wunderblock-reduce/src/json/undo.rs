@@ -3,22 +3,22 @@
 //! Marks of gaps are taken for what stands in their place, so that a text with gaps can be undone around them.
 
 use super::cell;
-use super::layout::Layout;
+use super::layout::JsonLayout;
 use super::prefix;
-use super::schema::{COLUMNS, Cells, Column, Schema};
-use super::tree::Tree;
-use crate::sink::Out;
+use super::schema::{COLUMNS, ColumnCells, JsonColumn, TableSchema};
+use super::tree::JsonTree;
+use crate::sink::TextSink;
 
 /// Tables in tables are written less deep than this.
 const DEEPEST: usize = 12;
 
 /// Writes what a code of this module stands for. None for one that is broken, or for which there is no room: a row of one
 /// byte may stand for any number.
-pub(crate) fn undo_code((args, body): (&str, &str), out: &mut Out<'_>) -> Option<()> {
+pub(crate) fn undo_code((args, body): (&str, &str), out: &mut TextSink<'_>) -> Option<()> {
     let room = out.left();
     let (args, prefixes) = prefix::read(args);
-    let layout = Layout::read(&args)?;
-    let mut reader = Reader { text: body, at: 0, out: String::with_capacity(body.len() * 2), room };
+    let layout = JsonLayout::read(&args)?;
+    let mut reader = TableDecoder { text: body, at: 0, out: String::with_capacity(body.len() * 2), room };
     reader.value(0)?;
     if reader.at != body.len() {
         return None;
@@ -27,17 +27,17 @@ pub(crate) fn undo_code((args, body): (&str, &str), out: &mut Out<'_>) -> Option
     if !prefixes.is_empty() {
         plain = prefix::expand(&plain, &prefixes, room)?;
     }
-    if layout == Layout::compact() {
+    if layout == JsonLayout::compact() {
         return out.push(&plain);
     }
-    let tree = Tree::whole(&plain, 0, true).ok()?;
+    let tree = JsonTree::whole(&plain, 0, true).ok()?;
     if tree.node(0).end as usize != plain.len() {
         return None;
     }
     layout.print(&tree, out)
 }
 
-struct Reader<'t> {
+struct TableDecoder<'t> {
     text: &'t str,
     at: usize,
     out: String,
@@ -47,13 +47,13 @@ struct Reader<'t> {
 
 /// An object that is put together from its leaves.
 #[derive(Default)]
-struct Object<'t> {
+struct OpenObject<'t> {
     /// The keys of the objects that are open in it.
     open: Vec<std::borrow::Cow<'t, str>>,
     begun: bool,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> TableDecoder<'t> {
     fn bytes(&self) -> &'t [u8] {
         self.text.as_bytes()
     }
@@ -166,7 +166,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The columns, up to what ends them.
-    fn header(&mut self, level: usize) -> Option<Schema> {
+    fn header(&mut self, level: usize) -> Option<TableSchema> {
         if level > DEEPEST {
             return None;
         }
@@ -190,47 +190,47 @@ impl<'t> Reader<'t> {
                     if !self.eat(bracket + 2) {
                         return None;
                     }
-                    if bracket == b'[' { Cells::Rows(schema) } else { Cells::Map(schema) }
+                    if bracket == b'[' { ColumnCells::Rows(schema) } else { ColumnCells::Map(schema) }
                 }
-                _ => Cells::Any,
+                _ => ColumnCells::Any,
             };
             // As many as are ever written: each is looked at for each row.
             if columns.len() >= COLUMNS {
                 return None;
             }
-            columns.push(Column { path, cells });
+            columns.push(JsonColumn { path, cells });
             if !self.eat(b',') {
-                return Some(Schema { columns, places: Vec::new() });
+                return Some(TableSchema { columns, places: Vec::new() });
             }
         }
     }
 
     /// What all strings of a column are.
-    fn pattern(&mut self) -> Option<Cells> {
+    fn pattern(&mut self) -> Option<ColumnCells> {
         let from = self.out.len();
         let quoted = self.peek() == Some(b'"');
-        self.any(&Cells::Any, 0)?;
+        self.any(&ColumnCells::Any, 0)?;
         let text = self.out.split_off(from);
         let text = text.strip_prefix('"')?.strip_suffix('"')?;
         match text.split_once('*') {
-            Some((head, tail)) => Some(Cells::Pattern { head: head.into(), tail: tail.into() }),
-            None => (text == "str" && !quoted).then_some(Cells::Text),
+            Some((head, tail)) => Some(ColumnCells::Pattern { head: head.into(), tail: tail.into() }),
+            None => (text == "str" && !quoted).then_some(ColumnCells::Text),
         }
     }
 
-    fn usual(&mut self) -> Option<Cells> {
+    fn usual(&mut self) -> Option<ColumnCells> {
         if self.rest().starts_with("@key") {
             self.at += "@key".len();
-            return Some(Cells::Key);
+            return Some(ColumnCells::Key);
         }
         let from = self.out.len();
-        self.any(&Cells::Any, 0)?;
+        self.any(&ColumnCells::Any, 0)?;
         let value = self.out.split_off(from);
-        Some(Cells::Usual(value))
+        Some(ColumnCells::Usual(value))
     }
 
     /// A row: what the columns and the cells say, as an object.
-    fn row(&mut self, schema: &Schema, by_key: bool, level: usize) -> Option<()> {
+    fn row(&mut self, schema: &TableSchema, by_key: bool, level: usize) -> Option<()> {
         self.has_room()?;
         if let Some(end) = cell::mark(self.bytes(), self.at) {
             return self.copy(end);
@@ -257,7 +257,7 @@ impl<'t> Reader<'t> {
             return self.value(level);
         }
         self.out.push('{');
-        let mut object = Object::default();
+        let mut object = OpenObject::default();
         let mut cursor = 0;
         while !self.at_end() || self.peek() == Some(b',') {
             self.member(schema, &mut cursor, &mut object, (key.as_deref(), level))?;
@@ -275,9 +275,9 @@ impl<'t> Reader<'t> {
     /// One cell.
     fn member(
         &mut self,
-        schema: &Schema,
+        schema: &TableSchema,
         cursor: &mut usize,
-        object: &mut Object<'t>,
+        object: &mut OpenObject<'t>,
         (key, level): (Option<&str>, usize),
     ) -> Option<()> {
         self.has_room()?;
@@ -295,11 +295,11 @@ impl<'t> Reader<'t> {
             }
             if !self.at_end() {
                 self.leaf(path, object);
-                self.any(&Cells::Any, level)?;
+                self.any(&ColumnCells::Any, level)?;
             }
             return Some(());
         }
-        let is_usual = |column: &Column| matches!(column.cells, Cells::Usual(_) | Cells::Key);
+        let is_usual = |column: &JsonColumn| matches!(column.cells, ColumnCells::Usual(_) | ColumnCells::Key);
         let to = (*cursor..).find(|at| !schema.columns.get(*at).is_some_and(is_usual))?;
         self.usuals(schema, *cursor..to, object, key);
         let column = schema.columns.get(to)?;
@@ -315,15 +315,15 @@ impl<'t> Reader<'t> {
     /// The columns that go without saying.
     fn usuals(
         &mut self,
-        schema: &Schema,
+        schema: &TableSchema,
         columns: std::ops::Range<usize>,
-        object: &mut Object<'t>,
+        object: &mut OpenObject<'t>,
         key: Option<&str>,
     ) {
         for column in schema.columns.get(columns).unwrap_or_default() {
             let value = match (&column.cells, key) {
-                (Cells::Usual(value), _) => value.as_str(),
-                (Cells::Key, Some(key)) => key,
+                (ColumnCells::Usual(value), _) => value.as_str(),
+                (ColumnCells::Key, Some(key)) => key,
                 _ => continue,
             };
             let keys = cell::keys(&column.path);
@@ -332,18 +332,18 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn leaf(&mut self, path: &'t str, object: &mut Object<'t>) {
+    fn leaf(&mut self, path: &'t str, object: &mut OpenObject<'t>) {
         self.path(cell::keys(path), object);
     }
 
-    fn comma(&mut self, object: &mut Object<'t>) {
+    fn comma(&mut self, object: &mut OpenObject<'t>) {
         if std::mem::replace(&mut object.begun, true) {
             self.out.push(',');
         }
     }
 
     /// The key of a leaf, with the objects before it closed and those it is in opened.
-    fn path(&mut self, mut keys: Vec<std::borrow::Cow<'t, str>>, object: &mut Object<'t>) {
+    fn path(&mut self, mut keys: Vec<std::borrow::Cow<'t, str>>, object: &mut OpenObject<'t>) {
         let Some(own) = keys.pop() else { return };
         let same = keys.iter().zip(&object.open).take_while(|(key, open)| key == open).count();
         while object.open.len() > same {
@@ -361,10 +361,10 @@ impl<'t> Reader<'t> {
     }
 
     /// What stands in a cell, as JSON.
-    fn any(&mut self, cells: &Cells, level: usize) -> Option<()> {
+    fn any(&mut self, cells: &ColumnCells, level: usize) -> Option<()> {
         match (self.peek()?, cells) {
-            (b'[', Cells::Rows(schema)) => self.inner(schema, false, level),
-            (b'{', Cells::Map(schema)) => self.inner(schema, true, level),
+            (b'[', ColumnCells::Rows(schema)) => self.inner(schema, false, level),
+            (b'{', ColumnCells::Map(schema)) => self.inner(schema, true, level),
             (b'~', _) => {
                 self.at += 1;
                 self.value(level)
@@ -375,11 +375,11 @@ impl<'t> Reader<'t> {
                 let length = self.rest().bytes().position(stops).unwrap_or(self.rest().len());
                 let text = self.rest().get(..length)?;
                 self.at += length;
-                if let Cells::Pattern { head, tail } = cells {
+                if let ColumnCells::Pattern { head, tail } = cells {
                     for part in ["\"", head, text, tail, "\""] {
                         self.out.push_str(part);
                     }
-                } else if *cells != Cells::Text && cell::is_literal(text) {
+                } else if *cells != ColumnCells::Text && cell::is_literal(text) {
                     self.out.push_str(text);
                 } else {
                     self.out.push('"');
@@ -392,7 +392,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The rows in one cell.
-    fn inner(&mut self, schema: &Schema, by_key: bool, level: usize) -> Option<()> {
+    fn inner(&mut self, schema: &TableSchema, by_key: bool, level: usize) -> Option<()> {
         if level > DEEPEST {
             return None;
         }

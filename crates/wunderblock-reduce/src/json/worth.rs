@@ -6,11 +6,11 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
-use super::hits::Hits;
-use super::tree::{Tree, Type};
+use super::hits::QueryHits;
+use super::tree::{JsonTree, JsonType};
 use crate::numbers::Numbers;
 
-type Map<K, V> = HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
+type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
 
 /// Paths are followed so deep.
 const DEPTH: usize = 8;
@@ -25,7 +25,7 @@ const KNEE: u64 = 50;
 
 /// What an item is worth. The order is that of the choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Worth {
+pub(super) enum ItemWorth {
     /// Like others.
     Alike,
     /// Has a field, a value or a size that few have; or what comes after it is different.
@@ -36,8 +36,8 @@ pub(super) enum Worth {
 
 /// The worth of the items of one container.
 #[derive(Debug, Default)]
-pub(super) struct Worths {
-    pub(super) items: Vec<Worth>,
+pub(super) struct ItemWorths {
+    pub(super) items: Vec<ItemWorth>,
     /// How much of what is rare each item has.
     pub(super) rarity: Vec<u16>,
     /// How many examples show most of what there is.
@@ -49,20 +49,20 @@ pub(super) struct Worths {
 }
 
 #[derive(Default)]
-struct Values {
+struct ValueUses {
     count: u32,
     first: u32,
     last: u32,
 }
 
 #[derive(Default)]
-struct Path<'t> {
+struct PathStats<'t> {
     name: &'t str,
     /// Items that have it.
     items: u32,
     first: u32,
     latest: Option<u32>,
-    values: Map<u64, Values>,
+    values: FastMap<u64, ValueUses>,
     many: bool,
     /// How often the value is not that of the item before.
     changes: u32,
@@ -73,11 +73,11 @@ struct Path<'t> {
     leaves: u32,
 }
 
-struct Leaf<'t> {
+struct PathLeaf<'t> {
     path: u64,
     name: &'t str,
     value: &'t str,
-    kind: Type,
+    kind: JsonType,
 }
 
 fn hash(of: impl Hash) -> u64 {
@@ -87,7 +87,7 @@ fn hash(of: impl Hash) -> u64 {
 }
 
 /// The leaves of an item with their paths, indices left out.
-fn leaves<'t>(tree: &Tree<'t>, item: usize, left: &mut usize, mut each: impl FnMut(Leaf<'t>)) {
+fn leaves<'t>(tree: &JsonTree<'t>, item: usize, left: &mut usize, mut each: impl FnMut(PathLeaf<'t>)) {
     let end = (tree.node(item).next as usize).min(item + NODES);
     let mut open: Vec<(usize, u64)> = Vec::new();
     let mut at = item;
@@ -99,7 +99,7 @@ fn leaves<'t>(tree: &Tree<'t>, item: usize, left: &mut usize, mut each: impl FnM
         let path = if name.is_empty() { outer } else { hash((outer, name)) };
         let kind = tree.kind(at);
         let next = tree.node(at).next as usize;
-        if matches!(kind, Type::Object | Type::Array) && next > at + 1 {
+        if matches!(kind, JsonType::Object | JsonType::Array) && next > at + 1 {
             if open.len() < DEPTH {
                 open.push((next, path));
                 at += 1;
@@ -108,16 +108,16 @@ fn leaves<'t>(tree: &Tree<'t>, item: usize, left: &mut usize, mut each: impl FnM
             }
             continue;
         }
-        each(Leaf { path, name, value: tree.source(at), kind });
+        each(PathLeaf { path, name, value: tree.source(at), kind });
         at = next.max(at + 1);
     }
 }
 
 /// The worth of each item, as far as `left` nodes may be looked at.
-pub(super) fn worths(tree: &Tree<'_>, items: &[usize], hits: &Hits, left: &mut usize) -> Worths {
-    let mut paths: Map<u64, Path<'_>> = Map::default();
-    let mut worth = vec![Worth::Alike; items.len()];
-    let mut wrongs: Map<u64, u32> = Map::default();
+pub(super) fn worths(tree: &JsonTree<'_>, items: &[usize], hits: &QueryHits, left: &mut usize) -> ItemWorths {
+    let mut paths: FastMap<u64, PathStats<'_>> = FastMap::default();
+    let mut worth = vec![ItemWorth::Alike; items.len()];
+    let mut wrongs: FastMap<u64, u32> = FastMap::default();
     let mut wrong_items: Vec<(usize, u64)> = Vec::new();
     let mut fresh: Vec<u16> = Vec::with_capacity(items.len());
     for (number, item) in items.iter().enumerate() {
@@ -127,7 +127,7 @@ pub(super) fn worths(tree: &Tree<'_>, items: &[usize], hits: &Hits, left: &mut u
         leaves(tree, *item, left, |leaf| {
             let scalar = leaf.name.is_empty();
             new = new.saturating_add(u16::from(count(&mut paths, &leaf, at, scalar)));
-            if leaf.kind == Type::Text && wrong.is_none() && says_wrong(leaf.value) {
+            if leaf.kind == JsonType::Text && wrong.is_none() && says_wrong(leaf.value) {
                 wrong = Some(hash((leaf.path, shape(leaf.value))));
             }
         });
@@ -144,9 +144,9 @@ pub(super) fn worths(tree: &Tree<'_>, items: &[usize], hits: &Hits, left: &mut u
         mark_rare(path, all, &mut rarity);
     }
     for (worth, _) in worth.iter_mut().zip(&rarity).filter(|(_, rarity)| **rarity > 0) {
-        *worth = (*worth).max(Worth::Rare);
+        *worth = (*worth).max(ItemWorth::Rare);
     }
-    let mut worths = Worths { items: worth, rarity, examples: knee(&fresh), ..Worths::default() };
+    let mut worths = ItemWorths { items: worth, rarity, examples: knee(&fresh), ..ItemWorths::default() };
     mark_asked(tree, items, hits, &mut worths);
     tell(tree, items, &paths, left, &mut worths);
     worths
@@ -156,7 +156,7 @@ pub(super) fn worths(tree: &Tree<'_>, items: &[usize], hits: &Hits, left: &mut u
 const ASKED_ITEMS: usize = 16;
 
 /// The items that have the most of what is asked for stay, unless most have as much.
-fn mark_asked(tree: &Tree<'_>, items: &[usize], hits: &Hits, worths: &mut Worths) {
+fn mark_asked(tree: &JsonTree<'_>, items: &[usize], hits: &QueryHits, worths: &mut ItemWorths) {
     if hits.is_empty() {
         return;
     }
@@ -170,12 +170,12 @@ fn mark_asked(tree: &Tree<'_>, items: &[usize], hits: &Hits, worths: &mut Worths
     for (item, _) in relevant().take(ASKED_ITEMS) {
         if let (Some(worth), Some(rarity)) = (worths.items.get_mut(item), worths.rarity.get_mut(item)) {
             // What is asked for goes before all else.
-            (*worth, *rarity) = (Worth::Must, u16::MAX);
+            (*worth, *rarity) = (ItemWorth::Must, u16::MAX);
         }
     }
 }
 
-fn count<'t>(paths: &mut Map<u64, Path<'t>>, leaf: &Leaf<'t>, at: u32, scalar: bool) -> bool {
+fn count<'t>(paths: &mut FastMap<u64, PathStats<'t>>, leaf: &PathLeaf<'t>, at: u32, scalar: bool) -> bool {
     if paths.len() >= PATHS && !paths.contains_key(&leaf.path) {
         return false;
     }
@@ -190,13 +190,13 @@ fn count<'t>(paths: &mut Map<u64, Path<'t>>, leaf: &Leaf<'t>, at: u32, scalar: b
     path.latest = Some(at);
     // Of a list of bare strings the form is looked at: the strings themselves are all different.
     let value =
-        if scalar && leaf.kind == Type::Text { hash(shape(leaf.value)) } else { hash(head(leaf.value)) };
-    path.texts += u32::from(leaf.kind == Type::Text);
+        if scalar && leaf.kind == JsonType::Text { hash(shape(leaf.value)) } else { hash(head(leaf.value)) };
+    path.texts += u32::from(leaf.kind == JsonType::Text);
     if new_item {
         path.changes += u32::from(path.items > 1 && path.before != value);
         path.before = value;
     }
-    if leaf.kind == Type::Number
+    if leaf.kind == JsonType::Number
         && let Ok(number) = leaf.value.parse::<f64>()
         && number.is_finite()
     {
@@ -206,13 +206,13 @@ fn count<'t>(paths: &mut Map<u64, Path<'t>>, leaf: &Leaf<'t>, at: u32, scalar: b
     if path.many {
         return false;
     }
-    let values = path.values.entry(value).or_insert(Values { count: 0, first: at, last: at });
+    let values = path.values.entry(value).or_insert(ValueUses { count: 0, first: at, last: at });
     values.count += u32::from(values.count == 0 || values.last != at);
     values.last = at;
     let new = path.values.len() > known;
     if path.values.len() > 2 * FEW {
         path.many = true;
-        path.values = Map::default();
+        path.values = FastMap::default();
     }
     new
 }
@@ -283,21 +283,21 @@ fn says_wrong(value: &str) -> bool {
 const SAME_WRONG: u32 = 6;
 
 /// What says that something went wrong stays where it tells items apart: not where most say so.
-fn mark_wrong(worth: &mut [Worth], wrong: &[(usize, u64)], kinds: &Map<u64, u32>) {
+fn mark_wrong(worth: &mut [ItemWorth], wrong: &[(usize, u64)], kinds: &FastMap<u64, u32>) {
     let common = wrong.len() * 2 > worth.len();
-    let mut seen: Map<u64, u32> = Map::default();
+    let mut seen: FastMap<u64, u32> = FastMap::default();
     for (item, kind) in wrong {
         let all = kinds.get(kind).copied().unwrap_or(0);
         let seen = seen.entry(*kind).or_default();
         *seen += 1;
         let shown = if common { *seen == 1 } else { all <= SAME_WRONG || *seen == 1 || *seen == all };
         if shown && let Some(worth) = worth.get_mut(*item) {
-            *worth = Worth::Must;
+            *worth = ItemWorth::Must;
         }
     }
 }
 
-fn mark_rare(path: &Path<'_>, all: u32, rarity: &mut [u16]) {
+fn mark_rare(path: &PathStats<'_>, all: u32, rarity: &mut [u16]) {
     let mut rare = |at: u32| {
         if let Some(rarity) = rarity.get_mut(at as usize) {
             *rarity = rarity.saturating_add(1);
@@ -308,7 +308,7 @@ fn mark_rare(path: &Path<'_>, all: u32, rarity: &mut [u16]) {
     }
     let few = !path.many && path.values.len() > 1 && path.values.len() <= FEW;
     if few && path.values.len() * 3 <= path.items as usize {
-        let mut counts: Vec<&Values> = path.values.values().collect();
+        let mut counts: Vec<&ValueUses> = path.values.values().collect();
         counts.sort_unstable_by_key(|values| (std::cmp::Reverse(values.count), values.first));
         let mut covered = 0;
         for values in counts {
@@ -362,10 +362,17 @@ const TELLING: [&str; 12] = [
 ];
 
 /// The column by which a gap says what was in it: one that is known for that, or else the one with the fewest values.
-fn tell(tree: &Tree<'_>, items: &[usize], paths: &Map<u64, Path<'_>>, left: &mut usize, into: &mut Worths) {
+fn tell(
+    tree: &JsonTree<'_>,
+    items: &[usize],
+    paths: &FastMap<u64, PathStats<'_>>,
+    left: &mut usize,
+    into: &mut ItemWorths,
+) {
     let all = u32::try_from(items.len()).unwrap_or(u32::MAX);
     let telling = |name: &str| TELLING.iter().position(|known| name.eq_ignore_ascii_case(known));
-    let rank = |path: &Path<'_>| (telling(path.name).unwrap_or(TELLING.len()), path.values.len(), path.first);
+    let rank =
+        |path: &PathStats<'_>| (telling(path.name).unwrap_or(TELLING.len()), path.values.len(), path.first);
     let best = paths
         .iter()
         .filter(|(_, path)| !path.name.is_empty() && !path.many && path.items * 2 > all)
@@ -374,11 +381,11 @@ fn tell(tree: &Tree<'_>, items: &[usize], paths: &Map<u64, Path<'_>>, left: &mut
         .min_by_key(|(hash, path)| (rank(path), **hash));
     let Some((best, path)) = best else { return };
     let named = if telling(path.name).is_some() { String::new() } else { format!("{}=", path.name) };
-    let mut index: Map<&str, u32> = Map::default();
+    let mut index: FastMap<&str, u32> = FastMap::default();
     for item in items {
         let mut found = None;
         leaves(tree, *item, left, |leaf| {
-            if leaf.path == *best && leaf.kind == Type::Text {
+            if leaf.path == *best && leaf.kind == JsonType::Text {
                 let next = u32::try_from(index.len()).unwrap_or(u32::MAX);
                 found = Some(*index.entry(leaf.value).or_insert_with(|| {
                     into.values.push(format!("{named}{}", leaf.value.trim_matches('"')));

@@ -14,11 +14,11 @@
 use std::collections::HashMap;
 
 use super::cell;
-use super::cut::Cuts;
-use super::schema::{self, Cells, Schema};
-use super::tree::{Tree, Type};
+use super::cut::JsonCuts;
+use super::schema::{self, ColumnCells, TableSchema};
+use super::tree::{JsonTree, JsonType};
 use crate::mark::{self, Gap, OPEN};
-use crate::segment::Piece;
+use crate::segment::TextSegment;
 
 /// A table of fewer rows is harder to read than what it stands for.
 const ROWS_MIN: usize = 3;
@@ -29,29 +29,29 @@ const CLEAR_PERCENT: usize = 35;
 /// Tables in tables in tables.
 const LEVELS: usize = 3;
 
-pub(super) struct Writer<'t, 's> {
-    pub(super) tree: &'s Tree<'t>,
-    pub(super) cuts: Option<&'s Cuts>,
+pub(super) struct JsonWriter<'t, 's> {
+    pub(super) tree: &'s JsonTree<'t>,
+    pub(super) cuts: Option<&'s JsonCuts>,
     pub(super) out: String,
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<TextSegment>,
     /// Where in the source `out` begins.
     from: usize,
     escapes: bool,
     /// How many tables the place is in.
     pub(super) level: usize,
-    tables: &'s mut Tables,
+    tables: &'s mut TableChoices,
 }
 
 /// Which containers are tables, once that is known: the same document is written more than once.
 #[derive(Debug)]
-pub(super) struct Tables {
-    known: HashMap<usize, Option<Schema>>,
+pub(super) struct TableChoices {
+    known: HashMap<usize, Option<TableSchema>>,
     /// Bytes that may still be spent on tables that are written for trial.
     trials: usize,
 }
 
-impl Tables {
-    pub(super) fn of(tree: &Tree<'_>) -> Self {
+impl TableChoices {
+    pub(super) fn of(tree: &JsonTree<'_>) -> Self {
         Self { known: HashMap::new(), trials: 8 * tree.text.len() }
     }
 
@@ -62,9 +62,14 @@ impl Tables {
 }
 
 /// The value in fewer words, as pieces that tile `from..to` of the source; the text given stands around it.
-pub(super) fn pieces(tree: &Tree<'_>, cuts: &Cuts, tables: &mut Tables, around: (&str, &str)) -> Vec<Piece> {
+pub(super) fn pieces(
+    tree: &JsonTree<'_>,
+    cuts: &JsonCuts,
+    tables: &mut TableChoices,
+    around: (&str, &str),
+) -> Vec<TextSegment> {
     let within = tree.span(0);
-    let mut writer = Writer {
+    let mut writer = JsonWriter {
         tree,
         cuts: (!cuts.is_empty()).then_some(cuts),
         out: around.0.to_owned(),
@@ -80,11 +85,11 @@ pub(super) fn pieces(tree: &Tree<'_>, cuts: &Cuts, tables: &mut Tables, around: 
     writer.pieces
 }
 
-impl Writer<'_, '_> {
+impl JsonWriter<'_, '_> {
     fn flush(&mut self, to: usize) {
         let text = std::mem::take(&mut self.out);
         if !text.is_empty() || to > self.from {
-            self.pieces.push(Piece::Coded { span: self.from..to, text });
+            self.pieces.push(TextSegment::Coded { span: self.from..to, text });
         }
         self.from = to;
     }
@@ -92,7 +97,7 @@ impl Writer<'_, '_> {
     pub(super) fn gap(&mut self, gap: &Gap) {
         self.flush(gap.span.start);
         self.from = gap.span.end;
-        self.pieces.push(Piece::Gap { gap: gap.clone(), shown: None });
+        self.pieces.push(TextSegment::Gap { gap: gap.clone(), shown: None });
     }
 
     pub(super) fn text(&mut self, text: &str) {
@@ -131,10 +136,10 @@ impl Writer<'_, '_> {
                 }
             }
             let kind = self.tree.kind(at);
-            if !matches!(kind, Type::Object | Type::Array) || self.tree.is_empty(at) {
+            if !matches!(kind, JsonType::Object | JsonType::Array) || self.tree.is_empty(at) {
                 self.scalar(at);
             } else if (at == root && !as_table) || !self.table(at) {
-                let (bracket, close) = if kind == Type::Object { ('{', '}') } else { ('[', ']') };
+                let (bracket, close) = if kind == JsonType::Object { ('{', '}') } else { ('[', ']') };
                 self.out.push(bracket);
                 open.push((self.tree.node(at).next as usize, close));
                 at += 1;
@@ -151,7 +156,7 @@ impl Writer<'_, '_> {
     /// A value as JSON that holds nothing, or a string that may be cut.
     fn scalar(&mut self, at: usize) {
         if self.tree.is_container(at) {
-            self.out.push_str(if self.tree.kind(at) == Type::Object { "{}" } else { "[]" });
+            self.out.push_str(if self.tree.kind(at) == JsonType::Object { "{}" } else { "[]" });
             return;
         }
         match self.cuts.and_then(|cuts| cuts.bytes(at)) {
@@ -200,12 +205,12 @@ impl Writer<'_, '_> {
     }
 
     /// The container as a table with nothing left out, if that is shorter.
-    fn trial(&mut self, at: usize) -> Option<(Schema, String)> {
+    fn trial(&mut self, at: usize) -> Option<(TableSchema, String)> {
         let tree = self.tree;
         let span = tree.span(at).len();
         self.tables.trials = self.tables.trials.checked_sub(span)?;
-        let by_key = tree.kind(at) == Type::Object;
-        let objects = tree.children(at).take(64).filter(|row| tree.kind(*row) == Type::Object).count();
+        let by_key = tree.kind(at) == JsonType::Object;
+        let objects = tree.children(at).take(64).filter(|row| tree.kind(*row) == JsonType::Object).count();
         if objects * 5 < tree.children(at).take(64).count() * 4 {
             return None;
         }
@@ -230,8 +235,8 @@ impl Writer<'_, '_> {
         pays.then_some((schema, written))
     }
 
-    fn rows(&mut self, at: usize, schema: &Schema) {
-        let by_key = self.tree.kind(at) == Type::Object;
+    fn rows(&mut self, at: usize, schema: &TableSchema) {
+        let by_key = self.tree.kind(at) == JsonType::Object;
         let sep = if self.level == 0 { '\n' } else { ';' };
         let (bracket, close, unit) = if by_key { ('{', '}', "keys") } else { ('[', ']', "items") };
         self.out.push(bracket);
@@ -255,29 +260,29 @@ impl Writer<'_, '_> {
         self.out.push(close);
     }
 
-    fn header(&mut self, schema: &Schema) {
+    fn header(&mut self, schema: &TableSchema) {
         for (count, column) in schema.columns.iter().enumerate() {
             if count > 0 {
                 self.out.push(',');
             }
             self.text(&column.path);
             match &column.cells {
-                Cells::Any => {}
-                Cells::Text => self.out.push_str(":str"),
-                Cells::Key => self.out.push_str("=@key"),
-                Cells::Pattern { head, tail } => {
+                ColumnCells::Any => {}
+                ColumnCells::Text => self.out.push_str(":str"),
+                ColumnCells::Key => self.out.push_str("=@key"),
+                ColumnCells::Pattern { head, tail } => {
                     self.out.push(':');
                     let whole = format!("{head}*{tail}");
                     let plain = cell::is_plain_text(&whole) && whole != "str";
                     self.text(&if plain { whole } else { format!("\"{whole}\"") });
                 }
-                Cells::Usual(value) => {
+                ColumnCells::Usual(value) => {
                     self.out.push('=');
                     self.text(value);
                 }
-                Cells::Rows(schema) | Cells::Map(schema) => {
+                ColumnCells::Rows(schema) | ColumnCells::Map(schema) => {
                     let (open, close) =
-                        if matches!(column.cells, Cells::Rows(_)) { ('[', ']') } else { ('{', '}') };
+                        if matches!(column.cells, ColumnCells::Rows(_)) { ('[', ']') } else { ('{', '}') };
                     self.out.push(open);
                     self.header(schema);
                     self.out.push(close);
@@ -288,7 +293,7 @@ impl Writer<'_, '_> {
 }
 
 /// How long a value is without white space.
-pub(super) fn plain_len(tree: &Tree<'_>, at: usize) -> usize {
+pub(super) fn plain_len(tree: &JsonTree<'_>, at: usize) -> usize {
     let end = tree.node(at).next as usize;
     (at..end)
         .map(|at| {

@@ -6,14 +6,14 @@ const PRIME: u64 = 0x0100_0000_01b3;
 
 /// A word under way: its number, and the number before its last letter.
 #[derive(Clone, Copy)]
-struct Word {
+struct QueryWord {
     hash: u64,
     before: u64,
     letters: u32,
     last: char,
 }
 
-impl Word {
+impl QueryWord {
     const NEW: Self = Self { hash: START, before: START, letters: 0, last: ' ' };
 
     fn push(&mut self, c: char) {
@@ -34,7 +34,7 @@ impl Word {
 /// Calls `see` with each word of a text: identifiers whole, without their joints (`_ - . /`), and in parts (at joints
 /// and at `camelCase`); of scripts without spaces each pair of characters.
 pub(crate) fn each_word(text: &str, see: &mut impl FnMut(u64)) {
-    let (mut whole, mut part) = (Word::NEW, Word::NEW);
+    let (mut whole, mut part) = (QueryWord::NEW, QueryWord::NEW);
     let mut parts = 0u32;
     let mut previous = ' ';
     let mut pair: Option<char> = None;
@@ -43,7 +43,7 @@ pub(crate) fn each_word(text: &str, see: &mut impl FnMut(u64)) {
             end_part(&mut part, &mut parts, see);
             end_whole(&mut whole, &mut parts, see);
             if let Some(first) = pair {
-                let mut both = Word::NEW;
+                let mut both = QueryWord::NEW;
                 both.push(first);
                 both.push(c);
                 see(both.hash);
@@ -69,20 +69,20 @@ pub(crate) fn each_word(text: &str, see: &mut impl FnMut(u64)) {
     }
 }
 
-fn end_part(part: &mut Word, parts: &mut u32, see: &mut impl FnMut(u64)) {
+fn end_part(part: &mut QueryWord, parts: &mut u32, see: &mut impl FnMut(u64)) {
     if part.letters > 0 {
         see(part.number());
         *parts += 1;
     }
-    *part = Word::NEW;
+    *part = QueryWord::NEW;
 }
 
 /// The whole is a word of its own where it has more than one part.
-fn end_whole(whole: &mut Word, parts: &mut u32, see: &mut impl FnMut(u64)) {
+fn end_whole(whole: &mut QueryWord, parts: &mut u32, see: &mut impl FnMut(u64)) {
     if *parts > 1 {
         see(whole.number());
     }
-    *whole = Word::NEW;
+    *whole = QueryWord::NEW;
     *parts = 0;
 }
 

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::lines::Lines;
-use crate::sample::Sample;
-use crate::span::{Rank, Unit};
+use crate::lines::TextLines;
+use crate::sample::LineSample;
+use crate::span::{LineSpan, Rank};
 
 use super::shape;
 
@@ -21,7 +21,7 @@ const MINIFIED: usize = 1_000;
 /// Of wrapped lines of a blob so many stay at its start, and one at its end.
 const WRAPPED: usize = 4;
 
-pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let said = sample.count(|line| !line.trim().is_empty());
     if said == 0 {
         return 0;
@@ -78,7 +78,7 @@ fn is_coded(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-')
 }
 
-pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
+pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let mut units = Vec::with_capacity(lines.len());
     let mut nth = 0;
     for (at, line) in lines.iter().enumerate() {
@@ -89,7 +89,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
             if minified {
                 cut(lines.text(), span, "minified", Rank::Frame, &mut units);
             } else {
-                units.push(Unit::new(span, Rank::Frame));
+                units.push(LineSpan::new(span, Rank::Frame));
             }
             continue;
         }
@@ -99,7 +99,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
         let rank = if nth <= WRAPPED || ends { Rank::Frame } else { Rank::Filler };
         let told =
             (nth == WRAPPED + 1).then(|| if is_dump(line) { "bytes".into() } else { name(line).into() });
-        units.push(Unit::new(span, rank).telling(told));
+        units.push(LineSpan::new(span, rank).telling(told));
     }
     within(lines.text(), units)
 }
@@ -107,7 +107,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
 /// The units of any text with the long runs in them cut out: of each its head and tail stay, and what it is.
 ///
 /// Units that are filler as a whole stay whole.
-pub(crate) fn within(text: &str, units: Vec<Unit>) -> Vec<Unit> {
+pub(crate) fn within(text: &str, units: Vec<LineSpan>) -> Vec<LineSpan> {
     if !units.iter().any(|unit| unit.span().len() > RUN) {
         return units;
     }
@@ -143,7 +143,7 @@ pub(crate) fn within(text: &str, units: Vec<Unit>) -> Vec<Unit> {
 }
 
 /// Head, middle and tail of a run.
-fn cut(text: &str, span: Range<usize>, what: &str, rank: Rank, units: &mut Vec<Unit>) {
+fn cut(text: &str, span: Range<usize>, what: &str, rank: Rank, units: &mut Vec<LineSpan>) {
     let run = text.get(span.clone()).unwrap_or("");
     let head = shape::head(run, HEAD).len();
     let mut tail = run.len().saturating_sub(TAIL).max(head);
@@ -154,7 +154,7 @@ fn cut(text: &str, span: Range<usize>, what: &str, rank: Rank, units: &mut Vec<U
     let told = Some(format!("{what}, {}", shape::size(run.len())).into());
     let mut push = |from: usize, to: usize, rank: Rank, told: Option<Cow<'static, str>>| {
         if from < to {
-            units.push(Unit::new(span.start + from..span.start + to, rank).telling(told));
+            units.push(LineSpan::new(span.start + from..span.start + to, rank).telling(told));
         }
     };
     push(0, head, rank, None);
@@ -231,7 +231,7 @@ mod tests {
             (0..90).map(|n| format!("{:08x}: 7f45 4c46 0201 0100 0000  .ELF....\n", n * 16)).collect();
         let minified = "!function(a,b){a.c=b.d(e),f=g(h);return i}(j,k);".repeat(60);
         for text in [wrapped.as_str(), &fenced, &dump, &base64(9_000), &minified] {
-            assert!(vote(&Sample::of(text)) >= 58, "{text}");
+            assert!(vote(&LineSample::of(text)) >= 58, "{text}");
             let folded = property::fold(text, units);
             assert!(folded.len() * 2 < text.len() && folded.starts_with(&text[..20]), "{folded}");
         }
@@ -243,7 +243,7 @@ mod tests {
     fn texts_with_words_are_no_blobs() {
         let prose = "Words and more words, in a line. ".repeat(90);
         for text in [prose.as_str(), "abc\n", "", "一二三四五".repeat(200).as_str()] {
-            assert_eq!(vote(&Sample::of(text)), 0, "{text}");
+            assert_eq!(vote(&LineSample::of(text)), 0, "{text}");
         }
     }
 

@@ -6,13 +6,13 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::lines::Lines;
-use crate::sample::Sample;
-use crate::severity::{self, Severity};
-use crate::span::{Rank, Unit};
-use crate::template::{self, Templates};
+use crate::lines::TextLines;
+use crate::sample::LineSample;
+use crate::severity::{self, LogLevel};
+use crate::span::{LineSpan, Rank};
+use crate::template::{self, LineTemplates};
 
-use super::diagnostic::{self, Part};
+use super::diagnostic::{self, DiagnosticPart};
 use super::progress::{is_progress, within_step};
 use super::stamp;
 
@@ -21,7 +21,7 @@ const RUN: usize = 4;
 /// A template of other lines with more than these is folded.
 const COMMON: u32 = 6;
 
-pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let of_build = |line: &str| {
         let undated = line.get(stamp::prefix(line)..).unwrap_or(line);
         let line = within_step(undated);
@@ -29,10 +29,10 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     };
     let strong = |line: &str| {
         let line = bare(line);
-        let said = [Part::Place, Part::Total, Part::Step];
+        let said = [DiagnosticPart::Place, DiagnosticPart::Total, DiagnosticPart::Step];
         is_progress(line)
             || diagnostic::part(line)
-                .is_some_and(|part| matches!(part, Part::Head(_)) || said.contains(&part))
+                .is_some_and(|part| matches!(part, DiagnosticPart::Head(_)) || said.contains(&part))
     };
     let count = sample.count(strong);
     if count < 2 {
@@ -66,16 +66,17 @@ pub(super) fn bare(line: &str) -> &str {
 
 /// What a line of build output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Is {
+enum BuildLine {
     Progress,
-    Part(Part),
+    Part(DiagnosticPart),
     Other,
 }
 
-pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
-    let mut read: Vec<Is> = lines.iter().map(|line| read(bare(line))).collect();
+pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
+    let mut read: Vec<BuildLine> = lines.iter().map(|line| read(bare(line))).collect();
     by_neighbours(lines, &mut read);
-    let mut units: Vec<Unit> = (0..lines.len()).map(|at| Unit::new(lines.span(at), Rank::Context)).collect();
+    let mut units: Vec<LineSpan> =
+        (0..lines.len()).map(|at| LineSpan::new(lines.span(at), Rank::Context)).collect();
     for (at, (unit, is)) in units.iter_mut().zip(&read).enumerate() {
         judge(unit, *is, lines.get(at));
     }
@@ -104,69 +105,71 @@ fn said_in_a_mark(diagnostic: &str) -> Option<Cow<'static, str>> {
     (said.len() <= IN_A_MARK).then(|| said.to_owned().into())
 }
 
-fn read(line: &str) -> Is {
+fn read(line: &str) -> BuildLine {
     match diagnostic::part(line) {
-        Some(part) => Is::Part(part),
-        None if is_progress(line) => Is::Progress,
-        None => Is::Other,
+        Some(part) => BuildLine::Part(part),
+        None if is_progress(line) => BuildLine::Progress,
+        None => BuildLine::Other,
     }
 }
 
 /// Lines that are told by the next one: a message by the place below it, source by the marks below it.
-fn by_neighbours(lines: &Lines<'_>, read: &mut [Is]) {
+fn by_neighbours(lines: &TextLines<'_>, read: &mut [BuildLine]) {
     for at in 0..read.len().saturating_sub(1) {
         let line = lines.get(at);
-        if read.get(at) != Some(&Is::Other) || line.trim().is_empty() {
+        if read.get(at) != Some(&BuildLine::Other) || line.trim().is_empty() {
             continue;
         }
         let next = bare(lines.get(at + 1)).trim();
         let is = match read.get(at + 1) {
-            Some(Is::Part(Part::Place)) if next.starts_with("--> ") => {
-                Part::Head(severity::of(line).unwrap_or(Severity::Warning))
+            Some(BuildLine::Part(DiagnosticPart::Place)) if next.starts_with("--> ") => {
+                DiagnosticPart::Head(severity::of(line).unwrap_or(LogLevel::Warning))
             }
-            Some(Is::Part(Part::Code)) if next.starts_with(['^', '~']) => Part::Code,
+            Some(BuildLine::Part(DiagnosticPart::Code)) if next.starts_with(['^', '~']) => {
+                DiagnosticPart::Code
+            }
             // eslint and others name the file once, above its messages.
-            Some(Is::Part(Part::Head(_)))
+            Some(BuildLine::Part(DiagnosticPart::Head(_)))
                 if !line.contains(' ')
                     && line.contains(['/', '.', '\\'])
                     && diagnostic::place(next).is_none()
                     && lines.get(at + 1).starts_with(' ') =>
             {
-                Part::Place
+                DiagnosticPart::Place
             }
             _ => continue,
         };
         if let Some(slot) = read.get_mut(at) {
-            *slot = Is::Part(is);
+            *slot = BuildLine::Part(is);
         }
     }
 }
 
-fn judge(unit: &mut Unit, is: Is, line: &str) {
+fn judge(unit: &mut LineSpan, is: BuildLine, line: &str) {
     (unit.rank, unit.score) = match is {
-        Is::Part(Part::Head(severity)) => {
+        BuildLine::Part(DiagnosticPart::Head(severity)) => {
             unit.label = severity.label();
             (Rank::Must, 300 + 100 * severity as u16)
         }
-        Is::Part(Part::Place) => (Rank::Must, 450),
-        Is::Part(Part::Total) => (Rank::Must, 900),
-        Is::Part(Part::Step) => (Rank::Frame, 40),
-        Is::Part(Part::Help) => (Rank::Context, 30),
-        Is::Part(Part::Code) => (Rank::Context, 20),
-        Is::Progress => (Rank::Filler, 0),
-        Is::Other => match severity::of(line) {
-            Some(Severity::Error) => (Rank::Must, 250),
-            Some(Severity::Warning) => (Rank::Must, 150),
+        BuildLine::Part(DiagnosticPart::Place) => (Rank::Must, 450),
+        BuildLine::Part(DiagnosticPart::Total) => (Rank::Must, 900),
+        BuildLine::Part(DiagnosticPart::Step) => (Rank::Frame, 40),
+        BuildLine::Part(DiagnosticPart::Help) => (Rank::Context, 30),
+        BuildLine::Part(DiagnosticPart::Code) => (Rank::Context, 20),
+        BuildLine::Progress => (Rank::Filler, 0),
+        BuildLine::Other => match severity::of(line) {
+            Some(LogLevel::Error) => (Rank::Must, 250),
+            Some(LogLevel::Warning) => (Rank::Must, 150),
             _ => (Rank::Context, 10),
         },
     };
 }
 
 /// Of a run of progress the first and the last line stay.
-fn progress_runs(read: &[Is], units: &mut [Unit]) {
+fn progress_runs(read: &[BuildLine], units: &mut [LineSpan]) {
     let mut at = 0;
     while at < read.len() {
-        let run = read.iter().skip(at).take_while(|is| **is == Is::Progress).count();
+        let run = read.iter().skip(at).take_while(|is| **is == BuildLine::Progress).count();
         for (nth, unit) in units.iter_mut().skip(at).take(run).enumerate() {
             if run < RUN || nth == 0 || nth + 1 == run {
                 unit.rank = if run < RUN { Rank::Context } else { Rank::Frame };
@@ -177,22 +180,25 @@ fn progress_runs(read: &[Is], units: &mut [Unit]) {
 }
 
 /// A diagnostic: its lines, from what leads to it to the next or to what is no part of one, and where its message is.
-struct Diagnostic {
+struct DiagnosticLines {
     span: Range<usize>,
     head: usize,
 }
 
-fn diagnostics(lines: &Lines<'_>, read: &[Is]) -> Vec<Diagnostic> {
-    let mut found: Vec<Diagnostic> = Vec::new();
+fn diagnostics(lines: &TextLines<'_>, read: &[BuildLine]) -> Vec<DiagnosticLines> {
+    let mut found: Vec<DiagnosticLines> = Vec::new();
     let (mut open, mut head): (Option<usize>, Option<usize>) = (None, None);
     for (at, is) in read.iter().enumerate() {
         let line = lines.get(at);
-        let (heads, leads) = (matches!(is, Is::Part(Part::Head(_))), diagnostic::is_lead(bare(line)));
-        let stops = matches!(is, Is::Part(Part::Total | Part::Step) | Is::Progress) || line.trim().is_empty();
+        let (heads, leads) =
+            (matches!(is, BuildLine::Part(DiagnosticPart::Head(_))), diagnostic::is_lead(bare(line)));
+        let stops =
+            matches!(is, BuildLine::Part(DiagnosticPart::Total | DiagnosticPart::Step) | BuildLine::Progress)
+                || line.trim().is_empty();
         if (heads || leads || stops)
             && let (Some(start), Some(at_head)) = (open, head)
         {
-            found.push(Diagnostic { span: start..at, head: at_head });
+            found.push(DiagnosticLines { span: start..at, head: at_head });
             (open, head) = (None, None);
         }
         if stops {
@@ -203,20 +209,20 @@ fn diagnostics(lines: &Lines<'_>, read: &[Is]) -> Vec<Diagnostic> {
         }
     }
     if let (Some(start), Some(head)) = (open, head) {
-        found.push(Diagnostic { span: start..read.len(), head });
+        found.push(DiagnosticLines { span: start..read.len(), head });
     }
     found
 }
 
 /// A diagnostic that is the same to the last byte as one before it is a repeat: the first says how often it came.
-fn fold_repeats(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
+fn fold_repeats(lines: &TextLines<'_>, read: &[BuildLine], units: &mut [LineSpan]) {
     let mut seen: HashMap<u64, (usize, u32)> = HashMap::new();
     let (mut file, mut looked) = (0u64, 0);
-    for Diagnostic { span, head } in diagnostics(lines, read) {
+    for DiagnosticLines { span, head } in diagnostics(lines, read) {
         let said = head..span.end;
         // Below a file's name the messages do not name it: the same words in another file are another message.
         for at in looked..head {
-            if read.get(at) == Some(&Is::Part(Part::Place)) {
+            if read.get(at) == Some(&BuildLine::Part(DiagnosticPart::Place)) {
                 file = template::hash(lines.get(at).as_bytes());
             }
         }
@@ -242,10 +248,10 @@ fn fold_repeats(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
 }
 
 /// Other lines of one template: where there are many, the first and the last stay.
-fn fold_others(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
-    let mut templates = Templates::default();
+fn fold_others(lines: &TextLines<'_>, read: &[BuildLine], units: &mut [LineSpan]) {
+    let mut templates = LineTemplates::default();
     let said = |at: usize| severity::said(lines.get(at));
-    let other = |at: usize| read.get(at) == Some(&Is::Other) && !lines.get(at).trim().is_empty();
+    let other = |at: usize| read.get(at) == Some(&BuildLine::Other) && !lines.get(at).trim().is_empty();
     let ids: Vec<Option<u32>> = (0..lines.len())
         .map(|at| other(at).then(|| templates.learn(at, bare(lines.get(at)), said(at).weight() as u8)))
         .collect();
@@ -265,7 +271,7 @@ fn fold_others(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
 }
 
 /// A message and the place on its next line are one thing. Where the same message came before, the place alone says it.
-fn join_places(lines: &Lines<'_>, read: &[Is], units: &mut Vec<Unit>) {
+fn join_places(lines: &TextLines<'_>, read: &[BuildLine], units: &mut Vec<LineSpan>) {
     let mut said = HashSet::new();
     let (mut at, mut open) = (0, false);
     units.dedup_by(|unit, before| {
@@ -274,7 +280,7 @@ fn join_places(lines: &Lines<'_>, read: &[Is], units: &mut Vec<Unit>) {
         if at == 1 {
             open = opens(lines, read, (0, before), &mut said);
         }
-        if open && read.get(at) == Some(&Is::Part(Part::Place)) && unit.rank == Rank::Must {
+        if open && read.get(at) == Some(&BuildLine::Part(DiagnosticPart::Place)) && unit.rank == Rank::Must {
             before.extend(unit.span().end);
             open = false;
             return true;
@@ -285,18 +291,23 @@ fn join_places(lines: &Lines<'_>, read: &[Is], units: &mut Vec<Unit>) {
 }
 
 /// Whether a line is a message that was not there before, and so is one with its place.
-fn opens(lines: &Lines<'_>, read: &[Is], (at, unit): (usize, &mut Unit), said: &mut HashSet<u64>) -> bool {
-    if !matches!(read.get(at), Some(Is::Part(Part::Head(_)))) || unit.rank != Rank::Must {
+fn opens(
+    lines: &TextLines<'_>,
+    read: &[BuildLine],
+    (at, unit): (usize, &mut LineSpan),
+    said: &mut HashSet<u64>,
+) -> bool {
+    if !matches!(read.get(at), Some(BuildLine::Part(DiagnosticPart::Head(_)))) || unit.rank != Rank::Must {
         return false;
     }
     let new = said.insert(template::hash(bare(lines.get(at)).as_bytes()));
-    let placed = read.get(at + 1) == Some(&Is::Part(Part::Place));
+    let placed = read.get(at + 1) == Some(&BuildLine::Part(DiagnosticPart::Place));
     unit.score -= if !new && placed { 250 } else { 0 };
     new
 }
 
 /// The last line that says anything is the tool's last word.
-fn last_words(lines: &Lines<'_>, units: &mut [Unit]) {
+fn last_words(lines: &TextLines<'_>, units: &mut [LineSpan]) {
     let last = (0..lines.len()).rev().find(|at| !lines.get(*at).trim().is_empty());
     if let Some(unit) = last.and_then(|at| units.get_mut(at)) {
         unit.rank = Rank::Must;

@@ -2,7 +2,7 @@
 
 /// What a line says of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Case {
+pub(crate) enum TestLine {
     Passed,
     /// Several cases on one line, all of them well: `....s..  [ 40%]`.
     Dots,
@@ -21,7 +21,7 @@ pub(crate) enum Case {
 }
 
 /// What a line says, if it is a runner's. The line is given without its time.
-pub(crate) fn of(line: &str) -> Option<Case> {
+pub(crate) fn of(line: &str) -> Option<TestLine> {
     let text = line.trim_start();
     let indent = line.len() - text.len();
     match text.as_bytes() {
@@ -43,23 +43,23 @@ pub(crate) fn of(line: &str) -> Option<Case> {
     .or_else(|| pytest(line))
 }
 
-fn cargo(text: &str) -> Option<Case> {
+fn cargo(text: &str) -> Option<TestLine> {
     let rest = text.strip_prefix("test ")?;
     if rest.starts_with("result: ") {
-        return Some(Case::Total);
+        return Some(TestLine::Total);
     }
     let (_, status) = rest.rsplit_once(" ... ")?;
     let word = status.split([' ', ',']).next().unwrap_or("");
     match word {
-        "ok" | "bench:" => Some(Case::Passed),
-        "FAILED" | "failed" => Some(Case::Failed),
-        "ignored" => Some(Case::Skipped),
+        "ok" | "bench:" => Some(TestLine::Passed),
+        "FAILED" | "failed" => Some(TestLine::Failed),
+        "ignored" => Some(TestLine::Skipped),
         _ => None,
     }
 }
 
 /// `=== FAILURES ===`, `____ test_x ____`, `---- x stdout ----`, `--- Captured stdout call ---`.
-fn pytest_rule(text: &str) -> Option<Case> {
+fn pytest_rule(text: &str) -> Option<TestLine> {
     let sign = text.chars().next()?;
     let inner = text.trim_matches(sign).trim();
     let ruled = text.starts_with([sign, sign].iter().collect::<String>().as_str()) || text.starts_with("= ");
@@ -67,105 +67,105 @@ fn pytest_rule(text: &str) -> Option<Case> {
         return None;
     }
     match sign {
-        '=' if inner.contains("test session starts") => Some(Case::Suite),
+        '=' if inner.contains("test session starts") => Some(TestLine::Suite),
         '=' if text.len() > 20 && text.ends_with('=') => {
             let totals = inner.contains(" in ") && inner.contains(|c: char| c.is_ascii_digit());
-            Some(if totals { Case::Total } else { Case::Suite })
+            Some(if totals { TestLine::Total } else { TestLine::Suite })
         }
-        '_' if text.ends_with('_') && !inner.is_empty() => Some(Case::Details),
-        '-' if inner.starts_with("Captured ") || inner.starts_with("Live log ") => Some(Case::Captured),
+        '_' if text.ends_with('_') && !inner.is_empty() => Some(TestLine::Details),
+        '-' if inner.starts_with("Captured ") || inner.starts_with("Live log ") => Some(TestLine::Captured),
         '-' if (inner.ends_with(" stdout") || inner.ends_with(" stderr")) && text.starts_with("---- ") => {
-            Some(Case::Details)
+            Some(TestLine::Details)
         }
         _ => None,
     }
 }
 
-fn go(text: &str) -> Option<Case> {
+fn go(text: &str) -> Option<TestLine> {
     let status = |rest: &str| match rest.split([':', ' ', '\t']).next().unwrap_or("") {
-        "PASS" => Some(Case::Passed),
-        "FAIL" => Some(Case::Failed),
-        "SKIP" => Some(Case::Skipped),
-        "RUN" | "PAUSE" | "CONT" | "NAME" => Some(Case::Started),
+        "PASS" => Some(TestLine::Passed),
+        "FAIL" => Some(TestLine::Failed),
+        "SKIP" => Some(TestLine::Skipped),
+        "RUN" | "PAUSE" | "CONT" | "NAME" => Some(TestLine::Started),
         _ => None,
     };
     if let Some(rest) = text.strip_prefix("--- ").or_else(|| text.strip_prefix("=== ")) {
         return status(rest);
     }
     if text.starts_with("ok  \t") || text.starts_with("ok \t") {
-        return Some(Case::Suite);
+        return Some(TestLine::Suite);
     }
-    text.starts_with("?   \t").then_some(Case::Skipped)
+    text.starts_with("?   \t").then_some(TestLine::Skipped)
 }
 
-fn xml(text: &str) -> Option<Case> {
+fn xml(text: &str) -> Option<TestLine> {
     let tag = text.get(1..)?.split([' ', '>', '/']).next().unwrap_or("");
     match tag {
-        "testsuite" | "testsuites" => Some(Case::Total),
+        "testsuite" | "testsuites" => Some(TestLine::Total),
         "testcase" if text.trim_end().ends_with("/>") || text.trim_end().ends_with("</testcase>") => {
             let bad = text.contains("<failure") || text.contains("<error");
             let skipped = text.contains("<skipped");
             Some(if bad {
-                Case::Failed
+                TestLine::Failed
             } else if skipped {
-                Case::Skipped
+                TestLine::Skipped
             } else {
-                Case::Passed
+                TestLine::Passed
             })
         }
-        "testcase" => Some(Case::Started),
-        "failure" | "error" => Some(Case::Failed),
-        "skipped" => Some(Case::Skipped),
-        "system-out" | "system-err" => Some(Case::Captured),
+        "testcase" => Some(TestLine::Started),
+        "failure" | "error" => Some(TestLine::Failed),
+        "skipped" => Some(TestLine::Skipped),
+        "system-out" | "system-err" => Some(TestLine::Captured),
         _ => None,
     }
 }
 
-fn gtest(text: &str) -> Option<Case> {
+fn gtest(text: &str) -> Option<TestLine> {
     let (inside, rest) = text.get(1..)?.split_once(']')?;
     if inside.len() != 10 {
         return None;
     }
     match inside.trim() {
-        "RUN" => Some(Case::Started),
-        "OK" => Some(Case::Passed),
-        "FAILED" => Some(Case::Failed),
-        "SKIPPED" => Some(Case::Skipped),
-        "PASSED" => Some(Case::Total),
-        "==========" => Some(Case::Total),
-        "----------" => Some(if rest.trim().is_empty() { Case::Started } else { Case::Suite }),
+        "RUN" => Some(TestLine::Started),
+        "OK" => Some(TestLine::Passed),
+        "FAILED" => Some(TestLine::Failed),
+        "SKIPPED" => Some(TestLine::Skipped),
+        "PASSED" => Some(TestLine::Total),
+        "==========" => Some(TestLine::Total),
+        "----------" => Some(if rest.trim().is_empty() { TestLine::Started } else { TestLine::Suite }),
         _ => None,
     }
 }
 
 /// pytest-xdist: `[gw0] [ 12%] PASSED a.py::test_x`.
-fn worker(text: &str) -> Option<Case> {
+fn worker(text: &str) -> Option<TestLine> {
     let rest = text.strip_prefix("[gw")?;
     let (_, rest) = rest.split_once("] [")?;
     let (_, rest) = rest.split_once("] ")?;
     status(rest.split(' ').next()?)
 }
 
-fn status(word: &str) -> Option<Case> {
+fn status(word: &str) -> Option<TestLine> {
     match word {
-        "PASSED" | "PASS" | "XPASS" | "ok" | "OK" => Some(Case::Passed),
-        "FAILED" | "ERROR" | "FAIL" => Some(Case::Failed),
-        "SKIPPED" | "XFAIL" | "SKIP" | "skipped" => Some(Case::Skipped),
+        "PASSED" | "PASS" | "XPASS" | "ok" | "OK" => Some(TestLine::Passed),
+        "FAILED" | "ERROR" | "FAIL" => Some(TestLine::Failed),
+        "SKIPPED" | "XFAIL" | "SKIP" | "skipped" => Some(TestLine::Skipped),
         _ => None,
     }
 }
 
-fn tap(text: &str, indent: usize) -> Option<Case> {
+fn tap(text: &str, indent: usize) -> Option<TestLine> {
     let numbered = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
     if let Some(rest) = text.strip_prefix("not ok ").filter(|rest| numbered(rest)) {
         let excused = rest.contains(concat!("# TO", "DO")) || rest.contains("# SKIP");
-        return Some(if excused { Case::Skipped } else { Case::Failed });
+        return Some(if excused { TestLine::Skipped } else { TestLine::Failed });
     }
     if let Some(rest) = text.strip_prefix("ok ").filter(|rest| numbered(rest)) {
         return Some(if rest.contains("# SKIP") || rest.contains("# skip") {
-            Case::Skipped
+            TestLine::Skipped
         } else {
-            Case::Passed
+            TestLine::Passed
         });
     }
     if let Some(rest) = text.strip_prefix("# ") {
@@ -176,61 +176,63 @@ fn tap(text: &str, indent: usize) -> Option<Case> {
             "tests" | "pass" | "fail" | "skipped" | "suites" | "cancelled" | "todo" | "duration_ms"
                 if counted =>
             {
-                Some(Case::Total)
+                Some(TestLine::Total)
             }
-            "Subtest:" => Some(Case::Started),
+            "Subtest:" => Some(TestLine::Started),
             _ => None,
         };
     }
     (indent == 0
         && text.starts_with("1..")
         && text.get(3..).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit())))
-    .then_some(Case::Suite)
+    .then_some(TestLine::Suite)
 }
 
 /// `  3/20 Test  #3: name ......   Passed    0.01 sec`.
-fn ctest(text: &str) -> Option<Case> {
+fn ctest(text: &str) -> Option<TestLine> {
     let (_, rest) = text.split_once(" Test ")?;
     let (_, rest) = rest.trim_start().strip_prefix('#')?.split_once(": ")?;
     if rest.contains("***") {
         return Some(if rest.contains("***Not Run") || rest.contains("***Skipped") {
-            Case::Skipped
+            TestLine::Skipped
         } else {
-            Case::Failed
+            TestLine::Failed
         });
     }
-    rest.contains(" Passed ").then_some(Case::Passed)
+    rest.contains(" Passed ").then_some(TestLine::Passed)
 }
 
 /// mocha lists failures as `  1) name`.
-fn mocha(text: &str, indent: usize) -> Option<Case> {
+fn mocha(text: &str, indent: usize) -> Option<TestLine> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let rest = text.get(digits..).and_then(|rest| rest.strip_prefix(") ")).filter(|_| digits < 4)?;
     // PHPUnit numbers them without an indent, by class and method.
     let named = rest.split([' ', '"']).next().is_some_and(|name| name.contains("::"));
-    if indent == 0 && named { Some(Case::Details) } else { (indent >= 2).then_some(Case::Failed) }
+    if indent == 0 && named { Some(TestLine::Details) } else { (indent >= 2).then_some(TestLine::Failed) }
 }
 
 /// Lines that begin with a mark: jest, vitest, mocha, node, deno.
-fn marked(text: &str) -> Option<Case> {
+fn marked(text: &str) -> Option<TestLine> {
     let mark = text.chars().next()?;
     let spaced = text.get(mark.len_utf8()..).is_some_and(|rest| rest.starts_with(' '));
     match mark {
-        '✓' | '✔' | '√' | '✅' if spaced => Some(Case::Passed),
-        '✕' | '×' | '✗' | '✖' | '❌' if spaced => Some(Case::Failed),
-        '○' | '↓' | '⊘' | '◌' | '﹣' if spaced => Some(Case::Skipped),
-        '●' if spaced => Some(Case::Details),
-        '❯' if spaced => {
-            Some(if text.contains(".test.") || text.contains(".spec.") { Case::Suite } else { Case::Started })
-        }
-        '⎯' => Some(Case::Details),
-        'ℹ' if spaced => Some(Case::Total),
+        '✓' | '✔' | '√' | '✅' if spaced => Some(TestLine::Passed),
+        '✕' | '×' | '✗' | '✖' | '❌' if spaced => Some(TestLine::Failed),
+        '○' | '↓' | '⊘' | '◌' | '﹣' if spaced => Some(TestLine::Skipped),
+        '●' if spaced => Some(TestLine::Details),
+        '❯' if spaced => Some(if text.contains(".test.") || text.contains(".spec.") {
+            TestLine::Suite
+        } else {
+            TestLine::Started
+        }),
+        '⎯' => Some(TestLine::Details),
+        'ℹ' if spaced => Some(TestLine::Total),
         _ => None,
     }
 }
 
 /// `        PASS [   0.004s] crate test`.
-fn nextest(text: &str, indent: usize) -> Option<Case> {
+fn nextest(text: &str, indent: usize) -> Option<TestLine> {
     let (word, rest) = text.split_once(" [")?;
     let timed = rest.get(..rest.find(']')?)?.trim().ends_with('s')
         && rest.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '>');
@@ -238,66 +240,70 @@ fn nextest(text: &str, indent: usize) -> Option<Case> {
         return None;
     }
     match word.trim_end() {
-        "PASS" | "FLAKY" => Some(Case::Passed),
-        "FAIL" | "ABORT" | "TIMEOUT" | "SIGABRT" | "SIGSEGV" | "LEAK-FAIL" | "XFAIL" => Some(Case::Failed),
-        "SKIP" => Some(Case::Skipped),
-        "LEAK" | "START" => Some(Case::Passed),
-        "SLOW" => Some(Case::Suite),
-        "Summary" if indent > 0 => Some(Case::Total),
-        word if word.starts_with("TRY ") && word.contains("FAIL") => Some(Case::Failed),
-        word if word.starts_with("TRY ") && word.contains("PASS") => Some(Case::Passed),
+        "PASS" | "FLAKY" => Some(TestLine::Passed),
+        "FAIL" | "ABORT" | "TIMEOUT" | "SIGABRT" | "SIGSEGV" | "LEAK-FAIL" | "XFAIL" => {
+            Some(TestLine::Failed)
+        }
+        "SKIP" => Some(TestLine::Skipped),
+        "LEAK" | "START" => Some(TestLine::Passed),
+        "SLOW" => Some(TestLine::Suite),
+        "Summary" if indent > 0 => Some(TestLine::Total),
+        word if word.starts_with("TRY ") && word.contains("FAIL") => Some(TestLine::Failed),
+        word if word.starts_with("TRY ") && word.contains("PASS") => Some(TestLine::Passed),
         _ => None,
     }
 }
 
 /// Lines that open with a word of a runner.
-fn named(text: &str, indent: usize) -> Option<Case> {
+fn named(text: &str, indent: usize) -> Option<TestLine> {
     let word = text.split([' ', '\t', ':']).next().unwrap_or("");
     let rest = text.get(word.len()..).unwrap_or("");
     match word {
-        "PASS" if rest.is_empty() && indent == 0 => Some(Case::Total),
-        "PASS" if rest.starts_with(": ") => Some(Case::Passed),
-        "PASS" if rest.contains(['.', '/']) => Some(Case::Suite),
+        "PASS" if rest.is_empty() && indent == 0 => Some(TestLine::Total),
+        "PASS" if rest.starts_with(": ") => Some(TestLine::Passed),
+        "PASS" if rest.contains(['.', '/']) => Some(TestLine::Suite),
         "FAIL" | "ERROR" if rest.starts_with(": ") && (rest.contains(" (") || word == "FAIL") => {
-            Some(Case::Details)
+            Some(TestLine::Details)
         }
-        "FAIL" if rest.is_empty() || rest.starts_with('\t') => Some(Case::Total),
-        "FAIL" if rest.contains(['.', '/', '>']) => Some(Case::Failed),
-        "FAILED" | "ERROR" if rest.contains("::") || rest.starts_with(" tests/") => Some(Case::Failed),
-        "SKIPPED" if rest.starts_with(" [") => Some(Case::Skipped),
-        "FAILED" if rest.starts_with(" (") => Some(Case::Total),
-        "OK" if rest.is_empty() || rest.starts_with(" (") || rest.starts_with(", but ") => Some(Case::Total),
-        "FAILURES!" | "ERRORS!" | "WARNINGS!" if rest.is_empty() => Some(Case::Total),
-        "PHPUnit" if rest.contains(" by ") => Some(Case::Suite),
+        "FAIL" if rest.is_empty() || rest.starts_with('\t') => Some(TestLine::Total),
+        "FAIL" if rest.contains(['.', '/', '>']) => Some(TestLine::Failed),
+        "FAILED" | "ERROR" if rest.contains("::") || rest.starts_with(" tests/") => Some(TestLine::Failed),
+        "SKIPPED" if rest.starts_with(" [") => Some(TestLine::Skipped),
+        "FAILED" if rest.starts_with(" (") => Some(TestLine::Total),
+        "OK" if rest.is_empty() || rest.starts_with(" (") || rest.starts_with(", but ") => {
+            Some(TestLine::Total)
+        }
+        "FAILURES!" | "ERRORS!" | "WARNINGS!" if rest.is_empty() => Some(TestLine::Total),
+        "PHPUnit" if rest.contains(" by ") => Some(TestLine::Suite),
         "There" if rest.ends_with(':') && (rest.starts_with(" was 1 ") || rest.starts_with(" were ")) => {
-            Some(Case::Suite)
+            Some(TestLine::Suite)
         }
-        "Failures" | "Pending" if rest.starts_with(':') && indent == 0 => Some(Case::Suite),
-        "Finished" if rest.contains(" seconds (files took") => Some(Case::Total),
-        "rspec" if rest.contains("_spec.rb:") => Some(Case::Failed),
-        "TAP" if rest.starts_with(" version") => Some(Case::Suite),
-        "Ran" if rest.contains(" test") => Some(Case::Total),
-        "Start" if indent >= 4 && rest.contains(": ") => Some(Case::Started),
+        "Failures" | "Pending" if rest.starts_with(':') && indent == 0 => Some(TestLine::Suite),
+        "Finished" if rest.contains(" seconds (files took") => Some(TestLine::Total),
+        "rspec" if rest.contains("_spec.rb:") => Some(TestLine::Failed),
+        "TAP" if rest.starts_with(" version") => Some(TestLine::Suite),
+        "Ran" if rest.contains(" test") => Some(TestLine::Total),
+        "Start" if indent >= 4 && rest.contains(": ") => Some(TestLine::Started),
         "running" if indent == 0 && (rest.ends_with(" tests") || rest.ends_with(" test")) => {
-            Some(Case::Suite)
+            Some(TestLine::Suite)
         }
         "Running"
             if rest.starts_with(" unittests")
                 || rest.starts_with(" tests/")
                 || indent > 0 && rest.contains("target/") =>
         {
-            Some(Case::Suite)
+            Some(TestLine::Suite)
         }
-        "Running" if indent == 0 && rest.contains('.') && !rest.trim().contains(' ') => Some(Case::Suite),
-        "Doc-tests" => Some(Case::Suite),
-        "collected" | "collecting" if rest.contains(" item") || rest.contains("...") => Some(Case::Suite),
-        "failures" if rest == ":" => Some(Case::Suite),
-        "Starting" if indent > 0 && rest.contains(" tests across ") => Some(Case::Suite),
+        "Running" if indent == 0 && rest.contains('.') && !rest.trim().contains(' ') => Some(TestLine::Suite),
+        "Doc-tests" => Some(TestLine::Suite),
+        "collected" | "collecting" if rest.contains(" item") || rest.contains("...") => Some(TestLine::Suite),
+        "failures" if rest == ":" => Some(TestLine::Suite),
+        "Starting" if indent > 0 && rest.contains(" tests across ") => Some(TestLine::Suite),
         _ => totals(text, indent),
     }
 }
 
-fn totals(text: &str, indent: usize) -> Option<Case> {
+fn totals(text: &str, indent: usize) -> Option<TestLine> {
     const OPENINGS: [&str; 15] = [
         "Tests:",
         "Test Suites:",
@@ -321,7 +327,7 @@ fn totals(text: &str, indent: usize) -> Option<Case> {
     if OPENINGS.iter().any(|opening| text.starts_with(opening))
         && (counted(text) || text.ends_with(':') || text.starts_with("error"))
     {
-        return Some(Case::Total);
+        return Some(TestLine::Total);
     }
     if text.len() > 200 {
         return None;
@@ -340,11 +346,11 @@ fn totals(text: &str, indent: usize) -> Option<Case> {
     (runner
         && said
         && (indent > 0 || text.contains(',') || text.contains(" in ") || rest.trim_start() == word))
-        .then_some(Case::Total)
+        .then_some(TestLine::Total)
 }
 
 /// `a.py::test_x PASSED [ 10%]`, `a.py ..F. [ 40%]`, `....... [ 58%]`, `test_x (mod.Case) ... ok`.
-fn pytest(line: &str) -> Option<Case> {
+fn pytest(line: &str) -> Option<TestLine> {
     if line.starts_with([' ', '\t']) {
         return gradle(line).or_else(|| documented(line));
     }
@@ -353,7 +359,7 @@ fn pytest(line: &str) -> Option<Case> {
         let word = last.split([' ', ':']).next().unwrap_or("");
         if line.starts_with("test") || line.contains(" (") {
             return match word {
-                "expected" => Some(Case::Skipped),
+                "expected" => Some(TestLine::Skipped),
                 word => status(word),
             };
         }
@@ -375,23 +381,23 @@ fn pytest(line: &str) -> Option<Case> {
             return found;
         }
         if rest.contains(" SKIPPED (") || rest.contains(" XFAIL") {
-            return Some(Case::Skipped);
+            return Some(TestLine::Skipped);
         }
     }
     dots(body, percent).or_else(|| gradle(line)).or_else(|| row(line))
 }
 
 /// PHPUnit's rows: `.....F...E..S  64 / 64 (100%)`.
-fn row(line: &str) -> Option<Case> {
+fn row(line: &str) -> Option<TestLine> {
     let (letters, rest) = line.split_once(' ')?;
     let (at, rest) = rest.trim_start().split_once(" / ")?;
     let counted = at.bytes().all(|byte| byte.is_ascii_digit()) && rest.trim_end().ends_with("%)");
     let known = letters.bytes().all(|byte| b".FESIRWDN".contains(&byte));
-    (counted && known).then_some(if letters.contains(['F', 'E']) { Case::Failed } else { Case::Dots })
+    (counted && known).then_some(if letters.contains(['F', 'E']) { TestLine::Failed } else { TestLine::Dots })
 }
 
 /// Progress in letters, after a file's name or alone.
-fn dots(body: &str, percent: bool) -> Option<Case> {
+fn dots(body: &str, percent: bool) -> Option<TestLine> {
     let (name, letters) = body.rsplit_once(' ').unwrap_or(("", body));
     let file = name.is_empty() || name.trim_end().ends_with(".py");
     let known = !letters.is_empty()
@@ -403,11 +409,11 @@ fn dots(body: &str, percent: bool) -> Option<Case> {
     {
         return None;
     }
-    Some(if letters.contains(['F', 'E']) { Case::Failed } else { Case::Dots })
+    Some(if letters.contains(['F', 'E']) { TestLine::Failed } else { TestLine::Dots })
 }
 
 /// `ShopTest > orders() PASSED`.
-fn gradle(line: &str) -> Option<Case> {
+fn gradle(line: &str) -> Option<TestLine> {
     let (name, word) = line.trim_end().rsplit_once(' ')?;
     if !name.contains(" > ") {
         return None;
@@ -416,13 +422,13 @@ fn gradle(line: &str) -> Option<Case> {
 }
 
 /// rspec's documentation: `    keeps order (FAILED - 1)`.
-fn documented(line: &str) -> Option<Case> {
+fn documented(line: &str) -> Option<TestLine> {
     let line = line.trim_end();
     let (_, said) = line.rsplit_once(" (").filter(|_| line.ends_with(')'))?;
     if said.starts_with("FAILED - ") {
-        return Some(Case::Failed);
+        return Some(TestLine::Failed);
     }
-    said.starts_with("PENDING: ").then_some(Case::Skipped)
+    said.starts_with("PENDING: ").then_some(TestLine::Skipped)
 }
 
 #[cfg(test)]
@@ -433,66 +439,66 @@ mod tests {
     #[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
     fn cases_of_many_runners_are_known() {
         let cases = [
-            ("test a::b ... ok", Case::Passed),
-            ("test a::b ... FAILED", Case::Failed),
-            ("test a::b ... ignored, slow", Case::Skipped),
-            ("test result: FAILED. 1 passed; 1 failed", Case::Total),
-            ("running 12 tests", Case::Suite),
-            ("---- a::b stdout ----", Case::Details),
-            ("        PASS [   0.004s] shop order::works", Case::Passed),
-            ("        FAIL [   0.004s] (2/3) shop order::fails", Case::Failed),
-            ("     Summary [   0.104s] 3 tests run: 2 passed, 1 failed, 0 skipped", Case::Total),
-            ("tests/test_a.py::test_x PASSED                        [ 10%]", Case::Passed),
-            ("tests/test_a.py::test_x[1-a b] FAILED                 [ 10%]", Case::Failed),
-            ("tests/test_a.py::test_x SKIPPED (no network)          [ 10%]", Case::Skipped),
-            ("tests/test_a.py .....s..                              [ 10%]", Case::Dots),
-            ("tests/test_a.py ..F..                                 [ 10%]", Case::Failed),
-            ("............................................          [ 58%]", Case::Dots),
-            ("[gw1] [ 12%] PASSED tests/test_a.py::test_x", Case::Passed),
-            ("=================== FAILURES ===================", Case::Suite),
-            ("____________ test_x ____________", Case::Details),
-            ("------------ Captured stdout call ------------", Case::Captured),
-            ("========= 1 failed, 2 passed in 0.12s =========", Case::Total),
-            ("FAILED tests/test_a.py::test_x - assert 1 == 2", Case::Failed),
-            ("test_x (test_a.TestA.test_x) ... ok", Case::Passed),
-            ("test_x (test_a.TestA.test_x) ... FAIL", Case::Failed),
-            ("FAIL: test_x (test_a.TestA.test_x)", Case::Details),
-            ("Ran 12 tests in 0.004s", Case::Total),
-            ("FAILED (failures=1, errors=2)", Case::Total),
-            ("    ✓ orders a book (5 ms)", Case::Passed),
-            ("    ✕ fails to pay (5 ms)", Case::Failed),
-            ("  ● shop › fails to pay", Case::Details),
-            ("PASS src/shop.test.js", Case::Suite),
-            ("FAIL src/pay.test.js", Case::Failed),
-            ("Tests:       1 failed, 2 passed, 3 total", Case::Total),
-            ("      Tests  1 failed | 2 passed (3)", Case::Total),
-            ("  12 passing (34ms)", Case::Total),
-            ("    1) fails to pay:", Case::Failed),
-            ("=== RUN   TestOrder", Case::Started),
-            ("--- FAIL: TestOrder (0.00s)", Case::Failed),
-            ("    --- PASS: TestOrder/book (0.00s)", Case::Passed),
-            ("ok  \tshop.test/order\t0.012s", Case::Suite),
-            ("FAIL\tshop.test/order\t0.012s", Case::Total),
-            ("not ok 3 - pays", Case::Failed),
-            ("ok 4 - orders", Case::Passed),
-            ("# fail 1", Case::Total),
-            ("      3/20 Test  #3: order ..........   Passed    0.01 sec", Case::Passed),
-            ("      4/20 Test  #4: pay ............***Failed    0.01 sec", Case::Failed),
-            ("95% tests passed, 1 tests failed out of 20", Case::Total),
-            ("[ RUN      ] Shop.Order", Case::Started),
-            ("[       OK ] Shop.Order (0 ms)", Case::Passed),
-            ("[  FAILED  ] Shop.Pay (0 ms)", Case::Failed),
-            ("  <testcase name=\"a\" classname=\"b\" time=\"0.1\"/>", Case::Passed),
-            ("ShopTest > orders() PASSED", Case::Passed),
-            ("1) ShopTest::testPays", Case::Details),
-            (".....F...S  11 / 64 ( 17%)", Case::Failed),
-            ("...........  64 / 64 (100%)", Case::Dots),
-            ("There was 1 failure:", Case::Suite),
-            ("FAILURES!", Case::Total),
-            ("    pays on time (FAILED - 1)", Case::Failed),
-            ("  ships (PENDING: Not yet implemented)", Case::Skipped),
-            ("rspec ./spec/shop_spec.rb:12 # Shop pays", Case::Failed),
-            ("[ERROR] Tests run: 3, Failures: 1, Errors: 0, Skipped: 0", Case::Total),
+            ("test a::b ... ok", TestLine::Passed),
+            ("test a::b ... FAILED", TestLine::Failed),
+            ("test a::b ... ignored, slow", TestLine::Skipped),
+            ("test result: FAILED. 1 passed; 1 failed", TestLine::Total),
+            ("running 12 tests", TestLine::Suite),
+            ("---- a::b stdout ----", TestLine::Details),
+            ("        PASS [   0.004s] shop order::works", TestLine::Passed),
+            ("        FAIL [   0.004s] (2/3) shop order::fails", TestLine::Failed),
+            ("     Summary [   0.104s] 3 tests run: 2 passed, 1 failed, 0 skipped", TestLine::Total),
+            ("tests/test_a.py::test_x PASSED                        [ 10%]", TestLine::Passed),
+            ("tests/test_a.py::test_x[1-a b] FAILED                 [ 10%]", TestLine::Failed),
+            ("tests/test_a.py::test_x SKIPPED (no network)          [ 10%]", TestLine::Skipped),
+            ("tests/test_a.py .....s..                              [ 10%]", TestLine::Dots),
+            ("tests/test_a.py ..F..                                 [ 10%]", TestLine::Failed),
+            ("............................................          [ 58%]", TestLine::Dots),
+            ("[gw1] [ 12%] PASSED tests/test_a.py::test_x", TestLine::Passed),
+            ("=================== FAILURES ===================", TestLine::Suite),
+            ("____________ test_x ____________", TestLine::Details),
+            ("------------ Captured stdout call ------------", TestLine::Captured),
+            ("========= 1 failed, 2 passed in 0.12s =========", TestLine::Total),
+            ("FAILED tests/test_a.py::test_x - assert 1 == 2", TestLine::Failed),
+            ("test_x (test_a.TestA.test_x) ... ok", TestLine::Passed),
+            ("test_x (test_a.TestA.test_x) ... FAIL", TestLine::Failed),
+            ("FAIL: test_x (test_a.TestA.test_x)", TestLine::Details),
+            ("Ran 12 tests in 0.004s", TestLine::Total),
+            ("FAILED (failures=1, errors=2)", TestLine::Total),
+            ("    ✓ orders a book (5 ms)", TestLine::Passed),
+            ("    ✕ fails to pay (5 ms)", TestLine::Failed),
+            ("  ● shop › fails to pay", TestLine::Details),
+            ("PASS src/shop.test.js", TestLine::Suite),
+            ("FAIL src/pay.test.js", TestLine::Failed),
+            ("Tests:       1 failed, 2 passed, 3 total", TestLine::Total),
+            ("      Tests  1 failed | 2 passed (3)", TestLine::Total),
+            ("  12 passing (34ms)", TestLine::Total),
+            ("    1) fails to pay:", TestLine::Failed),
+            ("=== RUN   TestOrder", TestLine::Started),
+            ("--- FAIL: TestOrder (0.00s)", TestLine::Failed),
+            ("    --- PASS: TestOrder/book (0.00s)", TestLine::Passed),
+            ("ok  \tshop.test/order\t0.012s", TestLine::Suite),
+            ("FAIL\tshop.test/order\t0.012s", TestLine::Total),
+            ("not ok 3 - pays", TestLine::Failed),
+            ("ok 4 - orders", TestLine::Passed),
+            ("# fail 1", TestLine::Total),
+            ("      3/20 Test  #3: order ..........   Passed    0.01 sec", TestLine::Passed),
+            ("      4/20 Test  #4: pay ............***Failed    0.01 sec", TestLine::Failed),
+            ("95% tests passed, 1 tests failed out of 20", TestLine::Total),
+            ("[ RUN      ] Shop.Order", TestLine::Started),
+            ("[       OK ] Shop.Order (0 ms)", TestLine::Passed),
+            ("[  FAILED  ] Shop.Pay (0 ms)", TestLine::Failed),
+            ("  <testcase name=\"a\" classname=\"b\" time=\"0.1\"/>", TestLine::Passed),
+            ("ShopTest > orders() PASSED", TestLine::Passed),
+            ("1) ShopTest::testPays", TestLine::Details),
+            (".....F...S  11 / 64 ( 17%)", TestLine::Failed),
+            ("...........  64 / 64 (100%)", TestLine::Dots),
+            ("There was 1 failure:", TestLine::Suite),
+            ("FAILURES!", TestLine::Total),
+            ("    pays on time (FAILED - 1)", TestLine::Failed),
+            ("  ships (PENDING: Not yet implemented)", TestLine::Skipped),
+            ("rspec ./spec/shop_spec.rb:12 # Shop pays", TestLine::Failed),
+            ("[ERROR] Tests run: 3, Failures: 1, Errors: 0, Skipped: 0", TestLine::Total),
         ];
         for (line, wanted) in cases {
             assert_eq!(of(line), Some(wanted), "{line}");

@@ -1,12 +1,12 @@
 //! One line of what a compiler or linter says.
 
-use crate::severity::{self, Severity};
+use crate::severity::{self, LogLevel};
 
 /// What part of a diagnostic a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum DiagnosticPart {
     /// The message, or message and place in one.
-    Head(Severity),
+    Head(LogLevel),
     /// The place alone: `  --> src/a.rs:1:2`.
     Place,
     /// The code it is about, with what is drawn under it.
@@ -20,23 +20,24 @@ pub(crate) enum Part {
 }
 
 /// What part of a diagnostic a line is, if any. The line is given without its time.
-pub(crate) fn part(line: &str) -> Option<Part> {
+pub(crate) fn part(line: &str) -> Option<DiagnosticPart> {
     let text = line.trim_start();
     let indent = line.len() - text.len();
     if text.is_empty() {
         return None;
     }
     if is_total(text) {
-        return Some(Part::Total);
+        return Some(DiagnosticPart::Total);
     }
     if indent == 0 && is_step(text) {
-        return Some(Part::Step);
+        return Some(DiagnosticPart::Step);
     }
     if let Some(rest) = text.strip_prefix("--> ").or_else(|| text.strip_prefix("::: ")) {
-        return place(rest).map(|_| if text.starts_with('-') { Part::Place } else { Part::Help });
+        return place(rest)
+            .map(|_| if text.starts_with('-') { DiagnosticPart::Place } else { DiagnosticPart::Help });
     }
     if is_gutter(text, indent) {
-        return Some(Part::Code);
+        return Some(DiagnosticPart::Code);
     }
     if let Some(part) = opening(text, indent) {
         return Some(part);
@@ -67,37 +68,41 @@ fn is_gutter(text: &str, indent: usize) -> bool {
 }
 
 /// Lines that open with what they are: `error[E0308]: …`, `warning: …`, `note: …`, `npm ERR! …`, `make: *** …`.
-fn opening(text: &str, indent: usize) -> Option<Part> {
+fn opening(text: &str, indent: usize) -> Option<DiagnosticPart> {
     let word = text.split([':', ' ', '[', '(']).next().unwrap_or("");
     let rest = text.get(word.len()..).unwrap_or("");
     let said = rest.starts_with(':') || rest.starts_with('[') || rest.starts_with('(');
     match word {
-        "error" | "Error" | "ERROR" | "fatal" | "FATAL" if said => Some(Part::Head(Severity::Error)),
-        "warning" if rest.starts_with(": build failed, waiting") => Some(Part::Help),
-        "warning" | "Warning" | "WARNING" | "WARN" if said => Some(Part::Head(Severity::Warning)),
-        "note" | "help" | "hint" | "info" if said => Some(Part::Help),
-        "=" if rest.starts_with(" note") || rest.starts_with(" help") => Some(Part::Help),
-        "symbol" | "location" | "required" | "found" | "reason" if indent > 0 && said => Some(Part::Help),
+        "error" | "Error" | "ERROR" | "fatal" | "FATAL" if said => {
+            Some(DiagnosticPart::Head(LogLevel::Error))
+        }
+        "warning" if rest.starts_with(": build failed, waiting") => Some(DiagnosticPart::Help),
+        "warning" | "Warning" | "WARNING" | "WARN" if said => Some(DiagnosticPart::Head(LogLevel::Warning)),
+        "note" | "help" | "hint" | "info" if said => Some(DiagnosticPart::Help),
+        "=" if rest.starts_with(" note") || rest.starts_with(" help") => Some(DiagnosticPart::Help),
+        "symbol" | "location" | "required" | "found" | "reason" if indent > 0 && said => {
+            Some(DiagnosticPart::Help)
+        }
         "npm" => {
             let rest = rest.trim_start();
             let level = rest.split(' ').next().unwrap_or("");
             match level {
-                "ERR!" | "error" => Some(Part::Head(Severity::Error)),
-                "WARN" | "warn" => Some(Part::Head(Severity::Warning)),
+                "ERR!" | "error" => Some(DiagnosticPart::Head(LogLevel::Error)),
+                "WARN" | "warn" => Some(DiagnosticPart::Head(LogLevel::Warning)),
                 _ => None,
             }
         }
-        "CMake" if rest.starts_with(" Error") => Some(Part::Head(Severity::Error)),
-        "CMake" if rest.starts_with(" Warning") => Some(Part::Head(Severity::Warning)),
-        "ERROR" | "ERR!" => Some(Part::Head(Severity::Error)),
+        "CMake" if rest.starts_with(" Error") => Some(DiagnosticPart::Head(LogLevel::Error)),
+        "CMake" if rest.starts_with(" Warning") => Some(DiagnosticPart::Head(LogLevel::Warning)),
+        "ERROR" | "ERR!" => Some(DiagnosticPart::Head(LogLevel::Error)),
         "SyntaxError" | "ImportError" | "Module" if said || rest.starts_with(" not found") => {
-            Some(Part::Head(Severity::Error))
+            Some(DiagnosticPart::Head(LogLevel::Error))
         }
-        "In" if rest.starts_with(" file included from") => Some(Part::Help),
-        "from" if indent > 0 && place(rest.trim()).is_some() => Some(Part::Help),
-        "" if text.starts_with("[ERROR] ") => Some(Part::Head(Severity::Error)),
-        "" if text.starts_with("[WARNING] ") => Some(Part::Head(Severity::Warning)),
-        _ if word.starts_with("make") && text.contains("***") => Some(Part::Head(Severity::Error)),
+        "In" if rest.starts_with(" file included from") => Some(DiagnosticPart::Help),
+        "from" if indent > 0 && place(rest.trim()).is_some() => Some(DiagnosticPart::Help),
+        "" if text.starts_with("[ERROR] ") => Some(DiagnosticPart::Head(LogLevel::Error)),
+        "" if text.starts_with("[WARNING] ") => Some(DiagnosticPart::Head(LogLevel::Warning)),
+        _ if word.starts_with("make") && text.contains("***") => Some(DiagnosticPart::Head(LogLevel::Error)),
         _ => None,
     }
 }
@@ -147,7 +152,7 @@ pub(crate) fn place(text: &str) -> Option<usize> {
 
 /// A message after its place: `src/a.c:3:7: error: …`, `src/a.ts(3,7): error TS1: …`, `./a.go:3:7: …`, and eslint's
 /// `  3:7  error  …`.
-fn placed(line: &str) -> Option<Part> {
+fn placed(line: &str) -> Option<DiagnosticPart> {
     let text = line.trim_start();
     let Some(end) = place(text) else { return listed(line) };
     let rest = text.get(end..)?;
@@ -156,20 +161,20 @@ fn placed(line: &str) -> Option<Part> {
     let said = said.or_else(|| (rest.is_empty() || rest == ":").then_some(""))?;
     let word = said.split([' ', ':', '[']).next().unwrap_or("");
     match word {
-        "error" | "fatal" | "Error" | "ERROR" => Some(Part::Head(Severity::Error)),
-        "warning" | "Warning" | "WARNING" => Some(Part::Head(Severity::Warning)),
-        "note" | "help" | "info" => Some(Part::Help),
-        "" => Some(Part::Place),
+        "error" | "fatal" | "Error" | "ERROR" => Some(DiagnosticPart::Head(LogLevel::Error)),
+        "warning" | "Warning" | "WARNING" => Some(DiagnosticPart::Head(LogLevel::Warning)),
+        "note" | "help" | "info" => Some(DiagnosticPart::Help),
+        "" => Some(DiagnosticPart::Place),
         _ if rest.starts_with(": ") => match severity::of(said) {
-            Some(Severity::Warning) => Some(Part::Head(Severity::Warning)),
+            Some(LogLevel::Warning) => Some(DiagnosticPart::Head(LogLevel::Warning)),
             // Go, vet and many linters name no level.
-            _ => Some(Part::Head(Severity::Error)),
+            _ => Some(DiagnosticPart::Head(LogLevel::Error)),
         },
         _ => None,
     }
 }
 
-fn listed(line: &str) -> Option<Part> {
+fn listed(line: &str) -> Option<DiagnosticPart> {
     let text = line.trim_start();
     if text.len() == line.len() {
         return None;
@@ -180,8 +185,8 @@ fn listed(line: &str) -> Option<Part> {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match level {
         _ if !number(row) || !number(column) => None,
-        "error" | "Error:" => Some(Part::Head(Severity::Error)),
-        "warning" | "Warning:" => Some(Part::Head(Severity::Warning)),
+        "error" | "Error:" => Some(DiagnosticPart::Head(LogLevel::Error)),
+        "warning" | "Warning:" => Some(DiagnosticPart::Head(LogLevel::Warning)),
         _ => None,
     }
 }
@@ -240,29 +245,29 @@ mod tests {
 
     #[test]
     fn diagnostics_of_many_tools_are_known() {
-        use Severity::{Error, Warning};
+        use LogLevel::{Error, Warning};
         let cases = [
-            ("error[E0308]: mismatched types", Some(Part::Head(Error))),
-            ("warning: unused variable: `x`", Some(Part::Head(Warning))),
-            ("  --> src/a.rs:3:7", Some(Part::Place)),
-            ("3 |     let x = 1;", Some(Part::Code)),
-            ("  |         ^ help: remove it", Some(Part::Code)),
-            ("   = note: `#[warn(unused)]` on by default", Some(Part::Help)),
-            ("src/a.c:3:7: error: 'x' undeclared", Some(Part::Head(Error))),
-            ("src/a.c:3:7: warning: unused 'x' [-Wunused]", Some(Part::Head(Warning))),
-            ("src/a.c:3:7: note: declared here", Some(Part::Help)),
-            ("src/a.ts(3,7): error TS2304: Cannot find name 'x'.", Some(Part::Head(Error))),
-            ("src/a.ts:3:7 - error TS2304: Cannot find name 'x'.", Some(Part::Head(Error))),
-            ("./a.go:3:7: undefined: x", Some(Part::Head(Error))),
-            ("src/A.java:3: error: cannot find symbol", Some(Part::Head(Error))),
-            ("[ERROR] /srv/A.java:[3,7] cannot find symbol", Some(Part::Head(Error))),
-            ("  3:7  error  'x' is not defined  no-undef", Some(Part::Head(Error))),
-            ("npm ERR! code ERESOLVE", Some(Part::Head(Error))),
-            ("make[1]: *** [Makefile:3: a.o] Error 1", Some(Part::Head(Error))),
-            ("Found 3 errors in 2 files.", Some(Part::Total)),
-            ("    Finished `dev` profile in 3s", Some(Part::Total)),
-            ("warning: `x` (lib) generated 3 warnings", Some(Part::Total)),
-            ("added 268 packages in 15s", Some(Part::Total)),
+            ("error[E0308]: mismatched types", Some(DiagnosticPart::Head(Error))),
+            ("warning: unused variable: `x`", Some(DiagnosticPart::Head(Warning))),
+            ("  --> src/a.rs:3:7", Some(DiagnosticPart::Place)),
+            ("3 |     let x = 1;", Some(DiagnosticPart::Code)),
+            ("  |         ^ help: remove it", Some(DiagnosticPart::Code)),
+            ("   = note: `#[warn(unused)]` on by default", Some(DiagnosticPart::Help)),
+            ("src/a.c:3:7: error: 'x' undeclared", Some(DiagnosticPart::Head(Error))),
+            ("src/a.c:3:7: warning: unused 'x' [-Wunused]", Some(DiagnosticPart::Head(Warning))),
+            ("src/a.c:3:7: note: declared here", Some(DiagnosticPart::Help)),
+            ("src/a.ts(3,7): error TS2304: Cannot find name 'x'.", Some(DiagnosticPart::Head(Error))),
+            ("src/a.ts:3:7 - error TS2304: Cannot find name 'x'.", Some(DiagnosticPart::Head(Error))),
+            ("./a.go:3:7: undefined: x", Some(DiagnosticPart::Head(Error))),
+            ("src/A.java:3: error: cannot find symbol", Some(DiagnosticPart::Head(Error))),
+            ("[ERROR] /srv/A.java:[3,7] cannot find symbol", Some(DiagnosticPart::Head(Error))),
+            ("  3:7  error  'x' is not defined  no-undef", Some(DiagnosticPart::Head(Error))),
+            ("npm ERR! code ERESOLVE", Some(DiagnosticPart::Head(Error))),
+            ("make[1]: *** [Makefile:3: a.o] Error 1", Some(DiagnosticPart::Head(Error))),
+            ("Found 3 errors in 2 files.", Some(DiagnosticPart::Total)),
+            ("    Finished `dev` profile in 3s", Some(DiagnosticPart::Total)),
+            ("warning: `x` (lib) generated 3 warnings", Some(DiagnosticPart::Total)),
+            ("added 268 packages in 15s", Some(DiagnosticPart::Total)),
             ("plain words", None),
             ("see https://x.test:80/a: error", None),
             ("12:30:01 started", None),

@@ -4,12 +4,12 @@ mod parse;
 
 use std::ops::Range;
 
-use crate::lines::Lines;
-use crate::sample::Sample;
-use crate::span::{Label, Rank, Unit};
+use crate::lines::TextLines;
+use crate::sample::LineSample;
+use crate::span::{Label, LineSpan, Rank};
 
 use super::shape;
-use parse::{Line, Reader};
+use parse::{DiffLine, DiffParser};
 
 /// Unchanged lines farther than this from a change say little (three is what `diff -u` shows by itself).
 const NEAR: usize = 3;
@@ -17,19 +17,19 @@ const NEAR: usize = 3;
 const LONG: usize = 1_000;
 const HEAD: usize = 240;
 
-pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
-    let mut reader = Reader::default();
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
+    let mut reader = DiffParser::default();
     let mut stats = 0u32;
     let (mut said, mut known, mut places, mut changed, mut commits) = (0u32, 0u32, 0u32, 0u32, 0u32);
     for text in &sample.lines {
         let line = reader.read(text);
         said += u32::from(!text.trim().is_empty());
-        places += u32::from(matches!(line, Line::Place | Line::File));
-        changed += u32::from(matches!(line, Line::Added | Line::Removed));
-        commits += u32::from(line == Line::Commit);
-        stats += u32::from(line == Line::Stat);
+        places += u32::from(matches!(line, DiffLine::Place | DiffLine::File));
+        changed += u32::from(matches!(line, DiffLine::Added | DiffLine::Removed));
+        commits += u32::from(line == DiffLine::Commit);
+        stats += u32::from(line == DiffLine::Stat);
         let loose = parse::is_body(text);
-        known += u32::from(!text.trim().is_empty() && (line != Line::Other || loose));
+        known += u32::from(!text.trim().is_empty() && (line != DiffLine::Other || loose));
     }
     // The sample's middle may lie within one hunk: what begins like its lines counts too, but a diff has a head.
     let share = known * 100 / said.max(1);
@@ -43,25 +43,25 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     }
 }
 
-pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
-    let mut reader = Reader::default();
-    let kinds: Vec<Line> = lines.iter().map(|text| reader.read(text)).collect();
+pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
+    let mut reader = DiffParser::default();
+    let kinds: Vec<DiffLine> = lines.iter().map(|text| reader.read(text)).collect();
     let mut units = Vec::with_capacity(kinds.len());
     let mut at = 0;
     let mut generated = false;
     while at < kinds.len() {
         match kinds.get(at) {
-            Some(Line::Place) => {
+            Some(DiffLine::Place) => {
                 let end = hunk_end(&kinds, at);
                 hunk(lines, &kinds, at..end, generated, &mut units);
                 at = end;
             }
             Some(kind) => {
                 let text = lines.get(at);
-                if matches!(kind, Line::File | Line::Commit) {
-                    generated = *kind == Line::File && is_generated(text);
+                if matches!(kind, DiffLine::File | DiffLine::Commit) {
+                    generated = *kind == DiffLine::File && is_generated(text);
                 }
-                generated |= *kind == Line::Path && is_generated(text);
+                generated |= *kind == DiffLine::Path && is_generated(text);
                 units.push(head_line(lines, at, *kind));
                 at += 1;
             }
@@ -72,52 +72,60 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
 }
 
 /// What a line outside of hunks is worth.
-fn head_line(lines: &Lines<'_>, at: usize, kind: Line) -> Unit {
+fn head_line(lines: &TextLines<'_>, at: usize, kind: DiffLine) -> LineSpan {
     let (rank, score) = match kind {
-        Line::File | Line::Commit => (Rank::Must, u16::MAX),
-        Line::Subject => (Rank::Must, u16::MAX - 1),
-        Line::Fate => (Rank::Must, u16::MAX - 2),
-        Line::Path => (Rank::Frame, 100),
-        Line::Total => (Rank::Frame, 300),
-        Line::Stat => (Rank::Frame, 1_000),
-        Line::Person => (Rank::Frame, 50),
-        Line::Message => (Rank::Context, 500),
-        Line::Index => (Rank::Context, 1),
+        DiffLine::File | DiffLine::Commit => (Rank::Must, u16::MAX),
+        DiffLine::Subject => (Rank::Must, u16::MAX - 1),
+        DiffLine::Fate => (Rank::Must, u16::MAX - 2),
+        DiffLine::Path => (Rank::Frame, 100),
+        DiffLine::Total => (Rank::Frame, 300),
+        DiffLine::Stat => (Rank::Frame, 1_000),
+        DiffLine::Person => (Rank::Frame, 50),
+        DiffLine::Message => (Rank::Context, 500),
+        DiffLine::Index => (Rank::Context, 1),
         _ => (Rank::Context, 100),
     };
-    Unit::new(lines.span(at), rank).scored(score)
+    LineSpan::new(lines.span(at), rank).scored(score)
 }
 
-fn hunk_end(kinds: &[Line], at: usize) -> usize {
+fn hunk_end(kinds: &[DiffLine], at: usize) -> usize {
     let body = kinds.iter().skip(at + 1);
     at + 1
         + body
-            .take_while(|kind| matches!(kind, Line::Added | Line::Removed | Line::Same | Line::NoNewline))
+            .take_while(|kind| {
+                matches!(kind, DiffLine::Added | DiffLine::Removed | DiffLine::Same | DiffLine::NoNewline)
+            })
             .count()
 }
 
-fn hunk(lines: &Lines<'_>, kinds: &[Line], rows: Range<usize>, generated: bool, units: &mut Vec<Unit>) {
-    let kind = |at: usize| kinds.get(at).copied().unwrap_or(Line::Other);
+fn hunk(
+    lines: &TextLines<'_>,
+    kinds: &[DiffLine],
+    rows: Range<usize>,
+    generated: bool,
+    units: &mut Vec<LineSpan>,
+) {
+    let kind = |at: usize| kinds.get(at).copied().unwrap_or(DiffLine::Other);
     if generated {
-        let count = |such: Line| rows.clone().filter(|at| kind(*at) == such).count();
-        let told = format!("generated: +{} −{}", count(Line::Added), count(Line::Removed));
+        let count = |such: DiffLine| rows.clone().filter(|at| kind(*at) == such).count();
+        let told = format!("generated: +{} −{}", count(DiffLine::Added), count(DiffLine::Removed));
         for at in rows.clone() {
-            let label = matches!(kind(at), Line::Added | Line::Removed).then_some(Label::Changed);
+            let label = matches!(kind(at), DiffLine::Added | DiffLine::Removed).then_some(Label::Changed);
             let told = (at == rows.start).then(|| told.clone().into());
-            units.push(Unit::new(lines.span(at), Rank::Filler).labelled(label).telling(told));
+            units.push(LineSpan::new(lines.span(at), Rank::Filler).labelled(label).telling(told));
         }
         return;
     }
-    let near = distances(rows.clone().map(|at| matches!(kind(at), Line::Added | Line::Removed)));
+    let near = distances(rows.clone().map(|at| matches!(kind(at), DiffLine::Added | DiffLine::Removed)));
     // Early lines of every hunk come before late lines of any, so that a budget shows some of each.
     let mut changed = 0u16;
     for (nth, at) in rows.enumerate() {
         let span = lines.span(at);
         match kind(at) {
-            Line::Place => units.push(Unit::new(span, Rank::Must).scored(u16::MAX - 10)),
-            Line::Added | Line::Removed => {
+            DiffLine::Place => units.push(LineSpan::new(span, Rank::Must).scored(u16::MAX - 10)),
+            DiffLine::Added | DiffLine::Removed => {
                 changed = changed.saturating_add(1);
-                let unit = Unit::new(span, Rank::Must);
+                let unit = LineSpan::new(span, Rank::Must);
                 let unit = unit.scored(40_000 - changed.min(30_000)).labelled(Label::Changed);
                 changed_line(lines, at, unit, units);
             }
@@ -126,14 +134,14 @@ fn hunk(lines: &Lines<'_>, kinds: &[Line], rows: Range<usize>, generated: bool, 
                 let rank = if far > NEAR { Rank::Filler } else { Rank::Context };
                 let score =
                     2_000u16.saturating_sub(u16::try_from(far).unwrap_or(u16::MAX).saturating_mul(100));
-                units.push(Unit::new(span, rank).scored(score));
+                units.push(LineSpan::new(span, rank).scored(score));
             }
         }
     }
 }
 
 /// A changed line; of one as long as minified code its head.
-fn changed_line(lines: &Lines<'_>, at: usize, unit: Unit, units: &mut Vec<Unit>) {
+fn changed_line(lines: &TextLines<'_>, at: usize, unit: LineSpan, units: &mut Vec<LineSpan>) {
     let text = lines.get(at);
     if text.len() <= LONG {
         units.push(unit);
@@ -143,7 +151,7 @@ fn changed_line(lines: &Lines<'_>, at: usize, unit: Unit, units: &mut Vec<Unit>)
     let cut = start + shape::head(text, HEAD).len();
     let told = Some(format!("rest of a line, {}", shape::size(text.len())).into());
     units.push(unit.spanning(start..cut));
-    units.push(Unit::new(cut..end, Rank::Filler).telling(told));
+    units.push(LineSpan::new(cut..end, Rank::Filler).telling(told));
 }
 
 /// How far each is from the next that is such, on either side.

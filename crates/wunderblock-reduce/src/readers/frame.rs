@@ -2,7 +2,7 @@
 
 /// Whose code a frame is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Owner {
+pub(crate) enum FrameOwner {
     /// The caller's, as far as paths and packages tell.
     Own,
     /// A library's or the runtime's.
@@ -10,7 +10,7 @@ pub(crate) enum Owner {
 }
 
 /// Whose frame a line is, if it is one. The source text that Python prints under a frame is not: it has no place.
-pub(crate) fn of(line: &str) -> Option<Owner> {
+pub(crate) fn of(line: &str) -> Option<FrameOwner> {
     // A group of exceptions is drawn with bars before its frames.
     let text = line.trim_start_matches([' ', '\t', '|']);
     let indented = text.len() < line.len();
@@ -26,7 +26,7 @@ pub(crate) fn of(line: &str) -> Option<Owner> {
         [first, ..] if first.is_ascii_alphabetic() || *first == b'/' => is_go(line),
         _ => false,
     };
-    frame.then(|| if is_library(text) { Owner::Library } else { Owner::Own })
+    frame.then(|| if is_library(text) { FrameOwner::Library } else { FrameOwner::Own })
 }
 
 /// Java `a.b.C.d(C.java:1)`, JavaScript `f (a.js:1:2)` or `a.js:1:2`, .NET `A.B.C() in a.cs:line 1`, Rust `./src/a.rs:1:2`.
@@ -234,7 +234,7 @@ mod tests {
             "   at Acme.Shop.Order(Int32 n) in /srv/app/Shop.cs:line 3",
         ];
         for line in own {
-            assert_eq!(of(line), Some(Owner::Own), "{line}");
+            assert_eq!(of(line), Some(FrameOwner::Own), "{line}");
         }
         let library = [
             "\tat java.base/java.lang.Thread.run(Thread.java:840)",
@@ -249,7 +249,7 @@ mod tests {
             "   at System.String.Substring(Int32 start)",
         ];
         for line in library {
-            assert_eq!(of(line), Some(Owner::Library), "{line}");
+            assert_eq!(of(line), Some(FrameOwner::Library), "{line}");
         }
         for line in [
             "at last",

@@ -1,6 +1,6 @@
 //! Gaps that are not worth their mark.
 
-use crate::span::{Rank, Unit};
+use crate::span::{LineSpan, Rank};
 
 /// A gap of fewer units than this between units that stay breaks the text up for little.
 const FEW: usize = 3;
@@ -8,7 +8,7 @@ const FEW: usize = 3;
 const WORTH: usize = 160;
 
 /// Lets stay what would leave a gap of a unit or two.
-pub(crate) fn close_short(units: &mut [Unit]) {
+pub(crate) fn close_short(units: &mut [LineSpan]) {
     let mut start = 0;
     for at in 0..=units.len() {
         if units.get(at).is_some_and(|unit| unit.rank == Rank::Filler) {

@@ -7,9 +7,9 @@ mod terraform;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::lines::Lines;
-use crate::sample::Sample;
-use crate::span::{Rank, Unit};
+use crate::lines::TextLines;
+use crate::sample::LineSample;
+use crate::span::{LineSpan, Rank};
 
 use super::shape;
 
@@ -21,7 +21,7 @@ const HEAD: usize = 160;
 
 /// What a text of this kind was written by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tool {
+enum InfraTool {
     Terraform,
     Ansible,
     Table,
@@ -29,49 +29,49 @@ enum Tool {
     Images,
 }
 
-pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     tool(&sample.lines).map_or(0, |(_, vote)| vote)
 }
 
-fn tool(lines: &[&str]) -> Option<(Tool, u32)> {
+fn tool(lines: &[&str]) -> Option<(InfraTool, u32)> {
     let bare: Vec<Cow<'_, str>> = lines.iter().map(|line| bare(line)).collect();
     let count = |such: &dyn Fn(&str) -> bool| bare.iter().filter(|line| such(line)).count();
     let said = count(&|line| !line.trim().is_empty()).max(1);
     let heads = count(&ansible::is_head);
     if heads >= 2 {
-        return Some((Tool::Ansible, 95));
+        return Some((InfraTool::Ansible, 95));
     }
     let (plans, steps) = (count(&terraform::is_plan), count(&terraform::is_step));
     if plans >= 2 || steps * 2 >= said || (plans >= 1 && steps >= 2) {
-        return Some((Tool::Terraform, 94));
+        return Some((InfraTool::Terraform, 94));
     }
     // Errors and warnings in their frames, as they stand alone where a plan was not made.
     let framed = count(&|line| line.starts_with("│ Error: ") || line.starts_with("│ Warning: "));
     if framed >= 1 && count(&|line| line.starts_with('╷')) >= framed {
-        return Some((Tool::Terraform, 90));
+        return Some((InfraTool::Terraform, 90));
     }
     let first = bare.iter().find(|line| !line.trim().is_empty())?;
     let rows = count(&|line| kube::columns(line) >= 3);
     if kube::is_header(first) && rows * 100 >= said * 85 && said >= 3 {
-        return Some((Tool::Table, 87));
+        return Some((InfraTool::Table, 87));
     }
     if kube::is_described(&bare) {
-        return Some((Tool::Description, 82));
+        return Some((InfraTool::Description, 82));
     }
     let layers = count(&is_layer);
-    (layers >= 4 && layers * 10 >= said * 4).then_some((Tool::Images, 74))
+    (layers >= 4 && layers * 10 >= said * 4).then_some((InfraTool::Images, 74))
 }
 
-pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
-    let sample = Sample::of(lines.text());
-    let mut units: Vec<Unit> =
-        (0..lines.len()).map(|line| Unit::new(lines.span(line), Rank::Context)).collect();
+pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
+    let sample = LineSample::of(lines.text());
+    let mut units: Vec<LineSpan> =
+        (0..lines.len()).map(|line| LineSpan::new(lines.span(line), Rank::Context)).collect();
     match tool(&sample.lines) {
-        Some((Tool::Terraform, _)) => terraform::judge(lines, &mut units),
-        Some((Tool::Ansible, _)) => ansible::judge(lines, &mut units),
-        Some((Tool::Table, _)) => kube::table(lines, &mut units),
-        Some((Tool::Description, _)) => kube::description(lines, &mut units),
-        Some((Tool::Images, _)) => images(lines, &mut units),
+        Some((InfraTool::Terraform, _)) => terraform::judge(lines, &mut units),
+        Some((InfraTool::Ansible, _)) => ansible::judge(lines, &mut units),
+        Some((InfraTool::Table, _)) => kube::table(lines, &mut units),
+        Some((InfraTool::Description, _)) => kube::description(lines, &mut units),
+        Some((InfraTool::Images, _)) => images(lines, &mut units),
         None => units.iter_mut().zip(lines.iter()).for_each(|(unit, line)| plainly(unit, line)),
     }
     runs(lines, &mut units);
@@ -79,7 +79,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
 }
 
 /// A line of a tool that is not known: what went wrong must stay.
-fn plainly(unit: &mut Unit, line: &str) {
+fn plainly(unit: &mut LineSpan, line: &str) {
     if shape::is_wrong(line) {
         (unit.rank, unit.score) = (Rank::Must, 10_000);
     }
@@ -105,7 +105,7 @@ fn is_layer(line: &str) -> bool {
         || line.contains(": Pushed")
 }
 
-fn images(lines: &Lines<'_>, units: &mut [Unit]) {
+fn images(lines: &TextLines<'_>, units: &mut [LineSpan]) {
     for (unit, line) in units.iter_mut().zip(lines.iter()) {
         (unit.rank, unit.score) = match line {
             line if shape::is_wrong(line) => (Rank::Must, 30_000),
@@ -119,7 +119,7 @@ fn images(lines: &Lines<'_>, units: &mut [Unit]) {
 }
 
 /// Of lines in a row that differ by counters only, the first and the last stay.
-fn runs(lines: &Lines<'_>, units: &mut [Unit]) {
+fn runs(lines: &TextLines<'_>, units: &mut [LineSpan]) {
     let shapes: Vec<u64> = lines.iter().map(shape::counted).collect();
     let mut start = 0;
     for at in 1..=shapes.len() {
@@ -138,7 +138,7 @@ fn runs(lines: &Lines<'_>, units: &mut [Unit]) {
 }
 
 /// Of lines with a long result their head alone is worth that much; what failed is shown at greater length.
-fn cut_long(lines: &Lines<'_>, units: Vec<Unit>) -> Vec<Unit> {
+fn cut_long(lines: &TextLines<'_>, units: Vec<LineSpan>) -> Vec<LineSpan> {
     if units.iter().all(|unit| unit.span().len() <= 2 * HEAD) {
         return units;
     }
@@ -156,7 +156,7 @@ fn cut_long(lines: &Lines<'_>, units: Vec<Unit>) -> Vec<Unit> {
         let result = line.find("=> {").map(|at| at + "=> ".len()).filter(|at| !wrong && *at < room);
         let Range { start, end } = unit.span();
         let at = start + result.unwrap_or_else(|| shape::head(line, room).len());
-        let rest = Unit::new(at..end, if wrong { Rank::Context } else { Rank::Filler });
+        let rest = LineSpan::new(at..end, if wrong { Rank::Context } else { Rank::Filler });
         cut.push(unit.spanning(start..at));
         cut.push(rest);
     }

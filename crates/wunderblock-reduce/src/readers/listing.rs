@@ -5,13 +5,13 @@ mod row;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::count_sketch::Often;
-use crate::lines::Lines;
-use crate::sample::Sample;
-use crate::span::{Label, Rank, Unit};
+use crate::count_sketch::CountSketch;
+use crate::lines::TextLines;
+use crate::sample::LineSample;
+use crate::span::{Label, LineSpan, Rank};
 
 use super::{gaps, shape};
-use row::{Form, Rows};
+use row::{ListingFormat, ListingRows};
 
 /// A group with no more things than this is shown whole.
 const FEW: usize = 12;
@@ -31,36 +31,36 @@ const WRONG: usize = 24;
 /// Process tables show so many of those that use most.
 const BUSY: usize = 8;
 
-pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let form = row::form(&sample.lines);
     form.map_or(0, |(_, vote)| vote)
 }
 
-pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
-    let sample = Sample::of(lines.text());
+pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
+    let sample = LineSample::of(lines.text());
     let Some((form, _)) = row::form(&sample.lines) else { return super::prose::units(lines) };
     let rows = row::rows(lines, form);
-    let mut units: Vec<Unit> =
-        (0..lines.len()).map(|line| Unit::new(lines.span(line), Rank::Context)).collect();
-    if form == Form::Processes {
+    let mut units: Vec<LineSpan> =
+        (0..lines.len()).map(|line| LineSpan::new(lines.span(line), Rank::Context)).collect();
+    if form == ListingFormat::Processes {
         processes(&rows, &mut units);
         gaps::close_short(&mut units);
         return units;
     }
-    let nested = Nested::of(&rows);
-    let mut judge = Judge { rows: &rows, units: &mut units, folds: rows.len() > 2 * FEW };
+    let nested = VendorFolders::of(&rows);
+    let mut judge = ListingRanker { rows: &rows, units: &mut units, folds: rows.len() > 2 * FEW };
     for group in groups(&rows, form) {
         judge.group(&group);
     }
-    if matches!(form, Form::Paths | Form::Sizes) {
+    if matches!(form, ListingFormat::Paths | ListingFormat::Sizes) {
         judge.names();
     }
-    if form == Form::Sizes {
+    if form == ListingFormat::Sizes {
         judge.sizes();
     }
     judge.wrong(lines);
     judge.vendored(&nested);
-    if form == Form::Tree {
+    if form == ListingFormat::Tree {
         judge.repeated();
     }
     gaps::close_short(&mut units);
@@ -68,7 +68,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
 }
 
 /// The rows that belong together: of one folder, or of one parent in a tree.
-fn groups(rows: &Rows<'_, '_>, form: Form) -> Vec<Vec<usize>> {
+fn groups(rows: &ListingRows<'_, '_>, form: ListingFormat) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut known: HashMap<u64, usize> = HashMap::new();
     let mut parents: Vec<usize> = Vec::new();
@@ -79,13 +79,13 @@ fn groups(rows: &Rows<'_, '_>, form: Form) -> Vec<Vec<usize>> {
             continue;
         }
         let key = match form {
-            Form::Tree => {
+            ListingFormat::Tree => {
                 parents.truncate(usize::from(row.depth));
                 let parent = parents.last().map_or(0, |parent| *parent as u64 + 1);
                 parents.push(at);
                 parent
             }
-            Form::Paths | Form::Sizes => shape::exact(row.folder),
+            ListingFormat::Paths | ListingFormat::Sizes => shape::exact(row.folder),
             _ => section,
         };
         let group = *known.entry(key).or_insert_with(|| {
@@ -99,13 +99,13 @@ fn groups(rows: &Rows<'_, '_>, form: Form) -> Vec<Vec<usize>> {
     groups
 }
 
-struct Judge<'r, 't> {
-    rows: &'r Rows<'r, 't>,
-    units: &'r mut [Unit],
+struct ListingRanker<'r, 't> {
+    rows: &'r ListingRows<'r, 't>,
+    units: &'r mut [LineSpan],
     folds: bool,
 }
 
-impl Judge<'_, '_> {
+impl ListingRanker<'_, '_> {
     fn set(&mut self, at: usize, rank: Rank, score: u16) {
         if let Some(unit) = self.units.get_mut(at) {
             (unit.rank, unit.score) = (rank, score);
@@ -113,7 +113,7 @@ impl Judge<'_, '_> {
     }
 
     /// Names that speak of failure stay while there are few of them: one lists a folder of logs for those.
-    fn wrong(&mut self, lines: &Lines<'_>) {
+    fn wrong(&mut self, lines: &TextLines<'_>) {
         let wrong: Vec<usize> =
             (0..lines.len().min(self.rows.len())).filter(|at| shape::is_wrong(lines.get(*at))).collect();
         if wrong.len() <= WRONG {
@@ -192,7 +192,7 @@ impl Judge<'_, '_> {
 
     /// Names that stand in many folders, such as `Cargo.toml`, are shown in the first of them.
     fn names(&mut self) {
-        let mut often = Often::of(self.rows.len());
+        let mut often = CountSketch::of(self.rows.len());
         let names = || self.rows.iter().map(|row| shape::exact(row.name));
         names().for_each(|name| often.count(name));
         let mut all: HashMap<u64, u32> = HashMap::new();
@@ -235,7 +235,7 @@ impl Judge<'_, '_> {
     }
 
     /// Folds what tools put into a project: of each such folder its first line stays.
-    fn vendored(&mut self, nested: &Nested) {
+    fn vendored(&mut self, nested: &VendorFolders) {
         for folder in &nested.folders {
             for (nth, at) in folder.clone().enumerate() {
                 let (rank, score) = if nth == 0 { (Rank::Frame, 1_000) } else { (Rank::Filler, 0) };
@@ -285,12 +285,12 @@ fn most(group: &[usize], number: impl Fn(&usize) -> u64) -> Vec<usize> {
 }
 
 /// Stretches of rows within folders that tools fill: `node_modules`, `target`, `.git`.
-struct Nested {
+struct VendorFolders {
     folders: Vec<Range<usize>>,
 }
 
-impl Nested {
-    fn of(rows: &Rows<'_, '_>) -> Self {
+impl VendorFolders {
+    fn of(rows: &ListingRows<'_, '_>) -> Self {
         let mut folders: Vec<Range<usize>> = Vec::new();
         let mut path: Option<&str> = None;
         let mut outside = 0;
@@ -316,7 +316,7 @@ impl Nested {
 }
 
 /// Processes: those that use most, and one of each command.
-fn processes(rows: &Rows<'_, '_>, units: &mut [Unit]) {
+fn processes(rows: &ListingRows<'_, '_>, units: &mut [LineSpan]) {
     let mut busiest: Vec<(u64, usize)> =
         rows.iter().enumerate().filter(|(_, row)| row.size > 0).map(|(at, row)| (row.size, at)).collect();
     busiest.sort_by_key(|(use_, at)| (std::cmp::Reverse(*use_), *at));

@@ -1,10 +1,10 @@
 //! Logs: what each template says stays visible, repeats between its first and last line do not.
 
-use crate::lines::Lines;
-use crate::sample::Sample;
-use crate::severity::{self, Said, Severity};
-use crate::span::{Rank, Unit};
-use crate::template::{Template, Templates};
+use crate::lines::TextLines;
+use crate::sample::LineSample;
+use crate::severity::{self, LineSeverity, LogLevel};
+use crate::span::{LineSpan, Rank};
+use crate::template::{LineTemplate, LineTemplates};
 
 use super::stamp;
 
@@ -21,7 +21,7 @@ const AGAIN: u32 = 5;
 /// Outliers shown of one template.
 const OUTLIERS: u8 = 5;
 
-pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if sample.lines.len() < 3 {
         return 0;
     }
@@ -40,8 +40,8 @@ const ALIKE: u32 = 36;
 
 /// Lines say the same again and again about other values, in words: whatever program it was, it kept a log. A weak vote:
 /// any kind that is known by more goes before.
-fn alike(sample: &Sample<'_>) -> u32 {
-    let mut templates = Templates::default();
+fn alike(sample: &LineSample<'_>) -> u32 {
+    let mut templates = LineTemplates::default();
     let said = sample.lines.iter().filter(|line| !line.trim().is_empty());
     let ids: Vec<Option<u32>> =
         said.enumerate().map(|(at, line)| has_words(line).then(|| templates.learn(at, line, 0))).collect();
@@ -77,22 +77,22 @@ fn is_levelled(line: &str) -> bool {
 
 /// What a line is in its log.
 #[derive(Clone, Copy)]
-struct Entry {
+struct LogEntry {
     template: u32,
-    said: Said,
+    said: LineSeverity,
     head: bool,
     /// What it measured, if it ends with that; else not a number.
     measured: f32,
 }
 
-pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
-    let mut templates = Templates::default();
+pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
+    let mut templates = LineTemplates::default();
     let entries = entries(lines, &mut templates);
-    let mut outliers = Outliers::of(&entries);
+    let mut outliers = LogOutliers::of(&entries);
     let mut units = Vec::with_capacity(lines.len());
     let mut stays = false;
     for (at, entry) in entries.iter().enumerate() {
-        let mut unit = Unit::new(lines.span(at), Rank::Filler);
+        let mut unit = LineSpan::new(lines.span(at), Rank::Filler);
         unit.label = entry.said.label();
         let count = templates.get(entry.template).map_or(0, |template| {
             judge(&mut unit, at, *entry, template);
@@ -116,7 +116,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     units
 }
 
-fn entries(lines: &Lines<'_>, templates: &mut Templates) -> Vec<Entry> {
+fn entries(lines: &TextLines<'_>, templates: &mut LineTemplates) -> Vec<LogEntry> {
     let sampled = lines.len().min(400);
     let heads = lines.iter().take(sampled).filter(|line| is_head(line)).count();
     // Where most lines have no head, each is a record of its own.
@@ -125,7 +125,7 @@ fn entries(lines: &Lines<'_>, templates: &mut Templates) -> Vec<Entry> {
         let said = severity::said(line);
         let head = !line.starts_with([' ', '\t']) && (!headed || said.level.is_some() || stamp::dated(line));
         let template = templates.learn(at, line, said.weight() as u8);
-        Entry { template, said, head, measured: measured(line).unwrap_or(f32::NAN) }
+        LogEntry { template, said, head, measured: measured(line).unwrap_or(f32::NAN) }
     };
     lines.iter().enumerate().map(entry).collect()
 }
@@ -150,13 +150,13 @@ fn measured(line: &str) -> Option<f32> {
 }
 
 /// Which measurements stand out among those of their template: by more than three standard deviations above the mean.
-struct Outliers {
+struct LogOutliers {
     /// Per template: above what, and how many may still be shown.
     limits: Vec<(f64, u8)>,
 }
 
-impl Outliers {
-    fn of(entries: &[Entry]) -> Self {
+impl LogOutliers {
+    fn of(entries: &[LogEntry]) -> Self {
         let mut sums: Vec<(f64, f64, f64)> = Vec::new();
         for entry in entries.iter().filter(|entry| !entry.measured.is_nan()) {
             let at = entry.template as usize;
@@ -175,7 +175,7 @@ impl Outliers {
         Self { limits: sums.into_iter().map(|sums| (limit(sums), OUTLIERS)).collect() }
     }
 
-    fn take(&mut self, entry: &Entry) -> bool {
+    fn take(&mut self, entry: &LogEntry) -> bool {
         let Some((limit, left)) = self.limits.get_mut(entry.template as usize) else { return false };
         let out = f64::from(entry.measured) > *limit && *left > 0;
         *left -= u8::from(out);
@@ -184,7 +184,7 @@ impl Outliers {
 }
 
 /// What a line is worth as one of its template's.
-fn judge(unit: &mut Unit, at: usize, entry: Entry, template: &Template) {
+fn judge(unit: &mut LineSpan, at: usize, entry: LogEntry, template: &LineTemplate) {
     let weight = entry.said.weight();
     let (first, last) = (template.first as usize == at, template.last as usize == at);
     let whole = template.count <= RARE;
@@ -198,7 +198,7 @@ fn judge(unit: &mut Unit, at: usize, entry: Entry, template: &Template) {
         unit.score = weight as u16 * 10;
         return;
     }
-    let heavy = weight > Severity::Info;
+    let heavy = weight > LogLevel::Info;
     // Of what only follows a record the first example is enough; another stays where its record does.
     if !entry.head && !heavy && !first && !whole {
         return;
@@ -212,7 +212,7 @@ fn judge(unit: &mut Unit, at: usize, entry: Entry, template: &Template) {
 }
 
 /// A log's first and last lines show its span of time.
-fn frame(units: &mut [Unit]) {
+fn frame(units: &mut [LineSpan]) {
     let last = units.len().saturating_sub(1);
     for at in [0, last] {
         if let Some(unit) = units.get_mut(at) {

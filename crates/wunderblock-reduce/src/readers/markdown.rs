@@ -2,17 +2,17 @@
 
 mod block;
 
-use crate::lines::Lines;
-use crate::sample::Sample;
-use crate::span::{Label, Rank, Unit};
+use crate::lines::TextLines;
+use crate::sample::LineSample;
+use crate::span::{Label, LineSpan, Rank};
 
 use super::prose;
-use block::{Block, blocks};
+use block::{MarkdownBlock, blocks};
 
 /// A list of links to headings is a table of contents from so many on.
 const CONTENTS: usize = 6;
 
-pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let lines = &sample.lines;
     let fences = sample.count(|line| line.trim_start().starts_with("```"));
     // A heading stands alone; lines of comments stand together, or above what they explain.
@@ -65,21 +65,21 @@ fn code_share(lines: &[&str]) -> u32 {
     code * 100 / said.max(1)
 }
 
-pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
-    let mut units: Vec<Unit> = Vec::with_capacity(lines.len());
+pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
+    let mut units: Vec<LineSpan> = Vec::with_capacity(lines.len());
     let mut after_heading = true;
     for block in blocks(lines) {
         let rows = block.rows();
         match block {
-            Block::Heading(_, level) => {
+            MarkdownBlock::Heading(_, level) => {
                 let score = 40_000 - 1_000 * u16::from(level.min(6));
                 let line = lines.get(rows.start).trim();
                 let told = Some(format!("L{} {line}", rows.start + 1).into());
-                units.push(Unit::new(lines.spans(rows), Rank::Frame).scored(score).telling(told));
+                units.push(LineSpan::new(lines.spans(rows), Rank::Frame).scored(score).telling(told));
                 after_heading = true;
                 continue;
             }
-            Block::Text(_) => {
+            MarkdownBlock::Text(_) => {
                 let from = units.len();
                 prose::sentences(lines, rows, &mut units);
                 if after_heading && let Some(unit) = units.get_mut(from) {
@@ -87,8 +87,10 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
                 }
             }
             // A fence is of use as a whole only.
-            Block::Code(_) => units.push(Unit::new(lines.spans(rows), Rank::Context).scored(1_500)),
-            Block::List(_) => {
+            MarkdownBlock::Code(_) => {
+                units.push(LineSpan::new(lines.spans(rows), Rank::Context).scored(1_500))
+            }
+            MarkdownBlock::List(_) => {
                 let contents = rows.clone().filter(|at| block::is_contents(lines.get(*at))).count();
                 let is_contents = contents >= CONTENTS && contents * 10 >= rows.len() * 8;
                 for (nth, at) in rows.enumerate() {
@@ -98,18 +100,17 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
                         (Rank::Context, None)
                     };
                     let score = if nth == 0 { 2_000 } else { 1_000 };
-                    units.push(Unit::new(lines.span(at), rank).scored(score).labelled(label));
+                    units.push(LineSpan::new(lines.span(at), rank).scored(score).labelled(label));
                 }
             }
-            Block::Table(_) => {
+            MarkdownBlock::Table(_) => {
                 for (nth, at) in rows.enumerate() {
                     let (rank, score) = if nth < 2 { (Rank::Frame, 1_000) } else { (Rank::Context, 800) };
-                    units.push(Unit::new(lines.span(at), rank).scored(score));
+                    units.push(LineSpan::new(lines.span(at), rank).scored(score));
                 }
             }
-            Block::Badges(_) => {
-                units.extend(rows.map(|at| Unit::new(lines.span(at), Rank::Filler).labelled(Label::Badges)))
-            }
+            MarkdownBlock::Badges(_) => units
+                .extend(rows.map(|at| LineSpan::new(lines.span(at), Rank::Filler).labelled(Label::Badges))),
         }
         after_heading = false;
     }

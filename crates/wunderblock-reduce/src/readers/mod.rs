@@ -27,12 +27,12 @@ mod tests;
 mod trace;
 
 use crate::kind::Kind;
-use crate::lines::Lines;
-use crate::sample::Sample;
-use crate::span::Unit;
+use crate::lines::TextLines;
+use crate::sample::LineSample;
+use crate::span::LineSpan;
 
 /// How sure the reader of a kind is.
-pub(crate) fn vote(sample: &Sample<'_>, kind: Kind) -> u32 {
+pub(crate) fn vote(sample: &LineSample<'_>, kind: Kind) -> u32 {
     match kind {
         Kind::Log => log::vote(sample),
         Kind::Build => build::vote(sample),
@@ -50,7 +50,7 @@ pub(crate) fn vote(sample: &Sample<'_>, kind: Kind) -> u32 {
 }
 
 /// What the stretches of a text of that kind are worth. They tile the text.
-pub(crate) fn units(lines: &Lines<'_>, kind: Kind) -> Vec<Unit> {
+pub(crate) fn units(lines: &TextLines<'_>, kind: Kind) -> Vec<LineSpan> {
     match kind {
         Kind::Log => log::units(lines),
         Kind::Build => build::units(lines),

@@ -4,12 +4,12 @@ use proptest::prelude::*;
 
 use crate::detect;
 use crate::kind::Kind;
-use crate::lines::Lines;
+use crate::lines::TextLines;
 use crate::mark;
 use crate::options::{Level, Options};
 use crate::reduce::reduce;
-use crate::severity::{self, Severity};
-use crate::span::Unit;
+use crate::severity::{self, LogLevel};
+use crate::span::LineSpan;
 
 const KINDS: [Kind; 4] = [Kind::Log, Kind::Build, Kind::Tests, Kind::Trace];
 
@@ -254,10 +254,10 @@ fn counted(short: &str, label: &str) -> usize {
 
 #[test]
 fn every_error_is_counted_whether_shown_or_not() {
-    let of = |line: &str, wanted: Severity| severity::said(line).level == Some(wanted);
+    let of = |line: &str, wanted: LogLevel| severity::said(line).level == Some(wanted);
     for text in [service_log(900), service_log(3_000)] {
         for short in [fold(&text), within(&text, 25), within(&text, 5)] {
-            for severity in [Severity::Error, Severity::Warning] {
+            for severity in [LogLevel::Error, LogLevel::Warning] {
                 let all = text.lines().filter(|line| of(line, severity)).count();
                 let visible = shown(&short).filter(|line| of(line, severity)).count();
                 assert_eq!(
@@ -273,7 +273,7 @@ fn every_error_is_counted_whether_shown_or_not() {
 #[test]
 fn the_notes_of_error_templates_add_up_to_the_errors_of_the_source() {
     for text in [service_log(900), auth_log(900)] {
-        let trouble = |line: &str| severity::said(line).weight() > Severity::Info;
+        let trouble = |line: &str| severity::said(line).weight() > LogLevel::Info;
         let all = text.lines().filter(|line| trouble(line)).count();
         let (mut noted, mut lines, mut notes) = (0, 0, 0);
         for line in fold(&text).lines().filter(|line| !line.starts_with("⟨…") && trouble(line)) {
@@ -426,7 +426,7 @@ fn quoted_reports_are_not_reports() {
     assert_eq!(detect::kind(&docker), Kind::Build);
 }
 
-fn tiles(units: &[Unit], len: usize) -> bool {
+fn tiles(units: &[LineSpan], len: usize) -> bool {
     let mut at = 0;
     for unit in units {
         if unit.span().start != at || unit.span().end < at {
@@ -471,7 +471,7 @@ proptest! {
 
     #[test]
     fn units_tile_any_text(text in "(\\PC|\n|\r| |\t|[a-z:0-9(/.]){0,120}") {
-        let lines = Lines::of(&text);
+        let lines = TextLines::of(&text);
         for kind in KINDS {
             prop_assert!(tiles(&super::units(&lines, kind), text.len()), "{}", kind);
         }
@@ -479,7 +479,7 @@ proptest! {
 
     #[test]
     fn units_tile_broken_texts(text in broken()) {
-        let lines = Lines::of(&text);
+        let lines = TextLines::of(&text);
         for kind in KINDS {
             prop_assert!(tiles(&super::units(&lines, kind), text.len()), "{}", kind);
         }

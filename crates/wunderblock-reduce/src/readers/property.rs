@@ -3,22 +3,22 @@
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use crate::lines::Lines;
+use crate::lines::TextLines;
 use crate::segment;
-use crate::span::{self, Room, Unit};
+use crate::span::{self, KeepLimit, LineSpan};
 
 /// What is shown of a text at the level `fold`.
-pub(crate) fn fold(text: &str, units: fn(&Lines<'_>) -> Vec<Unit>) -> String {
-    shown(text, units, Room::Fold)
+pub(crate) fn fold(text: &str, units: fn(&TextLines<'_>) -> Vec<LineSpan>) -> String {
+    shown(text, units, KeepLimit::Fold)
 }
 
 /// What is shown of a text within so many bytes.
-pub(crate) fn within(text: &str, units: fn(&Lines<'_>) -> Vec<Unit>, bytes: usize) -> String {
-    shown(text, units, Room::Bytes(bytes))
+pub(crate) fn within(text: &str, units: fn(&TextLines<'_>) -> Vec<LineSpan>, bytes: usize) -> String {
+    shown(text, units, KeepLimit::Bytes(bytes))
 }
 
-fn shown(text: &str, units: fn(&Lines<'_>) -> Vec<Unit>, room: Room) -> String {
-    let lines = Lines::of(text);
+fn shown(text: &str, units: fn(&TextLines<'_>) -> Vec<LineSpan>, room: KeepLimit) -> String {
+    let lines = TextLines::of(text);
     let units = units(&lines);
     let mut at = 0;
     for unit in &units {
@@ -35,7 +35,7 @@ fn shown(text: &str, units: fn(&Lines<'_>) -> Vec<Unit>, room: Room) -> String {
 
 /// Units tile any text: one at random, and each of these samples broken in places. What is folded is not longer, save
 /// for what marks may cost.
-pub(crate) fn tiles(samples: &[&str], units: fn(&Lines<'_>) -> Vec<Unit>) {
+pub(crate) fn tiles(samples: &[&str], units: fn(&TextLines<'_>) -> Vec<LineSpan>) {
     let mut runner =
         TestRunner::new(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(120) });
     let random = "(\\PC{0,12}|[-+@ |:,\t\"]{0,9}|\r?\n){0,24}";

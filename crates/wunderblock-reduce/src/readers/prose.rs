@@ -6,11 +6,11 @@ mod sentence;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::lines::Lines;
-use crate::span::{Label, Rank, Unit};
+use crate::lines::TextLines;
+use crate::span::{Label, LineSpan, Rank};
 
 use super::{blob, shape};
-use rarity::Rarity;
+use rarity::WordRarity;
 
 /// A paragraph that says what one before it said is left out if it has so many bytes: shorter ones may repeat for a
 /// reason (a closing bracket, a key).
@@ -25,7 +25,7 @@ const LONGEST: usize = 1_000;
 const WRAPPED: usize = 50;
 const TOGETHER: usize = 400;
 
-pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
+pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let mut units = Vec::with_capacity(lines.len());
     for paragraph in paragraphs(lines) {
         sentences(lines, paragraph, &mut units);
@@ -36,7 +36,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
 }
 
 /// The stretches between empty lines, each with the empty lines after it.
-pub(super) fn paragraphs(lines: &Lines<'_>) -> Vec<Range<usize>> {
+pub(super) fn paragraphs(lines: &TextLines<'_>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
     let mut ended = false;
@@ -56,7 +56,7 @@ pub(super) fn paragraphs(lines: &Lines<'_>) -> Vec<Range<usize>> {
 
 /// The sentences of a paragraph: short lines that a writer wrapped are taken together, long ones are cut. The first says
 /// what the paragraph is about.
-pub(super) fn sentences(lines: &Lines<'_>, paragraph: Range<usize>, units: &mut Vec<Unit>) {
+pub(super) fn sentences(lines: &TextLines<'_>, paragraph: Range<usize>, units: &mut Vec<LineSpan>) {
     let score = |first: bool| if first { 3_000 } else { 1_000 };
     let mut at = paragraph.start;
     while at < paragraph.end {
@@ -73,7 +73,7 @@ pub(super) fn sentences(lines: &Lines<'_>, paragraph: Range<usize>, units: &mut 
         let long = end == at + 1 && text.len() > LINE;
         at = end;
         if !long {
-            units.push(Unit::new(span, Rank::Context).scored(score(first)));
+            units.push(LineSpan::new(span, Rank::Context).scored(score(first)));
             continue;
         }
         let (mut start, mut first) = (0, first);
@@ -83,9 +83,9 @@ pub(super) fn sentences(lines: &Lines<'_>, paragraph: Range<usize>, units: &mut 
             let is_blob = !blob::runs(sentence).is_empty();
             for cut in shape::cuts(sentence, if is_blob { sentence.len() } else { LONGEST }) {
                 let part = span.start + start..span.start + end.min(start + cut);
-                let from = units.last().map_or(0, |unit: &Unit| unit.span().end).max(part.start);
+                let from = units.last().map_or(0, |unit: &LineSpan| unit.span().end).max(part.start);
                 if from < part.end {
-                    units.push(Unit::new(from..part.end, Rank::Context).scored(score(first)));
+                    units.push(LineSpan::new(from..part.end, Rank::Context).scored(score(first)));
                 }
                 first = false;
             }
@@ -114,8 +114,8 @@ fn is_wrapped(line: &str, next: &str) -> bool {
 }
 
 /// Adds to the score of each unit what its words are worth: rare words, numbers, names.
-pub(super) fn weigh(text: &str, units: &mut [Unit]) {
-    let mut rarity = Rarity::default();
+pub(super) fn weigh(text: &str, units: &mut [LineSpan]) {
+    let mut rarity = WordRarity::default();
     for unit in units.iter() {
         rarity.count(text.get(unit.span()).unwrap_or(""));
     }
@@ -135,7 +135,7 @@ pub(super) fn weigh(text: &str, units: &mut [Unit]) {
 }
 
 /// Paragraphs that were there before, and lines that stand several times one below the other, are filler.
-pub(super) fn again(lines: &Lines<'_>, units: &mut [Unit]) {
+pub(super) fn again(lines: &TextLines<'_>, units: &mut [LineSpan]) {
     let mut seen: HashMap<u64, usize> = HashMap::new();
     let mut gone: Vec<Range<usize>> = Vec::new();
     for paragraph in paragraphs(lines) {

@@ -5,12 +5,12 @@ mod line;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::lines::{Lines, Part};
-use crate::sample::Sample;
-use crate::span::{Label, Rank, Unit};
+use crate::lines::{TextLines, TextPart};
+use crate::sample::LineSample;
+use crate::span::{Label, LineSpan, Rank};
 
 use super::{gaps, shape};
-use line::{Found, Role, parse};
+use line::{SearchLine, SearchRole, parse};
 
 /// A file with no more matches than this is shown whole.
 const FEW: usize = 10;
@@ -21,7 +21,7 @@ const SAID: u32 = 3;
 /// The part of a long line that stays: minified files have matches of a megabyte.
 const LINE: usize = 320;
 
-pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     // `grep -c`: a number per file.
     if sample.lines.len() >= 3 && sample.share(is_count) >= 95 {
         return 95;
@@ -31,7 +31,7 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     if records >= 3 && records * 10 >= said * 9 {
         return 96;
     }
-    let mut seen = Seen::default();
+    let mut seen = SearchSurvey::default();
     let heading = line::has_headings(&sample.lines);
     for text in &sample.lines {
         seen.take(parse(text, heading), text);
@@ -41,7 +41,7 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
 
 /// What the lines of a sample have in common.
 #[derive(Default)]
-struct Seen<'t> {
+struct SearchSurvey<'t> {
     said: u32,
     found: u32,
     bare: u32,
@@ -55,14 +55,14 @@ struct Seen<'t> {
     paths: HashMap<&'t str, u32>,
 }
 
-impl<'t> Seen<'t> {
-    fn take(&mut self, found: Found<'t>, text: &'t str) {
+impl<'t> SearchSurvey<'t> {
+    fn take(&mut self, found: SearchLine<'t>, text: &'t str) {
         if text.trim().is_empty() || text == "--" {
             return;
         }
         self.said += 1;
         let Some(role) = found.role else { return };
-        if role == Role::Path || role == Role::Other {
+        if role == SearchRole::Path || role == SearchRole::Other {
             self.found += 1;
             // Under a heading the lines below belong to another file than those above.
             self.last.remove("");
@@ -133,12 +133,12 @@ fn is_worded(text: &str) -> bool {
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || "[*\'\"`".contains(c)))
 }
 
-pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
+pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let heading = line::has_headings(&lines.iter().take(200).collect::<Vec<_>>());
-    let rows: Vec<Row> = lines.iter().map(|text| Row::of(lines, parse(text, heading))).collect();
-    let mut units: Vec<Unit> = Vec::with_capacity(rows.len());
-    let matches = rows.iter().filter(|row| row.role == Some(Role::Match)).count();
-    let mut judge = Judge {
+    let rows: Vec<SearchRow> = lines.iter().map(|text| SearchRow::of(lines, parse(text, heading))).collect();
+    let mut units: Vec<LineSpan> = Vec::with_capacity(rows.len());
+    let matches = rows.iter().filter(|row| row.role == Some(SearchRole::Match)).count();
+    let mut judge = SearchRanker {
         lines,
         said: HashMap::new(),
         ranks: vec![(Rank::Context, 0); rows.len()],
@@ -148,24 +148,24 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     for (at, row) in rows.iter().enumerate() {
         let (rank, score) = judge.ranks.get(at).copied().unwrap_or((Rank::Context, 0));
         let label = match row.role {
-            Some(Role::Match) => Some(Label::Matches),
+            Some(SearchRole::Match) => Some(Label::Matches),
             _ => None,
         };
         let (rank, score) = match row.role {
-            Some(Role::Path) => (Rank::Must, u16::MAX),
-            Some(Role::Other) => (Rank::Frame, u16::MAX),
+            Some(SearchRole::Path) => (Rank::Must, u16::MAX),
+            Some(SearchRole::Other) => (Rank::Frame, u16::MAX),
             None if lines.get(at).trim().is_empty() || lines.get(at) == "--" => (rank, score),
             None => (Rank::Context, 1),
             _ => (rank, score),
         };
-        push(&mut units, lines, Unit::new(lines.span(at), rank).scored(score).labelled(label));
+        push(&mut units, lines, LineSpan::new(lines.span(at), rank).scored(score).labelled(label));
     }
     gaps::close_short(&mut units);
     units
 }
 
 /// The unit of a line; of a long one its head alone is worth that much.
-fn push(units: &mut Vec<Unit>, lines: &Lines<'_>, unit: Unit) {
+fn push(units: &mut Vec<LineSpan>, lines: &TextLines<'_>, unit: LineSpan) {
     let span = unit.span();
     if span.len() <= 2 * LINE || unit.rank == Rank::Filler {
         units.push(unit);
@@ -174,47 +174,50 @@ fn push(units: &mut Vec<Unit>, lines: &Lines<'_>, unit: Unit) {
     let text = lines.text().get(span.clone()).unwrap_or("");
     let cut = span.start + shape::head(text, LINE).len();
     units.push(unit.spanning(span.start..cut));
-    units.push(Unit::new(cut..span.end, Rank::Filler));
+    units.push(LineSpan::new(cut..span.end, Rank::Filler));
 }
 
 /// What is kept of a line: there are as many as lines.
-struct Row {
-    role: Option<Role>,
+struct SearchRow {
+    role: Option<SearchRole>,
     /// The path it names, as a number; 0 for none.
     path: u64,
-    text: Part,
+    text: TextPart,
 }
 
-impl Row {
-    fn of(lines: &Lines<'_>, found: Found<'_>) -> Self {
+impl SearchRow {
+    fn of(lines: &TextLines<'_>, found: SearchLine<'_>) -> Self {
         let path = if found.path.is_empty() { 0 } else { shape::exact(found.path).max(1) };
         Self { role: found.role, path, text: lines.place(found.text) }
     }
 }
 
 /// The rows of each file, in the order of the text: rows of one path that stand together.
-fn each_file(rows: &[Row], mut see: impl FnMut(Range<usize>)) {
+fn each_file(rows: &[SearchRow], mut see: impl FnMut(Range<usize>)) {
     let mut start = 0;
     let mut path: Option<u64> = None;
     for (at, row) in rows.iter().enumerate() {
         let other = match row.role {
-            Some(Role::Path) => true,
-            Some(Role::Match | Role::Near) => row.path != 0 && path.is_some_and(|path| path != row.path),
+            Some(SearchRole::Path) => true,
+            Some(SearchRole::Match | SearchRole::Near) => {
+                row.path != 0 && path.is_some_and(|path| path != row.path)
+            }
             _ => false,
         };
         if other {
             see(start..at);
             start = at;
         }
-        if matches!(row.role, Some(Role::Path | Role::Match | Role::Near)) && row.path != 0 {
+        if matches!(row.role, Some(SearchRole::Path | SearchRole::Match | SearchRole::Near)) && row.path != 0
+        {
             path = Some(row.path);
         }
     }
     see(start..rows.len());
 }
 
-struct Judge<'l, 't> {
-    lines: &'l Lines<'t>,
+struct SearchRanker<'l, 't> {
+    lines: &'l TextLines<'t>,
     /// How often each matching text was seen.
     said: HashMap<u64, u32>,
     ranks: Vec<(Rank, u16)>,
@@ -222,11 +225,11 @@ struct Judge<'l, 't> {
     fold: bool,
 }
 
-impl Judge<'_, '_> {
-    fn file(&mut self, rows: &[Row], file: Range<usize>) {
+impl SearchRanker<'_, '_> {
+    fn file(&mut self, rows: &[SearchRow], file: Range<usize>) {
         let matches: Vec<usize> = file
             .clone()
-            .filter(|at| rows.get(*at).is_some_and(|row| row.role == Some(Role::Match)))
+            .filter(|at| rows.get(*at).is_some_and(|row| row.role == Some(SearchRole::Match)))
             .collect();
         let last = matches.len().saturating_sub(1);
         let mut novel = HashSet::new();
@@ -259,9 +262,9 @@ impl Judge<'_, '_> {
     }
 
     /// Lines around a match share its fate, but are worth less than any match.
-    fn surroundings(&mut self, rows: &[Row], file: Range<usize>) {
+    fn surroundings(&mut self, rows: &[SearchRow], file: Range<usize>) {
         let stays = |judge: &Self, at: usize| {
-            rows.get(at).is_some_and(|row| row.role == Some(Role::Match))
+            rows.get(at).is_some_and(|row| row.role == Some(SearchRole::Match))
                 && judge.ranks.get(at).is_some_and(|(rank, _)| *rank > Rank::Filler)
         };
         let mut near = vec![false; file.len()];
@@ -273,8 +276,9 @@ impl Judge<'_, '_> {
             if ends || at + 1 == file.end {
                 let block = start..at + 1;
                 let kept = block.clone().any(|at| stays(self, at));
-                let any =
-                    block.clone().any(|at| rows.get(at).is_some_and(|row| row.role == Some(Role::Match)));
+                let any = block
+                    .clone()
+                    .any(|at| rows.get(at).is_some_and(|row| row.role == Some(SearchRole::Match)));
                 for line in block {
                     near.iter_mut().skip(line - file.start).take(1).for_each(|near| *near = kept);
                     folded
@@ -288,7 +292,7 @@ impl Judge<'_, '_> {
         }
         for at in file.clone() {
             let row = rows.get(at).and_then(|row| row.role);
-            if row == Some(Role::Match) {
+            if row == Some(SearchRole::Match) {
                 continue;
             }
             let gone = folded.get(at - file.start).copied().unwrap_or(false);

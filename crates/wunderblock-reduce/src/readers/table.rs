@@ -6,13 +6,13 @@ mod rows;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::lines::Lines;
-use crate::sample::Sample;
-use crate::span::{Label, Rank, Unit};
+use crate::lines::TextLines;
+use crate::sample::LineSample;
+use crate::span::{Label, LineSpan, Rank};
 
 use super::{gaps, shape};
-use columns::Columns;
-use rows::{Form, Row};
+use columns::TableColumns;
+use rows::{TableFormat, TableRow};
 
 /// A table with no more rows than this is shown whole.
 const FEW: usize = 30;
@@ -22,16 +22,17 @@ const TAIL: usize = 2;
 const EXAMPLES: usize = 12;
 const DULL: usize = 200;
 
-pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     rows::form(sample.text, &sample.lines).map_or(0, |(_, vote)| vote)
 }
 
-pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
-    let sample = Sample::of(lines.text());
+pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
+    let sample = LineSample::of(lines.text());
     let Some((form, _)) = rows::form(lines.text(), &sample.lines) else { return super::prose::units(lines) };
     let rows = rows::split(lines, form);
     let tables = tables(&rows);
-    let mut units: Vec<Unit> = rows.iter().map(|row| Unit::new(row.span.clone(), Rank::Frame)).collect();
+    let mut units: Vec<LineSpan> =
+        rows.iter().map(|row| LineSpan::new(row.span.clone(), Rank::Frame)).collect();
     for table in tables {
         judge(
             lines,
@@ -44,7 +45,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
 }
 
 /// The stretches of data rows that stand together.
-fn tables(rows: &[Row]) -> Vec<Range<usize>> {
+fn tables(rows: &[TableRow]) -> Vec<Range<usize>> {
     let mut tables = Vec::new();
     let mut start = None;
     for (at, row) in rows.iter().enumerate() {
@@ -62,8 +63,8 @@ fn tables(rows: &[Row]) -> Vec<Range<usize>> {
 }
 
 /// Ranks the rows of one table; the first is its header where it looks like one or a rule follows it.
-fn judge(lines: &Lines<'_>, form: Form, rows: &[Row], units: &mut [Unit]) {
-    let text = |row: &Row| lines.text().get(row.span.clone()).unwrap_or("");
+fn judge(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], units: &mut [LineSpan]) {
+    let text = |row: &TableRow| lines.text().get(row.span.clone()).unwrap_or("");
     for unit in units.iter_mut() {
         unit.rank = Rank::Context;
     }
@@ -80,13 +81,13 @@ fn judge(lines: &Lines<'_>, form: Form, rows: &[Row], units: &mut [Unit]) {
     }
     let rows = rows.get(from..).unwrap_or_default();
     let units = units.get_mut(from..).unwrap_or_default();
-    let mut columns = Columns::new(&header);
+    let mut columns = TableColumns::new(&header);
     for row in rows {
         columns.count(&form.fields(text(row)));
     }
     columns.settle(rows.len());
     // A table drawn for readers, with sentences in it, is a text.
-    let many = rows.len() > FEW && !(form == Form::Drawn && columns.has_sentences());
+    let many = rows.len() > FEW && !(form == TableFormat::Drawn && columns.has_sentences());
     let most = EXAMPLES.max((rows.len() / 16).min(40));
     let wrong: Vec<bool> = rows.iter().map(|row| shape::is_wrong(text(row))).collect();
     let all_wrong = wrong.iter().filter(|wrong| **wrong).count();
@@ -104,9 +105,9 @@ fn judge(lines: &Lines<'_>, form: Form, rows: &[Row], units: &mut [Unit]) {
         let example = new && examples < most && dull < DULL;
         (unit.rank, unit.score) = match notable {
             _ if is_wrong && wrong_is_rare => (Rank::Must, 30_000),
-            Some(columns::Notable::Rare) => (Rank::Must, 20_000),
-            Some(columns::Notable::Extreme) => (Rank::Must, 10_000),
-            Some(columns::Notable::Change) => (Rank::Frame, 1_000),
+            Some(columns::NotableRow::Rare) => (Rank::Must, 20_000),
+            Some(columns::NotableRow::Extreme) => (Rank::Must, 10_000),
+            Some(columns::NotableRow::Change) => (Rank::Frame, 1_000),
             None if frame => (Rank::Frame, 2_000),
             None if example => (Rank::Context, 100),
             None if many => (Rank::Filler, 1),
@@ -124,7 +125,7 @@ fn judge(lines: &Lines<'_>, form: Form, rows: &[Row], units: &mut [Unit]) {
 
 /// Puts what is known of the columns into the mark of the largest gap. The units that carry it score lowest, so that
 /// they are the last to come back as a budget grows.
-fn tell(columns: &Columns, units: &mut [Unit]) {
+fn tell(columns: &TableColumns, units: &mut [LineSpan]) {
     let (mut best, mut start) = (0..0, 0);
     for at in 0..=units.len() {
         if units.get(at).is_none_or(|unit| unit.rank != Rank::Filler) {

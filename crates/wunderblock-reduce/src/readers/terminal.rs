@@ -13,7 +13,7 @@ const BACKSPACE: u8 = 0x08;
 /// stood, how long it is; of a line that was changed only where it ends.
 pub(crate) fn plain(text: &str, alike: &mut dyn FnMut(usize, usize, usize)) -> (String, u64) {
     let mut out = String::with_capacity(text.len());
-    let mut row = Row::default();
+    let mut row = ScreenRow::default();
     let mut rest = text;
     while !rest.is_empty() {
         let from = text.len() - rest.len();
@@ -38,12 +38,12 @@ pub(crate) fn plain(text: &str, alike: &mut dyn FnMut(usize, usize, usize)) -> (
 
 /// One line of a screen.
 #[derive(Default)]
-struct Row {
+struct ScreenRow {
     cells: Vec<char>,
     cursor: usize,
 }
 
-impl Row {
+impl ScreenRow {
     fn play(&mut self, body: &str) {
         self.cells.clear();
         self.cursor = 0;

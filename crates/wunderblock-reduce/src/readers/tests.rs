@@ -7,15 +7,15 @@ mod message;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::lines::Lines;
-use crate::sample::Sample;
-use crate::severity::{self, Severity};
-use crate::span::{Label, Rank, Unit};
-use crate::template::{self, Templates};
+use crate::lines::TextLines;
+use crate::sample::LineSample;
+use crate::severity::{self, LogLevel};
+use crate::span::{Label, LineSpan, Rank};
+use crate::template::{self, LineTemplates};
 
 use super::build::{bare, opens_page};
-use super::case::{self, Case};
-use super::diagnostic::{self, Part};
+use super::case::{self, TestLine};
+use super::diagnostic::{self, DiagnosticPart};
 use super::frame;
 use super::progress::is_progress;
 use super::trace;
@@ -36,11 +36,11 @@ const SOURCE: usize = 2;
 /// A template of other lines with more than these is folded.
 const COMMON: u32 = 8;
 
-pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if junit::is_report(sample.text) {
         return 95;
     }
-    let cases: Vec<Option<Case>> = sample.lines.iter().map(|line| case::of(bare(line))).collect();
+    let cases: Vec<Option<TestLine>> = sample.lines.iter().map(|line| case::of(bare(line))).collect();
     let some = cases.iter().flatten().count();
     let said = sample.lines.iter().filter(|line| !line.trim().is_empty()).count();
     if some < 2 {
@@ -54,7 +54,7 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     }
     // A run begins like one and ends with its totals; what lies between may be anything a test printed.
     let mut last = sample.text.trim_end().rsplit('\n').take(14);
-    let ended = last.any(|line| case::of(bare(line.trim_end_matches('\r'))) == Some(Case::Total));
+    let ended = last.any(|line| case::of(bare(line.trim_end_matches('\r'))) == Some(TestLine::Total));
     let began = first < 60;
     match (began, ended) {
         (true, true) => 94.min(70 + share),
@@ -65,7 +65,7 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
 
 /// Where in a report a line stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Section {
+enum ReportSection {
     /// Cases, one after another.
     Run,
     /// What one failing test says.
@@ -76,15 +76,15 @@ enum Section {
     Summary,
 }
 
-struct Reader<'l> {
-    lines: &'l Lines<'l>,
-    units: Vec<Unit>,
-    section: Section,
+struct ReportReader<'l> {
+    lines: &'l TextLines<'l>,
+    units: Vec<LineSpan>,
+    section: ReportSection,
     /// Lines of message seen in this failure.
     message: usize,
     /// The next line is still the message (`panicked at …:` is followed by it).
     goes_on: bool,
-    cases: Vec<Option<Case>>,
+    cases: Vec<Option<TestLine>>,
     /// Within what a TAP test that passed says of itself.
     passing: bool,
     passed: bool,
@@ -96,14 +96,14 @@ struct Reader<'l> {
     others: Vec<usize>,
 }
 
-pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
+pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
     if junit::is_report(lines.text()) {
         return junit::units(lines.text());
     }
-    let mut reader = Reader {
+    let mut reader = ReportReader {
         lines,
-        units: (0..lines.len()).map(|at| Unit::new(lines.span(at), Rank::Context)).collect(),
-        section: Section::Run,
+        units: (0..lines.len()).map(|at| LineSpan::new(lines.span(at), Rank::Context)).collect(),
+        section: ReportSection::Run,
         message: 0,
         goes_on: false,
         cases: lines.iter().map(|line| case::of(bare(line))).collect(),
@@ -130,7 +130,7 @@ pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
     reader.units
 }
 
-impl Reader<'_> {
+impl ReportReader<'_> {
     fn read(&mut self, at: usize) {
         let line = bare(self.lines.get(at));
         match self.cases.get(at).copied().flatten() {
@@ -140,10 +140,10 @@ impl Reader<'_> {
     }
 
     /// Within what a test printed, only what ends the section counts.
-    fn is_quoted(&self, line: &str, case: Case) -> bool {
+    fn is_quoted(&self, line: &str, case: TestLine) -> bool {
         match self.section {
-            Section::Captured => {
-                !matches!(case, Case::Suite | Case::Details | Case::Captured | Case::Total)
+            ReportSection::Captured => {
+                !matches!(case, TestLine::Suite | TestLine::Details | TestLine::Captured | TestLine::Total)
                     && !line.starts_with("</")
                     && !line.starts_with("--- ")
             }
@@ -159,46 +159,46 @@ impl Reader<'_> {
         }
     }
 
-    fn case(&mut self, at: usize, line: &str, case: Case) {
+    fn case(&mut self, at: usize, line: &str, case: TestLine) {
         self.goes_on = false;
         self.passing = false;
-        self.passed = case == Case::Passed;
+        self.passed = case == TestLine::Passed;
         let (worth, label, section) = match case {
-            Case::Passed => ((Rank::Filler, 0), Some(Label::Passed), Section::Run),
-            Case::Dots | Case::Started => ((Rank::Filler, 0), None, Section::Run),
-            Case::Skipped => ((Rank::Filler, 5), Some(Label::Skipped), Section::Run),
-            Case::Failed => (
+            TestLine::Passed => ((Rank::Filler, 0), Some(Label::Passed), ReportSection::Run),
+            TestLine::Dots | TestLine::Started => ((Rank::Filler, 0), None, ReportSection::Run),
+            TestLine::Skipped => ((Rank::Filler, 5), Some(Label::Skipped), ReportSection::Run),
+            TestLine::Failed => (
                 (Rank::Must, 800),
                 Some(Label::Failed),
                 if line.starts_with("FAILED ") || line.starts_with("ERROR ") {
-                    Section::Summary
+                    ReportSection::Summary
                 } else {
-                    Section::Failure
+                    ReportSection::Failure
                 },
             ),
-            Case::Details => ((Rank::Must, 700), Some(Label::Failed), Section::Failure),
-            Case::Captured => ((Rank::Context, 15), None, Section::Captured),
-            Case::Total => ((Rank::Must, 900), None, Section::Run),
-            Case::Suite => {
+            TestLine::Details => ((Rank::Must, 700), Some(Label::Failed), ReportSection::Failure),
+            TestLine::Captured => ((Rank::Context, 15), None, ReportSection::Captured),
+            TestLine::Total => ((Rank::Must, 900), None, ReportSection::Run),
+            TestLine::Suite => {
                 let summary = ["warnings summary", "slowest", "coverage", "tests coverage", "PASSES"]
                     .iter()
                     .any(|name| line.contains(name));
-                ((Rank::Frame, 50), None, if summary { Section::Summary } else { Section::Run })
+                ((Rank::Frame, 50), None, if summary { ReportSection::Summary } else { ReportSection::Run })
             }
         };
         match case {
-            Case::Skipped => self.skipped.push(at),
-            Case::Started => self.begun = Some(at),
-            Case::Suite if line.starts_with("PASS ") || line.starts_with("ok ") => self.suites.push(at),
+            TestLine::Skipped => self.skipped.push(at),
+            TestLine::Started => self.begun = Some(at),
+            TestLine::Suite if line.starts_with("PASS ") || line.starts_with("ok ") => self.suites.push(at),
             // In XML how a case ended stands within it.
-            Case::Failed if line.trim_start().starts_with('<') => {
+            TestLine::Failed if line.trim_start().starts_with('<') => {
                 if let Some(begun) = self.begun.take() {
                     self.set(begun, worth, label);
                 }
             }
             _ => {}
         }
-        if section == Section::Failure {
+        if section == ReportSection::Failure {
             self.message = 0;
         }
         self.section = section;
@@ -216,20 +216,20 @@ impl Reader<'_> {
             self.set(at, (Rank::Filler, 0), None);
             return;
         }
-        if is_progress(line) && self.section == Section::Run {
+        if is_progress(line) && self.section == ReportSection::Run {
             self.set(at, (Rank::Filler, 0), None);
             return;
         }
         let worth = match self.section {
-            Section::Captured if line.starts_with("E   ") || is_place(line) => (Rank::Must, 500),
-            Section::Captured => (Rank::Context, 5),
-            Section::Summary => match severity::of(line) {
-                Some(Severity::Error | Severity::Warning) => (Rank::Context, 60),
+            ReportSection::Captured if line.starts_with("E   ") || is_place(line) => (Rank::Must, 500),
+            ReportSection::Captured => (Rank::Context, 5),
+            ReportSection::Summary => match severity::of(line) {
+                Some(LogLevel::Error | LogLevel::Warning) => (Rank::Context, 60),
                 _ => (Rank::Context, 8),
             },
-            Section::Failure | Section::Run => self.said(line),
+            ReportSection::Failure | ReportSection::Run => self.said(line),
         };
-        if worth.0 < Rank::Must && self.section != Section::Failure {
+        if worth.0 < Rank::Must && self.section != ReportSection::Failure {
             self.others.push(at);
         }
         self.set(at, worth, None);
@@ -244,7 +244,7 @@ impl Reader<'_> {
         }
         let part = diagnostic::part(line);
         let opens = is_message(text, line)
-            || matches!(part, Some(Part::Head(_)))
+            || matches!(part, Some(DiagnosticPart::Head(_)))
             || frame::is_head(line) && !text.starts_with("Traceback");
         if opens {
             self.goes_on =
@@ -264,14 +264,14 @@ impl Reader<'_> {
                 _ => (Rank::Context, 40),
             };
         }
-        if is_place(line) || part == Some(Part::Place) {
+        if is_place(line) || part == Some(DiagnosticPart::Place) {
             return (Rank::Must, 735);
         }
         match part {
-            Some(Part::Total) => (Rank::Must, 650),
+            Some(DiagnosticPart::Total) => (Rank::Must, 650),
             Some(_) => (Rank::Context, 20),
-            None if self.section == Section::Failure => match severity::of(line) {
-                Some(Severity::Error) => (Rank::Must, 450),
+            None if self.section == ReportSection::Failure => match severity::of(line) {
+                Some(LogLevel::Error) => (Rank::Must, 450),
                 _ => (Rank::Context, 25),
             },
             None => (Rank::Context, 10),
@@ -281,15 +281,15 @@ impl Reader<'_> {
     /// Where a failing test is named elsewhere as well, its details' heading comes after its message; where not, before.
     /// A row of letters names a file only.
     fn names(&mut self) {
-        let is = |at: usize, case: Case| self.cases.get(at) == Some(&Some(case));
+        let is = |at: usize, case: TestLine| self.cases.get(at) == Some(&Some(case));
         let row = |at: usize| {
             self.lines.get(at).trim_end().ends_with(['.', 'F', 'E', ']'])
                 && !self.lines.get(at).contains("::")
         };
         let all = 0..self.lines.len();
-        let rows: Vec<usize> = all.clone().filter(|at| is(*at, Case::Failed) && row(*at)).collect();
-        let named = all.clone().filter(|at| is(*at, Case::Failed)).count() - rows.len();
-        let details: Vec<usize> = all.filter(|at| is(*at, Case::Details)).collect();
+        let rows: Vec<usize> = all.clone().filter(|at| is(*at, TestLine::Failed) && row(*at)).collect();
+        let named = all.clone().filter(|at| is(*at, TestLine::Failed)).count() - rows.len();
+        let details: Vec<usize> = all.filter(|at| is(*at, TestLine::Details)).collect();
         let twice = named >= details.len();
         let heading = if twice { 700 } else { 800 };
         for at in details.iter().filter(|_| twice) {
@@ -347,8 +347,8 @@ impl Reader<'_> {
             let line = self.lines.get(at);
             let indent = line.len() - line.trim_start().len();
             match self.cases.get(at).copied().flatten() {
-                Some(Case::Passed | Case::Skipped) => below = Some(indent),
-                Some(Case::Failed | Case::Details) => (failed, below) = (true, None),
+                Some(TestLine::Passed | TestLine::Skipped) => below = Some(indent),
+                Some(TestLine::Failed | TestLine::Details) => (failed, below) = (true, None),
                 Some(_) => (failed, below) = (false, None),
                 None => {
                     let heads = !failed && indent > 0 && below.is_some_and(|below| indent < below);
@@ -397,7 +397,10 @@ impl Reader<'_> {
         for at in 0..self.lines.len() {
             let line = self.lines.get(at);
             let ruled = line.starts_with("_ _ _")
-                || matches!(self.cases.get(at), Some(Some(Case::Details | Case::Suite | Case::Captured)));
+                || matches!(
+                    self.cases.get(at),
+                    Some(Some(TestLine::Details | TestLine::Suite | TestLine::Captured))
+                );
             if ruled {
                 (start, key) = (at + 1, 0);
                 if !line.starts_with("_ _ _") {
@@ -471,7 +474,7 @@ impl Reader<'_> {
 
     /// Other lines of one template: where there are many, the first and the last stay.
     fn fold_others(&mut self) {
-        let mut templates = Templates::default();
+        let mut templates = LineTemplates::default();
         let others = std::mem::take(&mut self.others);
         let ids: Vec<u32> =
             others.iter().map(|at| templates.learn(*at, bare(self.lines.get(*at)), 0)).collect();

@@ -3,19 +3,19 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::lines::Lines;
-use crate::sample::Sample;
-use crate::span::{Label, Rank, Unit};
+use crate::lines::TextLines;
+use crate::sample::LineSample;
+use crate::span::{Label, LineSpan, Rank};
 use crate::template;
 
-use super::frame::{self, Owner};
+use super::frame::{self, FrameOwner};
 
 /// So many equal traces are shown whole.
 const RARE: u32 = 2;
 /// Different exceptions are all shown up to so many; beyond that those of traces that are alike otherwise are counted.
 const THROWN: usize = 400;
 
-pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let frames = sample.count(|line| frame::of(line).is_some());
     let heads = sample.count(frame::is_head);
     if frames < 2 || frames + heads < 3 {
@@ -37,20 +37,21 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
 
 /// What a line of a trace is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Line {
+enum TraceLine {
     Head,
-    Frame(Owner),
+    Frame(FrameOwner),
     /// The source that stands under a frame.
     Source,
     Other,
 }
 
-pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
-    let read: Vec<Line> = read(lines);
-    let mut units: Vec<Unit> = (0..lines.len()).map(|at| Unit::new(lines.span(at), Rank::Context)).collect();
+pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
+    let read: Vec<TraceLine> = read(lines);
+    let mut units: Vec<LineSpan> =
+        (0..lines.len()).map(|at| LineSpan::new(lines.span(at), Rank::Context)).collect();
     for (at, line) in read.iter().enumerate() {
         let Some(unit) = units.get_mut(at) else { continue };
-        if *line == Line::Head {
+        if *line == TraceLine::Head {
             unit.rank = Rank::Must;
             unit.score = 200;
         } else if is_shadow(lines.get(at)) {
@@ -73,18 +74,20 @@ fn is_shadow(line: &str) -> bool {
         && bytes.split([' ', '[', ']']).all(|byte| byte.len() <= 2 && hexadecimal(byte))
 }
 
-fn read(lines: &Lines<'_>) -> Vec<Line> {
-    let mut before = Line::Other;
+fn read(lines: &TextLines<'_>) -> Vec<TraceLine> {
+    let mut before = TraceLine::Other;
     lines
         .iter()
         .map(|line| {
             let is = match frame::of(line) {
-                Some(owner) => Line::Frame(owner),
-                None if frame::is_head(line) => Line::Head,
-                None if matches!(before, Line::Frame(_) | Line::Source) && line.starts_with("    ") => {
-                    Line::Source
+                Some(owner) => TraceLine::Frame(owner),
+                None if frame::is_head(line) => TraceLine::Head,
+                None if matches!(before, TraceLine::Frame(_) | TraceLine::Source)
+                    && line.starts_with("    ") =>
+                {
+                    TraceLine::Source
                 }
-                None => Line::Other,
+                None => TraceLine::Other,
             };
             before = is;
             is
@@ -93,13 +96,13 @@ fn read(lines: &Lines<'_>) -> Vec<Line> {
 }
 
 /// The runs of frames, with the source lines under them.
-fn stacks(read: &[Line]) -> Vec<Range<usize>> {
+fn stacks(read: &[TraceLine]) -> Vec<Range<usize>> {
     let mut stacks = Vec::new();
     let mut start = None;
     for (at, line) in read.iter().enumerate() {
         match (line, start) {
-            (Line::Frame(_), None) => start = Some(at),
-            (Line::Head | Line::Other, Some(from)) => {
+            (TraceLine::Frame(_), None) => start = Some(at),
+            (TraceLine::Head | TraceLine::Other, Some(from)) => {
                 stacks.push(from..at);
                 start = None;
             }
@@ -111,26 +114,28 @@ fn stacks(read: &[Line]) -> Vec<Range<usize>> {
 }
 
 /// The first two and the last frame of a stack stay, and the caller's own; a frame like the one before it does not.
-pub(super) fn shorten_frames(lines: &Lines<'_>, stack: Range<usize>, units: &mut [Unit]) {
-    let read: Vec<Line> =
-        stack.clone().map(|at| frame::of(lines.get(at)).map_or(Line::Source, Line::Frame)).collect();
+pub(super) fn shorten_frames(lines: &TextLines<'_>, stack: Range<usize>, units: &mut [LineSpan]) {
+    let read: Vec<TraceLine> = stack
+        .clone()
+        .map(|at| frame::of(lines.get(at)).map_or(TraceLine::Source, TraceLine::Frame))
+        .collect();
     shorten_at(lines, &read, stack, units);
 }
 
-fn shorten(lines: &Lines<'_>, read: &[Line], stack: Range<usize>, units: &mut [Unit]) {
+fn shorten(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, units: &mut [LineSpan]) {
     shorten_at(lines, read.get(stack.clone()).unwrap_or_default(), stack, units);
 }
 
-fn shorten_at(lines: &Lines<'_>, read: &[Line], stack: Range<usize>, units: &mut [Unit]) {
+fn shorten_at(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, units: &mut [LineSpan]) {
     let first = stack.start;
     let goes_on = |at: usize| at > first && is_place_of_frame(lines.get(at), lines.get(at - 1));
     let owner_at = |nth: usize| match read.get(nth) {
-        Some(Line::Frame(owner)) => Some(*owner),
+        Some(TraceLine::Frame(owner)) => Some(*owner),
         _ => None,
     };
     let starts = |nth: usize| owner_at(nth).is_some() && !goes_on(first + nth);
     let frames = (0..read.len()).filter(|nth| starts(*nth)).count();
-    let (mut count, mut owner, mut kept, mut before) = (0, Owner::Own, true, 0);
+    let (mut count, mut owner, mut kept, mut before) = (0, FrameOwner::Own, true, 0);
     for (nth, line) in read.iter().enumerate() {
         let at = first + nth;
         let begins = starts(nth);
@@ -138,16 +143,16 @@ fn shorten_at(lines: &Lines<'_>, read: &[Line], stack: Range<usize>, units: &mut
             count += 1;
             let said = template::hash(lines.get(at).as_bytes());
             // The place below a name tells whose it is as well.
-            let placed = owner_at(nth + 1).filter(|_| goes_on(at + 1)) == Some(Owner::Library);
-            let foreign = said == before || placed || owner_at(nth) == Some(Owner::Library);
-            owner = if foreign { Owner::Library } else { Owner::Own };
+            let placed = owner_at(nth + 1).filter(|_| goes_on(at + 1)) == Some(FrameOwner::Library);
+            let foreign = said == before || placed || owner_at(nth) == Some(FrameOwner::Library);
+            owner = if foreign { FrameOwner::Library } else { FrameOwner::Own };
             before = said;
-            kept = count <= 2 || count == frames || owner == Owner::Own;
+            kept = count <= 2 || count == frames || owner == FrameOwner::Own;
         }
         let Some(unit) = units.get_mut(at) else { continue };
-        unit.score = if owner == Owner::Own { 60 } else { 0 } + if count <= 2 { 40 } else { 0 };
+        unit.score = if owner == FrameOwner::Own { 60 } else { 0 } + if count <= 2 { 40 } else { 0 };
         unit.rank = match (kept, line) {
-            (true, Line::Frame(_)) => Rank::Frame,
+            (true, TraceLine::Frame(_)) => Rank::Frame,
             (true, _) => Rank::Context,
             (false, _) => Rank::Filler,
         };
@@ -167,14 +172,16 @@ fn is_place_of_frame(line: &str, before: &str) -> bool {
 }
 
 /// Where each trace begins: at a head that is no cause of the one before it.
-fn traces(lines: &Lines<'_>, read: &[Line]) -> Vec<Range<usize>> {
+fn traces(lines: &TextLines<'_>, read: &[TraceLine]) -> Vec<Range<usize>> {
     let mut starts: Vec<usize> = Vec::new();
-    let mut before = Line::Other;
+    let mut before = TraceLine::Other;
     for (at, line) in read.iter().enumerate() {
         let text = lines.get(at);
         let begins = match line {
-            Line::Head => is_opening(text, before),
-            Line::Other => !text.trim().is_empty() && matches!(before, Line::Frame(_)) && !is_tail(text),
+            TraceLine::Head => is_opening(text, before),
+            TraceLine::Other => {
+                !text.trim().is_empty() && matches!(before, TraceLine::Frame(_)) && !is_tail(text)
+            }
             _ => false,
         };
         if begins {
@@ -186,7 +193,7 @@ fn traces(lines: &Lines<'_>, read: &[Line]) -> Vec<Range<usize>> {
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
-fn is_opening(text: &str, before: Line) -> bool {
+fn is_opening(text: &str, before: TraceLine) -> bool {
     let text = text.trim_start();
     let goes_on = [
         "Caused by:",
@@ -198,7 +205,7 @@ fn is_opening(text: &str, before: Line) -> bool {
         "Wrapped by:",
     ];
     // Python names the exception below its frames.
-    let python = matches!(before, Line::Source) && !text.starts_with("Traceback");
+    let python = matches!(before, TraceLine::Source) && !text.starts_with("Traceback");
     !python && !goes_on.iter().any(|opening| text.starts_with(opening))
 }
 
@@ -208,7 +215,7 @@ fn is_tail(text: &str) -> bool {
 
 /// Traces of the same words, whatever their values: the first and the last stay, with their number. Of those between
 /// stays what was thrown, where its words are not those of another.
-fn fold_equal(lines: &Lines<'_>, read: &[Line], units: &mut [Unit]) {
+fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], units: &mut [LineSpan]) {
     let traces = traces(lines, read);
     let mut words = Vec::new();
     let mut seen: HashMap<u64, (u32, usize, usize)> = HashMap::new();
@@ -235,7 +242,7 @@ fn fold_equal(lines: &Lines<'_>, read: &[Line], units: &mut [Unit]) {
     let mut thrown = HashSet::new();
     for (nth, (key, trace)) in keys.iter().zip(&traces).enumerate() {
         let mut new = |at: usize| {
-            read.get(at) == Some(&Line::Head)
+            read.get(at) == Some(&TraceLine::Head)
                 && !lines.get(at).starts_with("goroutine ")
                 && thrown.insert(template::hash(lines.get(at).trim().as_bytes()))
         };
@@ -262,7 +269,7 @@ fn fold_equal(lines: &Lines<'_>, read: &[Line], units: &mut [Unit]) {
     }
 }
 
-fn repeat(trace: Range<usize>, units: &mut [Unit]) {
+fn repeat(trace: Range<usize>, units: &mut [LineSpan]) {
     for (nth, unit) in units.get_mut(trace).unwrap_or_default().iter_mut().enumerate() {
         unit.rank = Rank::Filler;
         unit.label = (nth == 0).then_some(Label::Traces);
@@ -281,7 +288,7 @@ mod tests {
                 format!("com.acme.OrderException: no stock for item {nth}\n{frames}Caused by: java.io.IOException: shelf {} is gone\n{frames}", nth % 2)
             })
             .collect();
-        let lines = Lines::of(&text);
+        let lines = TextLines::of(&text);
         let units = units(&lines);
         let shown: String = units
             .iter()

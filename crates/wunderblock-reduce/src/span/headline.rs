@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::{Rank, Unit};
+use super::{LineSpan, Rank};
 
 /// A mark says so many bytes of headlines.
 const SAID: usize = 400;
@@ -12,7 +12,7 @@ const SAID: usize = 400;
 const MARK: usize = 100;
 
 /// Whether all headlines stand, and leave a third of the room for what they head.
-pub(super) fn stand(units: &[Unit], kept: &[bool], bytes: usize) -> bool {
+pub(super) fn stand(units: &[LineSpan], kept: &[bool], bytes: usize) -> bool {
     let (mut headlines, mut rest) = (0, 0);
     for (unit, kept) in units.iter().zip(kept) {
         match (unit.headline(), kept) {
@@ -26,15 +26,17 @@ pub(super) fn stand(units: &[Unit], kept: &[bool], bytes: usize) -> bool {
 }
 
 /// The units whose headlines are said if they do not stand: all, or the best for which there is room.
-pub(super) fn said(units: &[Unit], bytes: usize) -> Vec<bool> {
+pub(super) fn said(units: &[LineSpan], bytes: usize) -> Vec<bool> {
     let mut said = vec![false; units.len()];
     // What must stay, or stands under it, goes before names of other things, but for half of the room.
-    let is_asked = |unit: &&Unit| unit.rank == Rank::Must || unit.score == UNDER_ASKED;
-    let asked: usize = units.iter().filter(is_asked).map(Unit::bytes).sum();
+    let is_asked = |unit: &&LineSpan| unit.rank == Rank::Must || unit.score == UNDER_ASKED;
+    let asked: usize = units.iter().filter(is_asked).map(LineSpan::bytes).sum();
     let asked = if asked > 0 { asked + 2 * MARK } else { 0 };
     let mut room = bytes.saturating_sub(MARK + asked.min(bytes / 2));
     for at in order(units) {
-        let Some(cost) = units.get(at).and_then(Unit::headline).map(|line| in_mark(line)) else { continue };
+        let Some(cost) = units.get(at).and_then(LineSpan::headline).map(|line| in_mark(line)) else {
+            continue;
+        };
         if cost <= room {
             room -= cost;
             said.iter_mut().skip(at).take(1).for_each(|said| *said = true);
@@ -49,7 +51,7 @@ const UNDER_ASKED: u16 = 50_000;
 const UNDER: usize = 60;
 
 /// Raises what stands under the headlines that must stay.
-pub(crate) fn raise_under_asked(units: &mut [Unit]) {
+pub(crate) fn raise_under_asked(units: &mut [LineSpan]) {
     let mut left = 0;
     for unit in units {
         if unit.headline().is_some() {
@@ -68,15 +70,15 @@ fn in_mark(headline: &str) -> usize {
     length + length * MARK / SAID
 }
 
-fn order(units: &[Unit]) -> Vec<usize> {
+fn order(units: &[LineSpan]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..units.len()).collect();
     order.sort_by_key(|at| units.get(*at).map(|unit| (Reverse((unit.rank, unit.score)), *at)));
     order
 }
 
 /// The best units that fit into `bytes`, where those `said` weigh something even if they are left out.
-pub(super) fn within(units: &[Unit], said: &[bool], bytes: usize) -> Vec<bool> {
-    let mut choice = Choice { units, said, kept: vec![false; units.len()], spent: MARK };
+pub(super) fn within(units: &[LineSpan], said: &[bool], bytes: usize) -> Vec<bool> {
+    let mut choice = HeadlineChoice { units, said, kept: vec![false; units.len()], spent: MARK };
     choice.spent += (0..units.len()).map(|at| choice.in_mark(at)).sum::<usize>();
     let order = order(units);
     for at in &order {
@@ -94,14 +96,14 @@ pub(super) fn within(units: &[Unit], said: &[bool], bytes: usize) -> Vec<bool> {
     choice.kept
 }
 
-struct Choice<'u> {
-    units: &'u [Unit],
+struct HeadlineChoice<'u> {
+    units: &'u [LineSpan],
     said: &'u [bool],
     kept: Vec<bool>,
     spent: usize,
 }
 
-impl Choice<'_> {
+impl HeadlineChoice<'_> {
     fn is_kept(&self, at: usize) -> bool {
         self.kept.get(at).copied().unwrap_or(true)
     }
@@ -116,7 +118,7 @@ impl Choice<'_> {
     }
 
     fn in_mark(&self, at: usize) -> usize {
-        let headline = self.units.get(at).filter(|_| self.is_said(at)).and_then(Unit::headline);
+        let headline = self.units.get(at).filter(|_| self.is_said(at)).and_then(LineSpan::headline);
         headline.map_or(0, |line| in_mark(line))
     }
 
@@ -126,7 +128,7 @@ impl Choice<'_> {
         let first =
             if self.units.get(at).is_some_and(|unit| unit.rank < Rank::Frame) { at - above } else { at };
         let (before, after) = (self.beside(first).0, self.beside(at).1);
-        let own: usize = self.units.get(first..=at).unwrap_or_default().iter().map(Unit::bytes).sum();
+        let own: usize = self.units.get(first..=at).unwrap_or_default().iter().map(LineSpan::bytes).sum();
         let in_marks: usize = (first..=at).map(|at| self.in_mark(at)).sum();
         let grown = match (before, after) {
             (false, false) => self.spent + own + MARK,
@@ -142,10 +144,10 @@ impl Choice<'_> {
 }
 
 /// Where a gap that begins at a unit ends: before what its mark has no room to say.
-pub(super) fn end(units: &[Unit], said: &[bool], run: Range<usize>) -> usize {
+pub(super) fn end(units: &[LineSpan], said: &[bool], run: Range<usize>) -> usize {
     let mut room = SAID;
     for at in run.clone() {
-        let headline = units.get(at).filter(|_| said.get(at) == Some(&true)).and_then(Unit::headline);
+        let headline = units.get(at).filter(|_| said.get(at) == Some(&true)).and_then(LineSpan::headline);
         let length = headline.map_or(0, |headline| headline.len() + ", ".len());
         if length > room && at > run.start {
             return at;

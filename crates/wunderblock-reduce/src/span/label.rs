@@ -1,6 +1,6 @@
 //! What stretches that are left out are counted as in a mark.
 
-use crate::mark::Told;
+use crate::mark::GapFact;
 
 /// A word for many of a sort, and the word for one of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,10 +48,10 @@ pub(crate) enum Label {
 
 impl Label {
     /// What a mark says of so many.
-    pub(crate) fn told(self, count: u64) -> Told {
+    pub(crate) fn told(self, count: u64) -> GapFact {
         let (many, one) = self.names();
         let what = if count == 1 { one } else { many };
-        Told { count: self.is_counted().then_some(count), what: what.into() }
+        GapFact { count: self.is_counted().then_some(count), what: what.into() }
     }
 
     /// Whether it says how many there are, or only what they are.

@@ -1,10 +1,10 @@
 //! How each word of a template is written, learnt from all the lines that share it.
 
-use super::words::Word;
+use super::words::ShapeWord;
 
 /// How a value stands in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ValueFormat {
     /// It is in the template: the same in every line.
     Said,
     /// As it is, without what all values begin and end with.
@@ -21,12 +21,12 @@ pub(super) enum Form {
 
 /// The most frequent of some numbers, if one is more than half of them; and by how much.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Vote {
+struct MajorityVote {
     number: usize,
     lead: u32,
 }
 
-impl Vote {
+impl MajorityVote {
     fn cast(&mut self, number: usize) {
         if self.lead == 0 {
             *self = Self { number, lead: 1 };
@@ -50,7 +50,7 @@ impl Vote {
 
 /// What is known of one word in all the lines of a template.
 #[derive(Clone, Debug)]
-pub(super) struct Column<'t> {
+pub(super) struct TemplateColumn<'t> {
     /// Whether it may differ.
     pub(super) value: bool,
     pub(super) sep: &'t str,
@@ -63,14 +63,14 @@ pub(super) struct Column<'t> {
     /// Whether the separator before it is nothing but spaces.
     spaced: bool,
     lines: u32,
-    gap: Vote,
-    right: Vote,
-    left: Vote,
-    pub(super) form: Form,
+    gap: MajorityVote,
+    right: MajorityVote,
+    left: MajorityVote,
+    pub(super) form: ValueFormat,
 }
 
-impl<'t> Column<'t> {
-    pub(super) fn new(line: &'t str, word: &Word, value: bool) -> Self {
+impl<'t> TemplateColumn<'t> {
+    pub(super) fn new(line: &'t str, word: &ShapeWord, value: bool) -> Self {
         let (sep, first) = (word.before(line), word.of(line));
         Self {
             value,
@@ -83,10 +83,10 @@ impl<'t> Column<'t> {
             shortest: first.len(),
             spaced: is_spaces(sep),
             lines: 0,
-            gap: Vote::default(),
-            right: Vote::default(),
-            left: Vote::default(),
-            form: Form::Said,
+            gap: MajorityVote::default(),
+            right: MajorityVote::default(),
+            left: MajorityVote::default(),
+            form: ValueFormat::Said,
         }
     }
 
@@ -149,7 +149,7 @@ impl<'t> Column<'t> {
 
     /// Whether all have the same number of bytes: only such columns are shared among templates.
     pub(super) fn is_even(&self) -> bool {
-        self.width.is_some() || matches!(self.form, Form::Right(_))
+        self.width.is_some() || matches!(self.form, ValueFormat::Right(_))
     }
 
     /// How many spaces stand before it in most lines.
@@ -166,34 +166,34 @@ impl<'t> Column<'t> {
         let mut lead = self.gap.lead;
         if self.value && self.right.lead > lead {
             lead = self.right.lead;
-            self.form = Form::Right(self.right.number);
+            self.form = ValueFormat::Right(self.right.number);
         }
         if let Some(before) = before
             && before.value
             && before.left.lead > lead
-            && matches!(before.form, Form::Plain | Form::Fixed(_) | Form::Said)
+            && matches!(before.form, ValueFormat::Plain | ValueFormat::Fixed(_) | ValueFormat::Said)
         {
             lead = before.left.lead;
-            before.form = Form::Left(before.left.number);
+            before.form = ValueFormat::Left(before.left.number);
             self.form = self.own_form();
         }
         // No width holds for most lines: the spaces go with the value.
         if self.value && lead < self.lines / 2 {
-            self.form = Form::Loose;
+            self.form = ValueFormat::Loose;
         }
     }
 
-    fn own_form(&mut self) -> Form {
+    fn own_form(&mut self) -> ValueFormat {
         if !self.value || self.same {
-            return Form::Said;
+            return ValueFormat::Said;
         }
         (self.prefix, self.suffix) = trimmed(self.first, self.prefix, self.suffix);
         if self.prefix + self.suffix >= self.shortest {
             (self.prefix, self.suffix) = (if self.prefix < self.shortest { self.prefix } else { 0 }, 0);
         }
         match self.width {
-            Some(width) => Form::Fixed(width - self.prefix - self.suffix),
-            None => Form::Plain,
+            Some(width) => ValueFormat::Fixed(width - self.prefix - self.suffix),
+            None => ValueFormat::Plain,
         }
     }
 }

@@ -10,26 +10,26 @@
 //!
 //! A `{` of the text is doubled.
 
-use super::form::Form;
+use super::form::ValueFormat;
 
 /// A field of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Field {
-    Value(Form),
+pub(super) enum TemplateField {
+    Value(ValueFormat),
     Rest,
 }
 
 /// A template: text, and after each but the last of them a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Legend {
+pub(super) struct TemplateLegend {
     pub(super) texts: Vec<String>,
-    pub(super) fields: Vec<Field>,
+    pub(super) fields: Vec<TemplateField>,
 }
 
 /// The widest column: wider ones were never written.
 const MAX_WIDTH: usize = 4096;
 
-impl Legend {
+impl TemplateLegend {
     /// Adds text.
     pub(super) fn say(&mut self, text: &str) {
         if self.texts.len() == self.fields.len() {
@@ -41,7 +41,7 @@ impl Legend {
     }
 
     /// Adds a field.
-    pub(super) fn field(&mut self, field: Field) {
+    pub(super) fn field(&mut self, field: TemplateField) {
         self.say("");
         self.fields.push(field);
     }
@@ -85,14 +85,14 @@ impl Legend {
     }
 }
 
-fn write_field(field: Field, out: &mut String) {
+fn write_field(field: TemplateField, out: &mut String) {
     let (sign, width) = match field {
-        Field::Value(Form::Loose) => (" ", None),
-        Field::Rest => ("*", None),
-        Field::Value(Form::Plain | Form::Said) => ("", None),
-        Field::Value(Form::Fixed(width)) => ("", Some(width)),
-        Field::Value(Form::Right(width)) => (">", Some(width)),
-        Field::Value(Form::Left(width)) => ("<", Some(width)),
+        TemplateField::Value(ValueFormat::Loose) => (" ", None),
+        TemplateField::Rest => ("*", None),
+        TemplateField::Value(ValueFormat::Plain | ValueFormat::Said) => ("", None),
+        TemplateField::Value(ValueFormat::Fixed(width)) => ("", Some(width)),
+        TemplateField::Value(ValueFormat::Right(width)) => (">", Some(width)),
+        TemplateField::Value(ValueFormat::Left(width)) => ("<", Some(width)),
     };
     out.push('{');
     out.push_str(sign);
@@ -102,16 +102,16 @@ fn write_field(field: Field, out: &mut String) {
     out.push('}');
 }
 
-fn read_field(field: &str) -> Option<Field> {
+fn read_field(field: &str) -> Option<TemplateField> {
     let width = |text: &str| text.parse().ok().filter(|width| *width <= MAX_WIDTH);
     Some(match field {
-        "" => Field::Value(Form::Plain),
-        "*" => Field::Rest,
-        " " => Field::Value(Form::Loose),
-        field => Field::Value(match (field.strip_prefix('>'), field.strip_prefix('<')) {
-            (Some(right), _) => Form::Right(width(right)?),
-            (_, Some(left)) => Form::Left(width(left)?),
-            (None, None) => Form::Fixed(width(field)?),
+        "" => TemplateField::Value(ValueFormat::Plain),
+        "*" => TemplateField::Rest,
+        " " => TemplateField::Value(ValueFormat::Loose),
+        field => TemplateField::Value(match (field.strip_prefix('>'), field.strip_prefix('<')) {
+            (Some(right), _) => ValueFormat::Right(width(right)?),
+            (_, Some(left)) => ValueFormat::Left(width(left)?),
+            (None, None) => ValueFormat::Fixed(width(field)?),
         }),
     })
 }
@@ -124,11 +124,11 @@ mod tests {
     fn a_template_is_read_as_it_was_written() {
         for text in ["", "a {} b", "{{x}} {8}{>3}{<12} {*}", "{ }", "}{{"] {
             let mut again = String::new();
-            Legend::read(text).unwrap().write(&mut again);
+            TemplateLegend::read(text).unwrap().write(&mut again);
             assert_eq!(again, text);
         }
         for text in ["{", "{x}", "{-1}", "{>99999999999}"] {
-            assert_eq!(Legend::read(text), None, "{text}");
+            assert_eq!(TemplateLegend::read(text), None, "{text}");
         }
     }
 }

@@ -2,20 +2,20 @@
 
 use std::ops::Range;
 
-use super::form::Form;
-use super::legend::{Field, Legend};
+use super::form::ValueFormat;
+use super::legend::{TemplateField, TemplateLegend};
 use super::write::{KEYS, SAME};
-use crate::encode::code::{self, Code};
-use crate::sink::Out;
+use crate::encode::code::{self, EncodedBlock};
+use crate::sink::TextSink;
 
 /// The lines of a code, without the last newline.
-pub(in crate::encode) fn undo(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
+pub(in crate::encode) fn undo(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     let mut lines = code::lines_of(code.body)?;
     let (count, shared) = code.args.split_once(' ').unwrap_or((code.args, "0"));
     let shared: usize = shared.parse().ok()?;
     let keyless = count.is_empty();
     let legends: usize = if keyless { 1 } else { count.parse().ok()? };
-    let mut records: Vec<Vec<Template>> = Vec::new();
+    let mut records: Vec<Vec<RowTemplate>> = Vec::new();
     let mut slots = 0;
     for _ in 0..legends {
         let line = lines.next()?;
@@ -28,16 +28,16 @@ pub(in crate::encode) fn undo(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
             }
             records.push(Vec::new());
         }
-        let legend = Legend::read(text)?;
+        let legend = TemplateLegend::read(text)?;
         if legend.fields.len() < shared {
             return None;
         }
         let first = slots;
         slots += legend.fields.len();
-        records.last_mut()?.push(Template { legend, first, shared });
+        records.last_mut()?.push(RowTemplate { legend, first, shared });
     }
     let keys = KEYS.as_bytes().get(..records.len())?;
-    let mut rows = Rows { out, above: vec![0..0; slots] };
+    let mut rows = RowReader { out, above: vec![0..0; slots] };
     for (nth, row) in lines.enumerate() {
         rows.out.push(if nth > 0 { "\n" } else { "" })?;
         if keyless {
@@ -56,27 +56,27 @@ pub(in crate::encode) fn undo(code: Code<'_>, out: &mut Out<'_>) -> Option<()> {
 }
 
 /// Where a value ends that is not the last of its row.
-fn value_end(form: Form, row: &str) -> Option<usize> {
-    let spaces = if form == Form::Loose { row.len() - row.trim_start_matches(' ').len() } else { 0 };
+fn value_end(form: ValueFormat, row: &str) -> Option<usize> {
+    let spaces = if form == ValueFormat::Loose { row.len() - row.trim_start_matches(' ').len() } else { 0 };
     memchr::memchr(b' ', row.as_bytes().get(spaces..)?).map(|end| spaces + end)
 }
 
-struct Template {
-    legend: Legend,
+struct RowTemplate {
+    legend: TemplateLegend,
     /// Its first slot.
     first: usize,
     /// So many fields have the slots of the first template.
     shared: usize,
 }
 
-struct Rows<'o, 'e> {
-    out: &'o mut Out<'e>,
+struct RowReader<'o, 'e> {
+    out: &'o mut TextSink<'e>,
     /// Where in `out` the last value of each slot stands.
     above: Vec<Range<usize>>,
 }
 
-impl Rows<'_, '_> {
-    fn write(&mut self, record: &[Template], row: &str) -> Option<()> {
+impl RowReader<'_, '_> {
+    fn write(&mut self, record: &[RowTemplate], row: &str) -> Option<()> {
         let mut rest = Some(row).filter(|row| !row.is_empty());
         for (at, template) in record.iter().enumerate() {
             self.out.push(if at > 0 { "\n" } else { "" })?;
@@ -86,15 +86,15 @@ impl Rows<'_, '_> {
     }
 
     /// Writes a line of a record, and takes its values off the row.
-    fn line(&mut self, template: &Template, rest: &mut Option<&str>) -> Option<()> {
+    fn line(&mut self, template: &RowTemplate, rest: &mut Option<&str>) -> Option<()> {
         let mut texts = template.legend.texts.iter();
         for (at, field) in template.legend.fields.iter().enumerate() {
             self.out.push(texts.next()?)?;
             let slot = if at < template.shared { at } else { template.first + at };
             let value = *rest;
             let end = match (field, *rest) {
-                (Field::Value(form), Some(row)) => value_end(*form, row),
-                (Field::Rest, _) | (_, None) => None,
+                (TemplateField::Value(form), Some(row)) => value_end(*form, row),
+                (TemplateField::Rest, _) | (_, None) => None,
             };
             *rest = end.and_then(|end| value?.get(end + 1..));
             let value = end.map_or(value, |end| value?.get(..end));
@@ -104,16 +104,16 @@ impl Rows<'_, '_> {
     }
 
     /// Writes a value: the one given, or the one above.
-    fn value(&mut self, field: Field, slot: usize, given: Option<&str>) -> Option<()> {
+    fn value(&mut self, field: TemplateField, slot: usize, given: Option<&str>) -> Option<()> {
         let above = self.above.get(slot)?.clone();
         let width = given.map_or(above.len(), str::len);
-        if let Field::Value(Form::Right(wide)) = field {
+        if let TemplateField::Value(ValueFormat::Right(wide)) = field {
             self.out.spaces(wide.checked_sub(width)?)?;
         }
         let start = self.out.len();
         match (field, given) {
             (_, None) => self.again(above)?,
-            (Field::Value(Form::Fixed(fixed)), Some(given)) if given.len() < fixed => {
+            (TemplateField::Value(ValueFormat::Fixed(fixed)), Some(given)) if given.len() < fixed => {
                 let kept = fixed - given.len();
                 if above.len() != fixed {
                     return None;
@@ -124,7 +124,7 @@ impl Rows<'_, '_> {
             (_, Some(given)) => self.out.push(given)?,
         }
         *self.above.get_mut(slot)? = start..self.out.len();
-        if let Field::Value(Form::Left(wide)) = field {
+        if let TemplateField::Value(ValueFormat::Left(wide)) = field {
             self.out.spaces(wide.checked_sub(width)?)?;
         }
         Some(())

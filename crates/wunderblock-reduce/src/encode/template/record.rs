@@ -1,11 +1,11 @@
 //! Which templates are worth it, and which lines always follow one another and so are one row.
 
 use super::form;
-use super::shape::{self, Shape, Shapes};
+use super::shape::{self, LineShape, LineShapes};
 use super::words::{self, MAX_WORDS};
 use super::write::KEYS;
 use crate::encode::weigh;
-use crate::lines::Split;
+use crate::lines::NewlineSplit;
 
 /// So many templates at most are of lines alike in full; the other keys are for heads in common.
 const WHOLE: usize = 40;
@@ -18,7 +18,7 @@ const LONGEST: usize = 24;
 
 /// What is written as rows.
 #[derive(Debug, Default)]
-pub(super) struct Records {
+pub(super) struct RecordPlan {
     /// Of each record the shapes of its lines.
     pub(super) records: Vec<Vec<usize>>,
     /// The record that begins with a line.
@@ -27,7 +27,7 @@ pub(super) struct Records {
 
 /// What a shape costs once, and its values in each row, in tokens.
 #[derive(Clone, Copy, Debug, Default)]
-struct Cost {
+struct ShapeCost {
     once: usize,
     each: usize,
     /// Whether it must not be one line of several: it has a line of its own among the rows.
@@ -35,8 +35,8 @@ struct Cost {
 }
 
 /// Chooses the records that save most. The lines of no record are tried as heads in common.
-pub(super) fn choose(lines: &Split<'_>, shapes: &mut Shapes) -> Records {
-    let costs: Vec<Cost> = shapes.shapes.iter().map(|shape| cost(lines, shape)).collect();
+pub(super) fn choose(lines: &NewlineSplit<'_>, shapes: &mut LineShapes) -> RecordPlan {
+    let costs: Vec<ShapeCost> = shapes.shapes.iter().map(|shape| cost(lines, shape)).collect();
     let next = followers(shapes, &costs);
     let chains: Vec<Vec<usize>> = (0..costs.len()).map(|shape| chain(shape, &next)).collect();
     // A line begins a record of all the lines that follow its shape, or of itself alone.
@@ -58,7 +58,7 @@ pub(super) fn choose(lines: &Split<'_>, shapes: &mut Shapes) -> Records {
         (shapes.shapes.get(*shape).map(|shape| shape.example), *chained)
     });
     let mut key_of = vec![[None; 2]; costs.len()];
-    let mut chosen = Records { records: Vec::new(), starts: vec![None; lines.len()] };
+    let mut chosen = RecordPlan { records: Vec::new(), starts: vec![None; lines.len()] };
     for (_, shape, chained) in gains {
         if let Some(key) = key_of.get_mut(shape).and_then(|keys| keys.get_mut(usize::from(chained))) {
             *key = u8::try_from(chosen.records.len()).ok();
@@ -82,7 +82,7 @@ pub(super) fn choose(lines: &Split<'_>, shapes: &mut Shapes) -> Records {
 }
 
 /// Calls `see` with the line a record begins with, the shape of that line, and whether it is a record of several lines.
-fn each_record(shapes: &Shapes, chains: &[Vec<usize>], mut see: impl FnMut(usize, usize, bool)) {
+fn each_record(shapes: &LineShapes, chains: &[Vec<usize>], mut see: impl FnMut(usize, usize, bool)) {
     let mut line = 0;
     while line < shapes.lines() {
         let shape = shapes.of(line);
@@ -100,7 +100,7 @@ fn each_record(shapes: &Shapes, chains: &[Vec<usize>], mut see: impl FnMut(usize
 }
 
 /// Of each shape the one that follows nearly all of its lines.
-fn followers(shapes: &Shapes, costs: &[Cost]) -> Vec<Option<usize>> {
+fn followers(shapes: &LineShapes, costs: &[ShapeCost]) -> Vec<Option<usize>> {
     let eligible = |line: usize| {
         let shape = shapes.of(line)?;
         let many = shapes.shapes.get(shape)?.lines >= FEWEST && !costs.get(shape)?.alone;
@@ -122,7 +122,7 @@ fn followers(shapes: &Shapes, costs: &[Cost]) -> Vec<Option<usize>> {
             *hits += 1;
         }
     }
-    let often = |(shape, (leader, _, hits)): (&Shape, &(usize, u32, u32))| {
+    let often = |(shape, (leader, _, hits)): (&LineShape, &(usize, u32, u32))| {
         (*hits > 0 && u64::from(*hits) * 10 >= u64::from(shape.lines) * 9).then_some(*leader)
     };
     shapes.shapes.iter().zip(&votes).map(often).collect()
@@ -146,11 +146,11 @@ fn chain(shape: usize, next: &[Option<usize>]) -> Vec<usize> {
 }
 
 /// What a record saves, if it does.
-fn gain(chain: &[usize], uses: usize, costs: &[Cost], shapes: &Shapes) -> Option<usize> {
+fn gain(chain: &[usize], uses: usize, costs: &[ShapeCost], shapes: &LineShapes) -> Option<usize> {
     if uses < FEWEST as usize {
         return None;
     }
-    let of = |part: fn(&Cost) -> usize| {
+    let of = |part: fn(&ShapeCost) -> usize| {
         chain.iter().filter_map(|shape| costs.get(*shape)).map(part).sum::<usize>()
     };
     let (once, each) = (of(|cost| cost.once), of(|cost| cost.each));
@@ -161,9 +161,9 @@ fn gain(chain: &[usize], uses: usize, costs: &[Cost], shapes: &Shapes) -> Option
     (saved * (uses - 1)).checked_sub(once + 2 + 2 * chain.len()).filter(|gain| *gain > 0)
 }
 
-fn cost(lines: &Split<'_>, shape: &Shape) -> Cost {
+fn cost(lines: &NewlineSplit<'_>, shape: &LineShape) -> ShapeCost {
     if shape.lines < FEWEST {
-        return Cost { alone: true, ..Cost::default() };
+        return ShapeCost { alone: true, ..ShapeCost::default() };
     }
     let (mut words, mut last_words) = (Vec::with_capacity(MAX_WORDS), Vec::with_capacity(MAX_WORDS));
     let line = shape.example(lines);
@@ -175,7 +175,7 @@ fn cost(lines: &Split<'_>, shape: &Shape) -> Cost {
     let values = words.iter().zip(&last_words).enumerate().take(head);
     let values = values.filter(|(at, (word, _))| word.value || shape.values >> at & 1 == 1);
     let each = values.map(|(_, (word, other))| differs(word.of(line), other.of(last))).sum();
-    Cost { once: weigh::tokens(said), each, alone: shape.severe }
+    ShapeCost { once: weigh::tokens(said), each, alone: shape.severe }
 }
 
 /// About what a value costs in a row, given another of the same column.
@@ -187,14 +187,14 @@ fn differs(value: &str, other: &str) -> usize {
 }
 
 /// Records of one line each for what free lines begin with.
-fn heads(lines: &Split<'_>, shapes: &mut Shapes, free: &[bool], chosen: &mut Records) {
+fn heads(lines: &NewlineSplit<'_>, shapes: &mut LineShapes, free: &[bool], chosen: &mut RecordPlan) {
     let whole = shapes.shapes.len();
     shape::by_head(lines, shapes, free);
     let new = shapes.shapes.get(whole..).unwrap_or_default();
-    let costs: Vec<Cost> = shapes
+    let costs: Vec<ShapeCost> = shapes
         .shapes
         .iter()
-        .map(|shape| if shape.head.is_some() { cost(lines, shape) } else { Cost::default() })
+        .map(|shape| if shape.head.is_some() { cost(lines, shape) } else { ShapeCost::default() })
         .collect();
     let gains = (whole..).zip(new);
     let gains =

@@ -3,11 +3,11 @@
 //! Lines of equal shape do. Shapes that differ in one word, if there are several, are one with that word taken for a
 //! value (in a few rounds, so in a few words). What is left over is tried as a head in common and a rest.
 
-use super::words::{self, MAX_WORDS, Table, Word};
-use crate::count_sketch::Often;
+use super::words::{self, HashTable, MAX_WORDS, ShapeWord};
+use crate::count_sketch::CountSketch;
 use crate::encode::severe::is_severe;
-use crate::encode::slots::Slots;
-use crate::lines::Split;
+use crate::encode::slots::SlotTable;
+use crate::lines::NewlineSplit;
 
 /// Rounds in which shapes are joined, so words by which they may differ.
 const ROUNDS: usize = 3;
@@ -27,7 +27,7 @@ const HEAD_LINES: u32 = 6;
 
 /// What a line is an example of.
 #[derive(Clone, Debug)]
-pub(super) struct Shape {
+pub(super) struct LineShape {
     /// Which words are values beyond those that look like values.
     pub(super) values: u128,
     /// The first line of this shape.
@@ -42,13 +42,13 @@ pub(super) struct Shape {
     pub(super) head: Option<u8>,
 }
 
-impl Shape {
-    pub(super) fn example<'t>(&self, lines: &Split<'t>) -> &'t str {
+impl LineShape {
+    pub(super) fn example<'t>(&self, lines: &NewlineSplit<'t>) -> &'t str {
         lines.get(self.example as usize).unwrap_or("")
     }
 
     /// How many words its lines have in common, of the words of one.
-    pub(super) fn words(&self, words: &[Word]) -> usize {
+    pub(super) fn words(&self, words: &[ShapeWord]) -> usize {
         self.head.map_or(words.len(), usize::from)
     }
 }
@@ -58,12 +58,12 @@ const NONE: u32 = u32::MAX;
 
 /// The shapes of a text, and of each line its shape.
 #[derive(Debug, Default)]
-pub(super) struct Shapes {
-    pub(super) shapes: Vec<Shape>,
+pub(super) struct LineShapes {
+    pub(super) shapes: Vec<LineShape>,
     of: Vec<u32>,
 }
 
-impl Shapes {
+impl LineShapes {
     /// The shape of a line.
     pub(super) fn of(&self, line: usize) -> Option<usize> {
         self.of.get(line).filter(|of| **of != NONE).map(|of| *of as usize)
@@ -104,7 +104,7 @@ impl Shapes {
 }
 
 /// Lines by shape. A shape of fewer lines than `fewest` is none.
-pub(super) fn sort(lines: &Split<'_>, fewest: u32) -> Shapes {
+pub(super) fn sort(lines: &NewlineSplit<'_>, fewest: u32) -> LineShapes {
     let (mut sorted, mut hashes) = equal(lines);
     for _ in 0..ROUNDS {
         if !join(lines, &mut sorted, &mut hashes) {
@@ -116,11 +116,11 @@ pub(super) fn sort(lines: &Split<'_>, fewest: u32) -> Shapes {
 }
 
 /// Lines of equal shape, and the hash of each shape.
-fn equal(lines: &Split<'_>) -> (Shapes, Vec<u64>) {
-    let mut words: Vec<Word> = Vec::with_capacity(MAX_WORDS);
-    let mut known = Slots::with_room(0);
+fn equal(lines: &NewlineSplit<'_>) -> (LineShapes, Vec<u64>) {
+    let mut words: Vec<ShapeWord> = Vec::with_capacity(MAX_WORDS);
+    let mut known = SlotTable::with_room(0);
     let mut hashes: Vec<u64> = Vec::new();
-    let mut sorted = Shapes { shapes: Vec::new(), of: Vec::with_capacity(lines.len()) };
+    let mut sorted = LineShapes { shapes: Vec::new(), of: Vec::with_capacity(lines.len()) };
     for (line, text) in (0..).zip(lines.iter()) {
         if !words::cut(text, &mut words) {
             sorted.of.push(NONE);
@@ -133,7 +133,14 @@ fn equal(lines: &Split<'_>) -> (Shapes, Vec<u64>) {
             hashes.push(hash);
             known.put(shape, |shape| hashes.get(shape).copied().unwrap_or(0));
             let severe = is_severe(text);
-            sorted.shapes.push(Shape { example: line, last: line, severe, lines: 0, values: 0, head: None });
+            sorted.shapes.push(LineShape {
+                example: line,
+                last: line,
+                severe,
+                lines: 0,
+                values: 0,
+                head: None,
+            });
         }
         if let Some(shape) = sorted.shapes.get_mut(shape) {
             shape.lines += 1;
@@ -145,9 +152,9 @@ fn equal(lines: &Split<'_>) -> (Shapes, Vec<u64>) {
 }
 
 /// One round: shapes that differ in one word become one. False if there were none.
-fn join(lines: &Split<'_>, sorted: &mut Shapes, hashes: &mut Vec<u64>) -> bool {
+fn join(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, hashes: &mut Vec<u64>) -> bool {
     let mut words = Vec::with_capacity(MAX_WORDS);
-    let mut with: Table<u32> = Table::default();
+    let mut with: HashTable<u32> = HashTable::default();
     for (shape, hash) in sorted.shapes.iter().zip(hashes.iter()).take(SHOWN) {
         each_wider(lines, (shape, *hash), &mut words, |_, wider| *with.entry(wider).or_insert(0) += 1);
     }
@@ -155,7 +162,7 @@ fn join(lines: &Split<'_>, sorted: &mut Shapes, hashes: &mut Vec<u64>) -> bool {
         return false;
     }
     // What each shape becomes; most stay what they are, and need no look for others that became the same.
-    let mut wider: Table<Option<u32>> = Table::default();
+    let mut wider: HashTable<Option<u32>> = HashTable::default();
     for (shape, hash) in sorted.shapes.iter_mut().zip(hashes.iter_mut()) {
         let least = if shape.severe { JOIN_SEVERE } else { JOIN };
         let mut best = (least - 1, None);
@@ -202,9 +209,9 @@ fn join(lines: &Split<'_>, sorted: &mut Shapes, hashes: &mut Vec<u64>) -> bool {
 
 /// Calls `see` with a shape's hash as it would be with one word more as a value, for each such word.
 fn each_wider(
-    lines: &Split<'_>,
-    (shape, hash): (&Shape, u64),
-    words: &mut Vec<Word>,
+    lines: &NewlineSplit<'_>,
+    (shape, hash): (&LineShape, u64),
+    words: &mut Vec<ShapeWord>,
     mut see: impl FnMut(usize, u64),
 ) {
     let line = shape.example(lines);
@@ -221,16 +228,16 @@ fn each_wider(
 }
 
 /// Gives the `free` lines to heads in common: a new shape for each head that begins enough of them.
-pub(super) fn by_head(lines: &Split<'_>, sorted: &mut Shapes, free: &[bool]) {
+pub(super) fn by_head(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, free: &[bool]) {
     let mut words = Vec::with_capacity(MAX_WORDS);
-    let mut begin: Table<u32> = Table::default();
+    let mut begin: HashTable<u32> = HashTable::default();
     let free = || {
         (0..)
             .zip(lines.iter().zip(free))
             .filter(|(_, (_, free))| **free)
             .map(|(line, (text, _))| (line, text))
     };
-    let mut often = Often::of(lines.len());
+    let mut often = CountSketch::of(lines.len());
     for (_, text) in free() {
         heads(text, &mut words, |_, hash| often.count(hash));
     }
@@ -242,7 +249,7 @@ pub(super) fn by_head(lines: &Split<'_>, sorted: &mut Shapes, free: &[bool]) {
             }
         });
     }
-    let mut known: Table<u32> = Table::default();
+    let mut known: HashTable<u32> = HashTable::default();
     for (line, text) in free() {
         let mut best = (0, 0, 0, 0);
         heads(text, &mut words, |count, hash| {
@@ -259,7 +266,14 @@ pub(super) fn by_head(lines: &Split<'_>, sorted: &mut Shapes, free: &[bool]) {
         };
         let of = *known.entry(hash).or_insert_with(|| {
             let head = Some(count);
-            sorted.shapes.push(Shape { example: line, last: line, severe: false, lines, values: 0, head });
+            sorted.shapes.push(LineShape {
+                example: line,
+                last: line,
+                severe: false,
+                lines,
+                values: 0,
+                head,
+            });
             u32::try_from(sorted.shapes.len() - 1).unwrap_or(NONE)
         });
         if let Some(shape) = sorted.shapes.get_mut(of as usize) {
@@ -272,7 +286,7 @@ pub(super) fn by_head(lines: &Split<'_>, sorted: &mut Shapes, free: &[bool]) {
 }
 
 /// Calls `see` with the hash of each head of a line that leaves a rest: how many words, and the hash.
-fn heads(line: &str, words: &mut Vec<Word>, mut see: impl FnMut(usize, u64)) {
+fn heads(line: &str, words: &mut Vec<ShapeWord>, mut see: impl FnMut(usize, u64)) {
     words::cut(line, words);
     if words::is_closed(line) {
         return;

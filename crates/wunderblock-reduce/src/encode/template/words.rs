@@ -8,14 +8,14 @@ pub(super) const MAX_WORDS: usize = 120;
 /// A word of a line: its bytes, those of the separator before it, and whether it is a value (a number, a date, a hash,
 /// an address) rather than part of what is said.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Word {
+pub(super) struct ShapeWord {
     pub(super) sep: usize,
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) value: bool,
 }
 
-impl Word {
+impl ShapeWord {
     pub(super) fn of<'t>(&self, line: &'t str) -> &'t str {
         line.get(self.start..self.end).unwrap_or("")
     }
@@ -26,7 +26,7 @@ impl Word {
 }
 
 /// What stands after the last word.
-pub(super) fn tail<'t>(line: &'t str, words: &[Word]) -> &'t str {
+pub(super) fn tail<'t>(line: &'t str, words: &[ShapeWord]) -> &'t str {
     line.get(words.last().map_or(0, |word| word.end)..).unwrap_or("")
 }
 
@@ -61,7 +61,7 @@ fn class(byte: u8) -> u8 {
 }
 
 /// Cuts a line. False where it cannot have a template of its own: no words, too many, or a mark in it.
-pub(super) fn cut(line: &str, words: &mut Vec<Word>) -> bool {
+pub(super) fn cut(line: &str, words: &mut Vec<ShapeWord>) -> bool {
     words.clear();
     let mut bytes = line.bytes().enumerate();
     let mut sep = 0;
@@ -89,9 +89,9 @@ pub(super) fn is_closed(line: &str) -> bool {
     memchr::memmem::find(line.as_bytes(), OPEN.as_bytes()).is_some()
 }
 
-fn word(line: &str, sep: usize, start: usize, end: usize, value: bool) -> Word {
+fn word(line: &str, sep: usize, start: usize, end: usize, value: bool) -> ShapeWord {
     let value = value || (end - start == 3 && line.get(start..end).is_some_and(is_of_the_calendar));
-    Word { sep, start, end, value }
+    ShapeWord { sep, start, end, value }
 }
 
 /// Months and days of the week change as numbers do.
@@ -128,7 +128,7 @@ fn hash_separator(sep: &str) -> u64 {
 /// The hash of a shape is a sum over its words, so that what it would be with one word more taken for a value is known
 /// without looking at the others.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
+pub(super) struct WordHash {
     /// What the word adds to the sum as it is.
     pub(super) said: u64,
     /// What it adds as a value.
@@ -136,13 +136,13 @@ pub(super) struct Part {
 }
 
 /// What a word adds to the hash at its place.
-pub(super) fn part(line: &str, word: &Word, place: &mut u64) -> Part {
+pub(super) fn part(line: &str, word: &ShapeWord, place: &mut u64) -> WordHash {
     let sep = hash_separator(word.before(line));
     *place = place.wrapping_mul(0xa076_1d64_78bd_642f);
     let value = mix(sep ^ VALUE).wrapping_mul(*place);
     let said =
         if word.value { value } else { mix(sep ^ hash(word.of(line).as_bytes(), 2)).wrapping_mul(*place) };
-    Part { said, value }
+    WordHash { said, value }
 }
 
 fn mix(state: u64) -> u64 {
@@ -151,7 +151,7 @@ fn mix(state: u64) -> u64 {
 }
 
 /// The hash of a line's shape: what it says, with its values left out.
-pub(super) fn shape(line: &str, words: &[Word]) -> u64 {
+pub(super) fn shape(line: &str, words: &[ShapeWord]) -> u64 {
     let mut place = 1;
     let mut sum = hash(tail(line, words).as_bytes(), words.len() as u64);
     for word in words {
@@ -161,23 +161,23 @@ pub(super) fn shape(line: &str, words: &[Word]) -> u64 {
 }
 
 /// Tables by such hashes. They are spread with a secret, so that no text can be written to make them slow.
-pub(super) type Table<V> = std::collections::HashMap<u64, V, Spread>;
+pub(super) type HashTable<V> = std::collections::HashMap<u64, V, SecretHasher>;
 
 /// Spreads hashes over a table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spread {
+pub(super) struct SecretHasher {
     secret: u64,
     state: u64,
 }
 
-impl Default for Spread {
+impl Default for SecretHasher {
     fn default() -> Self {
         use std::hash::BuildHasher as _;
         Self { secret: std::hash::RandomState::new().hash_one(1u8), state: 0 }
     }
 }
 
-impl std::hash::BuildHasher for Spread {
+impl std::hash::BuildHasher for SecretHasher {
     type Hasher = Self;
 
     fn build_hasher(&self) -> Self {
@@ -185,7 +185,7 @@ impl std::hash::BuildHasher for Spread {
     }
 }
 
-impl std::hash::Hasher for Spread {
+impl std::hash::Hasher for SecretHasher {
     fn finish(&self) -> u64 {
         self.state
     }

@@ -1,14 +1,14 @@
 //! Lines as templates and rows.
 
-use super::form::{self, Column, Form};
-use super::legend::{Field, Legend};
-use super::record::{self, Records};
-use super::shape::{self, Shape, Shapes};
-use super::words::{self, MAX_WORDS, Word};
+use super::form::{self, TemplateColumn, ValueFormat};
+use super::legend::{TemplateField, TemplateLegend};
+use super::record::{self, RecordPlan};
+use super::shape::{self, LineShape, LineShapes};
+use super::words::{self, MAX_WORDS, ShapeWord};
 use std::ops::Range;
 
 use crate::encode::weigh;
-use crate::lines::Split;
+use crate::lines::NewlineSplit;
 
 /// What names the templates. A row begins with such a letter.
 pub(super) const KEYS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -16,8 +16,8 @@ pub(super) const KEYS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW
 pub(super) const SAME: &str = "\"";
 
 /// A template, while lines are written by it.
-struct Template<'t> {
-    columns: Vec<Column<'t>>,
+struct LearntTemplate<'t> {
+    columns: Vec<TemplateColumn<'t>>,
     /// What stands after the last word.
     tail: &'t str,
     /// Whether more follows after the columns: a rest.
@@ -28,17 +28,17 @@ struct Template<'t> {
 
 /// A code for whole lines, without the newline after the last of them. None where it does not pay.
 pub(in crate::encode) fn pack(text: &str) -> Option<String> {
-    let lines = Split::of(text);
+    let lines = NewlineSplit::of(text);
     let mut shapes = shape::sort(&lines, record::FEWEST);
     let chosen = record::choose(&lines, &mut shapes);
     let (mut templates, records) = learn(&lines, &shapes, &chosen)?;
     let shared = settle(&mut templates);
-    let legends: Vec<Legend> = templates.iter().map(legend).collect();
+    let legends: Vec<TemplateLegend> = templates.iter().map(legend).collect();
     let starts = &chosen.starts;
     let first = starts.iter().position(Option::is_some)?;
     let last = starts.iter().rposition(Option::is_some)?;
     let last = last + records.get(usize::from((*starts.get(last)?)?))?.len();
-    let rows = Rows::new(&templates, &records, &legends, shared);
+    let rows = RowWriter::new(&templates, &records, &legends, shared);
     let mut out = text.get(..lines.start(first))?.to_owned();
     let before = out.len();
     let named = || {
@@ -81,19 +81,19 @@ pub(in crate::encode) fn pack(text: &str) -> Option<String> {
 
 /// The templates of the chosen records, and of each record its templates.
 fn learn<'t>(
-    lines: &Split<'t>,
-    shapes: &Shapes,
-    chosen: &Records,
-) -> Option<(Vec<Template<'t>>, Vec<Vec<usize>>)> {
-    let mut words: Vec<Word> = Vec::with_capacity(MAX_WORDS);
-    let mut templates: Vec<Template<'t>> = Vec::new();
+    lines: &NewlineSplit<'t>,
+    shapes: &LineShapes,
+    chosen: &RecordPlan,
+) -> Option<(Vec<LearntTemplate<'t>>, Vec<Vec<usize>>)> {
+    let mut words: Vec<ShapeWord> = Vec::with_capacity(MAX_WORDS);
+    let mut templates: Vec<LearntTemplate<'t>> = Vec::new();
     let mut number: Vec<Option<usize>> = vec![None; shapes.shapes.len()];
     let mut records = Vec::with_capacity(chosen.records.len());
     for record in &chosen.records {
         let mut parts = Vec::with_capacity(record.len());
         for shape in record {
             let new = || {
-                templates.push(Template::new(lines, shapes.shapes.get(*shape)?, &mut words));
+                templates.push(LearntTemplate::new(lines, shapes.shapes.get(*shape)?, &mut words));
                 Some(templates.len() - 1)
             };
             let number = number.get_mut(*shape)?;
@@ -111,17 +111,17 @@ fn learn<'t>(
     (!templates.is_empty()).then_some((templates, records))
 }
 
-impl<'t> Template<'t> {
-    fn new(lines: &Split<'t>, shape: &Shape, words: &mut Vec<Word>) -> Self {
+impl<'t> LearntTemplate<'t> {
+    fn new(lines: &NewlineSplit<'t>, shape: &LineShape, words: &mut Vec<ShapeWord>) -> Self {
         let line = shape.example(lines);
         words::cut(line, words);
-        let is_value = |at: usize, word: &Word| word.value || shape.values >> at & 1 == 1;
+        let is_value = |at: usize, word: &ShapeWord| word.value || shape.values >> at & 1 == 1;
         let columns = words.iter().take(shape.words(words)).enumerate();
-        let columns = columns.map(|(at, word)| Column::new(line, word, is_value(at, word))).collect();
+        let columns = columns.map(|(at, word)| TemplateColumn::new(line, word, is_value(at, word))).collect();
         Self { columns, tail: words::tail(line, words), head: shape.head.is_some(), spaced_rest: true }
     }
 
-    fn learn(&mut self, line: &'t str, words: &mut Vec<Word>) {
+    fn learn(&mut self, line: &'t str, words: &mut Vec<ShapeWord>) {
         words::cut(line, words);
         let columns = self.columns.len();
         for (at, (column, word)) in self.columns.iter_mut().zip(words.iter()).enumerate() {
@@ -135,15 +135,15 @@ impl<'t> Template<'t> {
 }
 
 /// What follows after so many words.
-fn rest<'t>(line: &'t str, words: &[Word], columns: usize) -> &'t str {
+fn rest<'t>(line: &'t str, words: &[ShapeWord], columns: usize) -> &'t str {
     let end = columns.checked_sub(1).and_then(|last| words.get(last)).map_or(0, |word| word.end);
     line.get(end..).unwrap_or("")
 }
 
 /// Decides how each column is written. Columns with which the lines of all templates begin share the value above; their
 /// number of fields is returned.
-fn settle(templates: &mut [Template<'_>]) -> usize {
-    let mut common: Vec<Column<'_>> = Vec::new();
+fn settle(templates: &mut [LearntTemplate<'_>]) -> usize {
+    let mut common: Vec<TemplateColumn<'_>> = Vec::new();
     if let Some((first, others)) = templates.split_first().filter(|(_, others)| !others.is_empty()) {
         for (at, column) in first.columns.iter().enumerate() {
             let joined =
@@ -166,35 +166,37 @@ fn settle(templates: &mut [Template<'_>]) -> usize {
             }
         }
     }
-    common.iter().filter(|column| column.form != Form::Said).count()
+    common.iter().filter(|column| column.form != ValueFormat::Said).count()
 }
 
 /// A template as it is shown.
-fn legend(template: &Template<'_>) -> Legend {
-    let mut legend = Legend::default();
+fn legend(template: &LearntTemplate<'_>) -> TemplateLegend {
+    let mut legend = TemplateLegend::default();
     let mut padded = false;
     for column in &template.columns {
         match (column.form, column.gap()) {
-            (Form::Right(_), _) => {}
+            (ValueFormat::Right(_), _) => {}
             (_, Some(_)) if padded => {}
-            (Form::Loose, _) => legend.say(" "),
+            (ValueFormat::Loose, _) => legend.say(" "),
             (_, Some(gap)) => legend.say(&" ".repeat(gap)),
             (_, None) => legend.say(column.sep),
         }
-        padded = matches!(column.form, Form::Left(_));
+        padded = matches!(column.form, ValueFormat::Left(_));
         match column.form {
-            Form::Said => legend.say(column.first),
-            Form::Plain | Form::Fixed(_) => {
+            ValueFormat::Said => legend.say(column.first),
+            ValueFormat::Plain | ValueFormat::Fixed(_) => {
                 legend.say(column.first.get(..column.prefix).unwrap_or(""));
-                legend.field(Field::Value(column.form));
+                legend.field(TemplateField::Value(column.form));
                 legend.say(column.first.get(column.first.len() - column.suffix..).unwrap_or(""));
             }
-            Form::Right(_) | Form::Left(_) | Form::Loose => legend.field(Field::Value(column.form)),
+            ValueFormat::Right(_) | ValueFormat::Left(_) | ValueFormat::Loose => {
+                legend.field(TemplateField::Value(column.form))
+            }
         }
     }
     if template.head {
         legend.say(if template.spaced_rest { " " } else { "" });
-        legend.field(Field::Rest);
+        legend.field(TemplateField::Rest);
     } else {
         legend.say(template.tail);
     }
@@ -202,17 +204,22 @@ fn legend(template: &Template<'_>) -> Legend {
 }
 
 /// A line of a record, and where the values above are kept for its fields.
-type Part<'a, 't> = (&'a Template<'t>, Vec<usize>);
+type RecordLine<'a, 't> = (&'a LearntTemplate<'t>, Vec<usize>);
 
 /// What rows are written by: of each record its key, and its lines' templates, each with where the values above are
 /// kept for its fields.
-struct Rows<'a, 't> {
-    records: Vec<(u8, Vec<Part<'a, 't>>)>,
+struct RowWriter<'a, 't> {
+    records: Vec<(u8, Vec<RecordLine<'a, 't>>)>,
     slots: usize,
 }
 
-impl<'a, 't> Rows<'a, 't> {
-    fn new(templates: &'a [Template<'t>], records: &[Vec<usize>], legends: &[Legend], shared: usize) -> Self {
+impl<'a, 't> RowWriter<'a, 't> {
+    fn new(
+        templates: &'a [LearntTemplate<'t>],
+        records: &[Vec<usize>],
+        legends: &[TemplateLegend],
+        shared: usize,
+    ) -> Self {
         let mut slots = 0;
         let part = |part: &usize| {
             let first = slots;
@@ -235,7 +242,7 @@ impl<'a, 't> Rows<'a, 't> {
     /// stand for.
     fn write(
         &self,
-        (lines, span): (&Split<'t>, Range<usize>),
+        (lines, span): (&NewlineSplit<'t>, Range<usize>),
         starts: Option<&[Option<u8>]>,
         out: &mut String,
     ) -> Option<bool> {
@@ -303,13 +310,13 @@ impl<'a, 't> Rows<'a, 't> {
     }
 }
 
-impl<'t> Template<'t> {
+impl<'t> LearntTemplate<'t> {
     /// The values of a line, each with whether it may be written shorter. False where the line is not of this template
     /// after all: a word too long for its column, a separator of another width.
     fn values(
         &self,
         line: &'t str,
-        words: &mut Vec<Word>,
+        words: &mut Vec<ShapeWord>,
         values: &mut Vec<(&'t str, bool, usize)>,
         slots: &[usize],
     ) -> bool {
@@ -328,8 +335,8 @@ impl<'t> Template<'t> {
             let spaces = || sep.bytes().all(|byte| byte == b' ');
             let apart = match (column.form, filled.take(), column.gap()) {
                 (_, Some(width), _) => !sep.is_empty() && spaces() && width == sep.len(),
-                (Form::Loose, None, _) => sep.starts_with(' ') && spaces(),
-                (Form::Right(width), None, _) => {
+                (ValueFormat::Loose, None, _) => sep.starts_with(' ') && spaces(),
+                (ValueFormat::Right(width), None, _) => {
                     spaces() && !sep.is_empty() && sep.len() + said.len() == width
                 }
                 (_, None, Some(gap)) => spaces() && sep.len() == gap,
@@ -337,27 +344,27 @@ impl<'t> Template<'t> {
             };
             let first = column.first;
             let fits = match column.form {
-                Form::Said => said == first,
-                Form::Plain | Form::Fixed(_) => match column.cut(said) {
+                ValueFormat::Said => said == first,
+                ValueFormat::Plain | ValueFormat::Fixed(_) => match column.cut(said) {
                     Some(value) => {
-                        let fixed = matches!(column.form, Form::Fixed(width) if value.len() == width);
+                        let fixed = matches!(column.form, ValueFormat::Fixed(width) if value.len() == width);
                         give(value, fixed);
-                        fixed || column.form == Form::Plain
+                        fixed || column.form == ValueFormat::Plain
                     }
                     None => false,
                 },
-                Form::Right(_) => {
+                ValueFormat::Right(_) => {
                     give(said, false);
                     true
                 }
-                Form::Loose => match line.get(word.sep + 1..word.end) {
+                ValueFormat::Loose => match line.get(word.sep + 1..word.end) {
                     Some(value) => {
                         give(value, false);
                         true
                     }
                     None => false,
                 },
-                Form::Left(width) => {
+                ValueFormat::Left(width) => {
                     give(said, false);
                     filled = width.checked_sub(said.len());
                     filled.is_some()
@@ -377,7 +384,7 @@ impl<'t> Template<'t> {
     }
 }
 
-impl Column<'_> {
+impl TemplateColumn<'_> {
     /// What is left of a word without what all words of the column begin and end with.
     fn cut<'v>(&self, said: &'v str) -> Option<&'v str> {
         let (head, tail) =

@@ -7,14 +7,14 @@ mod title;
 use std::ops::Range;
 
 use super::entity;
-use super::region::Page;
-use super::token::{Lower, Token, Tokens, attribute};
-use tables::Table;
-use title::Title;
+use super::region::PageOutline;
+use super::token::{HtmlToken, HtmlTokens, LowerName, attribute};
+use tables::HtmlTable;
+use title::TitleState;
 
 /// What a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum HtmlBlockKind {
     Title,
     Heading(u8),
     Paragraph,
@@ -32,8 +32,8 @@ pub(super) enum Sort {
 
 /// A block of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Block {
-    pub(super) sort: Sort,
+pub(super) struct HtmlBlock {
+    pub(super) sort: HtmlBlockKind,
     /// Where it stands in the Markdown. Blocks tile it.
     pub(super) shown: Range<usize>,
     /// Where its source begins.
@@ -46,12 +46,13 @@ const CODE_LINES: usize = 16;
 const DEPTH_MAX: usize = 6;
 
 /// The Markdown of a page and its blocks.
-pub(super) fn write(text: &str, page: &Page) -> (String, Vec<Block>) {
-    let mut writer = Writer { out: String::with_capacity(text.len() / 3), ..Writer::default() };
-    let mut tokens = Tokens::of(text);
+pub(super) fn write(text: &str, page: &PageOutline) -> (String, Vec<HtmlBlock>) {
+    let mut writer =
+        MarkdownWriter { out: String::with_capacity(text.len() / 3), ..MarkdownWriter::default() };
+    let mut tokens = HtmlTokens::of(text);
     let mut skipped = page.skipped.iter().peekable();
-    let mut title = Title::default();
-    let mut raw = Sort::Script;
+    let mut title = TitleState::default();
+    let mut raw = HtmlBlockKind::Script;
     while let Some((span, token)) = tokens.next() {
         if title.takes(&token, &mut writer, span.start) || span.start < page.main.start {
             continue;
@@ -66,24 +67,28 @@ pub(super) fn write(text: &str, page: &Page) -> (String, Vec<Block>) {
             continue;
         }
         match token {
-            Token::Text(said) => writer.text(said, span.start),
-            Token::Open { name, attributes, .. } => {
-                raw = if name.eq_ignore_ascii_case("style") { Sort::Style } else { Sort::Script };
+            HtmlToken::Text(said) => writer.text(said, span.start),
+            HtmlToken::Open { name, attributes, .. } => {
+                raw = if name.eq_ignore_ascii_case("style") {
+                    HtmlBlockKind::Style
+                } else {
+                    HtmlBlockKind::Script
+                };
                 writer.open(name, attributes, span.start);
             }
-            Token::Close(name) => writer.close(name, span.start),
-            Token::Raw if page.raw => writer.raw(text.get(span.clone()).unwrap_or(""), span.start, raw),
-            Token::Aside | Token::Raw => {}
+            HtmlToken::Close(name) => writer.close(name, span.start),
+            HtmlToken::Raw if page.raw => writer.raw(text.get(span.clone()).unwrap_or(""), span.start, raw),
+            HtmlToken::Aside | HtmlToken::Raw => {}
         }
     }
-    writer.flush(Sort::Paragraph);
+    writer.flush(HtmlBlockKind::Paragraph);
     (writer.out, writer.blocks)
 }
 
 #[derive(Default)]
-struct Writer<'t> {
+struct MarkdownWriter<'t> {
     out: String,
-    blocks: Vec<Block>,
+    blocks: Vec<HtmlBlock>,
     /// The block that is being read, and where its source begins.
     line: String,
     start: Option<usize>,
@@ -94,13 +99,13 @@ struct Writer<'t> {
     quotes: usize,
     heading: Option<u8>,
     in_item: bool,
-    tables: Vec<Table>,
+    tables: Vec<HtmlTable>,
     /// The code block that is being read: its language, and where its lines begin in `line` and in the source.
     code: Option<(&'t str, Vec<(usize, usize)>)>,
     scratch: String,
 }
 
-impl<'t> Writer<'t> {
+impl<'t> MarkdownWriter<'t> {
     fn in_cell(&self) -> bool {
         self.tables.last().is_some_and(|table| table.in_cell)
     }
@@ -156,12 +161,12 @@ impl<'t> Writer<'t> {
         if self.in_cell() || self.heading.is_some() {
             self.space();
         } else {
-            self.flush(Sort::Paragraph);
+            self.flush(HtmlBlockKind::Paragraph);
         }
     }
 
     fn open(&mut self, name: &str, attributes: &'t str, at: usize) {
-        let lower = Lower::of(name);
+        let lower = LowerName::of(name);
         if let Some((language, _)) = &mut self.code {
             // Code is often coloured: only its language is of interest.
             if language.is_empty() && lower.as_str() == "code" {
@@ -199,15 +204,15 @@ impl<'t> Writer<'t> {
                 if self.in_cell() && self.line.trim_matches([' ', '|']).is_empty() {
                     self.line.clear();
                 }
-                self.flush(Sort::Paragraph);
+                self.flush(HtmlBlockKind::Paragraph);
                 self.heading = None;
                 self.start = Some(at);
                 self.code = Some((language_of(attributes), Vec::new()));
             }
             "table" => {
                 self.leave_cell();
-                self.flush(Sort::Paragraph);
-                self.tables.push(Table::default());
+                self.flush(HtmlBlockKind::Paragraph);
+                self.tables.push(HtmlTable::default());
             }
             "tr" => self.row(),
             "td" | "th" => self.cell(at),
@@ -217,7 +222,7 @@ impl<'t> Writer<'t> {
     }
 
     fn close(&mut self, name: &str, _at: usize) {
-        let lower = Lower::of(name);
+        let lower = LowerName::of(name);
         if self.code.is_some() {
             if lower.as_str() == "pre" {
                 self.code_block();
@@ -236,7 +241,7 @@ impl<'t> Writer<'t> {
                 }
             }
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => match self.heading.take() {
-                Some(level) => self.flush(Sort::Heading(level)),
+                Some(level) => self.flush(HtmlBlockKind::Heading(level)),
                 None => self.boundary(),
             },
             "ul" | "ol" | "menu" => {
@@ -309,9 +314,9 @@ impl<'t> Writer<'t> {
     }
 
     /// The block that was read is written.
-    fn flush(&mut self, sort: Sort) {
+    fn flush(&mut self, sort: HtmlBlockKind) {
         let sort = match self.heading {
-            Some(level) if sort == Sort::Paragraph => Sort::Heading(level),
+            Some(level) if sort == HtmlBlockKind::Paragraph => HtmlBlockKind::Heading(level),
             _ => sort,
         };
         while !self.links.is_empty() {
@@ -325,17 +330,21 @@ impl<'t> Writer<'t> {
             self.line = line;
             return;
         }
-        let sort = if sort == Sort::Paragraph && !self.lists.is_empty() { Sort::Item } else { sort };
+        let sort = if sort == HtmlBlockKind::Paragraph && !self.lists.is_empty() {
+            HtmlBlockKind::Item
+        } else {
+            sort
+        };
         let from = self.out.len();
         self.part_from_last(sort);
         let depth = self.lists.len().clamp(1, DEPTH_MAX) - 1;
         match sort {
-            Sort::Heading(level) => {
+            HtmlBlockKind::Heading(level) => {
                 self.out.extend(std::iter::repeat_n('#', usize::from(level.clamp(1, 6))));
                 self.out.push(' ');
             }
-            Sort::Title => self.out.push_str("title: "),
-            Sort::Item => {
+            HtmlBlockKind::Title => self.out.push_str("title: "),
+            HtmlBlockKind::Item => {
                 self.out.extend(std::iter::repeat_n("  ", depth));
                 match self.lists.last_mut() {
                     _ if !self.in_item => self.out.push_str("  "),
@@ -365,13 +374,13 @@ impl<'t> Writer<'t> {
     }
 
     /// An empty line, where one kind of block ends or each is a paragraph.
-    fn part_from_last(&mut self, sort: Sort) {
+    fn part_from_last(&mut self, sort: HtmlBlockKind) {
         let last = self.blocks.last().map(|block| block.sort);
         let joined = match sort {
-            Sort::Item => last == Some(Sort::Item),
-            Sort::Row => matches!(last, Some(Sort::TableHead | Sort::Row)),
-            Sort::MoreCode => true,
-            Sort::Script | Sort::Style => last == Some(sort),
+            HtmlBlockKind::Item => last == Some(HtmlBlockKind::Item),
+            HtmlBlockKind::Row => matches!(last, Some(HtmlBlockKind::TableHead | HtmlBlockKind::Row)),
+            HtmlBlockKind::MoreCode => true,
+            HtmlBlockKind::Script | HtmlBlockKind::Style => last == Some(sort),
             _ => last.is_none(),
         };
         if !joined {
@@ -379,10 +388,10 @@ impl<'t> Writer<'t> {
         }
     }
 
-    fn block(&mut self, sort: Sort, from: usize, start: Option<usize>) {
+    fn block(&mut self, sort: HtmlBlockKind, from: usize, start: Option<usize>) {
         let before = self.blocks.last().map_or(0, |block| block.start);
         let start = start.unwrap_or(before).max(before);
-        self.blocks.push(Block { sort, shown: from..self.out.len(), start });
+        self.blocks.push(HtmlBlock { sort, shown: from..self.out.len(), start });
     }
 
     fn code_block(&mut self) {
@@ -394,14 +403,14 @@ impl<'t> Writer<'t> {
         }
         let body = text.trim_end();
         let from = self.out.len();
-        self.part_from_last(Sort::Code);
+        self.part_from_last(HtmlBlockKind::Code);
         self.out.push_str("```");
         self.out.push_str(language);
         self.out.push('\n');
         let mut chunks: Vec<(usize, usize)> =
             lines.chunks(CODE_LINES).filter_map(|lines| lines.first().copied()).collect();
         chunks.retain(|(at, _)| *at < body.len());
-        let (mut sort, mut from, mut start) = (Sort::Code, from, start);
+        let (mut sort, mut from, mut start) = (HtmlBlockKind::Code, from, start);
         for (nth, (at, _)) in chunks.iter().enumerate() {
             let next = chunks.get(nth + 1).copied();
             let end = next.map_or(body.len(), |(end, _)| end);
@@ -410,7 +419,7 @@ impl<'t> Writer<'t> {
                 self.out.push_str("\n```\n");
             }
             self.block(sort, from, start);
-            (sort, from, start) = (Sort::MoreCode, self.out.len(), next.map(|(_, source)| source));
+            (sort, from, start) = (HtmlBlockKind::MoreCode, self.out.len(), next.map(|(_, source)| source));
         }
     }
 }

@@ -1,13 +1,13 @@
 //! What scripts and style sheets say, in parts: shown where a budget has room for more than the page's text.
 
-use super::{Sort, Writer};
+use super::{HtmlBlockKind, MarkdownWriter};
 
 /// A part ends after so many bytes, at the end of a line, or of a statement where lines are longer.
 const PART_BYTES: usize = 400;
 
-impl Writer<'_> {
-    pub(super) fn raw(&mut self, said: &str, at: usize, sort: Sort) {
-        self.flush(Sort::Paragraph);
+impl MarkdownWriter<'_> {
+    pub(super) fn raw(&mut self, said: &str, at: usize, sort: HtmlBlockKind) {
+        self.flush(HtmlBlockKind::Paragraph);
         let mut from = 0;
         while from < said.len() {
             let end = from + part(said.get(from..).unwrap_or(""));

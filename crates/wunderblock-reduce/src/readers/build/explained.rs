@@ -2,38 +2,40 @@
 
 use std::collections::HashMap;
 
-use crate::lines::Lines;
-use crate::readers::diagnostic::{self, Part};
-use crate::span::{Label, Rank, Unit};
+use crate::lines::TextLines;
+use crate::readers::diagnostic::{self, DiagnosticPart};
+use crate::span::{Label, LineSpan, Rank};
 use crate::template;
 
-use super::{Is, bare};
+use super::{BuildLine, bare};
 
 /// So many diagnostics of one message are shown with their source.
 const SHOWN: u32 = 3;
 
 /// Leaves out what stands below a message that came often enough before. The message and its place stay, as do notes
 /// that have a place.
-pub(super) fn fold(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
+pub(super) fn fold(lines: &TextLines<'_>, read: &[BuildLine], units: &mut [LineSpan]) {
     let mut said: HashMap<u64, u32> = HashMap::new();
     let mut words = Vec::new();
     let mut known = false;
     for (at, is) in read.iter().enumerate() {
         let line = bare(lines.get(at));
         match is {
-            Is::Part(Part::Head(_)) => {
+            BuildLine::Part(DiagnosticPart::Head(_)) => {
                 let count = said.entry(message(line, &mut words)).or_default();
                 *count += 1;
                 known = *count > SHOWN;
             }
-            Is::Part(Part::Total | Part::Step) | Is::Progress => known = false,
-            Is::Part(Part::Code) => leave_out(units, at, known, Label::SourceLines),
-            Is::Part(Part::Help) if diagnostic::place(line.trim_start()).is_none() => {
+            BuildLine::Part(DiagnosticPart::Total | DiagnosticPart::Step) | BuildLine::Progress => {
+                known = false
+            }
+            BuildLine::Part(DiagnosticPart::Code) => leave_out(units, at, known, Label::SourceLines),
+            BuildLine::Part(DiagnosticPart::Help) if diagnostic::place(line.trim_start()).is_none() => {
                 leave_out(units, at, known, Label::HelpLines);
             }
             // `a.c: In function 'f':` leads to the next message.
-            Is::Other if diagnostic::is_lead(line) => leave_out(units, at, known, Label::SourceLines),
-            Is::Other if line.trim().is_empty() => {
+            BuildLine::Other if diagnostic::is_lead(line) => leave_out(units, at, known, Label::SourceLines),
+            BuildLine::Other if line.trim().is_empty() => {
                 leave_out(units, at, known && is_within(read, at), Label::SourceLines)
             }
             _ => {}
@@ -41,15 +43,15 @@ pub(super) fn fold(lines: &Lines<'_>, read: &[Is], units: &mut [Unit]) {
     }
 }
 
-fn leave_out(units: &mut [Unit], at: usize, known: bool, what: Label) {
+fn leave_out(units: &mut [LineSpan], at: usize, known: bool, what: Label) {
     if let Some(unit) = units.get_mut(at).filter(|_| known) {
         (unit.rank, unit.score, unit.label) = (Rank::Filler, 1, Some(what));
     }
 }
 
 /// Whether an empty line stands between lines of source.
-fn is_within(read: &[Is], at: usize) -> bool {
-    read.get(at + 1) == Some(&Is::Part(Part::Code))
+fn is_within(read: &[BuildLine], at: usize) -> bool {
+    read.get(at + 1) == Some(&BuildLine::Part(DiagnosticPart::Code))
 }
 
 /// What a message says, without its place and without what it quotes.
@@ -84,7 +86,7 @@ mod tests {
                 format!("src/a.c:{nth}:5: warning: unused variable 'v{nth}' [-Wunused]\n   {nth} |     int v{nth} = 0;\n     |         ^~\n")
             })
             .collect();
-        let lines = Lines::of(&text);
+        let lines = TextLines::of(&text);
         let units = build::units(&lines);
         let rank = |part: &str| {
             let at = text.find(part).unwrap();

@@ -2,7 +2,7 @@
 
 /// What a line of a diff is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum DiffLine {
     /// `commit 3f9c…`, or the `From` of a mail.
     Commit,
     /// Author, date, merged parents.
@@ -33,7 +33,7 @@ pub(super) enum Line {
 
 /// Where in a diff the next line stands.
 #[derive(Debug, Default)]
-pub(super) struct Reader {
+pub(super) struct DiffParser {
     /// Lines that the hunk still has: of each old side, and of the new one.
     olds: u64,
     new: u64,
@@ -47,8 +47,8 @@ pub(super) struct Reader {
     old_path: bool,
 }
 
-impl Reader {
-    pub(super) fn read(&mut self, text: &str) -> Line {
+impl DiffParser {
+    pub(super) fn read(&mut self, text: &str) -> DiffLine {
         if (self.olds > 0 || self.new > 0)
             && let Some(line) = self.within(text)
         {
@@ -62,35 +62,35 @@ impl Reader {
             return self.commit(text);
         }
         match text {
-            _ if text.starts_with('\\') && self.signs > 0 => Line::NoNewline,
+            _ if text.starts_with('\\') && self.signs > 0 => DiffLine::NoNewline,
             // `diff --stat` alone.
-            _ if is_stat(text) => Line::Stat,
-            _ if text.starts_with(' ') && is_total(text) => Line::Total,
-            _ => Line::Other,
+            _ if is_stat(text) => DiffLine::Stat,
+            _ if text.starts_with(' ') && is_total(text) => DiffLine::Total,
+            _ => DiffLine::Other,
         }
     }
 
     /// A line of a hunk that is not yet at its end.
-    fn within(&mut self, text: &str) -> Option<Line> {
+    fn within(&mut self, text: &str) -> Option<DiffLine> {
         if text.starts_with('\\') {
-            return Some(Line::NoNewline);
+            return Some(DiffLine::NoNewline);
         }
         let signs = text.as_bytes().get(..self.signs.min(text.len())).unwrap_or_default();
         let line = if signs.contains(&b'+') {
-            Line::Added
+            DiffLine::Added
         } else if signs.contains(&b'-') {
-            Line::Removed
+            DiffLine::Removed
         } else if signs.iter().all(|sign| *sign == b' ') {
             // Some programs cut the spaces at the end of an empty line.
-            Line::Same
+            DiffLine::Same
         } else {
             (self.olds, self.new) = (0, 0);
             return None;
         };
-        if line != Line::Added {
+        if line != DiffLine::Added {
             self.olds = self.olds.saturating_sub(1);
         }
-        if line != Line::Removed {
+        if line != DiffLine::Removed {
             self.new = self.new.saturating_sub(1);
         }
         // A combined hunk has several old sides; their lengths differ, so only the new one is counted.
@@ -100,11 +100,11 @@ impl Reader {
         Some(line)
     }
 
-    fn head(&mut self, text: &str, old_path: bool) -> Option<Line> {
+    fn head(&mut self, text: &str, old_path: bool) -> Option<DiffLine> {
         if let Some((signs, olds, new)) = place(text) {
             (self.signs, self.olds, self.new) = (signs, olds, new);
             (self.in_head, self.in_commit) = (false, false);
-            return Some(Line::Place);
+            return Some(DiffLine::Place);
         }
         if text.starts_with("diff --git ")
             || text.starts_with("diff --cc ")
@@ -113,19 +113,19 @@ impl Reader {
             || (text.starts_with("diff -") && text.contains(' '))
         {
             (self.in_head, self.in_commit) = (true, false);
-            return Some(Line::File);
+            return Some(DiffLine::File);
         }
         if is_commit(text) {
             *self = Self { in_commit: true, ..Self::default() };
-            return Some(Line::Commit);
+            return Some(DiffLine::Commit);
         }
         if text.starts_with("--- ") {
             self.old_path = true;
-            return Some(if self.in_head { Line::Path } else { Line::File });
+            return Some(if self.in_head { DiffLine::Path } else { DiffLine::File });
         }
         if text.starts_with("+++ ") && old_path {
             self.in_commit = false;
-            return Some(Line::Path);
+            return Some(DiffLine::Path);
         }
         if !self.in_head {
             return None;
@@ -147,33 +147,33 @@ impl Reader {
             "mode ",
         ];
         if text.starts_with("index ") || text.starts_with("=====") {
-            return Some(Line::Index);
+            return Some(DiffLine::Index);
         }
-        FATES.iter().any(|fate| text.starts_with(fate)).then_some(Line::Fate)
+        FATES.iter().any(|fate| text.starts_with(fate)).then_some(DiffLine::Fate)
     }
 
     /// A line between `commit` and the first `diff`.
-    fn commit(&mut self, text: &str) -> Line {
+    fn commit(&mut self, text: &str) -> DiffLine {
         const PERSONS: [&str; 7] =
             ["Author:", "AuthorDate:", "Commit:", "CommitDate:", "Date:", "Merge:", "From:"];
         if PERSONS.iter().any(|person| text.starts_with(person)) {
-            return Line::Person;
+            return DiffLine::Person;
         }
         if text.starts_with("Subject:") {
             self.subject = true;
-            return Line::Subject;
+            return DiffLine::Subject;
         }
         if text.trim().is_empty() || text == "---" {
-            return Line::Message;
+            return DiffLine::Message;
         }
         if text.starts_with("    ") && !self.subject {
             self.subject = true;
-            return Line::Subject;
+            return DiffLine::Subject;
         }
         if is_total(text) {
-            return Line::Total;
+            return DiffLine::Total;
         }
-        if is_stat(text) { Line::Stat } else { Line::Message }
+        if is_stat(text) { DiffLine::Stat } else { DiffLine::Message }
     }
 }
 

@@ -27,7 +27,7 @@ fn diffs_of_each_form_are_recognised() {
     let renamed = "diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\ndiff --git a/z b/z\nBinary files a/z and b/z differ\ndiff --git a/m b/m\nold mode 100644\nnew mode 100755\n";
     let stat = "commit 0123456789abcdef\nAuthor: A <a@b.c>\n\n    one\n\n a.rs | 3 +-\n 1 file changed\n\ncommit 1123456789abcdef\nAuthor: A <a@b.c>\n\n    two\n";
     for text in [patch(3, 3).as_str(), COMBINED, plain, renamed, stat] {
-        assert!(vote(&Sample::of(text)) > 90, "{} {text}", vote(&Sample::of(text)));
+        assert!(vote(&LineSample::of(text)) > 90, "{} {text}", vote(&LineSample::of(text)));
     }
 }
 
@@ -41,7 +41,7 @@ fn what_quotes_a_change_is_no_diff() {
     );
     let marked = "words @@ -1,2 +1,2 @@ words\n".repeat(9);
     for text in [list.as_str(), &quoted, &marked, "--- \ntitle: x\n---\n# y\n"] {
-        assert!(vote(&Sample::of(text)) < 30, "{text}");
+        assert!(vote(&LineSample::of(text)) < 30, "{text}");
     }
 }
 
@@ -69,12 +69,12 @@ fn every_place_and_changed_line_stays_before_what_did_not_change() {
 #[test]
 fn lines_of_a_hunk_that_look_like_headers_are_lines() {
     let text = "--- a\n+++ b\n@@ -1,2 +1,2 @@\n--- sql comment\n+++ counter\n same\n";
-    let lines = Lines::of(text);
+    let lines = TextLines::of(text);
     assert_eq!(
         units(&lines).iter().filter(|unit| unit.label == Some(crate::span::Label::Changed)).count(),
         2
     );
-    let lines = Lines::of(COMBINED);
+    let lines = TextLines::of(COMBINED);
     assert_eq!(
         units(&lines).iter().filter(|unit| unit.label == Some(crate::span::Label::Changed)).count(),
         4

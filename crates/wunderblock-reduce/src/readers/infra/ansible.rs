@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::shape;
-use crate::lines::Lines;
-use crate::span::{Label, Rank, Unit};
+use crate::lines::TextLines;
+use crate::span::{Label, LineSpan, Rank};
 
 /// Differences alike are shown so often in one task.
 const SHOWN: u32 = 2;
@@ -19,28 +19,28 @@ pub(super) fn is_head(line: &str) -> bool {
 
 /// What a host reports.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Status {
+enum HostStatus {
     Ok,
     Changed,
     Failed,
     Retry,
 }
 
-fn status(line: &str) -> Option<Status> {
+fn status(line: &str) -> Option<HostStatus> {
     let (word, rest) = line.split_once(": [")?;
     match word {
-        "ok" | "skipping" | "included" => Some(Status::Ok),
-        "changed" => Some(Status::Changed),
-        "fatal" | "failed" | "unreachable" | "rescued" => Some(Status::Failed),
+        "ok" | "skipping" | "included" => Some(HostStatus::Ok),
+        "changed" => Some(HostStatus::Changed),
+        "fatal" | "failed" | "unreachable" | "rescued" => Some(HostStatus::Failed),
         _ if word.starts_with("FAILED - RETRYING") || line.starts_with("FAILED - RETRYING") => {
-            Some(Status::Retry)
+            Some(HostStatus::Retry)
         }
-        _ => rest.contains("UNREACHABLE!").then_some(Status::Failed),
+        _ => rest.contains("UNREACHABLE!").then_some(HostStatus::Failed),
     }
 }
 
-pub(super) fn judge(lines: &Lines<'_>, units: &mut [Unit]) {
-    let mut play = Play::default();
+pub(super) fn judge(lines: &TextLines<'_>, units: &mut [LineSpan]) {
+    let mut play = AnsiblePlay::default();
     for at in 0..lines.len() {
         let line = lines.get(at);
         if is_head(line) {
@@ -61,7 +61,7 @@ pub(super) fn judge(lines: &Lines<'_>, units: &mut [Unit]) {
 }
 
 #[derive(Default)]
-struct Play {
+struct AnsiblePlay {
     recap: bool,
     task: u64,
     /// Where what was printed since the last status began, and what it says.
@@ -72,8 +72,8 @@ struct Play {
     oks: u32,
 }
 
-impl Play {
-    fn line(&mut self, lines: &Lines<'_>, at: usize, units: &mut [Unit]) {
+impl AnsiblePlay {
+    fn line(&mut self, lines: &TextLines<'_>, at: usize, units: &mut [LineSpan]) {
         let line = lines.get(at);
         let Some(status) = status(line) else {
             let (rank, score) = if line.starts_with("[ERROR]")
@@ -106,14 +106,14 @@ impl Play {
         (self.from, self.signature) = (at + 1, 0);
         let payload = line.contains("=> {");
         let (rank, score, label) = match status {
-            Status::Failed => (Rank::Must, 50_000, Some(Label::Failed)),
-            Status::Changed => (Rank::Must, 20_000, Some(Label::Changed)),
-            Status::Retry => {
+            HostStatus::Failed => (Rank::Must, 50_000, Some(Label::Failed)),
+            HostStatus::Changed => (Rank::Must, 20_000, Some(Label::Changed)),
+            HostStatus::Retry => {
                 self.retries += 1;
                 (if self.retries <= 2 { Rank::Frame } else { Rank::Filler }, 0, Some(Label::Retries))
             }
-            Status::Ok if payload => (Rank::Context, 100, Some(Label::Ok)),
-            Status::Ok => {
+            HostStatus::Ok if payload => (Rank::Context, 100, Some(Label::Ok)),
+            HostStatus::Ok => {
                 self.oks += 1;
                 (if self.oks <= 2 { Rank::Context } else { Rank::Filler }, 0, Some(Label::Ok))
             }
@@ -125,7 +125,7 @@ impl Play {
     }
 }
 
-fn set(units: &mut [Unit], at: usize, rank: Rank, score: u16) {
+fn set(units: &mut [LineSpan], at: usize, rank: Rank, score: u16) {
     if let Some(unit) = units.get_mut(at) {
         (unit.rank, unit.score) = (rank, score);
     }

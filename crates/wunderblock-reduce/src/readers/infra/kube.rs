@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::shape;
-use crate::lines::Lines;
-use crate::span::{Rank, Unit};
+use crate::lines::TextLines;
+use crate::span::{LineSpan, Rank};
 
 /// A table with no more rows than this is shown whole.
 const FEW: usize = 20;
@@ -101,7 +101,7 @@ fn is_short(field: &str) -> bool {
     })
 }
 
-pub(super) fn table(lines: &Lines<'_>, units: &mut [Unit]) {
+pub(super) fn table(lines: &TextLines<'_>, units: &mut [LineSpan]) {
     let many = lines.len() > FEW;
     let mut shown: HashMap<u64, u32> = HashMap::new();
     let mut restarts = None;
@@ -164,7 +164,7 @@ fn sort(line: &str) -> u64 {
     sort
 }
 
-pub(super) fn description(lines: &Lines<'_>, units: &mut [Unit]) {
+pub(super) fn description(lines: &TextLines<'_>, units: &mut [LineSpan]) {
     const TOLD: [&str; 9] = [
         "Status:",
         "State:",

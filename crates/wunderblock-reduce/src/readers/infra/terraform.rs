@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::shape;
-use crate::lines::Lines;
-use crate::span::{Label, Rank, Unit};
+use crate::lines::TextLines;
+use crate::span::{Label, LineSpan, Rank};
 
 /// Blocks alike are shown so often.
 const SHOWN: u32 = 2;
@@ -72,7 +72,7 @@ fn step(line: &str) -> Option<(&str, &str)> {
     (address.contains('.') && !address.starts_with(' ')).then_some((address, known))
 }
 
-pub(super) fn judge(lines: &Lines<'_>, units: &mut [Unit]) {
+pub(super) fn judge(lines: &TextLines<'_>, units: &mut [LineSpan]) {
     let mut named: HashSet<&str> = HashSet::new();
     let mut steps: HashMap<&str, u32> = HashMap::new();
     let mut blocks: HashMap<u64, u32> = HashMap::new();
@@ -135,7 +135,7 @@ fn line_outside<'t>(
 }
 
 /// Where the block of a resource ends: after the line that closes it.
-fn block_end(lines: &Lines<'_>, start: usize) -> usize {
+fn block_end(lines: &TextLines<'_>, start: usize) -> usize {
     let mut at = start + 1;
     while at < lines.len() {
         let line = lines.get(at);
@@ -156,11 +156,11 @@ fn block_end(lines: &Lines<'_>, start: usize) -> usize {
 
 /// A block and its changes; one that says what blocks before it said of other resources is filler but for its head.
 fn block(
-    lines: &Lines<'_>,
+    lines: &TextLines<'_>,
     rows: std::ops::Range<usize>,
     address: &str,
     blocks: &mut HashMap<u64, u32>,
-    units: &mut [Unit],
+    units: &mut [LineSpan],
 ) {
     let key = address.split_once('[').map_or("", |(_, key)| key.trim_end_matches(']').trim_matches('"'));
     let named = key.len() > 1 && !key.bytes().all(|byte| byte.is_ascii_digit());

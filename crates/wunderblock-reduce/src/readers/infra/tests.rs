@@ -50,17 +50,17 @@ const DESCRIBED: &str = "Name:         web-1\nNamespace:    default\nLabels:    
 fn texts_of_each_tool_are_recognised() {
     let images: String = (0..9).map(|n| format!("{n:012x}: Pull complete\n")).collect();
     for text in [plan(4).as_str(), &play(3), &pods(8), DESCRIBED, &images] {
-        assert!(vote(&Sample::of(text)) >= 70, "{} {text}", vote(&Sample::of(text)));
+        assert!(vote(&LineSample::of(text)) >= 70, "{} {text}", vote(&LineSample::of(text)));
     }
     let coloured = plan(4).replace("  # ", "\x1b[1m  # \x1b[0m").replace("Plan:", "\x1b[1mPlan:\x1b[0m");
-    assert!(vote(&Sample::of(&coloured)) > 90);
+    assert!(vote(&LineSample::of(&coloured)) > 90);
     for text in [
         "a: Creating...\nwords\nmore words\n",
         "# this will be a title\n\ntext\n",
         "NAME is a word\nnot a column\nat all\n",
         "",
     ] {
-        assert!(vote(&Sample::of(text)) < 30, "{text}");
+        assert!(vote(&LineSample::of(text)) < 30, "{text}");
     }
 }
 

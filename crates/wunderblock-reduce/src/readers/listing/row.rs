@@ -1,12 +1,12 @@
 //! One line of a listing, and the forms of listings.
 
-use crate::lines::{Lines, Part};
+use crate::lines::{TextLines, TextPart};
 
 use super::shape;
 
 /// How a listing names its things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ListingFormat {
     /// `ls -l`, with or without `-R`.
     Long,
     /// A path per line: `find`, `fd`, `git ls-files`.
@@ -24,46 +24,46 @@ pub(super) enum Form {
 }
 
 /// The rows of a listing, one per line.
-pub(super) struct Rows<'r, 't> {
-    lines: &'r Lines<'t>,
-    kept: Vec<Kept>,
+pub(super) struct ListingRows<'r, 't> {
+    lines: &'r TextLines<'t>,
+    kept: Vec<StoredRow>,
 }
 
 /// A row as it is kept: there are as many as lines.
-struct Kept {
+struct StoredRow {
     size: u64,
-    folder: Part,
-    name: Part,
+    folder: TextPart,
+    name: TextPart,
     time: u32,
     depth: u8,
     is_head: bool,
     is_odd: bool,
-    sorted: Sorted,
+    sorted: SeriesKey,
 }
 
-impl<'t> Rows<'_, 't> {
+impl<'t> ListingRows<'_, 't> {
     pub(super) fn len(&self) -> usize {
         self.kept.len()
     }
 
-    pub(super) fn get(&self, at: usize) -> Option<Row<'t>> {
+    pub(super) fn get(&self, at: usize) -> Option<ListingRow<'t>> {
         self.kept.get(at).map(|kept| self.row(kept))
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = Row<'t>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = ListingRow<'t>> {
         self.kept.iter().map(|kept| self.row(kept))
     }
 
-    fn row(&self, kept: &Kept) -> Row<'t> {
-        let Kept { size, time, depth, is_head, is_odd, sorted, .. } = *kept;
+    fn row(&self, kept: &StoredRow) -> ListingRow<'t> {
+        let StoredRow { size, time, depth, is_head, is_odd, sorted, .. } = *kept;
         let (folder, name) = (self.lines.part(kept.folder), self.lines.part(kept.name));
-        Row { is_head, is_odd, folder, name, size, time, depth, sorted }
+        ListingRow { is_head, is_odd, folder, name, size, time, depth, sorted }
     }
 }
 
 /// By what things are told to be of one sort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Sorted {
+enum SeriesKey {
     /// Files: the end of their name.
     #[default]
     End,
@@ -75,7 +75,7 @@ enum Sorted {
 
 /// A thing, as far as its line tells.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Row<'t> {
+pub(super) struct ListingRow<'t> {
     /// A header, a folder's name, a total: what the lines below belong to.
     pub(super) is_head: bool,
     /// Something is not as it should be: a broken package, a full disk, a zombie.
@@ -87,13 +87,13 @@ pub(super) struct Row<'t> {
     /// A number that grows with time.
     pub(super) time: u32,
     pub(super) depth: u8,
-    sorted: Sorted,
+    sorted: SeriesKey,
 }
 
-impl<'t> Row<'t> {
+impl<'t> ListingRow<'t> {
     /// What sort of thing it is: by the end of a file's name, the first part of a package's.
     pub(super) fn sort(&self) -> u64 {
-        if self.sorted == Sorted::Command {
+        if self.sorted == SeriesKey::Command {
             // The program and what it runs: `python3 serve.py` is not `python3 test.py`.
             let mut words = self.name.split(' ').filter(|word| !word.is_empty());
             let mut program = words.next().unwrap_or("").split(['/', ':']).filter(|part| !part.is_empty());
@@ -102,7 +102,7 @@ impl<'t> Row<'t> {
             let program = if kernel { program.next() } else { program.next_back() };
             return shape::counted(program.unwrap_or("")).rotate_left(1) ^ shape::counted(runs);
         }
-        if self.sorted == Sorted::Prefix {
+        if self.sorted == SeriesKey::Prefix {
             // Libraries are one sort: there are hundreds of them, and few ask for one.
             if self.name.starts_with("lib") {
                 return 0;
@@ -152,7 +152,7 @@ impl<'t> Row<'t> {
 }
 
 /// The form of a listing, and how sure it is that it is one.
-pub(super) fn form(lines: &[&str]) -> Option<(Form, u32)> {
+pub(super) fn form(lines: &[&str]) -> Option<(ListingFormat, u32)> {
     let said: Vec<&str> = lines.iter().copied().filter(|line| !line.trim().is_empty()).collect();
     if said.len() < 4 {
         return None;
@@ -166,10 +166,10 @@ pub(super) fn form(lines: &[&str]) -> Option<(Form, u32)> {
     let top = head.first().is_some_and(|line| line.starts_with("top - "))
         && head.iter().any(|line| is_process_header(line));
     if processes || top {
-        return Some((Form::Processes, 92));
+        return Some((ListingFormat::Processes, 92));
     }
     if head.first().is_some_and(|line| line.starts_with("Filesystem ")) {
-        return Some((Form::Disks, 90));
+        return Some((ListingFormat::Disks, 90));
     }
     let packages = share(&|line| dpkg(line).is_some());
     let pip = head.first().is_some_and(|line| line.starts_with("Package ") && line.contains(" Version"));
@@ -179,26 +179,26 @@ pub(super) fn form(lines: &[&str]) -> Option<(Form, u32)> {
             && line.split(' ').count() <= 6
     });
     if packages >= 80 || pip || apt >= 80 {
-        return Some((Form::Packages, 88));
+        return Some((ListingFormat::Packages, 88));
     }
     let long = share(&|line| long(line).is_some() || is_long_head(line));
     if long >= 85 && said.iter().any(|line| super::row::long(line).is_some()) {
-        return Some((Form::Long, if long >= 95 { 95 } else { 75 }));
+        return Some((ListingFormat::Long, if long >= 95 { 95 } else { 75 }));
     }
     let tree = share(&|line| depth(line).is_some());
     if tree >= 80 {
-        return Some((Form::Tree, if tree >= 90 { 90 } else { 62 }));
+        return Some((ListingFormat::Tree, if tree >= 90 { 90 } else { 62 }));
     }
     if share(&|line| sized(line).is_some()) >= 95 {
-        return Some((Form::Sizes, 88));
+        return Some((ListingFormat::Sizes, 88));
     }
     let paths = share(&is_path);
     let slashes = share(&|line| line.contains('/'));
     if paths >= 95 && slashes >= 60 {
-        return Some((Form::Paths, 86));
+        return Some((ListingFormat::Paths, 86));
     }
     if said.len() >= 40 && paths >= 99 && share(&is_name) >= 98 && share(&|line| is_file_name(line)) >= 70 {
-        return Some((Form::Paths, 60));
+        return Some((ListingFormat::Paths, 60));
     }
     None
 }
@@ -241,8 +241,8 @@ fn is_long_head(line: &str) -> bool {
 
 /// The parts of a line of `ls -l`: mode, size, time, name.
 /// `find -ls` sets the node and its blocks before them, `tar -tv` and archives name owner and group as one.
-fn long(line: &str) -> Option<Row<'_>> {
-    let mut words = Words { rest: line };
+fn long(line: &str) -> Option<ListingRow<'_>> {
+    let mut words = SpacedWords { rest: line };
     let numbers = words.by_ref().take(2).filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
     let line = if numbers.count() == 2 { words.rest.trim_start_matches(' ') } else { line };
     let mode = line.get(..10)?.as_bytes();
@@ -254,7 +254,7 @@ fn long(line: &str) -> Option<Row<'_>> {
     if !matches!(kind, b'-' | b'd' | b'l' | b'c' | b'b' | b'p' | b's') || !rights {
         return None;
     }
-    let mut words = Words { rest: line.get(10..)?.trim_start_matches(['.', '+', '@']) };
+    let mut words = SpacedWords { rest: line.get(10..)?.trim_start_matches(['.', '+', '@']) };
     let links = words.next()?;
     if !links.contains('/') {
         links.parse::<u64>().ok()?;
@@ -285,8 +285,14 @@ fn long(line: &str) -> Option<Row<'_>> {
     let name = words.rest.trim_start_matches(' ');
     let size = if *kind == b'-' { bytes(size) } else { 0 };
     let is_head = matches!(name, "." | "..") && *kind == b'd';
-    Some(Row { name, size, time: if is_head { 0 } else { time }, is_head: false, ..Row::default() })
-        .filter(|_| !name.is_empty())
+    Some(ListingRow {
+        name,
+        size,
+        time: if is_head { 0 } else { time },
+        is_head: false,
+        ..ListingRow::default()
+    })
+    .filter(|_| !name.is_empty())
 }
 
 const MONTHS: [&str; 12] =
@@ -323,11 +329,11 @@ fn bytes(size: &str) -> u64 {
 }
 
 /// Words between spaces; the rest of the line can be had at any time.
-struct Words<'t> {
+struct SpacedWords<'t> {
     rest: &'t str,
 }
 
-impl<'t> Iterator for Words<'t> {
+impl<'t> Iterator for SpacedWords<'t> {
     type Item = &'t str;
 
     fn next(&mut self) -> Option<&'t str> {
@@ -373,15 +379,15 @@ fn dpkg(line: &str) -> Option<(&str, &str)> {
     is_state.then(|| (state, rest.split(' ').next().unwrap_or(rest))).filter(|_| rest.contains("  "))
 }
 
-pub(super) fn rows<'r, 't>(lines: &'r Lines<'t>, form: Form) -> Rows<'r, 't> {
+pub(super) fn rows<'r, 't>(lines: &'r TextLines<'t>, form: ListingFormat) -> ListingRows<'r, 't> {
     let mut folder = "";
-    let mut columns = Columns::default();
+    let mut columns = ProcessColumns::default();
     let read = |line: &'t str| match form {
-        Form::Long => {
+        ListingFormat::Long => {
             if line.ends_with(':') && is_long_head(line) {
                 folder = line.trim_end_matches(':');
             }
-            let mut row = long(line).unwrap_or(Row { is_head: true, ..Row::default() });
+            let mut row = long(line).unwrap_or(ListingRow { is_head: true, ..ListingRow::default() });
             let inner = path(row.name);
             row.folder = folder;
             // Links name what they point to; other names with folders in them stand for themselves.
@@ -390,87 +396,98 @@ pub(super) fn rows<'r, 't>(lines: &'r Lines<'t>, form: Form) -> Rows<'r, 't> {
             }
             row
         }
-        Form::Paths => path(line),
-        Form::Sizes => sized(line).map_or(Row { is_head: true, ..Row::default() }, |(size, line)| {
-            let total = line == "." || line == "total";
-            Row { size: bytes(size), is_head: total, ..path(line) }
-        }),
-        Form::Tree => {
+        ListingFormat::Paths => path(line),
+        ListingFormat::Sizes => {
+            sized(line).map_or(ListingRow { is_head: true, ..ListingRow::default() }, |(size, line)| {
+                let total = line == "." || line == "total";
+                ListingRow { size: bytes(size), is_head: total, ..path(line) }
+            })
+        }
+        ListingFormat::Tree => {
             let depth = depth(line);
             let name =
                 line.trim_start_matches([' ', '\u{a0}', '│', '├', '└', '─', '┬', '|', '`', '+', '-', '\\']);
-            Row { is_head: depth.is_none(), depth: depth.unwrap_or(0), name, ..Row::default() }
+            ListingRow { is_head: depth.is_none(), depth: depth.unwrap_or(0), name, ..ListingRow::default() }
         }
-        Form::Processes => columns.process(line),
-        Form::Packages => package(line),
-        Form::Disks => disk(line),
+        ListingFormat::Processes => columns.process(line),
+        ListingFormat::Packages => package(line),
+        ListingFormat::Disks => disk(line),
     };
-    let keep = |row: Row<'t>| {
-        let Row { is_head, is_odd, folder, name, size, time, depth, sorted } = row;
+    let keep = |row: ListingRow<'t>| {
+        let ListingRow { is_head, is_odd, folder, name, size, time, depth, sorted } = row;
         let (folder, name) = (lines.place(folder), lines.place(name));
-        Kept { size, folder, name, time, depth, is_head, is_odd, sorted }
+        StoredRow { size, folder, name, time, depth, is_head, is_odd, sorted }
     };
-    Rows { lines, kept: lines.iter().map(read).map(keep).collect() }
+    ListingRows { lines, kept: lines.iter().map(read).map(keep).collect() }
 }
 
-fn path(line: &str) -> Row<'_> {
+fn path(line: &str) -> ListingRow<'_> {
     let trimmed = line.trim_end_matches('/');
     let (folder, _) = trimmed.rsplit_once('/').map_or(("", trimmed), |(folder, name)| (folder, name));
     let folder = line.get(..folder.len() + usize::from(!folder.is_empty())).unwrap_or(folder);
     let name = line.get(folder.len()..).unwrap_or(line);
-    Row { folder, name, is_head: line.is_empty(), ..Row::default() }
+    ListingRow { folder, name, is_head: line.is_empty(), ..ListingRow::default() }
 }
 
-fn package(line: &str) -> Row<'_> {
+fn package(line: &str) -> ListingRow<'_> {
     if let Some((state, name)) = dpkg(line) {
-        return Row { name, is_odd: state.trim() != "ii", sorted: Sorted::Prefix, ..Row::default() };
+        return ListingRow {
+            name,
+            is_odd: state.trim() != "ii",
+            sorted: SeriesKey::Prefix,
+            ..ListingRow::default()
+        };
     }
     let name = line.split([' ', '/']).next().unwrap_or("");
     let is_head = line.starts_with(['|', '+', '-', '/', ' '])
         || name == "Package"
         || name.ends_with("...")
         || name.is_empty();
-    Row { name, is_head, sorted: Sorted::Prefix, ..Row::default() }
+    ListingRow { name, is_head, sorted: SeriesKey::Prefix, ..ListingRow::default() }
 }
 
-fn disk(line: &str) -> Row<'_> {
+fn disk(line: &str) -> ListingRow<'_> {
     let is_head = line.starts_with("Filesystem");
     let full = line
         .split_whitespace()
         .filter_map(|word| word.strip_suffix('%'))
         .any(|word| word.parse::<u32>().is_ok_and(|per_cent| per_cent >= 85));
     let name = line.split(' ').next().unwrap_or("");
-    Row { is_head, is_odd: full, name, sorted: Sorted::Prefix, ..Row::default() }
+    ListingRow { is_head, is_odd: full, name, sorted: SeriesKey::Prefix, ..ListingRow::default() }
 }
 
 /// Where the columns of a process table stand.
 #[derive(Debug, Default)]
-struct Columns {
+struct ProcessColumns {
     use_: Vec<usize>,
     command: Option<usize>,
     state: Option<usize>,
 }
 
-impl Columns {
-    fn process<'t>(&mut self, line: &'t str) -> Row<'t> {
+impl ProcessColumns {
+    fn process<'t>(&mut self, line: &'t str) -> ListingRow<'t> {
         if is_process_header(line) {
             let at = |names: &[&str]| line.split_whitespace().position(|word| names.contains(&word));
             self.use_ = [at(&["%CPU", "PCPU", "C"]), at(&["%MEM", "PMEM"])].into_iter().flatten().collect();
             self.command = at(&["COMMAND", "CMD"]);
             self.state = at(&["STAT", "S"]);
-            return Row { is_head: true, ..Row::default() };
+            return ListingRow { is_head: true, ..ListingRow::default() };
         }
-        let Some(command) = self.command else { return Row { is_head: true, ..Row::default() } };
-        let mut words = Words { rest: line };
+        let Some(command) = self.command else {
+            return ListingRow { is_head: true, ..ListingRow::default() };
+        };
+        let mut words = SpacedWords { rest: line };
         let (mut size, mut is_odd) = (0, false);
         for at in 0..command {
-            let Some(word) = words.next() else { return Row { is_head: true, ..Row::default() } };
+            let Some(word) = words.next() else {
+                return ListingRow { is_head: true, ..ListingRow::default() };
+            };
             if self.use_.contains(&at) {
                 size += (word.parse::<f64>().unwrap_or(0.0).clamp(0.0, 1e6) * 100.0) as u64;
             }
             is_odd |= self.state == Some(at) && word.starts_with(['Z', 'D']);
         }
         let name = words.rest.trim_start();
-        Row { name, size, is_odd, sorted: Sorted::Command, ..Row::default() }
+        ListingRow { name, size, is_odd, sorted: SeriesKey::Command, ..ListingRow::default() }
     }
 }

@@ -53,14 +53,14 @@ fn listings_of_each_form_are_recognised() {
         .to_owned()
         + &"ii  adduser   3.118   all   add and remove users\n".repeat(30);
     for text in [long(40).as_str(), &found(), &processes(), &tree(), du, df, &dpkg] {
-        assert!(vote(&Sample::of(text)) >= 80, "{} {text}", vote(&Sample::of(text)));
+        assert!(vote(&LineSample::of(text)) >= 80, "{} {text}", vote(&LineSample::of(text)));
     }
     for text in [
         "one\ntwo\nthree\nfour\nfive\n",
         "It is /usr/bin.\nNot so.\nWords here are many.\nAnd more.\n",
         "fn a() {\n    b/c\n}\nx\n",
     ] {
-        assert!(vote(&Sample::of(text)) < 30, "{text}");
+        assert!(vote(&LineSample::of(text)) < 30, "{text}");
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use crate::lines::Lines;
+use crate::lines::TextLines;
 
 /// Lines that belong together, with the empty ones after them.
 #[derive(Clone, Debug)]
-pub(super) enum Block {
+pub(super) enum MarkdownBlock {
     /// A heading, and its level.
     Heading(Range<usize>, u8),
     Text(Range<usize>),
@@ -16,7 +16,7 @@ pub(super) enum Block {
     Badges(Range<usize>),
 }
 
-impl Block {
+impl MarkdownBlock {
     pub(super) fn rows(&self) -> Range<usize> {
         match self {
             Self::Heading(rows, _)
@@ -97,7 +97,7 @@ fn ends_fence(line: &str, mark: &str) -> bool {
 }
 
 /// The level of a heading by the line under it: a line of `=` or `-`.
-fn underlined(lines: &Lines<'_>, at: usize) -> u8 {
+fn underlined(lines: &TextLines<'_>, at: usize) -> u8 {
     let line = lines.get(at).trim();
     let alone = at.checked_sub(1).is_none_or(|before| lines.get(before).trim().is_empty());
     if !alone || kind(line) != 5 || !line.contains(char::is_alphanumeric) || at + 1 >= lines.len() {
@@ -119,7 +119,7 @@ fn kind(line: &str) -> u8 {
 }
 
 /// The blocks of a text. They tile its lines.
-pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
+pub(super) fn blocks(lines: &TextLines<'_>) -> Vec<MarkdownBlock> {
     let mut blocks = Vec::new();
     let mut at = 0;
     while at < lines.len() {
@@ -133,16 +133,16 @@ pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
             at = empty_after(lines, (at + 1).min(lines.len()));
             // A fence that never ends, or a long one, is taken line by line.
             if at - start > FENCE_LINES {
-                blocks.extend((start..at).map(|at| Block::Code(at..at + 1)));
+                blocks.extend((start..at).map(|at| MarkdownBlock::Code(at..at + 1)));
             } else {
-                blocks.push(Block::Code(start..at));
+                blocks.push(MarkdownBlock::Code(start..at));
             }
             continue;
         }
         let level = underlined(lines, at);
         if level > 0 {
             at = empty_after(lines, at + 2);
-            blocks.push(Block::Heading(start..at, level));
+            blocks.push(MarkdownBlock::Heading(start..at, level));
             continue;
         }
         let kind_here = kind(line);
@@ -150,7 +150,7 @@ pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
         if tag(line) > 0 {
             let close = (start..lines.len().min(start + TAG_LINES)).find(|at| lines.get(*at).contains("</h"));
             at = empty_after(lines, close.map_or(at, |close| close + 1));
-            blocks.push(Block::Heading(start..at, tag(line)));
+            blocks.push(MarkdownBlock::Heading(start..at, tag(line)));
             continue;
         }
         if kind_here > 1 {
@@ -165,11 +165,11 @@ pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
         at = empty_after(lines, at);
         let rows = start..at;
         blocks.push(match kind_here {
-            1 => Block::Heading(rows, heading(line)),
-            2 => Block::Table(rows),
-            3 => Block::Badges(rows),
-            4 => Block::List(rows),
-            _ => Block::Text(rows),
+            1 => MarkdownBlock::Heading(rows, heading(line)),
+            2 => MarkdownBlock::Table(rows),
+            3 => MarkdownBlock::Badges(rows),
+            4 => MarkdownBlock::List(rows),
+            _ => MarkdownBlock::Text(rows),
         });
     }
     blocks
@@ -185,7 +185,7 @@ fn goes_on(kind_here: u8, line: &str) -> bool {
     }
 }
 
-fn empty_after(lines: &Lines<'_>, mut at: usize) -> usize {
+fn empty_after(lines: &TextLines<'_>, mut at: usize) -> usize {
     while at < lines.len() && lines.get(at).trim().is_empty() {
         at += 1;
     }

@@ -16,7 +16,7 @@ fn manual(sections: usize) -> String {
 
 #[test]
 fn markdown_is_recognised() {
-    assert!(vote(&Sample::of(&manual(5))) >= 80);
+    assert!(vote(&LineSample::of(&manual(5))) >= 80);
     for text in [
         "# a comment\nx = 1\ny = 2\n",
         "Words.\nMore words.\n",
@@ -24,7 +24,7 @@ fn markdown_is_recognised() {
         "- a\n- b\n",
         "",
     ] {
-        assert!(vote(&Sample::of(text)) < 50, "{text}");
+        assert!(vote(&LineSample::of(text)) < 50, "{text}");
     }
 }
 

@@ -4,20 +4,20 @@
 const COUNTERS: usize = 1 << 14;
 
 #[derive(Debug)]
-pub(super) struct Rarity {
+pub(super) struct WordRarity {
     holding: Vec<u32>,
     /// The stretch in which each was counted last.
     last: Vec<u32>,
     stretches: u32,
 }
 
-impl Default for Rarity {
+impl Default for WordRarity {
     fn default() -> Self {
         Self { holding: vec![0; COUNTERS], last: vec![0; COUNTERS], stretches: 0 }
     }
 }
 
-impl Rarity {
+impl WordRarity {
     /// Takes a stretch into account: each of its words once.
     pub(super) fn count(&mut self, text: &str) {
         self.stretches += 1;

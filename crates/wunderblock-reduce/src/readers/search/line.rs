@@ -2,7 +2,7 @@
 
 /// What a line of results is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum SearchRole {
     /// A line that was found.
     Match,
     /// A line beside one.
@@ -15,8 +15,8 @@ pub(super) enum Role {
 
 /// A line and its parts. No role: it separates, or is no result.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found<'t> {
-    pub(super) role: Option<Role>,
+pub(super) struct SearchLine<'t> {
+    pub(super) role: Option<SearchRole>,
     /// Empty where the line does not name it.
     pub(super) path: &'t str,
     pub(super) number: Option<u64>,
@@ -25,19 +25,19 @@ pub(super) struct Found<'t> {
     pub(super) text: &'t str,
 }
 
-impl<'t> Found<'t> {
+impl<'t> SearchLine<'t> {
     const fn none(text: &'t str) -> Self {
         Self { role: None, path: "", number: None, column: false, text }
     }
 
-    const fn of(role: Role, path: &'t str, text: &'t str) -> Self {
+    const fn of(role: SearchRole, path: &'t str, text: &'t str) -> Self {
         Self { role: Some(role), path, number: None, column: false, text }
     }
 }
 
-pub(super) fn parse(line: &str, heading: bool) -> Found<'_> {
+pub(super) fn parse(line: &str, heading: bool) -> SearchLine<'_> {
     if line.is_empty() || line == "--" {
-        return Found::none(line);
+        return SearchLine::none(line);
     }
     if let Some(found) = record(line) {
         return found;
@@ -46,46 +46,48 @@ pub(super) fn parse(line: &str, heading: bool) -> Found<'_> {
         || line.starts_with("grep: ")
         || line.starts_with("rg: ")
     {
-        return Found::of(Role::Other, "", line);
+        return SearchLine::of(SearchRole::Other, "", line);
     }
     if heading {
         return under_heading(line);
     }
-    if let Some(found) = numbered(line, b':', Role::Match) {
+    if let Some(found) = numbered(line, b':', SearchRole::Match) {
         return found;
     }
-    if let Some(found) = numbered(line, b'-', Role::Near) {
+    if let Some(found) = numbered(line, b'-', SearchRole::Near) {
         return found;
     }
     match line.split_once(':') {
         Some((path, text)) if is_path(path) && path.contains(['/', '.']) && !text.starts_with("//") => {
-            Found::of(Role::Match, path, text)
+            SearchLine::of(SearchRole::Match, path, text)
         }
-        _ => Found::none(line),
+        _ => SearchLine::none(line),
     }
 }
 
 /// `12:text`, `12-text`, or a path.
-fn under_heading(line: &str) -> Found<'_> {
+fn under_heading(line: &str) -> SearchLine<'_> {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let (number, rest) = line.split_at(digits);
     let number = plain_number(number);
     match (number, rest.chars().next()) {
-        (Some(number), Some(':')) => {
-            Found { number: Some(number), ..Found::of(Role::Match, "", rest.get(1..).unwrap_or("")) }
-        }
-        (Some(number), Some('-')) => {
-            Found { number: Some(number), ..Found::of(Role::Near, "", rest.get(1..).unwrap_or("")) }
-        }
+        (Some(number), Some(':')) => SearchLine {
+            number: Some(number),
+            ..SearchLine::of(SearchRole::Match, "", rest.get(1..).unwrap_or(""))
+        },
+        (Some(number), Some('-')) => SearchLine {
+            number: Some(number),
+            ..SearchLine::of(SearchRole::Near, "", rest.get(1..).unwrap_or(""))
+        },
         _ if is_path(line) && line.contains(['/', '.']) && !line.contains(' ') => {
-            Found::of(Role::Path, line, "")
+            SearchLine::of(SearchRole::Path, line, "")
         }
-        _ => Found::none(line),
+        _ => SearchLine::none(line),
     }
 }
 
 /// `path:12:text`, `path:12:5:text`, or the same with `-`: the first place where a number stands between two joints.
-fn numbered(line: &str, joint: u8, role: Role) -> Option<Found<'_>> {
+fn numbered(line: &str, joint: u8, role: SearchRole) -> Option<SearchLine<'_>> {
     let bytes = line.as_bytes();
     let window = bytes.get(..bytes.len().min(1024))?;
     for at in memchr::memchr_iter(joint, window) {
@@ -112,7 +114,7 @@ fn numbered(line: &str, joint: u8, role: Role) -> Option<Found<'_>> {
         if column {
             text = text.get(more + 1..)?;
         }
-        return Some(Found { role: Some(role), path, number: Some(number), column, text });
+        return Some(SearchLine { role: Some(role), path, number: Some(number), column, text });
     }
     None
 }
@@ -153,7 +155,7 @@ pub(super) fn is_record(line: &str) -> bool {
     record(line).is_some()
 }
 
-fn record(line: &str) -> Option<Found<'_>> {
+fn record(line: &str) -> Option<SearchLine<'_>> {
     let rest = line.strip_prefix("{\"type\":\"")?;
     let (kind, rest) = rest.split_once('"')?;
     let data = rest.strip_prefix(",\"data\":")?;
@@ -165,11 +167,11 @@ fn record(line: &str) -> Option<Found<'_>> {
         .split_once("\"lines\":{")
         .map_or("", |(_, text)| text.split_once("},\"").map_or(text, |(text, _)| text));
     match kind {
-        "begin" => Some(Found::of(Role::Near, path()?, line)),
-        "match" => Some(Found::of(Role::Match, path()?, text)),
-        "context" => Some(Found::of(Role::Near, path()?, text)),
-        "end" => Some(Found::of(Role::Near, path()?, line)),
-        "summary" => Some(Found::of(Role::Other, "", line)),
+        "begin" => Some(SearchLine::of(SearchRole::Near, path()?, line)),
+        "match" => Some(SearchLine::of(SearchRole::Match, path()?, text)),
+        "context" => Some(SearchLine::of(SearchRole::Near, path()?, text)),
+        "end" => Some(SearchLine::of(SearchRole::Near, path()?, line)),
+        "summary" => Some(SearchLine::of(SearchRole::Other, "", line)),
         _ => None,
     }
 }
@@ -180,7 +182,7 @@ pub(super) fn has_headings(lines: &[&str]) -> bool {
     for line in lines.iter().filter(|line| !line.is_empty() && **line != "--") {
         said += 1;
         match under_heading(line).role {
-            Some(Role::Path) => paths += 1,
+            Some(SearchRole::Path) => paths += 1,
             Some(_) => numbered += 1,
             None => {}
         }

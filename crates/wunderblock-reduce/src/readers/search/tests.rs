@@ -20,7 +20,7 @@ fn results_of_each_form_are_recognised() {
     let bare = "src/a.rs:fn one() {\nsrc/a.rs:fn two() {\nsrc/b.rs:fn three() {\nsrc/b.rs:fn four() {\n";
     let context = "src/a-b.rs-2-use x;\nsrc/a-b.rs:3:fn one() {\nsrc/a-b.rs-4-    1\n--\nsrc/c.rs-8-}\nsrc/c.rs:9:fn two() {}\n";
     for text in [results(3, 3).as_str(), heading, bare, context] {
-        assert!(vote(&Sample::of(text)) >= 60, "{text}");
+        assert!(vote(&LineSample::of(text)) >= 60, "{text}");
     }
 }
 
@@ -33,7 +33,7 @@ fn what_only_has_colons_is_no_result() {
     let gcc: String = (1..20).map(|n| format!("src/a.c:{n}:5: warning: unused variable 'x{n}'\n")).collect();
     let yaml = "name: a\nimage: b\nports:\n  - 80:80\nfoo: bar\n".repeat(5);
     for text in [log.as_str(), &times, &gcc, &yaml, "see src/a.rs:3: it\nis wrong\nbut prose\n"] {
-        assert!(vote(&Sample::of(text)) < 30, "{text}");
+        assert!(vote(&LineSample::of(text)) < 30, "{text}");
     }
 }
 

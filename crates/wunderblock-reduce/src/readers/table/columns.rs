@@ -19,7 +19,7 @@ const TOLD: usize = 3;
 
 /// Why a row stands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Notable {
+pub(super) enum NotableRow {
     /// A value that few rows have, in a column of few values.
     Rare,
     /// A number more than two standard deviations from the mean.
@@ -29,12 +29,12 @@ pub(super) enum Notable {
 }
 
 #[derive(Debug)]
-pub(super) struct Columns {
-    columns: Vec<Column>,
+pub(super) struct TableColumns {
+    columns: Vec<TableColumn>,
 }
 
 #[derive(Debug, Default)]
-struct Column {
+struct TableColumn {
     name: Box<str>,
     filled: u64,
     sentences: u64,
@@ -43,7 +43,7 @@ struct Column {
     steps: u32,
     before: f64,
     step: f64,
-    values: HashMap<u64, Value>,
+    values: HashMap<u64, ValueCount>,
     /// There were more values than are counted.
     many: bool,
     changes: u64,
@@ -58,7 +58,7 @@ struct Column {
 }
 
 #[derive(Debug)]
-struct Value {
+struct ValueCount {
     text: Box<str>,
     count: u32,
     shown: u32,
@@ -82,12 +82,15 @@ fn short(number: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-impl Columns {
+impl TableColumns {
     pub(super) fn new(header: &[Cow<'_, str>]) -> Self {
         Self {
             columns: header
                 .iter()
-                .map(|name| Column { name: shape::head(name.trim(), 24).into(), ..Column::default() })
+                .map(|name| TableColumn {
+                    name: shape::head(name.trim(), 24).into(),
+                    ..TableColumn::default()
+                })
                 .collect(),
         }
     }
@@ -96,7 +99,7 @@ impl Columns {
     pub(super) fn count(&mut self, fields: &[Cow<'_, str>]) {
         while self.columns.len() < fields.len() {
             let name = format!("column {}", self.columns.len() + 1).into();
-            self.columns.push(Column { name, ..Column::default() });
+            self.columns.push(TableColumn { name, ..TableColumn::default() });
         }
         for (column, field) in self.columns.iter_mut().zip(fields) {
             column.count(field);
@@ -122,7 +125,7 @@ impl Columns {
     }
 
     /// Why a row stands out, if it does, and the combination of its classes as a number.
-    pub(super) fn judge(&mut self, fields: &[Cow<'_, str>]) -> (Option<Notable>, u64) {
+    pub(super) fn judge(&mut self, fields: &[Cow<'_, str>]) -> (Option<NotableRow>, u64) {
         let mut notable = None;
         let mut combination = 0u64;
         for (column, field) in self.columns.iter_mut().zip(fields) {
@@ -130,7 +133,9 @@ impl Columns {
             combination = combination.rotate_left(7) ^ class;
             let better = matches!(
                 (found, notable),
-                (Some(Notable::Rare), _) | (_, None) | (Some(Notable::Extreme), Some(Notable::Change))
+                (Some(NotableRow::Rare), _)
+                    | (_, None)
+                    | (Some(NotableRow::Extreme), Some(NotableRow::Change))
             );
             if better {
                 notable = found;
@@ -146,7 +151,7 @@ impl Columns {
 
     /// What the columns hold, a few words each: first those of few values, then numbers.
     pub(super) fn told(&self) -> Vec<String> {
-        let classes = self.columns.iter().filter(|column| column.is_class).map(Column::told_values);
+        let classes = self.columns.iter().filter(|column| column.is_class).map(TableColumn::told_values);
         let numbers = self.columns.iter().filter(|column| column.is_number && !column.is_class);
         let numbers = numbers.filter(|column| column.high.is_finite());
         let numbers = numbers.filter_map(|column| {
@@ -157,7 +162,7 @@ impl Columns {
     }
 }
 
-impl Column {
+impl TableColumn {
     fn count(&mut self, field: &str) {
         let field = field.trim();
         self.filled += u64::from(!field.is_empty());
@@ -180,14 +185,14 @@ impl Column {
         if let Some(value) = self.values.get_mut(&hash) {
             value.count += 1;
         } else if self.values.len() < VALUES {
-            self.values.insert(hash, Value { text: shape::head(field, 16).into(), count: 1, shown: 0 });
+            self.values.insert(hash, ValueCount { text: shape::head(field, 16).into(), count: 1, shown: 0 });
         } else {
             self.many = true;
             self.values = HashMap::new();
         }
     }
 
-    fn judge(&mut self, field: &str) -> (Option<Notable>, u64) {
+    fn judge(&mut self, field: &str) -> (Option<NotableRow>, u64) {
         let field = field.trim();
         let hash = if self.is_class { shape::exact(field) } else { 0 };
         if self.is_class {
@@ -197,11 +202,11 @@ impl Column {
                 value.shown += 1;
                 let rare = u64::from(value.count) * 50 <= self.filled.max(50) && value.shown <= RARE;
                 if rare {
-                    return (Some(Notable::Rare), hash);
+                    return (Some(NotableRow::Rare), hash);
                 }
             }
             if changed {
-                return (Some(Notable::Change), hash);
+                return (Some(NotableRow::Change), hash);
             }
         }
         if self.is_number
@@ -211,13 +216,13 @@ impl Column {
                 && (self.numbers.range().is_some_and(|(least, _)| number == least) || self.lows < EXTREMES)
             {
                 self.lows += 1;
-                return (Some(Notable::Extreme), hash);
+                return (Some(NotableRow::Extreme), hash);
             }
             if number > self.high
                 && (self.numbers.range().is_some_and(|(_, most)| number == most) || self.highs < EXTREMES)
             {
                 self.highs += 1;
-                return (Some(Notable::Extreme), hash);
+                return (Some(NotableRow::Extreme), hash);
             }
         }
         (None, hash)

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::lines::Lines;
+use crate::lines::TextLines;
 
 /// How fields are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum TableFormat {
     /// By one character; a field in quotes may hold it, and line breaks.
     Separated(u8),
     /// By `|` or `│`, rules between rows.
@@ -18,7 +18,7 @@ pub(super) enum Form {
 
 /// One record, or a line that is none (a rule, a total).
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub(super) struct TableRow {
     pub(super) span: Range<usize>,
     pub(super) is_data: bool,
 }
@@ -31,7 +31,7 @@ const SAMPLED: usize = 16 * 1024;
 const COLUMNS: usize = 64;
 
 /// The form of a table, and how sure it is that it is one.
-pub(super) fn form(text: &str, lines: &[&str]) -> Option<(Form, u32)> {
+pub(super) fn form(text: &str, lines: &[&str]) -> Option<(TableFormat, u32)> {
     let said: Vec<&str> = lines.iter().copied().filter(|line| !line.trim().is_empty()).collect();
     if said.len() < 4 {
         return None;
@@ -39,14 +39,14 @@ pub(super) fn form(text: &str, lines: &[&str]) -> Option<(Form, u32)> {
     let rules = said.iter().filter(|line| is_rule(line)).count();
     let drawn = said.iter().filter(|line| is_drawn(line)).count();
     if rules >= 1 && (drawn + rules) * 100 >= said.len() * 85 {
-        return Some((Form::Drawn, 90));
+        return Some((TableFormat::Drawn, 90));
     }
     let spaced = said.get(1).is_some_and(|line| is_dashes(line))
         && said.iter().filter(|line| line.trim().contains("  ")).count() * 10 >= said.len() * 8;
     if spaced {
         // A rule of dashes for each column is drawn by nothing but a table.
         return Some((
-            Form::Spaced,
+            TableFormat::Spaced,
             if said.get(1).is_some_and(|line| line.contains("--  --")) { 90 } else { 72 },
         ));
     }
@@ -61,11 +61,11 @@ pub(super) fn form(text: &str, lines: &[&str]) -> Option<(Form, u32)> {
 }
 
 /// How sure it is that a text is separated by that character: records have as many fields as the first one.
-fn separated(text: &str, by: u8) -> Option<(Form, u32)> {
+fn separated(text: &str, by: u8) -> Option<(TableFormat, u32)> {
     let head = super::shape::head(text, SAMPLED);
     let head = if head.len() < text.len() { head.rsplit_once('\n')?.0 } else { head };
-    let lines = Lines::of(head);
-    let form = Form::Separated(by);
+    let lines = TextLines::of(head);
+    let form = TableFormat::Separated(by);
     let rows = split(&lines, form);
     let fields: Vec<usize> = rows
         .iter()
@@ -140,14 +140,14 @@ fn is_drawn(line: &str) -> bool {
 }
 
 /// The rows of a table. They tile the text.
-pub(super) fn split(lines: &Lines<'_>, form: Form) -> Vec<Row> {
+pub(super) fn split(lines: &TextLines<'_>, form: TableFormat) -> Vec<TableRow> {
     let mut rows = Vec::with_capacity(lines.len());
     let mut at = 0;
     while at < lines.len() {
         let mut end = at + 1;
         let line = lines.get(at);
         let is_data = match form {
-            Form::Separated(_) => {
+            TableFormat::Separated(_) => {
                 // A record goes on while a quote is open.
                 let mut open = odd_quotes(line);
                 let start = lines.span(at).start;
@@ -160,22 +160,22 @@ pub(super) fn split(lines: &Lines<'_>, form: Form) -> Vec<Row> {
                 }
                 !line.trim().is_empty()
             }
-            Form::Drawn => is_drawn(line) && !is_rule(line),
-            Form::Spaced => !is_dashes(line) && !line.trim().is_empty(),
+            TableFormat::Drawn => is_drawn(line) && !is_rule(line),
+            TableFormat::Spaced => !is_dashes(line) && !line.trim().is_empty(),
         };
         // A rule below a header does not part it from its rows.
-        rows.push(Row {
+        rows.push(TableRow {
             span: lines.spans(at..end),
             is_data: is_data
-                || (matches!(form, Form::Drawn) && is_rule(line) && at > 0 && is_between(lines, at))
-                || (form == Form::Spaced && is_dashes(line)),
+                || (matches!(form, TableFormat::Drawn) && is_rule(line) && at > 0 && is_between(lines, at))
+                || (form == TableFormat::Spaced && is_dashes(line)),
         });
         at = end;
     }
     rows
 }
 
-fn is_between(lines: &Lines<'_>, at: usize) -> bool {
+fn is_between(lines: &TextLines<'_>, at: usize) -> bool {
     let drawn = |at: usize| is_drawn(lines.get(at)) && !is_rule(lines.get(at));
     drawn(at - 1) && at + 1 < lines.len() && drawn(at + 1)
 }
@@ -184,7 +184,7 @@ fn odd_quotes(line: &str) -> bool {
     line.contains('"') && memchr::memchr_iter(b'"', line.as_bytes()).count() % 2 == 1
 }
 
-impl Form {
+impl TableFormat {
     /// The fields of a row, without quotes and the spaces around them.
     pub(super) fn fields(self, row: &str) -> Vec<Cow<'_, str>> {
         let row = row.trim_end_matches(['\n', '\r']);

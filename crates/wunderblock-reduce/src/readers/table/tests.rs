@@ -34,7 +34,7 @@ fn tables_of_each_form_are_recognised() {
     let tsv = format!("id\tname\tcity\n{}", "1\tx\ty z\n".repeat(9));
     let spaced = format!("id  name\n--  ----\n{}", "1   two\n".repeat(9));
     for text in [csv(50).as_str(), &drawn(9), &markdown, &mysql, &boxed, &tsv, &spaced] {
-        assert!(vote(&Sample::of(text)) >= 60, "{} {text}", vote(&Sample::of(text)));
+        assert!(vote(&LineSample::of(text)) >= 60, "{} {text}", vote(&LineSample::of(text)));
     }
 }
 
@@ -46,7 +46,7 @@ fn sentences_with_commas_are_no_table() {
     let code = "let a = f(b, c);\nlet d = g(e, h);\nif x { y } else { z }\nreturn;\n".repeat(9);
     let log = "12:00:01 INFO a=1, b=2\n12:00:02 WARN it failed\n".repeat(20);
     for text in [prose.as_str(), &code, &log, "a|b\n", ""] {
-        assert!(vote(&Sample::of(text)) < 30, "{text}");
+        assert!(vote(&LineSample::of(text)) < 30, "{text}");
     }
 }
 
@@ -94,11 +94,11 @@ fn what_stands_out_stays() {
 #[test]
 fn a_record_with_line_breaks_is_one_row() {
     let text = "a,b,c\n1,\"two\nlines\",3\n2,x,y\n3,x,y\n4,x,y\n";
-    let lines = Lines::of(text);
+    let lines = TextLines::of(text);
     assert_eq!(units(&lines).len(), 5);
     // A quote that never ends takes no other row with it.
     let text = "a,b,c\n1,\"two,3\n2,x,y\n3,x,y\n4,x,y\n5,x,y\n";
-    assert_eq!(rows::split(&Lines::of(text), Form::Separated(b',')).len(), 6);
+    assert_eq!(rows::split(&TextLines::of(text), TableFormat::Separated(b',')).len(), 6);
 }
 
 #[test]

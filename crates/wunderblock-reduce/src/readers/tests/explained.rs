@@ -3,23 +3,23 @@
 use std::collections::HashMap;
 
 use super::message::{is_message, is_place};
-use crate::lines::Lines;
+use crate::lines::TextLines;
 use crate::readers::build;
-use crate::readers::case::Case;
-use crate::readers::frame::{self, Owner};
-use crate::span::{Rank, Unit};
+use crate::readers::case::TestLine;
+use crate::readers::frame::{self, FrameOwner};
+use crate::span::{LineSpan, Rank};
 
 /// So many failures of one message are shown with all that was printed.
 const SHOWN: u32 = 2;
 
 /// Of further failures stay the name, the message and the place.
-pub(super) fn fold(lines: &Lines<'_>, cases: &[Option<Case>], units: &mut [Unit]) {
+pub(super) fn fold(lines: &TextLines<'_>, cases: &[Option<TestLine>], units: &mut [LineSpan]) {
     let mut said: HashMap<u64, u32> = HashMap::new();
     let mut words = Vec::new();
     let mut start: Option<usize> = None;
     for at in 0..=lines.len() {
         let case = cases.get(at).copied().flatten();
-        if at < lines.len() && case.is_none_or(|case| case == Case::Captured) {
+        if at < lines.len() && case.is_none_or(|case| case == TestLine::Captured) {
             continue;
         }
         if let Some(start) = start.take() {
@@ -32,7 +32,7 @@ pub(super) fn fold(lines: &Lines<'_>, cases: &[Option<Case>], units: &mut [Unit]
                 leave_out(lines, start..at, units);
             }
         }
-        if matches!(case, Some(Case::Details | Case::Failed)) {
+        if matches!(case, Some(TestLine::Details | TestLine::Failed)) {
             start = Some(at + 1);
         }
     }
@@ -42,10 +42,10 @@ fn speaks(line: &str) -> bool {
     is_message(line.trim_start(), line) || frame::is_head(line)
 }
 
-fn leave_out(lines: &Lines<'_>, block: std::ops::Range<usize>, units: &mut [Unit]) {
+fn leave_out(lines: &TextLines<'_>, block: std::ops::Range<usize>, units: &mut [LineSpan]) {
     for at in block {
         let line = lines.get(at);
-        let own = frame::of(line) == Some(Owner::Own) || is_place(line) || line.starts_with('>');
+        let own = frame::of(line) == Some(FrameOwner::Own) || is_place(line) || line.starts_with('>');
         if let Some(unit) = units.get_mut(at).filter(|unit| unit.rank == Rank::Context && !own) {
             (unit.rank, unit.score) = (Rank::Filler, 1);
         }
@@ -54,7 +54,7 @@ fn leave_out(lines: &Lines<'_>, block: std::ops::Range<usize>, units: &mut [Unit
 
 #[cfg(test)]
 mod tests {
-    use crate::lines::Lines;
+    use crate::lines::TextLines;
     use crate::readers::tests::units;
     use crate::span::Rank;
 
@@ -68,7 +68,7 @@ mod tests {
             );
         }
         text += "=========== 6 failed in 0.10s ===========\n";
-        let lines = Lines::of(&text);
+        let lines = TextLines::of(&text);
         let units = units(&lines);
         let rank = |part: String| {
             let at = text.find(&part).unwrap();

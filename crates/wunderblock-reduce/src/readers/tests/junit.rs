@@ -5,8 +5,8 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::message::{is_message, is_place};
-use crate::readers::frame::{self, Owner};
-use crate::span::{Label, Rank, Unit};
+use crate::readers::frame::{self, FrameOwner};
+use crate::span::{Label, LineSpan, Rank};
 
 /// A report says what it is within so many bytes.
 const HEAD: usize = 4_096;
@@ -28,13 +28,13 @@ pub(super) fn is_report(text: &str) -> bool {
 
 /// How a case ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ended {
+enum CaseResult {
     Passed,
     Skipped,
     Failed,
 }
 
-pub(super) fn units(text: &str) -> Vec<Unit> {
+pub(super) fn units(text: &str) -> Vec<LineSpan> {
     let mut units = Vec::new();
     let mut skipped = Vec::new();
     let mut at = 0;
@@ -49,15 +49,15 @@ pub(super) fn units(text: &str) -> Vec<Unit> {
         around(text, at..at + before, &mut units);
         let span = at + before..end;
         match ended {
-            Ended::Passed => {
-                units.push(Unit::new(span.clone(), Rank::Filler).labelled(Label::Passed));
+            CaseResult::Passed => {
+                units.push(LineSpan::new(span.clone(), Rank::Filler).labelled(Label::Passed));
             }
-            Ended::Skipped => {
+            CaseResult::Skipped => {
                 skipped.push(units.len());
-                let unit = Unit::new(span.clone(), Rank::Filler).scored(5).labelled(Label::Skipped);
+                let unit = LineSpan::new(span.clone(), Rank::Filler).scored(5).labelled(Label::Skipped);
                 units.push(unit);
             }
-            Ended::Failed => failed(text, span.clone(), &mut units),
+            CaseResult::Failed => failed(text, span.clone(), &mut units),
         }
         at = span.end;
     }
@@ -73,10 +73,10 @@ pub(super) fn units(text: &str) -> Vec<Unit> {
 }
 
 /// Where a case ends, with the line break after it, and how it ended.
-fn case(text: &str, start: usize) -> (usize, Ended) {
+fn case(text: &str, start: usize) -> (usize, CaseResult) {
     let open = tag_end(text, start);
     let rest = |from: usize| text.as_bytes().get(from..).unwrap_or_default();
-    let mut ended = Ended::Passed;
+    let mut ended = CaseResult::Passed;
     let mut end = open;
     if !text.get(start..open).unwrap_or("").ends_with("/>") {
         let mut at = open;
@@ -97,9 +97,9 @@ fn case(text: &str, start: usize) -> (usize, Ended) {
             }
             let bad = [b"<failure".as_slice(), b"<error", b"<rerunFailure", b"<flaky"];
             if bad.iter().any(|bad| bytes.starts_with(bad)) {
-                ended = Ended::Failed;
-            } else if bytes.starts_with(b"<skipped") && ended == Ended::Passed {
-                ended = Ended::Skipped;
+                ended = CaseResult::Failed;
+            } else if bytes.starts_with(b"<skipped") && ended == CaseResult::Passed {
+                ended = CaseResult::Skipped;
             }
         }
         end = at;
@@ -123,7 +123,7 @@ fn tag_end(text: &str, start: usize) -> usize {
 }
 
 /// What stands between cases: suites and their counts.
-fn around(text: &str, span: Range<usize>, units: &mut Vec<Unit>) {
+fn around(text: &str, span: Range<usize>, units: &mut Vec<LineSpan>) {
     for span in lines(text, span) {
         let line = text.get(span.clone()).unwrap_or("").trim_start();
         let (rank, score) = match line {
@@ -131,12 +131,12 @@ fn around(text: &str, span: Range<usize>, units: &mut Vec<Unit>) {
             _ if line.starts_with("<property") => (Rank::Filler, 1),
             _ => (Rank::Context, 10),
         };
-        units.push(Unit::new(span, rank).scored(score));
+        units.push(LineSpan::new(span, rank).scored(score));
     }
 }
 
 /// A case that failed: its name and messages first, then the lines of what it says.
-fn failed(text: &str, span: Range<usize>, units: &mut Vec<Unit>) {
+fn failed(text: &str, span: Range<usize>, units: &mut Vec<LineSpan>) {
     let mut said = 0;
     let mut captured = false;
     for (nth, span) in lines(text, span).enumerate() {
@@ -151,16 +151,16 @@ fn failed(text: &str, span: Range<usize>, units: &mut Vec<Unit>) {
         } else if is_message(line.trim_start(), line) || is_place(line) {
             said += 1;
             if said <= MESSAGE { (Rank::Must, 600) } else { (Rank::Context, 40) }
-        } else if frame::of(line) == Some(Owner::Library) {
+        } else if frame::of(line) == Some(FrameOwner::Library) {
             (Rank::Filler, 1)
         } else {
             (Rank::Context, 25)
         };
         let cut = span.start + crate::readers::shape::head(line, TAG).len();
         let label = (nth == 0).then_some(Label::Failed);
-        units.push(Unit::new(span.start..cut, rank).scored(score).labelled(label));
+        units.push(LineSpan::new(span.start..cut, rank).scored(score).labelled(label));
         if cut < span.end {
-            units.push(Unit::new(cut..span.end, Rank::Context).scored(1));
+            units.push(LineSpan::new(cut..span.end, Rank::Context).scored(1));
         }
     }
 }
