@@ -2,7 +2,7 @@
 
 use crate::kind::Kind;
 use crate::sample::LineSample;
-use crate::{code, html, json, readers};
+use crate::{code, html, json, readers, terminal};
 
 /// A vote below this is no vote: the text is prose.
 const ENOUGH: u32 = 30;
@@ -10,7 +10,7 @@ const ENOUGH: u32 = 30;
 /// The kind of a text, as a terminal would show it: colours and what was written over tell nothing.
 pub(crate) fn kind(text: &str) -> Kind {
     if memchr::memchr2(0x1b, b'\r', text.as_bytes()).is_some() {
-        return shown(&readers::terminal::plain(text, &mut |_, _, _| ()).0);
+        return shown(&terminal::plain(text, &mut |_, _, _| ()).0);
     }
     shown(text)
 }

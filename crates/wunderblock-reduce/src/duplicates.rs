@@ -8,6 +8,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::ops::Range;
 
 use crate::lines::TextLines;
+use crate::mark::SEEN;
 use crate::source;
 use crate::span::{LineSpan, Rank};
 
@@ -27,9 +28,6 @@ const LEAST_BYTES: usize = 400;
 /// Of earlier texts so many bytes are looked at, the first of them first.
 const INDEXED: usize = 4 << 20;
 
-/// How a mark begins to say it.
-pub(crate) const SEEN: &str = "seen in ";
-
 /// Lines that stand in an earlier text.
 struct DuplicateBlock {
     span: Range<usize>,
@@ -47,7 +45,7 @@ pub(crate) fn demote(lines: &TextLines<'_>, units: &mut [LineSpan], earlier: &[E
         let Some(block) = blocks.get(at) else { return };
         if unit.span().start >= block.span.start && unit.rank < Rank::Must {
             unit.rank = Rank::Filler;
-            unit.set_told(Some(block.told.clone()));
+            unit.set_description(Some(block.told.clone()));
         }
     }
 }

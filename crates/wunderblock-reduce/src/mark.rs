@@ -149,6 +149,10 @@ pub(crate) fn is_escaped(written: &str, text: &str) -> bool {
 
 /// What opens a mark.
 pub(crate) const OPEN: &str = "⟨";
+/// What the mark of a gap weighs, about: a shorter gap is not worth one.
+pub(crate) const MARK_BYTES: usize = 72;
+/// How the fact begins that names where lines were seen before: `seen in lines 22–61 of wb:…`.
+pub(crate) const SEEN: &str = "seen in ";
 
 /// Whether `text` holds a gap's mark, one whose handle `ours` knows. Without a handle a mark counts as ours: nothing
 /// can be asked about it.

@@ -5,7 +5,8 @@ use crate::kind::Kind;
 use crate::lines::TextLines;
 use crate::query::QueryTerms;
 use crate::segment::TextSegment;
-use crate::span::{self, KeepLimit, LineSpan};
+use crate::select::{self, KeepLimit};
+use crate::span::LineSpan;
 use crate::target::SizeTarget;
 use crate::{code, html, json, readers};
 
@@ -56,12 +57,12 @@ impl<'t> TextReading<'t> {
             ParsedText::Lines(..) if goal == SizeTarget::Exact => vec![TextSegment::Keep(0..text.len())],
             ParsedText::Lines(lines, units) if goal == SizeTarget::Fold => {
                 // There is one way to fold, and what comes after this has need of the room.
-                span::join(units);
-                let pieces = span::choose(lines, units, room);
+                select::join(units);
+                let pieces = select::choose(lines, units, room);
                 self.seen = None;
                 pieces
             }
-            ParsedText::Lines(lines, units) => span::choose(lines, units, room),
+            ParsedText::Lines(lines, units) => select::choose(lines, units, room),
         }
     }
 }
@@ -91,7 +92,7 @@ fn see<'t>(
             }
             asked.promote(text, &mut units);
             if !asked.is_empty() && matches!(kind, Kind::Code | Kind::Markdown) {
-                span::raise_under_asked(&mut units);
+                select::raise_under_asked(&mut units);
             }
             ParsedText::Lines(lines, units)
         }

@@ -5,8 +5,7 @@
 
 use std::ops::Range;
 
-use crate::mark::{self, Gap};
-use crate::span::MARK_BYTES;
+use crate::mark::{self, Gap, MARK_BYTES};
 
 /// One piece of a reduced text, in the order of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! By structure, not by meaning: a level where loggers write one, and words that stand for trouble where they are not
 //! denied (`0 errors`) and not part of a name (`error_handler`, `errors.rs`).
 
-use crate::span::Label;
+use crate::label::Label;
 
 /// The levels of logs, from the mildest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

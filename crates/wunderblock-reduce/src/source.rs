@@ -46,7 +46,7 @@ impl SourceText<'_> {
             return self;
         }
         let mut places = SourceMap::default();
-        let (text, gone) = crate::readers::terminal::plain(&self.text, &mut |shown, source, len| {
+        let (text, gone) = crate::terminal::plain(&self.text, &mut |shown, source, len| {
             places.alike(shown, source, len);
         });
         if gone == 0 {

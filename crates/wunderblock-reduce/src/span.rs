@@ -1,21 +1,12 @@
-//! Units: the stretches a reader of one kind judges, and the choice among them.
+//! Spans: the line groups that the reader of one kind judges.
 //!
-//! A reader never writes text and never drops any: it says of each stretch what it is worth. What stays is decided here,
-//! the same way for every kind.
-
-mod headline;
-mod label;
+//! A reader never writes text and never drops any: it says of each span what it is worth. Which spans stay is decided in
+//! [`crate::select`], the same way for every kind.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::duplicates::SEEN;
-use crate::lines::TextLines;
-use crate::mark::{Gap, GapFact, GapUnit};
-use crate::segment::TextSegment;
-
-pub(crate) use headline::raise_under_asked;
-pub(crate) use label::Label;
+use crate::label::Label;
 
 /// What a stretch is worth. The order is that of the choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,19 +34,19 @@ pub(crate) struct LineSpan {
     pub(crate) label: Option<Label>,
     /// Which goes first among those of the same rank: the higher.
     pub(crate) score: u16,
-    said: Option<Box<SpanNotes>>,
+    notes: Option<Box<SpanNotes>>,
 }
 
 /// What stands in marks about a unit.
 #[derive(Clone, Debug, Default)]
 struct SpanNotes {
     note: Option<Box<str>>,
-    told: Option<Cow<'static, str>>,
+    description: Option<Cow<'static, str>>,
 }
 
 impl LineSpan {
     pub(crate) fn new(span: Range<usize>, rank: Rank) -> Self {
-        Self { rank, score: 0, label: None, said: None, start: place(span.start), end: place(span.end) }
+        Self { rank, score: 0, label: None, notes: None, start: place(span.start), end: place(span.end) }
     }
 
     pub(crate) fn scored(self, score: u16) -> Self {
@@ -66,8 +57,8 @@ impl LineSpan {
         Self { label: label.into(), ..self }
     }
 
-    pub(crate) fn telling(mut self, told: Option<Cow<'static, str>>) -> Self {
-        self.set_told(told);
+    pub(crate) fn described(mut self, description: Option<Cow<'static, str>>) -> Self {
+        self.set_description(description);
         self
     }
 
@@ -88,40 +79,46 @@ impl LineSpan {
 
     /// A mark that stands after it if it stays: `⟨×47⟩`.
     pub(crate) fn note(&self) -> Option<&str> {
-        self.said.as_ref()?.note.as_deref()
+        self.notes.as_ref()?.note.as_deref()
     }
 
     pub(crate) fn set_note(&mut self, note: Option<Box<str>>) {
-        if note.is_some() || self.said.is_some() {
-            self.said.get_or_insert_default().note = note;
+        if note.is_some() || self.notes.is_some() {
+            self.notes.get_or_insert_default().note = note;
         }
     }
 
     /// What describes it in the mark if it is left out: `body of fn parse`.
-    pub(crate) fn told(&self) -> Option<&Cow<'static, str>> {
-        self.said.as_ref()?.told.as_ref()
+    pub(crate) fn description(&self) -> Option<&Cow<'static, str>> {
+        self.notes.as_ref()?.description.as_ref()
     }
 
-    pub(crate) fn set_told(&mut self, mut told: Option<Cow<'static, str>>) {
-        if let Some(Cow::Owned(told)) = &mut told {
-            told.shrink_to_fit();
+    pub(crate) fn set_description(&mut self, mut description: Option<Cow<'static, str>>) {
+        if let Some(Cow::Owned(description)) = &mut description {
+            description.shrink_to_fit();
         }
-        if told.is_some() || self.said.is_some() {
-            self.said.get_or_insert_default().told = told;
+        if description.is_some() || self.notes.is_some() {
+            self.notes.get_or_insert_default().description = description;
         }
     }
 
-    /// Without what is said about it.
-    pub(crate) fn silent(self) -> Self {
-        Self { said: None, ..self }
+    /// Whether marks say anything about it.
+    pub(crate) fn has_notes(&self) -> bool {
+        self.notes.is_some()
+    }
+
+    /// The same without what marks say about it.
+    pub(crate) fn without_notes(self) -> Self {
+        Self { notes: None, ..self }
     }
 
     /// What its mark says of it where a budget leaves it out: a heading, a signature.
-    fn headline(&self) -> Option<&Cow<'static, str>> {
-        self.told().filter(|_| self.rank >= Rank::Frame)
+    pub(crate) fn headline(&self) -> Option<&Cow<'static, str>> {
+        self.description().filter(|_| self.rank >= Rank::Frame)
     }
 
-    fn bytes(&self) -> usize {
+    /// Its bytes in the result, its note included.
+    pub(crate) fn bytes(&self) -> usize {
         self.span().len() + self.note().map_or(0, |note| note.len() + 1)
     }
 }
@@ -130,159 +127,6 @@ impl LineSpan {
 fn place(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
-
-/// How much of a text stays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KeepLimit {
-    /// All but filler.
-    Fold,
-    /// At most so many bytes, marks included.
-    Bytes(usize),
-}
-
-/// What the mark of a gap weighs, about: a shorter gap is not worth one.
-pub(crate) const MARK_BYTES: usize = 72;
-
-/// The pieces that stay, and the gaps between them.
-pub(crate) fn choose(lines: &TextLines<'_>, units: &[LineSpan], room: KeepLimit) -> Vec<TextSegment> {
-    let mut said = Vec::new();
-    let mut kept = match room {
-        KeepLimit::Fold => units.iter().map(|unit| unit.rank > Rank::Filler).collect(),
-        KeepLimit::Bytes(bytes) => {
-            let kept = within(units, bytes);
-            if headline::stand(units, &kept, bytes) {
-                kept
-            } else {
-                // Not all headlines can stand: marks say them, which takes less room than a mark around each.
-                said = headline::said(units, bytes);
-                headline::within(units, &said, bytes)
-            }
-        }
-    };
-    close_small_gaps(units, &mut kept);
-    if kept.iter().all(|kept| *kept) {
-        // Notes speak of what is left out.
-        return vec![TextSegment::Keep(0..lines.text().len())];
-    }
-    cut(lines, units, &kept, &said)
-}
-
-/// Makes one of neighbours that share their fate when a text is folded, and have nothing to say or to be counted as.
-pub(crate) fn join(units: &mut Vec<LineSpan>) {
-    units.dedup_by(|next, unit| {
-        let [kept, next_kept] = [unit.rank, next.rank].map(|rank| rank > Rank::Filler);
-        // What is said of a part of a gap is said of all of it, but for where it was seen.
-        let seen = !kept && unit.told().is_some_and(|told| told.starts_with(SEEN));
-        let counted = !kept && next.label.is_some();
-        let joins = kept == next_kept
-            && unit.end == next.start
-            && unit.note().is_none()
-            && next.said.is_none()
-            && !seen
-            && !counted;
-        if joins {
-            unit.end = next.end;
-        }
-        joins
-    });
-    units.shrink_to_fit();
-}
-
-/// The best units that fit into `bytes`. A unit that would not fit is passed over: a smaller one after it may.
-fn within(units: &[LineSpan], bytes: usize) -> Vec<bool> {
-    let mut order: Vec<usize> = (0..units.len()).collect();
-    order.sort_unstable_by_key(|at| {
-        units.get(*at).map(|unit| (std::cmp::Reverse((unit.rank, unit.score)), *at))
-    });
-    let mut kept = vec![false; units.len()];
-    let mut spent = if units.is_empty() { 0 } else { MARK_BYTES };
-    for at in order {
-        let Some(unit) = units.get(at) else { continue };
-        let beside = |at: Option<usize>| at.and_then(|at| kept.get(at)).copied().unwrap_or(true);
-        // A unit between two gaps splits one mark into two; one that fills a gap saves its mark.
-        let (before, after) = (beside(at.checked_sub(1)), beside(Some(at + 1)));
-        let grown = match (before, after) {
-            (false, false) => spent + unit.bytes() + MARK_BYTES,
-            (true, true) => (spent + unit.bytes()).saturating_sub(MARK_BYTES),
-            _ => spent + unit.bytes(),
-        };
-        if grown <= bytes
-            && let Some(kept) = kept.get_mut(at)
-        {
-            *kept = true;
-            spent = grown;
-        }
-    }
-    kept
-}
-
-/// Gaps that weigh no more than their mark are no gaps.
-fn close_small_gaps(units: &[LineSpan], kept: &mut [bool]) {
-    let mut at = 0;
-    while at < units.len() {
-        let end = run_end(kept, at);
-        let gone = !kept.get(at).copied().unwrap_or(true);
-        let weight: usize = units.get(at..end).unwrap_or_default().iter().map(LineSpan::bytes).sum();
-        if gone && weight <= MARK_BYTES {
-            kept.iter_mut().take(end).skip(at).for_each(|kept| *kept = true);
-        }
-        at = end;
-    }
-}
-
-/// Where the run of units that share the fate of the one at `at` ends.
-fn run_end(kept: &[bool], at: usize) -> usize {
-    let fate = kept.get(at);
-    at + kept.iter().skip(at).take_while(|kept| Some(*kept) == fate).count()
-}
-
-fn cut(lines: &TextLines<'_>, units: &[LineSpan], kept: &[bool], said: &[bool]) -> Vec<TextSegment> {
-    let runs = kept.windows(2).filter(|two| two.first() != two.last()).count() + 1;
-    let notes = units.iter().filter(|unit| unit.note().is_some()).count();
-    let mut pieces = Vec::with_capacity(runs + 2 * notes);
-    let mut at = 0;
-    while at < units.len() {
-        let end = run_end(kept, at).max(at + 1);
-        if kept.get(at).copied().unwrap_or(true) {
-            for unit in units.get(at..end).unwrap_or_default() {
-                // What stays together is one piece: most texts have few gaps and many lines.
-                match pieces.last_mut() {
-                    Some(TextSegment::Keep(before)) if before.end == unit.span().start => {
-                        before.end = unit.span().end
-                    }
-                    _ => pieces.push(TextSegment::Keep(unit.span())),
-                }
-                pieces.extend(unit.note().map(|note| TextSegment::Note(note.to_owned())));
-            }
-            at = end;
-        }
-        while at < end {
-            let until = headline::end(units, said, at..end).max(at + 1);
-            let run = units.get(at..until).unwrap_or_default();
-            let said = said.get(at..until).unwrap_or_default();
-            pieces.push(TextSegment::Gap { gap: gap(lines, run, said), shown: None });
-            at = until;
-        }
-    }
-    pieces
-}
-
-/// The gap that a run of units leaves: in lines where it is made of whole lines, else in bytes.
-fn gap(lines: &TextLines<'_>, run: &[LineSpan], said: &[bool]) -> Gap {
-    let start = run.first().map_or(0, |unit| unit.span().start);
-    let end = run.last().map_or(start, |unit| unit.span().end);
-    let told = told(run, said);
-    let (first, last) = (lines.at(start), lines.at(end.saturating_sub(1).max(start)));
-    if lines.span(first).start == start && lines.span(last).end == end {
-        let (first, last) = (first as u64 + 1, last as u64 + 1);
-        return Gap { span: start..end, measure: GapUnit::Lines, first, last, within: None, told };
-    }
-    let (first, last) = (start as u64 + 1, end as u64);
-    Gap { span: start..end, measure: GapUnit::Bytes, first, last, within: None, told }
-}
-
-/// At most so many descriptions stand in one mark.
-const TOLD_MAX: usize = 3;
 
 /// What units count as, and how many of each.
 pub(crate) fn counts(run: &[LineSpan]) -> Vec<(Label, u64)> {
@@ -294,116 +138,4 @@ pub(crate) fn counts(run: &[LineSpan]) -> Vec<(Label, u64)> {
         }
     }
     counts
-}
-
-/// What a mark says of the units it stands for: headlines where `said` says so, or else what they count as and are.
-fn told(run: &[LineSpan], said: &[bool]) -> Vec<GapFact> {
-    let counted = counts(run).into_iter().map(|(label, count)| label.told(count));
-    // Parts of one thing say what it is once.
-    let mut described: Vec<&Cow<'static, str>> = Vec::new();
-    let mut headlines =
-        run.iter().zip(said).filter(|(_, said)| **said).filter_map(|(unit, _)| unit.headline()).peekable();
-    if headlines.peek().is_some() {
-        // What it is the rest of, if it begins in the middle of something.
-        described.extend(run.first().and_then(LineSpan::told));
-    }
-    for what in headlines {
-        if described.last() != Some(&what) {
-            described.push(what);
-        }
-    }
-    if described.is_empty() {
-        for what in run.iter().filter_map(LineSpan::told) {
-            if described.len() < TOLD_MAX && !described.contains(&what) {
-                described.push(what);
-            }
-        }
-    }
-    let all = |what: &Cow<'_, str>| run.iter().all(|unit| unit.told() == Some(what));
-    let describe = |what: &Cow<'static, str>| match what.starts_with(SEEN) && !all(what) {
-        true => format!("partly {what}").into(),
-        false => what.clone(),
-    };
-    let mut told: Vec<GapFact> = counted
-        .chain(described.into_iter().map(|what| GapFact { count: None, what: describe(what) }))
-        .collect();
-    // There may be as many marks as lines.
-    told.shrink_to_fit();
-    told
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::segment;
-
-    fn units(lines: &TextLines<'_>, ranks: &[Rank]) -> Vec<LineSpan> {
-        ranks.iter().enumerate().map(|(line, rank)| LineSpan::new(lines.span(line), *rank)).collect()
-    }
-
-    #[test]
-    fn folding_leaves_out_filler_and_says_where_it_was() {
-        let text: String =
-            (1..=9).map(|line| format!("line {line} of a text long enough for a mark\n")).collect();
-        let lines = TextLines::of(&text);
-        let mut ranks = vec![Rank::Filler; 9];
-        ranks[0] = Rank::Frame;
-        ranks[8] = Rank::Must;
-        let pieces = choose(&lines, &units(&lines, &ranks), KeepLimit::Fold);
-        assert!(segment::tiles(&pieces, text.len()));
-        assert_eq!(
-            segment::write(&pieces, &text, Some("wb:0123456789abcdef")),
-            "line 1 of a text long enough for a mark\n\
-             ⟨… lines 2–8: 7 lines · wb:0123456789abcdef⟩\n\
-             line 9 of a text long enough for a mark\n"
-        );
-    }
-
-    #[test]
-    fn a_text_that_is_left_whole_has_no_notes() {
-        let text = "tick\nthe first of many\ntick\n";
-        let lines = TextLines::of(text);
-        let mut units = units(&lines, &[Rank::Frame, Rank::Context, Rank::Filler]);
-        units[0].set_note(Some("⟨×2, last line 3⟩".into()));
-        assert_eq!(choose(&lines, &units, KeepLimit::Fold), [TextSegment::Keep(0..text.len())]);
-    }
-
-    #[test]
-    fn a_budget_is_filled_in_the_order_of_worth() {
-        let text: String = (1..=40).map(|line| format!("line {line:02} with thirty bytes here\n")).collect();
-        let lines = TextLines::of(&text);
-        let mut ranks = vec![Rank::Context; 40];
-        ranks[20] = Rank::Must;
-        let units = units(&lines, &ranks);
-        for room in [80, 200, 500, 1_000, text.len()] {
-            let pieces = choose(&lines, &units, KeepLimit::Bytes(room));
-            assert!(segment::tiles(&pieces, text.len()));
-            let short = segment::write(&pieces, &text, None);
-            assert!(short.len() <= room.max(MARK_BYTES), "{} of {room}", short.len());
-            assert!(room < 200 || short.contains("line 21"), "{short}");
-            assert!(room < 500 || short.len() * 10 >= room * 8, "{} of {room}", short.len());
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_joined_folds_as_it_did(of in prop::collection::vec((0..3usize, 0..4usize, 0..5usize), 1..40)) {
-            let text: String = (0..of.len()).map(|at| format!("line {at} of a text that is of some length\n")).collect();
-            let lines = TextLines::of(&text);
-            let unit = |(at, (rank, label, said)): (usize, &(usize, usize, usize))| {
-                let rank = [Rank::Filler, Rank::Filler, Rank::Must][*rank];
-                let label = [None, None, Some(Label::AsAbove), Some(Label::Passed)][*label];
-                let told = [None, None, Some("seen in lines 1–4 of wb:0".into()), Some("like this".into()), None][*said].clone();
-                let mut unit = LineSpan::new(lines.span(at), rank).labelled(label).telling(told);
-                unit.set_note((*said == 4).then(|| "⟨×2⟩".into()));
-                unit
-            };
-            let units: Vec<LineSpan> = of.iter().enumerate().map(unit).collect();
-            let mut joined = units.clone();
-            join(&mut joined);
-            prop_assert_eq!(choose(&lines, &joined, KeepLimit::Fold), choose(&lines, &units, KeepLimit::Fold));
-        }
-    }
 }

@@ -1,9 +1,10 @@
 //! Source code: what a file defines stays, what its functions do goes first.
 //!
 //! A text is code by its structure alone, for nobody says what file it came from. Its language is guessed the same way
-//! ([`language`]), parsed ([`outline`]), and each line is worth what the innermost definition around it makes of it.
+//! ([`guess`]), parsed ([`outline`]), and each line is worth what the innermost definition around it makes of it.
 //! Where there is no grammar, or the parse makes no sense, lines are worth what their indentation says ([`indented`]).
 
+mod guess;
 mod indented;
 mod language;
 mod listing;
@@ -18,6 +19,7 @@ mod words;
 use crate::lines::TextLines;
 use crate::sample::LineSample;
 use crate::span::LineSpan;
+use outline::DATA_LINES;
 use painted::LineWorths;
 
 /// Texts above this size are not parsed: a syntax tree weighs many times its text.
@@ -26,9 +28,6 @@ const PARSED_MAX: usize = 1 << 20;
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     votes::vote(&sample.lines)
 }
-
-/// Lists of values above this size are data, and left out but for their first and last lines.
-const DATA_LINES: usize = 30;
 
 /// What the lines of a source are worth.
 pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
@@ -57,7 +56,7 @@ fn judged(lines: &TextLines<'_>, look: impl FnOnce(&TextLines<'_>) -> LineWorths
 }
 
 fn outlined(lines: &TextLines<'_>) -> LineWorths {
-    let language = language::of(lines);
+    let language = guess::language(lines);
     let mut painted = LineWorths::new(lines.len());
     let parsed = lines.text().len() <= PARSED_MAX
         && language.is_some_and(|language| outline::paint(lines, language, &mut painted));

@@ -4,6 +4,9 @@ use super::language::SourceLanguage;
 use super::painted::LineWorths;
 use crate::lines::TextLines;
 
+/// Lists of values with more lines are data: only their first and last lines stay.
+pub(super) const DATA_LINES: usize = 30;
+
 /// Paints lines by the syntax tree of their text. False where there is no grammar, or the tree makes no sense.
 #[cfg(not(feature = "syntax"))]
 pub(super) fn paint(_lines: &TextLines<'_>, _language: SourceLanguage, _painted: &mut LineWorths) -> bool {
@@ -19,10 +22,9 @@ mod parsed {
 
     use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
-    use super::super::DATA_LINES;
-    use super::super::painted::LineWorth;
-    use super::super::roles::{self, NodeRole};
     use super::*;
+    use crate::code::painted::LineWorth;
+    use crate::code::roles::{self, NodeRole};
     use crate::span::Rank;
 
     /// Bodies up to so many lines stay before longer ones.

@@ -105,7 +105,7 @@ impl LineWorths {
             }
             let mut unit = LineSpan::new(lines.spans(at..end), worth.rank);
             unit.score = worth.score;
-            unit.set_told(self.told.get((part as usize).wrapping_sub(1)).cloned());
+            unit.set_description(self.told.get((part as usize).wrapping_sub(1)).cloned());
             units.push(unit);
             at = end;
         }

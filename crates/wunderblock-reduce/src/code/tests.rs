@@ -1,9 +1,10 @@
 use proptest::prelude::*;
 
-use super::language::{SourceLanguage, of};
+use super::guess::language as guess_language;
+use super::language::SourceLanguage;
 use super::*;
 use crate::segment;
-use crate::span::{KeepLimit, choose};
+use crate::select::{KeepLimit, choose};
 
 /// A source in each language, with a constant, a type, an exported and a hidden function whose bodies are long.
 #[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
@@ -135,11 +136,11 @@ fn short(text: &str, room: KeepLimit) -> String {
 #[test]
 fn each_language_is_known_by_its_lines() {
     for (language, text) in samples() {
-        assert_eq!(of(&TextLines::of(&text)), Some(language), "{text}");
+        assert_eq!(guess_language(&TextLines::of(&text)), Some(language), "{text}");
         assert!(vote(&LineSample::of(&text)) >= 50, "{language:?}: {}\n{text}", vote(&LineSample::of(&text)));
     }
     let component = "import React from 'react';\n\ninterface Props {\n  name: string;\n}\n\nexport function Pump({ name }: Props) {\n  return (\n    <div className=\"pump\">\n      <b>{name}</b>\n    </div>\n  );\n}\n";
-    assert_eq!(of(&TextLines::of(component)), Some(SourceLanguage::Tsx));
+    assert_eq!(guess_language(&TextLines::of(component)), Some(SourceLanguage::Tsx));
 }
 
 #[test]
@@ -154,9 +155,9 @@ fn a_definition_that_is_asked_for_stands_with_its_body() {
     let mut units = units(&lines);
     let asked = crate::query::QueryTerms::of(Some("what does measure_41 do"));
     asked.promote(&text, &mut units);
-    crate::span::raise_under_asked(&mut units);
+    crate::select::raise_under_asked(&mut units);
     let short = crate::segment::write(
-        &crate::span::choose(&lines, &units, KeepLimit::Bytes(text.len() / 3)),
+        &crate::select::choose(&lines, &units, KeepLimit::Bytes(text.len() / 3)),
         &text,
         None,
     );

@@ -1,6 +1,6 @@
 //! Whether a text is source code at all.
 
-use super::language::{BlockComment, guess};
+use super::guess::{self, BlockComment};
 use super::listing;
 
 /// Per cent of the lines that are no comments that have the shape of code, at least.
@@ -52,7 +52,7 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
     if shape < SHAPED && !interpreted && slashed * 10 < said * 6 {
         return 0;
     }
-    let Some((_, speaking)) = guess(bare.iter().copied()) else {
+    let Some((_, speaking)) = guess::by_lines(bare.iter().copied()) else {
         // A language we do not know: blocks in braces are code of some kind, unless they are data.
         let braces = bare.iter().filter(|line| line.trim_end().ends_with(['{', '}'])).count();
         let quoted = bare.iter().filter(|line| line.trim_start().starts_with('"')).count();

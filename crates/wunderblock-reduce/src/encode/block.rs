@@ -7,8 +7,8 @@
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
 
-use super::code::LineIndex;
 use super::instead::Rewrite;
+use super::line_index::LineIndex;
 use super::severe::is_severe;
 use super::slots::SlotTable;
 use super::weigh;

@@ -3,6 +3,7 @@
 //! Codes are undone from the inside out: what a code is given as its body holds no codes any more. What a point says is
 //! about the text before it at the same depth.
 
+use super::line_index::LineIndex;
 use crate::mark::OPEN;
 use crate::sink::TextSink;
 
@@ -89,29 +90,6 @@ impl<'t> EncodedBlock<'t> {
     fn of(tag: &'t str, body: &'t str) -> Self {
         let (name, args) = tag.split_once(' ').unwrap_or((tag, ""));
         Self { name, args, body }
-    }
-}
-
-/// Where the lines of a growing text begin.
-#[derive(Debug, Default)]
-pub(in crate::encode) struct LineIndex {
-    ends: Vec<usize>,
-    scanned: usize,
-}
-
-impl LineIndex {
-    /// The bytes of the lines `first..=last`, from 1, without the last newline.
-    pub(in crate::encode) fn lines(
-        &mut self,
-        text: &str,
-        first: usize,
-        last: usize,
-    ) -> Option<std::ops::Range<usize>> {
-        let new = text.as_bytes().get(self.scanned..)?;
-        self.ends.extend(memchr::memchr_iter(b'\n', new).map(|at| self.scanned + at));
-        self.scanned = text.len();
-        let start = if first == 1 { 0 } else { self.ends.get(first.checked_sub(2)?)? + 1 };
-        Some(start..*self.ends.get(last.checked_sub(1)?)?)
     }
 }
 

@@ -7,6 +7,7 @@ mod block;
 mod code;
 mod heading;
 mod instead;
+mod line_index;
 mod repeat;
 mod severe;
 mod slots;

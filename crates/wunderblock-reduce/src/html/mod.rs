@@ -12,12 +12,14 @@ mod token;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::label::Label;
 use crate::lines::TextLines;
 use crate::mark::{self, Gap, GapFact, GapUnit};
 use crate::query::QueryTerms;
 use crate::sample::LineSample;
 use crate::segment::TextSegment;
-use crate::span::{self, KeepLimit, Label, LineSpan, Rank};
+use crate::select::{self, KeepLimit};
+use crate::span::{LineSpan, Rank, counts};
 use markdown::{HtmlBlock, HtmlBlockKind};
 use region::PageOutline;
 
@@ -97,13 +99,13 @@ impl PageMarkdown {
             // What stands beside comes after all that does not.
             if page.raw && block.sort != HtmlBlockKind::Title && main.is_aside(block.start) {
                 unit.rank = Rank::Filler;
-                unit.set_told(None);
+                unit.set_description(None);
                 unit.score += 1_000;
             }
         }
         asked.promote(&shown, &mut units);
         if !asked.is_empty() {
-            span::raise_under_asked(&mut units);
+            select::raise_under_asked(&mut units);
         }
         Self { shown, blocks, units }
     }
@@ -135,7 +137,7 @@ impl<'t> HtmlReading<'t> {
 
 fn pieces(page: &PageOutline, written: &PageMarkdown, room: KeepLimit, length: usize) -> Vec<TextSegment> {
     let PageMarkdown { shown, blocks, units } = written;
-    let chosen = span::choose(&TextLines::of(shown), units, room);
+    let chosen = select::choose(&TextLines::of(shown), units, room);
     let omissions = omissions(page, written, &chosen, length);
     assemble(page, &omissions, shown, blocks, length)
 }
@@ -165,7 +167,7 @@ fn units(blocks: &[HtmlBlock], shown: &str) -> Vec<LineSpan> {
         unit.score = score;
         unit.label = Some(label);
         if matches!(block.sort, HtmlBlockKind::Title | HtmlBlockKind::Heading(_)) {
-            unit.set_told(shown.get(block.shown.clone()).map(|line| line.trim().to_owned().into()));
+            unit.set_description(shown.get(block.shown.clone()).map(|line| line.trim().to_owned().into()));
         }
         units.push(unit);
         after = Some((block.sort, nth));
@@ -197,9 +199,9 @@ impl PageFact {
         }
     }
 
-    fn told(self) -> GapFact {
+    fn fact(self) -> GapFact {
         match self {
-            Self::Counted(label, count) => label.told(count),
+            Self::Counted(label, count) => label.fact(count),
             Self::Said(told) => told,
         }
     }
@@ -248,7 +250,7 @@ fn omissions(
             let at = blocks.get(first).map_or(0, |block| block.start);
             let from = units.partition_point(|unit| unit.span().start < gap.span.start);
             let to = units.partition_point(|unit| unit.span().end <= gap.span.end);
-            let counts = span::counts(units.get(from..to).unwrap_or_default());
+            let counts = counts(units.get(from..to).unwrap_or_default());
             let mut facts: Vec<PageFact> =
                 counts.into_iter().map(|(label, count)| PageFact::Counted(label, count)).collect();
             facts.extend(gap.told.iter().filter(|told| told.count.is_none()).cloned().map(PageFact::Said));
@@ -313,7 +315,7 @@ fn head(page: &PageOutline, blocks: &[HtmlBlock], length: usize) -> Vec<GapFact>
 const TOLD_CHARS: usize = 480;
 
 fn piece(span: Range<usize>, facts: Vec<PageFact>, shown: String) -> TextSegment {
-    let mut told: Vec<GapFact> = facts.into_iter().map(PageFact::told).collect();
+    let mut told: Vec<GapFact> = facts.into_iter().map(PageFact::fact).collect();
     let mut room = TOLD_CHARS;
     told.retain(|told| {
         let length = told.what.chars().count() + ", 000 ".len();

@@ -4,6 +4,7 @@
 //! reads as a number, `true`, `false` or `null`, save in a column of strings; a `~` before a value says that it is JSON
 //! whatever the column is. Nothing at all is a value that is missing.
 
+use super::inner_mark;
 use super::tree::JsonTree;
 
 /// Whether the content of a string can stand without quotes in a column of strings.
@@ -90,41 +91,10 @@ pub(super) fn string(bytes: &[u8], at: usize) -> Option<usize> {
         match bytes.get(at)? {
             b'"' => return Some(at + 1),
             b'\\' => at += 2,
-            0xe2 => at = bracket(bytes, at)?,
+            0xe2 => at = inner_mark::bracket(bytes, at)?,
             _ => at += 1,
         }
     }
-}
-
-/// Past what begins with the first byte of `⟨`: a mark as a whole, an escape, or that byte alone.
-fn bracket(bytes: &[u8], at: usize) -> Option<usize> {
-    let rest = bytes.get(at..)?;
-    if rest.starts_with("⟨⟨".as_bytes()) {
-        return Some(at + "⟨⟨".len());
-    }
-    mark(bytes, at).or(Some(at + 1))
-}
-
-/// Whether a mark stands in a text.
-pub(super) fn holds_mark(bytes: &[u8]) -> bool {
-    let mut at = 0;
-    while let Some(found) = memchr::memchr(0xe2, bytes.get(at..).unwrap_or_default()) {
-        at += found;
-        if mark(bytes, at).is_some() {
-            return true;
-        }
-        at = bracket(bytes, at).unwrap_or(bytes.len());
-    }
-    false
-}
-
-/// Where the mark that begins at a byte ends.
-pub(super) fn mark(bytes: &[u8], at: usize) -> Option<usize> {
-    let rest = bytes.get(at..)?;
-    if !rest.starts_with("⟨… ".as_bytes()) {
-        return None;
-    }
-    memchr::memmem::find(rest, "⟩".as_bytes()).map(|end| at + end + "⟩".len())
 }
 
 /// Whether a key can stand without quotes before its row.

@@ -7,6 +7,7 @@ mod fact;
 mod find;
 mod fold;
 mod hits;
+mod inner_mark;
 mod layout;
 mod need;
 mod prefix;

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::cell;
+use super::inner_mark;
 use crate::lines;
 use crate::mark::OPEN;
 
@@ -177,7 +177,7 @@ impl<'t> JsonTree<'t> {
     pub(super) fn has_mark(&self, at: usize) -> bool {
         match self.kind(at) {
             JsonType::Mark => true,
-            JsonType::Text if self.marks => cell::holds_mark(self.source(at).as_bytes()),
+            JsonType::Text if self.marks => inner_mark::is_in(self.source(at).as_bytes()),
             _ => false,
         }
     }

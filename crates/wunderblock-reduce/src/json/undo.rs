@@ -3,6 +3,7 @@
 //! Marks of gaps are taken for what stands in their place, so that a text with gaps can be undone around them.
 
 use super::cell;
+use super::inner_mark;
 use super::layout::JsonLayout;
 use super::prefix;
 use super::schema::{COLUMNS, ColumnCells, JsonColumn, TableSchema};
@@ -106,7 +107,7 @@ impl<'t> TableDecoder<'t> {
                     self.copy(self.at + 1)?;
                 }
                 b',' | b':' if depth > 0 => self.copy(self.at + 1)?,
-                _ => match cell::mark(self.bytes(), self.at) {
+                _ => match inner_mark::end(self.bytes(), self.at) {
                     Some(end) => self.copy(end)?,
                     None => {
                         let word =
@@ -232,7 +233,7 @@ impl<'t> TableDecoder<'t> {
     /// A row: what the columns and the cells say, as an object.
     fn row(&mut self, schema: &TableSchema, by_key: bool, level: usize) -> Option<()> {
         self.has_room()?;
-        if let Some(end) = cell::mark(self.bytes(), self.at) {
+        if let Some(end) = inner_mark::end(self.bytes(), self.at) {
             return self.copy(end);
         }
         let mut key = None;
@@ -281,7 +282,7 @@ impl<'t> TableDecoder<'t> {
         (key, level): (Option<&str>, usize),
     ) -> Option<()> {
         self.has_room()?;
-        if let Some(end) = cell::mark(self.bytes(), self.at) {
+        if let Some(end) = inner_mark::end(self.bytes(), self.at) {
             self.comma(object);
             return self.copy(end);
         }

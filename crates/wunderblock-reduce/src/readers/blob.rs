@@ -99,7 +99,7 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
         let rank = if nth <= WRAPPED || ends { Rank::Frame } else { Rank::Filler };
         let told =
             (nth == WRAPPED + 1).then(|| if is_dump(line) { "bytes".into() } else { name(line).into() });
-        units.push(LineSpan::new(span, rank).telling(told));
+        units.push(LineSpan::new(span, rank).described(told));
     }
     within(lines.text(), units)
 }
@@ -128,7 +128,7 @@ pub(crate) fn within(text: &str, units: Vec<LineSpan>) -> Vec<LineSpan> {
         for run in found {
             let (from, to) = (first + run.start, first + run.end);
             if from > start {
-                cut_units.push(unit.clone().silent().spanning(start..from));
+                cut_units.push(unit.clone().without_notes().spanning(start..from));
             }
             cut(text, from..to, "", unit.rank, &mut cut_units);
             start = to;
@@ -154,7 +154,7 @@ fn cut(text: &str, span: Range<usize>, what: &str, rank: Rank, units: &mut Vec<L
     let told = Some(format!("{what}, {}", shape::size(run.len())).into());
     let mut push = |from: usize, to: usize, rank: Rank, told: Option<Cow<'static, str>>| {
         if from < to {
-            units.push(LineSpan::new(span.start + from..span.start + to, rank).telling(told));
+            units.push(LineSpan::new(span.start + from..span.start + to, rank).described(told));
         }
     };
     push(0, head, rank, None);

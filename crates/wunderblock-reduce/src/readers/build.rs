@@ -1,6 +1,7 @@
 //! Compilers, build tools and package managers: each diagnostic with its place, totals; progress is left out.
 
 pub(super) mod explained;
+pub(super) mod line;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -15,6 +16,7 @@ use crate::template::{self, LineTemplates};
 use super::diagnostic::{self, DiagnosticPart};
 use super::progress::{is_progress, within_step};
 use super::stamp;
+use line::{BuildLine, bare, read};
 
 /// A run of progress shorter than this stays whole.
 const RUN: usize = 4;
@@ -58,20 +60,6 @@ pub(super) fn opens_page(lines: &[&str], above: usize) -> bool {
     })
 }
 
-/// A line without the time, the step or the job that stands before it.
-pub(super) fn bare(line: &str) -> &str {
-    let undated = line.get(stamp::prefix(line)..).unwrap_or(line);
-    within_step(undated)
-}
-
-/// What a line of build output is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum BuildLine {
-    Progress,
-    Part(DiagnosticPart),
-    Other,
-}
-
 pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let mut read: Vec<BuildLine> = lines.iter().map(|line| read(bare(line))).collect();
     by_neighbours(lines, &mut read);
@@ -86,8 +74,8 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
     fold_others(lines, &read, &mut units);
     last_words(lines, &mut units);
     join_places(lines, &read, &mut units);
-    for unit in units.iter_mut().filter(|unit| unit.rank == Rank::Must && unit.told().is_none()) {
-        unit.set_told(said_in_a_mark(lines.text().get(unit.span()).unwrap_or("")));
+    for unit in units.iter_mut().filter(|unit| unit.rank == Rank::Must && unit.description().is_none()) {
+        unit.set_description(said_in_a_mark(lines.text().get(unit.span()).unwrap_or("")));
     }
     units
 }
@@ -103,14 +91,6 @@ fn said_in_a_mark(diagnostic: &str) -> Option<Cow<'static, str>> {
     let whole = lines().next().filter(|line| !line.is_empty() && line.len() <= IN_A_MARK);
     let said = whole.filter(|whole| place.is_none_or(|place| whole.contains(place))).or(place)?;
     (said.len() <= IN_A_MARK).then(|| said.to_owned().into())
-}
-
-fn read(line: &str) -> BuildLine {
-    match diagnostic::part(line) {
-        Some(part) => BuildLine::Part(part),
-        None if is_progress(line) => BuildLine::Progress,
-        None => BuildLine::Other,
-    }
 }
 
 /// Lines that are told by the next one: a message by the place below it, source by the marks below it.

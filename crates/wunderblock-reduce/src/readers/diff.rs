@@ -4,9 +4,10 @@ mod parse;
 
 use std::ops::Range;
 
+use crate::label::Label;
 use crate::lines::TextLines;
 use crate::sample::LineSample;
-use crate::span::{Label, LineSpan, Rank};
+use crate::span::{LineSpan, Rank};
 
 use super::shape;
 use parse::{DiffLine, DiffParser};
@@ -112,7 +113,7 @@ fn hunk(
         for at in rows.clone() {
             let label = matches!(kind(at), DiffLine::Added | DiffLine::Removed).then_some(Label::Changed);
             let told = (at == rows.start).then(|| told.clone().into());
-            units.push(LineSpan::new(lines.span(at), Rank::Filler).labelled(label).telling(told));
+            units.push(LineSpan::new(lines.span(at), Rank::Filler).labelled(label).described(told));
         }
         return;
     }
@@ -151,7 +152,7 @@ fn changed_line(lines: &TextLines<'_>, at: usize, unit: LineSpan, units: &mut Ve
     let cut = start + shape::head(text, HEAD).len();
     let told = Some(format!("rest of a line, {}", shape::size(text.len())).into());
     units.push(unit.spanning(start..cut));
-    units.push(LineSpan::new(cut..end, Rank::Filler).telling(told));
+    units.push(LineSpan::new(cut..end, Rank::Filler).described(told));
 }
 
 /// How far each is from the next that is such, on either side.

@@ -6,9 +6,10 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::count_sketch::CountSketch;
+use crate::label::Label;
 use crate::lines::TextLines;
 use crate::sample::LineSample;
-use crate::span::{Label, LineSpan, Rank};
+use crate::span::{LineSpan, Rank};
 
 use super::{gaps, shape};
 use row::{ListingFormat, ListingRows};
@@ -166,7 +167,7 @@ impl ListingRanker<'_, '_> {
             let told = first_gone.then(|| format!("like {}", row.name).into());
             self.set(*at, rank, score);
             if let Some(unit) = self.units.get_mut(*at) {
-                unit.set_told(told);
+                unit.set_description(told);
             }
         }
     }
@@ -229,7 +230,7 @@ impl ListingRanker<'_, '_> {
                 (unit.rank, unit.score) = (unit.rank.max(Rank::Context), score);
             } else if self.folds {
                 (unit.rank, unit.score, unit.label) = (Rank::Filler, 1, Some(Label::Smaller));
-                unit.set_told(None);
+                unit.set_description(None);
             }
         }
     }
@@ -242,7 +243,7 @@ impl ListingRanker<'_, '_> {
                 self.set(at, rank, score);
                 if let Some(unit) = self.units.get_mut(at) {
                     unit.label = (nth > 0).then_some(Label::Vendored);
-                    unit.set_told(None);
+                    unit.set_description(None);
                 }
             }
         }
@@ -262,7 +263,7 @@ impl ListingRanker<'_, '_> {
                 self.set(at, Rank::Filler, 0);
                 if let Some(unit) = self.units.get_mut(at) {
                     unit.label = Some(Label::ShownBefore);
-                    unit.set_told(None);
+                    unit.set_description(None);
                 }
             }
         }

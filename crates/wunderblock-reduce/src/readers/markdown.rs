@@ -2,9 +2,10 @@
 
 mod block;
 
+use crate::label::Label;
 use crate::lines::TextLines;
 use crate::sample::LineSample;
-use crate::span::{Label, LineSpan, Rank};
+use crate::span::{LineSpan, Rank};
 
 use super::prose;
 use block::{MarkdownBlock, blocks};
@@ -75,7 +76,7 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
                 let score = 40_000 - 1_000 * u16::from(level.min(6));
                 let line = lines.get(rows.start).trim();
                 let told = Some(format!("L{} {line}", rows.start + 1).into());
-                units.push(LineSpan::new(lines.spans(rows), Rank::Frame).scored(score).telling(told));
+                units.push(LineSpan::new(lines.spans(rows), Rank::Frame).scored(score).described(told));
                 after_heading = true;
                 continue;
             }

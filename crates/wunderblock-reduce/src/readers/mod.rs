@@ -22,7 +22,6 @@ mod search;
 mod shape;
 mod stamp;
 mod table;
-pub(crate) mod terminal;
 mod tests;
 mod trace;
 

@@ -261,7 +261,7 @@ fn every_error_is_counted_whether_shown_or_not() {
                 let all = text.lines().filter(|line| of(line, severity)).count();
                 let visible = shown(&short).filter(|line| of(line, severity)).count();
                 assert_eq!(
-                    visible + counted(&short, &severity.label().unwrap().told(2).what),
+                    visible + counted(&short, &severity.label().unwrap().fact(2).what),
                     all,
                     "{short}"
                 );

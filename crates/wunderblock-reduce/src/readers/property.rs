@@ -5,7 +5,8 @@ use proptest::test_runner::TestRunner;
 
 use crate::lines::TextLines;
 use crate::segment;
-use crate::span::{self, KeepLimit, LineSpan};
+use crate::select::{self, KeepLimit};
+use crate::span::LineSpan;
 
 /// What is shown of a text at the level `fold`.
 pub(crate) fn fold(text: &str, units: fn(&TextLines<'_>) -> Vec<LineSpan>) -> String {
@@ -28,7 +29,7 @@ fn shown(text: &str, units: fn(&TextLines<'_>) -> Vec<LineSpan>, room: KeepLimit
         at = unit.span().end;
     }
     assert_eq!(at, text.len(), "units reach the end of {text:?}: {units:?}");
-    let pieces = span::choose(&lines, &units, room);
+    let pieces = select::choose(&lines, &units, room);
     assert!(segment::tiles(&pieces, text.len()));
     segment::write(&pieces, text, Some("wb:0123456789abcdef"))
 }

@@ -6,8 +6,9 @@ mod sentence;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::label::Label;
 use crate::lines::TextLines;
-use crate::span::{Label, LineSpan, Rank};
+use crate::span::{LineSpan, Rank};
 
 use super::{blob, shape};
 use rarity::WordRarity;

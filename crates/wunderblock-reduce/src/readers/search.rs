@@ -5,9 +5,10 @@ mod line;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use crate::label::Label;
 use crate::lines::{TextLines, TextPart};
 use crate::sample::LineSample;
-use crate::span::{Label, LineSpan, Rank};
+use crate::span::{LineSpan, Rank};
 
 use super::{gaps, shape};
 use line::{SearchLine, SearchRole, parse};

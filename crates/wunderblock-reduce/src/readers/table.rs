@@ -6,9 +6,10 @@ mod rows;
 use std::collections::HashSet;
 use std::ops::Range;
 
+use crate::label::Label;
 use crate::lines::TextLines;
 use crate::sample::LineSample;
-use crate::span::{Label, LineSpan, Rank};
+use crate::span::{LineSpan, Rank};
 
 use super::{gaps, shape};
 use columns::TableColumns;
@@ -139,7 +140,7 @@ fn tell(columns: &TableColumns, units: &mut [LineSpan]) {
     let carriers = units.get_mut(best).unwrap_or_default();
     let first = carriers.len().saturating_sub(told.len());
     for (unit, told) in carriers.iter_mut().skip(first).zip(told) {
-        unit.set_told(Some(told.into()));
+        unit.set_description(Some(told.into()));
         unit.score = 0;
     }
 }

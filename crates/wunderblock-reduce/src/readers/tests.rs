@@ -7,13 +7,15 @@ mod message;
 use std::collections::HashSet;
 use std::ops::Range;
 
+use crate::label::Label;
 use crate::lines::TextLines;
 use crate::sample::LineSample;
 use crate::severity::{self, LogLevel};
-use crate::span::{Label, LineSpan, Rank};
+use crate::span::{LineSpan, Rank};
 use crate::template::{self, LineTemplates};
 
-use super::build::{bare, opens_page};
+use super::build::line::bare;
+use super::build::opens_page;
 use super::case::{self, TestLine};
 use super::diagnostic::{self, DiagnosticPart};
 use super::frame;

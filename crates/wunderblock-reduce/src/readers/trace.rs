@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use crate::label::Label;
 use crate::lines::TextLines;
 use crate::sample::LineSample;
-use crate::span::{Label, LineSpan, Rank};
+use crate::span::{LineSpan, Rank};
 use crate::template;
 
 use super::frame::{self, FrameOwner};

@@ -12,6 +12,11 @@
 
 use super::form::ValueFormat;
 
+/// The names of the templates: a row begins with one of these letters.
+pub(super) const KEYS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+/// A value that equals the one above.
+pub(super) const SAME: &str = "\"";
+
 /// A field of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TemplateField {

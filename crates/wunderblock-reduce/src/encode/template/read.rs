@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use super::form::ValueFormat;
-use super::legend::{TemplateField, TemplateLegend};
-use super::write::{KEYS, SAME};
+use super::legend::{KEYS, SAME, TemplateField, TemplateLegend};
 use crate::encode::code::{self, EncodedBlock};
 use crate::sink::TextSink;
 

@@ -1,9 +1,9 @@
 //! Which templates are worth it, and which lines always follow one another and so are one row.
 
 use super::form;
+use super::legend::KEYS;
 use super::shape::{self, LineShape, LineShapes};
 use super::words::{self, MAX_WORDS};
-use super::write::KEYS;
 use crate::encode::weigh;
 use crate::lines::NewlineSplit;
 

@@ -1,7 +1,7 @@
 //! Lines as templates and rows.
 
 use super::form::{self, TemplateColumn, ValueFormat};
-use super::legend::{TemplateField, TemplateLegend};
+use super::legend::{KEYS, SAME, TemplateField, TemplateLegend};
 use super::record::{self, RecordPlan};
 use super::shape::{self, LineShape, LineShapes};
 use super::words::{self, MAX_WORDS, ShapeWord};
@@ -9,11 +9,6 @@ use std::ops::Range;
 
 use crate::encode::weigh;
 use crate::lines::NewlineSplit;
-
-/// What names the templates. A row begins with such a letter.
-pub(super) const KEYS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-/// What stands for the value above.
-pub(super) const SAME: &str = "\"";
 
 /// A template, while lines are written by it.
 struct LearntTemplate<'t> {

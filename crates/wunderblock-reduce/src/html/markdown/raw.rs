@@ -1,6 +1,7 @@
 //! What scripts and style sheets say, in parts: shown where a budget has room for more than the page's text.
 
-use super::{HtmlBlockKind, MarkdownWriter};
+use super::block::HtmlBlockKind;
+use super::writer::MarkdownWriter;
 
 /// A part ends after so many bytes, at the end of a line, or of a statement where lines are longer.
 const PART_BYTES: usize = 400;

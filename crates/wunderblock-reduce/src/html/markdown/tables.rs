@@ -1,14 +1,7 @@
 //! Tables, row by row. One cell to a row is layout, and a table in a cell ends what was before it.
 
-use super::{HtmlBlockKind, MarkdownWriter};
-
-/// A table that is open.
-#[derive(Default)]
-pub(super) struct HtmlTable {
-    pub(super) rows: usize,
-    pub(super) cells: usize,
-    pub(super) in_cell: bool,
-}
+use super::block::HtmlBlockKind;
+use super::writer::MarkdownWriter;
 
 impl MarkdownWriter<'_> {
     /// What a cell holds before another table begins in it is a paragraph.

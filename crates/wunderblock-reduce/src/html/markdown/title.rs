@@ -1,6 +1,7 @@
 //! The title of a page.
 
-use super::{HtmlBlockKind, MarkdownWriter};
+use super::block::HtmlBlockKind;
+use super::writer::MarkdownWriter;
 use crate::html::token::HtmlToken;
 
 /// The title of a page stands at its head, wherever the page is read from.

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use crate::label::Label;
 use crate::lines::TextLines;
 use crate::readers::diagnostic::{self, DiagnosticPart};
-use crate::span::{Label, LineSpan, Rank};
+use crate::span::{LineSpan, Rank};
 use crate::template;
 
-use super::{BuildLine, bare};
+use super::line::{BuildLine, bare};
 
 /// So many diagnostics of one message are shown with their source.
 const SHOWN: u32 = 3;

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::shape;
+use crate::label::Label;
 use crate::lines::TextLines;
-use crate::span::{Label, LineSpan, Rank};
+use crate::readers::shape;
+use crate::span::{LineSpan, Rank};
 
 /// Differences alike are shown so often in one task.
 const SHOWN: u32 = 2;

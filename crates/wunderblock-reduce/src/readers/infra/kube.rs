@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::shape;
 use crate::lines::TextLines;
+use crate::readers::shape;
 use crate::span::{LineSpan, Rank};
 
 /// A table with no more rows than this is shown whole.

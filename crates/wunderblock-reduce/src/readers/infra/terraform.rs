@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::shape;
+use crate::label::Label;
 use crate::lines::TextLines;
-use crate::span::{Label, LineSpan, Rank};
+use crate::readers::shape;
+use crate::span::{LineSpan, Rank};
 
 /// Blocks alike are shown so often.
 const SHOWN: u32 = 2;

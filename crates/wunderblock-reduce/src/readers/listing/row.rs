@@ -2,7 +2,7 @@
 
 use crate::lines::{TextLines, TextPart};
 
-use super::shape;
+use crate::readers::shape;
 
 /// How a listing names its things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

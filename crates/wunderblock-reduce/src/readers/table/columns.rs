@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::shape;
 use crate::numbers::Numbers;
+use crate::readers::shape;
 
 /// Values of a column are counted one by one up to so many different ones.
 const VALUES: usize = 64;

@@ -5,8 +5,9 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::message::{is_message, is_place};
+use crate::label::Label;
 use crate::readers::frame::{self, FrameOwner};
-use crate::span::{Label, LineSpan, Rank};
+use crate::span::{LineSpan, Rank};
 
 /// A report says what it is within so many bytes.
 const HEAD: usize = 4_096;

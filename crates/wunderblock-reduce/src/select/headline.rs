@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::{LineSpan, Rank};
+use crate::span::{LineSpan, Rank};
 
 /// A mark says so many bytes of headlines.
 const SAID: usize = 400;
@@ -12,7 +12,7 @@ const SAID: usize = 400;
 const MARK: usize = 100;
 
 /// Whether all headlines stand, and leave a third of the room for what they head.
-pub(super) fn stand(units: &[LineSpan], kept: &[bool], bytes: usize) -> bool {
+pub(super) fn all_fit(units: &[LineSpan], kept: &[bool], bytes: usize) -> bool {
     let (mut headlines, mut rest) = (0, 0);
     for (unit, kept) in units.iter().zip(kept) {
         match (unit.headline(), kept) {
@@ -26,7 +26,7 @@ pub(super) fn stand(units: &[LineSpan], kept: &[bool], bytes: usize) -> bool {
 }
 
 /// The units whose headlines are said if they do not stand: all, or the best for which there is room.
-pub(super) fn said(units: &[LineSpan], bytes: usize) -> Vec<bool> {
+pub(super) fn listed(units: &[LineSpan], bytes: usize) -> Vec<bool> {
     let mut said = vec![false; units.len()];
     // What must stay, or stands under it, goes before names of other things, but for half of the room.
     let is_asked = |unit: &&LineSpan| unit.rank == Rank::Must || unit.score == UNDER_ASKED;
@@ -144,7 +144,7 @@ impl HeadlineChoice<'_> {
 }
 
 /// Where a gap that begins at a unit ends: before what its mark has no room to say.
-pub(super) fn end(units: &[LineSpan], said: &[bool], run: Range<usize>) -> usize {
+pub(super) fn gap_end(units: &[LineSpan], said: &[bool], run: Range<usize>) -> usize {
     let mut room = SAID;
     for at in run.clone() {
         let headline = units.get(at).filter(|_| said.get(at) == Some(&true)).and_then(LineSpan::headline);

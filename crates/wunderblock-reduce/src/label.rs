@@ -47,8 +47,8 @@ pub(crate) enum Label {
 }
 
 impl Label {
-    /// What a mark says of so many.
-    pub(crate) fn told(self, count: u64) -> GapFact {
+    /// The fact that a mark states about `count` of them.
+    pub(crate) fn fact(self, count: u64) -> GapFact {
         let (many, one) = self.names();
         let what = if count == 1 { one } else { many };
         GapFact { count: self.is_counted().then_some(count), what: what.into() }
