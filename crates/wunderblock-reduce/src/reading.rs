@@ -30,7 +30,8 @@ impl<'t> TextReading<'t> {
     pub(crate) fn of(
         text: &'t str,
         kind: Kind,
-        (asked, earlier): (&'t QueryTerms, &'t [EarlierText<'t>]),
+        asked: &'t QueryTerms,
+        earlier: &'t [EarlierText<'t>],
     ) -> Self {
         Self { text, kind, asked, earlier, seen: None }
     }
@@ -51,7 +52,7 @@ impl<'t> TextReading<'t> {
             SizeTarget::Exact | SizeTarget::Fold => KeepLimit::Fold,
         };
         let (text, kind, asked, earlier) = (self.text, self.kind, self.asked, self.earlier);
-        match self.seen.get_or_insert_with(|| see(text, kind, goal, (asked, earlier))) {
+        match self.seen.get_or_insert_with(|| parse(text, kind, goal, asked, earlier)) {
             ParsedText::Json(reading) => reading.pieces(goal, asked),
             ParsedText::Html(reading) => reading.pieces(room),
             ParsedText::Lines(..) if goal == SizeTarget::Exact => vec![TextSegment::Keep(0..text.len())],
@@ -67,11 +68,12 @@ impl<'t> TextReading<'t> {
     }
 }
 
-fn see<'t>(
+fn parse<'t>(
     text: &'t str,
     kind: Kind,
     goal: SizeTarget,
-    (asked, earlier): (&'t QueryTerms, &[EarlierText<'_>]),
+    asked: &'t QueryTerms,
+    earlier: &[EarlierText<'_>],
 ) -> ParsedText<'t> {
     let json = (kind == Kind::Json).then(|| json::JsonReading::of(text));
     if let Some(reading) = json.filter(|reading| !reading.is_empty()) {

@@ -93,24 +93,24 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
         && bytes.len() >= FLOOR_BYTES
         && let Some(noise) = source::noise(bytes)
     {
-        return shut(noise, level, options);
+        return replace_binary(noise, level, options);
     }
     let before = (options.count)(&source.text);
     if is_ours {
-        return untouched((source, before), None, level, Untouched::Reduced, options);
+        return Original { source, tokens: before }.untouched(None, level, Untouched::Reduced, options);
     }
     if options.failed && bytes.len() < SHORT_FAILURE_BYTES {
-        return untouched((source, before), None, level, Untouched::Failure, options);
+        return Original { source, tokens: before }.untouched(None, level, Untouched::Failure, options);
     }
     let wanted = match level {
         Level::Budget(tokens) => before > tokens,
         Level::Lossless | Level::Fold => true,
     };
     if bytes.len() < FLOOR_BYTES || !wanted {
-        return untouched((source, before), None, level, Untouched::Small, options);
+        return Original { source, tokens: before }.untouched(None, level, Untouched::Small, options);
     }
     if source.text.len() > LARGEST {
-        return large((source, before), bytes, level, options);
+        return Original { source, tokens: before }.too_large(bytes, level, options);
     }
     let kind = options.kind.unwrap_or_else(|| detect::kind(&source.text));
     // A file that is read is a file that may be edited next: its text must stand there as it is.
@@ -118,11 +118,11 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     let level = if read && is_written(kind) { Level::Lossless } else { level };
     let asked = QueryTerms::of(options.query);
     let plain = source::decode(bytes).plain();
-    let mut reading = TextReading::of(&plain.text, kind, (&asked, options.earlier));
+    let mut reading = TextReading::of(&plain.text, kind, &asked, options.earlier);
     let tried = match level {
         Level::Lossless => None,
-        Level::Fold => at(&plain, &mut reading, SizeTarget::Fold, options),
-        Level::Budget(tokens) => within(&plain, &mut reading, (tokens, before), options),
+        Level::Fold => reduce_to(&plain, &mut reading, SizeTarget::Fold, options),
+        Level::Budget(tokens) => fit_budget(&plain, &mut reading, tokens, before, options),
     };
     let enough = before - before * MIN_GAIN_PERCENT / 100;
     // Where folding leaves next to nothing, nothing exact is as short: that is not looked for.
@@ -132,13 +132,13 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     let exact = match &tried {
         Some(tried) if is_tiny(tried) => None,
         _ if !source.losses.is_empty() => None,
-        _ if plain.losses.is_empty() => at(&source, &mut reading, SizeTarget::Exact, options),
+        _ if plain.losses.is_empty() => reduce_to(&source, &mut reading, SizeTarget::Exact, options),
         _ => {
             drop(reading);
             drop(plain);
-            at(
+            reduce_to(
                 &source,
-                &mut TextReading::of(&source.text, kind, (&asked, options.earlier)),
+                &mut TextReading::of(&source.text, kind, &asked, options.earlier),
                 SizeTarget::Exact,
                 options,
             )
@@ -146,7 +146,7 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     };
     match preferred(exact, tried, level, || one_gap(bytes, &source.text, options)) {
         Some(short) if short.tokens <= enough => short.reduced(kind, level, before),
-        _ => untouched((source, before), Some(kind), level, Untouched::NoGain, options),
+        _ => Original { source, tokens: before }.untouched(Some(kind), level, Untouched::NoGain, options),
     }
 }
 
@@ -185,30 +185,42 @@ const fn is_written(kind: Kind) -> bool {
     matches!(kind, Kind::Code | Kind::Markdown | Kind::Html | Kind::Prose)
 }
 
-/// The text as it is. What is no text in it is still said to be left out.
-fn untouched(
-    (source, tokens): (SourceText<'_>, u64),
-    kind: Option<Kind>,
-    level: Level,
-    why: Untouched,
-    options: &Options<'_>,
-) -> Reduced {
-    let text = source.heads(options.handle) + &source.text;
-    Reduced {
-        kind: kind.or(options.kind).unwrap_or_else(|| detect::kind(&source.text)),
-        lossless: source.losses.is_empty(),
-        tokens_before: tokens,
-        tokens_after: if source.losses.is_empty() { tokens } else { (options.count)(&text) },
-        text,
-        level,
-        gaps: source.losses,
-        untouched: Some(why),
+/// A text that was asked to be reduced, and the tokens it has.
+struct Original<'b> {
+    source: SourceText<'b>,
+    tokens: u64,
+}
+
+impl Original<'_> {
+    /// The text as it is. Bytes that are not text are still marked as left out.
+    fn untouched(self, kind: Option<Kind>, level: Level, why: Untouched, options: &Options<'_>) -> Reduced {
+        let Self { source, tokens } = self;
+        let text = source.heads(options.handle) + &source.text;
+        Reduced {
+            kind: kind.or(options.kind).unwrap_or_else(|| detect::kind(&source.text)),
+            lossless: source.losses.is_empty(),
+            tokens_before: tokens,
+            tokens_after: if source.losses.is_empty() { tokens } else { (options.count)(&text) },
+            text,
+            level,
+            gaps: source.losses,
+            untouched: Some(why),
+        }
+    }
+
+    /// A text that is too large to be read: it stays as it is, and one mark replaces it where it exceeds a budget.
+    fn too_large(self, bytes: &[u8], level: Level, options: &Options<'_>) -> Reduced {
+        let kind = options.kind.unwrap_or(Kind::Prose);
+        match level {
+            Level::Budget(_) => one_gap(bytes, &self.source.text, options).reduced(kind, level, self.tokens),
+            Level::Lossless | Level::Fold => self.untouched(Some(kind), level, Untouched::Large, options),
+        }
     }
 }
 
 /// What stands for bytes that are no text: nobody reads them, so no level shows any, and no vocabulary is asked how many
 /// tokens they would be: four bytes are one.
-fn shut(noise: Gap, level: Level, options: &Options<'_>) -> Reduced {
+fn replace_binary(noise: Gap, level: Level, options: &Options<'_>) -> Reduced {
     let text = noise.mark(options.handle) + "\n";
     Reduced {
         kind: Kind::Blob,
@@ -219,24 +231,6 @@ fn shut(noise: Gap, level: Level, options: &Options<'_>) -> Reduced {
         lossless: false,
         gaps: vec![noise],
         untouched: None,
-    }
-}
-
-/// What is not read: it stays as it is, and where a budget has no room for it one mark stands for all.
-fn large(
-    (source, before): (SourceText<'_>, u64),
-    bytes: &[u8],
-    level: Level,
-    options: &Options<'_>,
-) -> Reduced {
-    match level {
-        Level::Budget(_) => {
-            one_gap(bytes, &source.text, options).reduced(options.kind.unwrap_or(Kind::Prose), level, before)
-        }
-        Level::Lossless | Level::Fold => {
-            let kind = Some(options.kind.unwrap_or(Kind::Prose));
-            untouched((source, before), kind, level, Untouched::Large, options)
-        }
     }
 }
 
@@ -262,14 +256,14 @@ impl ShortText {
 }
 
 /// The text at one goal. None where the checks fail, or nothing would be shorter: the caller has the text itself.
-fn at(
+fn reduce_to(
     source: &SourceText<'_>,
     reading: &mut TextReading<'_>,
     goal: SizeTarget,
     options: &Options<'_>,
 ) -> Option<ShortText> {
     let pieces = reading.pieces(goal);
-    short(source, pieces, (reading.kind(), goal), options)
+    compose(source, pieces, reading.kind(), goal, options)
 }
 
 /// One mark in the place of all the text. It speaks for what would be set aside, too.
@@ -282,10 +276,11 @@ fn one_gap(bytes: &[u8], text: &str, options: &Options<'_>) -> ShortText {
 }
 
 /// The pieces of a text written down, marked, packed and checked.
-fn short(
+fn compose(
     source: &SourceText<'_>,
     pieces: Vec<TextSegment>,
-    (kind, goal): (Kind, SizeTarget),
+    kind: Kind,
+    goal: SizeTarget,
     options: &Options<'_>,
 ) -> Option<ShortText> {
     let text: &str = &source.text;
@@ -337,10 +332,11 @@ fn short(
 
 /// The fullest text found within a budget, else the shortest: a mark may weigh more than the budget. Bytes stand for
 /// tokens, at the rate last seen.
-fn within(
+fn fit_budget(
     source: &SourceText<'_>,
     reading: &mut TextReading<'_>,
-    (budget, before): (u64, u64),
+    budget: u64,
+    before: u64,
     options: &Options<'_>,
 ) -> Option<ShortText> {
     let scale = |tokens: u64, bytes: usize, of: u64| {
@@ -349,17 +345,18 @@ fn within(
     let mut room = scale(budget, source.text.len(), before);
     let (mut best, mut least): (Option<(usize, ShortText)>, Option<ShortText>) = (None, None);
     let mut too_much = usize::MAX;
-    let mut last: Option<(usize, u64)> = None;
+    let mut last: Option<BudgetStep> = None;
     for step in 0..2 * STEPS {
         let fill = best.as_ref().map_or(0, |(_, best)| best.tokens * 100 / budget.max(1));
         if step >= STEPS && fill >= ENOUGH_PERCENT {
             break;
         }
-        let Some(short) = at(source, reading, SizeTarget::Bytes(room), options) else { break };
+        let Some(short) = reduce_to(source, reading, SizeTarget::Bytes(room), options) else { break };
         let (tokens, length) = (short.tokens, short.text.len());
         // Marks have more tokens to a byte than text, so two points tell more than one.
-        let line = last.and_then(|last| on_line(last, (room, tokens), budget));
-        last = Some((room, tokens));
+        let measured = BudgetStep { room, tokens };
+        let line = last.and_then(|last| last.interpolate(measured, budget));
+        last = Some(measured);
         if tokens <= budget {
             let full = tokens * 100 >= budget * FULL_PERCENT;
             if best.as_ref().is_none_or(|(_, best)| best.tokens < tokens) {
@@ -393,12 +390,21 @@ fn within(
     best.map(|(_, best)| best).or(least)
 }
 
-/// Where the line through two measured points (bytes of room, tokens) meets the budget.
-fn on_line((room, tokens): (usize, u64), (room_now, tokens_now): (usize, u64), budget: u64) -> Option<usize> {
-    let rise = i128::from(tokens_now) - i128::from(tokens);
-    let run = room_now as i128 - room as i128;
-    if rise == 0 || (rise > 0) != (run > 0) {
-        return None;
+/// A step towards a budget: the bytes of room that were given, and the tokens that came of them.
+#[derive(Clone, Copy)]
+struct BudgetStep {
+    room: usize,
+    tokens: u64,
+}
+
+impl BudgetStep {
+    /// The room at which the line through two steps meets the budget.
+    fn interpolate(self, next: Self, budget: u64) -> Option<usize> {
+        let rise = i128::from(next.tokens) - i128::from(self.tokens);
+        let run = next.room as i128 - self.room as i128;
+        if rise == 0 || (rise > 0) != (run > 0) {
+            return None;
+        }
+        usize::try_from(next.room as i128 + (i128::from(budget) - i128::from(next.tokens)) * run / rise).ok()
     }
-    usize::try_from(room_now as i128 + (i128::from(budget) - i128::from(tokens_now)) * run / rise).ok()
 }

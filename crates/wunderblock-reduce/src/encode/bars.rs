@@ -28,7 +28,7 @@ pub(super) fn pack(text: &str) -> Option<String> {
         let end = at + lines.within(at..lines.len()).take_while(alike).count().max(1);
         if let Some(widths) = widths.filter(|_| end - at >= FEWEST) {
             instead.put_if_it_pays(lines.span(at..end), |out| {
-                write((&lines, at..end), &widths, out);
+                write(&lines, at..end, &widths, out);
                 Some(())
             });
         }
@@ -52,7 +52,7 @@ fn fits(one: &[usize], other: &[usize]) -> bool {
         && one.split_last().map(|(_, cells)| cells) == other.split_last().map(|(_, cells)| cells)
 }
 
-fn write((lines, run): (&NewlineSplit<'_>, Range<usize>), widths: &[usize], out: &mut String) {
+fn write(lines: &NewlineSplit<'_>, run: Range<usize>, widths: &[usize], out: &mut String) {
     let cells = widths.len();
     let mut left = vec![0usize; cells];
     for line in lines.within(run.clone()) {

@@ -141,7 +141,7 @@ fn decode(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
         "ansi" => terminal::undo_colours(code, out),
         "crlf" => terminal::undo_endings(code, out),
         "cr" => terminal::undo_states(code, out),
-        "json" => json::undo_code((code.args, code.body), out),
+        "json" => json::undo_code(code.args, code.body, out),
         _ => None,
     }
 }

@@ -87,6 +87,15 @@ struct PathStep {
     node: usize,
 }
 
+/// A container some of whose items are left out.
+struct FoldedList<'l> {
+    at: usize,
+    items: &'l [usize],
+    worths: &'l ItemWorths,
+    /// The containers around it, from the root.
+    way: &'l [PathStep],
+}
+
 /// What is known of a document before anything is left out of it.
 pub(super) struct DocumentFacts<'t> {
     facts: Vec<JsonFact<'t>>,
@@ -167,7 +176,7 @@ impl JsonFolder<'_, '_> {
             None => worth::worths(tree, &items, self.hits.at_depth(way.len()), &mut self.left),
         };
         let kept = self.choose(&items, &worths);
-        self.leave_out_all(at, &items, &kept, (&worths, way));
+        self.leave_out_all(&FoldedList { at, items: &items, worths: &worths, way }, &kept);
         self.worths.insert(at, worths);
     }
 
@@ -190,23 +199,18 @@ impl JsonFolder<'_, '_> {
         }
         self.widen(items, &mut kept);
         self.keep_needed(items, &mut kept);
-        self.leave_out_all(at, items, &kept, (&ItemWorths::default(), way));
+        let worths = ItemWorths::default();
+        self.leave_out_all(&FoldedList { at, items, worths: &worths, way }, &kept);
     }
 
-    fn leave_out_all(
-        &mut self,
-        at: usize,
-        items: &[usize],
-        kept: &[bool],
-        known: (&ItemWorths, &[PathStep]),
-    ) {
+    fn leave_out_all(&mut self, list: &FoldedList<'_>, kept: &[bool]) {
         let mut from = 0;
-        while from < items.len() {
+        while from < list.items.len() {
             let fate = kept.get(from).copied().unwrap_or(true);
             let mut run = kept.iter().skip(from).take_while(|kept| **kept == fate).count().max(1);
             if !fate {
-                run = self.until_split(items.get(from..from + run).unwrap_or_default());
-                self.leave_out(at, items, from..from + run, known);
+                run = self.until_split(list.items.get(from..from + run).unwrap_or_default());
+                self.leave_out(list, from..from + run);
             }
             from += run;
         }
@@ -292,15 +296,10 @@ impl JsonFolder<'_, '_> {
             .sum()
     }
 
-    fn leave_out(
-        &mut self,
-        at: usize,
-        items: &[usize],
-        gone: std::ops::Range<usize>,
-        (worths, way): (&ItemWorths, &[PathStep]),
-    ) {
-        let tree = self.tree;
-        let (Some(first), Some(last)) = (items.get(gone.start).copied(), items.get(gone.end - 1).copied())
+    fn leave_out(&mut self, list: &FoldedList<'_>, gone: std::ops::Range<usize>) {
+        let (tree, worths) = (self.tree, list.worths);
+        let (Some(first), Some(last)) =
+            (list.items.get(gone.start).copied(), list.items.get(gone.end - 1).copied())
         else {
             return;
         };
@@ -316,13 +315,13 @@ impl JsonFolder<'_, '_> {
         let told = counts.into_iter().take(3);
         let told =
             told.map(|(count, what)| GapFact { count: Some(count), what: what.clone().into() }).collect();
-        let measure = if tree.kind(at) == JsonType::Object { GapUnit::Keys } else { GapUnit::Items };
+        let measure = if tree.kind(list.at) == JsonType::Object { GapUnit::Keys } else { GapUnit::Items };
         let gap = Gap {
             span: tree.member(first)..tree.span(last).end,
             measure,
             first: gone.start as u64 + 1,
             last: gone.end as u64,
-            within: Some(self.path(at, way).into()),
+            within: Some(self.path(list.at, list.way).into()),
             told,
         };
         self.cuts.leave_out(CutRun { gap, first, next: tree.node(last).next as usize });

@@ -133,8 +133,7 @@ impl<'t> JsonDocument<'t> {
             let args = [layout.args(), prefix::argument(&prefixes)].join(" ");
             let head = format!("⟨=json {}⟩", args.trim_start());
             let tree = tree.ok()?;
-            let said =
-                write::pieces(&tree, &JsonCuts::default(), &mut TableChoices::of(&tree), (&head, "⟨=⟩"));
+            let said = write::pieces(&tree, &JsonCuts::default(), &mut TableChoices::of(&tree), &head, "⟨=⟩");
             let text = said.into_iter().map(|piece| match piece {
                 TextSegment::Coded { text, .. } => Some(text),
                 TextSegment::Keep(_) | TextSegment::Gap { .. } | TextSegment::Note(_) => None,
@@ -166,7 +165,6 @@ impl<'t> JsonDocument<'t> {
                 return whole;
             }
         }
-        let full = self.full.unwrap_or(0);
         for (number, step) in FoldWidth::STEPS.into_iter().enumerate() {
             if self.least.get(number).copied().flatten().is_some_and(|least| least > room) {
                 continue;
@@ -175,7 +173,7 @@ impl<'t> JsonDocument<'t> {
             let least = size(&best);
             self.least.iter_mut().skip(number).take(1).for_each(|known| *known = Some(least));
             if least <= room {
-                return Some(self.filled(step, best, (room, full), asked));
+                return Some(self.filled(step, best, room, asked));
             }
         }
         Some(cut_off(&self.tree, room))
@@ -186,10 +184,10 @@ impl<'t> JsonDocument<'t> {
         &mut self,
         step: FoldWidth,
         mut best: Vec<TextSegment>,
-        (room, full): (usize, usize),
+        room: usize,
         asked: &QueryTerms,
     ) -> Vec<TextSegment> {
-        let (mut low, mut high, mut at_low, mut at_high) = (0, 1_000, size(&best), full);
+        let (mut low, mut high, mut at_low, mut at_high) = (0, 1_000, size(&best), self.full.unwrap_or(0));
         for turn in 0..6 {
             if at_low * 100 >= room * 96 || high <= low + 1 {
                 break;
@@ -259,7 +257,7 @@ fn coded(
 ) -> Vec<TextSegment> {
     let args = layout.args();
     let head = if args.is_empty() { "⟨=json⟩".to_owned() } else { format!("⟨=json {args}⟩") };
-    write::pieces(tree, cuts, tables, (&head, "⟨=⟩"))
+    write::pieces(tree, cuts, tables, &head, "⟨=⟩")
 }
 
 /// Whether pieces with gaps say exactly what the source says around the gaps.
@@ -286,7 +284,7 @@ fn stands_for(pieces: &[TextSegment], source: &str) -> bool {
 /// The text a code as a whole stands for.
 fn undo(code: &str, mut out: TextSink<'_>) -> Option<String> {
     let (head, body) = code.strip_prefix("⟨=json")?.strip_suffix("⟨=⟩")?.split_once('⟩')?;
-    undo_code((head.trim_start(), body), &mut out)?;
+    undo_code(head.trim_start(), body, &mut out)?;
     out.done()
 }
 

@@ -15,7 +15,7 @@ const DEEPEST: usize = 12;
 
 /// Writes what a code of this module stands for. None for one that is broken, or for which there is no room: a row of one
 /// byte may stand for any number.
-pub(crate) fn undo_code((args, body): (&str, &str), out: &mut TextSink<'_>) -> Option<()> {
+pub(crate) fn undo_code(args: &str, body: &str, out: &mut TextSink<'_>) -> Option<()> {
     let room = out.left();
     let (args, prefixes) = prefix::read(args);
     let layout = JsonLayout::read(&args)?;
@@ -44,6 +44,15 @@ struct TableDecoder<'t> {
     out: String,
     /// How much may be written.
     room: usize,
+}
+
+/// A row while its cells are read.
+struct RowContext<'r> {
+    schema: &'r TableSchema,
+    /// The key of the row, with its quotes, where rows have keys.
+    key: Option<&'r str>,
+    /// How many tables it is in.
+    level: usize,
 }
 
 /// An object that is put together from its leaves.
@@ -260,14 +269,15 @@ impl<'t> TableDecoder<'t> {
         self.out.push('{');
         let mut object = OpenObject::default();
         let mut cursor = 0;
+        let row = RowContext { schema, key: key.as_deref(), level };
         while !self.at_end() || self.peek() == Some(b',') {
-            self.member(schema, &mut cursor, &mut object, (key.as_deref(), level))?;
+            self.member(&row, &mut cursor, &mut object)?;
             if !self.eat(b',') {
                 break;
             }
             // A comma at the very end has an empty cell after it.
         }
-        self.usuals(schema, cursor..schema.columns.len(), &mut object, key.as_deref());
+        self.usuals(&row, cursor..schema.columns.len(), &mut object);
         self.out.extend(object.open.iter().map(|_| '}'));
         self.out.push('}');
         Some(())
@@ -276,10 +286,9 @@ impl<'t> TableDecoder<'t> {
     /// One cell.
     fn member(
         &mut self,
-        schema: &TableSchema,
+        row: &RowContext<'_>,
         cursor: &mut usize,
         object: &mut OpenObject<'t>,
-        (key, level): (Option<&str>, usize),
     ) -> Option<()> {
         self.has_room()?;
         if let Some(end) = inner_mark::end(self.bytes(), self.at) {
@@ -289,40 +298,34 @@ impl<'t> TableDecoder<'t> {
         if let Some(length) = cell::named(self.rest()) {
             let path = self.rest().get(..length)?;
             self.at += length + 1;
-            let column = schema.columns.iter().position(|column| column.path == path);
+            let column = row.schema.columns.iter().position(|column| column.path == path);
             if let Some(column) = column.filter(|column| *column >= *cursor) {
-                self.usuals(schema, *cursor..column, object, key);
+                self.usuals(row, *cursor..column, object);
                 *cursor = column + 1;
             }
             if !self.at_end() {
                 self.leaf(path, object);
-                self.any(&ColumnCells::Any, level)?;
+                self.any(&ColumnCells::Any, row.level)?;
             }
             return Some(());
         }
         let is_usual = |column: &JsonColumn| matches!(column.cells, ColumnCells::Usual(_) | ColumnCells::Key);
-        let to = (*cursor..).find(|at| !schema.columns.get(*at).is_some_and(is_usual))?;
-        self.usuals(schema, *cursor..to, object, key);
-        let column = schema.columns.get(to)?;
+        let to = (*cursor..).find(|at| !row.schema.columns.get(*at).is_some_and(is_usual))?;
+        self.usuals(row, *cursor..to, object);
+        let column = row.schema.columns.get(to)?;
         *cursor = to + 1;
         if !self.at_end() {
             let keys = cell::keys(&column.path);
             self.path(keys.into_iter().map(|key| key.into_owned().into()).collect(), object);
-            self.any(&column.cells, level)?;
+            self.any(&column.cells, row.level)?;
         }
         Some(())
     }
 
     /// The columns that go without saying.
-    fn usuals(
-        &mut self,
-        schema: &TableSchema,
-        columns: std::ops::Range<usize>,
-        object: &mut OpenObject<'t>,
-        key: Option<&str>,
-    ) {
-        for column in schema.columns.get(columns).unwrap_or_default() {
-            let value = match (&column.cells, key) {
+    fn usuals(&mut self, row: &RowContext<'_>, columns: std::ops::Range<usize>, object: &mut OpenObject<'t>) {
+        for column in row.schema.columns.get(columns).unwrap_or_default() {
+            let value = match (&column.cells, row.key) {
                 (ColumnCells::Usual(value), _) => value.as_str(),
                 (ColumnCells::Key, Some(key)) => key,
                 _ => continue,

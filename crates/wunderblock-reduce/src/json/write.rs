@@ -61,18 +61,19 @@ impl TableChoices {
     }
 }
 
-/// The value in fewer words, as pieces that tile `from..to` of the source; the text given stands around it.
+/// The value in fewer words, as pieces that tile `from..to` of the source; `before` and `after` stand around it.
 pub(super) fn pieces(
     tree: &JsonTree<'_>,
     cuts: &JsonCuts,
     tables: &mut TableChoices,
-    around: (&str, &str),
+    before: &str,
+    after: &str,
 ) -> Vec<TextSegment> {
     let within = tree.span(0);
     let mut writer = JsonWriter {
         tree,
         cuts: (!cuts.is_empty()).then_some(cuts),
-        out: around.0.to_owned(),
+        out: before.to_owned(),
         pieces: Vec::new(),
         from: within.start,
         escapes: tree.text.contains(OPEN),
@@ -80,7 +81,7 @@ pub(super) fn pieces(
         tables,
     };
     writer.value(0);
-    writer.out.push_str(around.1);
+    writer.out.push_str(after);
     writer.flush(within.end);
     writer.pieces
 }

@@ -258,14 +258,14 @@ fn join_places(lines: &TextLines<'_>, read: &[BuildLine], units: &mut Vec<LineSp
         at += 1;
         // The first is never the later of two.
         if at == 1 {
-            open = opens(lines, read, (0, before), &mut said);
+            open = opens(lines, read, 0, before, &mut said);
         }
         if open && read.get(at) == Some(&BuildLine::Part(DiagnosticPart::Place)) && unit.rank == Rank::Must {
             before.extend(unit.span().end);
             open = false;
             return true;
         }
-        open = opens(lines, read, (at, unit), &mut said);
+        open = opens(lines, read, at, unit, &mut said);
         false
     });
 }
@@ -274,7 +274,8 @@ fn join_places(lines: &TextLines<'_>, read: &[BuildLine], units: &mut Vec<LineSp
 fn opens(
     lines: &TextLines<'_>,
     read: &[BuildLine],
-    (at, unit): (usize, &mut LineSpan),
+    at: usize,
+    unit: &mut LineSpan,
     said: &mut HashSet<u64>,
 ) -> bool {
     if !matches!(read.get(at), Some(BuildLine::Part(DiagnosticPart::Head(_)))) || unit.rank != Rank::Must {

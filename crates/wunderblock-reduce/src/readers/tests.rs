@@ -153,7 +153,7 @@ impl ReportReader<'_> {
         }
     }
 
-    fn set(&mut self, at: usize, (rank, score): (Rank, u16), label: Option<Label>) {
+    fn set(&mut self, at: usize, rank: Rank, score: u16, label: Option<Label>) {
         if let Some(unit) = self.units.get_mut(at) {
             unit.rank = rank;
             unit.score = score;
@@ -165,7 +165,7 @@ impl ReportReader<'_> {
         self.goes_on = false;
         self.passing = false;
         self.passed = case == TestLine::Passed;
-        let (worth, label, section) = match case {
+        let ((rank, score), label, section) = match case {
             TestLine::Passed => ((Rank::Filler, 0), Some(Label::Passed), ReportSection::Run),
             TestLine::Dots | TestLine::Started => ((Rank::Filler, 0), None, ReportSection::Run),
             TestLine::Skipped => ((Rank::Filler, 5), Some(Label::Skipped), ReportSection::Run),
@@ -195,7 +195,7 @@ impl ReportReader<'_> {
             // In XML how a case ended stands within it.
             TestLine::Failed if line.trim_start().starts_with('<') => {
                 if let Some(begun) = self.begun.take() {
-                    self.set(begun, worth, label);
+                    self.set(begun, rank, score, label);
                 }
             }
             _ => {}
@@ -204,25 +204,25 @@ impl ReportReader<'_> {
             self.message = 0;
         }
         self.section = section;
-        self.set(at, worth, label);
+        self.set(at, rank, score, label);
     }
 
     fn other(&mut self, at: usize, line: &str) {
         if line.trim().is_empty() {
             self.goes_on = self.goes_on && self.message == 0;
-            self.set(at, (Rank::Context, 0), None);
+            self.set(at, Rank::Context, 0, None);
             return;
         }
         if self.passing || self.passed && line.trim() == "---" {
             self.passing = line.trim() != "...";
-            self.set(at, (Rank::Filler, 0), None);
+            self.set(at, Rank::Filler, 0, None);
             return;
         }
         if is_progress(line) && self.section == ReportSection::Run {
-            self.set(at, (Rank::Filler, 0), None);
+            self.set(at, Rank::Filler, 0, None);
             return;
         }
-        let worth = match self.section {
+        let (rank, score) = match self.section {
             ReportSection::Captured if line.starts_with("E   ") || is_place(line) => (Rank::Must, 500),
             ReportSection::Captured => (Rank::Context, 5),
             ReportSection::Summary => match severity::of(line) {
@@ -231,10 +231,10 @@ impl ReportReader<'_> {
             },
             ReportSection::Failure | ReportSection::Run => self.said(line),
         };
-        if worth.0 < Rank::Must && self.section != ReportSection::Failure {
+        if rank < Rank::Must && self.section != ReportSection::Failure {
             self.others.push(at);
         }
-        self.set(at, worth, None);
+        self.set(at, rank, score, None);
     }
 
     /// What a line of a failure is worth: its message and its place most.
@@ -295,7 +295,7 @@ impl ReportReader<'_> {
         let twice = named >= details.len();
         let heading = if twice { 700 } else { 800 };
         for at in details.iter().filter(|_| twice) {
-            self.set(*at, (Rank::Must, heading), None);
+            self.set(*at, Rank::Must, heading, None);
         }
         for (at, score) in
             details.into_iter().map(|at| (at, heading)).chain(rows.into_iter().map(|at| (at, 660)))
@@ -318,7 +318,7 @@ impl ReportReader<'_> {
         let Some(end) = end.filter(|end| (0..*end).any(told)) else { return };
         for at in 0..end {
             if self.cases.get(at) == Some(&None) && self.lines.get(at).starts_with(' ') {
-                self.set(at, (Rank::Filler, 0), None);
+                self.set(at, Rank::Filler, 0, None);
             }
         }
     }
@@ -327,7 +327,7 @@ impl ReportReader<'_> {
     fn few_skipped(&mut self) {
         if self.skipped.len() <= SKIPPED {
             for at in std::mem::take(&mut self.skipped) {
-                self.set(at, (Rank::Context, 30), Some(Label::Skipped));
+                self.set(at, Rank::Context, 30, Some(Label::Skipped));
             }
         }
     }
@@ -337,7 +337,7 @@ impl ReportReader<'_> {
         let suites = std::mem::take(&mut self.suites);
         if suites.len() > SUITES {
             for at in suites {
-                self.set(at, (Rank::Filler, 10), Some(Label::SuitesPassed));
+                self.set(at, Rank::Filler, 10, Some(Label::SuitesPassed));
             }
         }
     }
@@ -356,7 +356,7 @@ impl ReportReader<'_> {
                     let heads = !failed && indent > 0 && below.is_some_and(|below| indent < below);
                     below = heads.then_some(indent);
                     if heads {
-                        self.set(at, (Rank::Filler, 0), None);
+                        self.set(at, Rank::Filler, 0, None);
                     }
                 }
             }
@@ -430,7 +430,7 @@ impl ReportReader<'_> {
                     .take_while(|at| self.lines.get(*at).starts_with("    "))
                     .count();
                 self.source(at + 1..at + 1 + body, Rank::Filler);
-                self.set(at, (Rank::Filler, 0), Some(Label::Frames));
+                self.set(at, Rank::Filler, 0, Some(Label::Frames));
             }
             (start, key) = (at + 1, 0);
         }

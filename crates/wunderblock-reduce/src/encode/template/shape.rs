@@ -156,7 +156,7 @@ fn join(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, hashes: &mut Vec<u64>
     let mut words = Vec::with_capacity(MAX_WORDS);
     let mut with: HashTable<u32> = HashTable::default();
     for (shape, hash) in sorted.shapes.iter().zip(hashes.iter()).take(SHOWN) {
-        each_wider(lines, (shape, *hash), &mut words, |_, wider| *with.entry(wider).or_insert(0) += 1);
+        each_wider(lines, shape, *hash, &mut words, |_, wider| *with.entry(wider).or_insert(0) += 1);
     }
     if with.values().all(|alike| *alike < JOIN) {
         return false;
@@ -166,7 +166,7 @@ fn join(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, hashes: &mut Vec<u64>
     for (shape, hash) in sorted.shapes.iter_mut().zip(hashes.iter_mut()) {
         let least = if shape.severe { JOIN_SEVERE } else { JOIN };
         let mut best = (least - 1, None);
-        each_wider(lines, (shape, *hash), &mut words, |word, wider| {
+        each_wider(lines, shape, *hash, &mut words, |word, wider| {
             let alike = with.get(&wider).copied().unwrap_or(0);
             if alike > best.0 {
                 best = (alike, Some((word, wider)));
@@ -210,7 +210,8 @@ fn join(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, hashes: &mut Vec<u64>
 /// Calls `see` with a shape's hash as it would be with one word more as a value, for each such word.
 fn each_wider(
     lines: &NewlineSplit<'_>,
-    (shape, hash): (&LineShape, u64),
+    shape: &LineShape,
+    hash: u64,
     words: &mut Vec<ShapeWord>,
     mut see: impl FnMut(usize, u64),
 ) {

@@ -40,10 +40,10 @@ pub(in crate::encode) fn pack(text: &str) -> Option<String> {
         records.iter().zip(KEYS.chars()).flat_map(|(record, key)| record.iter().map(move |part| (*part, key)))
     };
     // Where all lines are of one template none has to say so.
-    let keyless = named().count() == 1 && rows.write((&lines, first..last), None, &mut out)?;
+    let keyless = named().count() == 1 && rows.write(&lines, first..last, None, &mut out)?;
     if !keyless {
         out.truncate(before);
-        rows.write((&lines, first..last), Some(starts), &mut out)?;
+        rows.write(&lines, first..last, Some(starts), &mut out)?;
     }
     let mut head = "⟨=t".to_owned();
     if !keyless {
@@ -237,7 +237,8 @@ impl<'a, 't> RowWriter<'a, 't> {
     /// stand for.
     fn write(
         &self,
-        (lines, span): (&NewlineSplit<'t>, Range<usize>),
+        lines: &NewlineSplit<'t>,
+        span: Range<usize>,
         starts: Option<&[Option<u8>]>,
         out: &mut String,
     ) -> Option<bool> {

@@ -273,14 +273,14 @@ fn long(line: &str) -> Option<ListingRow<'_>> {
             words.next()?;
         }
         let date = digits(first);
-        moment((date / 10_000, date / 100 % 100, date % 100), second)
+        moment(date / 10_000, date / 100 % 100, date % 100, second)
     } else {
         let third = words.next()?;
         let month = MONTHS.iter().position(|month| *month == first).unwrap_or(0) as u32;
         // Without a year it is of the last months, and newer than any with one.
         let recent = third.contains(':');
         let (year, clock) = if recent { (u32::MAX, third) } else { (digits(third), "") };
-        moment((year, month, digits(second)), clock)
+        moment(year, month, digits(second), clock)
     };
     let name = words.rest.trim_start_matches(' ');
     let size = if *kind == b'-' { bytes(size) } else { 0 };
@@ -299,7 +299,7 @@ const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// Minutes, about: in an order, not at a distance. `clock` begins `12:00`.
-fn moment((year, month, day): (u32, u32, u32), clock: &str) -> u32 {
+fn moment(year: u32, month: u32, day: u32, clock: &str) -> u32 {
     let clock = digits(clock.get(..5).unwrap_or(clock));
     let days = (year.min(4_095) * 13 + month.min(12)) * 32 + day.min(31);
     days * 24 * 60 + clock / 100 % 24 * 60 + clock % 100 % 60
