@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 use crate::span::{LineSpan, Rank};
 
-mod words;
+mod word_hash;
 
-use words::each_word;
+use word_hash::each_word;
 
 /// Numbers are in units of 1/1024.
 const ONE: u64 = 1024;

@@ -1,7 +1,7 @@
 //! The language of a source, guessed by its lines alone.
 
+use super::cues;
 use super::language::SourceLanguage;
-use super::signs;
 use crate::lines::TextLines;
 
 /// Lines looked at when a language is guessed.
@@ -44,7 +44,7 @@ pub(super) fn by_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Option<(Sour
         }
         said += 1;
         for language in SourceLanguage::ALL {
-            let weight = signs::weigh(language, line);
+            let weight = cues::weigh(language, line);
             if let Some(sum) = weights.get_mut(language.index()) {
                 *sum += weight;
             }

@@ -1,7 +1,7 @@
 //! An outline by indentation, for sources whose grammar is unknown or broken.
 
-use super::painted::{LineWorth, LineWorths};
-use super::words;
+use super::keywords;
+use super::line_worth::{LineWorth, LineWorths};
 use crate::lines::TextLines;
 
 /// Deeper than this, lines are all the same.
@@ -36,7 +36,7 @@ pub(crate) fn paint(lines: &TextLines<'_>, painted: &mut LineWorths) {
             _ => LineWorth::context(100 - depth),
         };
         painted.paint(at..at + 1, worth);
-        if depth < 2 && words::is_definition(bare) {
+        if depth < 2 && keywords::is_definition(bare) {
             painted.headline(at..at + 1, bare);
         }
         depth_before = depth;

@@ -4,29 +4,29 @@
 //! ([`guess`]), parsed ([`outline`]), and each line is worth what the innermost definition around it makes of it.
 //! Where there is no grammar, or the parse makes no sense, lines are worth what their indentation says ([`indented`]).
 
+mod cues;
+mod detect;
 mod guess;
 mod indented;
+mod keywords;
 mod language;
+mod line_worth;
 mod listing;
 mod outline;
-mod painted;
 #[cfg(feature = "syntax")]
 mod roles;
-mod signs;
-mod votes;
-mod words;
 
 use crate::lines::TextLines;
 use crate::sample::LineSample;
 use crate::span::LineSpan;
+use line_worth::LineWorths;
 use outline::DATA_LINES;
-use painted::LineWorths;
 
 /// Texts above this size are not parsed: a syntax tree weighs many times its text.
 const PARSED_MAX: usize = 1 << 20;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
-    votes::vote(&sample.lines)
+    detect::vote(&sample.lines)
 }
 
 /// What the lines of a source are worth.
@@ -41,7 +41,7 @@ pub(crate) fn folded(lines: &TextLines<'_>) -> Vec<LineSpan> {
             return outlined(bare);
         }
         let mut painted = LineWorths::new(bare.len());
-        words::licence(bare, &mut painted);
+        keywords::licence(bare, &mut painted);
         painted
     })
 }
@@ -68,7 +68,7 @@ fn outlined(lines: &TextLines<'_>) -> LineWorths {
         // A unit weighs as much as a line or two: of a source this long bodies are not judged line by line.
         painted.even_out();
     } else {
-        words::paint(lines, &mut painted);
+        keywords::paint(lines, &mut painted);
     }
     painted
 }

@@ -1,7 +1,7 @@
 //! An outline by syntax: signatures, types, imports and constants frame a source; bodies are its context.
 
 use super::language::SourceLanguage;
-use super::painted::LineWorths;
+use super::line_worth::LineWorths;
 use crate::lines::TextLines;
 
 /// Lists of values with more lines are data: only their first and last lines stay.
@@ -23,7 +23,7 @@ mod parsed {
     use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
     use super::*;
-    use crate::code::painted::LineWorth;
+    use crate::code::line_worth::LineWorth;
     use crate::code::roles::{self, NodeRole};
     use crate::span::Rank;
 

@@ -4,8 +4,8 @@
 
 use std::ops::Range;
 
-use super::code::{self, CLOSE, EncodedBlock};
-use super::instead::Rewrite;
+use super::rewrite::Rewrite;
+use super::tags::{self, CLOSE, EncodedBlock};
 use crate::lines::NewlineSplit;
 use crate::mark::OPEN;
 use crate::sink::TextSink;
@@ -90,7 +90,7 @@ pub(super) fn undo(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()>
         let width = left.unwrap_or(width).parse().ok().filter(|width| *width <= WIDEST)?;
         widths.push((width, left.is_some()));
     }
-    for (nth, row) in code::lines_of(code.body)?.enumerate() {
+    for (nth, row) in tags::lines_of(code.body)?.enumerate() {
         out.push(if nth > 0 { "\n" } else { "" })?;
         for (at, cell) in row.split('|').enumerate() {
             out.push(if at > 0 { "|" } else { "" })?;

@@ -2,20 +2,20 @@
 //!
 //! [`pack`] works on a text as it is written, marks and escapes in place; [`undo`] gives exactly that text again.
 
+mod back_reference;
 mod bars;
-mod block;
-mod code;
-mod heading;
-mod instead;
+mod error_words;
 mod line_index;
-mod repeat;
-mod severe;
+mod paths;
+mod rewrite;
+mod run_length;
 mod slots;
+mod tags;
 mod template;
 mod terminal;
-mod weigh;
+mod token_estimate;
 
-use code::EncodedBlock;
+use tags::EncodedBlock;
 
 use crate::kind::Kind;
 use crate::sink::TextSink;
@@ -50,18 +50,18 @@ fn layers(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
     let packed = lines(inner.unwrap_or(text), kind, wording);
     let mut packed = packed.or_else(|| inner.map(str::to_owned))?;
     if let Some((tag, _)) = coloured {
-        packed = format!("⟨={tag}⟩{packed}{}", code::CLOSE);
+        packed = format!("⟨={tag}⟩{packed}{}", tags::CLOSE);
     }
     if plain.is_some() {
-        packed = format!("⟨=crlf⟩{packed}{}", code::CLOSE);
+        packed = format!("⟨=crlf⟩{packed}{}", tags::CLOSE);
     }
     Some(packed)
 }
 
 fn lines(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
     let mut packed = match kind {
-        Kind::Search => heading::pack_results(text),
-        Kind::Listing => heading::pack_paths(text),
+        Kind::Search => paths::pack_results(text),
+        Kind::Listing => paths::pack_paths(text),
         _ => None,
     };
     if packed.is_none() && wording == LineWording::Shared {
@@ -72,16 +72,16 @@ fn lines(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
     }
     // What a template saves much of has few blocks that repeat.
     if packed.as_ref().is_none_or(|packed| packed.len() * 10 > text.len() * 7) {
-        packed = shorter(packed, block::pack(text));
+        packed = shorter(packed, back_reference::pack(text));
     }
     packed = terminal::pack_states(packed.as_deref().unwrap_or(text)).or(packed);
-    repeat::pack(packed.as_deref().unwrap_or(text)).or(packed)
+    run_length::pack(packed.as_deref().unwrap_or(text)).or(packed)
 }
 
 fn shorter(one: Option<String>, other: Option<String>) -> Option<String> {
     match (one, other) {
         (Some(one), Some(other)) => {
-            Some(if weigh::tokens(&other) < weigh::tokens(&one) { other } else { one })
+            Some(if token_estimate::tokens(&other) < token_estimate::tokens(&one) { other } else { one })
         }
         (one, other) => one.or(other),
     }
@@ -94,12 +94,12 @@ fn takes_templates(kind: Kind) -> bool {
 
 /// The written text a packed one stands for. None where a code is broken.
 pub(crate) fn undo(text: &str) -> Option<String> {
-    code::undo(text, &decode, TextSink::new(room(text, ROOM)))?.done()
+    tags::undo(text, &decode, TextSink::new(room(text, ROOM)))?.done()
 }
 
 /// Whether that is what a packed text stands for.
 fn says(packed: &str, text: &str) -> bool {
-    code::undo(packed, &decode, TextSink::must(text)).and_then(TextSink::done).is_some()
+    tags::undo(packed, &decode, TextSink::must(text)).and_then(TextSink::done).is_some()
 }
 
 /// What a text may stand for, beside a number of times its own size; for a look only, less.
@@ -127,7 +127,7 @@ pub(crate) fn stands_for(written: &str, text: &str) -> bool {
 /// not written out to find that out: whoever writes a text can write a code.
 pub(crate) fn is_packed(text: &str) -> bool {
     text.contains(OPEN_CODE)
-        && code::undo(text, &decode, TextSink::new(room(text, ROOM_TO_LOOK)))
+        && tags::undo(text, &decode, TextSink::new(room(text, ROOM_TO_LOOK)))
             .and_then(TextSink::done)
             .is_some_and(|written| written != text)
 }
@@ -135,8 +135,8 @@ pub(crate) fn is_packed(text: &str) -> bool {
 fn decode(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     match code.name {
         "t" => template::undo(code, out),
-        "under" => heading::undo_results(code, out),
-        "dirs" => heading::undo_paths(code, out),
+        "under" => paths::undo_results(code, out),
+        "dirs" => paths::undo_paths(code, out),
         "bars" => bars::undo(code, out),
         "ansi" => terminal::undo_colours(code, out),
         "crlf" => terminal::undo_endings(code, out),

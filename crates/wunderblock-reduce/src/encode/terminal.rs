@@ -8,9 +8,9 @@
 
 use std::collections::HashMap;
 
-use super::code::{self, CLOSE, EncodedBlock};
-use super::instead::Rewrite;
-use super::{repeat, template};
+use super::rewrite::Rewrite;
+use super::tags::{self, CLOSE, EncodedBlock};
+use super::{run_length, template};
 use crate::mark::OPEN;
 use crate::sink::TextSink;
 
@@ -127,12 +127,12 @@ pub(super) fn pack_states(text: &str) -> Option<String> {
 
 fn packed_states(line: &str) -> String {
     let states = line.replace('\r', "\n");
-    template::pack(&states).or_else(|| repeat::pack(&states)).unwrap_or(states)
+    template::pack(&states).or_else(|| run_length::pack(&states)).unwrap_or(states)
 }
 
 /// The line whose states these were.
 pub(super) fn undo_states(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
-    code::lines_of(code.body)?.enumerate().try_for_each(|(nth, state)| {
+    tags::lines_of(code.body)?.enumerate().try_for_each(|(nth, state)| {
         out.push(if nth > 0 { "\r" } else { "" })?;
         out.push(state)
     })

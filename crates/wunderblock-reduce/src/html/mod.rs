@@ -1,13 +1,13 @@
 //! Markup pages: what they say, as Markdown, and what they only hold.
 //!
-//! A page is read twice, each time in one pass and without a tree: first for its parts ([`region`]), so that navigation
+//! A page is read twice, each time in one pass and without a tree: first for its parts ([`regions`]), so that navigation
 //! and scripts are known before anything is written, then for its text ([`markdown`]). The text is cut to a budget as
 //! any other: its blocks are units, and what is left out is marked in bytes of the page.
 
 mod entity;
 mod markdown;
-mod region;
-mod token;
+mod regions;
+mod tokens;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -21,7 +21,7 @@ use crate::segment::TextSegment;
 use crate::select::{self, KeepLimit};
 use crate::span::{LineSpan, Rank, counts};
 use markdown::{HtmlBlock, HtmlBlockKind};
-use region::PageOutline;
+use regions::PageOutline;
 
 /// A page with less text than this for its size has its content elsewhere.
 const SHELL_TEXT: usize = 200;
@@ -113,7 +113,7 @@ impl PageMarkdown {
 
 impl<'t> HtmlReading<'t> {
     pub(crate) fn of(text: &'t str, asked: &'t QueryTerms) -> Self {
-        let page = region::page(text);
+        let page = regions::page(text);
         let main = PageMarkdown::of(text, &page, &page, asked);
         Self { text, asked, page, main, whole: None }
     }

@@ -5,12 +5,12 @@
 
 use std::collections::HashMap;
 
-use super::cut::{CutRun, JsonCuts};
-use super::fact::{self, JsonFact};
-use super::hits::QueryHits;
-use super::need::{self, FactNeeds};
+use super::cuts::{CutRun, JsonCuts};
+use super::fact_needs::{self, FactNeeds};
+use super::facts::{self, JsonFact};
+use super::item_worth::{self, ItemWorth, ItemWorths};
+use super::query_hits::QueryHits;
 use super::tree::{JsonTree, JsonType};
-use super::worth::{self, ItemWorth, ItemWorths};
 use crate::mark::{Gap, GapFact, GapUnit};
 use crate::query::QueryTerms;
 
@@ -106,7 +106,7 @@ pub(super) struct DocumentFacts<'t> {
 
 impl<'t> DocumentFacts<'t> {
     pub(super) fn of(tree: &JsonTree<'t>, asked: &QueryTerms) -> Self {
-        Self { facts: fact::facts(tree), hits: QueryHits::of(tree, asked), worths: HashMap::new() }
+        Self { facts: facts::facts(tree), hits: QueryHits::of(tree, asked), worths: HashMap::new() }
     }
 }
 
@@ -121,13 +121,13 @@ pub(super) fn cuts<'t>(tree: &JsonTree<'t>, width: FoldWidth, known: &mut Docume
     };
     let asked = FactNeeds { places: known.hits.best(), ..FactNeeds::default() };
     let mut cuts = leave_out(&asked);
-    let mut need = need::need(tree, &mut cuts, &known.facts);
+    let mut need = fact_needs::need(tree, &mut cuts, &known.facts);
     need.places.extend(asked.places);
     need.places.sort_unstable();
     if !(need.places.is_empty() && need.splits.is_empty()) {
         cuts = leave_out(&need);
     }
-    need::say(&mut cuts, &known.facts);
+    fact_needs::say(&mut cuts, &known.facts);
     cuts
 }
 
@@ -164,7 +164,7 @@ impl JsonFolder<'_, '_> {
     fn list(&mut self, at: usize, way: &[PathStep]) {
         let tree = self.tree;
         let items: Vec<usize> = tree.children(at).collect();
-        if tree.kind(at) == JsonType::Object && !fact::is_map(tree, at) {
+        if tree.kind(at) == JsonType::Object && !facts::is_map(tree, at) {
             let most = if way.len() <= 1 { self.width.outer } else { self.width.keys };
             if items.len() > most {
                 self.record(at, &items, most, way);
@@ -173,7 +173,7 @@ impl JsonFolder<'_, '_> {
         }
         let worths = match self.worths.remove(&at) {
             Some(known) => known,
-            None => worth::worths(tree, &items, self.hits.at_depth(way.len()), &mut self.left),
+            None => item_worth::worths(tree, &items, self.hits.at_depth(way.len()), &mut self.left),
         };
         let kept = self.choose(&items, &worths);
         self.leave_out_all(&FoldedList { at, items: &items, worths: &worths, way }, &kept);

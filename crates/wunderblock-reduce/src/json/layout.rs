@@ -3,7 +3,7 @@
 //! A container is either broken (each member on a line of its own, one indent deeper) or on one line. Which of the two
 //! it is follows from a rule; what the rule has wrong is listed.
 
-use super::cut::JsonCuts;
+use super::cuts::JsonCuts;
 use super::tree::{JsonTree, JsonType, SPACE};
 
 /// Which containers stand on one line.

@@ -1,28 +1,28 @@
 //! JSON: documents, documents per line, documents inside other text.
 
-mod args;
 mod cell;
-mod cut;
-mod fact;
-mod find;
+mod cuts;
+mod decode;
+mod fact_needs;
+mod facts;
 mod fold;
-mod hits;
 mod inner_mark;
+mod item_worth;
 mod layout;
-mod need;
-mod prefix;
-mod print;
-mod row;
+mod layout_args;
+mod layout_print;
+mod locate;
+mod query_hits;
+mod row_writer;
 mod schema;
+mod shared_prefix;
 mod tree;
-mod undo;
-mod worth;
 
 #[cfg(test)]
 mod tests;
-mod write;
+mod writer;
 
-pub(crate) use undo::undo_code;
+pub(crate) use decode::undo_code;
 
 use crate::mark::{self, Gap, GapFact, GapUnit};
 use crate::query::QueryTerms;
@@ -31,20 +31,20 @@ use crate::segment::TextSegment;
 use crate::sink::TextSink;
 use crate::target::SizeTarget;
 
-use cut::JsonCuts;
+use cuts::JsonCuts;
 use fold::{DocumentFacts, FoldWidth};
 use layout::JsonLayout;
 use tree::JsonTree;
-use write::TableChoices;
+use writer::TableChoices;
 
 /// Whether a text is one document, or one per line.
 pub(crate) fn is_document(text: &str) -> bool {
-    find::document(text).is_some()
+    locate::document(text).is_some()
 }
 
 /// How sure it is that a text contains documents worth their reading.
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
-    find::vote(sample)
+    locate::vote(sample)
 }
 
 /// The documents of a text, and what was found out about them: a budget is tried more than once.
@@ -72,11 +72,11 @@ impl<'t> JsonDocument<'t> {
 
 impl<'t> JsonReading<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
-        let found = match find::document(text) {
+        let found = match locate::document(text) {
             Some(tree) => vec![tree],
             // What was written here before stays as it is.
             None if text.contains("⟨=json") => Vec::new(),
-            None => find::within(text),
+            None => locate::within(text),
         };
         Self { text, documents: found.into_iter().map(JsonDocument::of).collect() }
     }
@@ -127,13 +127,14 @@ impl<'t> JsonDocument<'t> {
         let layout = self.layout.clone()?;
         let plain = self.written(&JsonCuts::default());
         let (span, lines) = (self.tree.span(0), self.tree.lines);
-        let shared = prefix::share(&self.tree).and_then(|(prefixes, text)| {
+        let shared = shared_prefix::share(&self.tree).and_then(|(prefixes, text)| {
             let tree =
                 if lines { JsonTree::lines(&text, 0..text.len()) } else { JsonTree::value(&text, 0, false) };
-            let args = [layout.args(), prefix::argument(&prefixes)].join(" ");
+            let args = [layout.args(), shared_prefix::argument(&prefixes)].join(" ");
             let head = format!("⟨=json {}⟩", args.trim_start());
             let tree = tree.ok()?;
-            let said = write::pieces(&tree, &JsonCuts::default(), &mut TableChoices::of(&tree), &head, "⟨=⟩");
+            let said =
+                writer::pieces(&tree, &JsonCuts::default(), &mut TableChoices::of(&tree), &head, "⟨=⟩");
             let text = said.into_iter().map(|piece| match piece {
                 TextSegment::Coded { text, .. } => Some(text),
                 TextSegment::Keep(_) | TextSegment::Gap { .. } | TextSegment::Note(_) => None,
@@ -257,7 +258,7 @@ fn coded(
 ) -> Vec<TextSegment> {
     let args = layout.args();
     let head = if args.is_empty() { "⟨=json⟩".to_owned() } else { format!("⟨=json {args}⟩") };
-    write::pieces(tree, cuts, tables, &head, "⟨=⟩")
+    writer::pieces(tree, cuts, tables, &head, "⟨=⟩")
 }
 
 /// Whether pieces with gaps say exactly what the source says around the gaps.
@@ -318,7 +319,7 @@ fn cut_off(tree: &JsonTree<'_>, room: usize) -> Vec<TextSegment> {
 /// Said once at the head where the layout of a shortened document is too irregular to be kept.
 fn white_space(tree: &JsonTree<'_>) -> Gap {
     let span = tree.span(0);
-    let gone = span.len().saturating_sub(write::plain_len(tree, 0)) as u64;
+    let gone = span.len().saturating_sub(writer::plain_len(tree, 0)) as u64;
     let told = vec![GapFact { count: Some(gone), what: "white space between values".into() }];
     let (first, last) = (span.start as u64 + 1, span.end as u64);
     Gap { span: span.start..span.start, measure: GapUnit::Bytes, first, last, within: None, told }

@@ -240,7 +240,7 @@ proptest! {
     #[test]
     fn a_document_is_known_whatever_its_white_space(text in document()) {
         prop_assert_eq!(is_document(&text), text.trim_start().starts_with(['{', '[']));
-        prop_assert!(find::document(&text).is_none_or(|tree| JsonLayout::of(&tree).is_some() || text.contains('\n')));
+        prop_assert!(locate::document(&text).is_none_or(|tree| JsonLayout::of(&tree).is_some() || text.contains('\n')));
     }
 }
 

@@ -7,7 +7,7 @@ use crate::lines::TextLines;
 use crate::sample::LineSample;
 use crate::span::{LineSpan, Rank};
 
-use super::shape;
+use super::fingerprint;
 
 /// A run without a space is no word from so many bytes on.
 const RUN: usize = 300;
@@ -32,7 +32,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if said >= 4 && (dumped >= 90 || (wrapped >= 90 && digits >= 10)) {
         return 92;
     }
-    let head = shape::head(sample.text, 16 * 1024);
+    let head = fingerprint::head(sample.text, 16 * 1024);
     let long: usize = runs(head).iter().map(ExactSizeIterator::len).sum();
     if long * 10 >= head.len() * 8 {
         return 85;
@@ -47,7 +47,7 @@ fn is_minified(line: &str) -> bool {
     if line.len() < MINIFIED || line.trim_start().starts_with(['{', '[']) {
         return false;
     }
-    let head = shape::head(line, 4_096);
+    let head = fingerprint::head(line, 4_096);
     let spaces = head.bytes().filter(u8::is_ascii_whitespace).count();
     let signs = head
         .bytes()
@@ -145,13 +145,13 @@ pub(crate) fn within(text: &str, units: Vec<LineSpan>) -> Vec<LineSpan> {
 /// Head, middle and tail of a run.
 fn cut(text: &str, span: Range<usize>, what: &str, rank: Rank, units: &mut Vec<LineSpan>) {
     let run = text.get(span.clone()).unwrap_or("");
-    let head = shape::head(run, HEAD).len();
+    let head = fingerprint::head(run, HEAD).len();
     let mut tail = run.len().saturating_sub(TAIL).max(head);
     while !run.is_char_boundary(tail) {
         tail += 1;
     }
     let what = if what.is_empty() { name(run) } else { what };
-    let told = Some(format!("{what}, {}", shape::size(run.len())).into());
+    let told = Some(format!("{what}, {}", fingerprint::size(run.len())).into());
     let mut push = |from: usize, to: usize, rank: Rank, told: Option<Cow<'static, str>>| {
         if from < to {
             units.push(LineSpan::new(span.start + from..span.start + to, rank).described(told));
@@ -161,7 +161,7 @@ fn cut(text: &str, span: Range<usize>, what: &str, rank: Rank, units: &mut Vec<L
     // In parts, so that a budget can be filled with some of them.
     let middle = run.get(head..tail).unwrap_or("");
     let mut start = 0;
-    for end in shape::cuts(middle, (middle.len() / PARTS).max(RUN)) {
+    for end in fingerprint::cuts(middle, (middle.len() / PARTS).max(RUN)) {
         let told = if start == 0 { told.clone() } else { None };
         push(head + start, head + end, Rank::Filler, told);
         start = end;

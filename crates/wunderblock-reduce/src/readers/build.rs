@@ -1,7 +1,7 @@
 //! Compilers, build tools and package managers: each diagnostic with its place, totals; progress is left out.
 
-pub(super) mod explained;
 pub(super) mod line;
+pub(super) mod repeated_source;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -15,7 +15,7 @@ use crate::template::{self, LineTemplates};
 
 use super::diagnostic::{self, DiagnosticPart};
 use super::progress::{is_progress, within_step};
-use super::stamp;
+use super::timestamp;
 use line::{BuildLine, bare, read};
 
 /// A run of progress shorter than this stays whole.
@@ -25,7 +25,7 @@ const COMMON: u32 = 6;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let of_build = |line: &str| {
-        let undated = line.get(stamp::prefix(line)..).unwrap_or(line);
+        let undated = line.get(timestamp::prefix(line)..).unwrap_or(line);
         let line = within_step(undated);
         line.len() < undated.len() || diagnostic::part(line).is_some() || is_progress(line)
     };
@@ -69,7 +69,7 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
         judge(unit, *is, lines.get(at));
     }
     progress_runs(&read, &mut units);
-    explained::fold(lines, &read, &mut units);
+    repeated_source::fold(lines, &read, &mut units);
     fold_repeats(lines, &read, &mut units);
     fold_others(lines, &read, &mut units);
     last_words(lines, &mut units);

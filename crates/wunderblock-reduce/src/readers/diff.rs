@@ -1,6 +1,6 @@
 //! Unified diffs, alone or in a log of commits.
 
-mod parse;
+mod diff_line;
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use crate::lines::TextLines;
 use crate::sample::LineSample;
 use crate::span::{LineSpan, Rank};
 
-use super::shape;
-use parse::{DiffLine, DiffParser};
+use super::fingerprint;
+use diff_line::{DiffLine, DiffParser};
 
 /// Unchanged lines farther than this from a change say little (three is what `diff -u` shows by itself).
 const NEAR: usize = 3;
@@ -29,7 +29,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
         changed += u32::from(matches!(line, DiffLine::Added | DiffLine::Removed));
         commits += u32::from(line == DiffLine::Commit);
         stats += u32::from(line == DiffLine::Stat);
-        let loose = parse::is_body(text);
+        let loose = diff_line::is_body(text);
         known += u32::from(!text.trim().is_empty() && (line != DiffLine::Other || loose));
     }
     // The sample's middle may lie within one hunk: what begins like its lines counts too, but a diff has a head.
@@ -149,8 +149,8 @@ fn changed_line(lines: &TextLines<'_>, at: usize, unit: LineSpan, units: &mut Ve
         return;
     }
     let Range { start, end } = unit.span();
-    let cut = start + shape::head(text, HEAD).len();
-    let told = Some(format!("rest of a line, {}", shape::size(text.len())).into());
+    let cut = start + fingerprint::head(text, HEAD).len();
+    let told = Some(format!("rest of a line, {}", fingerprint::size(text.len())).into());
     units.push(unit.spanning(start..cut));
     units.push(LineSpan::new(cut..end, Rank::Filler).described(told));
 }

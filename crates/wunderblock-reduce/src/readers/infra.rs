@@ -11,7 +11,7 @@ use crate::lines::TextLines;
 use crate::sample::LineSample;
 use crate::span::{LineSpan, Rank};
 
-use super::shape;
+use super::fingerprint;
 
 /// Lines alike in a row are a run from so many on; of a run the first ones and the last stay.
 const RUN: usize = 7;
@@ -80,7 +80,7 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
 
 /// A line of a tool that is not known: what went wrong must stay.
 fn plainly(unit: &mut LineSpan, line: &str) {
-    if shape::is_wrong(line) {
+    if fingerprint::is_wrong(line) {
         (unit.rank, unit.score) = (Rank::Must, 10_000);
     }
 }
@@ -108,7 +108,7 @@ fn is_layer(line: &str) -> bool {
 fn images(lines: &TextLines<'_>, units: &mut [LineSpan]) {
     for (unit, line) in units.iter_mut().zip(lines.iter()) {
         (unit.rank, unit.score) = match line {
-            line if shape::is_wrong(line) => (Rank::Must, 30_000),
+            line if fingerprint::is_wrong(line) => (Rank::Must, 30_000),
             line if line.contains("Digest:") || line.contains("Status:") || line.contains("Successfully") => {
                 (Rank::Must, 20_000)
             }
@@ -120,7 +120,7 @@ fn images(lines: &TextLines<'_>, units: &mut [LineSpan]) {
 
 /// Of lines in a row that differ by counters only, the first and the last stay.
 fn runs(lines: &TextLines<'_>, units: &mut [LineSpan]) {
-    let shapes: Vec<u64> = lines.iter().map(shape::counted).collect();
+    let shapes: Vec<u64> = lines.iter().map(fingerprint::counted).collect();
     let mut start = 0;
     for at in 1..=shapes.len() {
         if at < shapes.len() && shapes.get(at) == shapes.get(start) {
@@ -155,7 +155,7 @@ fn cut_long(lines: &TextLines<'_>, units: Vec<LineSpan>) -> Vec<LineSpan> {
         // A result in braces goes as a whole.
         let result = line.find("=> {").map(|at| at + "=> ".len()).filter(|at| !wrong && *at < room);
         let Range { start, end } = unit.span();
-        let at = start + result.unwrap_or_else(|| shape::head(line, room).len());
+        let at = start + result.unwrap_or_else(|| fingerprint::head(line, room).len());
         let rest = LineSpan::new(at..end, if wrong { Rank::Context } else { Rank::Filler });
         cut.push(unit.spanning(start..at));
         cut.push(rest);

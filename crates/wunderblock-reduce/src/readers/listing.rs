@@ -1,6 +1,6 @@
 //! Listings of files, packages and processes: one thing per line.
 
-mod row;
+mod listing_row;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -11,8 +11,8 @@ use crate::lines::TextLines;
 use crate::sample::LineSample;
 use crate::span::{LineSpan, Rank};
 
-use super::{gaps, shape};
-use row::{ListingFormat, ListingRows};
+use super::{fingerprint, short_gaps};
+use listing_row::{ListingFormat, ListingRows};
 
 /// A group with no more things than this is shown whole.
 const FEW: usize = 12;
@@ -33,19 +33,19 @@ const WRONG: usize = 24;
 const BUSY: usize = 8;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
-    let form = row::form(&sample.lines);
+    let form = listing_row::form(&sample.lines);
     form.map_or(0, |(_, vote)| vote)
 }
 
 pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let sample = LineSample::of(lines.text());
-    let Some((form, _)) = row::form(&sample.lines) else { return super::prose::units(lines) };
-    let rows = row::rows(lines, form);
+    let Some((form, _)) = listing_row::form(&sample.lines) else { return super::prose::units(lines) };
+    let rows = listing_row::rows(lines, form);
     let mut units: Vec<LineSpan> =
         (0..lines.len()).map(|line| LineSpan::new(lines.span(line), Rank::Context)).collect();
     if form == ListingFormat::Processes {
         processes(&rows, &mut units);
-        gaps::close_short(&mut units);
+        short_gaps::close_short(&mut units);
         return units;
     }
     let nested = VendorFolders::of(&rows);
@@ -64,7 +64,7 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
     if form == ListingFormat::Tree {
         judge.repeated();
     }
-    gaps::close_short(&mut units);
+    short_gaps::close_short(&mut units);
     units
 }
 
@@ -86,7 +86,7 @@ fn groups(rows: &ListingRows<'_, '_>, form: ListingFormat) -> Vec<Vec<usize>> {
                 parents.push(at);
                 parent
             }
-            ListingFormat::Paths | ListingFormat::Sizes => shape::exact(row.folder),
+            ListingFormat::Paths | ListingFormat::Sizes => fingerprint::exact(row.folder),
             _ => section,
         };
         let group = *known.entry(key).or_insert_with(|| {
@@ -115,8 +115,9 @@ impl ListingRanker<'_, '_> {
 
     /// Names that speak of failure stay while there are few of them: one lists a folder of logs for those.
     fn wrong(&mut self, lines: &TextLines<'_>) {
-        let wrong: Vec<usize> =
-            (0..lines.len().min(self.rows.len())).filter(|at| shape::is_wrong(lines.get(*at))).collect();
+        let wrong: Vec<usize> = (0..lines.len().min(self.rows.len()))
+            .filter(|at| fingerprint::is_wrong(lines.get(*at)))
+            .collect();
         if wrong.len() <= WRONG {
             for at in wrong {
                 self.set(at, Rank::Must, 1_500);
@@ -131,7 +132,7 @@ impl ListingRanker<'_, '_> {
         let mut alike: HashMap<u64, u32> = HashMap::new();
         let mut sorts: HashMap<u64, u32> = HashMap::new();
         for row in group.iter().filter_map(|at| row(*at)) {
-            *alike.entry(shape::counted(row.name)).or_default() += 1;
+            *alike.entry(fingerprint::counted(row.name)).or_default() += 1;
             *sorts.entry(row.sort()).or_default() += 1;
         }
         let extremes = self.extremes(group);
@@ -142,7 +143,7 @@ impl ListingRanker<'_, '_> {
         let last = group.len();
         for (nth, at) in group.iter().enumerate() {
             let Some(row) = self.rows.get(*at) else { continue };
-            let (series, sort) = (shape::counted(row.name), row.sort());
+            let (series, sort) = (fingerprint::counted(row.name), row.sort());
             let in_series = alike.get(&series).is_some_and(|count| *count >= SERIES);
             let of_sort = sorts.get(&sort).copied().unwrap_or(0);
             let seen = shown.entry(if in_series { series } else { sort }).or_default();
@@ -194,7 +195,7 @@ impl ListingRanker<'_, '_> {
     /// Names that stand in many folders, such as `Cargo.toml`, are shown in the first of them.
     fn names(&mut self) {
         let mut often = CountSketch::of(self.rows.len());
-        let names = || self.rows.iter().map(|row| shape::exact(row.name));
+        let names = || self.rows.iter().map(|row| fingerprint::exact(row.name));
         names().for_each(|name| often.count(name));
         let mut all: HashMap<u64, u32> = HashMap::new();
         for name in names().filter(|name| often.may_have(*name, OFTEN)) {
@@ -204,7 +205,7 @@ impl ListingRanker<'_, '_> {
         let mut folders: HashSet<&str> = HashSet::new();
         for (row, unit) in self.rows.iter().zip(self.units.iter_mut()) {
             let first = folders.insert(row.folder);
-            if all.get(&shape::exact(row.name)).is_none_or(|count| *count < OFTEN) {
+            if all.get(&fingerprint::exact(row.name)).is_none_or(|count| *count < OFTEN) {
                 continue;
             }
             let seen = seen.entry(row.name).or_default();
@@ -258,7 +259,7 @@ impl ListingRanker<'_, '_> {
                 continue;
             }
             let name = row.name.trim_end_matches(" (*)").trim_end_matches(" deduped");
-            let again = seen.insert(shape::exact(name), ()).is_some();
+            let again = seen.insert(fingerprint::exact(name), ()).is_some();
             if again && self.folds && row.depth >= 2 {
                 self.set(at, Rank::Filler, 0);
                 if let Some(unit) = self.units.get_mut(at) {

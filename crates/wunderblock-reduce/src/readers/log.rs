@@ -6,7 +6,7 @@ use crate::severity::{self, LineSeverity, LogLevel};
 use crate::span::{LineSpan, Rank};
 use crate::template::{LineTemplate, LineTemplates};
 
-use super::stamp;
+use super::timestamp;
 
 /// A level that makes a line a record's first stands within this many bytes.
 const LEVEL_REACH: usize = 100;
@@ -25,7 +25,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if sample.lines.len() < 3 {
         return 0;
     }
-    let begun = sample.share(|line| stamp::prefix(line) > 0);
+    let begun = sample.share(|line| timestamp::prefix(line) > 0);
     let dated = sample.share(is_head);
     // Records of several lines: what follows a head belongs to it. (No head begins so.)
     let follows = dated + sample.share(|line| line.starts_with([' ', '\t']));
@@ -64,7 +64,7 @@ fn has_words(line: &str) -> bool {
 
 /// Whether a record begins here: a time near the line's beginning, or a level before its message.
 fn is_head(line: &str) -> bool {
-    !line.starts_with([' ', '\t']) && (stamp::dated(line) || is_levelled(line))
+    !line.starts_with([' ', '\t']) && (timestamp::dated(line) || is_levelled(line))
 }
 
 fn is_levelled(line: &str) -> bool {
@@ -123,7 +123,8 @@ fn entries(lines: &TextLines<'_>, templates: &mut LineTemplates) -> Vec<LogEntry
     let headed = heads * 4 >= sampled;
     let entry = |(at, line): (usize, &str)| {
         let said = severity::said(line);
-        let head = !line.starts_with([' ', '\t']) && (!headed || said.level.is_some() || stamp::dated(line));
+        let head =
+            !line.starts_with([' ', '\t']) && (!headed || said.level.is_some() || timestamp::dated(line));
         let template = templates.learn(at, line, said.weight() as u8);
         LogEntry { template, said, head, measured: measured(line).unwrap_or(f32::NAN) }
     };

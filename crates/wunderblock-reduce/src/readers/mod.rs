@@ -3,11 +3,9 @@
 
 mod blob;
 mod build;
-mod case;
 mod diagnostic;
 mod diff;
-mod frame;
-mod gaps;
+mod fingerprint;
 mod infra;
 mod listing;
 mod log;
@@ -19,10 +17,12 @@ mod promises;
 mod property;
 mod prose;
 mod search;
-mod shape;
-mod stamp;
+mod short_gaps;
+mod stack_frame;
 mod table;
+mod test_line;
 mod tests;
+mod timestamp;
 mod trace;
 
 use crate::kind::Kind;

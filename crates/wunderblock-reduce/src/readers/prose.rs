@@ -10,7 +10,7 @@ use crate::label::Label;
 use crate::lines::TextLines;
 use crate::span::{LineSpan, Rank};
 
-use super::{blob, shape};
+use super::{blob, fingerprint};
 use rarity::WordRarity;
 
 /// A paragraph that says what one before it said is left out if it has so many bytes: shorter ones may repeat for a
@@ -82,7 +82,7 @@ pub(super) fn sentences(lines: &TextLines<'_>, paragraph: Range<usize>, units: &
             let sentence = text.get(start..end).unwrap_or("");
             // What is a blob is cut as one, later.
             let is_blob = !blob::runs(sentence).is_empty();
-            for cut in shape::cuts(sentence, if is_blob { sentence.len() } else { LONGEST }) {
+            for cut in fingerprint::cuts(sentence, if is_blob { sentence.len() } else { LONGEST }) {
                 let part = span.start + start..span.start + end.min(start + cut);
                 let from = units.last().map_or(0, |unit: &LineSpan| unit.span().end).max(part.start);
                 if from < part.end {
@@ -146,7 +146,7 @@ pub(super) fn again(lines: &TextLines<'_>, units: &mut [LineSpan]) {
             continue;
         }
         // The same number with another length is not the same text.
-        let key = shape::exact(text) ^ text.trim().len() as u64;
+        let key = fingerprint::exact(text) ^ text.trim().len() as u64;
         match seen.get(&key) {
             Some(_) => gone.push(span),
             None => {

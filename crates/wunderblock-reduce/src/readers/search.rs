@@ -1,6 +1,6 @@
 //! Search results: every file stays visible, its matches are folded fairly.
 
-mod line;
+mod search_line;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -10,8 +10,8 @@ use crate::lines::{TextLines, TextPart};
 use crate::sample::LineSample;
 use crate::span::{LineSpan, Rank};
 
-use super::{gaps, shape};
-use line::{SearchLine, SearchRole, parse};
+use super::{fingerprint, short_gaps};
+use search_line::{SearchLine, SearchRole, parse};
 
 /// A file with no more matches than this is shown whole.
 const FEW: usize = 10;
@@ -27,13 +27,13 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if sample.lines.len() >= 3 && sample.share(is_count) >= 95 {
         return 95;
     }
-    let records = sample.count(line::is_record);
+    let records = sample.count(search_line::is_record);
     let said = sample.count(|line| !line.trim().is_empty());
     if records >= 3 && records * 10 >= said * 9 {
         return 96;
     }
     let mut seen = SearchSurvey::default();
-    let heading = line::has_headings(&sample.lines);
+    let heading = search_line::has_headings(&sample.lines);
     for text in &sample.lines {
         seen.take(parse(text, heading), text);
     }
@@ -135,7 +135,7 @@ fn is_worded(text: &str) -> bool {
 }
 
 pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
-    let heading = line::has_headings(&lines.iter().take(200).collect::<Vec<_>>());
+    let heading = search_line::has_headings(&lines.iter().take(200).collect::<Vec<_>>());
     let rows: Vec<SearchRow> = lines.iter().map(|text| SearchRow::of(lines, parse(text, heading))).collect();
     let mut units: Vec<LineSpan> = Vec::with_capacity(rows.len());
     let matches = rows.iter().filter(|row| row.role == Some(SearchRole::Match)).count();
@@ -161,7 +161,7 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
         };
         push(&mut units, lines, LineSpan::new(lines.span(at), rank).scored(score).labelled(label));
     }
-    gaps::close_short(&mut units);
+    short_gaps::close_short(&mut units);
     units
 }
 
@@ -173,7 +173,7 @@ fn push(units: &mut Vec<LineSpan>, lines: &TextLines<'_>, unit: LineSpan) {
         return;
     }
     let text = lines.text().get(span.clone()).unwrap_or("");
-    let cut = span.start + shape::head(text, LINE).len();
+    let cut = span.start + fingerprint::head(text, LINE).len();
     units.push(unit.spanning(span.start..cut));
     units.push(LineSpan::new(cut..span.end, Rank::Filler));
 }
@@ -188,7 +188,7 @@ struct SearchRow {
 
 impl SearchRow {
     fn of(lines: &TextLines<'_>, found: SearchLine<'_>) -> Self {
-        let path = if found.path.is_empty() { 0 } else { shape::exact(found.path).max(1) };
+        let path = if found.path.is_empty() { 0 } else { fingerprint::exact(found.path).max(1) };
         Self { role: found.role, path, text: lines.place(found.text) }
     }
 }
@@ -238,10 +238,10 @@ impl SearchRanker<'_, '_> {
         let mut spare = 2 + matches.len() / 10;
         for (nth, at) in matches.iter().enumerate() {
             let text = rows.get(*at).map_or("", |row| self.lines.part(row.text));
-            let said = self.said.entry(shape::exact(text)).or_default();
+            let said = self.said.entry(fingerprint::exact(text)).or_default();
             *said += 1;
             let repeated = *said > SAID && self.fold;
-            let new = novel.insert(shape::counted(text));
+            let new = novel.insert(fingerprint::counted(text));
             let score = u16::MAX - u16::try_from(nth + 1).unwrap_or(u16::MAX);
             let rank = if nth == 0 {
                 Rank::Must

@@ -11,7 +11,7 @@ use crate::lines::TextLines;
 use crate::sample::LineSample;
 use crate::span::{LineSpan, Rank};
 
-use super::{gaps, shape};
+use super::{fingerprint, short_gaps};
 use columns::TableColumns;
 use rows::{TableFormat, TableRow};
 
@@ -90,7 +90,7 @@ fn judge(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], units: &mu
     // A table drawn for readers, with sentences in it, is a text.
     let many = rows.len() > FEW && !(form == TableFormat::Drawn && columns.has_sentences());
     let most = EXAMPLES.max((rows.len() / 16).min(40));
-    let wrong: Vec<bool> = rows.iter().map(|row| shape::is_wrong(text(row))).collect();
+    let wrong: Vec<bool> = rows.iter().map(|row| fingerprint::is_wrong(text(row))).collect();
     let all_wrong = wrong.iter().filter(|wrong| **wrong).count();
     let wrong_is_rare = all_wrong * 10 <= rows.len();
     let (mut seen, mut dull, mut examples) = (HashSet::new(), 0, 0);
@@ -119,7 +119,7 @@ fn judge(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], units: &mu
         }
     }
     if many {
-        gaps::close_short(units);
+        short_gaps::close_short(units);
         tell(&columns, units);
     }
 }

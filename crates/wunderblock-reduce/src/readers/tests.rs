@@ -1,8 +1,8 @@
 //! Test runners: each failing test with its name, place and message stays, and the totals; tests that pass do not.
 
-mod explained;
 mod junit;
 mod message;
+mod repeated_source;
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -16,10 +16,10 @@ use crate::template::{self, LineTemplates};
 
 use super::build::line::bare;
 use super::build::opens_page;
-use super::case::{self, TestLine};
 use super::diagnostic::{self, DiagnosticPart};
-use super::frame;
 use super::progress::is_progress;
+use super::stack_frame;
+use super::test_line::{self, TestLine};
 use super::trace;
 use message::{is_message, is_place};
 
@@ -42,7 +42,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if junit::is_report(sample.text) {
         return 95;
     }
-    let cases: Vec<Option<TestLine>> = sample.lines.iter().map(|line| case::of(bare(line))).collect();
+    let cases: Vec<Option<TestLine>> = sample.lines.iter().map(|line| test_line::of(bare(line))).collect();
     let some = cases.iter().flatten().count();
     let said = sample.lines.iter().filter(|line| !line.trim().is_empty()).count();
     if some < 2 {
@@ -56,7 +56,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     }
     // A run begins like one and ends with its totals; what lies between may be anything a test printed.
     let mut last = sample.text.trim_end().rsplit('\n').take(14);
-    let ended = last.any(|line| case::of(bare(line.trim_end_matches('\r'))) == Some(TestLine::Total));
+    let ended = last.any(|line| test_line::of(bare(line.trim_end_matches('\r'))) == Some(TestLine::Total));
     let began = first < 60;
     match (began, ended) {
         (true, true) => 94.min(70 + share),
@@ -108,7 +108,7 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
         section: ReportSection::Run,
         message: 0,
         goes_on: false,
-        cases: lines.iter().map(|line| case::of(bare(line))).collect(),
+        cases: lines.iter().map(|line| test_line::of(bare(line))).collect(),
         passing: false,
         passed: false,
         begun: None,
@@ -128,7 +128,7 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
     reader.sources();
     reader.seen_before();
     reader.fold_others();
-    explained::fold(lines, &reader.cases, &mut reader.units);
+    repeated_source::fold(lines, &reader.cases, &mut reader.units);
     reader.units
 }
 
@@ -247,13 +247,13 @@ impl ReportReader<'_> {
         let part = diagnostic::part(line);
         let opens = is_message(text, line)
             || matches!(part, Some(DiagnosticPart::Head(_)))
-            || frame::is_head(line) && !text.starts_with("Traceback");
+            || stack_frame::is_head(line) && !text.starts_with("Traceback");
         if opens {
             self.goes_on =
                 text.contains("panicked at") || text.starts_with("assertion") || text.ends_with(':');
         }
         if opens || self.goes_on {
-            if text.starts_with("note:") || frame::of(line).is_some() {
+            if text.starts_with("note:") || stack_frame::of(line).is_some() {
                 self.goes_on = false;
                 return (Rank::Context, 10);
             }
@@ -369,7 +369,7 @@ impl ReportReader<'_> {
         let mut stacks: Vec<Range<usize>> = Vec::new();
         for at in 0..=self.lines.len() {
             let line = self.lines.get(at);
-            let framed = at < self.lines.len() && frame::of(line).is_some();
+            let framed = at < self.lines.len() && stack_frame::of(line).is_some();
             // A frame has a line of source below it, or two; what a runner says is none.
             under = if framed { 0 } else { under + 1 };
             let source = start.is_some()
@@ -419,7 +419,7 @@ impl ReportReader<'_> {
                 continue;
             };
             // The short style puts the place before the line of source: nothing to leave out but that of libraries.
-            let library = frame::is_library(line);
+            let library = stack_frame::is_library(line);
             let short = after.starts_with(": in ");
             let known = !seen.insert(key) && key != 0;
             if !short {

@@ -9,7 +9,7 @@ use crate::sample::LineSample;
 use crate::span::{LineSpan, Rank};
 use crate::template;
 
-use super::frame::{self, FrameOwner};
+use super::stack_frame::{self, FrameOwner};
 
 /// So many equal traces are shown whole.
 const RARE: u32 = 2;
@@ -17,14 +17,14 @@ const RARE: u32 = 2;
 const THROWN: usize = 400;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
-    let frames = sample.count(|line| frame::of(line).is_some());
-    let heads = sample.count(frame::is_head);
+    let frames = sample.count(|line| stack_frame::of(line).is_some());
+    let heads = sample.count(stack_frame::is_head);
     if frames < 2 || frames + heads < 3 {
         return 0;
     }
     let share = sample.share(|line| {
-        frame::of(line).is_some()
-            || frame::is_head(line)
+        stack_frame::of(line).is_some()
+            || stack_frame::is_head(line)
             || line.starts_with("    ")
             || line.starts_with("stack backtrace")
     });
@@ -32,7 +32,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if frames >= 3 && sample.count(|line| line.starts_with("==") && line.contains("Sanitizer: ")) >= 1 {
         return 75;
     }
-    let pure = sample.share(|line| frame::of(line).is_some());
+    let pure = sample.share(|line| stack_frame::of(line).is_some());
     if pure < 18 { 0 } else { (share.min(95) * 95 / 100).min(25 + pure * 2) }
 }
 
@@ -80,9 +80,9 @@ fn read(lines: &TextLines<'_>) -> Vec<TraceLine> {
     lines
         .iter()
         .map(|line| {
-            let is = match frame::of(line) {
+            let is = match stack_frame::of(line) {
                 Some(owner) => TraceLine::Frame(owner),
-                None if frame::is_head(line) => TraceLine::Head,
+                None if stack_frame::is_head(line) => TraceLine::Head,
                 None if matches!(before, TraceLine::Frame(_) | TraceLine::Source)
                     && line.starts_with("    ") =>
                 {
@@ -118,7 +118,7 @@ fn stacks(read: &[TraceLine]) -> Vec<Range<usize>> {
 pub(super) fn shorten_frames(lines: &TextLines<'_>, stack: Range<usize>, units: &mut [LineSpan]) {
     let read: Vec<TraceLine> = stack
         .clone()
-        .map(|at| frame::of(lines.get(at)).map_or(TraceLine::Source, TraceLine::Frame))
+        .map(|at| stack_frame::of(lines.get(at)).map_or(TraceLine::Source, TraceLine::Frame))
         .collect();
     shorten_at(lines, &read, stack, units);
 }

@@ -2,7 +2,7 @@
 
 use super::block::{HtmlBlockKind, HtmlTable};
 use super::writer::MarkdownWriter;
-use crate::html::token::{LowerName, attribute};
+use crate::html::tokens::{LowerName, attribute};
 
 impl<'t> MarkdownWriter<'t> {
     pub(super) fn open(&mut self, name: &str, attributes: &'t str, at: usize) {

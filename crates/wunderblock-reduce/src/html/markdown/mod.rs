@@ -2,13 +2,13 @@
 
 mod block;
 mod elements;
-mod raw;
+mod scripts;
 mod tables;
 mod title;
 mod writer;
 
-use super::region::PageOutline;
-use super::token::{HtmlToken, HtmlTokens};
+use super::regions::PageOutline;
+use super::tokens::{HtmlToken, HtmlTokens};
 use title::TitleState;
 use writer::MarkdownWriter;
 

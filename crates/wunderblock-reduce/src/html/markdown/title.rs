@@ -2,7 +2,7 @@
 
 use super::block::HtmlBlockKind;
 use super::writer::MarkdownWriter;
-use crate::html::token::HtmlToken;
+use crate::html::tokens::HtmlToken;
 
 /// The title of a page stands at its head, wherever the page is read from.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use super::block::{HtmlBlock, HtmlBlockKind, HtmlTable};
 use crate::html::entity;
-use crate::html::token::attribute;
+use crate::html::tokens::attribute;
 
 /// A code block is cut into parts of so many lines.
 const CODE_LINES: usize = 16;

@@ -2,7 +2,7 @@
 
 use crate::readers::diagnostic::{self, DiagnosticPart};
 use crate::readers::progress::{is_progress, within_step};
-use crate::readers::stamp;
+use crate::readers::timestamp;
 
 /// What a line of build output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(super) enum BuildLine {
 
 /// A line without the time, the step or the job that stands before it.
 pub(in crate::readers) fn bare(line: &str) -> &str {
-    let undated = line.get(stamp::prefix(line)..).unwrap_or(line);
+    let undated = line.get(timestamp::prefix(line)..).unwrap_or(line);
     within_step(undated)
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::label::Label;
 use crate::lines::TextLines;
-use crate::readers::shape;
+use crate::readers::fingerprint;
 use crate::span::{LineSpan, Rank};
 
 /// Differences alike are shown so often in one task.
@@ -90,7 +90,7 @@ impl AnsiblePlay {
             } else {
                 (Rank::Context, 10)
             };
-            self.signature = self.signature.rotate_left(5) ^ shape::counted(line);
+            self.signature = self.signature.rotate_left(5) ^ fingerprint::counted(line);
             set(units, at, rank, score);
             return;
         };

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::lines::TextLines;
-use crate::readers::shape;
+use crate::readers::fingerprint;
 use crate::span::{LineSpan, Rank};
 
 /// A table with no more rows than this is shown whole.
@@ -90,7 +90,7 @@ fn is_bad(field: &str) -> bool {
         "pending-",
     ];
     BAD.iter().any(|bad| field.contains(bad))
-        || shape::is_wrong(field)
+        || fingerprint::is_wrong(field)
         || (field.contains("Exited (") && !field.contains("Exited (0)"))
 }
 
@@ -159,7 +159,7 @@ fn sort(line: &str) -> u64 {
                 _ => break,
             }
         }
-        sort = sort.rotate_left(9) ^ shape::counted(stem);
+        sort = sort.rotate_left(9) ^ fingerprint::counted(stem);
     }
     sort
 }
@@ -185,7 +185,7 @@ pub(super) fn description(lines: &TextLines<'_>, units: &mut [LineSpan]) {
             events = line.starts_with("Events:");
         }
         (unit.rank, unit.score) = if events && !top {
-            let seen = shown.entry(shape::counted(line)).or_default();
+            let seen = shown.entry(fingerprint::counted(line)).or_default();
             *seen += 1;
             match () {
                 () if is_bad(line) => (Rank::Must, 30_000),

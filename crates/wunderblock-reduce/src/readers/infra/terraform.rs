@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::label::Label;
 use crate::lines::TextLines;
-use crate::readers::shape;
+use crate::readers::fingerprint;
 use crate::span::{LineSpan, Rank};
 
 /// Blocks alike are shown so often.
@@ -169,9 +169,9 @@ fn block(
     for at in rows.clone().skip(1) {
         let line = lines.get(at);
         let said = if named && line.contains(key) {
-            shape::counted(&line.replace(key, ""))
+            fingerprint::counted(&line.replace(key, ""))
         } else {
-            shape::counted(line)
+            fingerprint::counted(line)
         };
         // What stays as it is may differ from one resource to the next.
         if line.trim_start().starts_with(['+', '-', '~', '}', '#', ']']) || line.contains("->") {
@@ -179,7 +179,7 @@ fn block(
         }
     }
     let resource = address.split('[').next().unwrap_or(address);
-    let seen = blocks.entry(signature ^ shape::exact(resource)).or_default();
+    let seen = blocks.entry(signature ^ fingerprint::exact(resource)).or_default();
     *seen += 1;
     let again = *seen > SHOWN;
     for at in rows.clone() {

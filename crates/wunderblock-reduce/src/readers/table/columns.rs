@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::numbers::Numbers;
-use crate::readers::shape;
+use crate::readers::fingerprint;
 
 /// Values of a column are counted one by one up to so many different ones.
 const VALUES: usize = 64;
@@ -88,7 +88,7 @@ impl TableColumns {
             columns: header
                 .iter()
                 .map(|name| TableColumn {
-                    name: shape::head(name.trim(), 24).into(),
+                    name: fingerprint::head(name.trim(), 24).into(),
                     ..TableColumn::default()
                 })
                 .collect(),
@@ -179,13 +179,14 @@ impl TableColumn {
         if self.many {
             return;
         }
-        let hash = shape::exact(field);
+        let hash = fingerprint::exact(field);
         self.changes += u64::from(hash != self.last);
         self.last = hash;
         if let Some(value) = self.values.get_mut(&hash) {
             value.count += 1;
         } else if self.values.len() < VALUES {
-            self.values.insert(hash, ValueCount { text: shape::head(field, 16).into(), count: 1, shown: 0 });
+            self.values
+                .insert(hash, ValueCount { text: fingerprint::head(field, 16).into(), count: 1, shown: 0 });
         } else {
             self.many = true;
             self.values = HashMap::new();
@@ -194,7 +195,7 @@ impl TableColumn {
 
     fn judge(&mut self, field: &str) -> (Option<NotableRow>, u64) {
         let field = field.trim();
-        let hash = if self.is_class { shape::exact(field) } else { 0 };
+        let hash = if self.is_class { fingerprint::exact(field) } else { 0 };
         if self.is_class {
             let changed = self.has_runs && hash != self.last;
             self.last = hash;

@@ -62,7 +62,7 @@ pub(super) fn form(text: &str, lines: &[&str]) -> Option<(TableFormat, u32)> {
 
 /// How sure it is that a text is separated by that character: records have as many fields as the first one.
 fn separated(text: &str, by: u8) -> Option<(TableFormat, u32)> {
-    let head = crate::readers::shape::head(text, SAMPLED);
+    let head = crate::readers::fingerprint::head(text, SAMPLED);
     let head = if head.len() < text.len() { head.rsplit_once('\n')?.0 } else { head };
     let lines = TextLines::of(head);
     let form = TableFormat::Separated(by);

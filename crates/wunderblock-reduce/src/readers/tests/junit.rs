@@ -6,7 +6,7 @@ use memchr::memmem;
 
 use super::message::{is_message, is_place};
 use crate::label::Label;
-use crate::readers::frame::{self, FrameOwner};
+use crate::readers::stack_frame::{self, FrameOwner};
 use crate::span::{LineSpan, Rank};
 
 /// A report says what it is within so many bytes.
@@ -152,12 +152,12 @@ fn failed(text: &str, span: Range<usize>, units: &mut Vec<LineSpan>) {
         } else if is_message(line.trim_start(), line) || is_place(line) {
             said += 1;
             if said <= MESSAGE { (Rank::Must, 600) } else { (Rank::Context, 40) }
-        } else if frame::of(line) == Some(FrameOwner::Library) {
+        } else if stack_frame::of(line) == Some(FrameOwner::Library) {
             (Rank::Filler, 1)
         } else {
             (Rank::Context, 25)
         };
-        let cut = span.start + crate::readers::shape::head(line, TAG).len();
+        let cut = span.start + crate::readers::fingerprint::head(line, TAG).len();
         let label = (nth == 0).then_some(Label::Failed);
         units.push(LineSpan::new(span.start..cut, rank).scored(score).labelled(label));
         if cut < span.end {

@@ -1,10 +1,10 @@
 //! Which templates are worth it, and which lines always follow one another and so are one row.
 
-use super::form;
-use super::legend::KEYS;
-use super::shape::{self, LineShape, LineShapes};
-use super::words::{self, MAX_WORDS};
-use crate::encode::weigh;
+use super::header::KEYS;
+use super::line_shape::{self, LineShape, LineShapes};
+use super::line_words::{self, MAX_WORDS};
+use super::value_format;
+use crate::encode::token_estimate;
 use crate::lines::NewlineSplit;
 
 /// So many templates at most are of lines alike in full; the other keys are for heads in common.
@@ -167,15 +167,15 @@ fn cost(lines: &NewlineSplit<'_>, shape: &LineShape) -> ShapeCost {
     }
     let (mut words, mut last_words) = (Vec::with_capacity(MAX_WORDS), Vec::with_capacity(MAX_WORDS));
     let line = shape.example(lines);
-    words::cut(line, &mut words);
+    line_words::cut(line, &mut words);
     let head = shape.words(&words);
     let said = line.get(..words.get(head).map_or(line.len(), |word| word.start)).unwrap_or("");
     let last = lines.get(shape.last as usize).unwrap_or("");
-    words::cut(last, &mut last_words);
+    line_words::cut(last, &mut last_words);
     let values = words.iter().zip(&last_words).enumerate().take(head);
     let values = values.filter(|(at, (word, _))| word.value || shape.values >> at & 1 == 1);
     let each = values.map(|(_, (word, other))| differs(word.of(line), other.of(last))).sum();
-    ShapeCost { once: weigh::tokens(said), each, alone: shape.severe }
+    ShapeCost { once: token_estimate::tokens(said), each, alone: shape.severe }
 }
 
 /// About what a value costs in a row, given another of the same column.
@@ -183,13 +183,13 @@ fn differs(value: &str, other: &str) -> usize {
     if value == other {
         return 0;
     }
-    1 + weigh::tokens(form::shortened(value, other))
+    1 + token_estimate::tokens(value_format::shortened(value, other))
 }
 
 /// Records of one line each for what free lines begin with.
 fn heads(lines: &NewlineSplit<'_>, shapes: &mut LineShapes, free: &[bool], chosen: &mut RecordPlan) {
     let whole = shapes.shapes.len();
-    shape::by_head(lines, shapes, free);
+    line_shape::by_head(lines, shapes, free);
     let new = shapes.shapes.get(whole..).unwrap_or_default();
     let costs: Vec<ShapeCost> = shapes
         .shapes

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::form::ValueFormat;
-use super::legend::{KEYS, SAME, TemplateField, TemplateLegend};
-use crate::encode::code::{self, EncodedBlock};
+use super::header::{KEYS, SAME, TemplateField, TemplateLegend};
+use super::value_format::ValueFormat;
+use crate::encode::tags::{self, EncodedBlock};
 use crate::sink::TextSink;
 
 /// The lines of a code, without the last newline.
 pub(in crate::encode) fn undo(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
-    let mut lines = code::lines_of(code.body)?;
+    let mut lines = tags::lines_of(code.body)?;
     let (count, shared) = code.args.split_once(' ').unwrap_or((code.args, "0"));
     let shared: usize = shared.parse().ok()?;
     let keyless = count.is_empty();

@@ -10,7 +10,7 @@
 //!
 //! A `{` of the text is doubled.
 
-use super::form::ValueFormat;
+use super::value_format::ValueFormat;
 
 /// The names of the templates: a row begins with one of these letters.
 pub(super) const KEYS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -3,7 +3,7 @@
 use super::cell;
 use super::schema::{ColumnCells, TableSchema};
 use super::tree::JsonType;
-use super::write::JsonWriter;
+use super::writer::JsonWriter;
 
 /// What a row has written so far.
 struct RowState<'s> {

@@ -7,11 +7,11 @@
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
 
-use super::instead::Rewrite;
+use super::error_words::is_severe;
 use super::line_index::LineIndex;
-use super::severe::is_severe;
+use super::rewrite::Rewrite;
 use super::slots::SlotTable;
-use super::weigh;
+use super::token_estimate;
 use crate::lines::TextLines;
 use crate::mark::OPEN;
 use crate::sink::TextSink;
@@ -117,7 +117,7 @@ fn is_worth_it(block: &str) -> bool {
     while !block.is_char_boundary(head) {
         head -= 1;
     }
-    !block.contains(OPEN) && weigh::tokens(block.get(..head).unwrap_or("")) >= LEAST_TOKENS
+    !block.contains(OPEN) && token_estimate::tokens(block.get(..head).unwrap_or("")) >= LEAST_TOKENS
 }
 
 /// Writes the lines of `out` that are named once more.

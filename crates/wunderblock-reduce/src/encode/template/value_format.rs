@@ -1,6 +1,6 @@
 //! How each word of a template is written, learnt from all the lines that share it.
 
-use super::words::ShapeWord;
+use super::line_words::ShapeWord;
 
 /// How a value stands in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

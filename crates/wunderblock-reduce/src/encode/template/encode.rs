@@ -1,13 +1,13 @@
 //! Lines as templates and rows.
 
-use super::form::{self, TemplateColumn, ValueFormat};
-use super::legend::{KEYS, SAME, TemplateField, TemplateLegend};
-use super::record::{self, RecordPlan};
-use super::shape::{self, LineShape, LineShapes};
-use super::words::{self, MAX_WORDS, ShapeWord};
+use super::header::{KEYS, SAME, TemplateField, TemplateLegend};
+use super::line_shape::{self, LineShape, LineShapes};
+use super::line_words::{self, MAX_WORDS, ShapeWord};
+use super::records::{self, RecordPlan};
+use super::value_format::{self, TemplateColumn, ValueFormat};
 use std::ops::Range;
 
-use crate::encode::weigh;
+use crate::encode::token_estimate;
 use crate::lines::NewlineSplit;
 
 /// A template, while lines are written by it.
@@ -24,8 +24,8 @@ struct LearntTemplate<'t> {
 /// A code for whole lines, without the newline after the last of them. None where it does not pay.
 pub(in crate::encode) fn pack(text: &str) -> Option<String> {
     let lines = NewlineSplit::of(text);
-    let mut shapes = shape::sort(&lines, record::FEWEST);
-    let chosen = record::choose(&lines, &mut shapes);
+    let mut shapes = line_shape::sort(&lines, records::FEWEST);
+    let chosen = records::choose(&lines, &mut shapes);
     let (mut templates, records) = learn(&lines, &shapes, &chosen)?;
     let shared = settle(&mut templates);
     let legends: Vec<TemplateLegend> = templates.iter().map(legend).collect();
@@ -62,9 +62,9 @@ pub(in crate::encode) fn pack(text: &str) -> Option<String> {
         head.push('\n');
     }
     out.insert_str(before, &head);
-    out.push_str(crate::encode::code::CLOSE);
+    out.push_str(crate::encode::tags::CLOSE);
     let source = text.get(lines.span(first..last))?;
-    if !weigh::pays(weigh::tokens(source), weigh::tokens(out.get(before..)?)) {
+    if !token_estimate::pays(token_estimate::tokens(source), token_estimate::tokens(out.get(before..)?)) {
         return None;
     }
     if last < lines.len() {
@@ -109,15 +109,15 @@ fn learn<'t>(
 impl<'t> LearntTemplate<'t> {
     fn new(lines: &NewlineSplit<'t>, shape: &LineShape, words: &mut Vec<ShapeWord>) -> Self {
         let line = shape.example(lines);
-        words::cut(line, words);
+        line_words::cut(line, words);
         let is_value = |at: usize, word: &ShapeWord| word.value || shape.values >> at & 1 == 1;
         let columns = words.iter().take(shape.words(words)).enumerate();
         let columns = columns.map(|(at, word)| TemplateColumn::new(line, word, is_value(at, word))).collect();
-        Self { columns, tail: words::tail(line, words), head: shape.head.is_some(), spaced_rest: true }
+        Self { columns, tail: line_words::tail(line, words), head: shape.head.is_some(), spaced_rest: true }
     }
 
     fn learn(&mut self, line: &'t str, words: &mut Vec<ShapeWord>) {
-        words::cut(line, words);
+        line_words::cut(line, words);
         let columns = self.columns.len();
         for (at, (column, word)) in self.columns.iter_mut().zip(words.iter()).enumerate() {
             let after = words.get(at + 1).filter(|_| at + 1 < columns).map(|word| word.before(line));
@@ -282,7 +282,7 @@ impl<'a, 't> RowWriter<'a, 't> {
                 if above == value {
                     out.push_str(SAME);
                 } else {
-                    out.push_str(if *fixed { form::shortened(value, above) } else { value });
+                    out.push_str(if *fixed { value_format::shortened(value, above) } else { value });
                     *above = value;
                     end = out.len();
                 }
@@ -318,7 +318,7 @@ impl<'t> LearntTemplate<'t> {
     ) -> bool {
         let mut slots = slots.iter().copied();
         let mut give = |value: &'t str, fixed: bool| values.push((value, fixed, slots.next().unwrap_or(0)));
-        let whole = words::cut(line, words);
+        let whole = line_words::cut(line, words);
         if (!whole && !self.head)
             || words.len() < self.columns.len()
             || (!self.head && words.len() > self.columns.len())
@@ -374,9 +374,9 @@ impl<'t> LearntTemplate<'t> {
             let rest = rest(line, words, self.columns.len());
             let rest = if self.spaced_rest { rest.strip_prefix(' ').unwrap_or("") } else { rest };
             give(rest, false);
-            return !rest.is_empty() && rest != SAME && !words::is_closed(line);
+            return !rest.is_empty() && rest != SAME && !line_words::is_closed(line);
         }
-        words::tail(line, words) == self.tail
+        line_words::tail(line, words) == self.tail
     }
 }
 

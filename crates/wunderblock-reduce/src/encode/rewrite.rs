@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::weigh;
+use super::token_estimate;
 
 /// A text as it is written anew, from its start to its end.
 pub(in crate::encode) struct Rewrite<'t> {
@@ -34,8 +34,10 @@ impl<'t> Rewrite<'t> {
         self.keep(span.start);
         let before = self.out.len();
         let written = write(&mut self.out).is_some();
-        let tokens = |text: Option<&str>| weigh::tokens(text.unwrap_or(""));
-        if written && weigh::pays(tokens(self.text.get(span.clone())), tokens(self.out.get(before..))) {
+        let tokens = |text: Option<&str>| token_estimate::tokens(text.unwrap_or(""));
+        if written
+            && token_estimate::pays(tokens(self.text.get(span.clone())), tokens(self.out.get(before..)))
+        {
             (self.kept, self.any) = (span.end, true);
         } else {
             self.out.truncate(before);

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
-use super::hits::QueryHits;
+use super::query_hits::QueryHits;
 use super::tree::{JsonTree, JsonType};
 use crate::numbers::Numbers;
 

@@ -2,7 +2,7 @@
 
 use crate::lines::{TextLines, TextPart};
 
-use crate::readers::shape;
+use crate::readers::fingerprint;
 
 /// How a listing names its things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl<'t> ListingRow<'t> {
             let runs = words.find(|word| !word.starts_with('-')).unwrap_or("");
             let kernel = self.name.starts_with('[');
             let program = if kernel { program.next() } else { program.next_back() };
-            return shape::counted(program.unwrap_or("")).rotate_left(1) ^ shape::counted(runs);
+            return fingerprint::counted(program.unwrap_or("")).rotate_left(1) ^ fingerprint::counted(runs);
         }
         if self.sorted == SeriesKey::Prefix {
             // Libraries are one sort: there are hundreds of them, and few ask for one.
@@ -108,14 +108,14 @@ impl<'t> ListingRow<'t> {
                 return 0;
             }
             let prefix = self.name.split(['-', '_', '.', ':', ' ']).next().unwrap_or("");
-            return shape::counted(prefix.trim_end_matches(|c: char| c.is_ascii_digit()));
+            return fingerprint::counted(prefix.trim_end_matches(|c: char| c.is_ascii_digit()));
         }
         let end = self
             .name
             .rsplit_once('.')
             .map_or("", |(stem, end)| if stem.is_empty() { self.name } else { end });
         let folder = self.name.ends_with('/');
-        shape::counted(if folder { "/" } else { end })
+        fingerprint::counted(if folder { "/" } else { end })
     }
 
     /// The folder that a tool filled and this lies in, up to its name.
@@ -182,7 +182,7 @@ pub(super) fn form(lines: &[&str]) -> Option<(ListingFormat, u32)> {
         return Some((ListingFormat::Packages, 88));
     }
     let long = share(&|line| long(line).is_some() || is_long_head(line));
-    if long >= 85 && said.iter().any(|line| super::row::long(line).is_some()) {
+    if long >= 85 && said.iter().any(|line| super::listing_row::long(line).is_some()) {
         return Some((ListingFormat::Long, if long >= 95 { 95 } else { 75 }));
     }
     let tree = share(&|line| depth(line).is_some());

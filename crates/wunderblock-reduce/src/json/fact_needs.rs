@@ -1,7 +1,7 @@
 //! Facts that are out of sight: said in the mark of the gap they are in, or their item is needed.
 
-use super::cut::{CutRun, JsonCuts};
-use super::fact::{JsonFact, JsonFactKind};
+use super::cuts::{CutRun, JsonCuts};
+use super::facts::{JsonFact, JsonFactKind};
 use super::tree::JsonTree;
 use crate::mark::GapFact;
 

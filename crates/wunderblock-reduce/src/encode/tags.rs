@@ -58,10 +58,10 @@ pub(in crate::encode) fn undo<'e>(
             }
         } else if let Some(times) = tag.strip_prefix('×') {
             out.push(before.strip_suffix(' ')?)?;
-            super::repeat::undo(times, &mut out)?;
+            super::run_length::undo(times, &mut out)?;
         } else if let Some(lines) = tag.strip_prefix("↑ ") {
             out.push(before)?;
-            super::block::undo(lines, &mut out, &mut index)?;
+            super::back_reference::undo(lines, &mut out, &mut index)?;
         } else {
             if open.len() >= MAX_DEPTH {
                 return None;

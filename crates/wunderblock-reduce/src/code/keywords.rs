@@ -1,6 +1,6 @@
 //! What lines are worth by their own words, whatever stands around them.
 
-use super::painted::{LineWorth, LineWorths};
+use super::line_worth::{LineWorth, LineWorths};
 use crate::lines::TextLines;
 use crate::span::Rank;
 

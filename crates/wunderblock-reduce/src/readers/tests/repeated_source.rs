@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::message::{is_message, is_place};
 use crate::lines::TextLines;
 use crate::readers::build;
-use crate::readers::case::TestLine;
-use crate::readers::frame::{self, FrameOwner};
+use crate::readers::stack_frame::{self, FrameOwner};
+use crate::readers::test_line::TestLine;
 use crate::span::{LineSpan, Rank};
 
 /// So many failures of one message are shown with all that was printed.
@@ -26,7 +26,7 @@ pub(super) fn fold(lines: &TextLines<'_>, cases: &[Option<TestLine>], units: &mu
             let Some(message) = (start..at).map(|at| lines.get(at)).find(|line| speaks(line)) else {
                 continue;
             };
-            let count = said.entry(build::explained::message(message, &mut words)).or_default();
+            let count = said.entry(build::repeated_source::message(message, &mut words)).or_default();
             *count += 1;
             if *count > SHOWN {
                 leave_out(lines, start..at, units);
@@ -39,13 +39,13 @@ pub(super) fn fold(lines: &TextLines<'_>, cases: &[Option<TestLine>], units: &mu
 }
 
 fn speaks(line: &str) -> bool {
-    is_message(line.trim_start(), line) || frame::is_head(line)
+    is_message(line.trim_start(), line) || stack_frame::is_head(line)
 }
 
 fn leave_out(lines: &TextLines<'_>, block: std::ops::Range<usize>, units: &mut [LineSpan]) {
     for at in block {
         let line = lines.get(at);
-        let own = frame::of(line) == Some(FrameOwner::Own) || is_place(line) || line.starts_with('>');
+        let own = stack_frame::of(line) == Some(FrameOwner::Own) || is_place(line) || line.starts_with('>');
         if let Some(unit) = units.get_mut(at).filter(|unit| unit.rank == Rank::Context && !own) {
             (unit.rank, unit.score) = (Rank::Filler, 1);
         }

@@ -16,8 +16,8 @@
 //! In `under` an empty line ends a file's lines, `--` stands for itself. In `dirs` what ends with `/` is a directory,
 //! within the one that the tag names, and `/` alone is that directory itself.
 
-use super::code::{self, CLOSE, EncodedBlock};
-use super::instead::Rewrite;
+use super::rewrite::Rewrite;
+use super::tags::{self, CLOSE, EncodedBlock};
 use crate::lines::NewlineSplit;
 use crate::mark::OPEN;
 use crate::sink::TextSink;
@@ -189,7 +189,7 @@ fn each_run(
 pub(super) fn undo_results(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     let mut out = LineWriter { out, any: false };
     let mut path: Option<&str> = None;
-    for row in code::lines_of(code.body)? {
+    for row in tags::lines_of(code.body)? {
         match path {
             _ if row == "--" => out.line(&["--"])?,
             None => path = Some(row),
@@ -207,7 +207,7 @@ pub(super) fn undo_results(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Op
 pub(super) fn undo_paths(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     let mut out = LineWriter { out, any: false };
     let mut directory = "";
-    for row in code::lines_of(code.body)? {
+    for row in tags::lines_of(code.body)? {
         if row.ends_with('/') {
             directory = if row == "/" && !code.args.is_empty() { "" } else { row };
         } else {

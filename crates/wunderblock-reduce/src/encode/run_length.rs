@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::instead::Rewrite;
-use super::weigh;
+use super::rewrite::Rewrite;
+use super::token_estimate;
 use crate::mark::OPEN;
 use crate::sink::TextSink;
 
@@ -35,7 +35,7 @@ fn is_worth_it(line: &str, times: usize) -> bool {
     if line == "\n" {
         return times >= 24;
     }
-    line.ends_with('\n') && !line.contains(OPEN) && (times - 1) * weigh::tokens(line) > 9
+    line.ends_with('\n') && !line.contains(OPEN) && (times - 1) * token_estimate::tokens(line) > 9
 }
 
 /// Writes the last line of `out` as often as it is said to be there.

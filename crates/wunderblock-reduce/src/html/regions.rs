@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::entity;
-use super::token::{HtmlToken, HtmlTokens, LowerName, attribute};
+use super::tokens::{HtmlToken, HtmlTokens, LowerName, attribute};
 
 /// What a part of a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

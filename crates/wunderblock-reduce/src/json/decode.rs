@@ -1,12 +1,12 @@
-//! Back from fewer words: a text written by `write` as the JSON it stands for, in the layout it had.
+//! Back from fewer words: a text written by `writer` as the JSON it stands for, in the layout it had.
 //!
 //! Marks of gaps are taken for what stands in their place, so that a text with gaps can be undone around them.
 
 use super::cell;
 use super::inner_mark;
 use super::layout::JsonLayout;
-use super::prefix;
 use super::schema::{COLUMNS, ColumnCells, JsonColumn, TableSchema};
+use super::shared_prefix;
 use super::tree::JsonTree;
 use crate::sink::TextSink;
 
@@ -17,7 +17,7 @@ const DEEPEST: usize = 12;
 /// byte may stand for any number.
 pub(crate) fn undo_code(args: &str, body: &str, out: &mut TextSink<'_>) -> Option<()> {
     let room = out.left();
-    let (args, prefixes) = prefix::read(args);
+    let (args, prefixes) = shared_prefix::read(args);
     let layout = JsonLayout::read(&args)?;
     let mut reader = TableDecoder { text: body, at: 0, out: String::with_capacity(body.len() * 2), room };
     reader.value(0)?;
@@ -26,7 +26,7 @@ pub(crate) fn undo_code(args: &str, body: &str, out: &mut TextSink<'_>) -> Optio
     }
     let mut plain = reader.out;
     if !prefixes.is_empty() {
-        plain = prefix::expand(&plain, &prefixes, room)?;
+        plain = shared_prefix::expand(&plain, &prefixes, room)?;
     }
     if layout == JsonLayout::compact() {
         return out.push(&plain);

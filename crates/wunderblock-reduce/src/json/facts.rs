@@ -1,7 +1,7 @@
 //! What a document must not hide: values that a key has rarely, numbers far from the others, the names of the schema.
 //!
 //! They are looked for over the whole document, by key alone: what is usual in one list may be rare in all of them. A
-//! fact that stands nowhere in what is kept is said in the mark of the gap it is in, or its item stays ([`super::need`]).
+//! fact that stands nowhere in what is kept is said in the mark of the gap it is in, or its item stays ([`super::fact_needs`]).
 
 use std::collections::{HashMap, HashSet};
 

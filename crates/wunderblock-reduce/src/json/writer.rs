@@ -14,7 +14,7 @@
 use std::collections::HashMap;
 
 use super::cell;
-use super::cut::JsonCuts;
+use super::cuts::JsonCuts;
 use super::schema::{self, ColumnCells, TableSchema};
 use super::tree::{JsonTree, JsonType};
 use crate::mark::{self, Gap, OPEN};

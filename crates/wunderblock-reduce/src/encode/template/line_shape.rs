@@ -3,9 +3,9 @@
 //! Lines of equal shape do. Shapes that differ in one word, if there are several, are one with that word taken for a
 //! value (in a few rounds, so in a few words). What is left over is tried as a head in common and a rest.
 
-use super::words::{self, HashTable, MAX_WORDS, ShapeWord};
+use super::line_words::{self, HashTable, MAX_WORDS, ShapeWord};
 use crate::count_sketch::CountSketch;
-use crate::encode::severe::is_severe;
+use crate::encode::error_words::is_severe;
 use crate::encode::slots::SlotTable;
 use crate::lines::NewlineSplit;
 
@@ -122,11 +122,11 @@ fn equal(lines: &NewlineSplit<'_>) -> (LineShapes, Vec<u64>) {
     let mut hashes: Vec<u64> = Vec::new();
     let mut sorted = LineShapes { shapes: Vec::new(), of: Vec::with_capacity(lines.len()) };
     for (line, text) in (0..).zip(lines.iter()) {
-        if !words::cut(text, &mut words) {
+        if !line_words::cut(text, &mut words) {
             sorted.of.push(NONE);
             continue;
         }
-        let hash = words::shape(text, &words);
+        let hash = line_words::shape(text, &words);
         let found = known.find(hash, |shape| hashes.get(shape) == Some(&hash));
         let shape = found.unwrap_or(hashes.len());
         if found.is_none() {
@@ -216,12 +216,12 @@ fn each_wider(
     mut see: impl FnMut(usize, u64),
 ) {
     let line = shape.example(lines);
-    if shape.lines >= SETTLED || !words::cut(line, words) {
+    if shape.lines >= SETTLED || !line_words::cut(line, words) {
         return;
     }
     let mut place = 1;
     for (at, word) in words.iter().enumerate() {
-        let part = words::part(line, word, &mut place);
+        let part = line_words::part(line, word, &mut place);
         if !word.value && shape.values >> at & 1 == 0 {
             see(at, hash.wrapping_sub(part.said).wrapping_add(part.value));
         }
@@ -288,13 +288,13 @@ pub(super) fn by_head(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, free: &
 
 /// Calls `see` with the hash of each head of a line that leaves a rest: how many words, and the hash.
 fn heads(line: &str, words: &mut Vec<ShapeWord>, mut see: impl FnMut(usize, u64)) {
-    words::cut(line, words);
-    if words::is_closed(line) {
+    line_words::cut(line, words);
+    if line_words::is_closed(line) {
         return;
     }
     let (mut place, mut sum) = (1, 0u64);
     for (at, word) in words.iter().enumerate().take(HEAD_WORDS.min(words.len().saturating_sub(1))) {
-        sum = sum.wrapping_add(words::part(line, word, &mut place).said);
+        sum = sum.wrapping_add(line_words::part(line, word, &mut place).said);
         see(at + 1, sum);
     }
 }
