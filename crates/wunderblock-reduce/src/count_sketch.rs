@@ -21,7 +21,7 @@ impl CountSketch {
     }
 
     /// Whether it may have come so many times, of at most 255.
-    pub(crate) fn may_have(&self, hash: u64, times: u32) -> bool {
+    pub(crate) fn may_reach(&self, hash: u64, times: u32) -> bool {
         self.0.get(self.place(hash)).is_some_and(|count| u32::from(*count) >= times)
     }
 }
@@ -32,12 +32,12 @@ mod tests {
 
     #[test]
     fn no_count_is_too_low() {
-        let mut often = CountSketch::of(10);
+        let mut sketch = CountSketch::of(10);
         let hash = |thing: u64| thing.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         for thing in 0..3_000u64 {
-            (0..thing % 7).for_each(|_| often.count(hash(thing)));
+            (0..thing % 7).for_each(|_| sketch.count(hash(thing)));
         }
-        assert!((0..3_000).all(|thing| often.may_have(hash(thing), (thing % 7) as u32)));
-        assert!(!CountSketch::of(10).may_have(7, 1));
+        assert!((0..3_000).all(|thing| sketch.may_reach(hash(thing), (thing % 7) as u32)));
+        assert!(!CountSketch::of(10).may_reach(7, 1));
     }
 }

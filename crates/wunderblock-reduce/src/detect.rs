@@ -8,14 +8,14 @@ use crate::{code, html, json, readers, terminal};
 const ENOUGH: u32 = 30;
 
 /// The kind of a text, as a terminal would show it: colours and what was written over tell nothing.
-pub(crate) fn kind(text: &str) -> Kind {
+pub(crate) fn detect_kind(text: &str) -> Kind {
     if memchr::memchr2(0x1b, b'\r', text.as_bytes()).is_some() {
-        return shown(&terminal::plain(text, &mut |_, _, _| ()).0);
+        return detect_plain(&terminal::visible_text(text, &mut |_, _, _| ()).0);
     }
-    shown(text)
+    detect_plain(text)
 }
 
-fn shown(text: &str) -> Kind {
+fn detect_plain(text: &str) -> Kind {
     // JSON that parses is JSON, whatever its strings look like.
     if json::is_document(text) {
         return Kind::Json;
@@ -142,7 +142,7 @@ mod tests {
             ),
         ];
         for (name, wanted, text) in cases {
-            assert_eq!(kind(&text), wanted, "{name}");
+            assert_eq!(detect_kind(&text), wanted, "{name}");
         }
     }
 
@@ -153,7 +153,7 @@ mod tests {
             "The shop sells books. It is open on Mondays, and closed on Sundays.\n\n".repeat(2),
             many(30, |n| format!("    {n}")),
         ] {
-            assert_ne!(kind(&text), Kind::Log, "{text}");
+            assert_ne!(detect_kind(&text), Kind::Log, "{text}");
         }
     }
 }

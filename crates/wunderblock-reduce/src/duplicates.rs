@@ -36,7 +36,7 @@ struct DuplicateBlock {
 
 /// Makes filler of what lies in a block that an earlier text has, unless it must be seen.
 pub(crate) fn demote(lines: &TextLines<'_>, units: &mut [LineSpan], earlier: &[EarlierText<'_>]) {
-    let blocks = blocks(lines, earlier);
+    let blocks = find_blocks(lines, earlier);
     let mut at = 0;
     for unit in units {
         while blocks.get(at).is_some_and(|block| block.span.end < unit.span().end) {
@@ -50,7 +50,7 @@ pub(crate) fn demote(lines: &TextLines<'_>, units: &mut [LineSpan], earlier: &[E
     }
 }
 
-fn blocks(lines: &TextLines<'_>, earlier: &[EarlierText<'_>]) -> Vec<DuplicateBlock> {
+fn find_blocks(lines: &TextLines<'_>, earlier: &[EarlierText<'_>]) -> Vec<DuplicateBlock> {
     let mut room = INDEXED;
     let fits = |earlier: &&EarlierText<'_>| {
         let left = room.checked_sub(earlier.text.len());
@@ -59,16 +59,16 @@ fn blocks(lines: &TextLines<'_>, earlier: &[EarlierText<'_>]) -> Vec<DuplicateBl
     };
     let known: Vec<&EarlierText<'_>> = earlier.iter().filter(fits).collect();
     let texts: Vec<_> =
-        known.iter().map(|known| source::decode(known.text.as_bytes()).plain().text).collect();
+        known.iter().map(|known| source::decode(known.text.as_bytes()).visible().text).collect();
     let texts: Vec<TextLines<'_>> = texts.iter().map(|text| TextLines::of(text)).collect();
     let hasher = RandomState::new();
     let mut places: HashMap<[u64; FEWEST], (usize, usize)> = HashMap::new();
     for (text, lines) in texts.iter().enumerate() {
-        for (line, key) in keys(lines, &hasher).into_iter().enumerate() {
+        for (line, key) in block_keys(lines, &hasher).into_iter().enumerate() {
             places.entry(key).or_insert((text, line));
         }
     }
-    let keys = if places.is_empty() { Vec::new() } else { keys(lines, &hasher) };
+    let keys = if places.is_empty() { Vec::new() } else { block_keys(lines, &hasher) };
     let (mut blocks, mut at) = (Vec::new(), 0);
     while let Some(key) = keys.get(at) {
         let found =
@@ -96,7 +96,7 @@ fn blocks(lines: &TextLines<'_>, earlier: &[EarlierText<'_>]) -> Vec<DuplicateBl
 }
 
 /// What stands in each few lines in a row, as hashes.
-fn keys(lines: &TextLines<'_>, hasher: &RandomState) -> Vec<[u64; FEWEST]> {
+fn block_keys(lines: &TextLines<'_>, hasher: &RandomState) -> Vec<[u64; FEWEST]> {
     let hashes: Vec<u64> = lines.iter().map(|line| hasher.hash_one(line)).collect();
     hashes.windows(FEWEST).filter_map(|few| few.try_into().ok()).collect()
 }

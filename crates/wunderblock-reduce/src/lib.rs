@@ -63,5 +63,5 @@ pub use reduce::{Reduced, Untouched, reduce};
 /// What a text is, as far as its structure tells.
 #[must_use]
 pub fn detect(text: &str) -> Kind {
-    detect::kind(text)
+    detect::detect_kind(text)
 }

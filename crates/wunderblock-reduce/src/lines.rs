@@ -21,14 +21,14 @@ pub(crate) struct TextPart {
 }
 
 /// How many lines a text has, however large it is.
-pub(crate) fn count(text: &str) -> usize {
+pub(crate) fn count_lines(text: &str) -> usize {
     let ends = memchr::memchr_iter(b'\n', text.as_bytes()).count();
     ends + usize::from(!text.is_empty() && !text.ends_with('\n'))
 }
 
 impl<'t> TextLines<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
-        let mut starts = Vec::with_capacity(count(text));
+        let mut starts = Vec::with_capacity(count_lines(text));
         if !text.is_empty() {
             starts.push(0);
         }
@@ -102,7 +102,7 @@ pub(crate) struct NewlineSplit<'t> {
 
 impl<'t> NewlineSplit<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
-        let mut starts = Vec::with_capacity(count(text) + 1);
+        let mut starts = Vec::with_capacity(count_lines(text) + 1);
         starts.push(0);
         let ends = memchr::memchr_iter(b'\n', text.as_bytes());
         starts.extend(ends.filter_map(|at| u32::try_from(at + 1).ok()));
@@ -150,7 +150,7 @@ mod tests {
             let lines = TextLines::of(text);
             let joined: String = (0..lines.len()).map(|line| &text[lines.span(line)]).collect();
             assert_eq!(joined, text);
-            assert_eq!(lines.len(), count(text));
+            assert_eq!(lines.len(), count_lines(text));
             let split = NewlineSplit::of(text);
             assert!(split.iter().eq(text.split('\n')), "{text:?}");
             assert_eq!(split.start(split.len()), text.len() + 1);

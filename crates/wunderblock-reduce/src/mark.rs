@@ -81,7 +81,7 @@ impl Gap {
     pub fn mark(&self, handle: Option<&str>) -> String {
         let mut mark = format!("⟨… {}", self.measure.name());
         if let Some(within) = &self.within {
-            let _ = write!(mark, " of {}", plain(within));
+            let _ = write!(mark, " of {}", inline_text(within));
         }
         let _ = write!(mark, " {}–{}", self.first, self.last);
         let (count, unit) = (self.count(), self.measure.name());
@@ -89,8 +89,8 @@ impl Gap {
         let _ = write!(mark, ": {count} {unit}");
         for told in &self.told {
             let _ = match told.count {
-                Some(count) => write!(mark, ", {count} {}", plain(&told.what)),
-                None => write!(mark, ", {}", plain(&told.what)),
+                Some(count) => write!(mark, ", {count} {}", inline_text(&told.what)),
+                None => write!(mark, ", {}", inline_text(&told.what)),
             };
         }
         if let Some(handle) = handle {
@@ -102,7 +102,7 @@ impl Gap {
 }
 
 /// Text that may stand inside a mark: on one line, without brackets, at most 80 characters.
-fn plain(text: &str) -> String {
+fn inline_text(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() && !matches!(c, '⟨' | '⟩')).take(80).collect()
 }
 
@@ -183,7 +183,7 @@ pub fn gaps(text: &str) -> impl Iterator<Item = GapMark<'_>> {
                 continue;
             }
             at = start + OPEN.len();
-            let Some((length, handle)) = read_gap(inner) else { continue };
+            let Some((length, handle)) = parse_gap(inner) else { continue };
             at += length;
             return Some(GapMark { span: start..at, handle });
         }
@@ -191,7 +191,7 @@ pub fn gaps(text: &str) -> impl Iterator<Item = GapMark<'_>> {
 }
 
 /// The mark that `inner` goes on with after `⟨`: its length with the `⟩`, and its handle.
-fn read_gap(inner: &str) -> Option<(usize, Option<&str>)> {
+fn parse_gap(inner: &str) -> Option<(usize, Option<&str>)> {
     let body = inner.strip_prefix("… ")?;
     // A mark is short and on one line: what is longer was never written by us.
     let reach = body.char_indices().nth(600).map_or(body.len(), |(at, _)| at);

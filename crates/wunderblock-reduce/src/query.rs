@@ -8,7 +8,7 @@ use crate::span::{LineSpan, Rank};
 
 mod word_hash;
 
-use word_hash::each_word;
+use word_hash::for_each_word;
 
 /// Numbers are in units of 1/1024.
 const ONE: u64 = 1024;
@@ -27,7 +27,7 @@ pub(crate) struct QueryTerms {
 impl QueryTerms {
     pub(crate) fn of(query: Option<&str>) -> Self {
         let mut terms = HashMap::new();
-        each_word(query.unwrap_or(""), &mut |word| {
+        for_each_word(query.unwrap_or(""), &mut |word| {
             let next = terms.len();
             if next < TERMS {
                 terms.entry(word).or_insert(next);
@@ -45,7 +45,7 @@ impl QueryTerms {
     pub(crate) fn words_in(&self, text: &str) -> u64 {
         let mut found = 0;
         if !self.is_empty() {
-            each_word(text, &mut |word| {
+            for_each_word(text, &mut |word| {
                 if let Some(at) = self.terms.get(&word) {
                     found |= 1 << at;
                 }
@@ -92,7 +92,7 @@ impl QueryTerms {
         for (at, unit) in units.iter().enumerate() {
             let mut length = 0u64;
             let mut counts: Vec<(usize, u64)> = Vec::new();
-            each_word(text.get(unit.span()).unwrap_or(""), &mut |word| {
+            for_each_word(text.get(unit.span()).unwrap_or(""), &mut |word| {
                 length += 1;
                 let Some(term) = self.terms.get(&word) else { return };
                 match counts.iter_mut().find(|(known, _)| known == term) {
@@ -110,7 +110,7 @@ impl QueryTerms {
         }
         let all = units.len() as u64;
         let mean = (lengths.iter().sum::<u64>() / all.max(1)).max(1);
-        let worth: Vec<u64> = holding.iter().map(|holding| idf(all, *holding)).collect();
+        let worth: Vec<u64> = holding.iter().map(|holding| inverse_frequency(all, *holding)).collect();
         let mut weights = vec![0u64; units.len()];
         for (at, counts) in found {
             let length = lengths.get(at).copied().unwrap_or(0);
@@ -127,7 +127,7 @@ impl QueryTerms {
 
 /// How much a word tells that so many of all units have: the logarithm (to base 2, in 1/1024) of
 /// 1 + (all − holding + ½) / (holding + ½); nothing where it is common.
-fn idf(all: u64, holding: u64) -> u64 {
+fn inverse_frequency(all: u64, holding: u64) -> u64 {
     if holding == 0 || (all > 8 && holding * 4 > all) {
         return 0;
     }
@@ -175,8 +175,8 @@ mod tests {
 
     #[test]
     fn a_rarer_word_weighs_more() {
-        assert!(idf(100, 1) > idf(100, 10));
-        assert_eq!(idf(100, 80), 0);
+        assert!(inverse_frequency(100, 1) > inverse_frequency(100, 10));
+        assert_eq!(inverse_frequency(100, 80), 0);
         assert_eq!(log2(ONE), 0);
         assert_eq!(log2(8 * ONE), 3 * ONE);
     }

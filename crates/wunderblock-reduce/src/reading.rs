@@ -58,12 +58,12 @@ impl<'t> TextReading<'t> {
             ParsedText::Lines(..) if goal == SizeTarget::Exact => vec![TextSegment::Keep(0..text.len())],
             ParsedText::Lines(lines, units) if goal == SizeTarget::Fold => {
                 // There is one way to fold, and what comes after this has need of the room.
-                select::join(units);
-                let pieces = select::choose(lines, units, room);
+                select::join_spans(units);
+                let pieces = select::select(lines, units, room);
                 self.seen = None;
                 pieces
             }
-            ParsedText::Lines(lines, units) => select::choose(lines, units, room),
+            ParsedText::Lines(lines, units) => select::select(lines, units, room),
         }
     }
 }
@@ -86,8 +86,8 @@ fn parse<'t>(
             let lines = TextLines::of(text);
             let mut units = match (kind, goal) {
                 (Kind::Code, SizeTarget::Bytes(_)) => code::units(&lines),
-                (Kind::Code, SizeTarget::Exact | SizeTarget::Fold) => code::folded(&lines),
-                (kind, _) => readers::units(&lines, kind),
+                (Kind::Code, SizeTarget::Exact | SizeTarget::Fold) => code::spans_folded(&lines),
+                (kind, _) => readers::spans(&lines, kind),
             };
             if !earlier.is_empty() {
                 duplicates::demote(&lines, &mut units, earlier);

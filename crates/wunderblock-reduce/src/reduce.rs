@@ -88,10 +88,10 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     let level =
         if options.command.is_some_and(command::is_selection) { Level::Lossless } else { options.level };
     // What is ours may have more noise to a line than what it was made from.
-    let is_ours = mark::is_reduced(&source.text, options.ours) || encode::is_packed(&source.text);
+    let is_ours = mark::is_reduced(&source.text, options.ours) || encode::is_encoded(&source.text);
     if !is_ours
         && bytes.len() >= FLOOR_BYTES
-        && let Some(noise) = source::noise(bytes)
+        && let Some(noise) = source::detect_binary(bytes)
     {
         return replace_binary(noise, level, options);
     }
@@ -112,12 +112,12 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     if source.text.len() > LARGEST {
         return Original { source, tokens: before }.too_large(bytes, level, options);
     }
-    let kind = options.kind.unwrap_or_else(|| detect::kind(&source.text));
+    let kind = options.kind.unwrap_or_else(|| detect::detect_kind(&source.text));
     // A file that is read is a file that may be edited next: its text must stand there as it is.
     let read = options.command.is_some_and(command::reads_file);
     let level = if read && is_written(kind) { Level::Lossless } else { level };
     let asked = QueryTerms::of(options.query);
-    let plain = source::decode(bytes).plain();
+    let plain = source::decode(bytes).visible();
     let mut reading = TextReading::of(&plain.text, kind, &asked, options.earlier);
     let tried = match level {
         Level::Lossless => None,
@@ -144,7 +144,7 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
             )
         }
     };
-    match preferred(exact, tried, level, || one_gap(bytes, &source.text, options)) {
+    match choose_result(exact, tried, level, || one_gap(bytes, &source.text, options)) {
         Some(short) if short.tokens <= enough => short.reduced(kind, level, before),
         _ => Original { source, tokens: before }.untouched(Some(kind), level, Untouched::NoGain, options),
     }
@@ -152,7 +152,7 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
 
 /// Which of two shorter texts is taken: what loses nothing wherever it is as short, and wherever it fits a budget. A budget
 /// that neither fits gets one mark over all of the text, if that is less.
-fn preferred(
+fn choose_result(
     exact: Option<ShortText>,
     tried: Option<ShortText>,
     level: Level,
@@ -195,9 +195,9 @@ impl Original<'_> {
     /// The text as it is. Bytes that are not text are still marked as left out.
     fn untouched(self, kind: Option<Kind>, level: Level, why: Untouched, options: &Options<'_>) -> Reduced {
         let Self { source, tokens } = self;
-        let text = source.heads(options.handle) + &source.text;
+        let text = source.head_marks(options.handle) + &source.text;
         Reduced {
-            kind: kind.or(options.kind).unwrap_or_else(|| detect::kind(&source.text)),
+            kind: kind.or(options.kind).unwrap_or_else(|| detect::detect_kind(&source.text)),
             lossless: source.losses.is_empty(),
             tokens_before: tokens,
             tokens_after: if source.losses.is_empty() { tokens } else { (options.count)(&text) },
@@ -268,7 +268,7 @@ fn reduce_to(
 
 /// One mark in the place of all the text. It speaks for what would be set aside, too.
 fn one_gap(bytes: &[u8], text: &str, options: &Options<'_>) -> ShortText {
-    let last = lines::count(text) as u64;
+    let last = lines::count_lines(text) as u64;
     let span = 0..bytes.len();
     let gap = Gap { span, measure: GapUnit::Lines, first: 1, last, within: None, told: Vec::new() };
     let text = gap.mark(options.handle) + if text.ends_with('\n') { "\n" } else { "" };
@@ -284,7 +284,7 @@ fn compose(
     options: &Options<'_>,
 ) -> Option<ShortText> {
     let text: &str = &source.text;
-    if !segment::tiles(&pieces, text.len()) {
+    if !segment::tiles_source(&pieces, text.len()) {
         return None;
     }
     if goal == SizeTarget::Exact && pieces.iter().any(|piece| matches!(piece, TextSegment::Gap { .. })) {
@@ -293,13 +293,12 @@ fn compose(
     let written = match pieces.as_slice() {
         // The text as it is: there is no second copy of it.
         [TextSegment::Keep(_)] if !text.contains(mark::OPEN) => Cow::Borrowed(text),
-        _ if source.losses.is_empty() => segment::write(&pieces, text, options.handle).into(),
-        _ => {
-            segment::write_with(&pieces, text, &|gap| source.placed(gap.clone()).mark(options.handle)).into()
-        }
+        _ if source.losses.is_empty() => segment::write_segments(&pieces, text, options.handle).into(),
+        _ => segment::write_with_marks(&pieces, text, &|gap| source.locate(gap.clone()).mark(options.handle))
+            .into(),
     };
     let gaps = pieces.into_iter().filter_map(|piece| match piece {
-        TextSegment::Gap { gap, .. } => Some(source.placed(gap)),
+        TextSegment::Gap { gap, .. } => Some(source.locate(gap)),
         TextSegment::Keep(_) | TextSegment::Coded { .. } | TextSegment::Note(_) => None,
     });
     let mut gaps: Vec<Gap> = if source.losses.is_empty() {
@@ -315,7 +314,7 @@ fn compose(
         return None;
     }
     let wording = if exact { LineWording::Shared } else { LineWording::Verbatim };
-    let mut short = match (encode::pack(&written, kind, wording), written) {
+    let mut short = match (encode::encode(&written, kind, wording), written) {
         (Some(packed), _) => packed,
         // Nothing is shorter, not even by what was set aside. A budget still wants to know how much that is.
         (None, Cow::Borrowed(_)) if source.losses.is_empty() && !matches!(goal, SizeTarget::Bytes(_)) => {
@@ -324,7 +323,7 @@ fn compose(
         (None, written) => written.into_owned(),
     };
     if !source.losses.is_empty() {
-        short.insert_str(0, &source.heads(options.handle));
+        short.insert_str(0, &source.head_marks(options.handle));
     }
     let tokens = (options.count)(&short);
     Some(ShortText { text: short, tokens, gaps })

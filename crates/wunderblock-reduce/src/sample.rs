@@ -28,7 +28,7 @@ impl<'t> LineSample<'t> {
             let window = text.get(start..).unwrap_or("");
             let mut taken = 0;
             for line in window.lines().take(SAMPLED) {
-                lines.push(head(line));
+                lines.push(truncate(line));
                 taken += line.len() + 1;
             }
             from = start + taken;
@@ -50,7 +50,7 @@ impl<'t> LineSample<'t> {
     }
 }
 
-fn head(line: &str) -> &str {
+fn truncate(line: &str) -> &str {
     let mut end = line.len().min(LINE_BYTES);
     while !line.is_char_boundary(end) {
         end -= 1;

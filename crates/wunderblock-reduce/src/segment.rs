@@ -1,7 +1,7 @@
 //! A text cut into pieces: what stays, what is said in fewer words, what is left out.
 //!
 //! Pieces tile the source: every byte of it lies in exactly one. So nothing can be dropped without a mark, and the
-//! source can always be put together again from the pieces and itself; [`tiles`] checks that before a text is shown.
+//! source can always be put together again from the pieces and itself; [`tiles_source`] checks that before a text is shown.
 
 use std::ops::Range;
 
@@ -46,7 +46,7 @@ impl TextSegment {
 }
 
 /// Whether the pieces cover `0..len` in order, without holes or overlaps.
-pub(crate) fn tiles(pieces: &[TextSegment], len: usize) -> bool {
+pub(crate) fn tiles_source(pieces: &[TextSegment], len: usize) -> bool {
     let mut at = 0;
     for span in pieces.iter().filter_map(TextSegment::span) {
         if span.start != at || span.end < span.start {
@@ -58,18 +58,22 @@ pub(crate) fn tiles(pieces: &[TextSegment], len: usize) -> bool {
 }
 
 /// The text of the pieces, marks in place. A mark of lines stands on a line of its own.
-pub(crate) fn write(pieces: &[TextSegment], source: &str, handle: Option<&str>) -> String {
-    write_with(pieces, source, &|gap| gap.mark(handle))
+pub(crate) fn write_segments(pieces: &[TextSegment], source: &str, handle: Option<&str>) -> String {
+    write_with_marks(pieces, source, &|gap| gap.mark(handle))
 }
 
 /// The same, where the marks name other places than those of the text at hand.
-pub(crate) fn write_with(pieces: &[TextSegment], source: &str, mark: &dyn Fn(&Gap) -> String) -> String {
+pub(crate) fn write_with_marks(
+    pieces: &[TextSegment],
+    source: &str,
+    mark: &dyn Fn(&Gap) -> String,
+) -> String {
     let mut out = String::with_capacity(pieces.iter().map(TextSegment::weight).sum());
     for piece in pieces {
         match piece {
             TextSegment::Keep(span) => mark::escape(source.get(span.clone()).unwrap_or(""), &mut out),
             TextSegment::Coded { text, .. } => out.push_str(text),
-            TextSegment::Note(note) => note_at_the_end(&mut out, note),
+            TextSegment::Note(note) => insert_note(&mut out, note),
             TextSegment::Gap { gap, shown } => {
                 out.push_str(&mark(gap));
                 let whole_lines =
@@ -85,7 +89,7 @@ pub(crate) fn write_with(pieces: &[TextSegment], source: &str, mark: &dyn Fn(&Ga
 }
 
 /// A note goes to the end of the line before it, not to the start of the next.
-fn note_at_the_end(out: &mut String, note: &str) {
+fn insert_note(out: &mut String, note: &str) {
     let ending = if out.ends_with("\r\n") {
         "\r\n"
     } else if out.ends_with('\n') {

@@ -21,18 +21,18 @@ pub(crate) enum KeepLimit {
 }
 
 /// The pieces that stay, and the gaps between them.
-pub(crate) fn choose(lines: &TextLines<'_>, units: &[LineSpan], room: KeepLimit) -> Vec<TextSegment> {
+pub(crate) fn select(lines: &TextLines<'_>, units: &[LineSpan], room: KeepLimit) -> Vec<TextSegment> {
     let mut said = Vec::new();
     let mut kept = match room {
         KeepLimit::Fold => units.iter().map(|unit| unit.rank > Rank::Filler).collect(),
         KeepLimit::Bytes(bytes) => {
-            let kept = within(units, bytes);
+            let kept = keep_best(units, bytes);
             if headline::all_fit(units, &kept, bytes) {
                 kept
             } else {
                 // Not all headlines can stand: marks say them, which takes less room than a mark around each.
                 said = headline::listed(units, bytes);
-                headline::within(units, &said, bytes)
+                headline::keep_best(units, &said, bytes)
             }
         }
     };
@@ -41,11 +41,11 @@ pub(crate) fn choose(lines: &TextLines<'_>, units: &[LineSpan], room: KeepLimit)
         // Notes speak of what is left out.
         return vec![TextSegment::Keep(0..lines.text().len())];
     }
-    cut(lines, units, &kept, &said)
+    cut_segments(lines, units, &kept, &said)
 }
 
 /// Makes one of neighbours that share their fate when a text is folded, and have nothing to say or to be counted as.
-pub(crate) fn join(units: &mut Vec<LineSpan>) {
+pub(crate) fn join_spans(units: &mut Vec<LineSpan>) {
     units.dedup_by(|next, unit| {
         let [kept, next_kept] = [unit.rank, next.rank].map(|rank| rank > Rank::Filler);
         // What is said of a part of a gap is said of all of it, but for where it was seen.
@@ -66,7 +66,7 @@ pub(crate) fn join(units: &mut Vec<LineSpan>) {
 }
 
 /// The best units that fit into `bytes`. A unit that would not fit is passed over: a smaller one after it may.
-fn within(units: &[LineSpan], bytes: usize) -> Vec<bool> {
+fn keep_best(units: &[LineSpan], bytes: usize) -> Vec<bool> {
     let mut order: Vec<usize> = (0..units.len()).collect();
     order.sort_unstable_by_key(|at| {
         units.get(*at).map(|unit| (std::cmp::Reverse((unit.rank, unit.score)), *at))
@@ -113,7 +113,7 @@ fn run_end(kept: &[bool], at: usize) -> usize {
     at + kept.iter().skip(at).take_while(|kept| Some(*kept) == fate).count()
 }
 
-fn cut(lines: &TextLines<'_>, units: &[LineSpan], kept: &[bool], said: &[bool]) -> Vec<TextSegment> {
+fn cut_segments(lines: &TextLines<'_>, units: &[LineSpan], kept: &[bool], said: &[bool]) -> Vec<TextSegment> {
     let runs = kept.windows(2).filter(|two| two.first() != two.last()).count() + 1;
     let notes = units.iter().filter(|unit| unit.note().is_some()).count();
     let mut pieces = Vec::with_capacity(runs + 2 * notes);
@@ -137,7 +137,7 @@ fn cut(lines: &TextLines<'_>, units: &[LineSpan], kept: &[bool], said: &[bool]) 
             let until = headline::gap_end(units, said, at..end).max(at + 1);
             let run = units.get(at..until).unwrap_or_default();
             let said = said.get(at..until).unwrap_or_default();
-            pieces.push(TextSegment::Gap { gap: gap(lines, run, said), shown: None });
+            pieces.push(TextSegment::Gap { gap: make_gap(lines, run, said), shown: None });
             at = until;
         }
     }
@@ -145,10 +145,10 @@ fn cut(lines: &TextLines<'_>, units: &[LineSpan], kept: &[bool], said: &[bool]) 
 }
 
 /// The gap that a run of units leaves: in lines where it is made of whole lines, else in bytes.
-fn gap(lines: &TextLines<'_>, run: &[LineSpan], said: &[bool]) -> Gap {
+fn make_gap(lines: &TextLines<'_>, run: &[LineSpan], said: &[bool]) -> Gap {
     let start = run.first().map_or(0, |unit| unit.span().start);
     let end = run.last().map_or(start, |unit| unit.span().end);
-    let told = facts(run, said);
+    let told = gap_facts(run, said);
     let (first, last) = (lines.at(start), lines.at(end.saturating_sub(1).max(start)));
     if lines.span(first).start == start && lines.span(last).end == end {
         let (first, last) = (first as u64 + 1, last as u64 + 1);
@@ -162,7 +162,7 @@ fn gap(lines: &TextLines<'_>, run: &[LineSpan], said: &[bool]) -> Gap {
 const TOLD_MAX: usize = 3;
 
 /// What a mark says of the units it stands for: headlines where `said` says so, or else what they count as and are.
-fn facts(run: &[LineSpan], said: &[bool]) -> Vec<GapFact> {
+fn gap_facts(run: &[LineSpan], said: &[bool]) -> Vec<GapFact> {
     let counted = counts(run).into_iter().map(|(label, count)| label.fact(count));
     // Parts of one thing say what it is once.
     let mut described: Vec<&Cow<'static, str>> = Vec::new();
@@ -217,10 +217,10 @@ mod tests {
         let mut ranks = vec![Rank::Filler; 9];
         ranks[0] = Rank::Frame;
         ranks[8] = Rank::Must;
-        let pieces = choose(&lines, &units(&lines, &ranks), KeepLimit::Fold);
-        assert!(segment::tiles(&pieces, text.len()));
+        let pieces = select(&lines, &units(&lines, &ranks), KeepLimit::Fold);
+        assert!(segment::tiles_source(&pieces, text.len()));
         assert_eq!(
-            segment::write(&pieces, &text, Some("wb:0123456789abcdef")),
+            segment::write_segments(&pieces, &text, Some("wb:0123456789abcdef")),
             "line 1 of a text long enough for a mark\n\
              ⟨… lines 2–8: 7 lines · wb:0123456789abcdef⟩\n\
              line 9 of a text long enough for a mark\n"
@@ -233,7 +233,7 @@ mod tests {
         let lines = TextLines::of(text);
         let mut units = units(&lines, &[Rank::Frame, Rank::Context, Rank::Filler]);
         units[0].set_note(Some("⟨×2, last line 3⟩".into()));
-        assert_eq!(choose(&lines, &units, KeepLimit::Fold), [TextSegment::Keep(0..text.len())]);
+        assert_eq!(select(&lines, &units, KeepLimit::Fold), [TextSegment::Keep(0..text.len())]);
     }
 
     #[test]
@@ -244,9 +244,9 @@ mod tests {
         ranks[20] = Rank::Must;
         let units = units(&lines, &ranks);
         for room in [80, 200, 500, 1_000, text.len()] {
-            let pieces = choose(&lines, &units, KeepLimit::Bytes(room));
-            assert!(segment::tiles(&pieces, text.len()));
-            let short = segment::write(&pieces, &text, None);
+            let pieces = select(&lines, &units, KeepLimit::Bytes(room));
+            assert!(segment::tiles_source(&pieces, text.len()));
+            let short = segment::write_segments(&pieces, &text, None);
             assert!(short.len() <= room.max(MARK_BYTES), "{} of {room}", short.len());
             assert!(room < 200 || short.contains("line 21"), "{short}");
             assert!(room < 500 || short.len() * 10 >= room * 8, "{} of {room}", short.len());
@@ -268,8 +268,8 @@ mod tests {
             };
             let units: Vec<LineSpan> = of.iter().enumerate().map(unit).collect();
             let mut joined = units.clone();
-            join(&mut joined);
-            prop_assert_eq!(choose(&lines, &joined, KeepLimit::Fold), choose(&lines, &units, KeepLimit::Fold));
+            join_spans(&mut joined);
+            prop_assert_eq!(select(&lines, &joined, KeepLimit::Fold), select(&lines, &units, KeepLimit::Fold));
         }
     }
 }

@@ -54,8 +54,8 @@ impl LineSeverity {
 }
 
 /// How bad a line is, if it says so: by its level, or by words for trouble.
-pub(crate) fn of(line: &str) -> Option<LogLevel> {
-    let said = said(line);
+pub(crate) fn level_of(line: &str) -> Option<LogLevel> {
+    let said = read_line(line);
     match (said.level, said.trouble) {
         (Some(level), _) => Some(level),
         (None, true) => Some(LogLevel::Error),
@@ -67,10 +67,11 @@ pub(crate) fn of(line: &str) -> Option<LogLevel> {
 const LOOKED_AT: usize = 1_000;
 
 /// All that a line says of its weight.
-pub(crate) fn said(line: &str) -> LineSeverity {
+pub(crate) fn read_line(line: &str) -> LineSeverity {
     let bytes = line.as_bytes();
     let bytes = bytes.get(..LOOKED_AT).unwrap_or(bytes);
-    let mut said = LineSeverity { level: letter(bytes).or_else(|| answered(bytes)), trouble: false };
+    let mut said =
+        LineSeverity { level: level_by_letter(bytes).or_else(|| level_by_status(bytes)), trouble: false };
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         if !byte.is_ascii_alphabetic() {
@@ -91,7 +92,7 @@ pub(crate) fn said(line: &str) -> LineSeverity {
 }
 
 /// One level per letter: glog (`E1120 10:00:00`), logcat (`E/Tag`, ` 1702  2395 E Tag:`).
-fn letter(bytes: &[u8]) -> Option<LogLevel> {
+fn level_by_letter(bytes: &[u8]) -> Option<LogLevel> {
     let level = |byte: u8| match byte {
         b'E' | b'F' => Some(LogLevel::Error),
         b'W' => Some(LogLevel::Warning),
@@ -119,7 +120,7 @@ fn letter(bytes: &[u8]) -> Option<LogLevel> {
 }
 
 /// The status of an access log's line: `HTTP/1.1" 503 `.
-fn answered(bytes: &[u8]) -> Option<LogLevel> {
+fn level_by_status(bytes: &[u8]) -> Option<LogLevel> {
     let at = memchr::memmem::find(bytes, b"HTTP/")?;
     let rest = bytes.get(at..)?.get(..32).or_else(|| bytes.get(at..))?;
     let quote = rest.iter().position(|byte| *byte == b'"')?;
@@ -162,7 +163,7 @@ impl SeverityWord<'_> {
         {
             return None;
         }
-        let level = named(word)?;
+        let level = level_named(word)?;
         let (before, after) = (self.before(), self.after(0));
         let joins = |byte: Option<u8>| {
             byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/'))
@@ -260,7 +261,7 @@ fn ends_as(key: &[u8], name: &[u8]) -> bool {
 }
 
 /// The level of that name: those of log4j, syslog, Python, slf4j, glog and Windows.
-fn named(word: &[u8]) -> Option<LogLevel> {
+fn level_named(word: &[u8]) -> Option<LogLevel> {
     let is = |names: &[&[u8]]| names.iter().any(|name| word.eq_ignore_ascii_case(name));
     if is(&[
         b"error",
@@ -354,7 +355,7 @@ mod tests {
             ("connection refused by 10.0.0.7", Some(Error)),
         ];
         for (line, wanted) in cases {
-            assert_eq!(of(line), wanted, "{line}");
+            assert_eq!(level_of(line), wanted, "{line}");
         }
     }
 
@@ -372,8 +373,8 @@ mod tests {
             "information desk",
             "ErrorReporter ready",
         ] {
-            assert!(!said(line).trouble, "{line}");
-            assert_ne!(of(line), Some(LogLevel::Error), "{line}");
+            assert!(!read_line(line).trouble, "{line}");
+            assert_ne!(level_of(line), Some(LogLevel::Error), "{line}");
         }
     }
 }

@@ -20,7 +20,7 @@ impl<'e> TextSink<'e> {
     }
 
     /// Nothing but the comparison with a text.
-    pub(crate) fn must(text: &'e str) -> Self {
+    pub(crate) fn comparing(text: &'e str) -> Self {
         Self { must: Some(text), ..Self::new(text.len().saturating_mul(16)) }
     }
 
@@ -30,7 +30,7 @@ impl<'e> TextSink<'e> {
     }
 
     /// What is left after an inner text was written.
-    pub(crate) fn after(&mut self, inner: &Self) {
+    pub(crate) fn charge(&mut self, inner: &Self) {
         self.left = self.left.min(inner.left);
     }
 
@@ -38,12 +38,12 @@ impl<'e> TextSink<'e> {
         self.len
     }
 
-    pub(crate) fn left(&self) -> usize {
+    pub(crate) fn remaining(&self) -> usize {
         self.left
     }
 
     /// All that was written.
-    pub(crate) fn said(&self) -> &str {
+    pub(crate) fn written(&self) -> &str {
         self.must.map_or(&self.text, |must| must.get(..self.len).unwrap_or(""))
     }
 
@@ -61,8 +61,8 @@ impl<'e> TextSink<'e> {
     }
 
     /// Writes a part of what was written once more.
-    pub(crate) fn again(&mut self, span: Range<usize>) -> Option<()> {
-        self.said().get(span.clone())?;
+    pub(crate) fn repeat(&mut self, span: Range<usize>) -> Option<()> {
+        self.written().get(span.clone())?;
         self.left = self.left.checked_sub(span.len())?;
         let end = self.len + span.len();
         match self.must.map(str::as_bytes) {
@@ -85,7 +85,7 @@ impl<'e> TextSink<'e> {
     }
 
     /// The text; None where one was compared, and there is more of it.
-    pub(crate) fn done(self) -> Option<String> {
+    pub(crate) fn finish(self) -> Option<String> {
         self.must.is_none_or(|must| must.len() == self.len).then_some(self.text)
     }
 }
@@ -99,17 +99,17 @@ mod tests {
         let write = |mut out: TextSink<'_>| {
             out.push("a shelf\n")?;
             out.spaces(70)?;
-            out.again(2..8)?;
-            out.done()
+            out.repeat(2..8)?;
+            out.finish()
         };
         let text = write(TextSink::new(100)).unwrap();
         assert_eq!(text, format!("a shelf\n{}shelf\n", " ".repeat(70)));
-        assert_eq!(write(TextSink::must(&text)), Some(String::new()));
+        assert_eq!(write(TextSink::comparing(&text)), Some(String::new()));
         assert_eq!(write(TextSink::new(80)), None);
         let other = text.replace("f\n", "f ");
         for wrong in [&text[..20], &(text.clone() + "x"), "", &other] {
-            assert_eq!(write(TextSink::must(wrong)), None, "{wrong}");
+            assert_eq!(write(TextSink::comparing(wrong)), None, "{wrong}");
         }
-        assert_eq!(TextSink::new(9).again(0..1), None);
+        assert_eq!(TextSink::new(9).repeat(0..1), None);
     }
 }

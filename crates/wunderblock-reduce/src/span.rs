@@ -46,7 +46,7 @@ struct SpanNotes {
 
 impl LineSpan {
     pub(crate) fn new(span: Range<usize>, rank: Rank) -> Self {
-        Self { rank, score: 0, label: None, notes: None, start: place(span.start), end: place(span.end) }
+        Self { rank, score: 0, label: None, notes: None, start: to_u32(span.start), end: to_u32(span.end) }
     }
 
     pub(crate) fn scored(self, score: u16) -> Self {
@@ -69,12 +69,12 @@ impl LineSpan {
 
     /// The same of another stretch.
     pub(crate) fn spanning(self, span: Range<usize>) -> Self {
-        Self { start: place(span.start), end: place(span.end), ..self }
+        Self { start: to_u32(span.start), end: to_u32(span.end), ..self }
     }
 
     /// Takes the stretch up to `end` in.
     pub(crate) fn extend(&mut self, end: usize) {
-        self.end = place(end);
+        self.end = to_u32(end);
     }
 
     /// A mark that stands after it if it stays: `⟨×47⟩`.
@@ -124,7 +124,7 @@ impl LineSpan {
 }
 
 /// A place in a text. No text that is read has one that does not fit.
-fn place(at: usize) -> u32 {
+fn to_u32(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 

@@ -60,7 +60,7 @@ impl LineTemplates {
     /// The template of a line. Lines of another `class` are never alike.
     pub(crate) fn learn(&mut self, at: usize, line: &str, class: u8) -> u32 {
         let at = u32::try_from(at).unwrap_or(NONE);
-        let masked = mask(line, class, &mut self.words);
+        let masked = mask_values(line, class, &mut self.words);
         let id = match self.known.get(&masked.hash) {
             Some(id) => *id,
             None => {
@@ -97,7 +97,7 @@ impl LineTemplates {
         let mut best: Option<(u32, u64, u32)> = None;
         for id in bucket.iter() {
             let Some(group) = self.groups.get(*id as usize) else { continue };
-            let places = differing(&group.words, &self.words) | group.places;
+            let places = differing_places(&group.words, &self.words) | group.places;
             let grown = (places ^ group.places).count_ones();
             if places.count_ones() <= allowed && best.is_none_or(|(least, _, _)| grown < least) {
                 best = Some((grown, places, *id));
@@ -136,7 +136,7 @@ impl LineTemplates {
 }
 
 /// The places in which two lines of the same length differ.
-fn differing(a: &[u32], b: &[u32]) -> u64 {
+fn differing_places(a: &[u32], b: &[u32]) -> u64 {
     a.iter().zip(b).enumerate().fold(0, |places, (at, (a, b))| if a == b { places } else { places | 1 << at })
 }
 
@@ -154,7 +154,7 @@ struct MaskedLine {
 
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
-fn mix(hash: u64, value: u64) -> u64 {
+fn mix_hash(hash: u64, value: u64) -> u64 {
     let mixed = (hash ^ value).wrapping_mul(SEED);
     mixed ^ (mixed >> 29)
 }
@@ -164,21 +164,21 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
     let mut hash = bytes.len() as u64;
     let mut chunks = bytes.chunks_exact(8);
     for chunk in &mut chunks {
-        hash = mix(hash, chunk.try_into().map_or(0, u64::from_le_bytes));
+        hash = mix_hash(hash, chunk.try_into().map_or(0, u64::from_le_bytes));
     }
     let tail = chunks.remainder().iter().fold(0, |tail, byte| (tail << 8) | u64::from(*byte));
-    mix(hash, tail)
+    mix_hash(hash, tail)
 }
 
 /// What lines of the same words have in common, whatever their values.
 pub(crate) fn masked_hash(line: &str, words: &mut Vec<u32>) -> u64 {
-    mask(line, 0, words).hash
+    mask_values(line, 0, words).hash
 }
 
-fn mask(line: &str, class: u8, words: &mut Vec<u32>) -> MaskedLine {
+fn mask_values(line: &str, class: u8, words: &mut Vec<u32>) -> MaskedLine {
     words.clear();
     let bytes = line.as_bytes();
-    let mut hash_all = mix(SEED, u64::from(class));
+    let mut hash_all = mix_hash(SEED, u64::from(class));
     let (mut first, mut second, mut heads) = (hash_all, hash_all, 0);
     let (mut at, mut was_value, mut count, mut asked) = (0, false, 0u64, false);
     while let Some(byte) = bytes.get(at) {
@@ -202,10 +202,10 @@ fn mask(line: &str, class: u8, words: &mut Vec<u32>) -> MaskedLine {
         was_value = value;
         count += 1;
         let said = if value { VALUE } else { (hash(word) >> 32) as u32 | 1 };
-        hash_all = mix(hash_all, u64::from(said));
+        hash_all = mix_hash(hash_all, u64::from(said));
         if !value && heads < 2 {
             heads += 1;
-            second = mix(second, u64::from(said));
+            second = mix_hash(second, u64::from(said));
             first = if heads == 1 { second } else { first };
         }
         if words.len() < WORDS {
@@ -215,8 +215,8 @@ fn mask(line: &str, class: u8, words: &mut Vec<u32>) -> MaskedLine {
     MaskedLine {
         hash: hash_all,
         bytes: hash(bytes),
-        first: mix(first, count),
-        second: mix(second, count).rotate_left(1),
+        first: mix_hash(first, count),
+        second: mix_hash(second, count).rotate_left(1),
     }
 }
 

@@ -11,7 +11,7 @@ const BACKSPACE: u8 = 0x08;
 /// The text without terminal controls, and how many bytes went with them. Of a line that was written over with `\r` its
 /// last state stays, as a terminal would show it. `alike` is told what stays as it is: where it stands now, where it
 /// stood, how long it is; of a line that was changed only where it ends.
-pub(crate) fn plain(text: &str, alike: &mut dyn FnMut(usize, usize, usize)) -> (String, u64) {
+pub(crate) fn visible_text(text: &str, alike: &mut dyn FnMut(usize, usize, usize)) -> (String, u64) {
     let mut out = String::with_capacity(text.len());
     let mut row = ScreenRow::default();
     let mut rest = text;
@@ -161,7 +161,7 @@ mod tests {
             ("é\u{1b}[999999999999Cx\n", "éx\n"),
         ];
         for (text, wanted) in cases {
-            let (got, gone) = plain(text, &mut |_, _, _| {});
+            let (got, gone) = visible_text(text, &mut |_, _, _| {});
             assert_eq!(got, wanted, "{text:?}");
             assert_eq!(gone, (text.len() - got.len()) as u64);
         }
@@ -171,8 +171,8 @@ mod tests {
         #[test]
         fn the_number_of_lines_never_changes(text in "(\u{1b}|\\[|[0-9;]{0,3}|[KGDCm\\]]|\r|\n|\u{8}|\u{7}|[a-cé]){0,60}") {
             let mut wrong = 0;
-            let (got, gone) = plain(&text, &mut |_, _, _| {});
-            plain(&text, &mut |shown, source, len| wrong += u8::from(got.get(shown..shown + len) != text.get(source..source + len)));
+            let (got, gone) = visible_text(&text, &mut |_, _, _| {});
+            visible_text(&text, &mut |shown, source, len| wrong += u8::from(got.get(shown..shown + len) != text.get(source..source + len)));
             prop_assert_eq!(wrong, 0);
             prop_assert_eq!(got.matches('\n').count(), text.matches('\n').count());
             prop_assert_eq!(got.len() as u64 + gone, text.len() as u64);

@@ -4,7 +4,7 @@ use super::language::SourceLanguage;
 
 /// How sure a line, without its indentation, makes it that this is the language: each strong sign counts three, a sign
 /// that others share one.
-pub(super) fn weigh(language: SourceLanguage, line: &str) -> u32 {
+pub(super) fn language_weight(language: SourceLanguage, line: &str) -> u32 {
     match language {
         SourceLanguage::Rust => rust(line),
         SourceLanguage::Python => python(line),
@@ -22,21 +22,21 @@ pub(super) fn weigh(language: SourceLanguage, line: &str) -> u32 {
     }
 }
 
-fn starts(line: &str, with: &[&str]) -> bool {
+fn starts_with_any(line: &str, with: &[&str]) -> bool {
     with.iter().any(|start| line.starts_with(start))
 }
 
-fn has(line: &str, parts: &[&str]) -> bool {
+fn contains_any(line: &str, parts: &[&str]) -> bool {
     parts.iter().any(|part| line.contains(part))
 }
 
-fn ends(line: &str, with: &[char]) -> bool {
+fn ends_with_any(line: &str, with: &[char]) -> bool {
     line.ends_with(with)
 }
 
 fn rust(line: &str) -> u32 {
     3 * u32::from(
-        starts(
+        starts_with_any(
             line,
             &[
                 "pub fn ",
@@ -53,53 +53,64 @@ fn rust(line: &str) -> u32 {
                 "macro_rules!",
                 "//! ",
             ],
-        ) || (starts(line, &["fn "]) && line.contains('('))
-            || (starts(line, &["use "]) && line.contains("::"))
-            || has(line, &[".unwrap()", "&mut ", "println!(", "&str", "-> Self", "=> {", "format!("])
-                && !has(line, &["<?", "function", "$"])
-            || (starts(line, &["match "]) && ends(line, &['{'])),
+        ) || (starts_with_any(line, &["fn "]) && line.contains('('))
+            || (starts_with_any(line, &["use "]) && line.contains("::"))
+            || contains_any(
+                line,
+                &[".unwrap()", "&mut ", "println!(", "&str", "-> Self", "=> {", "format!("],
+            ) && !contains_any(line, &["<?", "function", "$"])
+            || (starts_with_any(line, &["match "]) && ends_with_any(line, &['{'])),
     ) + u32::from(
-        (starts(line, &["let ", "mod "]) && ends(line, &[';', '{']))
-            || starts(line, &["/// "])
+        (starts_with_any(line, &["let ", "mod "]) && ends_with_any(line, &[';', '{']))
+            || starts_with_any(line, &["/// "])
             || line.contains("::"),
     )
 }
 
 fn python(line: &str) -> u32 {
-    let block = ends(line, &[':']) && !ends(line, &[';']);
+    let block = ends_with_any(line, &[':']) && !ends_with_any(line, &[';']);
     3 * u32::from(
-        (starts(line, &["def ", "async def ", "class "])
+        (starts_with_any(line, &["def ", "async def ", "class "])
             && (block || line.contains('('))
-            && !ends(line, &['{', ';']))
-            || (starts(line, &["from "]) && line.contains(" import ") && !ends(line, &[';']))
-            || (block && starts(line, &["elif ", "except", "with ", "try:", "finally:"]))
-            || has(line, &["self.", "__init__", "if __name__", "\"\"\""]) && !ends(line, &[';', '{']),
+            && !ends_with_any(line, &['{', ';']))
+            || (starts_with_any(line, &["from "])
+                && line.contains(" import ")
+                && !ends_with_any(line, &[';']))
+            || (block && starts_with_any(line, &["elif ", "except", "with ", "try:", "finally:"]))
+            || contains_any(line, &["self.", "__init__", "if __name__", "\"\"\""])
+                && !ends_with_any(line, &[';', '{']),
     ) + u32::from(
-        (starts(line, &["import ", "return ", "raise ", "assert ", "yield "]) && !ends(line, &[';', '{']))
-            || (block && starts(line, &["if ", "for ", "while ", "else:"]))
-            || (starts(line, &["@"]) && !ends(line, &[';', '{']))
-            || has(line, &["None", "True", "False", " is not ", "print("]),
+        (starts_with_any(line, &["import ", "return ", "raise ", "assert ", "yield "])
+            && !ends_with_any(line, &[';', '{']))
+            || (block && starts_with_any(line, &["if ", "for ", "while ", "else:"]))
+            || (starts_with_any(line, &["@"]) && !ends_with_any(line, &[';', '{']))
+            || contains_any(line, &["None", "True", "False", " is not ", "print("]),
     )
 }
 
 fn javascript(line: &str) -> u32 {
     3 * u32::from(
-        has(line, &["require(", "module.exports", ") => ", "===", "!==", "typeof ", "console.log("])
-            && !has(line, &["<?php", "$this", ") -> ", "Some(", "::", "Err("])
-            || starts(line, &["export default", "export function", "export const", "async function"])
-            || (starts(line, &["function "]) && line.contains('(') && ends(line, &['{']))
-            || (starts(line, &["import "]) && has(line, &[" from '", " from \"", "import '", "import \""]))
-            || (starts(line, &["const ", "var "])
+        contains_any(line, &["require(", "module.exports", ") => ", "===", "!==", "typeof ", "console.log("])
+            && !contains_any(line, &["<?php", "$this", ") -> ", "Some(", "::", "Err("])
+            || starts_with_any(
+                line,
+                &["export default", "export function", "export const", "async function"],
+            )
+            || (starts_with_any(line, &["function "]) && line.contains('(') && ends_with_any(line, &['{']))
+            || (starts_with_any(line, &["import "])
+                && contains_any(line, &[" from '", " from \"", "import '", "import \""]))
+            || (starts_with_any(line, &["const ", "var "])
                 && line.contains(" = ")
                 && !line.contains(": ")
-                && ends(line, &[';', '{', '(', '['])),
+                && ends_with_any(line, &[';', '{', '(', '['])),
     ) + u32::from(
-        starts(line, &["});", "})", "} else", "return ", "this.", "if (", "let "]) || line.contains(" => "),
+        starts_with_any(line, &["});", "})", "} else", "return ", "this.", "if (", "let "])
+            || line.contains(" => "),
     )
 }
 
 fn typescript(line: &str) -> u32 {
-    let typed = has(
+    let typed = contains_any(
         line,
         &[
             ": string",
@@ -118,8 +129,8 @@ fn typescript(line: &str) -> u32 {
     );
     javascript(line)
         + 2 * u32::from(
-            typed && !starts(line, &["#", "*", "//"])
-                || starts(
+            typed && !starts_with_any(line, &["#", "*", "//"])
+                || starts_with_any(
                     line,
                     &[
                         "export interface ",
@@ -132,44 +143,45 @@ fn typescript(line: &str) -> u32 {
                         "private readonly ",
                     ],
                 )
-                || (starts(line, &["interface ", "type ", "namespace "])
-                    && has(line, &["{", " = "])
+                || (starts_with_any(line, &["interface ", "type ", "namespace "])
+                    && contains_any(line, &["{", " = "])
                     && !line.contains("struct")),
         )
 }
 
 fn tsx(line: &str) -> u32 {
     let tag = (line.starts_with('<')
-        && !starts(line, &["<?", "<<", "<!"])
-        && (ends(line, &['>', '<']) || line.contains(' ')))
-        || has(line, &["/>", "className=", "return (<", "</"]) && !starts(line, &["//", "*", "#"]);
+        && !starts_with_any(line, &["<?", "<<", "<!"])
+        && (ends_with_any(line, &['>', '<']) || line.contains(' ')))
+        || contains_any(line, &["/>", "className=", "return (<", "</"])
+            && !starts_with_any(line, &["//", "*", "#"]);
     typescript(line) + 3 * u32::from(tag)
 }
 
 fn go(line: &str) -> u32 {
     3 * u32::from(
-        has(line, &[" := ", "err != nil", "interface{}", "chan ", "[]string", "[]byte", "fmt."])
-            || (starts(line, &["func "]) && line.contains('('))
-            || (starts(line, &["type "]) && has(line, &[" struct {", " interface {"]))
-            || (starts(line, &["package "]) && !ends(line, &[';']) && !line.contains('.'))
-            || starts(line, &["import (", "defer ", "go func", "case <-"]),
+        contains_any(line, &[" := ", "err != nil", "interface{}", "chan ", "[]string", "[]byte", "fmt."])
+            || (starts_with_any(line, &["func "]) && line.contains('('))
+            || (starts_with_any(line, &["type "]) && contains_any(line, &[" struct {", " interface {"]))
+            || (starts_with_any(line, &["package "]) && !ends_with_any(line, &[';']) && !line.contains('.'))
+            || starts_with_any(line, &["import (", "defer ", "go func", "case <-"]),
     ) + u32::from(
-        starts(line, &["return ", "if ", "for ", "var ", "const ", "switch "])
-            && !ends(line, &[';', ':', ')']),
+        starts_with_any(line, &["return ", "if ", "for ", "var ", "const ", "switch "])
+            && !ends_with_any(line, &[';', ':', ')']),
     )
 }
 
 fn java(line: &str) -> u32 {
     3 * u32::from(
-        (starts(line, &["import ", "package "])
-            && ends(line, &[';'])
+        (starts_with_any(line, &["import ", "package "])
+            && ends_with_any(line, &[';'])
             && line.contains('.')
-            && !has(line, &["'", "\""]))
-            || starts(
+            && !contains_any(line, &["'", "\""]))
+            || starts_with_any(
                 line,
                 &["@Override", "@Test", "@Autowired", "@Nullable", "@Deprecated", "@SuppressWarnings"],
             )
-            || has(
+            || contains_any(
                 line,
                 &[
                     "public static void",
@@ -182,8 +194,8 @@ fn java(line: &str) -> u32 {
                     "boolean ",
                     "String ",
                 ],
-            ) && ends(line, &['{', ';', ',', ')']),
-    ) + u32::from(starts(
+            ) && ends_with_any(line, &['{', ';', ',', ')']),
+    ) + u32::from(starts_with_any(
         line,
         &["public ", "private ", "protected ", "return ", "if (", "} else", "* @", "this.", "final ", "new "],
     ))
@@ -191,12 +203,12 @@ fn java(line: &str) -> u32 {
 
 fn csharp(line: &str) -> u32 {
     3 * u32::from(
-        (starts(line, &["using ", "namespace "])
-            && (ends(line, &[';']) || !line.contains('('))
+        (starts_with_any(line, &["using ", "namespace "])
+            && (ends_with_any(line, &[';']) || !line.contains('('))
             && !line.contains(" = ")
-            && !has(line, &["::", "using namespace", "'", "\\"])
+            && !contains_any(line, &["::", "using namespace", "'", "\\"])
             && line.split_whitespace().count() < 4)
-            || has(
+            || contains_any(
                 line,
                 &[
                     "{ get;",
@@ -210,9 +222,9 @@ fn csharp(line: &str) -> u32 {
                     " override ",
                     "readonly ",
                 ],
-            ) && ends(line, &['{', ';', ')', '}'])
-            || starts(line, &["/// <", "[assembly:", "#region", "#endregion"]),
-    ) + u32::from(starts(
+            ) && ends_with_any(line, &['{', ';', ')', '}'])
+            || starts_with_any(line, &["/// <", "[assembly:", "#region", "#endregion"]),
+    ) + u32::from(starts_with_any(
         line,
         &["public ", "private ", "protected ", "internal ", "var ", "return ", "if (", "foreach ("],
     ))
@@ -220,13 +232,13 @@ fn csharp(line: &str) -> u32 {
 
 fn c(line: &str) -> u32 {
     3 * u32::from(
-        starts(
+        starts_with_any(
             line,
             &[
                 "#include", "#define ", "#ifdef ", "#ifndef ", "#endif", "#if ", "#undef ", "typedef ",
                 "extern ",
             ],
-        ) || (starts(
+        ) || (starts_with_any(
             line,
             &[
                 "static ",
@@ -245,19 +257,19 @@ fn c(line: &str) -> u32 {
                 "enum ",
                 "long ",
             ],
-        ) && ends(line, &['{', ';', ',', ')'])
-            && !has(line, &[" class ", "::", "=>", "public", "String "]))
-            || (has(line, &["->", "sizeof(", "NULL", "malloc(", "printf("])
-                && !has(line, &["$", "std::", "=>", "fn "])
-                && ends(line, &[';', '{', ')', ','])),
+        ) && ends_with_any(line, &['{', ';', ',', ')'])
+            && !contains_any(line, &[" class ", "::", "=>", "public", "String "]))
+            || (contains_any(line, &["->", "sizeof(", "NULL", "malloc(", "printf("])
+                && !contains_any(line, &["$", "std::", "=>", "fn "])
+                && ends_with_any(line, &[';', '{', ')', ','])),
     ) + u32::from(
-        starts(line, &["if (", "for (", "while (", "return ", "} else", "case ", "switch ("])
-            && ends(line, &['{', ';', ')', ':']),
+        starts_with_any(line, &["if (", "for (", "while (", "return ", "} else", "case ", "switch ("])
+            && ends_with_any(line, &['{', ';', ')', ':']),
     )
 }
 
 fn cpp(line: &str) -> u32 {
-    let own = starts(
+    let own = starts_with_any(
         line,
         &[
             "template",
@@ -272,9 +284,9 @@ fn cpp(line: &str) -> u32 {
             "constexpr ",
             "inline ",
         ],
-    ) && !has(line, &["function "])
-        && ends(line, &['{', ';', ':', '>', ')', ','])
-        || (has(
+    ) && !contains_any(line, &["function "])
+        && ends_with_any(line, &['{', ';', ':', '>', ')', ','])
+        || (contains_any(
             line,
             &[
                 "std::",
@@ -289,15 +301,15 @@ fn cpp(line: &str) -> u32 {
                 "operator",
                 "_GLIBCXX",
             ],
-        ) && !has(line, &["use ", "fn ", "$", "let ", "impl", "pub "]))
-        || (starts(line, &["#include <"]) && !line.contains(".h>"));
+        ) && !contains_any(line, &["use ", "fn ", "$", "let ", "impl", "pub "]))
+        || (starts_with_any(line, &["#include <"]) && !line.contains(".h>"));
     c(line).min(2) + 3 * u32::from(own)
 }
 
 fn ruby(line: &str) -> u32 {
     3 * u32::from(
         line == "end"
-            || starts(
+            || starts_with_any(
                 line,
                 &[
                     "require '",
@@ -311,42 +323,46 @@ fn ruby(line: &str) -> u32 {
                     "puts ",
                     "end.",
                 ],
-            ) && !ends(line, &[';', '{', ':'])
-            || (starts(line, &["def ", "class "]) && !ends(line, &[':', '{', ';']))
-            || (has(line, &[" do |", ".each do", ".nil?", ".empty?", " unless "]) || line.ends_with(" do"))
+            ) && !ends_with_any(line, &[';', '{', ':'])
+            || (starts_with_any(line, &["def ", "class "]) && !ends_with_any(line, &[':', '{', ';']))
+            || (contains_any(line, &[" do |", ".each do", ".nil?", ".empty?", " unless "])
+                || line.ends_with(" do"))
                 && !line.ends_with(';'),
-    ) + u32::from((starts(line, &["@", ":"]) || has(line, &["#{", " => "])) && !ends(line, &[';', '{']))
+    ) + u32::from(
+        (starts_with_any(line, &["@", ":"]) || contains_any(line, &["#{", " => "]))
+            && !ends_with_any(line, &[';', '{']),
+    )
 }
 
 fn php(line: &str) -> u32 {
     3 * u32::from(
-        starts(line, &["<?php", "<?="])
-            || (starts(line, &["namespace ", "use "]) && line.contains('\\'))
+        starts_with_any(line, &["<?php", "<?="])
+            || (starts_with_any(line, &["namespace ", "use "]) && line.contains('\\'))
             || (line
                 .strip_prefix('$')
                 .is_some_and(|name| name.starts_with(|c: char| c.is_alphabetic() || c == '_'))
-                && has(line, &[" = ", "->", "["]))
-            || has(line, &["$this->", "function ($", "($", "->", "array("])
+                && contains_any(line, &[" = ", "->", "["]))
+            || contains_any(line, &["$this->", "function ($", "($", "->", "array("])
                 && line.contains('$')
-                && ends(line, &[';', '{', ',', '(', ')'])
-            || starts(
+                && ends_with_any(line, &[';', '{', ',', '(', ')'])
+            || starts_with_any(
                 line,
                 &["public function", "private function", "protected function", "public static function"],
             ),
-    ) + u32::from(starts(line, &["return ", "foreach (", "if (", "* @"]))
+    ) + u32::from(starts_with_any(line, &["return ", "foreach (", "if (", "* @"]))
 }
 
 fn bash(line: &str) -> u32 {
     3 * u32::from(
         matches!(line, "fi" | "done" | "esac" | "then" | ";;" | "do")
-            || starts(
+            || starts_with_any(
                 line,
                 &["if [", "elif [", "while [", "for ", "case ", "set -", "export ", "local ", "[ ", "[[ "],
-            ) && !has(line, &[" (", "{", " in range", ":="])
-                && !ends(line, &[':', ';', ')'])
+            ) && !contains_any(line, &[" (", "{", " in range", ":="])
+                && !ends_with_any(line, &[':', ';', ')'])
             || (line.ends_with("; then") || line.ends_with("; do") || line.ends_with("() {"))
-            || has(line, &["${", "\"$", "$(", "$1"])
-                && !has(line, &["`${", "= `", ");", "->"])
+            || contains_any(line, &["${", "\"$", "$(", "$1"])
+                && !contains_any(line, &["`${", "= `", ");", "->"])
                 && !line.ends_with(';'),
-    ) + u32::from(starts(line, &["echo ", "printf ", "exit ", "cd ", "source ", "shift", "}"]))
+    ) + u32::from(starts_with_any(line, &["echo ", "printf ", "exit ", "cd ", "source ", "shift", "}"]))
 }

@@ -11,7 +11,7 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
     let numbered = listing::is_listing(lines.iter().copied());
     let bare: Vec<&str> = lines
         .iter()
-        .map(|line| if numbered { listing::numbered(line).map_or(*line, |(_, rest)| rest) } else { line })
+        .map(|line| if numbered { listing::split_number(line).map_or(*line, |(_, rest)| rest) } else { line })
         .collect();
     let (mut said, mut shaped, mut foreign, mut remarks, mut slashed) = (0u32, 0u32, 0u32, 0u32, 0u32);
     let (mut fences, mut headings) = (0u32, 0u32);
@@ -52,7 +52,7 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
     if shape < SHAPED && !interpreted && slashed * 10 < said * 6 {
         return 0;
     }
-    let Some((_, speaking)) = guess::by_lines(bare.iter().copied()) else {
+    let Some((_, speaking)) = guess::guess_by_lines(bare.iter().copied()) else {
         // A language we do not know: blocks in braces are code of some kind, unless they are data.
         let braces = bare.iter().filter(|line| line.trim_end().ends_with(['{', '}'])).count();
         let quoted = bare.iter().filter(|line| line.trim_start().starts_with('"')).count();

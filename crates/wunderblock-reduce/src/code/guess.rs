@@ -8,7 +8,7 @@ use crate::lines::TextLines;
 const SAMPLED: usize = 240;
 
 /// The language a text is written in, if one is clearly ahead.
-pub(super) fn language(lines: &TextLines<'_>) -> Option<SourceLanguage> {
+pub(super) fn guess_language(lines: &TextLines<'_>) -> Option<SourceLanguage> {
     // Three windows, as a file's head may be all comments.
     let count = lines.len();
     let third = SAMPLED / 3;
@@ -16,18 +16,18 @@ pub(super) fn language(lines: &TextLines<'_>) -> Option<SourceLanguage> {
     let sizes = if count <= SAMPLED { count } else { third };
     let sampled =
         starts.into_iter().flat_map(|start| start..(start + sizes).min(count)).map(|at| lines.get(at));
-    by_lines(sampled).map(|(language, _)| language)
+    guess_by_lines(sampled).map(|(language, _)| language)
 }
 
 /// The language whose lines weigh most, and the share (in per cent) of lines that speak for it.
-pub(super) fn by_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Option<(SourceLanguage, u32)> {
+pub(super) fn guess_by_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Option<(SourceLanguage, u32)> {
     let mut weights = [0u32; SourceLanguage::ALL.len()];
     let mut speaking = [0u32; SourceLanguage::ALL.len()];
     let mut strong = [0u32; SourceLanguage::ALL.len()];
     let mut said = 0u32;
     let mut block = BlockComment::default();
     for (at, line) in lines.enumerate() {
-        let line = head(line.trim());
+        let line = truncate(line.trim());
         if at == 0 && line.starts_with("#!") {
             let named =
                 |language: &SourceLanguage| language.interpreters().iter().any(|name| line.contains(name));
@@ -44,7 +44,7 @@ pub(super) fn by_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Option<(Sour
         }
         said += 1;
         for language in SourceLanguage::ALL {
-            let weight = cues::weigh(language, line);
+            let weight = cues::language_weight(language, line);
             if let Some(sum) = weights.get_mut(language.index()) {
                 *sum += weight;
             }
@@ -84,7 +84,7 @@ fn is_remark(line: &str) -> bool {
         || line == "*"
 }
 
-fn head(line: &str) -> &str {
+fn truncate(line: &str) -> &str {
     let mut end = line.len().min(200);
     while !line.is_char_boundary(end) {
         end -= 1;

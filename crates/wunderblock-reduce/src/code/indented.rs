@@ -7,14 +7,14 @@ use crate::lines::TextLines;
 /// Deeper than this, lines are all the same.
 const DEPTHS: u16 = 6;
 
-pub(crate) fn paint(lines: &TextLines<'_>, painted: &mut LineWorths) {
+pub(crate) fn rank_lines(lines: &TextLines<'_>, worths: &mut LineWorths) {
     // The indentations that are open around a line, from the outermost.
     let mut open: Vec<usize> = Vec::new();
     let mut depth_before = 0;
     for (at, line) in lines.iter().enumerate() {
         let bare = line.trim_start();
         if bare.is_empty() {
-            painted.paint(at..at + 1, LineWorth::context(90));
+            worths.set(at..at + 1, LineWorth::context(90));
             continue;
         }
         let indent = line.len() - bare.len();
@@ -35,9 +35,9 @@ pub(crate) fn paint(lines: &TextLines<'_>, painted: &mut LineWorths) {
             _ if depth > depth_before => LineWorth::context(180 - 10 * depth),
             _ => LineWorth::context(100 - depth),
         };
-        painted.paint(at..at + 1, worth);
+        worths.set(at..at + 1, worth);
         if depth < 2 && keywords::is_definition(bare) {
-            painted.headline(at..at + 1, bare);
+            worths.headline(at..at + 1, bare);
         }
         depth_before = depth;
     }

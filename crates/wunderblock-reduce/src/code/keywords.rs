@@ -12,22 +12,22 @@ const DEFINITION: u16 = 380;
 /// Where a function ends early, and what is left to do in it.
 const EXIT: u16 = 250;
 
-pub(crate) fn paint(lines: &TextLines<'_>, painted: &mut LineWorths) {
-    licence(lines, painted);
+pub(crate) fn rank_lines(lines: &TextLines<'_>, worths: &mut LineWorths) {
+    rank_licence(lines, worths);
     for (at, line) in lines.iter().enumerate() {
-        let worth = painted.worth(at);
+        let worth = worths.worth(at);
         if worth.rank != Rank::Context {
             continue;
         }
         let line = line.trim_start();
         if line.len() < 2 {
             // Closing brackets and empty lines fill the budget last.
-            painted.paint(at..at + 1, LineWorth::context(worth.score.saturating_sub(1)));
+            worths.set(at..at + 1, LineWorth::context(worth.score.saturating_sub(1)));
         } else if is_definition(line) {
-            painted.raise(at..at + 1, LineWorth::frame(DEFINITION));
-            painted.headline(at..at + 1, line);
+            worths.raise(at..at + 1, LineWorth::frame(DEFINITION));
+            worths.headline(at..at + 1, line);
         } else if is_exit(line) {
-            painted.raise(at..at + 1, LineWorth::context(EXIT));
+            worths.raise(at..at + 1, LineWorth::context(EXIT));
         }
     }
 }
@@ -66,7 +66,7 @@ fn is_exit(line: &str) -> bool {
 }
 
 /// The comment at the head of a file that gives its licence: its first lines stay.
-pub(super) fn licence(lines: &TextLines<'_>, painted: &mut LineWorths) {
+pub(super) fn rank_licence(lines: &TextLines<'_>, worths: &mut LineWorths) {
     let first = usize::from(lines.get(0).starts_with("#!")) + usize::from(lines.get(0).starts_with("<?php"));
     let end =
         (first..lines.len()).take_while(|at| is_comment(lines.get(*at))).last().map_or(first, |at| at + 1);
@@ -87,8 +87,8 @@ pub(super) fn licence(lines: &TextLines<'_>, painted: &mut LineWorths) {
     // The lines that name holder and licence stay; the terms go on to the end of their paragraph.
     let to = (*to..end).find(|at| !lines.get(*at).contains(char::is_alphabetic)).unwrap_or(end);
     if to.saturating_sub(from + 1) >= LICENCE_LINES {
-        painted.paint(from + 1..to, LineWorth::FILLER);
-        painted.tell(from + 1..to, "licence".to_owned());
+        worths.set(from + 1..to, LineWorth::FILLER);
+        worths.describe(from + 1..to, "licence".to_owned());
     }
 }
 

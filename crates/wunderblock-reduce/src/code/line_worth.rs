@@ -34,12 +34,12 @@ pub(crate) struct LineWorths {
     worth: Vec<LineWorth>,
     /// Of what a line is a part, as an index into `told` from 1; 0 for nothing in particular.
     part: Vec<u32>,
-    told: Vec<Cow<'static, str>>,
+    descriptions: Vec<Cow<'static, str>>,
 }
 
 impl LineWorths {
     pub(crate) fn new(lines: usize) -> Self {
-        Self { worth: vec![LineWorth::context(200); lines], part: vec![0; lines], told: Vec::new() }
+        Self { worth: vec![LineWorth::context(200); lines], part: vec![0; lines], descriptions: Vec::new() }
     }
 
     pub(crate) fn worth(&self, line: usize) -> LineWorth {
@@ -47,7 +47,7 @@ impl LineWorths {
     }
 
     /// Says of lines what they are worth, whatever was said before.
-    pub(crate) fn paint(&mut self, lines: Range<usize>, worth: LineWorth) {
+    pub(crate) fn set(&mut self, lines: Range<usize>, worth: LineWorth) {
         let end = lines.end.min(self.worth.len());
         if let Some(lines) = self.worth.get_mut(lines.start..end) {
             lines.fill(worth);
@@ -65,9 +65,9 @@ impl LineWorths {
     }
 
     /// Says of what lines are a part.
-    pub(crate) fn tell(&mut self, lines: Range<usize>, what: String) {
-        self.told.push(what.into());
-        let part = u32::try_from(self.told.len()).unwrap_or(0);
+    pub(crate) fn describe(&mut self, lines: Range<usize>, what: String) {
+        self.descriptions.push(what.into());
+        let part = u32::try_from(self.descriptions.len()).unwrap_or(0);
         let end = lines.end.min(self.part.len());
         if let Some(lines) = self.part.get_mut(lines.start..end) {
             lines.fill(part);
@@ -75,7 +75,7 @@ impl LineWorths {
     }
 
     /// Makes all lines that are no frame worth the same, so that they stand together.
-    pub(crate) fn even_out(&mut self) {
+    pub(crate) fn level_out(&mut self) {
         for worth in self.worth.iter_mut().filter(|worth| worth.rank == Rank::Context) {
             worth.score = 100;
         }
@@ -84,7 +84,7 @@ impl LineWorths {
     /// What a mark says of a definition whose lines have no room: where it stands, and how it begins.
     pub(crate) fn headline(&mut self, header: Range<usize>, line: &str) {
         let line = line.trim().trim_end_matches(['{', ' ', ':']);
-        self.tell(header.clone(), format!("L{} {line}", header.start + 1));
+        self.describe(header.clone(), format!("L{} {line}", header.start + 1));
     }
 
     /// The units. Lines of the same worth and part stand together, bodies in chunks.
@@ -105,7 +105,7 @@ impl LineWorths {
             }
             let mut unit = LineSpan::new(lines.spans(at..end), worth.rank);
             unit.score = worth.score;
-            unit.set_description(self.told.get((part as usize).wrapping_sub(1)).cloned());
+            unit.set_description(self.descriptions.get((part as usize).wrapping_sub(1)).cloned());
             units.push(unit);
             at = end;
         }

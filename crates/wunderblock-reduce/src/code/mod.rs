@@ -31,46 +31,46 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
 
 /// What the lines of a source are worth.
 pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
-    judged(lines, outlined)
+    spans_by(lines, outline_lines)
 }
 
 /// The same where only filler goes, which is a licence or data: without data there is no syntax to look at.
-pub(crate) fn folded(lines: &TextLines<'_>) -> Vec<LineSpan> {
-    judged(lines, |bare| {
+pub(crate) fn spans_folded(lines: &TextLines<'_>) -> Vec<LineSpan> {
+    spans_by(lines, |bare| {
         if may_have_data(bare) {
-            return outlined(bare);
+            return outline_lines(bare);
         }
-        let mut painted = LineWorths::new(bare.len());
-        keywords::licence(bare, &mut painted);
-        painted
+        let mut worths = LineWorths::new(bare.len());
+        keywords::rank_licence(bare, &mut worths);
+        worths
     })
 }
 
 /// What the lines of a source are worth, by a look at them without the numbers that a listing has before each.
-fn judged(lines: &TextLines<'_>, look: impl FnOnce(&TextLines<'_>) -> LineWorths) -> Vec<LineSpan> {
-    let numbered = listing::bare(lines);
+fn spans_by(lines: &TextLines<'_>, look: impl FnOnce(&TextLines<'_>) -> LineWorths) -> Vec<LineSpan> {
+    let numbered = listing::strip_numbers(lines);
     let stripped = numbered.as_deref().map(TextLines::of);
     // Only the numbers differ: the lines are the same ones.
     let bare = stripped.as_ref().filter(|bare| bare.len() == lines.len()).unwrap_or(lines);
     look(bare).units(lines)
 }
 
-fn outlined(lines: &TextLines<'_>) -> LineWorths {
-    let language = guess::language(lines);
-    let mut painted = LineWorths::new(lines.len());
+fn outline_lines(lines: &TextLines<'_>) -> LineWorths {
+    let language = guess::guess_language(lines);
+    let mut worths = LineWorths::new(lines.len());
     let parsed = lines.text().len() <= PARSED_MAX
-        && language.is_some_and(|language| outline::paint(lines, language, &mut painted));
+        && language.is_some_and(|language| outline::rank_lines(lines, language, &mut worths));
     if !parsed {
-        painted = LineWorths::new(lines.len());
-        indented::paint(lines, &mut painted);
+        worths = LineWorths::new(lines.len());
+        indented::rank_lines(lines, &mut worths);
     }
     if lines.text().len() > PARSED_MAX {
         // A unit weighs as much as a line or two: of a source this long bodies are not judged line by line.
-        painted.even_out();
+        worths.level_out();
     } else {
-        keywords::paint(lines, &mut painted);
+        keywords::rank_lines(lines, &mut worths);
     }
-    painted
+    worths
 }
 
 /// Whether so many lines as make a long list follow one another that may be of one.

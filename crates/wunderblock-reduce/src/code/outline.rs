@@ -9,12 +9,16 @@ pub(super) const DATA_LINES: usize = 30;
 
 /// Paints lines by the syntax tree of their text. False where there is no grammar, or the tree makes no sense.
 #[cfg(not(feature = "syntax"))]
-pub(super) fn paint(_lines: &TextLines<'_>, _language: SourceLanguage, _painted: &mut LineWorths) -> bool {
+pub(super) fn rank_lines(
+    _lines: &TextLines<'_>,
+    _language: SourceLanguage,
+    _painted: &mut LineWorths,
+) -> bool {
     false
 }
 
 #[cfg(feature = "syntax")]
-pub(super) use parsed::paint;
+pub(super) use parsed::rank_lines;
 
 #[cfg(feature = "syntax")]
 mod parsed {
@@ -39,23 +43,23 @@ mod parsed {
     const STEPS_AT_LEAST: usize = 10_000;
 
     /// Paints lines by the syntax tree of their text. False where there is no grammar, or the tree makes no sense.
-    pub(in super::super) fn paint(
+    pub(in super::super) fn rank_lines(
         lines: &TextLines<'_>,
         language: SourceLanguage,
-        painted: &mut LineWorths,
+        worths: &mut LineWorths,
     ) -> bool {
         let Some(tree) = parse(lines.text(), language) else { return false };
         let grammar = tree.language();
         let count = u16::try_from(grammar.node_kind_count()).unwrap_or(u16::MAX);
         let role = |id| match grammar.node_kind_for_id(id) {
-            Some(kind) if grammar.node_kind_is_named(id) => roles::of(kind),
+            Some(kind) if grammar.node_kind_is_named(id) => roles::role_of(kind),
             _ => NodeRole::None,
         };
         let roles = (0..count).map(role).collect();
         let scope = OutlineScope { end: usize::MAX, depth: 0, inside: Nesting::Top };
         let remarks = vec![false; lines.len()];
         let mut walk =
-            OutlineWalk { lines, language, roles, painted, scopes: vec![scope], remarks, checked: 0 };
+            OutlineWalk { lines, language, roles, worths, scopes: vec![scope], remarks, checked: 0 };
         if !walk.all(&tree) {
             return false;
         }
@@ -95,7 +99,7 @@ mod parsed {
         lines: &'w TextLines<'t>,
         language: SourceLanguage,
         roles: Vec<NodeRole>,
-        painted: &'w mut LineWorths,
+        worths: &'w mut LineWorths,
         scopes: Vec<OutlineScope>,
         /// Which lines are comments and nothing else.
         remarks: Vec<bool>,
@@ -146,7 +150,7 @@ mod parsed {
             }
             let (depth, inside) =
                 self.scopes.last().map_or((0, Nesting::Top), |scope| (scope.depth, scope.inside));
-            let rows = rows(node);
+            let rows = line_range(node);
             let deep = 10 * depth.min(20);
             match role {
                 NodeRole::None => {}
@@ -156,21 +160,21 @@ mod parsed {
                     NodeRole::Function | NodeRole::Container => {
                         let first = rows.start..rows.start + 1;
                         self.headline(first.clone());
-                        self.painted.raise(first, LineWorth::frame(380));
+                        self.worths.raise(first, LineWorth::frame(380));
                     }
                     _ => {}
                 },
-                NodeRole::Import => self.painted.raise(rows, LineWorth::frame(500)),
-                NodeRole::Annotation => self.painted.raise(rows.start..rows.start + 1, LineWorth::frame(300)),
+                NodeRole::Import => self.worths.raise(rows, LineWorth::frame(500)),
+                NodeRole::Annotation => self.worths.raise(rows.start..rows.start + 1, LineWorth::frame(300)),
                 NodeRole::Container => self.container(node, rows, depth),
                 NodeRole::Type => {
                     self.headline(rows.start..rows.start + 1);
-                    self.painted.raise(rows.clone(), LineWorth::frame(640));
-                    self.painted.raise(rows.start..rows.start + 1, LineWorth::frame(850 - deep));
+                    self.worths.raise(rows.clone(), LineWorth::frame(640));
+                    self.worths.raise(rows.start..rows.start + 1, LineWorth::frame(850 - deep));
                 }
                 NodeRole::Field => {
                     let shown = rows.start..rows.end.min(rows.start + 4);
-                    self.painted.raise(shown, LineWorth::frame(650 - deep));
+                    self.worths.raise(shown, LineWorth::frame(650 - deep));
                 }
                 NodeRole::Constant => self.constant(node, rows, inside),
                 NodeRole::Function => self.function(node, rows, depth),
@@ -202,14 +206,14 @@ mod parsed {
             let Some(body) = node.child_by_field_name("body") else {
                 if !node.kind().ends_with("specifier") {
                     self.headline(rows.start..rows.start + 1);
-                    self.painted.raise(rows.start..rows.end.min(rows.start + 4), LineWorth::frame(700));
+                    self.worths.raise(rows.start..rows.end.min(rows.start + 4), LineWorth::frame(700));
                 }
                 return;
             };
             let header = self.header(node, &rows);
             let deep = 10 * depth.min(20);
             self.headline(header.clone());
-            self.painted.raise(header, LineWorth::frame(950 - deep));
+            self.worths.raise(header, LineWorth::frame(950 - deep));
             self.docstring(body);
             let inside = self.scopes.last().map_or(Nesting::Top, |scope| scope.inside);
             self.scopes.push(OutlineScope { end: node.end_byte(), depth: depth + 1, inside });
@@ -217,17 +221,17 @@ mod parsed {
 
         fn constant(&mut self, node: Node<'_>, rows: Range<usize>, inside: Nesting) {
             if inside == Nesting::Opened {
-                self.painted.raise(rows.start..rows.start + 1, LineWorth::context(230));
+                self.worths.raise(rows.start..rows.start + 1, LineWorth::context(230));
                 return;
             }
             let whole = rows.len() <= 4;
             let shown = if whole { rows.clone() } else { rows.start..rows.start + 1 };
-            self.painted.raise(shown, LineWorth::frame(600));
+            self.worths.raise(shown, LineWorth::frame(600));
             if !whole {
                 let rest = rows.start + 1..rows.end;
-                self.painted.paint(rest.clone(), LineWorth::context(150));
+                self.worths.set(rest.clone(), LineWorth::context(150));
                 if let Some(name) = self.name(node) {
-                    self.painted.tell(rest, format!("value of {name}"));
+                    self.worths.describe(rest, format!("value of {name}"));
                 }
             }
         }
@@ -239,7 +243,7 @@ mod parsed {
             let public = self.is_public(first, name);
             let deep = 5 * depth.min(20);
             self.headline(header.clone());
-            self.painted.raise(header.clone(), LineWorth::frame(if public { 850 } else { 700 } - deep));
+            self.worths.raise(header.clone(), LineWorth::frame(if public { 850 } else { 700 } - deep));
             self.body(header.end..rows.end, name);
             if let Some(body) = node.child_by_field_name("body") {
                 self.docstring(body);
@@ -253,7 +257,7 @@ mod parsed {
 
         fn headline(&mut self, header: Range<usize>) {
             let line = self.lines.get(header.start);
-            self.painted.headline(header, line);
+            self.worths.headline(header, line);
         }
 
         fn body(&mut self, rows: Range<usize>, name: Option<&str>) {
@@ -261,12 +265,12 @@ mod parsed {
                 return;
             }
             if rows.len() <= SHORT_LINES {
-                self.painted.paint(rows.clone(), LineWorth::context(400));
+                self.worths.set(rows.clone(), LineWorth::context(400));
             } else {
-                self.painted.paint(rows.start..rows.start + 2, LineWorth::context(300));
-                self.painted.paint(rows.start + 2..rows.end, LineWorth::context(100));
+                self.worths.set(rows.start..rows.start + 2, LineWorth::context(300));
+                self.worths.set(rows.start + 2..rows.end, LineWorth::context(100));
             }
-            self.painted.tell(rows, format!("body of {}", name.unwrap_or("a function")));
+            self.worths.describe(rows, format!("body of {}", name.unwrap_or("a function")));
         }
 
         fn anonymous(&mut self, node: Node<'_>, rows: Range<usize>, depth: u16) {
@@ -288,7 +292,7 @@ mod parsed {
                 let name = self.name(named);
                 let header = self.header(node, &rows);
                 self.headline(header.clone());
-                self.painted.raise(header.clone(), LineWorth::frame(800 - deep));
+                self.worths.raise(header.clone(), LineWorth::frame(800 - deep));
                 self.body(header.end..rows.end, name);
                 self.scopes.push(OutlineScope {
                     end: node.end_byte(),
@@ -298,8 +302,8 @@ mod parsed {
                 return;
             }
             let inside = if depth < OPENED_MAX { Nesting::Opened } else { Nesting::Function };
-            self.painted.raise(rows.start..rows.start + 1, LineWorth::frame(460 - deep));
-            self.painted.paint(rows.start + 1..rows.end, LineWorth::context(110));
+            self.worths.raise(rows.start..rows.start + 1, LineWorth::frame(460 - deep));
+            self.worths.set(rows.start + 1..rows.end, LineWorth::context(110));
             self.scopes.push(OutlineScope { end: node.end_byte(), depth: depth + 1, inside });
         }
 
@@ -311,8 +315,8 @@ mod parsed {
             self.checked = node.end_byte();
             if is_data(node, self.lines.text()) {
                 let within = rows.start + 3..rows.end - 2;
-                self.painted.paint(within.clone(), LineWorth::FILLER);
-                self.painted.tell(within, "literal data".to_owned());
+                self.worths.set(within.clone(), LineWorth::FILLER);
+                self.worths.describe(within, "literal data".to_owned());
             }
         }
 
@@ -328,11 +332,11 @@ mod parsed {
             let Some(string) = first.named_child(0).filter(|string| string.kind() == "string") else {
                 return;
             };
-            let rows = rows(string);
-            self.painted.paint(rows.clone(), LineWorth::context(120));
+            let rows = line_range(string);
+            self.worths.set(rows.clone(), LineWorth::context(120));
             let says = rows.clone().find(|row| self.lines.get(*row).contains(char::is_alphabetic));
             if let Some(row) = says {
-                self.painted.paint(row..row + 1, LineWorth::frame(420));
+                self.worths.set(row..row + 1, LineWorth::frame(420));
             }
         }
 
@@ -342,16 +346,16 @@ mod parsed {
             for row in 0..self.lines.len() {
                 if self.remarks.get(row).copied().unwrap_or(false) {
                     run.get_or_insert(row);
-                    let worth = self.painted.worth(row);
+                    let worth = self.worths.worth(row);
                     if worth.rank == Rank::Frame || worth.score == 200 {
-                        self.painted.paint(row..row + 1, LineWorth::context(120));
+                        self.worths.set(row..row + 1, LineWorth::context(120));
                     }
-                } else if self.painted.worth(row).rank != Rank::Frame {
+                } else if self.worths.worth(row).rank != Rank::Frame {
                     run = None;
                 } else if let Some(start) = run.take() {
                     let says = (start..row).find(|at| self.lines.get(*at).contains(char::is_alphanumeric));
                     if let Some(says) = says {
-                        self.painted.raise(says..says + 1, LineWorth::frame(420));
+                        self.worths.raise(says..says + 1, LineWorth::frame(420));
                     }
                 }
             }
@@ -388,7 +392,7 @@ mod parsed {
     }
 
     /// The lines a node stands on. Some grammars count the end of a line to a comment.
-    fn rows(node: Node<'_>) -> Range<usize> {
+    fn line_range(node: Node<'_>) -> Range<usize> {
         let (start, end) = (node.start_position(), node.end_position());
         let last = if end.column == 0 && end.row > start.row { end.row - 1 } else { end.row };
         start.row..last + 1

@@ -200,7 +200,7 @@ const NAMES: [(NodeRole, &[&str]); 11] = [
 ];
 
 /// The role of a node by its name in the grammar.
-pub(super) fn of(kind: &str) -> NodeRole {
+pub(super) fn role_of(kind: &str) -> NodeRole {
     NAMES.iter().find(|(_, names)| names.contains(&kind)).map_or(NodeRole::None, |(role, _)| *role)
 }
 

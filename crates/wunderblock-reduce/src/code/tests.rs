@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
-use super::guess::language as guess_language;
+use super::guess::guess_language;
 use super::language::SourceLanguage;
 use super::*;
 use crate::segment;
-use crate::select::{KeepLimit, choose};
+use crate::select::{KeepLimit, select};
 
 /// A source in each language, with a constant, a type, an exported and a hidden function whose bodies are long.
 #[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
@@ -128,9 +128,9 @@ fn short(text: &str, room: KeepLimit) -> String {
     let units = units(&lines);
     let tiled: String = units.iter().map(|unit| &text[unit.span()]).collect();
     assert_eq!(tiled, text, "units tile the text");
-    let pieces = choose(&lines, &units, room);
-    assert!(segment::tiles(&pieces, text.len()));
-    segment::write(&pieces, text, None)
+    let pieces = select(&lines, &units, room);
+    assert!(segment::tiles_source(&pieces, text.len()));
+    segment::write_segments(&pieces, text, None)
 }
 
 #[test]
@@ -156,8 +156,8 @@ fn a_definition_that_is_asked_for_stands_with_its_body() {
     let asked = crate::query::QueryTerms::of(Some("what does measure_41 do"));
     asked.promote(&text, &mut units);
     crate::select::raise_under_asked(&mut units);
-    let short = crate::segment::write(
-        &crate::select::choose(&lines, &units, KeepLimit::Bytes(text.len() / 3)),
+    let short = crate::segment::write_segments(
+        &crate::select::select(&lines, &units, KeepLimit::Bytes(text.len() / 3)),
         &text,
         None,
     );

@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
 
-use super::error_words::is_severe;
+use super::error_words::mentions_error;
 use super::line_index::LineIndex;
 use super::rewrite::Rewrite;
 use super::slots::SlotTable;
@@ -24,23 +24,24 @@ const HINT: usize = 32;
 const LEAST_TOKENS: usize = 40;
 
 /// The second and later occurrence of a block of lines as a pointer to the first.
-pub(super) fn pack(text: &str) -> Option<String> {
+pub(super) fn encode(text: &str) -> Option<String> {
     if !text.contains('\n') || has_gap(text) {
         return None;
     }
     let lines = TextLines::of(text);
     let hasher = RandomState::new();
-    let hashes: Vec<u64> = (0..lines.len()).map(|line| hasher.hash_one(whole(&lines, line))).collect();
+    let hashes: Vec<u64> =
+        (0..lines.len()).map(|line| hasher.hash_one(line_with_ending(&lines, line))).collect();
     let mut seen = SeenBlocks { hashes: &hashes, lines: SlotTable::with_room(hashes.len()) };
     let mut instead = Rewrite::of(text);
     let mut at = 0;
     while at < lines.len() {
-        let found = key(&hashes, at).and_then(|key| seen.find(key));
-        let run = found.map_or(0, |first| common(&lines, first, at));
+        let found = block_at(&hashes, at).and_then(|key| seen.find(key));
+        let run = found.map_or(0, |first| common_run(&lines, first, at));
         let span = lines.spans(at..at + run);
         let block = text.get(span.clone()).unwrap_or("");
         if let (Some(first), true) = (found, run >= FEWEST && block.ends_with('\n') && is_worth_it(block)) {
-            instead.put(span, |out| {
+            instead.replace(span, |out| {
                 let _ = writeln!(out, "⟨=↑ {}–{}: {}⟩", first + 1, first + run, hint(block));
             });
             at += run;
@@ -48,13 +49,13 @@ pub(super) fn pack(text: &str) -> Option<String> {
         }
         // A repetition too light to be replaced is stepped over whole: it was compared once and is not compared again.
         for line in at..at + run.max(1) {
-            if let Some(key) = self::key(&hashes, line) {
+            if let Some(key) = self::block_at(&hashes, line) {
                 seen.note(key, line);
             }
         }
         at += run.max(1);
     }
-    instead.done()
+    instead.finish()
 }
 
 /// Where blocks were first seen, by how they begin.
@@ -66,17 +67,17 @@ struct SeenBlocks<'h> {
 impl SeenBlocks<'_> {
     /// The line at which a block was seen first.
     fn find(&self, block: &[u64]) -> Option<usize> {
-        self.lines.find(mixed(block), |line| self.hashes.get(line..line + FEWEST) == Some(block))
+        self.lines.find(block_hash(block), |line| self.hashes.get(line..line + FEWEST) == Some(block))
     }
 
     fn note(&mut self, block: &[u64], line: usize) {
         if self.find(block).is_none() {
-            self.lines.put(line, |line| mixed(self.hashes.get(line..line + FEWEST).unwrap_or_default()));
+            self.lines.put(line, |line| block_hash(self.hashes.get(line..line + FEWEST).unwrap_or_default()));
         }
     }
 }
 
-fn mixed(block: &[u64]) -> u64 {
+fn block_hash(block: &[u64]) -> u64 {
     block.iter().fold(0, |mixed, hash| mixed.rotate_left(21) ^ hash)
 }
 
@@ -85,22 +86,22 @@ fn has_gap(text: &str) -> bool {
     crate::mark::gaps(text).next().is_some()
 }
 
-fn key(hashes: &[u64], at: usize) -> Option<&[u64]> {
+fn block_at(hashes: &[u64], at: usize) -> Option<&[u64]> {
     let key = hashes.get(at..at + FEWEST)?;
     // Equal lines in a row are counted, not pointed at.
     key.windows(2).any(|two| two.first() != two.last()).then_some(key)
 }
 
-fn whole<'t>(lines: &TextLines<'t>, line: usize) -> &'t str {
+fn line_with_ending<'t>(lines: &TextLines<'t>, line: usize) -> &'t str {
     lines.text().get(lines.span(line)).unwrap_or("")
 }
 
 /// How many lines from `second` on are those from `first` on. The two never overlap.
-fn common(lines: &TextLines<'_>, first: usize, second: usize) -> usize {
+fn common_run(lines: &TextLines<'_>, first: usize, second: usize) -> usize {
     let reach = (second - first).min(lines.len() - second);
     let alike = |step: &usize| {
-        let line = whole(lines, second + step);
-        line == whole(lines, first + step) && !is_severe(line)
+        let line = line_with_ending(lines, second + step);
+        line == line_with_ending(lines, first + step) && !mentions_error(line)
     };
     (0..reach).take_while(alike).count()
 }
@@ -121,14 +122,14 @@ fn is_worth_it(block: &str) -> bool {
 }
 
 /// Writes the lines of `out` that are named once more.
-pub(super) fn undo(named: &str, out: &mut TextSink<'_>, index: &mut LineIndex) -> Option<()> {
+pub(super) fn decode(named: &str, out: &mut TextSink<'_>, index: &mut LineIndex) -> Option<()> {
     let (first, last) = named.split_once(": ")?.0.split_once('–')?;
     let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
     if first == 0 || last < first {
         return None;
     }
-    let span = index.lines(out.said(), first, last)?;
-    out.again(span)
+    let span = index.lines(out.written(), first, last)?;
+    out.repeat(span)
 }
 
 #[cfg(test)]
@@ -140,11 +141,11 @@ mod tests {
         let block: String =
             (0..6).map(|n| format!("    at com.example.Service{n}.call(Service.java:{n}7)\n")).collect();
         let text = format!("one\n{block}two\n{block}three");
-        let packed = pack(&text).unwrap();
+        let packed = encode(&text).unwrap();
         assert_eq!(packed, format!("one\n{block}two\n⟨=↑ 2–7: at com.example.Service0.call(Ser⟩\nthree"));
-        assert_eq!(crate::encode::undo(&packed), Some(text.clone()));
+        assert_eq!(crate::encode::decode(&packed), Some(text.clone()));
         // With lines missing, numbers would not be those of the source.
-        assert_eq!(pack(&(text + "\n⟨… lines 20–30: 11 lines⟩\n")), None);
+        assert_eq!(encode(&(text + "\n⟨… lines 20–30: 11 lines⟩\n")), None);
     }
 
     #[test]
@@ -157,7 +158,7 @@ mod tests {
             "a\nb\n⟨=↑ 1-2: a⟩",
             "a\nb\n⟨=↑ 1–2⟩",
         ] {
-            assert_eq!(crate::encode::undo(text), None, "{text}");
+            assert_eq!(crate::encode::decode(text), None, "{text}");
         }
     }
 }

@@ -15,7 +15,7 @@ const MOST_CELLS: usize = 64;
 const WIDEST: usize = 4096;
 
 /// Runs of lines whose cells are equally wide, without padding.
-pub(super) fn pack(text: &str) -> Option<String> {
+pub(super) fn encode(text: &str) -> Option<String> {
     memchr::memchr(b'|', text.as_bytes())?;
     let lines = NewlineSplit::of(text);
     let mut instead = Rewrite::of(text);
@@ -23,18 +23,18 @@ pub(super) fn pack(text: &str) -> Option<String> {
     while let Some(line) = lines.get(at) {
         let widths = widths(line);
         let alike = |line: &&str| {
-            self::widths(line).is_some_and(|these| widths.as_ref().is_some_and(|w| fits(w, &these)))
+            self::widths(line).is_some_and(|these| widths.as_ref().is_some_and(|w| same_widths(w, &these)))
         };
         let end = at + lines.within(at..lines.len()).take_while(alike).count().max(1);
         if let Some(widths) = widths.filter(|_| end - at >= FEWEST) {
-            instead.put_if_it_pays(lines.span(at..end), |out| {
-                write(&lines, at..end, &widths, out);
+            instead.replace_if_worthwhile(lines.span(at..end), |out| {
+                write_run(&lines, at..end, &widths, out);
                 Some(())
             });
         }
         at = end;
     }
-    instead.done()
+    instead.finish()
 }
 
 /// How wide the cells are, in characters.
@@ -47,12 +47,12 @@ fn widths(line: &str) -> Option<Vec<usize>> {
 }
 
 /// Whether all cells but the last are equally wide.
-fn fits(one: &[usize], other: &[usize]) -> bool {
+fn same_widths(one: &[usize], other: &[usize]) -> bool {
     one.len() == other.len()
         && one.split_last().map(|(_, cells)| cells) == other.split_last().map(|(_, cells)| cells)
 }
 
-fn write(lines: &NewlineSplit<'_>, run: Range<usize>, widths: &[usize], out: &mut String) {
+fn write_run(lines: &NewlineSplit<'_>, run: Range<usize>, widths: &[usize], out: &mut String) {
     let cells = widths.len();
     let mut left = vec![0usize; cells];
     for line in lines.within(run.clone()) {
@@ -83,7 +83,7 @@ fn write(lines: &NewlineSplit<'_>, run: Range<usize>, widths: &[usize], out: &mu
 }
 
 /// The table with its padding.
-pub(super) fn undo(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
+pub(super) fn decode(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     let mut widths = Vec::new();
     for width in code.args.split(' ') {
         let left = width.strip_suffix('>');
@@ -115,8 +115,8 @@ mod tests {
         for n in 0..24 {
             text += &row(&n.to_string(), "anna", &(n * 100).to_string());
         }
-        let packed = pack(&text).unwrap();
+        let packed = encode(&text).unwrap();
         assert!(packed.contains("⟨=bars 8 24⟩\n 0| anna|"), "{packed}");
-        assert_eq!(crate::encode::undo(&packed), Some(text));
+        assert_eq!(crate::encode::decode(&packed), Some(text));
     }
 }

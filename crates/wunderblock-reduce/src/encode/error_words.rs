@@ -2,7 +2,7 @@
 //! where it is said.
 
 /// Whether a line speaks of an error, a warning or a failure. This is not its level: it is generous.
-pub(in crate::encode) fn is_severe(line: &str) -> bool {
+pub(in crate::encode) fn mentions_error(line: &str) -> bool {
     const SIGNS: [&[u8]; 9] =
         [b"error", b"warn", b"fail", b"fatal", b"crit", b"panic", b"exception", b"denied", b"refused"];
     let bytes = line.as_bytes();
@@ -22,10 +22,10 @@ mod tests {
     #[test]
     fn errors_are_known_by_their_words() {
         for line in ["E   AssertionError", "10:00 WARN x", "3 failed", "Permission denied", "x: FATAL"] {
-            assert!(is_severe(line), "{line}");
+            assert!(mentions_error(line), "{line}");
         }
         for line in ["", "all is well", "erratic", "    at com.example.Main.run(Main.java:7)"] {
-            assert!(!is_severe(line), "{line}");
+            assert!(!mentions_error(line), "{line}");
         }
     }
 }

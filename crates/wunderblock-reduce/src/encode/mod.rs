@@ -1,6 +1,6 @@
 //! The same text in fewer words, and back.
 //!
-//! [`pack`] works on a text as it is written, marks and escapes in place; [`undo`] gives exactly that text again.
+//! [`encode`] works on a text as it is written, marks and escapes in place; [`decode`] gives exactly that text again.
 
 mod back_reference;
 mod bars;
@@ -31,23 +31,23 @@ pub(crate) enum LineWording {
 }
 
 /// A shorter text that says the same, or none. What is returned was undone and compared.
-pub(crate) fn pack(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
+pub(crate) fn encode(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
     // Codes of a document's own stay as they are.
     if text.contains(OPEN_CODE) {
         return None;
     }
-    let packed = layers(text, kind, wording)?;
-    (packed.len() < text.len() && says(&packed, text)).then_some(packed)
+    let packed = encode_layers(text, kind, wording)?;
+    (packed.len() < text.len() && decodes_to(&packed, text)).then_some(packed)
 }
 
 const OPEN_CODE: &str = "⟨=";
 
 /// One code around another. What comes later may only shorten what stands there by then: it is undone first.
-fn layers(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
-    let plain = terminal::pack_endings(text);
-    let coloured = terminal::pack_colours(plain.as_deref().unwrap_or(text));
+fn encode_layers(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
+    let plain = terminal::encode_endings(text);
+    let coloured = terminal::encode_colours(plain.as_deref().unwrap_or(text));
     let inner = coloured.as_ref().map(|(_, text)| text.as_str()).or(plain.as_deref());
-    let packed = lines(inner.unwrap_or(text), kind, wording);
+    let packed = encode_lines(inner.unwrap_or(text), kind, wording);
     let mut packed = packed.or_else(|| inner.map(str::to_owned))?;
     if let Some((tag, _)) = coloured {
         packed = format!("⟨={tag}⟩{packed}{}", tags::CLOSE);
@@ -58,24 +58,24 @@ fn layers(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
     Some(packed)
 }
 
-fn lines(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
+fn encode_lines(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
     let mut packed = match kind {
-        Kind::Search => paths::pack_results(text),
-        Kind::Listing => paths::pack_paths(text),
+        Kind::Search => paths::encode_results(text),
+        Kind::Listing => paths::encode_paths(text),
         _ => None,
     };
     if packed.is_none() && wording == LineWording::Shared {
-        packed = bars::pack(text);
+        packed = bars::encode(text);
         if takes_templates(kind) {
-            packed = shorter(packed, template::pack(text));
+            packed = shorter(packed, template::encode(text));
         }
     }
     // What a template saves much of has few blocks that repeat.
     if packed.as_ref().is_none_or(|packed| packed.len() * 10 > text.len() * 7) {
-        packed = shorter(packed, back_reference::pack(text));
+        packed = shorter(packed, back_reference::encode(text));
     }
-    packed = terminal::pack_states(packed.as_deref().unwrap_or(text)).or(packed);
-    run_length::pack(packed.as_deref().unwrap_or(text)).or(packed)
+    packed = terminal::encode_states(packed.as_deref().unwrap_or(text)).or(packed);
+    run_length::encode(packed.as_deref().unwrap_or(text)).or(packed)
 }
 
 fn shorter(one: Option<String>, other: Option<String>) -> Option<String> {
@@ -93,20 +93,20 @@ fn takes_templates(kind: Kind) -> bool {
 }
 
 /// The written text a packed one stands for. None where a code is broken.
-pub(crate) fn undo(text: &str) -> Option<String> {
-    tags::undo(text, &decode, TextSink::new(room(text, ROOM)))?.done()
+pub(crate) fn decode(text: &str) -> Option<String> {
+    tags::decode(text, &decode_block, TextSink::new(output_limit(text, ROOM)))?.finish()
 }
 
 /// Whether that is what a packed text stands for.
-fn says(packed: &str, text: &str) -> bool {
-    tags::undo(packed, &decode, TextSink::must(text)).and_then(TextSink::done).is_some()
+fn decodes_to(packed: &str, text: &str) -> bool {
+    tags::decode(packed, &decode_block, TextSink::comparing(text)).and_then(TextSink::finish).is_some()
 }
 
 /// What a text may stand for, beside a number of times its own size; for a look only, less.
 const ROOM: usize = 256 << 20;
 const ROOM_TO_LOOK: usize = 32 << 20;
 
-fn room(text: &str, least: usize) -> usize {
+fn output_limit(text: &str, least: usize) -> usize {
     least + text.len().saturating_mul(16)
 }
 
@@ -116,32 +116,32 @@ pub(crate) fn stands_for(written: &str, text: &str) -> bool {
         return mark::is_escaped(written, text);
     }
     if !text.contains(mark::OPEN) {
-        return says(written, text);
+        return decodes_to(written, text);
     }
     let mut meant = String::with_capacity(text.len());
     mark::escape(text, &mut meant);
-    says(written, &meant)
+    decodes_to(written, &meant)
 }
 
 /// Whether a text holds codes of ours: then it was packed before. A text that stands for very much more than it has is
 /// not written out to find that out: whoever writes a text can write a code.
-pub(crate) fn is_packed(text: &str) -> bool {
+pub(crate) fn is_encoded(text: &str) -> bool {
     text.contains(OPEN_CODE)
-        && tags::undo(text, &decode, TextSink::new(room(text, ROOM_TO_LOOK)))
-            .and_then(TextSink::done)
+        && tags::decode(text, &decode_block, TextSink::new(output_limit(text, ROOM_TO_LOOK)))
+            .and_then(TextSink::finish)
             .is_some_and(|written| written != text)
 }
 
-fn decode(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
+fn decode_block(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     match code.name {
-        "t" => template::undo(code, out),
-        "under" => paths::undo_results(code, out),
-        "dirs" => paths::undo_paths(code, out),
-        "bars" => bars::undo(code, out),
-        "ansi" => terminal::undo_colours(code, out),
-        "crlf" => terminal::undo_endings(code, out),
-        "cr" => terminal::undo_states(code, out),
-        "json" => json::undo_code(code.args, code.body, out),
+        "t" => template::decode(code, out),
+        "under" => paths::decode_results(code, out),
+        "dirs" => paths::decode_paths(code, out),
+        "bars" => bars::decode(code, out),
+        "ansi" => terminal::decode_colours(code, out),
+        "crlf" => terminal::decode_endings(code, out),
+        "cr" => terminal::decode_states(code, out),
+        "json" => json::decode_block(code.args, code.body, out),
         _ => None,
     }
 }
@@ -150,14 +150,14 @@ fn decode(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
 /// doubled. None for a text whose codes are broken.
 #[must_use]
 pub fn unpack(text: &str) -> Option<String> {
-    undo(text)
+    decode(text)
 }
 
 /// The source of a text that was reduced losslessly, byte for byte. None for a text that was not written by
 /// [`crate::reduce`].
 #[must_use]
 pub fn invert(text: &str) -> Option<String> {
-    undo(text).and_then(|written| mark::unescape(&written))
+    decode(text).and_then(|written| mark::unescape(&written))
 }
 
 #[cfg(test)]
@@ -200,27 +200,27 @@ mod tests {
 
         #[test]
         fn what_is_packed_is_undone_exactly(text in text(), kind in prop::sample::select(Kind::ALL.to_vec())) {
-            if let Some(packed) = layers(&text, kind, LineWording::Shared) {
-                prop_assert_eq!(undo(&packed), Some(text), "{}", packed);
+            if let Some(packed) = encode_layers(&text, kind, LineWording::Shared) {
+                prop_assert_eq!(decode(&packed), Some(text), "{}", packed);
             }
         }
 
         #[test]
         fn a_broken_code_is_refused_without_harm(text in text(), cut in 0..4000usize, put in prop::sample::select(vec!["", "⟨=⟩", "⟨=t 2⟩\n", "⟨=×9⟩", "\"", " ", "⟨=↑ 1–4: x⟩", "{99}", "{>4000}"])) {
-            let mut packed = layers(&text, Kind::Log, LineWording::Shared).unwrap_or(text);
+            let mut packed = encode_layers(&text, Kind::Log, LineWording::Shared).unwrap_or(text);
             let mut at = cut.min(packed.len());
             while !packed.is_char_boundary(at) { at -= 1; }
             let mut end = (at + cut % 7).min(packed.len());
             while !packed.is_char_boundary(end) { end += 1; }
             packed.replace_range(at..end, put);
-            let _ = undo(&packed);
+            let _ = decode(&packed);
         }
 
         #[test]
         fn any_text_can_be_escaped_and_had_again(text in "[⟨⟩=×… a\n]{0,40}") {
             let mut written = String::new();
             mark::escape(&text, &mut written);
-            prop_assert_eq!(undo(&written), Some(written.clone()));
+            prop_assert_eq!(decode(&written), Some(written.clone()));
             prop_assert_eq!(invert(&written), Some(text));
         }
     }
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(invert(&once.text), Some(log));
         let again = crate::reduce(once.text.as_bytes(), &options);
         assert_eq!((again.text, again.untouched), (once.text, Some(crate::Untouched::Reduced)));
-        assert!(!is_packed("⟨⟨=t⟩") && !is_packed("⟨=unknown⟩"));
+        assert!(!is_encoded("⟨⟨=t⟩") && !is_encoded("⟨=unknown⟩"));
     }
 
     #[test]
@@ -252,31 +252,31 @@ mod tests {
     fn what_is_searched_for_line_by_line_is_not_taken_apart() {
         let log: String =
             (0..60).map(|n| format!("12:00:{n:02} INFO served request {n} to client\n")).collect();
-        assert!(pack(&log, Kind::Log, LineWording::Shared).is_some());
+        assert!(encode(&log, Kind::Log, LineWording::Shared).is_some());
         for kind in
             [Kind::Build, Kind::Tests, Kind::Diff, Kind::Trace, Kind::Code, Kind::Markdown, Kind::Prose]
         {
-            assert_eq!(pack(&log, kind, LineWording::Shared), None, "{kind}");
+            assert_eq!(encode(&log, kind, LineWording::Shared), None, "{kind}");
         }
     }
 
     #[test]
     fn a_few_bytes_do_not_become_a_mountain() {
         let bomb = "x".repeat(1000) + " ⟨=×1000⟩ ⟨=×1000⟩ ⟨=×99999999⟩";
-        assert_eq!(undo(&bomb), None);
+        assert_eq!(decode(&bomb), None);
         let rows = format!("⟨=t⟩\n{}{{}}\nx\n{}⟨=⟩", "y".repeat(1 << 20), "\n".repeat(1 << 20));
-        assert_eq!(undo(&rows), None);
+        assert_eq!(decode(&rows), None);
         // One row of many lines, each of them with the value above.
         let value = "x".repeat(1 << 20);
         let one = format!("⟨=t 100000 1⟩\n{}a {value}\n⟨=⟩", "a {}\n".repeat(100_000));
-        assert_eq!(undo(&one), None);
+        assert_eq!(decode(&one), None);
         // Rows of one byte, each with the usual value; members that are indented ever deeper; a colon that is a book.
         let table = format!("⟨=json⟩[9 items: a,b=\"{value}\"{}]⟨=⟩", ";".repeat(1 << 20));
-        assert_eq!(undo(&table), None);
+        assert_eq!(decode(&table), None);
         let deep = format!("⟨=json indent=64⟩{}{}⟨=⟩", "[".repeat(100_000), "]".repeat(100_000));
-        assert_eq!(undo(&deep), None);
+        assert_eq!(decode(&deep), None);
         let colon =
             format!("⟨=json colon={}⟩{{{}\"a\":1}}⟨=⟩", "_".repeat(60_000), "\"a\":1,".repeat(100_000));
-        assert_eq!(undo(&colon), None);
+        assert_eq!(decode(&colon), None);
     }
 }

@@ -26,12 +26,12 @@ use crate::sink::TextSink;
 const FEWEST: usize = 4;
 
 /// Runs of search results as headings and lines.
-pub(super) fn pack_results(text: &str) -> Option<String> {
+pub(super) fn encode_results(text: &str) -> Option<String> {
     let lines = NewlineSplit::of(text);
-    let paths = paths(&lines);
+    let paths = result_paths(&lines);
     let separates = |at: usize| lines.get(at) == Some("--") && paths.get(at + 1).is_some_and(Option::is_some);
     let within = |at: usize| paths.get(at).is_some_and(Option::is_some) || (at > 0 && separates(at));
-    each_run(&lines, text, within, |run, body| {
+    encode_runs(&lines, text, within, |run, body| {
         body.push_str("⟨=under⟩\n");
         let mut last = None;
         for (line, path) in lines.within(run.clone()).zip(paths.get(run)?) {
@@ -55,12 +55,12 @@ pub(super) fn pack_results(text: &str) -> Option<String> {
     })
 }
 
-/// Of each line the path it begins with, if it is a result: `path:12:…`, or beside such lines `path-12-…`.
-fn paths<'t>(lines: &NewlineSplit<'t>) -> Vec<Option<&'t str>> {
-    let mut paths: Vec<Option<&str>> = lines.iter().map(path).collect();
+/// Of each line the path it begins with, if it is a result: `result_path:12:…`, or beside such lines `path-12-…`.
+fn result_paths<'t>(lines: &NewlineSplit<'t>) -> Vec<Option<&'t str>> {
+    let mut paths: Vec<Option<&str>> = lines.iter().map(result_path).collect();
     let is_near = |line: &str, path: &str| {
         let rest = line.strip_prefix(path).and_then(|rest| rest.strip_prefix('-'));
-        rest.is_some_and(|rest| number(rest).is_some_and(|after| after.starts_with('-')))
+        rest.is_some_and(|rest| after_number(rest).is_some_and(|after| after.starts_with('-')))
             && !line.contains(OPEN)
     };
     let mut last: Option<&str> = None;
@@ -80,12 +80,12 @@ fn paths<'t>(lines: &NewlineSplit<'t>) -> Vec<Option<&'t str>> {
     paths
 }
 
-fn path(line: &str) -> Option<&str> {
+fn result_path(line: &str) -> Option<&str> {
     let (path, rest) = line.split_once(':')?;
     let plausible = !path.is_empty()
         && !path.starts_with([' ', '\t'])
         && path.bytes().any(|byte| matches!(byte, b'/' | b'.'));
-    let after = number(rest)?.strip_prefix(':')?;
+    let after = after_number(rest)?.strip_prefix(':')?;
     // `node.log_13:53:08` tells a time.
     let digits = |text: &str, at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
     let timed = rest.len() - after.len() == 3
@@ -96,23 +96,23 @@ fn path(line: &str) -> Option<&str> {
 }
 
 /// What follows the number a text begins with.
-fn number(text: &str) -> Option<&str> {
+fn after_number(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     (rest.len() < text.len()).then_some(rest)
 }
 
 /// Runs of paths as directories and names.
-pub(super) fn pack_paths(text: &str) -> Option<String> {
+pub(super) fn encode_paths(text: &str) -> Option<String> {
     let lines = NewlineSplit::of(text);
-    let split = |at: usize| lines.get(at).and_then(directory);
+    let split = |at: usize| lines.get(at).and_then(split_directory);
     let has_empty_names = memchr::memmem::find(text.as_bytes(), b"//").is_some();
-    each_run(
+    encode_runs(
         &lines,
         text,
         |at| split(at).is_some(),
         |run, body| {
             let all = || run.clone().filter_map(split);
-            let shared = all().map(|(_, directory, _)| directory).reduce(common)?;
+            let shared = all().map(|(_, directory, _)| directory).reduce(common_directory)?;
             // What is left of a directory must not look like none.
             let alone = |directory: &str| directory.get(shared.len()..) == Some("/");
             let is_alone = has_empty_names && all().any(|(_, directory, _)| alone(directory));
@@ -136,7 +136,7 @@ pub(super) fn pack_paths(text: &str) -> Option<String> {
 }
 
 /// A line that is a path, after a size perhaps (`du`): the size, the directory, the name.
-fn directory(line: &str) -> Option<(&str, &str, &str)> {
+fn split_directory(line: &str) -> Option<(&str, &str, &str)> {
     let start = line.split_once('\t').map_or(0, |(size, _)| size.len() + 1);
     let (size, path) = line.split_at(start);
     let at = path.rfind('/')? + 1;
@@ -150,7 +150,7 @@ fn directory(line: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// What two directories have in common, whole names only.
-fn common<'t>(one: &'t str, other: &str) -> &'t str {
+fn common_directory<'t>(one: &'t str, other: &str) -> &'t str {
     if other.starts_with(one) {
         return one;
     }
@@ -160,7 +160,7 @@ fn common<'t>(one: &'t str, other: &str) -> &'t str {
 }
 
 /// Writes each run of such lines as a code, where it pays. None where it does nowhere. `write` leaves it open.
-fn each_run(
+fn encode_runs(
     lines: &NewlineSplit<'_>,
     text: &str,
     within: impl Fn(usize) -> bool,
@@ -174,7 +174,7 @@ fn each_run(
             end += 1;
         }
         if end - at >= FEWEST {
-            instead.put_if_it_pays(lines.span(at..end), |out| {
+            instead.replace_if_worthwhile(lines.span(at..end), |out| {
                 write(at..end, out)?;
                 out.push_str(CLOSE);
                 Some(())
@@ -182,11 +182,11 @@ fn each_run(
         }
         at = end.max(at + 1);
     }
-    instead.done()
+    instead.finish()
 }
 
 /// The results under their headings.
-pub(super) fn undo_results(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
+pub(super) fn decode_results(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     let mut out = LineWriter { out, any: false };
     let mut path: Option<&str> = None;
     for row in tags::lines_of(code.body)? {
@@ -195,7 +195,7 @@ pub(super) fn undo_results(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Op
             None => path = Some(row),
             Some(_) if row.is_empty() => path = None,
             Some(path) => {
-                let join = number(row)?.get(..1)?;
+                let join = after_number(row)?.get(..1)?;
                 out.line(&[path, join, row])?;
             }
         }
@@ -204,7 +204,7 @@ pub(super) fn undo_results(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Op
 }
 
 /// The paths of names in directories.
-pub(super) fn undo_paths(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
+pub(super) fn decode_paths(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     let mut out = LineWriter { out, any: false };
     let mut directory = "";
     for row in tags::lines_of(code.body)? {
@@ -235,43 +235,43 @@ impl LineWriter<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encode::undo;
+    use crate::encode::decode;
 
     #[test]
     fn results_stand_under_their_file() {
         let text = "grep:\nlib/deep/parser.rs-11-\nlib/deep/parser.rs:12:fn parse() {\nlib/deep/parser.rs-13-    x-1-\n--\nlib/deep/parser.rs:40:fn run() {\nlib/deep/main.rs:7:fn main() {\nlib/deep/main.rs:9:fn end() {\nBinary file x matches\n";
-        let packed = pack_results(text).unwrap();
+        let packed = encode_results(text).unwrap();
         assert_eq!(
             packed,
             "grep:\n⟨=under⟩\nlib/deep/parser.rs\n11-\n12:fn parse() {\n13-    x-1-\n--\n40:fn run() {\n\nlib/deep/main.rs\n7:fn main() {\n9:fn end() {\n⟨=⟩\nBinary file x matches\n"
         );
-        assert_eq!(undo(&packed).as_deref(), Some(text));
+        assert_eq!(decode(&packed).as_deref(), Some(text));
     }
 
     #[test]
     fn a_time_is_no_result() {
-        assert_eq!(path("nova.log_13:53:08 started"), None);
-        assert_eq!(path("12:34:56 a"), None);
-        assert_eq!(path("a.rs:12: x"), Some("a.rs"));
+        assert_eq!(result_path("nova.log_13:53:08 started"), None);
+        assert_eq!(result_path("12:34:56 a"), None);
+        assert_eq!(result_path("a.rs:12: x"), Some("a.rs"));
     }
 
     #[test]
     fn paths_stand_under_their_directory() {
         let text = "/usr/share/doc/bash/copyright\n/usr/share/doc/bash/changelog\n/usr/share/man/ls.1\n12\t/usr/share/man/cat.1\n/usr/share/readme\n";
-        let packed = pack_paths(text).unwrap();
+        let packed = encode_paths(text).unwrap();
         assert_eq!(
             packed,
             "⟨=dirs /usr/share/⟩\ndoc/bash/\ncopyright\nchangelog\nman/\nls.1\n12\tcat.1\n/\nreadme\n⟨=⟩\n"
         );
-        assert_eq!(undo(&packed).as_deref(), Some(text));
+        assert_eq!(decode(&packed).as_deref(), Some(text));
     }
 
     #[test]
     fn an_empty_name_in_a_path_stays() {
         let names = |within: &str| -> String { (0..9).map(|n| format!("{within}notes.{n}\n")).collect() };
         let text = names("/usr/share/doc//") + &names("/usr/share/doc/");
-        let packed = pack_paths(&text).unwrap();
+        let packed = encode_paths(&text).unwrap();
         assert!(packed.starts_with("⟨=dirs⟩\n/usr/share/doc//\n"), "{packed}");
-        assert_eq!(undo(&packed), Some(text));
+        assert_eq!(decode(&packed), Some(text));
     }
 }

@@ -19,19 +19,19 @@ impl<'t> Rewrite<'t> {
     }
 
     /// Says a stretch after the last one otherwise.
-    pub(in crate::encode) fn put(&mut self, span: Range<usize>, write: impl FnOnce(&mut String)) {
-        self.keep(span.start);
+    pub(in crate::encode) fn replace(&mut self, span: Range<usize>, write: impl FnOnce(&mut String)) {
+        self.copy_until(span.start);
         write(&mut self.out);
         (self.kept, self.any) = (span.end, true);
     }
 
     /// The same where `write` can, and it pays.
-    pub(in crate::encode) fn put_if_it_pays(
+    pub(in crate::encode) fn replace_if_worthwhile(
         &mut self,
         span: Range<usize>,
         write: impl FnOnce(&mut String) -> Option<()>,
     ) {
-        self.keep(span.start);
+        self.copy_until(span.start);
         let before = self.out.len();
         let written = write(&mut self.out).is_some();
         let tokens = |text: Option<&str>| token_estimate::tokens(text.unwrap_or(""));
@@ -45,17 +45,17 @@ impl<'t> Rewrite<'t> {
     }
 
     /// Writes the text as it is, up to a place.
-    fn keep(&mut self, until: usize) {
+    fn copy_until(&mut self, until: usize) {
         self.out.push_str(self.text.get(self.kept..until).unwrap_or(""));
         self.kept = until;
     }
 
     /// The text; None where nothing is said otherwise.
-    pub(in crate::encode) fn done(mut self) -> Option<String> {
+    pub(in crate::encode) fn finish(mut self) -> Option<String> {
         if !self.any {
             return None;
         }
-        self.keep(self.text.len());
+        self.copy_until(self.text.len());
         // It may be held while another goal is tried.
         self.out.shrink_to_fit();
         Some(self.out)
@@ -70,20 +70,20 @@ mod tests {
     fn what_does_not_pay_or_cannot_be_said_stays_as_it_was() {
         let text = "one long line of many words, and more of them | two | three | four";
         let mut instead = Rewrite::of(text);
-        instead.put_if_it_pays(0..46, |out| {
+        instead.replace_if_worthwhile(0..46, |out| {
             out.push_str("1 ");
             Some(())
         });
-        instead.put_if_it_pays(48..51, |out| {
+        instead.replace_if_worthwhile(48..51, |out| {
             out.push_str("a much longer way to say the same thing");
             Some(())
         });
-        instead.put_if_it_pays(54..59, |out| {
+        instead.replace_if_worthwhile(54..59, |out| {
             out.push('3');
             None
         });
-        instead.put(62..66, |out| out.push_str("vier"));
-        assert_eq!(instead.done().as_deref(), Some("1 | two | three | vier"));
-        assert_eq!(Rewrite::of(text).done(), None);
+        instead.replace(62..66, |out| out.push_str("vier"));
+        assert_eq!(instead.finish().as_deref(), Some("1 | two | three | vier"));
+        assert_eq!(Rewrite::of(text).finish(), None);
     }
 }

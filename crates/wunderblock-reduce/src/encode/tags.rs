@@ -18,7 +18,7 @@ const MAX_TAG: usize = 64 << 10;
 pub(in crate::encode) type CodeDecoder = dyn Fn(EncodedBlock<'_>, &mut TextSink<'_>) -> Option<()>;
 
 /// Writes what a packed text stands for. None where a code is broken, or would grow beyond all measure.
-pub(in crate::encode) fn undo<'e>(
+pub(in crate::encode) fn decode<'e>(
     text: &str,
     decode: &CodeDecoder,
     mut out: TextSink<'e>,
@@ -49,19 +49,19 @@ pub(in crate::encode) fn undo<'e>(
             let (tag, outer, outer_index) = open.pop()?;
             let mut inner = std::mem::replace(&mut out, outer);
             index = outer_index;
-            out.after(&inner);
+            out.charge(&inner);
             if inner.len() == 0 {
                 decode(EncodedBlock::of(tag, before), &mut out)?;
             } else {
                 inner.push(before)?;
-                decode(EncodedBlock::of(tag, inner.said()), &mut out)?;
+                decode(EncodedBlock::of(tag, inner.written()), &mut out)?;
             }
         } else if let Some(times) = tag.strip_prefix('×') {
             out.push(before.strip_suffix(' ')?)?;
-            super::run_length::undo(times, &mut out)?;
+            super::run_length::decode(times, &mut out)?;
         } else if let Some(lines) = tag.strip_prefix("↑ ") {
             out.push(before)?;
-            super::back_reference::undo(lines, &mut out, &mut index)?;
+            super::back_reference::decode(lines, &mut out, &mut index)?;
         } else {
             if open.len() >= MAX_DEPTH {
                 return None;
@@ -120,9 +120,9 @@ mod tests {
             ("⟨=up", None),
             ("⟨=up⟨=⟩⟩", None),
         ] {
-            let said = undo(text, &shout, TextSink::new(99)).and_then(TextSink::done);
+            let said = decode(text, &shout, TextSink::new(99)).and_then(TextSink::finish);
             assert_eq!(said.as_deref(), expected, "{text}");
         }
-        assert!(undo(&"⟨=up⟩".repeat(100_000), &shout, TextSink::new(99)).is_none());
+        assert!(decode(&"⟨=up⟩".repeat(100_000), &shout, TextSink::new(99)).is_none());
     }
 }

@@ -18,10 +18,10 @@ use crate::sink::TextSink;
 const SIGNS: [char; 16] = ['~', '^', '@', '`', '$', '§', '¤', '¢', '£', '¥', '¬', 'µ', '¶', '%', '&', '!'];
 
 /// A text with a sign for each frequent run of escape sequences: the tag of its code, and the text.
-pub(super) fn pack_colours(text: &str) -> Option<(String, String)> {
+pub(super) fn encode_colours(text: &str) -> Option<(String, String)> {
     memchr::memchr(0x1b, text.as_bytes())?;
     let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
-    for (at, run) in runs(text) {
+    for (at, run) in escape_runs(text) {
         counts.entry(run).or_insert((0, at)).0 += 1;
     }
     let mut frequent: Vec<_> = counts.into_iter().filter(|(_, (count, _))| *count >= 2).collect();
@@ -37,7 +37,7 @@ pub(super) fn pack_colours(text: &str) -> Option<(String, String)> {
     }
     let mut out = String::with_capacity(text.len());
     let mut kept = 0;
-    for (at, run) in runs(text) {
+    for (at, run) in escape_runs(text) {
         if let Some(sign) = sign_of.get(run) {
             out.push_str(text.get(kept..at)?);
             out.push(*sign);
@@ -49,13 +49,13 @@ pub(super) fn pack_colours(text: &str) -> Option<(String, String)> {
 }
 
 /// Escape sequences that set colours and the like, those that stand together as one, each with its place.
-fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
+fn escape_runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {
             let start = at + memchr::memchr(0x1b, text.as_bytes().get(at..)?)?;
             let mut end = start;
-            while let Some(length) = sequence(text.get(end..)?) {
+            while let Some(length) = sequence_length(text.get(end..)?) {
                 end += length;
             }
             at = end.max(start + 1);
@@ -67,14 +67,14 @@ fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// The length of the sequence `ESC [ digits and semicolons letter` a text begins with.
-fn sequence(text: &str) -> Option<usize> {
+fn sequence_length(text: &str) -> Option<usize> {
     let rest = text.strip_prefix("\x1b[")?;
     let letter = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
     letter.starts_with(|c: char| c.is_ascii_alphabetic()).then(|| text.len() - letter.len() + 1)
 }
 
 /// The text with its escape sequences.
-pub(super) fn undo_colours(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
+pub(super) fn decode_colours(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     let mut run_of: HashMap<char, String> = HashMap::new();
     for meaning in code.args.split(' ') {
         let sign = meaning.chars().next()?;
@@ -93,7 +93,7 @@ pub(super) fn undo_colours(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Op
 }
 
 /// A text all of whose lines end with `\r\n`, without the `\r`.
-pub(super) fn pack_endings(text: &str) -> Option<String> {
+pub(super) fn encode_endings(text: &str) -> Option<String> {
     let ends = memchr::memchr_iter(b'\n', text.as_bytes());
     let (mut all, mut dos) = (0, 0);
     for end in ends {
@@ -104,7 +104,7 @@ pub(super) fn pack_endings(text: &str) -> Option<String> {
 }
 
 /// The states of lines that were written over and over, a line for each.
-pub(super) fn pack_states(text: &str) -> Option<String> {
+pub(super) fn encode_states(text: &str) -> Option<String> {
     memchr::memchr(b'\r', text.as_bytes())?;
     let mut instead = Rewrite::of(text);
     let mut start = 0;
@@ -112,9 +112,9 @@ pub(super) fn pack_states(text: &str) -> Option<String> {
         let end = start + line.len();
         let states = memchr::memchr_iter(b'\r', line.as_bytes()).count();
         if states >= 3 && !line.contains(OPEN) {
-            instead.put_if_it_pays(start..end, |out| {
+            instead.replace_if_worthwhile(start..end, |out| {
                 out.push_str("⟨=cr⟩\n");
-                out.push_str(&packed_states(line));
+                out.push_str(&encode_line_states(line));
                 out.push('\n');
                 out.push_str(CLOSE);
                 Some(())
@@ -122,16 +122,16 @@ pub(super) fn pack_states(text: &str) -> Option<String> {
         }
         start = end + 1;
     }
-    instead.done()
+    instead.finish()
 }
 
-fn packed_states(line: &str) -> String {
+fn encode_line_states(line: &str) -> String {
     let states = line.replace('\r', "\n");
-    template::pack(&states).or_else(|| run_length::pack(&states)).unwrap_or(states)
+    template::encode(&states).or_else(|| run_length::encode(&states)).unwrap_or(states)
 }
 
 /// The line whose states these were.
-pub(super) fn undo_states(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
+pub(super) fn decode_states(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     tags::lines_of(code.body)?.enumerate().try_for_each(|(nth, state)| {
         out.push(if nth > 0 { "\r" } else { "" })?;
         out.push(state)
@@ -139,7 +139,7 @@ pub(super) fn undo_states(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Opt
 }
 
 /// The text whose lines ended with `\r\n`.
-pub(super) fn undo_endings(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
+pub(super) fn decode_endings(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     code.body.split('\n').enumerate().try_for_each(|(nth, line)| {
         out.push(if nth > 0 { "\r\n" } else { "" })?;
         out.push(line)
@@ -148,37 +148,37 @@ pub(super) fn undo_endings(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Op
 
 #[cfg(test)]
 mod tests {
-    use crate::encode::{layers, undo};
+    use crate::encode::{decode, encode_layers};
     use crate::kind::Kind;
 
     #[test]
     fn colours_are_signs() {
         let text: String =
             (0..8).map(|n| format!("\x1b[0m\x1b[1m\x1b[32m   Compiling\x1b[0m crate{n} v1.0\n")).collect();
-        let packed = layers(&text, Kind::Build, crate::encode::LineWording::Shared).unwrap();
+        let packed = encode_layers(&text, Kind::Build, crate::encode::LineWording::Shared).unwrap();
         assert!(
             packed.starts_with("⟨=ansi ~0m1m32m ^0m⟩~   Compiling^ crate0 v1.0\n~   Compiling^ crate1"),
             "{packed}"
         );
-        assert_eq!(undo(&packed), Some(text));
+        assert_eq!(decode(&packed), Some(text));
     }
 
     #[test]
     fn states_of_one_line_are_rows() {
         let text: String = (0..60).map(|n| format!("Receiving objects: {n:>3}% ({n}/60), done\r")).collect();
-        let packed = layers(&text, Kind::Build, crate::encode::LineWording::Shared).unwrap();
+        let packed = encode_layers(&text, Kind::Build, crate::encode::LineWording::Shared).unwrap();
         assert!(
             packed.starts_with("⟨=cr⟩\n⟨=t⟩\nReceiving objects:{>5} ({}/60), done\n0% 0\n1% 1\n"),
             "{packed}"
         );
-        assert_eq!(undo(&packed), Some(text));
+        assert_eq!(decode(&packed), Some(text));
     }
 
     #[test]
     fn line_endings_are_said_once() {
         let text = "waiting for the lock on the build directory\r\n".repeat(12);
-        let packed = layers(&text, Kind::Build, crate::encode::LineWording::Shared).unwrap();
+        let packed = encode_layers(&text, Kind::Build, crate::encode::LineWording::Shared).unwrap();
         assert_eq!(packed, "⟨=crlf⟩waiting for the lock on the build directory ⟨=×12⟩\n⟨=⟩");
-        assert_eq!(undo(&packed), Some(text));
+        assert_eq!(decode(&packed), Some(text));
     }
 }

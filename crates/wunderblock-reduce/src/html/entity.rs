@@ -72,7 +72,7 @@ pub(super) fn decode(text: &str, into: &mut String) {
     while let Some(at) = memchr::memchr(b'&', rest.as_bytes()) {
         let (before, after) = rest.split_at(at);
         into.push_str(before);
-        match one(after) {
+        match parse_entity(after) {
             Some((length, resolved)) => {
                 match resolved {
                     EntityText::Name(name) => into.push_str(name),
@@ -95,7 +95,7 @@ enum EntityText {
 }
 
 /// The entity a text starts with: how long it is, and what it stands for.
-fn one(text: &str) -> Option<(usize, EntityText)> {
+fn parse_entity(text: &str) -> Option<(usize, EntityText)> {
     let end = text.bytes().take(12).position(|byte| byte == b';')?;
     let name = text.get(1..end)?;
     let number = name.strip_prefix('#').map(|number| match number.strip_prefix(['x', 'X']) {

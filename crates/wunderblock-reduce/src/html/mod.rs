@@ -39,7 +39,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
             // The head of a response may stand before a page, but not much else.
             return if said < 40 { 96 } else { 60 };
         }
-        if starts(line, "<?xml") && memchr::memmem::find(head_of(sample.text), b"<html").is_none() {
+        if starts(line, "<?xml") && memchr::memmem::find(first_bytes(sample.text), b"<html").is_none() {
             return 0;
         }
     }
@@ -59,7 +59,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if tagged < 25 || foreign > tagged / 2 { 0 } else { (40 + tagged / 2).min(85) }
 }
 
-fn head_of(text: &str) -> &[u8] {
+fn first_bytes(text: &str) -> &[u8] {
     text.as_bytes().get(..2_000).unwrap_or(text.as_bytes())
 }
 
@@ -93,8 +93,8 @@ struct PageMarkdown {
 
 impl PageMarkdown {
     fn of(text: &str, page: &PageOutline, main: &PageOutline, asked: &QueryTerms) -> Self {
-        let (shown, blocks) = markdown::write(text, page);
-        let mut units = units(&blocks, &shown);
+        let (shown, blocks) = markdown::write_markdown(text, page);
+        let mut units = rank_blocks(&blocks, &shown);
         for (unit, block) in units.iter_mut().zip(&blocks) {
             // What stands beside comes after all that does not.
             if page.raw && block.sort != HtmlBlockKind::Title && main.is_aside(block.start) {
@@ -113,7 +113,7 @@ impl PageMarkdown {
 
 impl<'t> HtmlReading<'t> {
     pub(crate) fn of(text: &'t str, asked: &'t QueryTerms) -> Self {
-        let page = regions::page(text);
+        let page = regions::read_page(text);
         let main = PageMarkdown::of(text, &page, &page, asked);
         Self { text, asked, page, main, whole: None }
     }
@@ -123,7 +123,7 @@ impl<'t> HtmlReading<'t> {
         let has_room =
             matches!(room, KeepLimit::Bytes(bytes) if self.main.shown.len() + MARKED_BYTES < bytes);
         if !has_room {
-            return pieces(&self.page, &self.main, room, self.text.len());
+            return page_segments(&self.page, &self.main, room, self.text.len());
         }
         let (text, main, asked) = (self.text, &self.page, self.asked);
         let (page, written) = self.whole.get_or_insert_with(|| {
@@ -131,19 +131,24 @@ impl<'t> HtmlReading<'t> {
             let written = PageMarkdown::of(text, &page, main, asked);
             (page, written)
         });
-        pieces(page, written, room, text.len())
+        page_segments(page, written, room, text.len())
     }
 }
 
-fn pieces(page: &PageOutline, written: &PageMarkdown, room: KeepLimit, length: usize) -> Vec<TextSegment> {
+fn page_segments(
+    page: &PageOutline,
+    written: &PageMarkdown,
+    room: KeepLimit,
+    length: usize,
+) -> Vec<TextSegment> {
     let PageMarkdown { shown, blocks, units } = written;
-    let chosen = select::choose(&TextLines::of(shown), units, room);
-    let omissions = omissions(page, written, &chosen, length);
-    assemble(page, &omissions, shown, blocks, length)
+    let chosen = select::select(&TextLines::of(shown), units, room);
+    let omissions = find_omissions(page, written, &chosen, length);
+    assemble_segments(page, &omissions, shown, blocks, length)
 }
 
 /// What the blocks of a page are worth.
-fn units(blocks: &[HtmlBlock], shown: &str) -> Vec<LineSpan> {
+fn rank_blocks(blocks: &[HtmlBlock], shown: &str) -> Vec<LineSpan> {
     let mut after: Option<(HtmlBlockKind, u16)> = None;
     let mut units = Vec::with_capacity(blocks.len());
     for block in blocks {
@@ -183,7 +188,7 @@ enum PageFact {
 }
 
 impl PageFact {
-    fn said(what: impl Into<Cow<'static, str>>) -> Self {
+    fn text(what: impl Into<Cow<'static, str>>) -> Self {
         Self::Said(GapFact { count: None, what: what.into() })
     }
 
@@ -217,7 +222,7 @@ struct PageOmission {
 }
 
 /// What is left out, in the order of the source: parts of the page, and blocks for which there is no room.
-fn omissions(
+fn find_omissions(
     page: &PageOutline,
     written: &PageMarkdown,
     chosen: &[TextSegment],
@@ -235,8 +240,8 @@ fn omissions(
         // Small decoration is a part of the markup.
         if region.text > 20 {
             let at = region.span.start;
-            let mut facts = vec![PageFact::said(region.part.name())];
-            facts.extend(region.titles.iter().map(|title| PageFact::said(title.clone())));
+            let mut facts = vec![PageFact::text(region.part.name())];
+            facts.extend(region.titles.iter().map(|title| PageFact::text(title.clone())));
             omissions.push(PageOmission { at, facts, until: before(at), resume: before(at) });
         }
     }
@@ -262,7 +267,7 @@ fn omissions(
 }
 
 /// The pieces: one for each stretch that is shown after something that is not.
-fn assemble(
+fn assemble_segments(
     page: &PageOutline,
     omissions: &[PageOmission],
     text: &str,
@@ -270,7 +275,8 @@ fn assemble(
     length: usize,
 ) -> Vec<TextSegment> {
     let mut pieces = Vec::new();
-    let mut facts: Vec<PageFact> = head(page, blocks, length).into_iter().map(PageFact::Said).collect();
+    let mut facts: Vec<PageFact> =
+        describe_page(page, blocks, length).into_iter().map(PageFact::Said).collect();
     let mut shown = String::new();
     let (mut start, mut from) = (0, 0);
     for omission in omissions {
@@ -278,7 +284,11 @@ fn assemble(
         from = from.max(omission.until).max(omission.resume);
         // A mark for each few words would say less than one mark for all.
         if shown.len() > MARKED_BYTES && omission.at > start {
-            pieces.push(piece(start..omission.at, std::mem::take(&mut facts), std::mem::take(&mut shown)));
+            pieces.push(make_segment(
+                start..omission.at,
+                std::mem::take(&mut facts),
+                std::mem::take(&mut shown),
+            ));
             start = omission.at;
         }
         for fact in &omission.facts {
@@ -288,12 +298,12 @@ fn assemble(
         }
     }
     mark::escape(text.get(from..).unwrap_or(""), &mut shown);
-    pieces.push(piece(start..length, facts, shown));
+    pieces.push(make_segment(start..length, facts, shown));
     pieces
 }
 
 /// What the first mark says of the whole page.
-fn head(page: &PageOutline, blocks: &[HtmlBlock], length: usize) -> Vec<GapFact> {
+fn describe_page(page: &PageOutline, blocks: &[HtmlBlock], length: usize) -> Vec<GapFact> {
     let mut told = vec![GapFact { count: None, what: "markup (its text follows)".into() }];
     let counted = [(page.scripts, "script"), (page.styles, "style sheet"), (page.pictures, "drawing")];
     // What is left out of scripts that are read is counted as any text.
@@ -314,7 +324,7 @@ fn head(page: &PageOutline, blocks: &[HtmlBlock], length: usize) -> Vec<GapFact>
 /// A mark says so many characters of what it stands for: a longer one is not known for a mark.
 const TOLD_CHARS: usize = 480;
 
-fn piece(span: Range<usize>, facts: Vec<PageFact>, shown: String) -> TextSegment {
+fn make_segment(span: Range<usize>, facts: Vec<PageFact>, shown: String) -> TextSegment {
     let mut told: Vec<GapFact> = facts.into_iter().map(PageFact::fact).collect();
     let mut room = TOLD_CHARS;
     told.retain(|told| {

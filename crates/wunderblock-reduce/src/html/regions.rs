@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::entity;
-use super::tokens::{HtmlToken, HtmlTokens, LowerName, attribute};
+use super::tokens::{HtmlToken, HtmlTokens, LowerName, attribute_value};
 
 /// What a part of a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,7 +183,7 @@ struct RegionScan<'t> {
 }
 
 /// Reads a page once.
-pub(super) fn page(text: &str) -> PageOutline {
+pub(super) fn read_page(text: &str) -> PageOutline {
     let mut reading = RegionScan {
         open: Vec::new(),
         counts: HashMap::new(),
@@ -240,7 +240,7 @@ impl<'t> RegionScan<'t> {
             return;
         }
         *self.counts.entry(name).or_default() += 1;
-        let part = part(lower.as_str(), attributes);
+        let part = part_of_element(lower.as_str(), attributes);
         self.open.push(OpenElement {
             name,
             part,
@@ -296,7 +296,7 @@ impl<'t> RegionScan<'t> {
             });
         }
         self.found.sort_by_key(|region| (region.span.start, std::cmp::Reverse(region.span.end)));
-        let skipped = outermost(&self.found);
+        let skipped = keep_outermost(&self.found);
         let lost: usize = skipped.iter().map(|region| region.text).sum();
         let said = self.text.saturating_sub(lost);
         let main = self.main(said);
@@ -334,7 +334,7 @@ impl<'t> RegionScan<'t> {
 }
 
 /// The regions that are left out, without those inside others.
-fn outermost(found: &[PageRegion]) -> Vec<PageRegion> {
+fn keep_outermost(found: &[PageRegion]) -> Vec<PageRegion> {
     let mut skipped: Vec<PageRegion> = Vec::new();
     let mut main_until = 0;
     for region in found {
@@ -360,7 +360,7 @@ fn outermost(found: &[PageRegion]) -> Vec<PageRegion> {
 }
 
 /// What part of a page an element is, by its name, its role, or what its author calls it.
-fn part(name: &str, attributes: &str) -> Option<PagePart> {
+fn part_of_element(name: &str, attributes: &str) -> Option<PagePart> {
     match name {
         "main" => Some(PagePart::Main),
         "article" => Some(PagePart::Article),
@@ -371,12 +371,12 @@ fn part(name: &str, attributes: &str) -> Option<PagePart> {
         "svg" | "select" | "iframe" | "canvas" | "object" => Some(PagePart::Hidden),
         "body" | "html" => None,
         _ if attributes.len() < 5 => None,
-        _ => called(attributes),
+        _ => part_by_class(attributes),
     }
 }
 
-fn called(attributes: &str) -> Option<PagePart> {
-    match attribute(attributes, "role").unwrap_or("") {
+fn part_by_class(attributes: &str) -> Option<PagePart> {
+    match attribute_value(attributes, "role").unwrap_or("") {
         "main" => return Some(PagePart::Main),
         "navigation" | "menu" | "menubar" | "search" => return Some(PagePart::Navigation),
         "contentinfo" => return Some(PagePart::Footer),
@@ -384,19 +384,21 @@ fn called(attributes: &str) -> Option<PagePart> {
         "complementary" => return Some(PagePart::Sidebar),
         _ => {}
     }
-    if attribute(attributes, "aria-hidden") == Some("true") {
+    if attribute_value(attributes, "aria-hidden") == Some("true") {
         return Some(PagePart::Hidden);
     }
-    if attribute(attributes, "style").is_some_and(|style| style.replace(' ', "").contains("display:none")) {
+    if attribute_value(attributes, "style")
+        .is_some_and(|style| style.replace(' ', "").contains("display:none"))
+    {
         return Some(PagePart::Hidden);
     }
-    let id = attribute(attributes, "id").unwrap_or("");
+    let id = attribute_value(attributes, "id").unwrap_or("");
     if ["content", "main", "main-content", "maincontent", "mw-content-text", "bodyContent", "readme"]
         .contains(&id)
     {
         return Some(PagePart::Main);
     }
-    let classes = attribute(attributes, "class").unwrap_or("");
+    let classes = attribute_value(attributes, "class").unwrap_or("");
     let words = || classes.split_ascii_whitespace().chain([id]);
     const NAVIGATION: [&str; 12] = [
         "nav",

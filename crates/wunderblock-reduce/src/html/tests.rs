@@ -9,8 +9,8 @@ fn pieces(text: &str, room: KeepLimit) -> Vec<TextSegment> {
 
 fn fold(text: &str) -> String {
     let pieces = pieces(text, KeepLimit::Fold);
-    assert!(segment::tiles(&pieces, text.len()), "{pieces:?}");
-    segment::write(&pieces, text, None)
+    assert!(segment::tiles_source(&pieces, text.len()), "{pieces:?}");
+    segment::write_segments(&pieces, text, None)
 }
 
 const PAGE: &str = r##"<!DOCTYPE html>
@@ -54,8 +54,8 @@ fn a_budget_keeps_headings_first() {
         .collect();
     let page = format!("<html><body>{sections}</body></html>");
     let pieces = pieces(&page, KeepLimit::Bytes(6_000));
-    assert!(segment::tiles(&pieces, page.len()));
-    let shown = segment::write(&pieces, &page, None);
+    assert!(segment::tiles_source(&pieces, page.len()));
+    let shown = segment::write_segments(&pieces, &page, None);
     assert!(shown.len() < 6_600, "{}", shown.len());
     assert!((0..40).all(|n| shown.contains(&format!("## Part {n}\n"))), "{shown}");
     assert!(shown.contains("words that fill"));
@@ -137,7 +137,7 @@ proptest! {
         let text = format!("{}{with}{}", &PAGE[..from], &PAGE[to..]);
         for goal in [KeepLimit::Fold, KeepLimit::Bytes(room)] {
             let pieces = pieces(&text, goal);
-            prop_assert!(segment::tiles(&pieces, text.len()));
+            prop_assert!(segment::tiles_source(&pieces, text.len()));
         }
     }
 

@@ -172,7 +172,7 @@ impl<'t> Iterator for HtmlTokens<'t> {
 }
 
 /// The value of an attribute, as written between its quotes.
-pub(super) fn attribute<'t>(attributes: &'t str, wanted: &str) -> Option<&'t str> {
+pub(super) fn attribute_value<'t>(attributes: &'t str, wanted: &str) -> Option<&'t str> {
     let mut rest = attributes;
     loop {
         rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');

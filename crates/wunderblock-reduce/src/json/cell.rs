@@ -14,7 +14,7 @@ pub(super) fn is_plain_text(raw: &str) -> bool {
     !matches!(first, b'~' | b' ' | b'@')
         && *last != b' '
         && !bytes.iter().any(|byte| matches!(byte, b',' | b';' | b'"' | b'[' | b']' | b'{' | b'}'))
-        && named(raw).is_none()
+        && name_length(raw).is_none()
 }
 
 /// Whether it can in any column.
@@ -34,7 +34,7 @@ pub(super) fn is_literal(text: &str) -> bool {
 }
 
 /// A key as part of a path.
-pub(super) fn part(name: &str) -> String {
+pub(super) fn path_part(name: &str) -> String {
     if is_word(name) { name.to_owned() } else { format!("\"{name}\"") }
 }
 
@@ -48,7 +48,7 @@ fn is_word_byte(byte: u8) -> bool {
 }
 
 /// The usual value of a column, as it stands in the header.
-pub(super) fn usual(source: &str) -> String {
+pub(super) fn header_value(source: &str) -> String {
     let raw = source.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     match raw {
         Some(raw) if is_plain(raw) => raw.to_owned(),
@@ -57,18 +57,18 @@ pub(super) fn usual(source: &str) -> String {
 }
 
 /// The path before a `=` at the start of a cell: its length, the `=` left out.
-pub(super) fn named(cell: &str) -> Option<usize> {
-    let end = path(cell)?;
+pub(super) fn name_length(cell: &str) -> Option<usize> {
+    let end = path_length(cell)?;
     (cell.as_bytes().get(end) == Some(&b'=')).then_some(end)
 }
 
 /// The length of the path a text begins with.
-pub(super) fn path(text: &str) -> Option<usize> {
+pub(super) fn path_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {
         if bytes.get(at) == Some(&b'"') {
-            at = string(bytes, at)?;
+            at = string_end(bytes, at)?;
         } else {
             if !bytes.get(at).is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_') {
                 return None;
@@ -85,13 +85,13 @@ pub(super) fn path(text: &str) -> Option<usize> {
 }
 
 /// Where the string that begins at a byte ends, its quotes included.
-pub(super) fn string(bytes: &[u8], at: usize) -> Option<usize> {
+pub(super) fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     let mut at = at + 1;
     loop {
         match bytes.get(at)? {
             b'"' => return Some(at + 1),
             b'\\' => at += 2,
-            0xe2 => at = inner_mark::bracket(bytes, at)?,
+            0xe2 => at = inner_mark::after_bracket(bytes, at)?,
             _ => at += 1,
         }
     }
@@ -103,13 +103,13 @@ pub(super) fn is_plain_key(name: &str) -> bool {
 }
 
 /// The parts of a path, as keys with their quotes.
-pub(super) fn keys(path: &str) -> Vec<std::borrow::Cow<'_, str>> {
+pub(super) fn path_keys(path: &str) -> Vec<std::borrow::Cow<'_, str>> {
     let bytes = path.as_bytes();
     let mut keys = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
         let end = if bytes.get(at) == Some(&b'"') {
-            string(bytes, at).unwrap_or(bytes.len())
+            string_end(bytes, at).unwrap_or(bytes.len())
         } else {
             memchr::memchr(b'.', bytes.get(at..).unwrap_or_default()).map_or(bytes.len(), |end| at + end)
         };

@@ -15,9 +15,9 @@ const DEEPEST: usize = 12;
 
 /// Writes what a code of this module stands for. None for one that is broken, or for which there is no room: a row of one
 /// byte may stand for any number.
-pub(crate) fn undo_code(args: &str, body: &str, out: &mut TextSink<'_>) -> Option<()> {
-    let room = out.left();
-    let (args, prefixes) = shared_prefix::read(args);
+pub(crate) fn decode_block(args: &str, body: &str, out: &mut TextSink<'_>) -> Option<()> {
+    let room = out.remaining();
+    let (args, prefixes) = shared_prefix::read_argument(args);
     let layout = JsonLayout::read(&args)?;
     let mut reader = TableDecoder { text: body, at: 0, out: String::with_capacity(body.len() * 2), room };
     reader.value(0)?;
@@ -26,7 +26,7 @@ pub(crate) fn undo_code(args: &str, body: &str, out: &mut TextSink<'_>) -> Optio
     }
     let mut plain = reader.out;
     if !prefixes.is_empty() {
-        plain = shared_prefix::expand(&plain, &prefixes, room)?;
+        plain = shared_prefix::expand_prefixes(&plain, &prefixes, room)?;
     }
     if layout == JsonLayout::compact() {
         return out.push(&plain);
@@ -102,7 +102,7 @@ impl<'t> TableDecoder<'t> {
         let mut depth = 0usize;
         loop {
             match self.peek()? {
-                b'"' => self.copy(cell::string(self.bytes(), self.at)?)?,
+                b'"' => self.copy(cell::string_end(self.bytes(), self.at)?)?,
                 b'[' | b'{' => {
                     if let Some(by_key) = self.table_begins() {
                         self.table(by_key, level)?;
@@ -116,7 +116,7 @@ impl<'t> TableDecoder<'t> {
                     self.copy(self.at + 1)?;
                 }
                 b',' | b':' if depth > 0 => self.copy(self.at + 1)?,
-                _ => match inner_mark::end(self.bytes(), self.at) {
+                _ => match inner_mark::mark_end(self.bytes(), self.at) {
                     Some(end) => self.copy(end)?,
                     None => {
                         let word =
@@ -182,7 +182,7 @@ impl<'t> TableDecoder<'t> {
         }
         let mut columns = Vec::new();
         loop {
-            let end = self.at + cell::path(self.rest())?;
+            let end = self.at + cell::path_length(self.rest())?;
             let path = self.text.get(self.at..end)?.to_owned();
             self.at = end;
             let cells = match self.peek() {
@@ -242,14 +242,14 @@ impl<'t> TableDecoder<'t> {
     /// A row: what the columns and the cells say, as an object.
     fn row(&mut self, schema: &TableSchema, by_key: bool, level: usize) -> Option<()> {
         self.has_room()?;
-        if let Some(end) = inner_mark::end(self.bytes(), self.at) {
+        if let Some(end) = inner_mark::mark_end(self.bytes(), self.at) {
             return self.copy(end);
         }
         let mut key = None;
         if by_key {
             let from = self.out.len();
             if self.peek() == Some(b'"') {
-                self.copy(cell::string(self.bytes(), self.at)?)?;
+                self.copy(cell::string_end(self.bytes(), self.at)?)?;
             } else {
                 let end = memchr::memchr(b':', self.rest().as_bytes())?;
                 self.out.push('"');
@@ -291,11 +291,11 @@ impl<'t> TableDecoder<'t> {
         object: &mut OpenObject<'t>,
     ) -> Option<()> {
         self.has_room()?;
-        if let Some(end) = inner_mark::end(self.bytes(), self.at) {
+        if let Some(end) = inner_mark::mark_end(self.bytes(), self.at) {
             self.comma(object);
             return self.copy(end);
         }
-        if let Some(length) = cell::named(self.rest()) {
+        if let Some(length) = cell::name_length(self.rest()) {
             let path = self.rest().get(..length)?;
             self.at += length + 1;
             let column = row.schema.columns.iter().position(|column| column.path == path);
@@ -315,7 +315,7 @@ impl<'t> TableDecoder<'t> {
         let column = row.schema.columns.get(to)?;
         *cursor = to + 1;
         if !self.at_end() {
-            let keys = cell::keys(&column.path);
+            let keys = cell::path_keys(&column.path);
             self.path(keys.into_iter().map(|key| key.into_owned().into()).collect(), object);
             self.any(&column.cells, row.level)?;
         }
@@ -330,14 +330,14 @@ impl<'t> TableDecoder<'t> {
                 (ColumnCells::Key, Some(key)) => key,
                 _ => continue,
             };
-            let keys = cell::keys(&column.path);
+            let keys = cell::path_keys(&column.path);
             self.path(keys.into_iter().map(|key| key.into_owned().into()).collect(), object);
             self.out.push_str(value);
         }
     }
 
     fn leaf(&mut self, path: &'t str, object: &mut OpenObject<'t>) {
-        self.path(cell::keys(path), object);
+        self.path(cell::path_keys(path), object);
     }
 
     fn comma(&mut self, object: &mut OpenObject<'t>) {

@@ -17,7 +17,7 @@ const DEAR: usize = 16;
 const WEIGHED: usize = 200;
 
 /// The facts that stand in no place that is kept, by the run in which they stand first.
-fn unseen(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> Vec<(usize, Vec<usize>)> {
+fn find_unseen(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> Vec<(usize, Vec<usize>)> {
     let runs: Vec<(usize, usize)> = cuts.runs().into_iter().map(|run| (run.first, run.next)).collect();
     let run_of = |place: u32| {
         let after = runs.partition_point(|(first, _)| *first <= place as usize);
@@ -50,19 +50,19 @@ pub(super) struct FactNeeds {
 
 /// What is needed: items that are shorter than what would have to be said of them, or hold more than a mark can say; and
 /// more marks where one has no room.
-pub(super) fn need(tree: &JsonTree<'_>, cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> FactNeeds {
-    let unseen = unseen(cuts, facts);
+pub(super) fn find_needs(tree: &JsonTree<'_>, cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> FactNeeds {
+    let unseen = find_unseen(cuts, facts);
     let runs = cuts.runs();
     let mut need = FactNeeds::default();
     for (run, hidden) in unseen {
         let Some(run) = runs.get(run) else { continue };
         let mut said = 0;
-        for (item, facts) in items(tree, run, hidden.iter().filter_map(|at| facts.get(*at))) {
+        for (item, facts) in group_by_item(tree, run, hidden.iter().filter_map(|at| facts.get(*at))) {
             let of = |facts: &[&JsonFact<'_>], is_name: bool| {
                 facts
                     .iter()
                     .filter(|fact| is_name == (fact.sort == JsonFactKind::Name))
-                    .map(|fact| length(fact))
+                    .map(|fact| fact_length(fact))
                     .sum::<usize>()
             };
             let (values, names) = (of(&facts, false), of(&facts, true));
@@ -71,7 +71,7 @@ pub(super) fn need(tree: &JsonTree<'_>, cuts: &mut JsonCuts, facts: &[JsonFact<'
             if tree.span(item).len() > DEAR * length {
                 length = values + names.min(SAID.saturating_sub(values));
             }
-            if length >= weight(tree, item) + MARK || length > SAID {
+            if length >= estimate_bytes(tree, item) + MARK || length > SAID {
                 need.places.extend(facts.iter().filter_map(|fact| fact.places.first().copied()));
                 said = 0;
                 continue;
@@ -88,7 +88,7 @@ pub(super) fn need(tree: &JsonTree<'_>, cuts: &mut JsonCuts, facts: &[JsonFact<'
 }
 
 /// Facts by the items of a run in which they stand first.
-fn items<'f, 't>(
+fn group_by_item<'f, 't>(
     tree: &JsonTree<'_>,
     run: &CutRun,
     facts: impl Iterator<Item = &'f JsonFact<'t>>,
@@ -112,7 +112,7 @@ where
 }
 
 /// About the bytes of an item.
-fn weight(tree: &JsonTree<'_>, at: usize) -> usize {
+fn estimate_bytes(tree: &JsonTree<'_>, at: usize) -> usize {
     let end = tree.node(at).next as usize;
     if end - at > WEIGHED {
         return usize::MAX / 2;
@@ -121,13 +121,13 @@ fn weight(tree: &JsonTree<'_>, at: usize) -> usize {
 }
 
 /// About the characters a fact takes in a mark.
-fn length(fact: &JsonFact<'_>) -> usize {
+fn fact_length(fact: &JsonFact<'_>) -> usize {
     fact.key.len() + fact.value.len() + 8
 }
 
 /// Says in each mark what is out of sight in it, as far as a mark goes.
-pub(super) fn say(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) {
-    let unseen = unseen(cuts, facts);
+pub(super) fn state_facts(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) {
+    let unseen = find_unseen(cuts, facts);
     let mut runs = cuts.runs();
     for (run, hidden) in unseen {
         let Some(run) = runs.get_mut(run) else { continue };
@@ -136,25 +136,25 @@ pub(super) fn say(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) {
         let mut told: Vec<GapFact> = Vec::new();
         for fact in hidden().filter(|fact| fact.sort != JsonFactKind::Name) {
             // What the mark counts already is not said twice.
-            let (is, named) = (plainly(fact.value), format!("{}={}", fact.key, plainly(fact.value)));
+            let (is, named) = (unquote(fact.value), format!("{}={}", fact.key, unquote(fact.value)));
             if run.gap.told.iter().any(|told| *told.what == *is || *told.what == *named) {
                 continue;
             }
-            let what = value(fact, run);
+            let what = describe_value(fact, run);
             if what.what.chars().count() <= room {
                 room -= what.what.chars().count();
                 told.push(what);
             }
         }
-        told.extend(names(hidden().filter(|fact| fact.sort == JsonFactKind::Name), room));
+        told.extend(describe_names(hidden().filter(|fact| fact.sort == JsonFactKind::Name), room));
         run.gap.told.extend(told);
     }
 }
 
 /// A value that is out of sight, how often here and how often in all.
-fn value(fact: &JsonFact<'_>, run: &CutRun) -> GapFact {
-    let value = plainly(fact.value);
-    let key = plainly(fact.key);
+fn describe_value(fact: &JsonFact<'_>, run: &CutRun) -> GapFact {
+    let value = unquote(fact.value);
+    let key = unquote(fact.key);
     let range = run.first..run.next;
     let here = fact.places.iter().filter(|place| range.contains(&(**place as usize))).count();
     let said = match fact.sort {
@@ -169,10 +169,10 @@ fn value(fact: &JsonFact<'_>, run: &CutRun) -> GapFact {
 }
 
 /// Names that are out of sight, as many to a fact as a mark shows of one.
-fn names<'f>(facts: impl Iterator<Item = &'f JsonFact<'f>>, mut room: usize) -> Vec<GapFact> {
+fn describe_names<'f>(facts: impl Iterator<Item = &'f JsonFact<'f>>, mut room: usize) -> Vec<GapFact> {
     let mut told: Vec<String> = Vec::new();
     for fact in facts {
-        let name = plainly(fact.key);
+        let name = unquote(fact.key);
         let length = name.chars().count() + 2;
         if length > room {
             break;
@@ -191,7 +191,7 @@ fn names<'f>(facts: impl Iterator<Item = &'f JsonFact<'f>>, mut room: usize) -> 
 }
 
 /// A string of JSON, with or without its quotes, as it reads.
-fn plainly(source: &str) -> String {
+fn unquote(source: &str) -> String {
     let raw = source.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')).unwrap_or(source);
     let mut out = String::with_capacity(raw.len());
     let mut rest = raw;

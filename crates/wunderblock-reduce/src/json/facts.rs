@@ -85,7 +85,7 @@ impl<'t> ValueCounts<'t> {
 }
 
 /// The least and the most of a key's numbers, where they are far from the others and do not count something.
-fn extremes(numbers: &Numbers) -> impl Iterator<Item = (JsonFactKind, u32)> {
+fn find_extremes(numbers: &Numbers) -> impl Iterator<Item = (JsonFactKind, u32)> {
     let counts = (numbers.rises + 1) * 10 >= numbers.count * 9;
     let known = numbers.count >= MANY && !counts;
     let (least, most) = if known { numbers.extremes() } else { (None, None) };
@@ -105,10 +105,10 @@ struct KeyFacts<'t> {
 }
 
 /// The facts of a document, in the order of their first places.
-pub(super) fn facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
+pub(super) fn find_facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
     let mut keys: Vec<KeyFacts<'t>> = Vec::new();
     let mut index: HashMap<&'t str, usize> = HashMap::new();
-    each(tree, |at, name, depth| {
+    for_each_member(tree, |at, name, depth| {
         let next = keys.len();
         let key = match index.get(name) {
             Some(known) => *known,
@@ -132,12 +132,12 @@ pub(super) fn facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
             });
         }
         if let Some(key) = keys.get_mut(key) {
-            count(tree, key, at);
+            count_value(tree, key, at);
             if let Some(depth) = depth {
                 key.named += 1;
                 key.shallow |= depth <= SHALLOW;
                 if key.places.len() < PLACES {
-                    key.places.push(narrow(at));
+                    key.places.push(to_u32(at));
                 }
             }
         }
@@ -145,15 +145,15 @@ pub(super) fn facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
     let mut facts = Vec::new();
     let mut rare: HashMap<(usize, &'t str), JsonFact<'t>> = HashMap::new();
     if keys.iter().any(|key| key.texts.has_rare() || key.others.has_rare()) {
-        each(tree, |at, name, _| {
+        for_each_member(tree, |at, name, _| {
             let Some((number, key)) = index.get(name).and_then(|at| Some((*at, keys.get(*at)?))) else {
                 return;
             };
-            let Some(value) = value(tree, at) else { return };
+            let Some(value) = set_value(tree, at) else { return };
             let set = if tree.kind(at) == JsonType::Text { &key.texts } else { &key.others };
             let Some(all) = set.rare(value) else { return };
             let new = || JsonFact { sort: JsonFactKind::Rare, key: key.name, value, all, places: Vec::new() };
-            rare.entry((number, value)).or_insert_with(new).places.push(narrow(at));
+            rare.entry((number, value)).or_insert_with(new).places.push(to_u32(at));
         });
     }
     facts.extend(rare.into_values());
@@ -163,8 +163,8 @@ pub(super) fn facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
             JsonFact { sort, key: key.name, value, all: 1, places: vec![at] }
         };
         // What numbers things is no measure.
-        if !is_number_of(key.name) {
-            facts.extend(extremes(&key.numbers).map(|(sort, at)| of(sort, at)));
+        if !is_identifier_name(key.name) {
+            facts.extend(find_extremes(&key.numbers).map(|(sort, at)| of(sort, at)));
         }
         if is_name(key.name) && (key.named > 1 || (key.named == 1 && key.shallow)) {
             let (all, places) = (key.named, key.places.clone());
@@ -177,7 +177,7 @@ pub(super) fn facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
 
 /// Every node but the root, with the key it is a value of (an item has that of its array), and how deep it stands if it
 /// is a member of a record.
-fn each<'t>(tree: &JsonTree<'t>, mut each: impl FnMut(usize, &'t str, Option<usize>)) {
+fn for_each_member<'t>(tree: &JsonTree<'t>, mut each: impl FnMut(usize, &'t str, Option<usize>)) {
     let mut open: Vec<(usize, &'t str, bool)> = Vec::new();
     for at in 0..tree.nodes.len() {
         while open.pop_if(|(end, ..)| *end <= at).is_some() {}
@@ -230,7 +230,7 @@ pub(super) fn is_map(tree: &JsonTree<'_>, at: usize) -> bool {
 }
 
 /// A plain value that may be one of few.
-fn value<'t>(tree: &JsonTree<'t>, at: usize) -> Option<&'t str> {
+fn set_value<'t>(tree: &JsonTree<'t>, at: usize) -> Option<&'t str> {
     let source = tree.source(at);
     match tree.kind(at) {
         JsonType::Text => (source.len() <= VALUE_BYTES + 2).then_some(source),
@@ -239,16 +239,16 @@ fn value<'t>(tree: &JsonTree<'t>, at: usize) -> Option<&'t str> {
     }
 }
 
-fn count<'t>(tree: &JsonTree<'t>, key: &mut KeyFacts<'t>, at: usize) {
+fn count_value<'t>(tree: &JsonTree<'t>, key: &mut KeyFacts<'t>, at: usize) {
     let kind = tree.kind(at);
-    if let Some(value) = value(tree, at) {
+    if let Some(value) = set_value(tree, at) {
         if kind == JsonType::Text { key.texts.add(value) } else { key.others.add(value) }
     }
     if kind == JsonType::Number
         && let Ok(number) = tree.source(at).parse::<f64>()
         && number.is_finite()
     {
-        key.numbers.add(number, narrow(at));
+        key.numbers.add(number, to_u32(at));
     }
 }
 
@@ -259,11 +259,11 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Whether a key names things by numbers.
-fn is_number_of(name: &str) -> bool {
+fn is_identifier_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name == "id" || name.ends_with("_id") || name.ends_with("number") || name.ends_with("timestamp")
 }
 
-fn narrow(at: usize) -> u32 {
+fn to_u32(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }

@@ -106,12 +106,16 @@ pub(super) struct DocumentFacts<'t> {
 
 impl<'t> DocumentFacts<'t> {
     pub(super) fn of(tree: &JsonTree<'t>, asked: &QueryTerms) -> Self {
-        Self { facts: facts::facts(tree), hits: QueryHits::of(tree, asked), worths: HashMap::new() }
+        Self { facts: facts::find_facts(tree), hits: QueryHits::of(tree, asked), worths: HashMap::new() }
     }
 }
 
 /// What is left out at a width. Facts that would be out of sight with it are said in the marks, or shown.
-pub(super) fn cuts<'t>(tree: &JsonTree<'t>, width: FoldWidth, known: &mut DocumentFacts<'t>) -> JsonCuts {
+pub(super) fn choose_cuts<'t>(
+    tree: &JsonTree<'t>,
+    width: FoldWidth,
+    known: &mut DocumentFacts<'t>,
+) -> JsonCuts {
     let mut leave_out = |need: &FactNeeds| {
         let left = LOOKS * tree.nodes.len();
         let (worths, hits) = (&mut known.worths, &known.hits);
@@ -121,13 +125,13 @@ pub(super) fn cuts<'t>(tree: &JsonTree<'t>, width: FoldWidth, known: &mut Docume
     };
     let asked = FactNeeds { places: known.hits.best(), ..FactNeeds::default() };
     let mut cuts = leave_out(&asked);
-    let mut need = fact_needs::need(tree, &mut cuts, &known.facts);
+    let mut need = fact_needs::find_needs(tree, &mut cuts, &known.facts);
     need.places.extend(asked.places);
     need.places.sort_unstable();
     if !(need.places.is_empty() && need.splits.is_empty()) {
         cuts = leave_out(&need);
     }
-    fact_needs::say(&mut cuts, &known.facts);
+    fact_needs::state_facts(&mut cuts, &known.facts);
     cuts
 }
 
@@ -173,7 +177,7 @@ impl JsonFolder<'_, '_> {
         }
         let worths = match self.worths.remove(&at) {
             Some(known) => known,
-            None => item_worth::worths(tree, &items, self.hits.at_depth(way.len()), &mut self.left),
+            None => item_worth::rank_items(tree, &items, self.hits.at_depth(way.len()), &mut self.left),
         };
         let kept = self.choose(&items, &worths);
         self.leave_out_all(&FoldedList { at, items: &items, worths: &worths, way }, &kept);

@@ -80,14 +80,14 @@ struct PathLeaf<'t> {
     kind: JsonType,
 }
 
-fn hash(of: impl Hash) -> u64 {
+fn hash_of(of: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     of.hash(&mut hasher);
     hasher.finish()
 }
 
 /// The leaves of an item with their paths, indices left out.
-fn leaves<'t>(tree: &JsonTree<'t>, item: usize, left: &mut usize, mut each: impl FnMut(PathLeaf<'t>)) {
+fn for_each_leaf<'t>(tree: &JsonTree<'t>, item: usize, left: &mut usize, mut each: impl FnMut(PathLeaf<'t>)) {
     let end = (tree.node(item).next as usize).min(item + NODES);
     let mut open: Vec<(usize, u64)> = Vec::new();
     let mut at = item;
@@ -96,7 +96,7 @@ fn leaves<'t>(tree: &JsonTree<'t>, item: usize, left: &mut usize, mut each: impl
         while open.pop_if(|(end, _)| *end <= at).is_some() {}
         let outer = open.last().map_or(0, |(_, path)| *path);
         let name = if at == item { "" } else { tree.name(at) };
-        let path = if name.is_empty() { outer } else { hash((outer, name)) };
+        let path = if name.is_empty() { outer } else { hash_of((outer, name)) };
         let kind = tree.kind(at);
         let next = tree.node(at).next as usize;
         if matches!(kind, JsonType::Object | JsonType::Array) && next > at + 1 {
@@ -114,7 +114,12 @@ fn leaves<'t>(tree: &JsonTree<'t>, item: usize, left: &mut usize, mut each: impl
 }
 
 /// The worth of each item, as far as `left` nodes may be looked at.
-pub(super) fn worths(tree: &JsonTree<'_>, items: &[usize], hits: &QueryHits, left: &mut usize) -> ItemWorths {
+pub(super) fn rank_items(
+    tree: &JsonTree<'_>,
+    items: &[usize],
+    hits: &QueryHits,
+    left: &mut usize,
+) -> ItemWorths {
     let mut paths: FastMap<u64, PathStats<'_>> = FastMap::default();
     let mut worth = vec![ItemWorth::Alike; items.len()];
     let mut wrongs: FastMap<u64, u32> = FastMap::default();
@@ -124,11 +129,11 @@ pub(super) fn worths(tree: &JsonTree<'_>, items: &[usize], hits: &QueryHits, lef
         let at = u32::try_from(number).unwrap_or(u32::MAX);
         let mut new = 0u16;
         let mut wrong = None;
-        leaves(tree, *item, left, |leaf| {
+        for_each_leaf(tree, *item, left, |leaf| {
             let scalar = leaf.name.is_empty();
-            new = new.saturating_add(u16::from(count(&mut paths, &leaf, at, scalar)));
-            if leaf.kind == JsonType::Text && wrong.is_none() && says_wrong(leaf.value) {
-                wrong = Some(hash((leaf.path, shape(leaf.value))));
+            new = new.saturating_add(u16::from(count_leaf(&mut paths, &leaf, at, scalar)));
+            if leaf.kind == JsonType::Text && wrong.is_none() && mentions_failure(leaf.value) {
+                wrong = Some(hash_of((leaf.path, string_shape(leaf.value))));
             }
         });
         fresh.push(new);
@@ -146,9 +151,10 @@ pub(super) fn worths(tree: &JsonTree<'_>, items: &[usize], hits: &QueryHits, lef
     for (worth, _) in worth.iter_mut().zip(&rarity).filter(|(_, rarity)| **rarity > 0) {
         *worth = (*worth).max(ItemWorth::Rare);
     }
-    let mut worths = ItemWorths { items: worth, rarity, examples: knee(&fresh), ..ItemWorths::default() };
+    let mut worths =
+        ItemWorths { items: worth, rarity, examples: find_knee(&fresh), ..ItemWorths::default() };
     mark_asked(tree, items, hits, &mut worths);
-    tell(tree, items, &paths, left, &mut worths);
+    choose_telling_column(tree, items, &paths, left, &mut worths);
     worths
 }
 
@@ -175,7 +181,12 @@ fn mark_asked(tree: &JsonTree<'_>, items: &[usize], hits: &QueryHits, worths: &m
     }
 }
 
-fn count<'t>(paths: &mut FastMap<u64, PathStats<'t>>, leaf: &PathLeaf<'t>, at: u32, scalar: bool) -> bool {
+fn count_leaf<'t>(
+    paths: &mut FastMap<u64, PathStats<'t>>,
+    leaf: &PathLeaf<'t>,
+    at: u32,
+    scalar: bool,
+) -> bool {
     if paths.len() >= PATHS && !paths.contains_key(&leaf.path) {
         return false;
     }
@@ -189,8 +200,11 @@ fn count<'t>(paths: &mut FastMap<u64, PathStats<'t>>, leaf: &PathLeaf<'t>, at: u
     path.leaves += 1;
     path.latest = Some(at);
     // Of a list of bare strings the form is looked at: the strings themselves are all different.
-    let value =
-        if scalar && leaf.kind == JsonType::Text { hash(shape(leaf.value)) } else { hash(head(leaf.value)) };
+    let value = if scalar && leaf.kind == JsonType::Text {
+        hash_of(string_shape(leaf.value))
+    } else {
+        hash_of(value_key(leaf.value))
+    };
     path.texts += u32::from(leaf.kind == JsonType::Text);
     if new_item {
         path.changes += u32::from(path.items > 1 && path.before != value);
@@ -218,12 +232,12 @@ fn count<'t>(paths: &mut FastMap<u64, PathStats<'t>>, leaf: &PathLeaf<'t>, at: u
 }
 
 /// What is left of a long value to tell it by.
-fn head(value: &str) -> &[u8] {
+fn value_key(value: &str) -> &[u8] {
     value.as_bytes().get(..value.len().min(96)).unwrap_or_default()
 }
 
 /// The form of a string: digits and runs of letters, 40 bytes at most.
-fn shape(value: &str) -> ([u8; 40], usize) {
+fn string_shape(value: &str) -> ([u8; 40], usize) {
     let mut form = [0u8; 40];
     let (mut length, mut before) = (0, 0u8);
     for byte in value.bytes() {
@@ -261,7 +275,7 @@ const WRONG: [&str; 14] = [
 ];
 
 /// Whether a string has a word that says something went wrong.
-fn says_wrong(value: &str) -> bool {
+fn mentions_failure(value: &str) -> bool {
     let bytes = value.as_bytes();
     let bytes = bytes.get(..bytes.len().min(400)).unwrap_or_default();
     let mut word_begins = true;
@@ -332,7 +346,7 @@ fn mark_rare(path: &PathStats<'_>, all: u32, rarity: &mut [u16]) {
 }
 
 /// How many items, from the first, show most of what is new.
-fn knee(fresh: &[u16]) -> usize {
+fn find_knee(fresh: &[u16]) -> usize {
     let total: u64 = fresh.iter().map(|new| u64::from(*new)).sum();
     let all = fresh.len() as u64;
     let (mut sum, mut best) = (0u64, (0u64, 0usize));
@@ -362,7 +376,7 @@ const TELLING: [&str; 12] = [
 ];
 
 /// The column by which a gap says what was in it: one that is known for that, or else the one with the fewest values.
-fn tell(
+fn choose_telling_column(
     tree: &JsonTree<'_>,
     items: &[usize],
     paths: &FastMap<u64, PathStats<'_>>,
@@ -384,7 +398,7 @@ fn tell(
     let mut index: FastMap<&str, u32> = FastMap::default();
     for item in items {
         let mut found = None;
-        leaves(tree, *item, left, |leaf| {
+        for_each_leaf(tree, *item, left, |leaf| {
             if leaf.path == *best && leaf.kind == JsonType::Text {
                 let next = u32::try_from(index.len()).unwrap_or(u32::MAX);
                 found = Some(*index.entry(leaf.value).or_insert_with(|| {

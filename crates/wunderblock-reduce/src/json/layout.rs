@@ -45,7 +45,7 @@ struct SpaceStyle<'t> {
     close: &'t str,
 }
 
-fn style<'t>(tree: &JsonTree<'t>, at: usize) -> Option<SpaceStyle<'t>> {
+fn container_style<'t>(tree: &JsonTree<'t>, at: usize) -> Option<SpaceStyle<'t>> {
     let span = tree.span(at);
     let bracket = usize::from(!(tree.lines && at == 0));
     let mut from = span.start + bracket;
@@ -67,7 +67,7 @@ fn style<'t>(tree: &JsonTree<'t>, at: usize) -> Option<SpaceStyle<'t>> {
     Some(SpaceStyle { open: open?, sep, close })
 }
 
-fn colon<'t>(tree: &JsonTree<'t>, at: usize) -> Option<&'t str> {
+fn colon_space<'t>(tree: &JsonTree<'t>, at: usize) -> Option<&'t str> {
     let (start, key) = (tree.member(at), tree.key(at));
     if key.is_empty() { None } else { tree.text.get(start + key.len()..tree.span(at).start) }
 }
@@ -150,7 +150,7 @@ impl JsonLayout {
             while open.last().is_some_and(|end| *end <= at) {
                 open.pop();
             }
-            if !coloned && let Some(found) = colon(tree, at) {
+            if !coloned && let Some(found) = colon_space(tree, at) {
                 self.colon = found.to_owned();
                 coloned = true;
             }
@@ -162,7 +162,7 @@ impl JsonLayout {
             if spaced && object && array && coloned && self.indent.is_some() {
                 break;
             }
-            let style = style(tree, at)?;
+            let style = container_style(tree, at)?;
             if style.open.contains('\n') {
                 self.learn_indent(style.open, depth);
                 continue;
@@ -229,7 +229,7 @@ impl JsonLayout {
             while open.last().is_some_and(|(end, _)| *end <= at) {
                 open.pop();
             }
-            if colon(tree, at).is_some_and(|found| found != self.colon) {
+            if colon_space(tree, at).is_some_and(|found| found != self.colon) {
                 return None;
             }
             if !tree.is_container(at) {
@@ -241,7 +241,7 @@ impl JsonLayout {
                 }
                 continue;
             }
-            let style = style(tree, at)?;
+            let style = container_style(tree, at)?;
             let within_flat = open.last().is_some_and(|(_, flat)| *flat);
             let flat = self.is_flat(&style, tree.kind(at)) && !(at == 0 && tree.lines);
             if !flat && (within_flat || !self.is_broken(&style, open.len())) {
@@ -289,7 +289,7 @@ impl JsonLayout {
                         (sizes.line(tree, self, *at as usize), sizes.height(*at as usize), *flat)
                     })
                     .collect();
-                let fit = best(&found);
+                let fit = best_rule(&found);
                 *(if kind == JsonType::Object { &mut self.objects } else { &mut self.arrays }) = fit;
             }
         }
@@ -318,7 +318,7 @@ fn repeats(indent: &str, unit: &str) -> bool {
     indent.as_bytes().chunks(unit.len()).all(|chunk| chunk == unit.as_bytes())
 }
 
-fn best(found: &[(u32, u32, bool)]) -> InlineRule {
+fn best_rule(found: &[(u32, u32, bool)]) -> InlineRule {
     let widest = found.iter().filter(|(_, _, flat)| *flat).map(|(width, _, _)| *width).max().unwrap_or(0);
     let widths = [80, 100, 120, 60, 88, 72, widest].into_iter().map(InlineRule::Width);
     let candidates = (0..3).map(InlineRule::Height).chain(widths);
@@ -384,13 +384,13 @@ impl InlineSizes {
                     before = Some(child);
                 }
             }
-            set(&mut sizes.flat, at, flat);
-            set(&mut sizes.height, at, height);
+            set_at(&mut sizes.flat, at, flat);
+            set_at(&mut sizes.height, at, height);
         }
         for at in 0..count {
             let depth = sizes.depth.get(at).copied().unwrap_or(0).saturating_add(1);
             for child in tree.children(at) {
-                set(&mut sizes.depth, child, depth);
+                set_at(&mut sizes.depth, child, depth);
             }
         }
         sizes
@@ -412,7 +412,7 @@ impl InlineSizes {
     }
 }
 
-fn set<T>(all: &mut [T], at: usize, value: T) {
+fn set_at<T>(all: &mut [T], at: usize, value: T) {
     if let Some(slot) = all.get_mut(at) {
         *slot = value;
     }

@@ -3,7 +3,7 @@
 use super::layout::{InlineRule, JsonLayout};
 
 /// White space in letters: a mark stands on one line.
-fn spell(space: &str) -> String {
+fn encode_space(space: &str) -> String {
     let letter = |c| match c {
         ' ' => '_',
         '\n' => 'n',
@@ -14,7 +14,7 @@ fn spell(space: &str) -> String {
     space.chars().map(letter).collect()
 }
 
-fn read(spelled: &str) -> String {
+fn decode_space(spelled: &str) -> String {
     let space = |c| match c {
         '_' => ' ',
         'n' => '\n',
@@ -25,7 +25,7 @@ fn read(spelled: &str) -> String {
     spelled.chars().map(space).collect()
 }
 
-fn fit(fit: InlineRule) -> String {
+fn encode_rule(fit: InlineRule) -> String {
     match fit {
         InlineRule::Never => "never".into(),
         InlineRule::Always => "always".into(),
@@ -34,7 +34,7 @@ fn fit(fit: InlineRule) -> String {
     }
 }
 
-fn read_fit(text: &str) -> Option<InlineRule> {
+fn decode_rule(text: &str) -> Option<InlineRule> {
     match text {
         "never" => Some(InlineRule::Never),
         "always" => Some(InlineRule::Always),
@@ -71,12 +71,12 @@ impl JsonLayout {
             words.push(if spaces {
                 format!("indent={}", indent.len())
             } else {
-                format!("indent={}", spell(indent))
+                format!("indent={}", encode_space(indent))
             });
         }
         let mut spelled = |name: &str, is: &str, usual: &str| {
             if is != usual {
-                words.push(format!("{name}={}", spell(is)));
+                words.push(format!("{name}={}", encode_space(is)));
             }
         };
         spelled("newline", &self.newline, &usual.newline);
@@ -87,14 +87,14 @@ impl JsonLayout {
         if let Some(own) = &self.root {
             let plain = self.lines && own[0].is_empty() && own[1] == "\n" && own[2].is_empty();
             if !plain {
-                words.push(format!("root={}", own.each_ref().map(|space| spell(space)).join("|")));
+                words.push(format!("root={}", own.each_ref().map(|space| encode_space(space)).join("|")));
             }
         }
         if self.objects != usual.objects {
-            words.push(format!("objects={}", fit(self.objects)));
+            words.push(format!("objects={}", encode_rule(self.objects)));
         }
         if self.arrays != usual.arrays {
-            words.push(format!("arrays={}", fit(self.arrays)));
+            words.push(format!("arrays={}", encode_rule(self.arrays)));
         }
         if !self.but.is_empty() {
             let mut last = 0;
@@ -118,7 +118,7 @@ impl JsonLayout {
         let indent = words().find_map(|word| word.strip_prefix("indent="));
         let mut layout = Self::usual(indent.map(|text| match text.parse::<usize>() {
             Ok(count) => " ".repeat(count.min(64)),
-            Err(_) => read(text),
+            Err(_) => decode_space(text),
         }));
         for word in words() {
             let Some((name, value)) = word.split_once('=') else {
@@ -131,17 +131,17 @@ impl JsonLayout {
             };
             match name {
                 "indent" => {}
-                "newline" => layout.newline = read(value),
-                "colon" => layout.colon = read(value),
-                "sep" => layout.sep = read(value),
-                "pad" => layout.object_pad = read(value),
-                "arraypad" => layout.array_pad = read(value),
+                "newline" => layout.newline = decode_space(value),
+                "colon" => layout.colon = decode_space(value),
+                "sep" => layout.sep = decode_space(value),
+                "pad" => layout.object_pad = decode_space(value),
+                "arraypad" => layout.array_pad = decode_space(value),
                 "root" => {
-                    let mut own = value.split('|').map(read);
+                    let mut own = value.split('|').map(decode_space);
                     layout.root = Some([own.next()?, own.next()?, own.next()?]);
                 }
-                "objects" => layout.objects = read_fit(value)?,
-                "arrays" => layout.arrays = read_fit(value)?,
+                "objects" => layout.objects = decode_rule(value)?,
+                "arrays" => layout.arrays = decode_rule(value)?,
                 "but" => {
                     let mut at = 0u32;
                     for step in value.split(',') {

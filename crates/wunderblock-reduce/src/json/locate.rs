@@ -7,7 +7,7 @@ use crate::sample::LineSample;
 const WORTH_BYTES: usize = 256;
 
 /// The text as one document, or one per line.
-pub(super) fn document(text: &str) -> Option<JsonTree<'_>> {
+pub(super) fn find_document(text: &str) -> Option<JsonTree<'_>> {
     let start = text.strip_prefix('\u{feff}').map_or(0, |_| '\u{feff}'.len_utf8());
     let rest = text.get(start..)?;
     let at = start + rest.find(|c: char| !SPACE.contains(&c))?;
@@ -28,7 +28,7 @@ pub(super) fn document(text: &str) -> Option<JsonTree<'_>> {
 }
 
 /// The documents in a text, in order. They begin on a line and end one.
-pub(super) fn within(text: &str) -> Vec<JsonTree<'_>> {
+pub(super) fn find_documents(text: &str) -> Vec<JsonTree<'_>> {
     let mut found: Vec<JsonTree<'_>> = Vec::new();
     let bytes = text.as_bytes();
     // A text of brackets that never close would be read from each of them to its end.
@@ -56,11 +56,11 @@ pub(super) fn within(text: &str) -> Vec<JsonTree<'_>> {
         }
         line = next;
     }
-    together(text, found)
+    join_documents(text, found)
 }
 
 /// Documents on lines that follow each other, as one.
-fn together<'t>(text: &'t str, found: Vec<JsonTree<'t>>) -> Vec<JsonTree<'t>> {
+fn join_documents<'t>(text: &'t str, found: Vec<JsonTree<'t>>) -> Vec<JsonTree<'t>> {
     let mut all: Vec<JsonTree<'t>> = Vec::new();
     let mut run: Vec<JsonTree<'t>> = Vec::new();
     let mut end_run = |run: &mut Vec<JsonTree<'t>>| {
@@ -98,7 +98,7 @@ pub(super) fn vote(sample: &LineSample<'_>) -> u32 {
     if sample.count(opens) == 0 {
         return 0;
     }
-    let bytes: usize = within(sample.text).iter().map(|tree| tree.span(0).len()).sum();
+    let bytes: usize = find_documents(sample.text).iter().map(|tree| tree.span(0).len()).sum();
     let share = bytes as u128 * 100 / (sample.text.len() as u128).max(1);
     if share < 40 { 0 } else { u32::try_from(share.min(95)).unwrap_or(0) }
 }

@@ -22,7 +22,7 @@ mod tree;
 mod tests;
 mod writer;
 
-pub(crate) use decode::undo_code;
+pub(crate) use decode::decode_block;
 
 use crate::mark::{self, Gap, GapFact, GapUnit};
 use crate::query::QueryTerms;
@@ -39,7 +39,7 @@ use writer::TableChoices;
 
 /// Whether a text is one document, or one per line.
 pub(crate) fn is_document(text: &str) -> bool {
-    locate::document(text).is_some()
+    locate::find_document(text).is_some()
 }
 
 /// How sure it is that a text contains documents worth their reading.
@@ -72,11 +72,11 @@ impl<'t> JsonDocument<'t> {
 
 impl<'t> JsonReading<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
-        let found = match locate::document(text) {
+        let found = match locate::find_document(text) {
             Some(tree) => vec![tree],
             // What was written here before stays as it is.
             None if text.contains("⟨=json") => Vec::new(),
-            None => locate::within(text),
+            None => locate::find_documents(text),
         };
         Self { text, documents: found.into_iter().map(JsonDocument::of).collect() }
     }
@@ -125,16 +125,21 @@ impl<'t> JsonDocument<'t> {
     /// The whole, from which its bytes can be had again: addresses that begin alike are shared where that is shorter.
     fn exact(&mut self) -> Option<Vec<TextSegment>> {
         let layout = self.layout.clone()?;
-        let plain = self.written(&JsonCuts::default());
+        let plain = self.encoded(&JsonCuts::default());
         let (span, lines) = (self.tree.span(0), self.tree.lines);
-        let shared = shared_prefix::share(&self.tree).and_then(|(prefixes, text)| {
+        let shared = shared_prefix::share_prefixes(&self.tree).and_then(|(prefixes, text)| {
             let tree =
                 if lines { JsonTree::lines(&text, 0..text.len()) } else { JsonTree::value(&text, 0, false) };
-            let args = [layout.args(), shared_prefix::argument(&prefixes)].join(" ");
+            let args = [layout.args(), shared_prefix::prefix_argument(&prefixes)].join(" ");
             let head = format!("⟨=json {}⟩", args.trim_start());
             let tree = tree.ok()?;
-            let said =
-                writer::pieces(&tree, &JsonCuts::default(), &mut TableChoices::of(&tree), &head, "⟨=⟩");
+            let said = writer::write_segments(
+                &tree,
+                &JsonCuts::default(),
+                &mut TableChoices::of(&tree),
+                &head,
+                "⟨=⟩",
+            );
             let text = said.into_iter().map(|piece| match piece {
                 TextSegment::Coded { text, .. } => Some(text),
                 TextSegment::Keep(_) | TextSegment::Gap { .. } | TextSegment::Note(_) => None,
@@ -142,25 +147,25 @@ impl<'t> JsonDocument<'t> {
             let text = text.collect::<Option<String>>()?;
             Some(vec![TextSegment::Coded { span: span.clone(), text }])
         });
-        let least = plain.as_ref().map_or(span.len(), |pieces| size(pieces));
-        shared.filter(|pieces| size(pieces) < least).or(plain)
+        let least = plain.as_ref().map_or(span.len(), |pieces| written_size(pieces));
+        shared.filter(|pieces| written_size(pieces) < least).or(plain)
     }
 
     fn at(&mut self, width: FoldWidth, asked: &QueryTerms) -> Option<Vec<TextSegment>> {
         let known = self.known.get_or_insert_with(|| DocumentFacts::of(&self.tree, asked));
-        let cuts = fold::cuts(&self.tree, width, known);
-        self.written(&cuts)
+        let cuts = fold::choose_cuts(&self.tree, width, known);
+        self.encoded(&cuts)
     }
 
-    fn written(&mut self, cuts: &JsonCuts) -> Option<Vec<TextSegment>> {
-        written(&self.tree, cuts, self.layout.as_ref(), &mut self.tables)
+    fn encoded(&mut self, cuts: &JsonCuts) -> Option<Vec<TextSegment>> {
+        encode_document(&self.tree, cuts, self.layout.as_ref(), &mut self.tables)
     }
 
     /// The widest choice that fits.
     fn within(&mut self, room: usize, asked: &QueryTerms) -> Option<Vec<TextSegment>> {
         if self.full.is_none_or(|full| full <= room) {
-            let whole = self.written(&JsonCuts::default());
-            let full = whole.as_ref().map_or(self.tree.span(0).len(), |pieces| size(pieces));
+            let whole = self.encoded(&JsonCuts::default());
+            let full = whole.as_ref().map_or(self.tree.span(0).len(), |pieces| written_size(pieces));
             self.full = Some(full);
             if full <= room {
                 return whole;
@@ -171,7 +176,7 @@ impl<'t> JsonDocument<'t> {
                 continue;
             }
             let Some(best) = self.at(step, asked) else { continue };
-            let least = size(&best);
+            let least = written_size(&best);
             self.least.iter_mut().skip(number).take(1).for_each(|known| *known = Some(least));
             if least <= room {
                 return Some(self.filled(step, best, room, asked));
@@ -188,7 +193,8 @@ impl<'t> JsonDocument<'t> {
         room: usize,
         asked: &QueryTerms,
     ) -> Vec<TextSegment> {
-        let (mut low, mut high, mut at_low, mut at_high) = (0, 1_000, size(&best), self.full.unwrap_or(0));
+        let (mut low, mut high, mut at_low, mut at_high) =
+            (0, 1_000, written_size(&best), self.full.unwrap_or(0));
         for turn in 0..6 {
             if at_low * 100 >= room * 96 || high <= low + 1 {
                 break;
@@ -197,7 +203,7 @@ impl<'t> JsonDocument<'t> {
             let share = if turn % 2 == 0 { even } else { even.midpoint((high - low) / 2) };
             let more = low + share.clamp(1, high - low - 1);
             let Some(tried) = self.at(step.with(more), asked) else { break };
-            let tried_size = size(&tried);
+            let tried_size = written_size(&tried);
             if tried_size <= room {
                 (low, at_low, best) = (more, tried_size, tried);
             } else {
@@ -209,7 +215,7 @@ impl<'t> JsonDocument<'t> {
 }
 
 /// The document in fewer words, or none where they would not be fewer.
-fn written(
+fn encode_document(
     tree: &JsonTree<'_>,
     cuts: &JsonCuts,
     layout: Option<&JsonLayout>,
@@ -217,24 +223,24 @@ fn written(
 ) -> Option<Vec<TextSegment>> {
     let span = tree.span(0);
     if let Some(layout) = layout {
-        let pieces = coded(tree, cuts, &layout.around(tree, cuts), tables);
-        if cuts.is_empty() || stands_for(&pieces, tree.text) {
-            return (size(&pieces) < span.len()).then_some(pieces);
+        let pieces = encode_segments(tree, cuts, &layout.around(tree, cuts), tables);
+        if cuts.is_empty() || decodes_to(&pieces, tree.text) {
+            return (written_size(&pieces) < span.len()).then_some(pieces);
         }
     }
     let compact = JsonLayout::compact_as(tree);
-    let mut said = coded(tree, cuts, &compact, tables);
+    let mut said = encode_segments(tree, cuts, &compact, tables);
     if !cuts.is_empty() {
         // Without tables nothing is said in other words: what the others mean must be the same.
-        let plain = coded(tree, cuts, &compact, &mut TableChoices::none());
-        let undone = |pieces: &[TextSegment]| undo(&text(pieces), TextSink::new(usize::MAX));
+        let plain = encode_segments(tree, cuts, &compact, &mut TableChoices::none());
+        let undone = |pieces: &[TextSegment]| decode_text(&text(pieces), TextSink::new(usize::MAX));
         if undone(&said) != undone(&plain) {
             said = plain;
         }
     }
     let mut pieces = vec![TextSegment::Gap { gap: white_space(tree), shown: None }];
     pieces.extend(said);
-    (size(&pieces) < span.len()).then_some(pieces)
+    (written_size(&pieces) < span.len()).then_some(pieces)
 }
 
 /// What pieces say, marks without handles included.
@@ -250,7 +256,7 @@ fn text(pieces: &[TextSegment]) -> String {
     said
 }
 
-fn coded(
+fn encode_segments(
     tree: &JsonTree<'_>,
     cuts: &JsonCuts,
     layout: &JsonLayout,
@@ -258,15 +264,15 @@ fn coded(
 ) -> Vec<TextSegment> {
     let args = layout.args();
     let head = if args.is_empty() { "⟨=json⟩".to_owned() } else { format!("⟨=json {args}⟩") };
-    writer::pieces(tree, cuts, tables, &head, "⟨=⟩")
+    writer::write_segments(tree, cuts, tables, &head, "⟨=⟩")
 }
 
 /// Whether pieces with gaps say exactly what the source says around the gaps.
-fn stands_for(pieces: &[TextSegment], source: &str) -> bool {
+fn decodes_to(pieces: &[TextSegment], source: &str) -> bool {
     if let [TextSegment::Coded { span, text }] = pieces {
         let meant = source.get(span.clone()).unwrap_or("");
         if !meant.contains(mark::OPEN) {
-            return undo(text, TextSink::must(meant)).is_some();
+            return decode_text(text, TextSink::comparing(meant)).is_some();
         }
     }
     let mut meant = String::new();
@@ -279,21 +285,21 @@ fn stands_for(pieces: &[TextSegment], source: &str) -> bool {
             TextSegment::Keep(_) | TextSegment::Note(_) => return false,
         }
     }
-    undo(&text(pieces), TextSink::must(&meant)).is_some()
+    decode_text(&text(pieces), TextSink::comparing(&meant)).is_some()
 }
 
 /// The text a code as a whole stands for.
-fn undo(code: &str, mut out: TextSink<'_>) -> Option<String> {
+fn decode_text(code: &str, mut out: TextSink<'_>) -> Option<String> {
     let (head, body) = code.strip_prefix("⟨=json")?.strip_suffix("⟨=⟩")?.split_once('⟩')?;
-    undo_code(head.trim_start(), body, &mut out)?;
-    out.done()
+    decode_block(head.trim_start(), body, &mut out)?;
+    out.finish()
 }
 
 /// What a handle adds to a mark, and the mark of a stretch of bytes, about.
 const HANDLE_BYTES: usize = 24;
 const MARK_BYTES: usize = 88;
 
-fn size(pieces: &[TextSegment]) -> usize {
+fn written_size(pieces: &[TextSegment]) -> usize {
     let of = |piece: &TextSegment| match piece {
         TextSegment::Coded { text, .. } => text.len(),
         TextSegment::Keep(span) => span.len(),
@@ -319,7 +325,7 @@ fn cut_off(tree: &JsonTree<'_>, room: usize) -> Vec<TextSegment> {
 /// Said once at the head where the layout of a shortened document is too irregular to be kept.
 fn white_space(tree: &JsonTree<'_>) -> Gap {
     let span = tree.span(0);
-    let gone = span.len().saturating_sub(writer::plain_len(tree, 0)) as u64;
+    let gone = span.len().saturating_sub(writer::compact_length(tree, 0)) as u64;
     let told = vec![GapFact { count: Some(gone), what: "white space between values".into() }];
     let (first, last) = (span.start as u64 + 1, span.end as u64);
     Gap { span: span.start..span.start, measure: GapUnit::Bytes, first, last, within: None, told }

@@ -114,7 +114,7 @@ impl<'t> JsonWriter<'t, '_> {
                 if count > 0 {
                     self.out.push('.');
                 }
-                let part = cell::part(name);
+                let part = cell::path_part(name);
                 self.text(&part);
             }
             self.out.push('=');
@@ -125,7 +125,7 @@ impl<'t> JsonWriter<'t, '_> {
         row.cursor = column + 1;
         let Some(column_is) = row.schema.columns.get(column) else { return };
         let usual = match &column_is.cells {
-            ColumnCells::Usual(usual) => Some(cell::usual(self.tree.source(value)) == *usual),
+            ColumnCells::Usual(usual) => Some(cell::header_value(self.tree.source(value)) == *usual),
             ColumnCells::Key => {
                 Some(row.by_key.is_some_and(|key| self.tree.key(key) == self.tree.source(value)))
             }

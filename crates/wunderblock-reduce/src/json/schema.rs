@@ -118,11 +118,11 @@ struct SchemaSurvey<'t, 's> {
 }
 
 /// The columns for these rows, the keys of their objects included where they are a map's values.
-pub(super) fn learn(tree: &JsonTree<'_>, rows: &[usize], by_key: bool) -> Option<TableSchema> {
-    nested(tree, rows, by_key, NESTED)
+pub(super) fn learn_schema(tree: &JsonTree<'_>, rows: &[usize], by_key: bool) -> Option<TableSchema> {
+    learn_nested(tree, rows, by_key, NESTED)
 }
 
-fn nested(tree: &JsonTree<'_>, rows: &[usize], by_key: bool, levels: usize) -> Option<TableSchema> {
+fn learn_nested(tree: &JsonTree<'_>, rows: &[usize], by_key: bool, levels: usize) -> Option<TableSchema> {
     let step = (rows.len() / (SAMPLED / 2)).max(1);
     let head = rows.iter().take(SAMPLED / 2);
     let rest = rows.iter().skip(SAMPLED / 2).step_by(step);
@@ -316,7 +316,7 @@ impl<'t> SchemaSurvey<'t, '_> {
         while at != 0
             && let Some(seen) = self.seen.get(at)
         {
-            names.push(cell::part(seen.name));
+            names.push(cell::path_part(seen.name));
             at = seen.parent;
         }
         names.reverse();
@@ -333,7 +333,7 @@ impl<'t> SchemaSurvey<'t, '_> {
             && *count * 5 >= rows * 4
             && value.len() <= 200
         {
-            return ColumnCells::Usual(cell::usual(value));
+            return ColumnCells::Usual(cell::header_value(value));
         }
         if !seen.containers.is_empty() && levels > 0 {
             for (kind, of) in [
@@ -346,7 +346,7 @@ impl<'t> SchemaSurvey<'t, '_> {
                 }
                 let items: Vec<usize> =
                     such().flat_map(|at| self.tree.children(at)).take(4 * SAMPLED).collect();
-                if let Some(schema) = nested(self.tree, &items, kind == JsonType::Object, levels - 1)
+                if let Some(schema) = learn_nested(self.tree, &items, kind == JsonType::Object, levels - 1)
                     && !schema.columns.is_empty()
                 {
                     return of(Box::new(schema));
@@ -355,7 +355,7 @@ impl<'t> SchemaSurvey<'t, '_> {
         }
         if seen.texts * 10 >= seen.leaves * 9
             && seen.texts >= SHARED_ROWS
-            && let Some(pattern) = seen.shared.and_then(|(head, tail)| pattern(head, tail))
+            && let Some(pattern) = seen.shared.and_then(|(head, tail)| shared_pattern(head, tail))
         {
             return pattern;
         }
@@ -381,7 +381,7 @@ fn common_tail<'t>(one: &'t str, other: &str) -> &'t str {
 }
 
 /// What is shared, from and to a sign between words: half a word or a number would be torn apart.
-fn pattern(head: &str, tail: &str) -> Option<ColumnCells> {
+fn shared_pattern(head: &str, tail: &str) -> Option<ColumnCells> {
     let between = |c: char| c.is_ascii_punctuation() || c == ' ';
     let head = head.rfind(between).and_then(|at| head.get(..=at)).unwrap_or("");
     let tail = tail.find(between).and_then(|at| tail.get(at..)).unwrap_or("");

@@ -23,22 +23,22 @@ const CANDIDATES: usize = 64;
 const SIGN: char = '~';
 
 /// The beginnings that pay, and the document with signs in their place, from its first byte to its last.
-pub(super) fn share(tree: &JsonTree<'_>) -> Option<(Vec<String>, String)> {
+pub(super) fn share_prefixes(tree: &JsonTree<'_>) -> Option<(Vec<String>, String)> {
     let span = tree.span(0);
     if span.len() > DOCUMENT_BYTES {
         return None;
     }
     let texts: Vec<usize> = (0..tree.nodes.len()).filter(|at| tree.kind(*at) == JsonType::Text).collect();
     let addresses: Vec<&str> =
-        texts.iter().map(|at| raw(tree.source(*at))).filter(|raw| is_address(raw)).collect();
-    let prefixes = choose(&addresses);
+        texts.iter().map(|at| without_quotes(tree.source(*at))).filter(|raw| is_address(raw)).collect();
+    let prefixes = choose_prefixes(&addresses);
     if prefixes.is_empty() {
         return None;
     }
     let mut out = String::with_capacity(span.len());
     let mut from = span.start;
     for at in texts {
-        let (start, said) = (tree.span(at).start + 1, raw(tree.source(at)));
+        let (start, said) = (tree.span(at).start + 1, without_quotes(tree.source(at)));
         let known = prefixes.iter().enumerate().filter(|(_, prefix)| is_under(said, prefix));
         let (sign, length) = match known.max_by_key(|(_, prefix)| prefix.len()) {
             Some((number, prefix)) => (format!("{SIGN}{}", number + 1), prefix.len()),
@@ -53,7 +53,7 @@ pub(super) fn share(tree: &JsonTree<'_>) -> Option<(Vec<String>, String)> {
     Some((prefixes.into_iter().map(str::to_owned).collect(), out))
 }
 
-fn raw(source: &str) -> &str {
+fn without_quotes(source: &str) -> &str {
     source.get(1..source.len().saturating_sub(1)).unwrap_or("")
 }
 
@@ -63,9 +63,9 @@ fn is_address(raw: &str) -> bool {
 }
 
 /// The beginnings that save most, one after the other.
-fn choose<'t>(addresses: &[&'t str]) -> Vec<&'t str> {
+fn choose_prefixes<'t>(addresses: &[&'t str]) -> Vec<&'t str> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
-    for prefix in addresses.iter().flat_map(|address| beginnings(address)) {
+    for prefix in addresses.iter().flat_map(|address| candidate_prefixes(address)) {
         *counts.entry(prefix).or_default() += 1;
     }
     let saves = |prefix: &str| prefix.len() - 2;
@@ -77,8 +77,9 @@ fn choose<'t>(addresses: &[&'t str]) -> Vec<&'t str> {
     // Addresses that begin with the same of them, a bit for each: how many, and what each saves already.
     let mut groups: HashMap<u64, (usize, usize)> = HashMap::new();
     for address in addresses {
-        let bits =
-            beginnings(address).filter_map(|prefix| index.get(prefix)).fold(0, |bits, at| bits | 1 << at);
+        let bits = candidate_prefixes(address)
+            .filter_map(|prefix| index.get(prefix))
+            .fold(0, |bits, at| bits | 1 << at);
         groups.entry(bits).or_default().0 += 1;
     }
     let mut chosen: Vec<&str> = Vec::new();
@@ -107,7 +108,7 @@ fn is_under(address: &str, prefix: &str) -> bool {
 }
 
 /// What an address may be cut before: each `/`. What could not stand in the arguments of a code is none.
-fn beginnings(address: &str) -> impl Iterator<Item = &str> {
+fn candidate_prefixes(address: &str) -> impl Iterator<Item = &str> {
     let plain = |c: &char| c.is_ascii_alphanumeric() || "/:.-_@%+=&?,~".contains(*c);
     let end: usize = address.chars().take_while(plain).map(char::len_utf8).sum();
     let head = address.get(..end).unwrap_or("");
@@ -117,24 +118,24 @@ fn beginnings(address: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The argument of a code.
-pub(super) fn argument(prefixes: &[String]) -> String {
+pub(super) fn prefix_argument(prefixes: &[String]) -> String {
     format!("pre={}", prefixes.join("|"))
 }
 
 /// The other arguments, and the beginnings.
-pub(super) fn read(args: &str) -> (String, Vec<&str>) {
+pub(super) fn read_argument(args: &str) -> (String, Vec<&str>) {
     let (own, others): (Vec<&str>, Vec<&str>) = args.split(' ').partition(|word| word.starts_with("pre="));
     let prefixes = own.first().and_then(|word| word.strip_prefix("pre="));
     (others.join(" "), prefixes.map(|prefixes| prefixes.split('|').collect()).unwrap_or_default())
 }
 
 /// A document with the beginnings in their places again. None where that is more than `room` bytes.
-pub(super) fn expand(plain: &str, prefixes: &[&str], room: usize) -> Option<String> {
+pub(super) fn expand_prefixes(plain: &str, prefixes: &[&str], room: usize) -> Option<String> {
     let tree = JsonTree::whole(plain, 0, true).ok()?;
     let mut out = String::with_capacity(plain.len() * 2);
     let mut from = 0;
     for at in (0..tree.nodes.len()).filter(|at| tree.kind(*at) == JsonType::Text) {
-        let Some(said) = raw(tree.source(at)).strip_prefix(SIGN) else { continue };
+        let Some(said) = without_quotes(tree.source(at)).strip_prefix(SIGN) else { continue };
         let start = tree.span(at).start + 1;
         out.push_str(plain.get(from..start)?);
         from = start + 1;

@@ -215,23 +215,23 @@ proptest! {
     #[test]
     fn nothing_is_lost_in_fewer_words(text in any_text()) {
         let pieces = pieces(&text, SizeTarget::Exact, &QueryTerms::default());
-        prop_assert!(segment::tiles(&pieces, text.len()));
-        let written = segment::write(&pieces, &text, None);
+        prop_assert!(segment::tiles_source(&pieces, text.len()));
+        let written = segment::write_segments(&pieces, &text, None);
         prop_assert_eq!(encode::invert(&written), Some(text.clone()), "{}", written);
-        prop_assert!(size(&pieces) <= text.len());
+        prop_assert!(written_size(&pieces) <= text.len());
     }
 
     #[test]
     fn what_is_left_says_what_the_source_said(text in any_text(), room in 1usize..3_000, query in "[a-z]{0,3}") {
         for goal in [SizeTarget::Fold, SizeTarget::Bytes(room)] {
             let pieces = pieces(&text, goal, &QueryTerms::of(Some(&query)));
-            prop_assert!(segment::tiles(&pieces, text.len()), "{:?}", pieces);
+            prop_assert!(segment::tiles_source(&pieces, text.len()), "{:?}", pieces);
             let dropped = pieces.iter().any(|piece| matches!(piece, TextSegment::Gap { gap, .. } if gap.span.is_empty()));
-            let written = segment::write(&pieces, &text, None);
+            let written = segment::write_segments(&pieces, &text, None);
             if !dropped {
-                prop_assert_eq!(encode::undo(&written), Some(meant(&pieces, &text)), "{}", written);
+                prop_assert_eq!(encode::decode(&written), Some(meant(&pieces, &text)), "{}", written);
             } else {
-                let undone = encode::undo(&written).map(|text| bare(&text));
+                let undone = encode::decode(&written).map(|text| bare(&text));
                 prop_assert_eq!(undone, Some(bare(&meant(&pieces, &text))), "{}", written);
             }
         }
@@ -240,14 +240,14 @@ proptest! {
     #[test]
     fn a_document_is_known_whatever_its_white_space(text in document()) {
         prop_assert_eq!(is_document(&text), text.trim_start().starts_with(['{', '[']));
-        prop_assert!(locate::document(&text).is_none_or(|tree| JsonLayout::of(&tree).is_some() || text.contains('\n')));
+        prop_assert!(locate::find_document(&text).is_none_or(|tree| JsonLayout::of(&tree).is_some() || text.contains('\n')));
     }
 }
 
 fn shown(text: &str, goal: SizeTarget) -> String {
     let pieces = pieces(text, goal, &QueryTerms::default());
-    assert!(segment::tiles(&pieces, text.len()));
-    segment::write(&pieces, text, Some("wb:0123456789abcdef"))
+    assert!(segment::tiles_source(&pieces, text.len()));
+    segment::write_segments(&pieces, text, Some("wb:0123456789abcdef"))
 }
 
 #[test]
@@ -326,7 +326,7 @@ fn what_is_asked_for_stays_wherever_it_stands() {
     {
         for goal in [SizeTarget::Fold, SizeTarget::Bytes(1_500)] {
             let pieces = pieces(&text, goal, &QueryTerms::of(Some(query)));
-            let short = segment::write(&pieces, &text, None);
+            let short = segment::write_segments(&pieces, &text, None);
             assert!(short.lines().any(|line| line.starts_with(wanted)), "{query}: {short}");
         }
     }
@@ -404,11 +404,11 @@ fn depth_is_the_inputs_to_choose() {
         let text = format!("{}1{}", open.repeat(deep), close.repeat(deep));
         for goal in [SizeTarget::Exact, SizeTarget::Fold, SizeTarget::Bytes(5_000)] {
             let pieces = pieces(&text, goal, &QueryTerms::default());
-            assert!(segment::tiles(&pieces, text.len()));
+            assert!(segment::tiles_source(&pieces, text.len()));
         }
         let cut = &text[..text.len() / 2];
         assert!(!is_document(cut));
-        assert!(segment::tiles(&pieces(cut, SizeTarget::Fold, &QueryTerms::default()), cut.len()));
+        assert!(segment::tiles_source(&pieces(cut, SizeTarget::Fold, &QueryTerms::default()), cut.len()));
     }
 }
 

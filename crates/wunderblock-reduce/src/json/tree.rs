@@ -61,7 +61,7 @@ impl<'t> JsonTree<'t> {
     /// The same of a text that is most likely nothing else. Room is made at once: a list that grows is twice in memory
     /// while it is moved.
     pub(super) fn whole(text: &'t str, at: usize, marks: bool) -> Result<Self, JsonStop> {
-        let nodes = Vec::with_capacity(most_nodes(text));
+        let nodes = Vec::with_capacity(max_nodes(text));
         let mut tree = Self { text, nodes, lines: false, marks };
         JsonParser { bytes: text.as_bytes(), at, marks }.value(&mut tree.nodes)?;
         Ok(tree)
@@ -72,7 +72,7 @@ impl<'t> JsonTree<'t> {
         let bytes = text.as_bytes().get(..within.end).unwrap_or_default();
         let mut reader = JsonParser { bytes, at: within.start, marks: false };
         let stretch = text.get(within.clone()).unwrap_or("");
-        let mut nodes = Vec::with_capacity(most_nodes(stretch) + lines::count(stretch));
+        let mut nodes = Vec::with_capacity(max_nodes(stretch) + lines::count_lines(stretch));
         nodes.push(JsonNode { start: 0, end: 0, key: 0, next: 0 });
         let mut count = 0;
         reader.space();
@@ -89,7 +89,7 @@ impl<'t> JsonTree<'t> {
             }
         }
         let next = u32::try_from(nodes.len()).map_err(|_| JsonStop(0))?;
-        let (start, end) = (narrow(start)?, narrow(end)?);
+        let (start, end) = (to_u32(start)?, to_u32(end)?);
         if let Some(root) = nodes.first_mut() {
             *root = JsonNode { start, end, key: start, next };
         }
@@ -177,7 +177,7 @@ impl<'t> JsonTree<'t> {
     pub(super) fn has_mark(&self, at: usize) -> bool {
         match self.kind(at) {
             JsonType::Mark => true,
-            JsonType::Text if self.marks => inner_mark::is_in(self.source(at).as_bytes()),
+            JsonType::Text if self.marks => inner_mark::holds_mark(self.source(at).as_bytes()),
             _ => false,
         }
     }
@@ -190,12 +190,12 @@ impl<'t> JsonTree<'t> {
 pub(super) const SPACE: [char; 4] = [' ', '\n', '\r', '\t'];
 
 /// As many values as a document may have at most: one before each comma, one after each bracket that opens.
-fn most_nodes(text: &str) -> usize {
+fn max_nodes(text: &str) -> usize {
     let bytes = text.as_bytes();
     2 + memchr::memchr3_iter(b',', b'[', b'{', bytes).count()
 }
 
-fn narrow(at: usize) -> Result<u32, JsonStop> {
+fn to_u32(at: usize) -> Result<u32, JsonStop> {
     u32::try_from(at).map_err(|_| JsonStop(at))
 }
 
@@ -223,14 +223,14 @@ impl JsonParser<'_> {
         loop {
             // A value, or a member of the innermost object.
             let in_object = open.last().is_some_and(|at| self.opened(nodes, *at) == Some(b'{'));
-            let key = narrow(self.at)?;
+            let key = to_u32(self.at)?;
             if in_object && !(self.marks && self.at_mark()) {
                 self.string()?;
                 self.space();
                 self.expect(b':')?;
                 self.space();
             }
-            let (index, start) = (narrow(nodes.len())?, narrow(self.at)?);
+            let (index, start) = (to_u32(nodes.len())?, to_u32(self.at)?);
             let key = if in_object { key } else { start };
             nodes.push(JsonNode { start, end: start, key, next: index + 1 });
             match self.peek() {
@@ -246,7 +246,7 @@ impl JsonParser<'_> {
                 }
                 _ => self.scalar()?,
             }
-            close(nodes, index, self.at)?;
+            close_container(nodes, index, self.at)?;
             // What follows it: the next, or the end of what it is in.
             loop {
                 let Some(outer) = open.last().copied() else { return Ok(()) };
@@ -261,7 +261,7 @@ impl JsonParser<'_> {
                     Some(found) if found == bracket + 2 => {
                         self.at += 1;
                         open.pop();
-                        close(nodes, outer, self.at)?;
+                        close_container(nodes, outer, self.at)?;
                     }
                     _ => return Err(JsonStop(self.at)),
                 }
@@ -389,10 +389,10 @@ fn is_special(byte: u8) -> bool {
     byte < 0x20 || matches!(byte, b'"' | b'\\' | 0xe2)
 }
 
-fn close(nodes: &mut [JsonNode], at: u32, end: usize) -> Result<(), JsonStop> {
-    let next = narrow(nodes.len())?;
+fn close_container(nodes: &mut [JsonNode], at: u32, end: usize) -> Result<(), JsonStop> {
+    let next = to_u32(nodes.len())?;
     if let Some(node) = nodes.get_mut(at as usize) {
-        node.end = narrow(end)?;
+        node.end = to_u32(end)?;
         node.next = next;
     }
     Ok(())

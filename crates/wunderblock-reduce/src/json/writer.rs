@@ -62,7 +62,7 @@ impl TableChoices {
 }
 
 /// The value in fewer words, as pieces that tile `from..to` of the source; `before` and `after` stand around it.
-pub(super) fn pieces(
+pub(super) fn write_segments(
     tree: &JsonTree<'_>,
     cuts: &JsonCuts,
     tables: &mut TableChoices,
@@ -216,14 +216,14 @@ impl JsonWriter<'_, '_> {
             return None;
         }
         let rows: Vec<usize> = tree.children(at).collect();
-        let schema = schema::learn(tree, &rows, by_key)?;
+        let schema = schema::learn_schema(tree, &rows, by_key)?;
         if schema.columns.is_empty() {
             return None;
         }
         let (cuts, out) = (self.cuts.take(), std::mem::take(&mut self.out));
         self.rows(at, &schema);
         let written = std::mem::take(&mut self.out);
-        let plain = plain_len(tree, at);
+        let plain = compact_length(tree, at);
         let mut pays = written.len() * 100 <= plain * (100 - GAIN_PERCENT);
         // Tables of what is in it may be shorter than one of all.
         if pays && written.len() * 100 > plain * (100 - CLEAR_PERCENT) && self.tables.trials > span {
@@ -294,7 +294,7 @@ impl JsonWriter<'_, '_> {
 }
 
 /// How long a value is without white space.
-pub(super) fn plain_len(tree: &JsonTree<'_>, at: usize) -> usize {
+pub(super) fn compact_length(tree: &JsonTree<'_>, at: usize) -> usize {
     let end = tree.node(at).next as usize;
     (at..end)
         .map(|at| {

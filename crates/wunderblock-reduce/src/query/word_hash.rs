@@ -33,7 +33,7 @@ impl QueryWord {
 
 /// Calls `see` with each word of a text: identifiers whole, without their joints (`_ - . /`), and in parts (at joints
 /// and at `camelCase`); of scripts without spaces each pair of characters.
-pub(crate) fn each_word(text: &str, see: &mut impl FnMut(u64)) {
+pub(crate) fn for_each_word(text: &str, see: &mut impl FnMut(u64)) {
     let (mut whole, mut part) = (QueryWord::NEW, QueryWord::NEW);
     let mut parts = 0u32;
     let mut previous = ' ';
@@ -97,7 +97,7 @@ mod tests {
 
     fn words(text: &str) -> Vec<u64> {
         let mut words = Vec::new();
-        each_word(text, &mut |word| words.push(word));
+        for_each_word(text, &mut |word| words.push(word));
         words
     }
 

@@ -32,8 +32,8 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if said >= 4 && (dumped >= 90 || (wrapped >= 90 && digits >= 10)) {
         return 92;
     }
-    let head = fingerprint::head(sample.text, 16 * 1024);
-    let long: usize = runs(head).iter().map(ExactSizeIterator::len).sum();
+    let head = fingerprint::truncate(sample.text, 16 * 1024);
+    let long: usize = find_runs(head).iter().map(ExactSizeIterator::len).sum();
     if long * 10 >= head.len() * 8 {
         return 85;
     }
@@ -47,7 +47,7 @@ fn is_minified(line: &str) -> bool {
     if line.len() < MINIFIED || line.trim_start().starts_with(['{', '[']) {
         return false;
     }
-    let head = fingerprint::head(line, 4_096);
+    let head = fingerprint::truncate(line, 4_096);
     let spaces = head.bytes().filter(u8::is_ascii_whitespace).count();
     let signs = head
         .bytes()
@@ -85,9 +85,9 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
         let span = lines.span(at);
         if !(is_wrapped(line) && line.len() < RUN || is_dump(line)) || line.starts_with("-----") {
             nth = 0;
-            let minified = is_minified(line) && runs(line).is_empty();
+            let minified = is_minified(line) && find_runs(line).is_empty();
             if minified {
-                cut(lines.text(), span, "minified", Rank::Frame, &mut units);
+                cut_run(lines.text(), span, "minified", Rank::Frame, &mut units);
             } else {
                 units.push(LineSpan::new(span, Rank::Frame));
             }
@@ -97,24 +97,24 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
         let next = lines.get(at + 1);
         let ends = !(is_wrapped(next) || is_dump(next)) || next.starts_with("-----") || at + 1 == lines.len();
         let rank = if nth <= WRAPPED || ends { Rank::Frame } else { Rank::Filler };
-        let told =
-            (nth == WRAPPED + 1).then(|| if is_dump(line) { "bytes".into() } else { name(line).into() });
+        let told = (nth == WRAPPED + 1)
+            .then(|| if is_dump(line) { "bytes".into() } else { describe_run(line).into() });
         units.push(LineSpan::new(span, rank).described(told));
     }
-    within(lines.text(), units)
+    cut_runs(lines.text(), units)
 }
 
 /// The units of any text with the long runs in them cut out: of each its head and tail stay, and what it is.
 ///
 /// Units that are filler as a whole stay whole.
-pub(crate) fn within(text: &str, units: Vec<LineSpan>) -> Vec<LineSpan> {
+pub(crate) fn cut_runs(text: &str, units: Vec<LineSpan>) -> Vec<LineSpan> {
     if !units.iter().any(|unit| unit.span().len() > RUN) {
         return units;
     }
     let mut cut_units = Vec::with_capacity(units.len());
     for unit in units {
         let found = if unit.span().len() > RUN && unit.rank > Rank::Filler {
-            runs(text.get(unit.span()).unwrap_or(""))
+            find_runs(text.get(unit.span()).unwrap_or(""))
         } else {
             Vec::new()
         };
@@ -130,7 +130,7 @@ pub(crate) fn within(text: &str, units: Vec<LineSpan>) -> Vec<LineSpan> {
             if from > start {
                 cut_units.push(unit.clone().without_notes().spanning(start..from));
             }
-            cut(text, from..to, "", unit.rank, &mut cut_units);
+            cut_run(text, from..to, "", unit.rank, &mut cut_units);
             start = to;
         }
         if start < end {
@@ -143,15 +143,15 @@ pub(crate) fn within(text: &str, units: Vec<LineSpan>) -> Vec<LineSpan> {
 }
 
 /// Head, middle and tail of a run.
-fn cut(text: &str, span: Range<usize>, what: &str, rank: Rank, units: &mut Vec<LineSpan>) {
+fn cut_run(text: &str, span: Range<usize>, what: &str, rank: Rank, units: &mut Vec<LineSpan>) {
     let run = text.get(span.clone()).unwrap_or("");
-    let head = fingerprint::head(run, HEAD).len();
+    let head = fingerprint::truncate(run, HEAD).len();
     let mut tail = run.len().saturating_sub(TAIL).max(head);
     while !run.is_char_boundary(tail) {
         tail += 1;
     }
-    let what = if what.is_empty() { name(run) } else { what };
-    let told = Some(format!("{what}, {}", fingerprint::size(run.len())).into());
+    let what = if what.is_empty() { describe_run(run) } else { what };
+    let told = Some(format!("{what}, {}", fingerprint::describe_size(run.len())).into());
     let mut push = |from: usize, to: usize, rank: Rank, told: Option<Cow<'static, str>>| {
         if from < to {
             units.push(LineSpan::new(span.start + from..span.start + to, rank).described(told));
@@ -161,7 +161,7 @@ fn cut(text: &str, span: Range<usize>, what: &str, rank: Rank, units: &mut Vec<L
     // In parts, so that a budget can be filled with some of them.
     let middle = run.get(head..tail).unwrap_or("");
     let mut start = 0;
-    for end in fingerprint::cuts(middle, (middle.len() / PARTS).max(RUN)) {
+    for end in fingerprint::split_points(middle, (middle.len() / PARTS).max(RUN)) {
         let told = if start == 0 { told.clone() } else { None };
         push(head + start, head + end, Rank::Filler, told);
         start = end;
@@ -170,7 +170,7 @@ fn cut(text: &str, span: Range<usize>, what: &str, rank: Rank, units: &mut Vec<L
 }
 
 /// What a run without spaces is.
-fn name(run: &str) -> &'static str {
+fn describe_run(run: &str) -> &'static str {
     let coded = |such: fn(&u8) -> bool| run.bytes().all(|byte| such(&byte));
     if coded(u8::is_ascii_hexdigit) {
         "hexadecimal"
@@ -185,7 +185,7 @@ fn name(run: &str) -> &'static str {
 
 /// The runs of at least 300 bytes without a space or a quote. Scripts without spaces have sentences that long: a run is
 /// ASCII.
-pub(crate) fn runs(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn find_runs(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let ends = |byte: &u8| {
         *byte <= b' ' || *byte >= 0x7f || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\')

@@ -16,7 +16,7 @@ use crate::template::{self, LineTemplates};
 use super::diagnostic::{self, DiagnosticPart};
 use super::progress::{is_progress, within_step};
 use super::timestamp;
-use line::{BuildLine, bare, read};
+use line::{BuildLine, classify, strip_prefix};
 
 /// A run of progress shorter than this stays whole.
 const RUN: usize = 4;
@@ -25,15 +25,15 @@ const COMMON: u32 = 6;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let of_build = |line: &str| {
-        let undated = line.get(timestamp::prefix(line)..).unwrap_or(line);
+        let undated = line.get(timestamp::prefix_length(line)..).unwrap_or(line);
         let line = within_step(undated);
-        line.len() < undated.len() || diagnostic::part(line).is_some() || is_progress(line)
+        line.len() < undated.len() || diagnostic::diagnostic_part(line).is_some() || is_progress(line)
     };
     let strong = |line: &str| {
-        let line = bare(line);
+        let line = strip_prefix(line);
         let said = [DiagnosticPart::Place, DiagnosticPart::Total, DiagnosticPart::Step];
         is_progress(line)
-            || diagnostic::part(line)
+            || diagnostic::diagnostic_part(line)
                 .is_some_and(|part| matches!(part, DiagnosticPart::Head(_)) || said.contains(&part))
     };
     let count = sample.count(strong);
@@ -61,21 +61,21 @@ pub(super) fn opens_page(lines: &[&str], above: usize) -> bool {
 }
 
 pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
-    let mut read: Vec<BuildLine> = lines.iter().map(|line| read(bare(line))).collect();
-    by_neighbours(lines, &mut read);
+    let mut read: Vec<BuildLine> = lines.iter().map(|line| classify(strip_prefix(line))).collect();
+    classify_by_neighbours(lines, &mut read);
     let mut units: Vec<LineSpan> =
         (0..lines.len()).map(|at| LineSpan::new(lines.span(at), Rank::Context)).collect();
     for (at, (unit, is)) in units.iter_mut().zip(&read).enumerate() {
-        judge(unit, *is, lines.get(at));
+        rank_line(unit, *is, lines.get(at));
     }
-    progress_runs(&read, &mut units);
-    repeated_source::fold(lines, &read, &mut units);
+    fold_progress(&read, &mut units);
+    repeated_source::fold_source(lines, &read, &mut units);
     fold_repeats(lines, &read, &mut units);
     fold_others(lines, &read, &mut units);
-    last_words(lines, &mut units);
+    keep_last_line(lines, &mut units);
     join_places(lines, &read, &mut units);
     for unit in units.iter_mut().filter(|unit| unit.rank == Rank::Must && unit.description().is_none()) {
-        unit.set_description(said_in_a_mark(lines.text().get(unit.span()).unwrap_or("")));
+        unit.set_description(short_description(lines.text().get(unit.span()).unwrap_or("")));
     }
     units
 }
@@ -84,26 +84,26 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
 const IN_A_MARK: usize = 78;
 
 /// What a mark says of a diagnostic that a budget leaves out: its place, or all of it if it is short.
-fn said_in_a_mark(diagnostic: &str) -> Option<Cow<'static, str>> {
-    let lines = || diagnostic.lines().map(|line| bare(line).trim());
+fn short_description(diagnostic: &str) -> Option<Cow<'static, str>> {
+    let lines = || diagnostic.lines().map(|line| strip_prefix(line).trim());
     let of_rustc = lines().find_map(|line| line.strip_prefix("--> "));
-    let place = of_rustc.or_else(|| lines().find_map(|line| line.get(..diagnostic::place(line)?)));
+    let place = of_rustc.or_else(|| lines().find_map(|line| line.get(..diagnostic::place_length(line)?)));
     let whole = lines().next().filter(|line| !line.is_empty() && line.len() <= IN_A_MARK);
     let said = whole.filter(|whole| place.is_none_or(|place| whole.contains(place))).or(place)?;
     (said.len() <= IN_A_MARK).then(|| said.to_owned().into())
 }
 
 /// Lines that are told by the next one: a message by the place below it, source by the marks below it.
-fn by_neighbours(lines: &TextLines<'_>, read: &mut [BuildLine]) {
+fn classify_by_neighbours(lines: &TextLines<'_>, read: &mut [BuildLine]) {
     for at in 0..read.len().saturating_sub(1) {
         let line = lines.get(at);
         if read.get(at) != Some(&BuildLine::Other) || line.trim().is_empty() {
             continue;
         }
-        let next = bare(lines.get(at + 1)).trim();
+        let next = strip_prefix(lines.get(at + 1)).trim();
         let is = match read.get(at + 1) {
             Some(BuildLine::Part(DiagnosticPart::Place)) if next.starts_with("--> ") => {
-                DiagnosticPart::Head(severity::of(line).unwrap_or(LogLevel::Warning))
+                DiagnosticPart::Head(severity::level_of(line).unwrap_or(LogLevel::Warning))
             }
             Some(BuildLine::Part(DiagnosticPart::Code)) if next.starts_with(['^', '~']) => {
                 DiagnosticPart::Code
@@ -112,7 +112,7 @@ fn by_neighbours(lines: &TextLines<'_>, read: &mut [BuildLine]) {
             Some(BuildLine::Part(DiagnosticPart::Head(_)))
                 if !line.contains(' ')
                     && line.contains(['/', '.', '\\'])
-                    && diagnostic::place(next).is_none()
+                    && diagnostic::place_length(next).is_none()
                     && lines.get(at + 1).starts_with(' ') =>
             {
                 DiagnosticPart::Place
@@ -125,7 +125,7 @@ fn by_neighbours(lines: &TextLines<'_>, read: &mut [BuildLine]) {
     }
 }
 
-fn judge(unit: &mut LineSpan, is: BuildLine, line: &str) {
+fn rank_line(unit: &mut LineSpan, is: BuildLine, line: &str) {
     (unit.rank, unit.score) = match is {
         BuildLine::Part(DiagnosticPart::Head(severity)) => {
             unit.label = severity.label();
@@ -137,7 +137,7 @@ fn judge(unit: &mut LineSpan, is: BuildLine, line: &str) {
         BuildLine::Part(DiagnosticPart::Help) => (Rank::Context, 30),
         BuildLine::Part(DiagnosticPart::Code) => (Rank::Context, 20),
         BuildLine::Progress => (Rank::Filler, 0),
-        BuildLine::Other => match severity::of(line) {
+        BuildLine::Other => match severity::level_of(line) {
             Some(LogLevel::Error) => (Rank::Must, 250),
             Some(LogLevel::Warning) => (Rank::Must, 150),
             _ => (Rank::Context, 10),
@@ -146,7 +146,7 @@ fn judge(unit: &mut LineSpan, is: BuildLine, line: &str) {
 }
 
 /// Of a run of progress the first and the last line stay.
-fn progress_runs(read: &[BuildLine], units: &mut [LineSpan]) {
+fn fold_progress(read: &[BuildLine], units: &mut [LineSpan]) {
     let mut at = 0;
     while at < read.len() {
         let run = read.iter().skip(at).take_while(|is| **is == BuildLine::Progress).count();
@@ -165,13 +165,13 @@ struct DiagnosticLines {
     head: usize,
 }
 
-fn diagnostics(lines: &TextLines<'_>, read: &[BuildLine]) -> Vec<DiagnosticLines> {
+fn find_diagnostics(lines: &TextLines<'_>, read: &[BuildLine]) -> Vec<DiagnosticLines> {
     let mut found: Vec<DiagnosticLines> = Vec::new();
     let (mut open, mut head): (Option<usize>, Option<usize>) = (None, None);
     for (at, is) in read.iter().enumerate() {
         let line = lines.get(at);
         let (heads, leads) =
-            (matches!(is, BuildLine::Part(DiagnosticPart::Head(_))), diagnostic::is_lead(bare(line)));
+            (matches!(is, BuildLine::Part(DiagnosticPart::Head(_))), diagnostic::is_lead(strip_prefix(line)));
         let stops =
             matches!(is, BuildLine::Part(DiagnosticPart::Total | DiagnosticPart::Step) | BuildLine::Progress)
                 || line.trim().is_empty();
@@ -198,7 +198,7 @@ fn diagnostics(lines: &TextLines<'_>, read: &[BuildLine]) -> Vec<DiagnosticLines
 fn fold_repeats(lines: &TextLines<'_>, read: &[BuildLine], units: &mut [LineSpan]) {
     let mut seen: HashMap<u64, (usize, u32)> = HashMap::new();
     let (mut file, mut looked) = (0u64, 0);
-    for DiagnosticLines { span, head } in diagnostics(lines, read) {
+    for DiagnosticLines { span, head } in find_diagnostics(lines, read) {
         let said = head..span.end;
         // Below a file's name the messages do not name it: the same words in another file are another message.
         for at in looked..head {
@@ -207,9 +207,9 @@ fn fold_repeats(lines: &TextLines<'_>, read: &[BuildLine], units: &mut [LineSpan
             }
         }
         looked = head;
-        let placed = diagnostic::place(bare(lines.get(head)).trim_start()).is_some();
+        let placed = diagnostic::place_length(strip_prefix(lines.get(head)).trim_start()).is_some();
         let key = said.fold(if placed { 0 } else { file }, |key, at| {
-            key.rotate_left(9) ^ template::hash(bare(lines.get(at)).as_bytes())
+            key.rotate_left(9) ^ template::hash(strip_prefix(lines.get(at)).as_bytes())
         });
         let entry = seen.entry(key).or_insert((head, 0));
         entry.1 += 1;
@@ -230,10 +230,12 @@ fn fold_repeats(lines: &TextLines<'_>, read: &[BuildLine], units: &mut [LineSpan
 /// Other lines of one template: where there are many, the first and the last stay.
 fn fold_others(lines: &TextLines<'_>, read: &[BuildLine], units: &mut [LineSpan]) {
     let mut templates = LineTemplates::default();
-    let said = |at: usize| severity::said(lines.get(at));
+    let said = |at: usize| severity::read_line(lines.get(at));
     let other = |at: usize| read.get(at) == Some(&BuildLine::Other) && !lines.get(at).trim().is_empty();
     let ids: Vec<Option<u32>> = (0..lines.len())
-        .map(|at| other(at).then(|| templates.learn(at, bare(lines.get(at)), said(at).weight() as u8)))
+        .map(|at| {
+            other(at).then(|| templates.learn(at, strip_prefix(lines.get(at)), said(at).weight() as u8))
+        })
         .collect();
     for (at, id) in ids.into_iter().enumerate() {
         let Some(template) = id.and_then(|id| templates.get(id)).filter(|template| template.count > COMMON)
@@ -258,20 +260,20 @@ fn join_places(lines: &TextLines<'_>, read: &[BuildLine], units: &mut Vec<LineSp
         at += 1;
         // The first is never the later of two.
         if at == 1 {
-            open = opens(lines, read, 0, before, &mut said);
+            open = is_new_message(lines, read, 0, before, &mut said);
         }
         if open && read.get(at) == Some(&BuildLine::Part(DiagnosticPart::Place)) && unit.rank == Rank::Must {
             before.extend(unit.span().end);
             open = false;
             return true;
         }
-        open = opens(lines, read, at, unit, &mut said);
+        open = is_new_message(lines, read, at, unit, &mut said);
         false
     });
 }
 
 /// Whether a line is a message that was not there before, and so is one with its place.
-fn opens(
+fn is_new_message(
     lines: &TextLines<'_>,
     read: &[BuildLine],
     at: usize,
@@ -281,14 +283,14 @@ fn opens(
     if !matches!(read.get(at), Some(BuildLine::Part(DiagnosticPart::Head(_)))) || unit.rank != Rank::Must {
         return false;
     }
-    let new = said.insert(template::hash(bare(lines.get(at)).as_bytes()));
+    let new = said.insert(template::hash(strip_prefix(lines.get(at)).as_bytes()));
     let placed = read.get(at + 1) == Some(&BuildLine::Part(DiagnosticPart::Place));
     unit.score -= if !new && placed { 250 } else { 0 };
     new
 }
 
 /// The last line that says anything is the tool's last word.
-fn last_words(lines: &TextLines<'_>, units: &mut [LineSpan]) {
+fn keep_last_line(lines: &TextLines<'_>, units: &mut [LineSpan]) {
     let last = (0..lines.len()).rev().find(|at| !lines.get(*at).trim().is_empty());
     if let Some(unit) = last.and_then(|at| units.get_mut(at)) {
         unit.rank = Rank::Must;

@@ -20,7 +20,7 @@ pub(crate) enum DiagnosticPart {
 }
 
 /// What part of a diagnostic a line is, if any. The line is given without its time.
-pub(crate) fn part(line: &str) -> Option<DiagnosticPart> {
+pub(crate) fn diagnostic_part(line: &str) -> Option<DiagnosticPart> {
     let text = line.trim_start();
     let indent = line.len() - text.len();
     if text.is_empty() {
@@ -33,16 +33,16 @@ pub(crate) fn part(line: &str) -> Option<DiagnosticPart> {
         return Some(DiagnosticPart::Step);
     }
     if let Some(rest) = text.strip_prefix("--> ").or_else(|| text.strip_prefix("::: ")) {
-        return place(rest)
+        return place_length(rest)
             .map(|_| if text.starts_with('-') { DiagnosticPart::Place } else { DiagnosticPart::Help });
     }
     if is_gutter(text, indent) {
         return Some(DiagnosticPart::Code);
     }
-    if let Some(part) = opening(text, indent) {
+    if let Some(part) = part_by_opening(text, indent) {
         return Some(part);
     }
-    placed(line)
+    part_after_place(line)
 }
 
 fn is_step(text: &str) -> bool {
@@ -68,7 +68,7 @@ fn is_gutter(text: &str, indent: usize) -> bool {
 }
 
 /// Lines that open with what they are: `error[E0308]: …`, `warning: …`, `note: …`, `npm ERR! …`, `make: *** …`.
-fn opening(text: &str, indent: usize) -> Option<DiagnosticPart> {
+fn part_by_opening(text: &str, indent: usize) -> Option<DiagnosticPart> {
     let word = text.split([':', ' ', '[', '(']).next().unwrap_or("");
     let rest = text.get(word.len()..).unwrap_or("");
     let said = rest.starts_with(':') || rest.starts_with('[') || rest.starts_with('(');
@@ -99,7 +99,7 @@ fn opening(text: &str, indent: usize) -> Option<DiagnosticPart> {
             Some(DiagnosticPart::Head(LogLevel::Error))
         }
         "In" if rest.starts_with(" file included from") => Some(DiagnosticPart::Help),
-        "from" if indent > 0 && place(rest.trim()).is_some() => Some(DiagnosticPart::Help),
+        "from" if indent > 0 && place_length(rest.trim()).is_some() => Some(DiagnosticPart::Help),
         "" if text.starts_with("[ERROR] ") => Some(DiagnosticPart::Head(LogLevel::Error)),
         "" if text.starts_with("[WARNING] ") => Some(DiagnosticPart::Head(LogLevel::Warning)),
         _ if word.starts_with("make") && text.contains("***") => Some(DiagnosticPart::Head(LogLevel::Error)),
@@ -114,7 +114,7 @@ pub(crate) fn is_lead(line: &str) -> bool {
 }
 
 /// How long the place is that a text begins with: `src/a.c:3:7`, `src/a.ts(3,7)`.
-pub(crate) fn place(text: &str) -> Option<usize> {
+pub(crate) fn place_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let end = bytes.iter().take(300).position(|byte| matches!(byte, b':' | b'(' | b' ' | b'\t'))?;
     let (mut end, mut path) = (end, text.get(..end)?);
@@ -152,9 +152,9 @@ pub(crate) fn place(text: &str) -> Option<usize> {
 
 /// A message after its place: `src/a.c:3:7: error: …`, `src/a.ts(3,7): error TS1: …`, `./a.go:3:7: …`, and eslint's
 /// `  3:7  error  …`.
-fn placed(line: &str) -> Option<DiagnosticPart> {
+fn part_after_place(line: &str) -> Option<DiagnosticPart> {
     let text = line.trim_start();
-    let Some(end) = place(text) else { return listed(line) };
+    let Some(end) = place_length(text) else { return part_in_list(line) };
     let rest = text.get(end..)?;
     let said =
         rest.strip_prefix(": ").or_else(|| rest.strip_prefix(" - ")).or_else(|| rest.strip_prefix(" "));
@@ -165,7 +165,7 @@ fn placed(line: &str) -> Option<DiagnosticPart> {
         "warning" | "Warning" | "WARNING" => Some(DiagnosticPart::Head(LogLevel::Warning)),
         "note" | "help" | "info" => Some(DiagnosticPart::Help),
         "" => Some(DiagnosticPart::Place),
-        _ if rest.starts_with(": ") => match severity::of(said) {
+        _ if rest.starts_with(": ") => match severity::level_of(said) {
             Some(LogLevel::Warning) => Some(DiagnosticPart::Head(LogLevel::Warning)),
             // Go, vet and many linters name no level.
             _ => Some(DiagnosticPart::Head(LogLevel::Error)),
@@ -174,7 +174,7 @@ fn placed(line: &str) -> Option<DiagnosticPart> {
     }
 }
 
-fn listed(line: &str) -> Option<DiagnosticPart> {
+fn part_in_list(line: &str) -> Option<DiagnosticPart> {
     let text = line.trim_start();
     if text.len() == line.len() {
         return None;
@@ -273,7 +273,7 @@ mod tests {
             ("12:30:01 started", None),
         ];
         for (line, wanted) in cases {
-            assert_eq!(part(line), wanted, "{line}");
+            assert_eq!(diagnostic_part(line), wanted, "{line}");
         }
     }
 }

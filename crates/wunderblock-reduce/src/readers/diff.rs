@@ -54,7 +54,7 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
         match kinds.get(at) {
             Some(DiffLine::Place) => {
                 let end = hunk_end(&kinds, at);
-                hunk(lines, &kinds, at..end, generated, &mut units);
+                rank_hunk(lines, &kinds, at..end, generated, &mut units);
                 at = end;
             }
             Some(kind) => {
@@ -63,7 +63,7 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
                     generated = *kind == DiffLine::File && is_generated(text);
                 }
                 generated |= *kind == DiffLine::Path && is_generated(text);
-                units.push(head_line(lines, at, *kind));
+                units.push(rank_header(lines, at, *kind));
                 at += 1;
             }
             None => break,
@@ -73,7 +73,7 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
 }
 
 /// What a line outside of hunks is worth.
-fn head_line(lines: &TextLines<'_>, at: usize, kind: DiffLine) -> LineSpan {
+fn rank_header(lines: &TextLines<'_>, at: usize, kind: DiffLine) -> LineSpan {
     let (rank, score) = match kind {
         DiffLine::File | DiffLine::Commit => (Rank::Must, u16::MAX),
         DiffLine::Subject => (Rank::Must, u16::MAX - 1),
@@ -99,7 +99,7 @@ fn hunk_end(kinds: &[DiffLine], at: usize) -> usize {
             .count()
 }
 
-fn hunk(
+fn rank_hunk(
     lines: &TextLines<'_>,
     kinds: &[DiffLine],
     rows: Range<usize>,
@@ -117,7 +117,8 @@ fn hunk(
         }
         return;
     }
-    let near = distances(rows.clone().map(|at| matches!(kind(at), DiffLine::Added | DiffLine::Removed)));
+    let near =
+        distances_to_nearest(rows.clone().map(|at| matches!(kind(at), DiffLine::Added | DiffLine::Removed)));
     // Early lines of every hunk come before late lines of any, so that a budget shows some of each.
     let mut changed = 0u16;
     for (nth, at) in rows.enumerate() {
@@ -149,14 +150,14 @@ fn changed_line(lines: &TextLines<'_>, at: usize, unit: LineSpan, units: &mut Ve
         return;
     }
     let Range { start, end } = unit.span();
-    let cut = start + fingerprint::head(text, HEAD).len();
-    let told = Some(format!("rest of a line, {}", fingerprint::size(text.len())).into());
+    let cut = start + fingerprint::truncate(text, HEAD).len();
+    let told = Some(format!("rest of a line, {}", fingerprint::describe_size(text.len())).into());
     units.push(unit.spanning(start..cut));
     units.push(LineSpan::new(cut..end, Rank::Filler).described(told));
 }
 
 /// How far each is from the next that is such, on either side.
-fn distances(such: impl Iterator<Item = bool>) -> Vec<usize> {
+fn distances_to_nearest(such: impl Iterator<Item = bool>) -> Vec<usize> {
     let mut far = Vec::new();
     let mut since = usize::MAX;
     for such in such {

@@ -4,24 +4,24 @@
 const START: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0100_0000_01b3;
 
-fn step(hash: u64, byte: u8) -> u64 {
+fn mix_byte(hash: u64, byte: u8) -> u64 {
     (hash ^ u64::from(byte)).wrapping_mul(PRIME)
 }
 
 /// The text as a number: white space at its ends aside.
-pub(crate) fn exact(text: &str) -> u64 {
-    text.trim().bytes().fold(START, step)
+pub(crate) fn exact_hash(text: &str) -> u64 {
+    text.trim().bytes().fold(START, mix_byte)
 }
 
 /// The text as a number, counters in it aside: every run of digits counts as one and the same sign, and so does every
 /// long run of hexadecimal digits with a decimal one in it.
-pub(crate) fn counted(text: &str) -> u64 {
+pub(crate) fn masked_hash(text: &str) -> u64 {
     let bytes = text.trim().as_bytes();
     let mut hash = START;
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
         if !byte.is_ascii_alphanumeric() {
-            hash = step(hash, byte);
+            hash = mix_byte(hash, byte);
             at += 1;
             continue;
         }
@@ -30,13 +30,13 @@ pub(crate) fn counted(text: &str) -> u64 {
         let word = rest.get(..word).unwrap_or_default();
         let hexadecimal = word.len() >= 6 && word.iter().all(u8::is_ascii_hexdigit);
         if hexadecimal && word.iter().any(u8::is_ascii_digit) {
-            hash = step(hash, b'0');
+            hash = mix_byte(hash, b'0');
         } else {
             let mut in_digits = false;
             for byte in word {
                 let digit = byte.is_ascii_digit();
                 if !(digit && in_digits) {
-                    hash = step(hash, if digit { b'0' } else { *byte });
+                    hash = mix_byte(hash, if digit { b'0' } else { *byte });
                 }
                 in_digits = digit;
             }
@@ -65,7 +65,7 @@ const WRONG: [&str; 14] = [
 ];
 
 /// Whether a text holds a word that says that something went wrong.
-pub(crate) fn is_wrong(text: &str) -> bool {
+pub(crate) fn mentions_failure(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut word_before = false;
     for (at, byte) in bytes.iter().enumerate() {
@@ -87,7 +87,7 @@ pub(crate) fn is_wrong(text: &str) -> bool {
 }
 
 /// The longest start of a text of at most so many bytes that ends between characters.
-pub(crate) fn head(text: &str, bytes: usize) -> &str {
+pub(crate) fn truncate(text: &str, bytes: usize) -> &str {
     let mut end = text.len().min(bytes);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -97,12 +97,12 @@ pub(crate) fn head(text: &str, bytes: usize) -> &str {
 
 /// Where to cut a text so that no part is longer than about `bytes`: after a space if there is one near, and never
 /// within a character. The last is the end of the text.
-pub(crate) fn cuts(text: &str, bytes: usize) -> Vec<usize> {
+pub(crate) fn split_points(text: &str, bytes: usize) -> Vec<usize> {
     let mut cuts = Vec::with_capacity(text.len() / bytes.max(1) + 1);
     let mut start = 0;
     while text.len() - start > bytes.max(4) {
         let rest = text.get(start..).unwrap_or("");
-        let part = head(rest, bytes.max(4));
+        let part = truncate(rest, bytes.max(4));
         let space = part.as_bytes().get(part.len() / 2..).and_then(|tail| memchr::memrchr(b' ', tail));
         start += space.map_or(part.len(), |at| part.len() / 2 + at + 1);
         cuts.push(start);
@@ -112,7 +112,7 @@ pub(crate) fn cuts(text: &str, bytes: usize) -> Vec<usize> {
 }
 
 /// A number of bytes as people say it: `48 KB`.
-pub(crate) fn size(bytes: usize) -> String {
+pub(crate) fn describe_size(bytes: usize) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),
         1_000..1_000_000 => format!("{} KB", bytes / 1_000),
@@ -126,12 +126,12 @@ mod tests {
 
     #[test]
     fn counters_and_addresses_are_set_aside() {
-        assert_eq!(counted("frame_0001.png"), counted("frame_12.png"));
-        assert_eq!(counted("pod-7f9c4d8b6a-x"), counted("pod-0000a1b2c3-x"));
-        assert_ne!(counted("frame_1.png"), counted("frame_1.jpg"));
-        assert_ne!(counted("facade"), counted("decade"));
-        assert_ne!(exact("a1"), exact("a2"));
-        assert_eq!(exact(" a1\r"), exact("a1"));
+        assert_eq!(masked_hash("frame_0001.png"), masked_hash("frame_12.png"));
+        assert_eq!(masked_hash("pod-7f9c4d8b6a-x"), masked_hash("pod-0000a1b2c3-x"));
+        assert_ne!(masked_hash("frame_1.png"), masked_hash("frame_1.jpg"));
+        assert_ne!(masked_hash("facade"), masked_hash("decade"));
+        assert_ne!(exact_hash("a1"), exact_hash("a2"));
+        assert_eq!(exact_hash(" a1\r"), exact_hash("a1"));
     }
 
     #[test]
@@ -144,17 +144,17 @@ mod tests {
             "NullPointerException",
             "a_failed",
         ] {
-            assert!(is_wrong(text), "{text}");
+            assert!(mentions_failure(text), "{text}");
         }
         for text in ["terror", "default", "ok", "", "information"] {
-            assert!(!is_wrong(text), "{text}");
+            assert!(!mentions_failure(text), "{text}");
         }
     }
 
     #[test]
     fn cuts_lie_between_characters_and_reach_the_end() {
         for text in ["", "abc", &"words of a line ".repeat(40), &"日本語".repeat(99), &"x".repeat(999)] {
-            let cuts = cuts(text, 100);
+            let cuts = split_points(text, 100);
             assert_eq!(cuts.last(), Some(&text.len()));
             assert!(
                 cuts.iter().all(|at| text.is_char_boundary(*at))
@@ -165,8 +165,8 @@ mod tests {
 
     #[test]
     fn a_head_ends_between_characters() {
-        assert_eq!(head("日本語", 4), "日");
-        assert_eq!(head("abc", 9), "abc");
-        assert_eq!(size(48_123), "48 KB");
+        assert_eq!(truncate("日本語", 4), "日");
+        assert_eq!(truncate("abc", 9), "abc");
+        assert_eq!(describe_size(48_123), "48 KB");
     }
 }

@@ -30,11 +30,11 @@ enum InfraTool {
 }
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
-    tool(&sample.lines).map_or(0, |(_, vote)| vote)
+    detect_tool(&sample.lines).map_or(0, |(_, vote)| vote)
 }
 
-fn tool(lines: &[&str]) -> Option<(InfraTool, u32)> {
-    let bare: Vec<Cow<'_, str>> = lines.iter().map(|line| bare(line)).collect();
+fn detect_tool(lines: &[&str]) -> Option<(InfraTool, u32)> {
+    let bare: Vec<Cow<'_, str>> = lines.iter().map(|line| strip_colours(line)).collect();
     let count = |such: &dyn Fn(&str) -> bool| bare.iter().filter(|line| such(line)).count();
     let said = count(&|line| !line.trim().is_empty()).max(1);
     let heads = count(&ansible::is_head);
@@ -51,7 +51,7 @@ fn tool(lines: &[&str]) -> Option<(InfraTool, u32)> {
         return Some((InfraTool::Terraform, 90));
     }
     let first = bare.iter().find(|line| !line.trim().is_empty())?;
-    let rows = count(&|line| kube::columns(line) >= 3);
+    let rows = count(&|line| kube::count_columns(line) >= 3);
     if kube::is_header(first) && rows * 100 >= said * 85 && said >= 3 {
         return Some((InfraTool::Table, 87));
     }
@@ -66,21 +66,21 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let sample = LineSample::of(lines.text());
     let mut units: Vec<LineSpan> =
         (0..lines.len()).map(|line| LineSpan::new(lines.span(line), Rank::Context)).collect();
-    match tool(&sample.lines) {
-        Some((InfraTool::Terraform, _)) => terraform::judge(lines, &mut units),
-        Some((InfraTool::Ansible, _)) => ansible::judge(lines, &mut units),
-        Some((InfraTool::Table, _)) => kube::table(lines, &mut units),
-        Some((InfraTool::Description, _)) => kube::description(lines, &mut units),
-        Some((InfraTool::Images, _)) => images(lines, &mut units),
-        None => units.iter_mut().zip(lines.iter()).for_each(|(unit, line)| plainly(unit, line)),
+    match detect_tool(&sample.lines) {
+        Some((InfraTool::Terraform, _)) => terraform::rank_plan(lines, &mut units),
+        Some((InfraTool::Ansible, _)) => ansible::rank_plays(lines, &mut units),
+        Some((InfraTool::Table, _)) => kube::rank_table(lines, &mut units),
+        Some((InfraTool::Description, _)) => kube::rank_description(lines, &mut units),
+        Some((InfraTool::Images, _)) => rank_images(lines, &mut units),
+        None => units.iter_mut().zip(lines.iter()).for_each(|(unit, line)| rank_line(unit, line)),
     }
-    runs(lines, &mut units);
+    fold_runs(lines, &mut units);
     cut_long(lines, units)
 }
 
 /// A line of a tool that is not known: what went wrong must stay.
-fn plainly(unit: &mut LineSpan, line: &str) {
-    if fingerprint::is_wrong(line) {
+fn rank_line(unit: &mut LineSpan, line: &str) {
+    if fingerprint::mentions_failure(line) {
         (unit.rank, unit.score) = (Rank::Must, 10_000);
     }
 }
@@ -105,10 +105,10 @@ fn is_layer(line: &str) -> bool {
         || line.contains(": Pushed")
 }
 
-fn images(lines: &TextLines<'_>, units: &mut [LineSpan]) {
+fn rank_images(lines: &TextLines<'_>, units: &mut [LineSpan]) {
     for (unit, line) in units.iter_mut().zip(lines.iter()) {
         (unit.rank, unit.score) = match line {
-            line if fingerprint::is_wrong(line) => (Rank::Must, 30_000),
+            line if fingerprint::mentions_failure(line) => (Rank::Must, 30_000),
             line if line.contains("Digest:") || line.contains("Status:") || line.contains("Successfully") => {
                 (Rank::Must, 20_000)
             }
@@ -119,8 +119,8 @@ fn images(lines: &TextLines<'_>, units: &mut [LineSpan]) {
 }
 
 /// Of lines in a row that differ by counters only, the first and the last stay.
-fn runs(lines: &TextLines<'_>, units: &mut [LineSpan]) {
-    let shapes: Vec<u64> = lines.iter().map(fingerprint::counted).collect();
+fn fold_runs(lines: &TextLines<'_>, units: &mut [LineSpan]) {
+    let shapes: Vec<u64> = lines.iter().map(fingerprint::masked_hash).collect();
     let mut start = 0;
     for at in 1..=shapes.len() {
         if at < shapes.len() && shapes.get(at) == shapes.get(start) {
@@ -155,7 +155,7 @@ fn cut_long(lines: &TextLines<'_>, units: Vec<LineSpan>) -> Vec<LineSpan> {
         // A result in braces goes as a whole.
         let result = line.find("=> {").map(|at| at + "=> ".len()).filter(|at| !wrong && *at < room);
         let Range { start, end } = unit.span();
-        let at = start + result.unwrap_or_else(|| fingerprint::head(line, room).len());
+        let at = start + result.unwrap_or_else(|| fingerprint::truncate(line, room).len());
         let rest = LineSpan::new(at..end, if wrong { Rank::Context } else { Rank::Filler });
         cut.push(unit.spanning(start..at));
         cut.push(rest);
@@ -164,7 +164,7 @@ fn cut_long(lines: &TextLines<'_>, units: Vec<LineSpan>) -> Vec<LineSpan> {
 }
 
 /// A line without colours.
-fn bare(line: &str) -> Cow<'_, str> {
+fn strip_colours(line: &str) -> Cow<'_, str> {
     if !line.contains('\x1b') {
         return line.into();
     }

@@ -33,24 +33,26 @@ const WRONG: usize = 24;
 const BUSY: usize = 8;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
-    let form = listing_row::form(&sample.lines);
+    let form = listing_row::detect_format(&sample.lines);
     form.map_or(0, |(_, vote)| vote)
 }
 
 pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let sample = LineSample::of(lines.text());
-    let Some((form, _)) = listing_row::form(&sample.lines) else { return super::prose::units(lines) };
-    let rows = listing_row::rows(lines, form);
+    let Some((form, _)) = listing_row::detect_format(&sample.lines) else {
+        return super::prose::units(lines);
+    };
+    let rows = listing_row::parse_rows(lines, form);
     let mut units: Vec<LineSpan> =
         (0..lines.len()).map(|line| LineSpan::new(lines.span(line), Rank::Context)).collect();
     if form == ListingFormat::Processes {
-        processes(&rows, &mut units);
+        rank_processes(&rows, &mut units);
         short_gaps::close_short(&mut units);
         return units;
     }
     let nested = VendorFolders::of(&rows);
     let mut judge = ListingRanker { rows: &rows, units: &mut units, folds: rows.len() > 2 * FEW };
-    for group in groups(&rows, form) {
+    for group in group_rows(&rows, form) {
         judge.group(&group);
     }
     if matches!(form, ListingFormat::Paths | ListingFormat::Sizes) {
@@ -69,7 +71,7 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
 }
 
 /// The rows that belong together: of one folder, or of one parent in a tree.
-fn groups(rows: &ListingRows<'_, '_>, form: ListingFormat) -> Vec<Vec<usize>> {
+fn group_rows(rows: &ListingRows<'_, '_>, form: ListingFormat) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut known: HashMap<u64, usize> = HashMap::new();
     let mut parents: Vec<usize> = Vec::new();
@@ -86,7 +88,7 @@ fn groups(rows: &ListingRows<'_, '_>, form: ListingFormat) -> Vec<Vec<usize>> {
                 parents.push(at);
                 parent
             }
-            ListingFormat::Paths | ListingFormat::Sizes => fingerprint::exact(row.folder),
+            ListingFormat::Paths | ListingFormat::Sizes => fingerprint::exact_hash(row.folder),
             _ => section,
         };
         let group = *known.entry(key).or_insert_with(|| {
@@ -116,7 +118,7 @@ impl ListingRanker<'_, '_> {
     /// Names that speak of failure stay while there are few of them: one lists a folder of logs for those.
     fn wrong(&mut self, lines: &TextLines<'_>) {
         let wrong: Vec<usize> = (0..lines.len().min(self.rows.len()))
-            .filter(|at| fingerprint::is_wrong(lines.get(*at)))
+            .filter(|at| fingerprint::mentions_failure(lines.get(*at)))
             .collect();
         if wrong.len() <= WRONG {
             for at in wrong {
@@ -132,7 +134,7 @@ impl ListingRanker<'_, '_> {
         let mut alike: HashMap<u64, u32> = HashMap::new();
         let mut sorts: HashMap<u64, u32> = HashMap::new();
         for row in group.iter().filter_map(|at| row(*at)) {
-            *alike.entry(fingerprint::counted(row.name)).or_default() += 1;
+            *alike.entry(fingerprint::masked_hash(row.name)).or_default() += 1;
             *sorts.entry(row.sort()).or_default() += 1;
         }
         let extremes = self.extremes(group);
@@ -143,7 +145,7 @@ impl ListingRanker<'_, '_> {
         let last = group.len();
         for (nth, at) in group.iter().enumerate() {
             let Some(row) = self.rows.get(*at) else { continue };
-            let (series, sort) = (fingerprint::counted(row.name), row.sort());
+            let (series, sort) = (fingerprint::masked_hash(row.name), row.sort());
             let in_series = alike.get(&series).is_some_and(|count| *count >= SERIES);
             let of_sort = sorts.get(&sort).copied().unwrap_or(0);
             let seen = shown.entry(if in_series { series } else { sort }).or_default();
@@ -180,32 +182,32 @@ impl ListingRanker<'_, '_> {
             return found;
         }
         let row = |at: &usize| self.rows.get(*at);
-        found.extend(most(group, |at| row(at).map_or(0, |row| row.size)));
+        found.extend(largest(group, |at| row(at).map_or(0, |row| row.size)));
         let time = |at: &usize| row(at).map_or(0, |row| row.time);
         let mut times: Vec<u32> = group.iter().map(time).collect();
         let middle = (times.len() - 1) / 2;
         let (_, middle, later) = times.select_nth_unstable(middle);
         // Where all are of the same day none is the newest.
         if later.iter().any(|time| time > middle) {
-            found.extend(most(group, |at| time(at).into()));
+            found.extend(largest(group, |at| time(at).into()));
         }
         found
     }
 
     /// Names that stand in many folders, such as `Cargo.toml`, are shown in the first of them.
     fn names(&mut self) {
-        let mut often = CountSketch::of(self.rows.len());
-        let names = || self.rows.iter().map(|row| fingerprint::exact(row.name));
-        names().for_each(|name| often.count(name));
+        let mut sketch = CountSketch::of(self.rows.len());
+        let names = || self.rows.iter().map(|row| fingerprint::exact_hash(row.name));
+        names().for_each(|name| sketch.count(name));
         let mut all: HashMap<u64, u32> = HashMap::new();
-        for name in names().filter(|name| often.may_have(*name, OFTEN)) {
+        for name in names().filter(|name| sketch.may_reach(*name, OFTEN)) {
             *all.entry(name).or_default() += 1;
         }
         let mut seen: HashMap<&str, u32> = HashMap::new();
         let mut folders: HashSet<&str> = HashSet::new();
         for (row, unit) in self.rows.iter().zip(self.units.iter_mut()) {
             let first = folders.insert(row.folder);
-            if all.get(&fingerprint::exact(row.name)).is_none_or(|count| *count < OFTEN) {
+            if all.get(&fingerprint::exact_hash(row.name)).is_none_or(|count| *count < OFTEN) {
                 continue;
             }
             let seen = seen.entry(row.name).or_default();
@@ -259,7 +261,7 @@ impl ListingRanker<'_, '_> {
                 continue;
             }
             let name = row.name.trim_end_matches(" (*)").trim_end_matches(" deduped");
-            let again = seen.insert(fingerprint::exact(name), ()).is_some();
+            let again = seen.insert(fingerprint::exact_hash(name), ()).is_some();
             if again && self.folds && row.depth >= 2 {
                 self.set(at, Rank::Filler, 0);
                 if let Some(unit) = self.units.get_mut(at) {
@@ -272,7 +274,7 @@ impl ListingRanker<'_, '_> {
 }
 
 /// Those of a group with the highest numbers, but for 0.
-fn most(group: &[usize], number: impl Fn(&usize) -> u64) -> Vec<usize> {
+fn largest(group: &[usize], number: impl Fn(&usize) -> u64) -> Vec<usize> {
     let mut most: Vec<(u64, usize)> = Vec::with_capacity(EXTREMES + 1);
     for at in group {
         let number = number(at);
@@ -318,7 +320,7 @@ impl VendorFolders {
 }
 
 /// Processes: those that use most, and one of each command.
-fn processes(rows: &ListingRows<'_, '_>, units: &mut [LineSpan]) {
+fn rank_processes(rows: &ListingRows<'_, '_>, units: &mut [LineSpan]) {
     let mut busiest: Vec<(u64, usize)> =
         rows.iter().enumerate().filter(|(_, row)| row.size > 0).map(|(at, row)| (row.size, at)).collect();
     busiest.sort_by_key(|(use_, at)| (std::cmp::Reverse(*use_), *at));

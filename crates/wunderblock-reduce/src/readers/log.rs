@@ -25,14 +25,14 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if sample.lines.len() < 3 {
         return 0;
     }
-    let begun = sample.share(|line| timestamp::prefix(line) > 0);
+    let begun = sample.share(|line| timestamp::prefix_length(line) > 0);
     let dated = sample.share(is_head);
     // Records of several lines: what follows a head belongs to it. (No head begins so.)
     let follows = dated + sample.share(|line| line.starts_with([' ', '\t']));
     let all = if dated >= 25 { dated.max(follows.min(100) * 9 / 10) } else { dated };
     let sure = if begun * 2 >= dated { 88 } else { 80 };
     let vote = all * sure / 100;
-    if vote >= ALIKE { vote } else { vote.max(alike(sample)) }
+    if vote >= ALIKE { vote } else { vote.max(vote_of_templates(sample)) }
 }
 
 /// The vote of lines that are alike, and no more.
@@ -40,7 +40,7 @@ const ALIKE: u32 = 36;
 
 /// Lines say the same again and again about other values, in words: whatever program it was, it kept a log. A weak vote:
 /// any kind that is known by more goes before.
-fn alike(sample: &LineSample<'_>) -> u32 {
+fn vote_of_templates(sample: &LineSample<'_>) -> u32 {
     let mut templates = LineTemplates::default();
     let said = sample.lines.iter().filter(|line| !line.trim().is_empty());
     let ids: Vec<Option<u32>> =
@@ -64,7 +64,7 @@ fn has_words(line: &str) -> bool {
 
 /// Whether a record begins here: a time near the line's beginning, or a level before its message.
 fn is_head(line: &str) -> bool {
-    !line.starts_with([' ', '\t']) && (timestamp::dated(line) || is_levelled(line))
+    !line.starts_with([' ', '\t']) && (timestamp::has_time(line) || is_levelled(line))
 }
 
 fn is_levelled(line: &str) -> bool {
@@ -72,7 +72,7 @@ fn is_levelled(line: &str) -> bool {
     while !line.is_char_boundary(end) {
         end -= 1;
     }
-    severity::said(line.get(..end).unwrap_or(line)).level.is_some()
+    severity::read_line(line.get(..end).unwrap_or(line)).level.is_some()
 }
 
 /// What a line is in its log.
@@ -87,7 +87,7 @@ struct LogEntry {
 
 pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let mut templates = LineTemplates::default();
-    let entries = entries(lines, &mut templates);
+    let entries = parse_entries(lines, &mut templates);
     let mut outliers = LogOutliers::of(&entries);
     let mut units = Vec::with_capacity(lines.len());
     let mut stays = false;
@@ -95,7 +95,7 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
         let mut unit = LineSpan::new(lines.span(at), Rank::Filler);
         unit.label = entry.said.label();
         let count = templates.get(entry.template).map_or(0, |template| {
-            judge(&mut unit, at, *entry, template);
+            rank_line(&mut unit, at, *entry, template);
             template.count
         });
         if lines.get(at).trim().is_empty() {
@@ -112,27 +112,27 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
         }
         units.push(unit);
     }
-    frame(&mut units);
+    frame_ends(&mut units);
     units
 }
 
-fn entries(lines: &TextLines<'_>, templates: &mut LineTemplates) -> Vec<LogEntry> {
+fn parse_entries(lines: &TextLines<'_>, templates: &mut LineTemplates) -> Vec<LogEntry> {
     let sampled = lines.len().min(400);
     let heads = lines.iter().take(sampled).filter(|line| is_head(line)).count();
     // Where most lines have no head, each is a record of its own.
     let headed = heads * 4 >= sampled;
     let entry = |(at, line): (usize, &str)| {
-        let said = severity::said(line);
+        let said = severity::read_line(line);
         let head =
-            !line.starts_with([' ', '\t']) && (!headed || said.level.is_some() || timestamp::dated(line));
+            !line.starts_with([' ', '\t']) && (!headed || said.level.is_some() || timestamp::has_time(line));
         let template = templates.learn(at, line, said.weight() as u8);
-        LogEntry { template, said, head, measured: measured(line).unwrap_or(f32::NAN) }
+        LogEntry { template, said, head, measured: parse_measure(line).unwrap_or(f32::NAN) }
     };
     lines.iter().enumerate().map(entry).collect()
 }
 
 /// The number with a unit at the end of a line: `in 12 ms`, `time: 0.25`, `"ms":12}`.
-fn measured(line: &str) -> Option<f32> {
+fn parse_measure(line: &str) -> Option<f32> {
     let text = line.trim_end_matches(['}', ')', ']', '"', ',', '.', ' ']);
     let number_end = text.len() - text.bytes().rev().take(8).position(|byte| byte.is_ascii_digit())?;
     let (head, unit) = text.split_at_checked(number_end)?;
@@ -185,7 +185,7 @@ impl LogOutliers {
 }
 
 /// What a line is worth as one of its template's.
-fn judge(unit: &mut LineSpan, at: usize, entry: LogEntry, template: &LineTemplate) {
+fn rank_line(unit: &mut LineSpan, at: usize, entry: LogEntry, template: &LineTemplate) {
     let weight = entry.said.weight();
     let (first, last) = (template.first as usize == at, template.last as usize == at);
     let whole = template.count <= RARE;
@@ -213,7 +213,7 @@ fn judge(unit: &mut LineSpan, at: usize, entry: LogEntry, template: &LineTemplat
 }
 
 /// A log's first and last lines show its span of time.
-fn frame(units: &mut [LineSpan]) {
+fn frame_ends(units: &mut [LineSpan]) {
     let last = units.len().saturating_sub(1);
     for at in [0, last] {
         if let Some(unit) = units.get_mut(at) {

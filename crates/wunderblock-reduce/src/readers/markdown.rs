@@ -8,7 +8,7 @@ use crate::sample::LineSample;
 use crate::span::{LineSpan, Rank};
 
 use super::prose;
-use block::{MarkdownBlock, blocks};
+use block::{MarkdownBlock, split_blocks};
 
 /// A list of links to headings is a table of contents from so many on.
 const CONTENTS: usize = 6;
@@ -19,7 +19,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     // A heading stands alone; lines of comments stand together, or above what they explain.
     let empty = |at: Option<usize>| at.and_then(|at| lines.get(at)).is_none_or(|line| line.trim().is_empty());
     let headings = (0..lines.len()).filter(|at| {
-        lines.get(*at).is_some_and(|line| block::heading(line) > 0)
+        lines.get(*at).is_some_and(|line| block::heading_level(line) > 0)
             && empty(at.checked_sub(1))
             && empty(Some(at + 1))
     });
@@ -69,7 +69,7 @@ fn code_share(lines: &[&str]) -> u32 {
 pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let mut units: Vec<LineSpan> = Vec::with_capacity(lines.len());
     let mut after_heading = true;
-    for block in blocks(lines) {
+    for block in split_blocks(lines) {
         let rows = block.rows();
         match block {
             MarkdownBlock::Heading(_, level) => {
@@ -82,7 +82,7 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
             }
             MarkdownBlock::Text(_) => {
                 let from = units.len();
-                prose::sentences(lines, rows, &mut units);
+                prose::push_sentences(lines, rows, &mut units);
                 if after_heading && let Some(unit) = units.get_mut(from) {
                     unit.score += 1_000;
                 }
@@ -115,9 +115,9 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
         }
         after_heading = false;
     }
-    prose::weigh(lines.text(), &mut units);
-    prose::again(lines, &mut units);
-    super::blob::within(lines.text(), units)
+    prose::add_rarity(lines.text(), &mut units);
+    prose::fold_repeats(lines, &mut units);
+    super::blob::cut_runs(lines.text(), units)
 }
 
 #[cfg(test)]

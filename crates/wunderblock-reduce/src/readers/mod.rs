@@ -49,7 +49,7 @@ pub(crate) fn vote(sample: &LineSample<'_>, kind: Kind) -> u32 {
 }
 
 /// What the stretches of a text of that kind are worth. They tile the text.
-pub(crate) fn units(lines: &TextLines<'_>, kind: Kind) -> Vec<LineSpan> {
+pub(crate) fn spans(lines: &TextLines<'_>, kind: Kind) -> Vec<LineSpan> {
     match kind {
         Kind::Log => log::units(lines),
         Kind::Build => build::units(lines),

@@ -214,7 +214,7 @@ fn samples() -> Vec<(Kind, String)> {
 #[test]
 fn a_sample_is_taken_for_what_it_is() {
     for (kind, text) in samples() {
-        assert_eq!(detect::kind(&text), kind, "{}", &text[..200]);
+        assert_eq!(detect::detect_kind(&text), kind, "{}", &text[..200]);
     }
 }
 
@@ -254,7 +254,7 @@ fn counted(short: &str, label: &str) -> usize {
 
 #[test]
 fn every_error_is_counted_whether_shown_or_not() {
-    let of = |line: &str, wanted: LogLevel| severity::said(line).level == Some(wanted);
+    let of = |line: &str, wanted: LogLevel| severity::read_line(line).level == Some(wanted);
     for text in [service_log(900), service_log(3_000)] {
         for short in [fold(&text), within(&text, 25), within(&text, 5)] {
             for severity in [LogLevel::Error, LogLevel::Warning] {
@@ -273,7 +273,7 @@ fn every_error_is_counted_whether_shown_or_not() {
 #[test]
 fn the_notes_of_error_templates_add_up_to_the_errors_of_the_source() {
     for text in [service_log(900), auth_log(900)] {
-        let trouble = |line: &str| severity::said(line).weight() > LogLevel::Info;
+        let trouble = |line: &str| severity::read_line(line).weight() > LogLevel::Info;
         let all = text.lines().filter(|line| trouble(line)).count();
         let (mut noted, mut lines, mut notes) = (0, 0, 0);
         for line in fold(&text).lines().filter(|line| !line.starts_with("⟨…") && trouble(line)) {
@@ -395,21 +395,21 @@ fn a_quarter_of_the_tokens_shows_what_one_reads_a_text_for() {
 #[test]
 fn quoted_reports_are_not_reports() {
     let quoted = "# Notes on the shelf\n\nWe saw this yesterday, when the row was full and nobody had returned a book for days:\n\n```\nrunning 2 tests\ntest a ... ok\ntest b ... FAILED\n\ntest result: FAILED. 1 passed; 1 failed\n```\n\n## What to do\n\nNothing, says the librarian. Rows fill and rows empty.\nThe report is kept for those who come after us.\n";
-    assert_eq!(detect::kind(quoted), Kind::Markdown);
+    assert_eq!(detect::detect_kind(quoted), Kind::Markdown);
     let history = quoted.replace(
         "running 2 tests\ntest a ... ok\n",
         "error[E0308]: no\n  --> src/a.rs:3:7\n   |\n 3 | a\n   | ^\n",
     );
-    assert_eq!(detect::kind(&history), Kind::Markdown);
+    assert_eq!(detect::detect_kind(&history), Kind::Markdown);
     let log: String = (0..50)
         .map(|n| format!("nova.log_07:11:{:02} 2031-05-04 07:11:{:02}.120 77 INFO shelf.api [req-{n}] src/shelf.py:{n}: test_{n} PASSED\n", n % 60, n % 60))
         .collect();
-    assert_eq!(detect::kind(&log), Kind::Log);
+    assert_eq!(detect::detect_kind(&log), Kind::Log);
     let mut run = pytest_run(3);
     let noise: String =
         (0..60).map(|n| format!("2031-05-04 07:11:{:02} INFO shelf.api test_{n} ... ok\n", n % 60)).collect();
     run = run.replace("putting book 7 of run 3 back", &format!("{noise}putting book 7 of run 3 back"));
-    assert_eq!(detect::kind(&run), Kind::Tests);
+    assert_eq!(detect::detect_kind(&run), Kind::Tests);
     let docker: String = (0..40)
         .map(|n| match n % 4 {
             0 => format!("2031-05-04T07:11:{:02}.1Z #{n} [{n}/40] RUN make part-{n}\n", n % 60),
@@ -423,7 +423,7 @@ fn quoted_reports_are_not_reports() {
             _ => format!("2031-05-04T07:11:{:02}.4Z #{n} DONE 1.2s\n", n % 60),
         })
         .collect();
-    assert_eq!(detect::kind(&docker), Kind::Build);
+    assert_eq!(detect::detect_kind(&docker), Kind::Build);
 }
 
 fn tiles(units: &[LineSpan], len: usize) -> bool {
@@ -473,7 +473,7 @@ proptest! {
     fn units_tile_any_text(text in "(\\PC|\n|\r| |\t|[a-z:0-9(/.]){0,120}") {
         let lines = TextLines::of(&text);
         for kind in KINDS {
-            prop_assert!(tiles(&super::units(&lines, kind), text.len()), "{}", kind);
+            prop_assert!(tiles(&super::spans(&lines, kind), text.len()), "{}", kind);
         }
     }
 
@@ -481,7 +481,7 @@ proptest! {
     fn units_tile_broken_texts(text in broken()) {
         let lines = TextLines::of(&text);
         for kind in KINDS {
-            prop_assert!(tiles(&super::units(&lines, kind), text.len()), "{}", kind);
+            prop_assert!(tiles(&super::spans(&lines, kind), text.len()), "{}", kind);
         }
     }
 

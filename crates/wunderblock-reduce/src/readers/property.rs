@@ -29,9 +29,9 @@ fn shown(text: &str, units: fn(&TextLines<'_>) -> Vec<LineSpan>, room: KeepLimit
         at = unit.span().end;
     }
     assert_eq!(at, text.len(), "units reach the end of {text:?}: {units:?}");
-    let pieces = select::choose(&lines, &units, room);
-    assert!(segment::tiles(&pieces, text.len()));
-    segment::write(&pieces, text, Some("wb:0123456789abcdef"))
+    let pieces = select::select(&lines, &units, room);
+    assert!(segment::tiles_source(&pieces, text.len()));
+    segment::write_segments(&pieces, text, Some("wb:0123456789abcdef"))
 }
 
 /// Units tile any text: one at random, and each of these samples broken in places. What is folded is not longer, save

@@ -28,16 +28,16 @@ const TOGETHER: usize = 400;
 
 pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let mut units = Vec::with_capacity(lines.len());
-    for paragraph in paragraphs(lines) {
-        sentences(lines, paragraph, &mut units);
+    for paragraph in split_paragraphs(lines) {
+        push_sentences(lines, paragraph, &mut units);
     }
-    weigh(lines.text(), &mut units);
-    again(lines, &mut units);
-    blob::within(lines.text(), units)
+    add_rarity(lines.text(), &mut units);
+    fold_repeats(lines, &mut units);
+    blob::cut_runs(lines.text(), units)
 }
 
 /// The stretches between empty lines, each with the empty lines after it.
-pub(super) fn paragraphs(lines: &TextLines<'_>) -> Vec<Range<usize>> {
+pub(super) fn split_paragraphs(lines: &TextLines<'_>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
     let mut ended = false;
@@ -57,7 +57,7 @@ pub(super) fn paragraphs(lines: &TextLines<'_>) -> Vec<Range<usize>> {
 
 /// The sentences of a paragraph: short lines that a writer wrapped are taken together, long ones are cut. The first says
 /// what the paragraph is about.
-pub(super) fn sentences(lines: &TextLines<'_>, paragraph: Range<usize>, units: &mut Vec<LineSpan>) {
+pub(super) fn push_sentences(lines: &TextLines<'_>, paragraph: Range<usize>, units: &mut Vec<LineSpan>) {
     let score = |first: bool| if first { 3_000 } else { 1_000 };
     let mut at = paragraph.start;
     while at < paragraph.end {
@@ -78,11 +78,11 @@ pub(super) fn sentences(lines: &TextLines<'_>, paragraph: Range<usize>, units: &
             continue;
         }
         let (mut start, mut first) = (0, first);
-        for end in sentence::ends(text) {
+        for end in sentence::sentence_ends(text) {
             let sentence = text.get(start..end).unwrap_or("");
             // What is a blob is cut as one, later.
-            let is_blob = !blob::runs(sentence).is_empty();
-            for cut in fingerprint::cuts(sentence, if is_blob { sentence.len() } else { LONGEST }) {
+            let is_blob = !blob::find_runs(sentence).is_empty();
+            for cut in fingerprint::split_points(sentence, if is_blob { sentence.len() } else { LONGEST }) {
                 let part = span.start + start..span.start + end.min(start + cut);
                 let from = units.last().map_or(0, |unit: &LineSpan| unit.span().end).max(part.start);
                 if from < part.end {
@@ -115,7 +115,7 @@ fn is_wrapped(line: &str, next: &str) -> bool {
 }
 
 /// Adds to the score of each unit what its words are worth: rare words, numbers, names.
-pub(super) fn weigh(text: &str, units: &mut [LineSpan]) {
+pub(super) fn add_rarity(text: &str, units: &mut [LineSpan]) {
     let mut rarity = WordRarity::default();
     for unit in units.iter() {
         rarity.count(text.get(unit.span()).unwrap_or(""));
@@ -136,17 +136,17 @@ pub(super) fn weigh(text: &str, units: &mut [LineSpan]) {
 }
 
 /// Paragraphs that were there before, and lines that stand several times one below the other, are filler.
-pub(super) fn again(lines: &TextLines<'_>, units: &mut [LineSpan]) {
+pub(super) fn fold_repeats(lines: &TextLines<'_>, units: &mut [LineSpan]) {
     let mut seen: HashMap<u64, usize> = HashMap::new();
     let mut gone: Vec<Range<usize>> = Vec::new();
-    for paragraph in paragraphs(lines) {
+    for paragraph in split_paragraphs(lines) {
         let span = lines.spans(paragraph);
         let text = lines.text().get(span.clone()).unwrap_or("");
         if text.len() < AGAIN {
             continue;
         }
         // The same number with another length is not the same text.
-        let key = fingerprint::exact(text) ^ text.trim().len() as u64;
+        let key = fingerprint::exact_hash(text) ^ text.trim().len() as u64;
         match seen.get(&key) {
             Some(_) => gone.push(span),
             None => {

@@ -145,7 +145,7 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
         ranks: vec![(Rank::Context, 0); rows.len()],
         fold: matches > 2 * FEW,
     };
-    each_file(&rows, |file| judge.file(&rows, file));
+    for_each_file(&rows, |file| judge.file(&rows, file));
     for (at, row) in rows.iter().enumerate() {
         let (rank, score) = judge.ranks.get(at).copied().unwrap_or((Rank::Context, 0));
         let label = match row.role {
@@ -159,21 +159,21 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
             None => (Rank::Context, 1),
             _ => (rank, score),
         };
-        push(&mut units, lines, LineSpan::new(lines.span(at), rank).scored(score).labelled(label));
+        push_line(&mut units, lines, LineSpan::new(lines.span(at), rank).scored(score).labelled(label));
     }
     short_gaps::close_short(&mut units);
     units
 }
 
 /// The unit of a line; of a long one its head alone is worth that much.
-fn push(units: &mut Vec<LineSpan>, lines: &TextLines<'_>, unit: LineSpan) {
+fn push_line(units: &mut Vec<LineSpan>, lines: &TextLines<'_>, unit: LineSpan) {
     let span = unit.span();
     if span.len() <= 2 * LINE || unit.rank == Rank::Filler {
         units.push(unit);
         return;
     }
     let text = lines.text().get(span.clone()).unwrap_or("");
-    let cut = span.start + fingerprint::head(text, LINE).len();
+    let cut = span.start + fingerprint::truncate(text, LINE).len();
     units.push(unit.spanning(span.start..cut));
     units.push(LineSpan::new(cut..span.end, Rank::Filler));
 }
@@ -188,13 +188,13 @@ struct SearchRow {
 
 impl SearchRow {
     fn of(lines: &TextLines<'_>, found: SearchLine<'_>) -> Self {
-        let path = if found.path.is_empty() { 0 } else { fingerprint::exact(found.path).max(1) };
+        let path = if found.path.is_empty() { 0 } else { fingerprint::exact_hash(found.path).max(1) };
         Self { role: found.role, path, text: lines.place(found.text) }
     }
 }
 
 /// The rows of each file, in the order of the text: rows of one path that stand together.
-fn each_file(rows: &[SearchRow], mut see: impl FnMut(Range<usize>)) {
+fn for_each_file(rows: &[SearchRow], mut see: impl FnMut(Range<usize>)) {
     let mut start = 0;
     let mut path: Option<u64> = None;
     for (at, row) in rows.iter().enumerate() {
@@ -238,10 +238,10 @@ impl SearchRanker<'_, '_> {
         let mut spare = 2 + matches.len() / 10;
         for (nth, at) in matches.iter().enumerate() {
             let text = rows.get(*at).map_or("", |row| self.lines.part(row.text));
-            let said = self.said.entry(fingerprint::exact(text)).or_default();
+            let said = self.said.entry(fingerprint::exact_hash(text)).or_default();
             *said += 1;
             let repeated = *said > SAID && self.fold;
-            let new = novel.insert(fingerprint::counted(text));
+            let new = novel.insert(fingerprint::masked_hash(text));
             let score = u16::MAX - u16::try_from(nth + 1).unwrap_or(u16::MAX);
             let rank = if nth == 0 {
                 Rank::Must

@@ -10,7 +10,7 @@ pub(crate) enum FrameOwner {
 }
 
 /// Whose frame a line is, if it is one. The source text that Python prints under a frame is not: it has no place.
-pub(crate) fn of(line: &str) -> Option<FrameOwner> {
+pub(crate) fn frame_owner(line: &str) -> Option<FrameOwner> {
     // A group of exceptions is drawn with bars before its frames.
     let text = line.trim_start_matches([' ', '\t', '|']);
     let indented = text.len() < line.len();
@@ -101,7 +101,7 @@ fn is_go_arguments(text: &str) -> bool {
 }
 
 /// Where libraries and runtimes live, and what their packages are called, by the first byte.
-fn libraries(first: u8) -> &'static [&'static str] {
+fn library_prefixes(first: u8) -> &'static [&'static str] {
     match first {
         b'.' => &[".cargo/registry"],
         b'<' => &["<frozen ", "<anonymous>"],
@@ -145,7 +145,7 @@ pub(crate) fn is_library(text: &str) -> bool {
     for (at, byte) in bytes.iter().enumerate() {
         if matches!(before, b' ' | b'/' | b'(' | b'<' | b'"' | b'\\') {
             let rest = bytes.get(at..).unwrap_or_default();
-            if libraries(*byte).iter().any(|mark| rest.starts_with(mark.as_bytes())) {
+            if library_prefixes(*byte).iter().any(|mark| rest.starts_with(mark.as_bytes())) {
                 return true;
             }
         }
@@ -234,7 +234,7 @@ mod tests {
             "   at Acme.Shop.Order(Int32 n) in /srv/app/Shop.cs:line 3",
         ];
         for line in own {
-            assert_eq!(of(line), Some(FrameOwner::Own), "{line}");
+            assert_eq!(frame_owner(line), Some(FrameOwner::Own), "{line}");
         }
         let library = [
             "\tat java.base/java.lang.Thread.run(Thread.java:840)",
@@ -249,7 +249,7 @@ mod tests {
             "   at System.String.Substring(Int32 start)",
         ];
         for line in library {
-            assert_eq!(of(line), Some(FrameOwner::Library), "{line}");
+            assert_eq!(frame_owner(line), Some(FrameOwner::Library), "{line}");
         }
         for line in [
             "at last",
@@ -262,7 +262,7 @@ mod tests {
             "at (",
             "# 1 title",
         ] {
-            assert_eq!(of(line), None, "{line}");
+            assert_eq!(frame_owner(line), None, "{line}");
         }
     }
 

@@ -24,18 +24,20 @@ const EXAMPLES: usize = 12;
 const DULL: usize = 200;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
-    rows::form(sample.text, &sample.lines).map_or(0, |(_, vote)| vote)
+    rows::detect_format(sample.text, &sample.lines).map_or(0, |(_, vote)| vote)
 }
 
 pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let sample = LineSample::of(lines.text());
-    let Some((form, _)) = rows::form(lines.text(), &sample.lines) else { return super::prose::units(lines) };
-    let rows = rows::split(lines, form);
-    let tables = tables(&rows);
+    let Some((form, _)) = rows::detect_format(lines.text(), &sample.lines) else {
+        return super::prose::units(lines);
+    };
+    let rows = rows::split_rows(lines, form);
+    let tables = find_tables(&rows);
     let mut units: Vec<LineSpan> =
         rows.iter().map(|row| LineSpan::new(row.span.clone(), Rank::Frame)).collect();
     for table in tables {
-        judge(
+        rank_table(
             lines,
             form,
             rows.get(table.clone()).unwrap_or_default(),
@@ -46,7 +48,7 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
 }
 
 /// The stretches of data rows that stand together.
-fn tables(rows: &[TableRow]) -> Vec<Range<usize>> {
+fn find_tables(rows: &[TableRow]) -> Vec<Range<usize>> {
     let mut tables = Vec::new();
     let mut start = None;
     for (at, row) in rows.iter().enumerate() {
@@ -64,7 +66,7 @@ fn tables(rows: &[TableRow]) -> Vec<Range<usize>> {
 }
 
 /// Ranks the rows of one table; the first is its header where it looks like one or a rule follows it.
-fn judge(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], units: &mut [LineSpan]) {
+fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], units: &mut [LineSpan]) {
     let text = |row: &TableRow| lines.text().get(row.span.clone()).unwrap_or("");
     for unit in units.iter_mut() {
         unit.rank = Rank::Context;
@@ -86,11 +88,11 @@ fn judge(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], units: &mu
     for row in rows {
         columns.count(&form.fields(text(row)));
     }
-    columns.settle(rows.len());
+    columns.classify(rows.len());
     // A table drawn for readers, with sentences in it, is a text.
     let many = rows.len() > FEW && !(form == TableFormat::Drawn && columns.has_sentences());
     let most = EXAMPLES.max((rows.len() / 16).min(40));
-    let wrong: Vec<bool> = rows.iter().map(|row| fingerprint::is_wrong(text(row))).collect();
+    let wrong: Vec<bool> = rows.iter().map(|row| fingerprint::mentions_failure(text(row))).collect();
     let all_wrong = wrong.iter().filter(|wrong| **wrong).count();
     let wrong_is_rare = all_wrong * 10 <= rows.len();
     let (mut seen, mut dull, mut examples) = (HashSet::new(), 0, 0);
@@ -120,13 +122,13 @@ fn judge(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], units: &mu
     }
     if many {
         short_gaps::close_short(units);
-        tell(&columns, units);
+        describe_columns(&columns, units);
     }
 }
 
 /// Puts what is known of the columns into the mark of the largest gap. The units that carry it score lowest, so that
 /// they are the last to come back as a budget grows.
-fn tell(columns: &TableColumns, units: &mut [LineSpan]) {
+fn describe_columns(columns: &TableColumns, units: &mut [LineSpan]) {
     let (mut best, mut start) = (0..0, 0);
     for at in 0..=units.len() {
         if units.get(at).is_none_or(|unit| unit.rank != Rank::Filler) {
@@ -136,7 +138,7 @@ fn tell(columns: &TableColumns, units: &mut [LineSpan]) {
             start = at + 1;
         }
     }
-    let told = columns.told();
+    let told = columns.descriptions();
     let carriers = units.get_mut(best).unwrap_or_default();
     let first = carriers.len().saturating_sub(told.len());
     for (unit, told) in carriers.iter_mut().skip(first).zip(told) {

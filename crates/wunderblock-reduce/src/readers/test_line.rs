@@ -21,7 +21,7 @@ pub(crate) enum TestLine {
 }
 
 /// What a line says, if it is a runner's. The line is given without its time.
-pub(crate) fn of(line: &str) -> Option<TestLine> {
+pub(crate) fn parse_line(line: &str) -> Option<TestLine> {
     let text = line.trim_start();
     let indent = line.len() - text.len();
     match text.as_bytes() {
@@ -143,10 +143,10 @@ fn worker(text: &str) -> Option<TestLine> {
     let rest = text.strip_prefix("[gw")?;
     let (_, rest) = rest.split_once("] [")?;
     let (_, rest) = rest.split_once("] ")?;
-    status(rest.split(' ').next()?)
+    parse_status(rest.split(' ').next()?)
 }
 
-fn status(word: &str) -> Option<TestLine> {
+fn parse_status(word: &str) -> Option<TestLine> {
     match word {
         "PASSED" | "PASS" | "XPASS" | "ok" | "OK" => Some(TestLine::Passed),
         "FAILED" | "ERROR" | "FAIL" => Some(TestLine::Failed),
@@ -360,7 +360,7 @@ fn pytest(line: &str) -> Option<TestLine> {
         if line.starts_with("test") || line.contains(" (") {
             return match word {
                 "expected" => Some(TestLine::Skipped),
-                word => status(word),
+                word => parse_status(word),
             };
         }
     }
@@ -372,9 +372,9 @@ fn pytest(line: &str) -> Option<TestLine> {
     };
     if let Some((_, rest)) = body.split_once("::") {
         let word = rest.rsplit(' ').next().unwrap_or("");
-        let found = status(word).filter(|_| rest.contains(' ')).or_else(|| {
+        let found = parse_status(word).filter(|_| rest.contains(' ')).or_else(|| {
             let (_, after) = rest.split_once(") ").unwrap_or(("", rest));
-            status(after.split(' ').nth(1)?)
+            parse_status(after.split(' ').nth(1)?)
                 .filter(|_| rest.contains(" SKIPPED (") || rest.contains(" XFAIL ("))
         });
         if found.is_some() {
@@ -418,7 +418,7 @@ fn gradle(line: &str) -> Option<TestLine> {
     if !name.contains(" > ") {
         return None;
     }
-    status(word).filter(|_| word.chars().all(|c| c.is_ascii_uppercase()))
+    parse_status(word).filter(|_| word.chars().all(|c| c.is_ascii_uppercase()))
 }
 
 /// rspec's documentation: `    keeps order (FAILED - 1)`.
@@ -501,7 +501,7 @@ mod tests {
             ("[ERROR] Tests run: 3, Failures: 1, Errors: 0, Skipped: 0", TestLine::Total),
         ];
         for (line, wanted) in cases {
-            assert_eq!(of(line), Some(wanted), "{line}");
+            assert_eq!(parse_line(line), Some(wanted), "{line}");
         }
         for line in [
             "plain words",
@@ -515,7 +515,7 @@ mod tests {
             "a > b",
             "--- a/src/x.rs",
         ] {
-            assert_eq!(of(line), None, "{line}");
+            assert_eq!(parse_line(line), None, "{line}");
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::severity::{self, LogLevel};
 use crate::span::{LineSpan, Rank};
 use crate::template::{self, LineTemplates};
 
-use super::build::line::bare;
+use super::build::line::strip_prefix;
 use super::build::opens_page;
 use super::diagnostic::{self, DiagnosticPart};
 use super::progress::is_progress;
@@ -42,7 +42,8 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if junit::is_report(sample.text) {
         return 95;
     }
-    let cases: Vec<Option<TestLine>> = sample.lines.iter().map(|line| test_line::of(bare(line))).collect();
+    let cases: Vec<Option<TestLine>> =
+        sample.lines.iter().map(|line| test_line::parse_line(strip_prefix(line))).collect();
     let some = cases.iter().flatten().count();
     let said = sample.lines.iter().filter(|line| !line.trim().is_empty()).count();
     if some < 2 {
@@ -56,7 +57,9 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     }
     // A run begins like one and ends with its totals; what lies between may be anything a test printed.
     let mut last = sample.text.trim_end().rsplit('\n').take(14);
-    let ended = last.any(|line| test_line::of(bare(line.trim_end_matches('\r'))) == Some(TestLine::Total));
+    let ended = last.any(|line| {
+        test_line::parse_line(strip_prefix(line.trim_end_matches('\r'))) == Some(TestLine::Total)
+    });
     let began = first < 60;
     match (began, ended) {
         (true, true) => 94.min(70 + share),
@@ -108,7 +111,7 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
         section: ReportSection::Run,
         message: 0,
         goes_on: false,
-        cases: lines.iter().map(|line| test_line::of(bare(line))).collect(),
+        cases: lines.iter().map(|line| test_line::parse_line(strip_prefix(line))).collect(),
         passing: false,
         passed: false,
         begun: None,
@@ -128,13 +131,13 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
     reader.sources();
     reader.seen_before();
     reader.fold_others();
-    repeated_source::fold(lines, &reader.cases, &mut reader.units);
+    repeated_source::fold_source(lines, &reader.cases, &mut reader.units);
     reader.units
 }
 
 impl ReportReader<'_> {
     fn read(&mut self, at: usize) {
-        let line = bare(self.lines.get(at));
+        let line = strip_prefix(self.lines.get(at));
         match self.cases.get(at).copied().flatten() {
             Some(case) if !self.is_quoted(line, case) => self.case(at, line, case),
             _ => self.other(at, line),
@@ -225,7 +228,7 @@ impl ReportReader<'_> {
         let (rank, score) = match self.section {
             ReportSection::Captured if line.starts_with("E   ") || is_place(line) => (Rank::Must, 500),
             ReportSection::Captured => (Rank::Context, 5),
-            ReportSection::Summary => match severity::of(line) {
+            ReportSection::Summary => match severity::level_of(line) {
                 Some(LogLevel::Error | LogLevel::Warning) => (Rank::Context, 60),
                 _ => (Rank::Context, 8),
             },
@@ -244,7 +247,7 @@ impl ReportReader<'_> {
         if line.contains(": in ") && is_place(line) {
             return (Rank::Must, 610);
         }
-        let part = diagnostic::part(line);
+        let part = diagnostic::diagnostic_part(line);
         let opens = is_message(text, line)
             || matches!(part, Some(DiagnosticPart::Head(_)))
             || stack_frame::is_head(line) && !text.starts_with("Traceback");
@@ -253,7 +256,7 @@ impl ReportReader<'_> {
                 text.contains("panicked at") || text.starts_with("assertion") || text.ends_with(':');
         }
         if opens || self.goes_on {
-            if text.starts_with("note:") || stack_frame::of(line).is_some() {
+            if text.starts_with("note:") || stack_frame::frame_owner(line).is_some() {
                 self.goes_on = false;
                 return (Rank::Context, 10);
             }
@@ -272,7 +275,7 @@ impl ReportReader<'_> {
         match part {
             Some(DiagnosticPart::Total) => (Rank::Must, 650),
             Some(_) => (Rank::Context, 20),
-            None if self.section == ReportSection::Failure => match severity::of(line) {
+            None if self.section == ReportSection::Failure => match severity::level_of(line) {
                 Some(LogLevel::Error) => (Rank::Must, 450),
                 _ => (Rank::Context, 25),
             },
@@ -369,7 +372,7 @@ impl ReportReader<'_> {
         let mut stacks: Vec<Range<usize>> = Vec::new();
         for at in 0..=self.lines.len() {
             let line = self.lines.get(at);
-            let framed = at < self.lines.len() && stack_frame::of(line).is_some();
+            let framed = at < self.lines.len() && stack_frame::frame_owner(line).is_some();
             // A frame has a line of source below it, or two; what a runner says is none.
             under = if framed { 0 } else { under + 1 };
             let source = start.is_some()
@@ -410,8 +413,9 @@ impl ReportReader<'_> {
                 }
                 continue;
             }
-            let placed =
-                diagnostic::place(line).filter(|_| !line.starts_with(' ')).and_then(|end| line.get(end..));
+            let placed = diagnostic::place_length(line)
+                .filter(|_| !line.starts_with(' '))
+                .and_then(|end| line.get(end..));
             let Some(after) = placed.filter(|after| after.starts_with(':')) else {
                 if line.starts_with("    ") {
                     key = key.rotate_left(11) ^ template::hash(line.as_bytes());
@@ -479,7 +483,7 @@ impl ReportReader<'_> {
         let mut templates = LineTemplates::default();
         let others = std::mem::take(&mut self.others);
         let ids: Vec<u32> =
-            others.iter().map(|at| templates.learn(*at, bare(self.lines.get(*at)), 0)).collect();
+            others.iter().map(|at| templates.learn(*at, strip_prefix(self.lines.get(*at)), 0)).collect();
         for (at, id) in others.into_iter().zip(ids) {
             let Some(template) = templates.get(id).filter(|template| template.count > COMMON) else {
                 continue;

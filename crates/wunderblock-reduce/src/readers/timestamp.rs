@@ -6,7 +6,7 @@ use crate::template::is_date_word;
 const REACH: usize = 80;
 
 /// Where `dd:dd:dd` stands in the line's head.
-fn clock(bytes: &[u8]) -> Option<usize> {
+fn find_clock(bytes: &[u8]) -> Option<usize> {
     let head = bytes.get(..REACH).unwrap_or(bytes);
     memchr::memchr_iter(b':', head).find_map(|at| {
         let digit = |at: Option<usize>| at.and_then(|at| head.get(at)).is_some_and(u8::is_ascii_digit);
@@ -18,12 +18,12 @@ fn clock(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Whether a line has a time near its beginning.
-pub(crate) fn dated(line: &str) -> bool {
-    clock(line.as_bytes()).is_some() || epoch(line.as_bytes()) || prefix(line) > 0
+pub(crate) fn has_time(line: &str) -> bool {
+    find_clock(line.as_bytes()).is_some() || has_epoch(line.as_bytes()) || prefix_length(line) > 0
 }
 
 /// Whether seconds since 1970 stand alone in the line's head: ten digits, in this century or near it.
-fn epoch(bytes: &[u8]) -> bool {
+fn has_epoch(bytes: &[u8]) -> bool {
     let head = bytes.get(..REACH).unwrap_or(bytes);
     let alone =
         |word: &[u8]| word.len() == 10 && word.first() == Some(&b'1') && word.iter().all(u8::is_ascii_digit);
@@ -31,18 +31,18 @@ fn epoch(bytes: &[u8]) -> bool {
 }
 
 /// How long the time is that a line begins with, brackets and the space after it included. 0 where there is none.
-pub(crate) fn prefix(line: &str) -> usize {
+pub(crate) fn prefix_length(line: &str) -> usize {
     let bytes = line.as_bytes();
     let Some(first) = bytes.first() else { return 0 };
     if !first.is_ascii_alphanumeric() && *first != b'[' {
         return 0;
     }
-    let end = match clock(bytes) {
+    let end = match find_clock(bytes) {
         Some(at) if is_date(bytes.get(..at).unwrap_or_default()) => {
-            at + 8 + fraction(bytes.get(at + 8..).unwrap_or_default())
+            at + 8 + fraction_length(bytes.get(at + 8..).unwrap_or_default())
         }
         Some(_) => 0,
-        None => number(bytes),
+        None => number_length(bytes),
     };
     if end == 0 {
         return 0;
@@ -63,7 +63,7 @@ fn is_date(bytes: &[u8]) -> bool {
 }
 
 /// The fraction and the zone after a time.
-fn fraction(bytes: &[u8]) -> usize {
+fn fraction_length(bytes: &[u8]) -> usize {
     let digits = |from: usize| bytes.iter().skip(from).take_while(|byte| byte.is_ascii_digit()).count();
     let mut end = 0;
     if matches!(bytes.first(), Some(b'.' | b',' | b':')) && digits(1) > 0 {
@@ -80,7 +80,7 @@ fn fraction(bytes: &[u8]) -> usize {
 }
 
 /// A time that is a number: seconds since some beginning, `[   12.345678]`, `081109 203518`.
-fn number(bytes: &[u8]) -> usize {
+fn number_length(bytes: &[u8]) -> usize {
     let open = usize::from(bytes.first() == Some(&b'['));
     let start = open + bytes.iter().skip(open).take_while(|byte| **byte == b' ').count();
     let length = bytes.iter().skip(start).take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
@@ -131,10 +131,10 @@ mod tests {
             ("12 errors", "12 errors"),
         ];
         for (line, rest) in cases {
-            assert_eq!(&line[prefix(line)..], rest, "{line}");
+            assert_eq!(&line[prefix_length(line)..], rest, "{line}");
         }
-        assert!(dated("x.log_13:53:08 step"));
-        assert!(dated("- 1117838570 2005.06.03 rack step"));
-        assert!(!dated("src/a.rs:12:34: step"));
+        assert!(has_time("x.log_13:53:08 step"));
+        assert!(has_time("- 1117838570 2005.06.03 rack step"));
+        assert!(!has_time("src/a.rs:12:34: step"));
     }
 }

@@ -17,13 +17,13 @@ const RARE: u32 = 2;
 const THROWN: usize = 400;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
-    let frames = sample.count(|line| stack_frame::of(line).is_some());
+    let frames = sample.count(|line| stack_frame::frame_owner(line).is_some());
     let heads = sample.count(stack_frame::is_head);
     if frames < 2 || frames + heads < 3 {
         return 0;
     }
     let share = sample.share(|line| {
-        stack_frame::of(line).is_some()
+        stack_frame::frame_owner(line).is_some()
             || stack_frame::is_head(line)
             || line.starts_with("    ")
             || line.starts_with("stack backtrace")
@@ -32,7 +32,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if frames >= 3 && sample.count(|line| line.starts_with("==") && line.contains("Sanitizer: ")) >= 1 {
         return 75;
     }
-    let pure = sample.share(|line| stack_frame::of(line).is_some());
+    let pure = sample.share(|line| stack_frame::frame_owner(line).is_some());
     if pure < 18 { 0 } else { (share.min(95) * 95 / 100).min(25 + pure * 2) }
 }
 
@@ -47,7 +47,7 @@ enum TraceLine {
 }
 
 pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
-    let read: Vec<TraceLine> = read(lines);
+    let read: Vec<TraceLine> = classify_lines(lines);
     let mut units: Vec<LineSpan> =
         (0..lines.len()).map(|at| LineSpan::new(lines.span(at), Rank::Context)).collect();
     for (at, line) in read.iter().enumerate() {
@@ -59,8 +59,8 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
             (unit.rank, unit.label) = (Rank::Filler, Some(Label::ShadowMemory));
         }
     }
-    for stack in stacks(&read) {
-        shorten(lines, &read, stack, &mut units);
+    for stack in find_stacks(&read) {
+        shorten_stack(lines, &read, stack, &mut units);
     }
     fold_equal(lines, &read, &mut units);
     units
@@ -75,12 +75,12 @@ fn is_shadow(line: &str) -> bool {
         && bytes.split([' ', '[', ']']).all(|byte| byte.len() <= 2 && hexadecimal(byte))
 }
 
-fn read(lines: &TextLines<'_>) -> Vec<TraceLine> {
+fn classify_lines(lines: &TextLines<'_>) -> Vec<TraceLine> {
     let mut before = TraceLine::Other;
     lines
         .iter()
         .map(|line| {
-            let is = match stack_frame::of(line) {
+            let is = match stack_frame::frame_owner(line) {
                 Some(owner) => TraceLine::Frame(owner),
                 None if stack_frame::is_head(line) => TraceLine::Head,
                 None if matches!(before, TraceLine::Frame(_) | TraceLine::Source)
@@ -97,7 +97,7 @@ fn read(lines: &TextLines<'_>) -> Vec<TraceLine> {
 }
 
 /// The runs of frames, with the source lines under them.
-fn stacks(read: &[TraceLine]) -> Vec<Range<usize>> {
+fn find_stacks(read: &[TraceLine]) -> Vec<Range<usize>> {
     let mut stacks = Vec::new();
     let mut start = None;
     for (at, line) in read.iter().enumerate() {
@@ -118,12 +118,12 @@ fn stacks(read: &[TraceLine]) -> Vec<Range<usize>> {
 pub(super) fn shorten_frames(lines: &TextLines<'_>, stack: Range<usize>, units: &mut [LineSpan]) {
     let read: Vec<TraceLine> = stack
         .clone()
-        .map(|at| stack_frame::of(lines.get(at)).map_or(TraceLine::Source, TraceLine::Frame))
+        .map(|at| stack_frame::frame_owner(lines.get(at)).map_or(TraceLine::Source, TraceLine::Frame))
         .collect();
     shorten_at(lines, &read, stack, units);
 }
 
-fn shorten(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, units: &mut [LineSpan]) {
+fn shorten_stack(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, units: &mut [LineSpan]) {
     shorten_at(lines, read.get(stack.clone()).unwrap_or_default(), stack, units);
 }
 
@@ -173,7 +173,7 @@ fn is_place_of_frame(line: &str, before: &str) -> bool {
 }
 
 /// Where each trace begins: at a head that is no cause of the one before it.
-fn traces(lines: &TextLines<'_>, read: &[TraceLine]) -> Vec<Range<usize>> {
+fn find_traces(lines: &TextLines<'_>, read: &[TraceLine]) -> Vec<Range<usize>> {
     let mut starts: Vec<usize> = Vec::new();
     let mut before = TraceLine::Other;
     for (at, line) in read.iter().enumerate() {
@@ -217,7 +217,7 @@ fn is_tail(text: &str) -> bool {
 /// Traces of the same words, whatever their values: the first and the last stay, with their number. Of those between
 /// stays what was thrown, where its words are not those of another.
 fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], units: &mut [LineSpan]) {
-    let traces = traces(lines, read);
+    let traces = find_traces(lines, read);
     let mut words = Vec::new();
     let mut seen: HashMap<u64, (u32, usize, usize)> = HashMap::new();
     let keys: Vec<u64> = traces
@@ -259,7 +259,7 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], units: &mut [LineSpan])
                 unit.score += 100;
             }
         } else if nth != last {
-            repeat(trace.clone(), units);
+            mark_repeat(trace.clone(), units);
             // What was thrown with other words, if only another number, is another error.
             for at in heads.into_iter().filter(|_| thrown.len() <= THROWN) {
                 if let Some(unit) = units.get_mut(at) {
@@ -270,7 +270,7 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], units: &mut [LineSpan])
     }
 }
 
-fn repeat(trace: Range<usize>, units: &mut [LineSpan]) {
+fn mark_repeat(trace: Range<usize>, units: &mut [LineSpan]) {
     for (nth, unit) in units.get_mut(trace).unwrap_or_default().iter_mut().enumerate() {
         unit.rank = Rank::Filler;
         unit.label = (nth == 0).then_some(Label::Traces);

@@ -33,8 +33,8 @@ pub(super) fn listed(units: &[LineSpan], bytes: usize) -> Vec<bool> {
     let asked: usize = units.iter().filter(is_asked).map(LineSpan::bytes).sum();
     let asked = if asked > 0 { asked + 2 * MARK } else { 0 };
     let mut room = bytes.saturating_sub(MARK + asked.min(bytes / 2));
-    for at in order(units) {
-        let Some(cost) = units.get(at).and_then(LineSpan::headline).map(|line| in_mark(line)) else {
+    for at in rank_order(units) {
+        let Some(cost) = units.get(at).and_then(LineSpan::headline).map(|line| length_in_mark(line)) else {
             continue;
         };
         if cost <= room {
@@ -65,22 +65,22 @@ pub(crate) fn raise_under_asked(units: &mut [LineSpan]) {
 }
 
 /// What a headline takes in a mark, its share of the mark included.
-fn in_mark(headline: &str) -> usize {
+fn length_in_mark(headline: &str) -> usize {
     let length = headline.len() + ", ".len();
     length + length * MARK / SAID
 }
 
-fn order(units: &[LineSpan]) -> Vec<usize> {
+fn rank_order(units: &[LineSpan]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..units.len()).collect();
     order.sort_by_key(|at| units.get(*at).map(|unit| (Reverse((unit.rank, unit.score)), *at)));
     order
 }
 
 /// The best units that fit into `bytes`, where those `said` weigh something even if they are left out.
-pub(super) fn within(units: &[LineSpan], said: &[bool], bytes: usize) -> Vec<bool> {
+pub(super) fn keep_best(units: &[LineSpan], said: &[bool], bytes: usize) -> Vec<bool> {
     let mut choice = HeadlineChoice { units, said, kept: vec![false; units.len()], spent: MARK };
     choice.spent += (0..units.len()).map(|at| choice.in_mark(at)).sum::<usize>();
-    let order = order(units);
+    let order = rank_order(units);
     for at in &order {
         // A headline alone is said as well, unless it is what was asked for.
         let asked = units.get(*at).is_some_and(|unit| unit.rank == Rank::Must);
@@ -119,7 +119,7 @@ impl HeadlineChoice<'_> {
 
     fn in_mark(&self, at: usize) -> usize {
         let headline = self.units.get(at).filter(|_| self.is_said(at)).and_then(LineSpan::headline);
-        headline.map_or(0, |line| in_mark(line))
+        headline.map_or(0, |line| length_in_mark(line))
     }
 
     /// Keeps a unit if it fits, and with it the headlines right above it.

@@ -2,21 +2,21 @@
 
 use std::ops::Range;
 
-use super::header::{KEYS, SAME, TemplateField, TemplateLegend};
+use super::header::{KEYS, SAME, TemplateField, TemplateHeader};
 use super::value_format::ValueFormat;
 use crate::encode::tags::{self, EncodedBlock};
 use crate::sink::TextSink;
 
 /// The lines of a code, without the last newline.
-pub(in crate::encode) fn undo(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
+pub(in crate::encode) fn decode(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     let mut lines = tags::lines_of(code.body)?;
     let (count, shared) = code.args.split_once(' ').unwrap_or((code.args, "0"));
     let shared: usize = shared.parse().ok()?;
     let keyless = count.is_empty();
-    let legends: usize = if keyless { 1 } else { count.parse().ok()? };
+    let headers: usize = if keyless { 1 } else { count.parse().ok()? };
     let mut records: Vec<Vec<RowTemplate>> = Vec::new();
     let mut slots = 0;
-    for _ in 0..legends {
+    for _ in 0..headers {
         let line = lines.next()?;
         let text = if keyless { line } else { line.get(1..)?.strip_prefix(' ')? };
         let key = |at: Option<usize>| at.and_then(|at| KEYS.as_bytes().get(at).copied());
@@ -27,13 +27,13 @@ pub(in crate::encode) fn undo(code: EncodedBlock<'_>, out: &mut TextSink<'_>) ->
             }
             records.push(Vec::new());
         }
-        let legend = TemplateLegend::read(text)?;
-        if legend.fields.len() < shared {
+        let header = TemplateHeader::read(text)?;
+        if header.fields.len() < shared {
             return None;
         }
         let first = slots;
-        slots += legend.fields.len();
-        records.last_mut()?.push(RowTemplate { legend, first, shared });
+        slots += header.fields.len();
+        records.last_mut()?.push(RowTemplate { header, first, shared });
     }
     let keys = KEYS.as_bytes().get(..records.len())?;
     let mut rows = RowReader { out, above: vec![0..0; slots] };
@@ -61,7 +61,7 @@ fn value_end(form: ValueFormat, row: &str) -> Option<usize> {
 }
 
 struct RowTemplate {
-    legend: TemplateLegend,
+    header: TemplateHeader,
     /// Its first slot.
     first: usize,
     /// So many fields have the slots of the first template.
@@ -86,8 +86,8 @@ impl RowReader<'_, '_> {
 
     /// Writes a line of a record, and takes its values off the row.
     fn line(&mut self, template: &RowTemplate, rest: &mut Option<&str>) -> Option<()> {
-        let mut texts = template.legend.texts.iter();
-        for (at, field) in template.legend.fields.iter().enumerate() {
+        let mut texts = template.header.texts.iter();
+        for (at, field) in template.header.fields.iter().enumerate() {
             self.out.push(texts.next()?)?;
             let slot = if at < template.shared { at } else { template.first + at };
             let value = *rest;
@@ -130,6 +130,6 @@ impl RowReader<'_, '_> {
     }
 
     fn again(&mut self, span: Range<usize>) -> Option<()> {
-        self.out.again(Some(span).filter(|span| !span.is_empty())?)
+        self.out.repeat(Some(span).filter(|span| !span.is_empty())?)
     }
 }

@@ -1,6 +1,6 @@
 //! Lines as templates and rows.
 
-use super::header::{KEYS, SAME, TemplateField, TemplateLegend};
+use super::header::{KEYS, SAME, TemplateField, TemplateHeader};
 use super::line_shape::{self, LineShape, LineShapes};
 use super::line_words::{self, MAX_WORDS, ShapeWord};
 use super::records::{self, RecordPlan};
@@ -22,18 +22,18 @@ struct LearntTemplate<'t> {
 }
 
 /// A code for whole lines, without the newline after the last of them. None where it does not pay.
-pub(in crate::encode) fn pack(text: &str) -> Option<String> {
+pub(in crate::encode) fn encode(text: &str) -> Option<String> {
     let lines = NewlineSplit::of(text);
-    let mut shapes = line_shape::sort(&lines, records::FEWEST);
-    let chosen = records::choose(&lines, &mut shapes);
-    let (mut templates, records) = learn(&lines, &shapes, &chosen)?;
-    let shared = settle(&mut templates);
-    let legends: Vec<TemplateLegend> = templates.iter().map(legend).collect();
+    let mut shapes = line_shape::group_lines(&lines, records::FEWEST);
+    let chosen = records::choose_records(&lines, &mut shapes);
+    let (mut templates, records) = learn_templates(&lines, &shapes, &chosen)?;
+    let shared = settle_columns(&mut templates);
+    let headers: Vec<TemplateHeader> = templates.iter().map(header).collect();
     let starts = &chosen.starts;
     let first = starts.iter().position(Option::is_some)?;
     let last = starts.iter().rposition(Option::is_some)?;
     let last = last + records.get(usize::from((*starts.get(last)?)?))?.len();
-    let rows = RowWriter::new(&templates, &records, &legends, shared);
+    let rows = RowWriter::new(&templates, &records, &headers, shared);
     let mut out = text.get(..lines.start(first))?.to_owned();
     let before = out.len();
     let named = || {
@@ -58,7 +58,7 @@ pub(in crate::encode) fn pack(text: &str) -> Option<String> {
             head.push(key);
             head.push(' ');
         }
-        legends.get(part)?.write(&mut head);
+        headers.get(part)?.write(&mut head);
         head.push('\n');
     }
     out.insert_str(before, &head);
@@ -75,7 +75,7 @@ pub(in crate::encode) fn pack(text: &str) -> Option<String> {
 }
 
 /// The templates of the chosen records, and of each record its templates.
-fn learn<'t>(
+fn learn_templates<'t>(
     lines: &NewlineSplit<'t>,
     shapes: &LineShapes,
     chosen: &RecordPlan,
@@ -109,42 +109,47 @@ fn learn<'t>(
 impl<'t> LearntTemplate<'t> {
     fn new(lines: &NewlineSplit<'t>, shape: &LineShape, words: &mut Vec<ShapeWord>) -> Self {
         let line = shape.example(lines);
-        line_words::cut(line, words);
+        line_words::split_words(line, words);
         let is_value = |at: usize, word: &ShapeWord| word.value || shape.values >> at & 1 == 1;
         let columns = words.iter().take(shape.words(words)).enumerate();
         let columns = columns.map(|(at, word)| TemplateColumn::new(line, word, is_value(at, word))).collect();
-        Self { columns, tail: line_words::tail(line, words), head: shape.head.is_some(), spaced_rest: true }
+        Self {
+            columns,
+            tail: line_words::text_after(line, words),
+            head: shape.head.is_some(),
+            spaced_rest: true,
+        }
     }
 
     fn learn(&mut self, line: &'t str, words: &mut Vec<ShapeWord>) {
-        line_words::cut(line, words);
+        line_words::split_words(line, words);
         let columns = self.columns.len();
         for (at, (column, word)) in self.columns.iter_mut().zip(words.iter()).enumerate() {
             let after = words.get(at + 1).filter(|_| at + 1 < columns).map(|word| word.before(line));
             column.learn(word.before(line), word.of(line), after);
         }
         if self.head {
-            self.spaced_rest &= rest(line, words, columns).starts_with(' ');
+            self.spaced_rest &= rest_after(line, words, columns).starts_with(' ');
         }
     }
 }
 
 /// What follows after so many words.
-fn rest<'t>(line: &'t str, words: &[ShapeWord], columns: usize) -> &'t str {
+fn rest_after<'t>(line: &'t str, words: &[ShapeWord], columns: usize) -> &'t str {
     let end = columns.checked_sub(1).and_then(|last| words.get(last)).map_or(0, |word| word.end);
     line.get(end..).unwrap_or("")
 }
 
 /// Decides how each column is written. Columns with which the lines of all templates begin share the value above; their
 /// number of fields is returned.
-fn settle(templates: &mut [LearntTemplate<'_>]) -> usize {
+fn settle_columns(templates: &mut [LearntTemplate<'_>]) -> usize {
     let mut common: Vec<TemplateColumn<'_>> = Vec::new();
     if let Some((first, others)) = templates.split_first().filter(|(_, others)| !others.is_empty()) {
         for (at, column) in first.columns.iter().enumerate() {
             let joined =
                 others.iter().try_fold(column.clone(), |joined, other| other.columns.get(at)?.join(&joined));
             let Some(mut joined) = joined else { break };
-            joined.settle(None);
+            joined.choose_format(None);
             if joined.value && !joined.is_even() {
                 break;
             }
@@ -157,7 +162,7 @@ fn settle(templates: &mut [LearntTemplate<'_>]) -> usize {
             let Some(column) = right.first_mut() else { break };
             match common.get(at) {
                 Some(common) => *column = common.clone(),
-                None => column.settle(left.last_mut().filter(|_| at > common.len())),
+                None => column.choose_format(left.last_mut().filter(|_| at > common.len())),
             }
         }
     }
@@ -165,37 +170,37 @@ fn settle(templates: &mut [LearntTemplate<'_>]) -> usize {
 }
 
 /// A template as it is shown.
-fn legend(template: &LearntTemplate<'_>) -> TemplateLegend {
-    let mut legend = TemplateLegend::default();
+fn header(template: &LearntTemplate<'_>) -> TemplateHeader {
+    let mut header = TemplateHeader::default();
     let mut padded = false;
     for column in &template.columns {
         match (column.form, column.gap()) {
             (ValueFormat::Right(_), _) => {}
             (_, Some(_)) if padded => {}
-            (ValueFormat::Loose, _) => legend.say(" "),
-            (_, Some(gap)) => legend.say(&" ".repeat(gap)),
-            (_, None) => legend.say(column.sep),
+            (ValueFormat::Loose, _) => header.push_text(" "),
+            (_, Some(gap)) => header.push_text(&" ".repeat(gap)),
+            (_, None) => header.push_text(column.sep),
         }
         padded = matches!(column.form, ValueFormat::Left(_));
         match column.form {
-            ValueFormat::Said => legend.say(column.first),
+            ValueFormat::Said => header.push_text(column.first),
             ValueFormat::Plain | ValueFormat::Fixed(_) => {
-                legend.say(column.first.get(..column.prefix).unwrap_or(""));
-                legend.field(TemplateField::Value(column.form));
-                legend.say(column.first.get(column.first.len() - column.suffix..).unwrap_or(""));
+                header.push_text(column.first.get(..column.prefix).unwrap_or(""));
+                header.push_field(TemplateField::Value(column.form));
+                header.push_text(column.first.get(column.first.len() - column.suffix..).unwrap_or(""));
             }
             ValueFormat::Right(_) | ValueFormat::Left(_) | ValueFormat::Loose => {
-                legend.field(TemplateField::Value(column.form))
+                header.push_field(TemplateField::Value(column.form))
             }
         }
     }
     if template.head {
-        legend.say(if template.spaced_rest { " " } else { "" });
-        legend.field(TemplateField::Rest);
+        header.push_text(if template.spaced_rest { " " } else { "" });
+        header.push_field(TemplateField::Rest);
     } else {
-        legend.say(template.tail);
+        header.push_text(template.tail);
     }
-    legend
+    header
 }
 
 /// A line of a record, and where the values above are kept for its fields.
@@ -212,13 +217,13 @@ impl<'a, 't> RowWriter<'a, 't> {
     fn new(
         templates: &'a [LearntTemplate<'t>],
         records: &[Vec<usize>],
-        legends: &[TemplateLegend],
+        headers: &[TemplateHeader],
         shared: usize,
     ) -> Self {
         let mut slots = 0;
         let part = |part: &usize| {
             let first = slots;
-            let fields = legends.get(*part)?.fields.len();
+            let fields = headers.get(*part)?.fields.len();
             slots += fields;
             let own = (0..fields).map(|field| if field < shared { field } else { first + field }).collect();
             Some((templates.get(*part)?, own))
@@ -282,7 +287,7 @@ impl<'a, 't> RowWriter<'a, 't> {
                 if above == value {
                     out.push_str(SAME);
                 } else {
-                    out.push_str(if *fixed { value_format::shortened(value, above) } else { value });
+                    out.push_str(if *fixed { value_format::shorten(value, above) } else { value });
                     *above = value;
                     end = out.len();
                 }
@@ -318,7 +323,7 @@ impl<'t> LearntTemplate<'t> {
     ) -> bool {
         let mut slots = slots.iter().copied();
         let mut give = |value: &'t str, fixed: bool| values.push((value, fixed, slots.next().unwrap_or(0)));
-        let whole = line_words::cut(line, words);
+        let whole = line_words::split_words(line, words);
         if (!whole && !self.head)
             || words.len() < self.columns.len()
             || (!self.head && words.len() > self.columns.len())
@@ -371,12 +376,12 @@ impl<'t> LearntTemplate<'t> {
             }
         }
         if self.head {
-            let rest = rest(line, words, self.columns.len());
+            let rest = rest_after(line, words, self.columns.len());
             let rest = if self.spaced_rest { rest.strip_prefix(' ').unwrap_or("") } else { rest };
             give(rest, false);
-            return !rest.is_empty() && rest != SAME && !line_words::is_closed(line);
+            return !rest.is_empty() && rest != SAME && !line_words::holds_mark(line);
         }
-        line_words::tail(line, words) == self.tail
+        line_words::text_after(line, words) == self.tail
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) enum TemplateField {
 
 /// A template: text, and after each but the last of them a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct TemplateLegend {
+pub(super) struct TemplateHeader {
     pub(super) texts: Vec<String>,
     pub(super) fields: Vec<TemplateField>,
 }
@@ -34,9 +34,9 @@ pub(super) struct TemplateLegend {
 /// The widest column: wider ones were never written.
 const MAX_WIDTH: usize = 4096;
 
-impl TemplateLegend {
+impl TemplateHeader {
     /// Adds text.
-    pub(super) fn say(&mut self, text: &str) {
+    pub(super) fn push_text(&mut self, text: &str) {
         if self.texts.len() == self.fields.len() {
             self.texts.push(String::new());
         }
@@ -46,8 +46,8 @@ impl TemplateLegend {
     }
 
     /// Adds a field.
-    pub(super) fn field(&mut self, field: TemplateField) {
-        self.say("");
+    pub(super) fn push_field(&mut self, field: TemplateField) {
+        self.push_text("");
         self.fields.push(field);
     }
 
@@ -71,22 +71,22 @@ impl TemplateLegend {
 
     /// The template that was written so.
     pub(super) fn read(text: &str) -> Option<Self> {
-        let mut legend = Self::default();
+        let mut header = Self::default();
         let mut rest = text;
         while let Some(at) = rest.find('{') {
-            legend.say(rest.get(..at)?);
+            header.push_text(rest.get(..at)?);
             let inner = rest.get(at + 1..)?;
             if let Some(after) = inner.strip_prefix('{') {
-                legend.say("{");
+                header.push_text("{");
                 rest = after;
                 continue;
             }
             let (field, after) = inner.split_once('}')?;
-            legend.field(read_field(field)?);
+            header.push_field(read_field(field)?);
             rest = after;
         }
-        legend.say(rest);
-        Some(legend)
+        header.push_text(rest);
+        Some(header)
     }
 }
 
@@ -129,11 +129,11 @@ mod tests {
     fn a_template_is_read_as_it_was_written() {
         for text in ["", "a {} b", "{{x}} {8}{>3}{<12} {*}", "{ }", "}{{"] {
             let mut again = String::new();
-            TemplateLegend::read(text).unwrap().write(&mut again);
+            TemplateHeader::read(text).unwrap().write(&mut again);
             assert_eq!(again, text);
         }
         for text in ["{", "{x}", "{-1}", "{>99999999999}"] {
-            assert_eq!(TemplateLegend::read(text), None, "{text}");
+            assert_eq!(TemplateHeader::read(text), None, "{text}");
         }
     }
 }

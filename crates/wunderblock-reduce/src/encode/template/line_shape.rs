@@ -5,7 +5,7 @@
 
 use super::line_words::{self, HashTable, MAX_WORDS, ShapeWord};
 use crate::count_sketch::CountSketch;
-use crate::encode::error_words::is_severe;
+use crate::encode::error_words::mentions_error;
 use crate::encode::slots::SlotTable;
 use crate::lines::NewlineSplit;
 
@@ -104,10 +104,10 @@ impl LineShapes {
 }
 
 /// Lines by shape. A shape of fewer lines than `fewest` is none.
-pub(super) fn sort(lines: &NewlineSplit<'_>, fewest: u32) -> LineShapes {
-    let (mut sorted, mut hashes) = equal(lines);
+pub(super) fn group_lines(lines: &NewlineSplit<'_>, fewest: u32) -> LineShapes {
+    let (mut sorted, mut hashes) = group_equal(lines);
     for _ in 0..ROUNDS {
-        if !join(lines, &mut sorted, &mut hashes) {
+        if !join_similar(lines, &mut sorted, &mut hashes) {
             break;
         }
     }
@@ -116,23 +116,23 @@ pub(super) fn sort(lines: &NewlineSplit<'_>, fewest: u32) -> LineShapes {
 }
 
 /// Lines of equal shape, and the hash of each shape.
-fn equal(lines: &NewlineSplit<'_>) -> (LineShapes, Vec<u64>) {
+fn group_equal(lines: &NewlineSplit<'_>) -> (LineShapes, Vec<u64>) {
     let mut words: Vec<ShapeWord> = Vec::with_capacity(MAX_WORDS);
     let mut known = SlotTable::with_room(0);
     let mut hashes: Vec<u64> = Vec::new();
     let mut sorted = LineShapes { shapes: Vec::new(), of: Vec::with_capacity(lines.len()) };
     for (line, text) in (0..).zip(lines.iter()) {
-        if !line_words::cut(text, &mut words) {
+        if !line_words::split_words(text, &mut words) {
             sorted.of.push(NONE);
             continue;
         }
-        let hash = line_words::shape(text, &words);
+        let hash = line_words::shape_hash(text, &words);
         let found = known.find(hash, |shape| hashes.get(shape) == Some(&hash));
         let shape = found.unwrap_or(hashes.len());
         if found.is_none() {
             hashes.push(hash);
             known.put(shape, |shape| hashes.get(shape).copied().unwrap_or(0));
-            let severe = is_severe(text);
+            let severe = mentions_error(text);
             sorted.shapes.push(LineShape {
                 example: line,
                 last: line,
@@ -152,11 +152,11 @@ fn equal(lines: &NewlineSplit<'_>) -> (LineShapes, Vec<u64>) {
 }
 
 /// One round: shapes that differ in one word become one. False if there were none.
-fn join(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, hashes: &mut Vec<u64>) -> bool {
+fn join_similar(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, hashes: &mut Vec<u64>) -> bool {
     let mut words = Vec::with_capacity(MAX_WORDS);
     let mut with: HashTable<u32> = HashTable::default();
     for (shape, hash) in sorted.shapes.iter().zip(hashes.iter()).take(SHOWN) {
-        each_wider(lines, shape, *hash, &mut words, |_, wider| *with.entry(wider).or_insert(0) += 1);
+        for_each_wider(lines, shape, *hash, &mut words, |_, wider| *with.entry(wider).or_insert(0) += 1);
     }
     if with.values().all(|alike| *alike < JOIN) {
         return false;
@@ -166,7 +166,7 @@ fn join(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, hashes: &mut Vec<u64>
     for (shape, hash) in sorted.shapes.iter_mut().zip(hashes.iter_mut()) {
         let least = if shape.severe { JOIN_SEVERE } else { JOIN };
         let mut best = (least - 1, None);
-        each_wider(lines, shape, *hash, &mut words, |word, wider| {
+        for_each_wider(lines, shape, *hash, &mut words, |word, wider| {
             let alike = with.get(&wider).copied().unwrap_or(0);
             if alike > best.0 {
                 best = (alike, Some((word, wider)));
@@ -208,7 +208,7 @@ fn join(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, hashes: &mut Vec<u64>
 }
 
 /// Calls `see` with a shape's hash as it would be with one word more as a value, for each such word.
-fn each_wider(
+fn for_each_wider(
     lines: &NewlineSplit<'_>,
     shape: &LineShape,
     hash: u64,
@@ -216,12 +216,12 @@ fn each_wider(
     mut see: impl FnMut(usize, u64),
 ) {
     let line = shape.example(lines);
-    if shape.lines >= SETTLED || !line_words::cut(line, words) {
+    if shape.lines >= SETTLED || !line_words::split_words(line, words) {
         return;
     }
     let mut place = 1;
     for (at, word) in words.iter().enumerate() {
-        let part = line_words::part(line, word, &mut place);
+        let part = line_words::word_hash(line, word, &mut place);
         if !word.value && shape.values >> at & 1 == 0 {
             see(at, hash.wrapping_sub(part.said).wrapping_add(part.value));
         }
@@ -229,7 +229,7 @@ fn each_wider(
 }
 
 /// Gives the `free` lines to heads in common: a new shape for each head that begins enough of them.
-pub(super) fn by_head(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, free: &[bool]) {
+pub(super) fn group_by_head(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, free: &[bool]) {
     let mut words = Vec::with_capacity(MAX_WORDS);
     let mut begin: HashTable<u32> = HashTable::default();
     let free = || {
@@ -238,14 +238,14 @@ pub(super) fn by_head(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, free: &
             .filter(|(_, (_, free))| **free)
             .map(|(line, (text, _))| (line, text))
     };
-    let mut often = CountSketch::of(lines.len());
+    let mut sketch = CountSketch::of(lines.len());
     for (_, text) in free() {
-        heads(text, &mut words, |_, hash| often.count(hash));
+        for_each_head(text, &mut words, |_, hash| sketch.count(hash));
     }
     // Most heads are of one line, and there are several for each: only those that may count are counted exactly.
     for (_, text) in free() {
-        heads(text, &mut words, |_, hash| {
-            if often.may_have(hash, HEAD_LINES) {
+        for_each_head(text, &mut words, |_, hash| {
+            if sketch.may_reach(hash, HEAD_LINES) {
                 *begin.entry(hash).or_insert(0) += 1;
             }
         });
@@ -253,7 +253,7 @@ pub(super) fn by_head(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, free: &
     let mut known: HashTable<u32> = HashTable::default();
     for (line, text) in free() {
         let mut best = (0, 0, 0, 0);
-        heads(text, &mut words, |count, hash| {
+        for_each_head(text, &mut words, |count, hash| {
             let lines = begin.get(&hash).copied().unwrap_or(0);
             let score = u64::from(lines) * count as u64;
             if lines >= HEAD_LINES && score > best.0 {
@@ -287,14 +287,14 @@ pub(super) fn by_head(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, free: &
 }
 
 /// Calls `see` with the hash of each head of a line that leaves a rest: how many words, and the hash.
-fn heads(line: &str, words: &mut Vec<ShapeWord>, mut see: impl FnMut(usize, u64)) {
-    line_words::cut(line, words);
-    if line_words::is_closed(line) {
+fn for_each_head(line: &str, words: &mut Vec<ShapeWord>, mut see: impl FnMut(usize, u64)) {
+    line_words::split_words(line, words);
+    if line_words::holds_mark(line) {
         return;
     }
     let (mut place, mut sum) = (1, 0u64);
     for (at, word) in words.iter().enumerate().take(HEAD_WORDS.min(words.len().saturating_sub(1))) {
-        sum = sum.wrapping_add(line_words::part(line, word, &mut place).said);
+        sum = sum.wrapping_add(line_words::word_hash(line, word, &mut place).said);
         see(at + 1, sum);
     }
 }

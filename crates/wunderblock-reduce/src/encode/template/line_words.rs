@@ -26,7 +26,7 @@ impl ShapeWord {
 }
 
 /// What stands after the last word.
-pub(super) fn tail<'t>(line: &'t str, words: &[ShapeWord]) -> &'t str {
+pub(super) fn text_after<'t>(line: &'t str, words: &[ShapeWord]) -> &'t str {
     line.get(words.last().map_or(0, |word| word.end)..).unwrap_or("")
 }
 
@@ -56,46 +56,46 @@ const CLASSES: [u8; 256] = {
     classes
 };
 
-fn class(byte: u8) -> u8 {
+fn byte_class(byte: u8) -> u8 {
     CLASSES.get(usize::from(byte)).copied().unwrap_or(0)
 }
 
 /// Cuts a line. False where it cannot have a template of its own: no words, too many, or a mark in it.
-pub(super) fn cut(line: &str, words: &mut Vec<ShapeWord>) -> bool {
+pub(super) fn split_words(line: &str, words: &mut Vec<ShapeWord>) -> bool {
     words.clear();
     let mut bytes = line.bytes().enumerate();
     let mut sep = 0;
     let mut all = 0;
-    while let Some((start, first)) = bytes.find(|(_, byte)| class(*byte) != SEPARATOR) {
+    while let Some((start, first)) = bytes.find(|(_, byte)| byte_class(*byte) != SEPARATOR) {
         if words.len() == MAX_WORDS {
             return false;
         }
-        let mut signs = class(first);
+        let mut signs = byte_class(first);
         let end = bytes.find_map(|(at, byte)| {
-            let class = class(byte);
+            let class = byte_class(byte);
             signs |= class;
             (class == SEPARATOR).then_some(at)
         });
         all |= signs;
         let end = end.unwrap_or(line.len());
-        words.push(word(line, sep, start, end, signs & DIGIT != 0));
+        words.push(make_word(line, sep, start, end, signs & DIGIT != 0));
         sep = end;
     }
-    !words.is_empty() && (all & FOREIGN == 0 || !is_closed(line))
+    !words.is_empty() && (all & FOREIGN == 0 || !holds_mark(line))
 }
 
 /// Whether a line must not be taken apart: a mark stands in it.
-pub(super) fn is_closed(line: &str) -> bool {
+pub(super) fn holds_mark(line: &str) -> bool {
     memchr::memmem::find(line.as_bytes(), OPEN.as_bytes()).is_some()
 }
 
-fn word(line: &str, sep: usize, start: usize, end: usize, value: bool) -> ShapeWord {
-    let value = value || (end - start == 3 && line.get(start..end).is_some_and(is_of_the_calendar));
+fn make_word(line: &str, sep: usize, start: usize, end: usize, value: bool) -> ShapeWord {
+    let value = value || (end - start == 3 && line.get(start..end).is_some_and(is_date_name));
     ShapeWord { sep, start, end, value }
 }
 
 /// Months and days of the week change as numbers do.
-fn is_of_the_calendar(word: &str) -> bool {
+fn is_date_name(word: &str) -> bool {
     const NAMES: [&str; 19] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Mon", "Tue",
         "Wed", "Thu", "Fri", "Sat", "Sun",
@@ -136,7 +136,7 @@ pub(super) struct WordHash {
 }
 
 /// What a word adds to the hash at its place.
-pub(super) fn part(line: &str, word: &ShapeWord, place: &mut u64) -> WordHash {
+pub(super) fn word_hash(line: &str, word: &ShapeWord, place: &mut u64) -> WordHash {
     let sep = hash_separator(word.before(line));
     *place = place.wrapping_mul(0xa076_1d64_78bd_642f);
     let value = mix(sep ^ VALUE).wrapping_mul(*place);
@@ -151,11 +151,11 @@ fn mix(state: u64) -> u64 {
 }
 
 /// The hash of a line's shape: what it says, with its values left out.
-pub(super) fn shape(line: &str, words: &[ShapeWord]) -> u64 {
+pub(super) fn shape_hash(line: &str, words: &[ShapeWord]) -> u64 {
     let mut place = 1;
-    let mut sum = hash(tail(line, words).as_bytes(), words.len() as u64);
+    let mut sum = hash(text_after(line, words).as_bytes(), words.len() as u64);
     for word in words {
-        sum = sum.wrapping_add(part(line, word, &mut place).said);
+        sum = sum.wrapping_add(word_hash(line, word, &mut place).said);
     }
     sum
 }

@@ -24,19 +24,19 @@ mod line_words;
 mod records;
 mod value_format;
 
-pub(super) use decode::undo;
-pub(super) use encode::pack;
+pub(super) use decode::decode;
+pub(super) use encode::encode;
 
 #[cfg(test)]
 mod tests {
-    use crate::encode::undo;
+    use crate::encode::decode;
 
-    use super::pack;
+    use super::encode;
 
     fn check(text: &str, expected: &str) {
-        let packed = pack(text).unwrap();
+        let packed = encode(text).unwrap();
         assert_eq!(packed, expected);
-        assert_eq!(undo(&packed).as_deref(), Some(text));
+        assert_eq!(decode(&packed).as_deref(), Some(text));
     }
 
     #[test]

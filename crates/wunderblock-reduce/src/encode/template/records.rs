@@ -35,13 +35,13 @@ struct ShapeCost {
 }
 
 /// Chooses the records that save most. The lines of no record are tried as heads in common.
-pub(super) fn choose(lines: &NewlineSplit<'_>, shapes: &mut LineShapes) -> RecordPlan {
-    let costs: Vec<ShapeCost> = shapes.shapes.iter().map(|shape| cost(lines, shape)).collect();
-    let next = followers(shapes, &costs);
-    let chains: Vec<Vec<usize>> = (0..costs.len()).map(|shape| chain(shape, &next)).collect();
+pub(super) fn choose_records(lines: &NewlineSplit<'_>, shapes: &mut LineShapes) -> RecordPlan {
+    let costs: Vec<ShapeCost> = shapes.shapes.iter().map(|shape| shape_cost(lines, shape)).collect();
+    let next = find_followers(shapes, &costs);
+    let chains: Vec<Vec<usize>> = (0..costs.len()).map(|shape| follow_chain(shape, &next)).collect();
     // A line begins a record of all the lines that follow its shape, or of itself alone.
     let mut uses = vec![[0usize; 2]; costs.len()];
-    each_record(shapes, &chains, |_, shape, chained| {
+    for_each_record(shapes, &chains, |_, shape, chained| {
         if let Some(uses) = uses.get_mut(shape).and_then(|uses| uses.get_mut(usize::from(chained))) {
             *uses += 1;
         }
@@ -49,8 +49,8 @@ pub(super) fn choose(lines: &NewlineSplit<'_>, shapes: &mut LineShapes) -> Recor
     let mut gains = Vec::new();
     for (shape, (chain, uses)) in chains.iter().zip(&uses).enumerate() {
         let [alone, chained] = *uses;
-        gains.extend(gain(&[shape], alone, &costs, shapes).map(|gain| (gain, shape, false)));
-        gains.extend(gain(chain, chained, &costs, shapes).map(|gain| (gain, shape, true)));
+        gains.extend(record_gain(&[shape], alone, &costs, shapes).map(|gain| (gain, shape, false)));
+        gains.extend(record_gain(chain, chained, &costs, shapes).map(|gain| (gain, shape, true)));
     }
     gains.sort_unstable_by(|a, b| b.0.cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     gains.truncate(WHOLE);
@@ -67,7 +67,7 @@ pub(super) fn choose(lines: &NewlineSplit<'_>, shapes: &mut LineShapes) -> Recor
         chosen.records.push(chain);
     }
     let mut free = vec![true; lines.len()];
-    each_record(shapes, &chains, |line, shape, chained| {
+    for_each_record(shapes, &chains, |line, shape, chained| {
         let key = key_of.get(shape).and_then(|keys| keys.get(usize::from(chained))).copied().flatten();
         let length = if chained { chains.get(shape).map_or(1, Vec::len) } else { 1 };
         if key.is_some() {
@@ -77,12 +77,12 @@ pub(super) fn choose(lines: &NewlineSplit<'_>, shapes: &mut LineShapes) -> Recor
             *start = key;
         }
     });
-    heads(lines, shapes, &free, &mut chosen);
+    add_heads(lines, shapes, &free, &mut chosen);
     chosen
 }
 
 /// Calls `see` with the line a record begins with, the shape of that line, and whether it is a record of several lines.
-fn each_record(shapes: &LineShapes, chains: &[Vec<usize>], mut see: impl FnMut(usize, usize, bool)) {
+fn for_each_record(shapes: &LineShapes, chains: &[Vec<usize>], mut see: impl FnMut(usize, usize, bool)) {
     let mut line = 0;
     while line < shapes.lines() {
         let shape = shapes.of(line);
@@ -100,7 +100,7 @@ fn each_record(shapes: &LineShapes, chains: &[Vec<usize>], mut see: impl FnMut(u
 }
 
 /// Of each shape the one that follows nearly all of its lines.
-fn followers(shapes: &LineShapes, costs: &[ShapeCost]) -> Vec<Option<usize>> {
+fn find_followers(shapes: &LineShapes, costs: &[ShapeCost]) -> Vec<Option<usize>> {
     let eligible = |line: usize| {
         let shape = shapes.of(line)?;
         let many = shapes.shapes.get(shape)?.lines >= FEWEST && !costs.get(shape)?.alone;
@@ -129,7 +129,7 @@ fn followers(shapes: &LineShapes, costs: &[ShapeCost]) -> Vec<Option<usize>> {
 }
 
 /// The shapes that follow a shape, itself first; empty where none does, for most are of that sort.
-fn chain(shape: usize, next: &[Option<usize>]) -> Vec<usize> {
+fn follow_chain(shape: usize, next: &[Option<usize>]) -> Vec<usize> {
     if next.get(shape).copied().flatten().is_none() {
         return Vec::new();
     }
@@ -146,7 +146,7 @@ fn chain(shape: usize, next: &[Option<usize>]) -> Vec<usize> {
 }
 
 /// What a record saves, if it does.
-fn gain(chain: &[usize], uses: usize, costs: &[ShapeCost], shapes: &LineShapes) -> Option<usize> {
+fn record_gain(chain: &[usize], uses: usize, costs: &[ShapeCost], shapes: &LineShapes) -> Option<usize> {
     if uses < FEWEST as usize {
         return None;
     }
@@ -161,44 +161,45 @@ fn gain(chain: &[usize], uses: usize, costs: &[ShapeCost], shapes: &LineShapes) 
     (saved * (uses - 1)).checked_sub(once + 2 + 2 * chain.len()).filter(|gain| *gain > 0)
 }
 
-fn cost(lines: &NewlineSplit<'_>, shape: &LineShape) -> ShapeCost {
+fn shape_cost(lines: &NewlineSplit<'_>, shape: &LineShape) -> ShapeCost {
     if shape.lines < FEWEST {
         return ShapeCost { alone: true, ..ShapeCost::default() };
     }
     let (mut words, mut last_words) = (Vec::with_capacity(MAX_WORDS), Vec::with_capacity(MAX_WORDS));
     let line = shape.example(lines);
-    line_words::cut(line, &mut words);
+    line_words::split_words(line, &mut words);
     let head = shape.words(&words);
     let said = line.get(..words.get(head).map_or(line.len(), |word| word.start)).unwrap_or("");
     let last = lines.get(shape.last as usize).unwrap_or("");
-    line_words::cut(last, &mut last_words);
+    line_words::split_words(last, &mut last_words);
     let values = words.iter().zip(&last_words).enumerate().take(head);
     let values = values.filter(|(at, (word, _))| word.value || shape.values >> at & 1 == 1);
-    let each = values.map(|(_, (word, other))| differs(word.of(line), other.of(last))).sum();
+    let each = values.map(|(_, (word, other))| value_cost(word.of(line), other.of(last))).sum();
     ShapeCost { once: token_estimate::tokens(said), each, alone: shape.severe }
 }
 
 /// About what a value costs in a row, given another of the same column.
-fn differs(value: &str, other: &str) -> usize {
+fn value_cost(value: &str, other: &str) -> usize {
     if value == other {
         return 0;
     }
-    1 + token_estimate::tokens(value_format::shortened(value, other))
+    1 + token_estimate::tokens(value_format::shorten(value, other))
 }
 
 /// Records of one line each for what free lines begin with.
-fn heads(lines: &NewlineSplit<'_>, shapes: &mut LineShapes, free: &[bool], chosen: &mut RecordPlan) {
+fn add_heads(lines: &NewlineSplit<'_>, shapes: &mut LineShapes, free: &[bool], chosen: &mut RecordPlan) {
     let whole = shapes.shapes.len();
-    line_shape::by_head(lines, shapes, free);
+    line_shape::group_by_head(lines, shapes, free);
     let new = shapes.shapes.get(whole..).unwrap_or_default();
     let costs: Vec<ShapeCost> = shapes
         .shapes
         .iter()
-        .map(|shape| if shape.head.is_some() { cost(lines, shape) } else { ShapeCost::default() })
+        .map(|shape| if shape.head.is_some() { shape_cost(lines, shape) } else { ShapeCost::default() })
         .collect();
     let gains = (whole..).zip(new);
-    let gains =
-        gains.filter_map(|(shape, head)| Some((gain(&[shape], head.lines as usize, &costs, shapes)?, shape)));
+    let gains = gains.filter_map(|(shape, head)| {
+        Some((record_gain(&[shape], head.lines as usize, &costs, shapes)?, shape))
+    });
     let mut gains: Vec<_> = gains.collect();
     gains.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     gains.truncate(KEYS.len() - chosen.records.len());

@@ -158,7 +158,7 @@ impl<'t> TemplateColumn<'t> {
     }
 
     /// Decides how it is written. `before` is the column to its left, which may take the spaces between them.
-    pub(super) fn settle(&mut self, before: Option<&mut Self>) {
+    pub(super) fn choose_format(&mut self, before: Option<&mut Self>) {
         self.form = self.own_form();
         if !self.spaced || !self.value && before.as_ref().is_none_or(|before| !before.value) {
             return;
@@ -187,7 +187,7 @@ impl<'t> TemplateColumn<'t> {
         if !self.value || self.same {
             return ValueFormat::Said;
         }
-        (self.prefix, self.suffix) = trimmed(self.first, self.prefix, self.suffix);
+        (self.prefix, self.suffix) = trim_common(self.first, self.prefix, self.suffix);
         if self.prefix + self.suffix >= self.shortest {
             (self.prefix, self.suffix) = (if self.prefix < self.shortest { self.prefix } else { 0 }, 0);
         }
@@ -203,7 +203,7 @@ fn is_spaces(sep: &str) -> bool {
 }
 
 /// What values have in common at both ends, without cutting numbers or characters in two.
-fn trimmed(first: &str, prefix: usize, suffix: usize) -> (usize, usize) {
+fn trim_common(first: &str, prefix: usize, suffix: usize) -> (usize, usize) {
     let common = first.get(..floor(first, prefix)).unwrap_or("");
     let head = common.trim_end_matches(|c: char| c.is_ascii_digit());
     // Letters before cut digits may be the digits of a hash.
@@ -231,7 +231,7 @@ fn ceil(text: &str, mut at: usize) -> usize {
 }
 
 /// The part of a fixed-width value that has to be written, given the one above: whole components only.
-pub(super) fn shortened<'v>(value: &'v str, above: &str) -> &'v str {
+pub(super) fn shorten<'v>(value: &'v str, above: &str) -> &'v str {
     if above.len() != value.len() {
         return value;
     }
@@ -255,7 +255,7 @@ mod tests {
             ("10:00:07", "", "10:00:07"),
             ("10:00:07", "10:00:7", "10:00:07"),
         ] {
-            assert_eq!(shortened(value, above), expected);
+            assert_eq!(shorten(value, above), expected);
         }
     }
 
@@ -267,7 +267,7 @@ mod tests {
             ("0x14e1de63a", 6, 0, (2, 0)),
             ("12ms", 0, 3, (0, 2)),
         ] {
-            assert_eq!(trimmed(first, prefix, suffix), expected, "{first}");
+            assert_eq!(trim_common(first, prefix, suffix), expected, "{first}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::block::{HtmlBlockKind, HtmlTable};
 use super::writer::MarkdownWriter;
-use crate::html::tokens::{LowerName, attribute};
+use crate::html::tokens::{LowerName, attribute_value};
 
 impl<'t> MarkdownWriter<'t> {
     pub(super) fn open(&mut self, name: &str, attributes: &'t str, at: usize) {
@@ -18,7 +18,7 @@ impl<'t> MarkdownWriter<'t> {
             return;
         }
         match lower.as_str() {
-            "a" => self.links.push((self.line.len(), attribute(attributes, "href").unwrap_or(""))),
+            "a" => self.links.push((self.line.len(), attribute_value(attributes, "href").unwrap_or(""))),
             "img" => self.image(attributes, at),
             "code" | "kbd" | "samp" | "tt" => self.line.push('`'),
             "time" => self.space(),
@@ -30,8 +30,9 @@ impl<'t> MarkdownWriter<'t> {
                 }
             }
             "ul" | "menu" => self.list(None),
-            "ol" => self
-                .list(Some(attribute(attributes, "start").and_then(|start| start.parse().ok()).unwrap_or(1))),
+            "ol" => self.list(Some(
+                attribute_value(attributes, "start").and_then(|start| start.parse().ok()).unwrap_or(1),
+            )),
             "li" => {
                 self.boundary();
                 self.in_item = true;
@@ -111,7 +112,7 @@ impl<'t> MarkdownWriter<'t> {
 
 /// The language a code block is marked with, as a Markdown fence names it.
 fn language_of(attributes: &str) -> &str {
-    let classes = attribute(attributes, "class").unwrap_or("");
+    let classes = attribute_value(attributes, "class").unwrap_or("");
     classes
         .split_ascii_whitespace()
         .find_map(|class| class.strip_prefix("language-").or_else(|| class.strip_prefix("lang-")))

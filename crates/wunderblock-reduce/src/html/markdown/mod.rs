@@ -15,7 +15,7 @@ use writer::MarkdownWriter;
 pub(super) use block::{HtmlBlock, HtmlBlockKind};
 
 /// The Markdown of a page and its blocks.
-pub(super) fn write(text: &str, page: &PageOutline) -> (String, Vec<HtmlBlock>) {
+pub(super) fn write_markdown(text: &str, page: &PageOutline) -> (String, Vec<HtmlBlock>) {
     let mut writer =
         MarkdownWriter { out: String::with_capacity(text.len() / 3), ..MarkdownWriter::default() };
     let mut tokens = HtmlTokens::of(text);

@@ -11,7 +11,7 @@ impl MarkdownWriter<'_> {
         self.flush(HtmlBlockKind::Paragraph);
         let mut from = 0;
         while from < said.len() {
-            let end = from + part(said.get(from..).unwrap_or(""));
+            let end = from + first_part_length(said.get(from..).unwrap_or(""));
             let part = said.get(from..end).unwrap_or("");
             if !part.trim().is_empty() {
                 let start = self.out.len();
@@ -26,7 +26,7 @@ impl MarkdownWriter<'_> {
 }
 
 /// How long the first part of a text is.
-fn part(text: &str) -> usize {
+fn first_part_length(text: &str) -> usize {
     let mut most = text.len().min(PART_BYTES);
     if most == text.len() {
         return most;

@@ -2,7 +2,7 @@
 
 use super::block::{HtmlBlock, HtmlBlockKind, HtmlTable};
 use crate::html::entity;
-use crate::html::tokens::attribute;
+use crate::html::tokens::attribute_value;
 
 /// A code block is cut into parts of so many lines.
 const CODE_LINES: usize = 16;
@@ -106,7 +106,7 @@ impl<'t> MarkdownWriter<'t> {
     }
 
     pub(super) fn image(&mut self, attributes: &str, at: usize) {
-        if let Some(alt) = attribute(attributes, "alt").filter(|alt| !alt.trim().is_empty()) {
+        if let Some(alt) = attribute_value(attributes, "alt").filter(|alt| !alt.trim().is_empty()) {
             self.start.get_or_insert(at);
             self.line.push_str("![");
             entity::decode(alt, &mut self.line);

@@ -13,14 +13,14 @@ pub(super) enum BuildLine {
 }
 
 /// A line without the time, the step or the job that stands before it.
-pub(in crate::readers) fn bare(line: &str) -> &str {
-    let undated = line.get(timestamp::prefix(line)..).unwrap_or(line);
+pub(in crate::readers) fn strip_prefix(line: &str) -> &str {
+    let undated = line.get(timestamp::prefix_length(line)..).unwrap_or(line);
     within_step(undated)
 }
 
 /// What a line is by itself, given without its time.
-pub(super) fn read(line: &str) -> BuildLine {
-    match diagnostic::part(line) {
+pub(super) fn classify(line: &str) -> BuildLine {
+    match diagnostic::diagnostic_part(line) {
         Some(part) => BuildLine::Part(part),
         None if is_progress(line) => BuildLine::Progress,
         None => BuildLine::Other,

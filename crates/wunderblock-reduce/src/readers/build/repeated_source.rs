@@ -8,22 +8,22 @@ use crate::readers::diagnostic::{self, DiagnosticPart};
 use crate::span::{LineSpan, Rank};
 use crate::template;
 
-use super::line::{BuildLine, bare};
+use super::line::{BuildLine, strip_prefix};
 
 /// So many diagnostics of one message are shown with their source.
 const SHOWN: u32 = 3;
 
 /// Leaves out what stands below a message that came often enough before. The message and its place stay, as do notes
 /// that have a place.
-pub(super) fn fold(lines: &TextLines<'_>, read: &[BuildLine], units: &mut [LineSpan]) {
+pub(super) fn fold_source(lines: &TextLines<'_>, read: &[BuildLine], units: &mut [LineSpan]) {
     let mut said: HashMap<u64, u32> = HashMap::new();
     let mut words = Vec::new();
     let mut known = false;
     for (at, is) in read.iter().enumerate() {
-        let line = bare(lines.get(at));
+        let line = strip_prefix(lines.get(at));
         match is {
             BuildLine::Part(DiagnosticPart::Head(_)) => {
-                let count = said.entry(message(line, &mut words)).or_default();
+                let count = said.entry(message_hash(line, &mut words)).or_default();
                 *count += 1;
                 known = *count > SHOWN;
             }
@@ -31,7 +31,9 @@ pub(super) fn fold(lines: &TextLines<'_>, read: &[BuildLine], units: &mut [LineS
                 known = false
             }
             BuildLine::Part(DiagnosticPart::Code) => leave_out(units, at, known, Label::SourceLines),
-            BuildLine::Part(DiagnosticPart::Help) if diagnostic::place(line.trim_start()).is_none() => {
+            BuildLine::Part(DiagnosticPart::Help)
+                if diagnostic::place_length(line.trim_start()).is_none() =>
+            {
                 leave_out(units, at, known, Label::HelpLines);
             }
             // `a.c: In function 'f':` leads to the next message.
@@ -56,9 +58,9 @@ fn is_within(read: &[BuildLine], at: usize) -> bool {
 }
 
 /// What a message says, without its place and without what it quotes.
-pub(in crate::readers) fn message(line: &str, words: &mut Vec<u32>) -> u64 {
+pub(in crate::readers) fn message_hash(line: &str, words: &mut Vec<u32>) -> u64 {
     let text = line.trim_start();
-    let mut rest = text.get(diagnostic::place(text).unwrap_or(0)..).unwrap_or(text);
+    let mut rest = text.get(diagnostic::place_length(text).unwrap_or(0)..).unwrap_or(text);
     let mut hash = 0u64;
     while let Some(open) = rest.find(['\'', '"', '`', '‘', '“']) {
         let quote = rest.get(open..).and_then(|rest| rest.chars().next()).unwrap_or('\'');
@@ -103,10 +105,10 @@ mod tests {
     #[test]
     fn messages_are_the_same_whatever_they_quote() {
         let mut words = Vec::new();
-        let one = message("a.c:1:2: warning: unused 'x' [-Wu]", &mut words);
-        assert_eq!(one, message("src/b.c:77:2: warning: unused 'long_name' [-Wu]", &mut words));
-        assert_ne!(one, message("a.c:1:2: warning: shadowed 'x' [-Ws]", &mut words));
-        message("a.c:1: 'open", &mut words);
-        message("‘", &mut words);
+        let one = message_hash("a.c:1:2: warning: unused 'x' [-Wu]", &mut words);
+        assert_eq!(one, message_hash("src/b.c:77:2: warning: unused 'long_name' [-Wu]", &mut words));
+        assert_ne!(one, message_hash("a.c:1:2: warning: shadowed 'x' [-Ws]", &mut words));
+        message_hash("a.c:1: 'open", &mut words);
+        message_hash("‘", &mut words);
     }
 }

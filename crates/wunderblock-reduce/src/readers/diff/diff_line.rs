@@ -101,7 +101,7 @@ impl DiffParser {
     }
 
     fn head(&mut self, text: &str, old_path: bool) -> Option<DiffLine> {
-        if let Some((signs, olds, new)) = place(text) {
+        if let Some((signs, olds, new)) = parse_hunk_header(text) {
             (self.signs, self.olds, self.new) = (signs, olds, new);
             (self.in_head, self.in_commit) = (false, false);
             return Some(DiffLine::Place);
@@ -183,7 +183,7 @@ pub(super) fn is_body(text: &str) -> bool {
 }
 
 /// The signs, old and new lengths of `@@ -1,3 +1,4 @@` and its combined forms.
-fn place(text: &str) -> Option<(usize, u64, u64)> {
+fn parse_hunk_header(text: &str) -> Option<(usize, u64, u64)> {
     let ats = text.bytes().take_while(|byte| *byte == b'@').count();
     if !(2..=9).contains(&ats) {
         return None;

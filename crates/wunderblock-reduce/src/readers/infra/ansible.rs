@@ -27,7 +27,7 @@ enum HostStatus {
     Retry,
 }
 
-fn status(line: &str) -> Option<HostStatus> {
+fn parse_status(line: &str) -> Option<HostStatus> {
     let (word, rest) = line.split_once(": [")?;
     match word {
         "ok" | "skipping" | "included" => Some(HostStatus::Ok),
@@ -40,7 +40,7 @@ fn status(line: &str) -> Option<HostStatus> {
     }
 }
 
-pub(super) fn judge(lines: &TextLines<'_>, units: &mut [LineSpan]) {
+pub(super) fn rank_plays(lines: &TextLines<'_>, units: &mut [LineSpan]) {
     let mut play = AnsiblePlay::default();
     for at in 0..lines.len() {
         let line = lines.get(at);
@@ -50,11 +50,11 @@ pub(super) fn judge(lines: &TextLines<'_>, units: &mut [LineSpan]) {
             (play.from, play.signature) = (at + 1, 0);
             let (rank, score) =
                 if line.starts_with("TASK") { (Rank::Frame, 2_000) } else { (Rank::Must, 60_000) };
-            set(units, at, rank, score);
+            set_rank(units, at, rank, score);
             continue;
         }
         if play.recap && !line.trim().is_empty() {
-            set(units, at, Rank::Must, 60_000);
+            set_rank(units, at, Rank::Must, 60_000);
             continue;
         }
         play.line(lines, at, units);
@@ -76,7 +76,7 @@ struct AnsiblePlay {
 impl AnsiblePlay {
     fn line(&mut self, lines: &TextLines<'_>, at: usize, units: &mut [LineSpan]) {
         let line = lines.get(at);
-        let Some(status) = status(line) else {
+        let Some(status) = parse_status(line) else {
             let (rank, score) = if line.starts_with("[ERROR]")
                 || line.starts_with("ERROR!")
                 || line.starts_with("...ignoring")
@@ -90,8 +90,8 @@ impl AnsiblePlay {
             } else {
                 (Rank::Context, 10)
             };
-            self.signature = self.signature.rotate_left(5) ^ fingerprint::counted(line);
-            set(units, at, rank, score);
+            self.signature = self.signature.rotate_left(5) ^ fingerprint::masked_hash(line);
+            set_rank(units, at, rank, score);
             return;
         };
         let seen = self.shown.entry(self.signature ^ self.task).or_default();
@@ -119,14 +119,14 @@ impl AnsiblePlay {
                 (if self.oks <= 2 { Rank::Context } else { Rank::Filler }, 0, Some(Label::Ok))
             }
         };
-        set(units, at, rank, score);
+        set_rank(units, at, rank, score);
         if let Some(unit) = units.get_mut(at) {
             unit.label = label;
         }
     }
 }
 
-fn set(units: &mut [LineSpan], at: usize, rank: Rank, score: u16) {
+fn set_rank(units: &mut [LineSpan], at: usize, rank: Rank, score: u16) {
     if let Some(unit) = units.get_mut(at) {
         (unit.rank, unit.score) = (rank, score);
     }

@@ -15,7 +15,7 @@ const SHOWN: u32 = 3;
 const RESTARTS: u32 = 4;
 
 /// How many columns, two spaces or more apart, a line has.
-pub(super) fn columns(line: &str) -> usize {
+pub(super) fn count_columns(line: &str) -> usize {
     fields(line).count()
 }
 
@@ -45,7 +45,7 @@ pub(super) fn is_header(line: &str) -> bool {
     fields(line).next().is_some_and(|first| {
         FIRST.contains(&first) || FIRST.iter().any(|known| first.starts_with(&format!("{known} ")))
     }) && line.starts_with(|c: char| c.is_ascii_uppercase())
-        && columns(line) >= 3
+        && count_columns(line) >= 3
         && fields(line).all(capital)
 }
 
@@ -90,7 +90,7 @@ fn is_bad(field: &str) -> bool {
         "pending-",
     ];
     BAD.iter().any(|bad| field.contains(bad))
-        || fingerprint::is_wrong(field)
+        || fingerprint::mentions_failure(field)
         || (field.contains("Exited (") && !field.contains("Exited (0)"))
 }
 
@@ -101,7 +101,7 @@ fn is_short(field: &str) -> bool {
     })
 }
 
-pub(super) fn table(lines: &TextLines<'_>, units: &mut [LineSpan]) {
+pub(super) fn rank_table(lines: &TextLines<'_>, units: &mut [LineSpan]) {
     let many = lines.len() > FEW;
     let mut shown: HashMap<u64, u32> = HashMap::new();
     let mut restarts = None;
@@ -118,7 +118,7 @@ pub(super) fn table(lines: &TextLines<'_>, units: &mut [LineSpan]) {
         let count = restarts
             .and_then(|at| fields(line).nth(at))
             .and_then(|field| field.split(' ').next()?.parse::<u32>().ok());
-        let seen = shown.entry(sort(line)).or_default();
+        let seen = shown.entry(row_group(line)).or_default();
         *seen += 1;
         (unit.rank, unit.score) = if bad {
             // Of those that fail alike the first are worth most, yet none is filler.
@@ -138,7 +138,7 @@ pub(super) fn table(lines: &TextLines<'_>, units: &mut [LineSpan]) {
 }
 
 /// The sort of a row: its words without the parts that tell one of a kind from the next.
-fn sort(line: &str) -> u64 {
+fn row_group(line: &str) -> u64 {
     let mut sort = 0u64;
     for field in fields(line).take(6) {
         let is_time = field.bytes().next().is_some_and(|byte| byte.is_ascii_digit());
@@ -159,12 +159,12 @@ fn sort(line: &str) -> u64 {
                 _ => break,
             }
         }
-        sort = sort.rotate_left(9) ^ fingerprint::counted(stem);
+        sort = sort.rotate_left(9) ^ fingerprint::masked_hash(stem);
     }
     sort
 }
 
-pub(super) fn description(lines: &TextLines<'_>, units: &mut [LineSpan]) {
+pub(super) fn rank_description(lines: &TextLines<'_>, units: &mut [LineSpan]) {
     const TOLD: [&str; 9] = [
         "Status:",
         "State:",
@@ -185,7 +185,7 @@ pub(super) fn description(lines: &TextLines<'_>, units: &mut [LineSpan]) {
             events = line.starts_with("Events:");
         }
         (unit.rank, unit.score) = if events && !top {
-            let seen = shown.entry(fingerprint::counted(line)).or_default();
+            let seen = shown.entry(fingerprint::masked_hash(line)).or_default();
             *seen += 1;
             match () {
                 () if is_bad(line) => (Rank::Must, 30_000),

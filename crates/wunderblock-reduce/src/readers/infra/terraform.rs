@@ -13,7 +13,7 @@ const SHOWN: u32 = 2;
 /// Whether only a plan or its application says such a line.
 pub(super) fn is_plan(line: &str) -> bool {
     is_total(line)
-        || header(line).is_some()
+        || header_address(line).is_some()
         || line.starts_with("Terraform will perform")
         || line.starts_with("OpenTofu will perform")
         || line.starts_with("Terraform used the selected providers")
@@ -22,7 +22,7 @@ pub(super) fn is_plan(line: &str) -> bool {
 
 /// Whether a line tells of one step for one resource.
 pub(super) fn is_step(line: &str) -> bool {
-    step(line).is_some()
+    step_parts(line).is_some()
 }
 
 fn is_total(line: &str) -> bool {
@@ -32,7 +32,7 @@ fn is_total(line: &str) -> bool {
 }
 
 /// The address of a resource that will be, or was, changed: `  # a.b["c"] will be created`.
-fn header(line: &str) -> Option<&str> {
+fn header_address(line: &str) -> Option<&str> {
     const FATES: [&str; 9] = [
         " will be ",
         " must be ",
@@ -51,7 +51,7 @@ fn header(line: &str) -> Option<&str> {
 }
 
 /// The address and what is done: `a.b: Creating...`.
-fn step(line: &str) -> Option<(&str, &str)> {
+fn step_parts(line: &str) -> Option<(&str, &str)> {
     const STEPS: [&str; 14] = [
         "Creating...",
         "Creation complete",
@@ -73,7 +73,7 @@ fn step(line: &str) -> Option<(&str, &str)> {
     (address.contains('.') && !address.starts_with(' ')).then_some((address, known))
 }
 
-pub(super) fn judge(lines: &TextLines<'_>, units: &mut [LineSpan]) {
+pub(super) fn rank_plan(lines: &TextLines<'_>, units: &mut [LineSpan]) {
     let mut named: HashSet<&str> = HashSet::new();
     let mut steps: HashMap<&str, u32> = HashMap::new();
     let mut blocks: HashMap<u64, u32> = HashMap::new();
@@ -81,15 +81,15 @@ pub(super) fn judge(lines: &TextLines<'_>, units: &mut [LineSpan]) {
     let mut at = 0;
     while at < lines.len() {
         let line = lines.get(at);
-        if let Some(address) = header(line) {
+        if let Some(address) = header_address(line) {
             named.insert(address);
             let end = block_end(lines, at);
-            block(lines, at..end, address, &mut blocks, units);
+            rank_block(lines, at..end, address, &mut blocks, units);
             at = end;
             continue;
         }
         boxed = (boxed || line.starts_with('╷')) && !line.starts_with('╵');
-        let (rank, score, label) = line_outside(line, boxed, &named, &mut steps);
+        let (rank, score, label) = rank_outside_line(line, boxed, &named, &mut steps);
         if let Some(unit) = units.get_mut(at) {
             (unit.rank, unit.score, unit.label) = (rank, score, label);
         }
@@ -97,7 +97,7 @@ pub(super) fn judge(lines: &TextLines<'_>, units: &mut [LineSpan]) {
     }
 }
 
-fn line_outside<'t>(
+fn rank_outside_line<'t>(
     line: &'t str,
     boxed: bool,
     named: &HashSet<&'t str>,
@@ -114,7 +114,7 @@ fn line_outside<'t>(
     if boxed {
         return (Rank::Frame, 500, None);
     }
-    if let Some((address, step)) = step(line) {
+    if let Some((address, step)) = step_parts(line) {
         let seen = steps.entry(step).or_default();
         *seen += 1;
         let result = step.ends_with("complete") && step != "Read complete" && step != "Refresh complete";
@@ -140,7 +140,7 @@ fn block_end(lines: &TextLines<'_>, start: usize) -> usize {
     let mut at = start + 1;
     while at < lines.len() {
         let line = lines.get(at);
-        if header(line).is_some() || is_total(line) {
+        if header_address(line).is_some() || is_total(line) {
             // A second remark on the same resource belongs to it.
             return at;
         }
@@ -156,7 +156,7 @@ fn block_end(lines: &TextLines<'_>, start: usize) -> usize {
 }
 
 /// A block and its changes; one that says what blocks before it said of other resources is filler but for its head.
-fn block(
+fn rank_block(
     lines: &TextLines<'_>,
     rows: std::ops::Range<usize>,
     address: &str,
@@ -169,9 +169,9 @@ fn block(
     for at in rows.clone().skip(1) {
         let line = lines.get(at);
         let said = if named && line.contains(key) {
-            fingerprint::counted(&line.replace(key, ""))
+            fingerprint::masked_hash(&line.replace(key, ""))
         } else {
-            fingerprint::counted(line)
+            fingerprint::masked_hash(line)
         };
         // What stays as it is may differ from one resource to the next.
         if line.trim_start().starts_with(['+', '-', '~', '}', '#', ']']) || line.contains("->") {
@@ -179,7 +179,7 @@ fn block(
         }
     }
     let resource = address.split('[').next().unwrap_or(address);
-    let seen = blocks.entry(signature ^ fingerprint::exact(resource)).or_default();
+    let seen = blocks.entry(signature ^ fingerprint::exact_hash(resource)).or_default();
     *seen += 1;
     let again = *seen > SHOWN;
     for at in rows.clone() {

@@ -100,7 +100,8 @@ impl<'t> ListingRow<'t> {
             let runs = words.find(|word| !word.starts_with('-')).unwrap_or("");
             let kernel = self.name.starts_with('[');
             let program = if kernel { program.next() } else { program.next_back() };
-            return fingerprint::counted(program.unwrap_or("")).rotate_left(1) ^ fingerprint::counted(runs);
+            return fingerprint::masked_hash(program.unwrap_or("")).rotate_left(1)
+                ^ fingerprint::masked_hash(runs);
         }
         if self.sorted == SeriesKey::Prefix {
             // Libraries are one sort: there are hundreds of them, and few ask for one.
@@ -108,14 +109,14 @@ impl<'t> ListingRow<'t> {
                 return 0;
             }
             let prefix = self.name.split(['-', '_', '.', ':', ' ']).next().unwrap_or("");
-            return fingerprint::counted(prefix.trim_end_matches(|c: char| c.is_ascii_digit()));
+            return fingerprint::masked_hash(prefix.trim_end_matches(|c: char| c.is_ascii_digit()));
         }
         let end = self
             .name
             .rsplit_once('.')
             .map_or("", |(stem, end)| if stem.is_empty() { self.name } else { end });
         let folder = self.name.ends_with('/');
-        fingerprint::counted(if folder { "/" } else { end })
+        fingerprint::masked_hash(if folder { "/" } else { end })
     }
 
     /// The folder that a tool filled and this lies in, up to its name.
@@ -152,7 +153,7 @@ impl<'t> ListingRow<'t> {
 }
 
 /// The form of a listing, and how sure it is that it is one.
-pub(super) fn form(lines: &[&str]) -> Option<(ListingFormat, u32)> {
+pub(super) fn detect_format(lines: &[&str]) -> Option<(ListingFormat, u32)> {
     let said: Vec<&str> = lines.iter().copied().filter(|line| !line.trim().is_empty()).collect();
     if said.len() < 4 {
         return None;
@@ -171,7 +172,7 @@ pub(super) fn form(lines: &[&str]) -> Option<(ListingFormat, u32)> {
     if head.first().is_some_and(|line| line.starts_with("Filesystem ")) {
         return Some((ListingFormat::Disks, 90));
     }
-    let packages = share(&|line| dpkg(line).is_some());
+    let packages = share(&|line| parse_dpkg(line).is_some());
     let pip = head.first().is_some_and(|line| line.starts_with("Package ") && line.contains(" Version"));
     let apt = share(&|line| {
         line.contains("/")
@@ -181,15 +182,15 @@ pub(super) fn form(lines: &[&str]) -> Option<(ListingFormat, u32)> {
     if packages >= 80 || pip || apt >= 80 {
         return Some((ListingFormat::Packages, 88));
     }
-    let long = share(&|line| long(line).is_some() || is_long_head(line));
-    if long >= 85 && said.iter().any(|line| super::listing_row::long(line).is_some()) {
+    let long = share(&|line| parse_long(line).is_some() || is_long_head(line));
+    if long >= 85 && said.iter().any(|line| super::listing_row::parse_long(line).is_some()) {
         return Some((ListingFormat::Long, if long >= 95 { 95 } else { 75 }));
     }
-    let tree = share(&|line| depth(line).is_some());
+    let tree = share(&|line| tree_depth(line).is_some());
     if tree >= 80 {
         return Some((ListingFormat::Tree, if tree >= 90 { 90 } else { 62 }));
     }
-    if share(&|line| sized(line).is_some()) >= 95 {
+    if share(&|line| split_size(line).is_some()) >= 95 {
         return Some((ListingFormat::Sizes, 88));
     }
     let paths = share(&is_path);
@@ -241,7 +242,7 @@ fn is_long_head(line: &str) -> bool {
 
 /// The parts of a line of `ls -l`: mode, size, time, name.
 /// `find -ls` sets the node and its blocks before them, `tar -tv` and archives name owner and group as one.
-fn long(line: &str) -> Option<ListingRow<'_>> {
+fn parse_long(line: &str) -> Option<ListingRow<'_>> {
     let mut words = SpacedWords { rest: line };
     let numbers = words.by_ref().take(2).filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
     let line = if numbers.count() == 2 { words.rest.trim_start_matches(' ') } else { line };
@@ -272,18 +273,18 @@ fn long(line: &str) -> Option<ListingRow<'_>> {
         if second.len() > 8 {
             words.next()?;
         }
-        let date = digits(first);
-        moment(date / 10_000, date / 100 % 100, date % 100, second)
+        let date = digits_value(first);
+        order_of_time(date / 10_000, date / 100 % 100, date % 100, second)
     } else {
         let third = words.next()?;
         let month = MONTHS.iter().position(|month| *month == first).unwrap_or(0) as u32;
         // Without a year it is of the last months, and newer than any with one.
         let recent = third.contains(':');
-        let (year, clock) = if recent { (u32::MAX, third) } else { (digits(third), "") };
-        moment(year, month, digits(second), clock)
+        let (year, clock) = if recent { (u32::MAX, third) } else { (digits_value(third), "") };
+        order_of_time(year, month, digits_value(second), clock)
     };
     let name = words.rest.trim_start_matches(' ');
-    let size = if *kind == b'-' { bytes(size) } else { 0 };
+    let size = if *kind == b'-' { parse_size(size) } else { 0 };
     let is_head = matches!(name, "." | "..") && *kind == b'd';
     Some(ListingRow {
         name,
@@ -299,14 +300,14 @@ const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// Minutes, about: in an order, not at a distance. `clock` begins `12:00`.
-fn moment(year: u32, month: u32, day: u32, clock: &str) -> u32 {
-    let clock = digits(clock.get(..5).unwrap_or(clock));
+fn order_of_time(year: u32, month: u32, day: u32, clock: &str) -> u32 {
+    let clock = digits_value(clock.get(..5).unwrap_or(clock));
     let days = (year.min(4_095) * 13 + month.min(12)) * 32 + day.min(31);
     days * 24 * 60 + clock / 100 % 24 * 60 + clock % 100 % 60
 }
 
 /// The number its digits are: of a date at most, which has eight.
-fn digits(text: &str) -> u32 {
+fn digits_value(text: &str) -> u32 {
     text.bytes()
         .filter(u8::is_ascii_digit)
         .take(8)
@@ -314,7 +315,7 @@ fn digits(text: &str) -> u32 {
 }
 
 /// A size as people or programs write it: `123`, `4.0K`, `1,2M`.
-fn bytes(size: &str) -> u64 {
+fn parse_size(size: &str) -> u64 {
     let end = size.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(size.len());
     let (number, unit) = size.split_at(end);
     let number: f64 = number.parse().unwrap_or(0.0);
@@ -346,7 +347,7 @@ impl<'t> Iterator for SpacedWords<'t> {
 }
 
 /// How deep a line of a drawn tree stands; its root stands at 0.
-fn depth(line: &str) -> Option<u8> {
+fn tree_depth(line: &str) -> Option<u8> {
     let name = line.find(|c: char| {
         !matches!(c, ' ' | '\u{a0}' | '│' | '├' | '└' | '─' | '┬' | '|' | '`' | '+' | '-' | '\\')
     })?;
@@ -360,7 +361,7 @@ fn depth(line: &str) -> Option<u8> {
 }
 
 /// A size and a path: `4.0K\t./src`.
-fn sized(line: &str) -> Option<(&str, &str)> {
+fn split_size(line: &str) -> Option<(&str, &str)> {
     let (size, path) = line.split_once(['\t', ' '])?;
     let size_only = size.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.')
         && size.starts_with(|c: char| c.is_ascii_digit());
@@ -370,7 +371,7 @@ fn sized(line: &str) -> Option<(&str, &str)> {
 }
 
 /// The state and name of a line of `dpkg -l`.
-fn dpkg(line: &str) -> Option<(&str, &str)> {
+fn parse_dpkg(line: &str) -> Option<(&str, &str)> {
     let (state, rest) = line.split_once(' ')?;
     let is_state = (2..=3).contains(&state.len())
         && state.starts_with(['i', 'r', 'u', 'h', 'p'])
@@ -379,7 +380,7 @@ fn dpkg(line: &str) -> Option<(&str, &str)> {
     is_state.then(|| (state, rest.split(' ').next().unwrap_or(rest))).filter(|_| rest.contains("  "))
 }
 
-pub(super) fn rows<'r, 't>(lines: &'r TextLines<'t>, form: ListingFormat) -> ListingRows<'r, 't> {
+pub(super) fn parse_rows<'r, 't>(lines: &'r TextLines<'t>, form: ListingFormat) -> ListingRows<'r, 't> {
     let mut folder = "";
     let mut columns = ProcessColumns::default();
     let read = |line: &'t str| match form {
@@ -387,8 +388,8 @@ pub(super) fn rows<'r, 't>(lines: &'r TextLines<'t>, form: ListingFormat) -> Lis
             if line.ends_with(':') && is_long_head(line) {
                 folder = line.trim_end_matches(':');
             }
-            let mut row = long(line).unwrap_or(ListingRow { is_head: true, ..ListingRow::default() });
-            let inner = path(row.name);
+            let mut row = parse_long(line).unwrap_or(ListingRow { is_head: true, ..ListingRow::default() });
+            let inner = parse_path(row.name);
             row.folder = folder;
             // Links name what they point to; other names with folders in them stand for themselves.
             if folder.is_empty() && !inner.folder.is_empty() && !row.name.contains(" -> ") {
@@ -396,22 +397,22 @@ pub(super) fn rows<'r, 't>(lines: &'r TextLines<'t>, form: ListingFormat) -> Lis
             }
             row
         }
-        ListingFormat::Paths => path(line),
+        ListingFormat::Paths => parse_path(line),
         ListingFormat::Sizes => {
-            sized(line).map_or(ListingRow { is_head: true, ..ListingRow::default() }, |(size, line)| {
+            split_size(line).map_or(ListingRow { is_head: true, ..ListingRow::default() }, |(size, line)| {
                 let total = line == "." || line == "total";
-                ListingRow { size: bytes(size), is_head: total, ..path(line) }
+                ListingRow { size: parse_size(size), is_head: total, ..parse_path(line) }
             })
         }
         ListingFormat::Tree => {
-            let depth = depth(line);
+            let depth = tree_depth(line);
             let name =
                 line.trim_start_matches([' ', '\u{a0}', '│', '├', '└', '─', '┬', '|', '`', '+', '-', '\\']);
             ListingRow { is_head: depth.is_none(), depth: depth.unwrap_or(0), name, ..ListingRow::default() }
         }
         ListingFormat::Processes => columns.process(line),
-        ListingFormat::Packages => package(line),
-        ListingFormat::Disks => disk(line),
+        ListingFormat::Packages => parse_package(line),
+        ListingFormat::Disks => parse_disk(line),
     };
     let keep = |row: ListingRow<'t>| {
         let ListingRow { is_head, is_odd, folder, name, size, time, depth, sorted } = row;
@@ -421,7 +422,7 @@ pub(super) fn rows<'r, 't>(lines: &'r TextLines<'t>, form: ListingFormat) -> Lis
     ListingRows { lines, kept: lines.iter().map(read).map(keep).collect() }
 }
 
-fn path(line: &str) -> ListingRow<'_> {
+fn parse_path(line: &str) -> ListingRow<'_> {
     let trimmed = line.trim_end_matches('/');
     let (folder, _) = trimmed.rsplit_once('/').map_or(("", trimmed), |(folder, name)| (folder, name));
     let folder = line.get(..folder.len() + usize::from(!folder.is_empty())).unwrap_or(folder);
@@ -429,8 +430,8 @@ fn path(line: &str) -> ListingRow<'_> {
     ListingRow { folder, name, is_head: line.is_empty(), ..ListingRow::default() }
 }
 
-fn package(line: &str) -> ListingRow<'_> {
-    if let Some((state, name)) = dpkg(line) {
+fn parse_package(line: &str) -> ListingRow<'_> {
+    if let Some((state, name)) = parse_dpkg(line) {
         return ListingRow {
             name,
             is_odd: state.trim() != "ii",
@@ -446,7 +447,7 @@ fn package(line: &str) -> ListingRow<'_> {
     ListingRow { name, is_head, sorted: SeriesKey::Prefix, ..ListingRow::default() }
 }
 
-fn disk(line: &str) -> ListingRow<'_> {
+fn parse_disk(line: &str) -> ListingRow<'_> {
     let is_head = line.starts_with("Filesystem");
     let full = line
         .split_whitespace()

@@ -37,7 +37,7 @@ const FENCE_LINES: usize = 40;
 /// The level of a heading; 0 for another line.
 ///
 /// It is that of `## words`; a tag (`<h2>`) heads a section too.
-pub(super) fn heading(line: &str) -> u8 {
+pub(super) fn heading_level(line: &str) -> u8 {
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
     if (1..=6).contains(&level) && line.as_bytes().get(level) == Some(&b' ') {
         u8::try_from(level).unwrap_or(6)
@@ -47,7 +47,7 @@ pub(super) fn heading(line: &str) -> u8 {
 }
 
 /// The level of `<h2>`; 0 for another line.
-fn tag(line: &str) -> u8 {
+fn tag_level(line: &str) -> u8 {
     let level = line.strip_prefix("<h").and_then(|rest| rest.bytes().next()).unwrap_or(0);
     if matches!(level, b'1'..=b'6') && line.as_bytes().get(3).is_some_and(|byte| matches!(byte, b'>' | b' '))
     {
@@ -83,7 +83,7 @@ fn is_row(line: &str) -> bool {
 }
 
 /// The mark that opens a fence, if the line does. Code between two such marks on one line is no fence.
-fn fence(line: &str) -> Option<&'static str> {
+fn fence_mark(line: &str) -> Option<&'static str> {
     let line = line.trim_start();
     let mark = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark))?;
     let named = line.trim_start_matches(['`', '~']);
@@ -97,10 +97,10 @@ fn ends_fence(line: &str, mark: &str) -> bool {
 }
 
 /// The level of a heading by the line under it: a line of `=` or `-`.
-fn underlined(lines: &TextLines<'_>, at: usize) -> u8 {
+fn underline_level(lines: &TextLines<'_>, at: usize) -> u8 {
     let line = lines.get(at).trim();
     let alone = at.checked_sub(1).is_none_or(|before| lines.get(before).trim().is_empty());
-    if !alone || kind(line) != 5 || !line.contains(char::is_alphanumeric) || at + 1 >= lines.len() {
+    if !alone || line_kind(line) != 5 || !line.contains(char::is_alphanumeric) || at + 1 >= lines.len() {
         return 0;
     }
     let under = lines.get(at + 1).trim_end();
@@ -108,9 +108,9 @@ fn underlined(lines: &TextLines<'_>, at: usize) -> u8 {
     if all(b'=') { 1 } else { u8::from(all(b'-')) * 2 }
 }
 
-fn kind(line: &str) -> u8 {
+fn line_kind(line: &str) -> u8 {
     match line {
-        _ if heading(line) > 0 || tag(line) > 0 => 1,
+        _ if heading_level(line) > 0 || tag_level(line) > 0 => 1,
         _ if is_row(line) => 2,
         _ if is_badges(line) => 3,
         _ if is_item(line) => 4,
@@ -119,18 +119,18 @@ fn kind(line: &str) -> u8 {
 }
 
 /// The blocks of a text. They tile its lines.
-pub(super) fn blocks(lines: &TextLines<'_>) -> Vec<MarkdownBlock> {
+pub(super) fn split_blocks(lines: &TextLines<'_>) -> Vec<MarkdownBlock> {
     let mut blocks = Vec::new();
     let mut at = 0;
     while at < lines.len() {
         let start = at;
         let line = lines.get(at);
-        if let Some(mark) = fence(line) {
+        if let Some(mark) = fence_mark(line) {
             at += 1;
             while at < lines.len() && !ends_fence(lines.get(at), mark) {
                 at += 1;
             }
-            at = empty_after(lines, (at + 1).min(lines.len()));
+            at = skip_empty(lines, (at + 1).min(lines.len()));
             // A fence that never ends, or a long one, is taken line by line.
             if at - start > FENCE_LINES {
                 blocks.extend((start..at).map(|at| MarkdownBlock::Code(at..at + 1)));
@@ -139,33 +139,33 @@ pub(super) fn blocks(lines: &TextLines<'_>) -> Vec<MarkdownBlock> {
             }
             continue;
         }
-        let level = underlined(lines, at);
+        let level = underline_level(lines, at);
         if level > 0 {
-            at = empty_after(lines, at + 2);
+            at = skip_empty(lines, at + 2);
             blocks.push(MarkdownBlock::Heading(start..at, level));
             continue;
         }
-        let kind_here = kind(line);
+        let kind_here = line_kind(line);
         at += 1;
-        if tag(line) > 0 {
+        if tag_level(line) > 0 {
             let close = (start..lines.len().min(start + TAG_LINES)).find(|at| lines.get(*at).contains("</h"));
-            at = empty_after(lines, close.map_or(at, |close| close + 1));
-            blocks.push(MarkdownBlock::Heading(start..at, tag(line)));
+            at = skip_empty(lines, close.map_or(at, |close| close + 1));
+            blocks.push(MarkdownBlock::Heading(start..at, tag_level(line)));
             continue;
         }
         if kind_here > 1 {
             while at < lines.len()
                 && !lines.get(at).trim().is_empty()
-                && fence(lines.get(at)).is_none()
-                && goes_on(kind_here, lines.get(at))
+                && fence_mark(lines.get(at)).is_none()
+                && continues_block(kind_here, lines.get(at))
             {
                 at += 1;
             }
         }
-        at = empty_after(lines, at);
+        at = skip_empty(lines, at);
         let rows = start..at;
         blocks.push(match kind_here {
-            1 => MarkdownBlock::Heading(rows, heading(line)),
+            1 => MarkdownBlock::Heading(rows, heading_level(line)),
             2 => MarkdownBlock::Table(rows),
             3 => MarkdownBlock::Badges(rows),
             4 => MarkdownBlock::List(rows),
@@ -176,8 +176,8 @@ pub(super) fn blocks(lines: &TextLines<'_>) -> Vec<MarkdownBlock> {
 }
 
 /// Whether a line goes on with a block of that kind.
-fn goes_on(kind_here: u8, line: &str) -> bool {
-    let next = kind(line);
+fn continues_block(kind_here: u8, line: &str) -> bool {
+    let next = line_kind(line);
     match kind_here {
         // What stands below an item without an empty line belongs to it.
         4 => next >= 4,
@@ -185,7 +185,7 @@ fn goes_on(kind_here: u8, line: &str) -> bool {
     }
 }
 
-fn empty_after(lines: &TextLines<'_>, mut at: usize) -> usize {
+fn skip_empty(lines: &TextLines<'_>, mut at: usize) -> usize {
     while at < lines.len() && lines.get(at).trim().is_empty() {
         at += 1;
     }

@@ -22,7 +22,7 @@ impl WordRarity {
     pub(super) fn count(&mut self, text: &str) {
         self.stretches += 1;
         let stretch = self.stretches;
-        each(text, |word, _| {
+        for_each_word(text, |word, _| {
             if let (Some(holding), Some(last)) = (self.holding.get_mut(word), self.last.get_mut(word))
                 && *last != stretch
             {
@@ -35,7 +35,7 @@ impl WordRarity {
     /// names. At most 2500.
     pub(super) fn worth(&self, text: &str) -> u16 {
         let (mut sum, mut words) = (0u64, 0u64);
-        each(text, |word, marked| {
+        for_each_word(text, |word, marked| {
             let holding = self.holding.get(word).copied().unwrap_or(1).max(1);
             let halvings = (u64::from(self.stretches.max(1)) / u64::from(holding)).max(1).ilog2();
             sum += u64::from(halvings) * 100 + if marked { 150 } else { 0 };
@@ -47,7 +47,7 @@ impl WordRarity {
 }
 
 /// Each word's counter, and whether it is a number or begins with a capital.
-fn each(text: &str, mut see: impl FnMut(usize, bool)) {
+fn for_each_word(text: &str, mut see: impl FnMut(usize, bool)) {
     let mut hash = 0u32;
     let (mut letters, mut marked) = (0, false);
     for byte in text.bytes().chain([b' ']) {

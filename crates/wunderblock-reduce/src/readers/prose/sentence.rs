@@ -1,7 +1,7 @@
 //! Where sentences end, in any script.
 
 /// The ends of the sentences of a line, as bytes from its start; the last is the end of the line.
-pub(super) fn ends(line: &str) -> Vec<usize> {
+pub(super) fn sentence_ends(line: &str) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut ended = false;
     let mut word = 0;
@@ -53,8 +53,8 @@ mod tests {
             ("Version 1.2.3 came. \"It works.\" He left.", 3),
         ];
         for (text, count) in cases {
-            assert_eq!(ends(text).len(), count, "{text} {:?}", ends(text));
-            assert_eq!(ends(text).last(), Some(&text.len()));
+            assert_eq!(sentence_ends(text).len(), count, "{text} {:?}", sentence_ends(text));
+            assert_eq!(sentence_ends(text).last(), Some(&text.len()));
         }
     }
 }

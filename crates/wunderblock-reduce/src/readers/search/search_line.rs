@@ -39,7 +39,7 @@ pub(super) fn parse(line: &str, heading: bool) -> SearchLine<'_> {
     if line.is_empty() || line == "--" {
         return SearchLine::none(line);
     }
-    if let Some(found) = record(line) {
+    if let Some(found) = parse_record(line) {
         return found;
     }
     if line.starts_with("Binary file ") && line.contains(" match")
@@ -49,12 +49,12 @@ pub(super) fn parse(line: &str, heading: bool) -> SearchLine<'_> {
         return SearchLine::of(SearchRole::Other, "", line);
     }
     if heading {
-        return under_heading(line);
+        return parse_under_heading(line);
     }
-    if let Some(found) = numbered(line, b':', SearchRole::Match) {
+    if let Some(found) = parse_numbered(line, b':', SearchRole::Match) {
         return found;
     }
-    if let Some(found) = numbered(line, b'-', SearchRole::Near) {
+    if let Some(found) = parse_numbered(line, b'-', SearchRole::Near) {
         return found;
     }
     match line.split_once(':') {
@@ -66,7 +66,7 @@ pub(super) fn parse(line: &str, heading: bool) -> SearchLine<'_> {
 }
 
 /// `12:text`, `12-text`, or a path.
-fn under_heading(line: &str) -> SearchLine<'_> {
+fn parse_under_heading(line: &str) -> SearchLine<'_> {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let (number, rest) = line.split_at(digits);
     let number = plain_number(number);
@@ -87,7 +87,7 @@ fn under_heading(line: &str) -> SearchLine<'_> {
 }
 
 /// `path:12:text`, `path:12:5:text`, or the same with `-`: the first place where a number stands between two joints.
-fn numbered(line: &str, joint: u8, role: SearchRole) -> Option<SearchLine<'_>> {
+fn parse_numbered(line: &str, joint: u8, role: SearchRole) -> Option<SearchLine<'_>> {
     let bytes = line.as_bytes();
     let window = bytes.get(..bytes.len().min(1024))?;
     for at in memchr::memchr_iter(joint, window) {
@@ -152,10 +152,10 @@ fn is_dated(name: &str) -> bool {
 
 /// A record of `rg --json`.
 pub(super) fn is_record(line: &str) -> bool {
-    record(line).is_some()
+    parse_record(line).is_some()
 }
 
-fn record(line: &str) -> Option<SearchLine<'_>> {
+fn parse_record(line: &str) -> Option<SearchLine<'_>> {
     let rest = line.strip_prefix("{\"type\":\"")?;
     let (kind, rest) = rest.split_once('"')?;
     let data = rest.strip_prefix(",\"data\":")?;
@@ -181,7 +181,7 @@ pub(super) fn has_headings(lines: &[&str]) -> bool {
     let (mut paths, mut numbered, mut said) = (0, 0, 0);
     for line in lines.iter().filter(|line| !line.is_empty() && **line != "--") {
         said += 1;
-        match under_heading(line).role {
+        match parse_under_heading(line).role {
             Some(SearchRole::Path) => paths += 1,
             Some(_) => numbered += 1,
             None => {}

@@ -65,7 +65,7 @@ struct ValueCount {
 }
 
 /// A number as tables write it: `1,234.5`, `12%`, `$3`.
-fn number(field: &str) -> Option<f64> {
+fn parse_number(field: &str) -> Option<f64> {
     let field = field.trim();
     if !field.bytes().any(|byte| byte.is_ascii_digit()) || field.len() > 32 {
         return None;
@@ -77,7 +77,7 @@ fn number(field: &str) -> Option<f64> {
 }
 
 /// A number with at most three digits after its point.
-fn short(number: f64) -> String {
+fn format_number(number: f64) -> String {
     let text = format!("{number:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
@@ -88,7 +88,7 @@ impl TableColumns {
             columns: header
                 .iter()
                 .map(|name| TableColumn {
-                    name: fingerprint::head(name.trim(), 24).into(),
+                    name: fingerprint::truncate(name.trim(), 24).into(),
                     ..TableColumn::default()
                 })
                 .collect(),
@@ -107,7 +107,7 @@ impl TableColumns {
     }
 
     /// Decides what each column is, after all rows were counted.
-    pub(super) fn settle(&mut self, rows: usize) {
+    pub(super) fn classify(&mut self, rows: usize) {
         for column in &mut self.columns {
             let distinct = column.values.len();
             let numbers = column.numbers.count;
@@ -150,13 +150,13 @@ impl TableColumns {
     }
 
     /// What the columns hold, a few words each: first those of few values, then numbers.
-    pub(super) fn told(&self) -> Vec<String> {
-        let classes = self.columns.iter().filter(|column| column.is_class).map(TableColumn::told_values);
+    pub(super) fn descriptions(&self) -> Vec<String> {
+        let classes = self.columns.iter().filter(|column| column.is_class).map(TableColumn::describe_values);
         let numbers = self.columns.iter().filter(|column| column.is_number && !column.is_class);
         let numbers = numbers.filter(|column| column.high.is_finite());
         let numbers = numbers.filter_map(|column| {
             let (least, most) = column.numbers.range()?;
-            Some(format!("{} {}–{}", column.name, short(least), short(most)))
+            Some(format!("{} {}–{}", column.name, format_number(least), format_number(most)))
         });
         classes.take(TOLD - 1).chain(numbers).take(TOLD).collect()
     }
@@ -167,7 +167,7 @@ impl TableColumn {
         let field = field.trim();
         self.filled += u64::from(!field.is_empty());
         self.sentences += u64::from(field.len() > 12 && field.split(' ').nth(3).is_some());
-        if let Some(number) = number(field) {
+        if let Some(number) = parse_number(field) {
             self.numbers.add(number, 0);
             if self.numbers.count > 1 {
                 let step = number - self.before;
@@ -179,14 +179,16 @@ impl TableColumn {
         if self.many {
             return;
         }
-        let hash = fingerprint::exact(field);
+        let hash = fingerprint::exact_hash(field);
         self.changes += u64::from(hash != self.last);
         self.last = hash;
         if let Some(value) = self.values.get_mut(&hash) {
             value.count += 1;
         } else if self.values.len() < VALUES {
-            self.values
-                .insert(hash, ValueCount { text: fingerprint::head(field, 16).into(), count: 1, shown: 0 });
+            self.values.insert(
+                hash,
+                ValueCount { text: fingerprint::truncate(field, 16).into(), count: 1, shown: 0 },
+            );
         } else {
             self.many = true;
             self.values = HashMap::new();
@@ -195,7 +197,7 @@ impl TableColumn {
 
     fn judge(&mut self, field: &str) -> (Option<NotableRow>, u64) {
         let field = field.trim();
-        let hash = if self.is_class { fingerprint::exact(field) } else { 0 };
+        let hash = if self.is_class { fingerprint::exact_hash(field) } else { 0 };
         if self.is_class {
             let changed = self.has_runs && hash != self.last;
             self.last = hash;
@@ -211,7 +213,7 @@ impl TableColumn {
             }
         }
         if self.is_number
-            && let Some(number) = number(field)
+            && let Some(number) = parse_number(field)
         {
             if number < self.low
                 && (self.numbers.range().is_some_and(|(least, _)| number == least) || self.lows < EXTREMES)
@@ -229,7 +231,7 @@ impl TableColumn {
         (None, hash)
     }
 
-    fn told_values(&self) -> String {
+    fn describe_values(&self) -> String {
         let mut values: Vec<(&str, u32)> =
             self.values.values().map(|value| (&*value.text, value.count)).collect();
         values.sort_by_key(|(text, count)| (std::cmp::Reverse(*count), *text));

@@ -31,7 +31,7 @@ const SAMPLED: usize = 16 * 1024;
 const COLUMNS: usize = 64;
 
 /// The form of a table, and how sure it is that it is one.
-pub(super) fn form(text: &str, lines: &[&str]) -> Option<(TableFormat, u32)> {
+pub(super) fn detect_format(text: &str, lines: &[&str]) -> Option<(TableFormat, u32)> {
     let said: Vec<&str> = lines.iter().copied().filter(|line| !line.trim().is_empty()).collect();
     if said.len() < 4 {
         return None;
@@ -56,17 +56,17 @@ pub(super) fn form(text: &str, lines: &[&str]) -> Option<(TableFormat, u32)> {
         said.first().is_some_and(|line| has(&line))
             && said.iter().take(20).filter(has).count() * 5 >= said.len().min(20) * 2
     });
-    let best = best.filter_map(|by| separated(text, by));
+    let best = best.filter_map(|by| detect_separated(text, by));
     best.max_by_key(|(_, vote)| *vote)
 }
 
 /// How sure it is that a text is separated by that character: records have as many fields as the first one.
-fn separated(text: &str, by: u8) -> Option<(TableFormat, u32)> {
-    let head = crate::readers::fingerprint::head(text, SAMPLED);
+fn detect_separated(text: &str, by: u8) -> Option<(TableFormat, u32)> {
+    let head = crate::readers::fingerprint::truncate(text, SAMPLED);
     let head = if head.len() < text.len() { head.rsplit_once('\n')?.0 } else { head };
     let lines = TextLines::of(head);
     let form = TableFormat::Separated(by);
-    let rows = split(&lines, form);
+    let rows = split_rows(&lines, form);
     let fields: Vec<usize> = rows
         .iter()
         .filter(|row| row.is_data)
@@ -140,7 +140,7 @@ fn is_drawn(line: &str) -> bool {
 }
 
 /// The rows of a table. They tile the text.
-pub(super) fn split(lines: &TextLines<'_>, form: TableFormat) -> Vec<TableRow> {
+pub(super) fn split_rows(lines: &TextLines<'_>, form: TableFormat) -> Vec<TableRow> {
     let mut rows = Vec::with_capacity(lines.len());
     let mut at = 0;
     while at < lines.len() {
@@ -149,10 +149,10 @@ pub(super) fn split(lines: &TextLines<'_>, form: TableFormat) -> Vec<TableRow> {
         let is_data = match form {
             TableFormat::Separated(_) => {
                 // A record goes on while a quote is open.
-                let mut open = odd_quotes(line);
+                let mut open = has_open_quote(line);
                 let start = lines.span(at).start;
                 while open && end < lines.len() && lines.span(end).start - start < QUOTED_BYTES {
-                    open ^= odd_quotes(lines.get(end));
+                    open ^= has_open_quote(lines.get(end));
                     end += 1;
                 }
                 if open {
@@ -180,7 +180,7 @@ fn is_between(lines: &TextLines<'_>, at: usize) -> bool {
     drawn(at - 1) && at + 1 < lines.len() && drawn(at + 1)
 }
 
-fn odd_quotes(line: &str) -> bool {
+fn has_open_quote(line: &str) -> bool {
     line.contains('"') && memchr::memchr_iter(b'"', line.as_bytes()).count() % 2 == 1
 }
 
@@ -189,7 +189,7 @@ impl TableFormat {
     pub(super) fn fields(self, row: &str) -> Vec<Cow<'_, str>> {
         let row = row.trim_end_matches(['\n', '\r']);
         match self {
-            Self::Separated(by) => separate(row, by),
+            Self::Separated(by) => split_fields(row, by),
             Self::Drawn => {
                 let row = row.trim().trim_matches(['|', '│', '║']);
                 row.split(['|', '│', '║']).take(COLUMNS).map(|field| field.trim().into()).collect()
@@ -205,7 +205,7 @@ impl TableFormat {
     }
 }
 
-fn separate(row: &str, by: u8) -> Vec<Cow<'_, str>> {
+fn split_fields(row: &str, by: u8) -> Vec<Cow<'_, str>> {
     let bytes = row.as_bytes();
     let mut fields = Vec::new();
     let mut at = 0;

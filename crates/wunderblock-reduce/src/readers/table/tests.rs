@@ -98,7 +98,7 @@ fn a_record_with_line_breaks_is_one_row() {
     assert_eq!(units(&lines).len(), 5);
     // A quote that never ends takes no other row with it.
     let text = "a,b,c\n1,\"two,3\n2,x,y\n3,x,y\n4,x,y\n5,x,y\n";
-    assert_eq!(rows::split(&TextLines::of(text), TableFormat::Separated(b',')).len(), 6);
+    assert_eq!(rows::split_rows(&TextLines::of(text), TableFormat::Separated(b',')).len(), 6);
 }
 
 #[test]

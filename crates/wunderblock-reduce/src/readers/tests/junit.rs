@@ -44,10 +44,10 @@ pub(super) fn units(text: &str) -> Vec<LineSpan> {
         if start < at {
             continue;
         }
-        let (end, ended) = case(text, start);
+        let (end, ended) = parse_case(text, start);
         // The white space before and after it goes with it, so that whole lines do.
         let before = text.get(at..start).unwrap_or("").trim_end_matches([' ', '\t']).len();
-        around(text, at..at + before, &mut units);
+        push_between(text, at..at + before, &mut units);
         let span = at + before..end;
         match ended {
             CaseResult::Passed => {
@@ -58,11 +58,11 @@ pub(super) fn units(text: &str) -> Vec<LineSpan> {
                 let unit = LineSpan::new(span.clone(), Rank::Filler).scored(5).labelled(Label::Skipped);
                 units.push(unit);
             }
-            CaseResult::Failed => failed(text, span.clone(), &mut units),
+            CaseResult::Failed => push_failed(text, span.clone(), &mut units),
         }
         at = span.end;
     }
-    around(text, at..text.len(), &mut units);
+    push_between(text, at..text.len(), &mut units);
     if skipped.len() <= SKIPPED {
         for at in skipped {
             if let Some(unit) = units.get_mut(at) {
@@ -74,7 +74,7 @@ pub(super) fn units(text: &str) -> Vec<LineSpan> {
 }
 
 /// Where a case ends, with the line break after it, and how it ended.
-fn case(text: &str, start: usize) -> (usize, CaseResult) {
+fn parse_case(text: &str, start: usize) -> (usize, CaseResult) {
     let open = tag_end(text, start);
     let rest = |from: usize| text.as_bytes().get(from..).unwrap_or_default();
     let mut ended = CaseResult::Passed;
@@ -124,8 +124,8 @@ fn tag_end(text: &str, start: usize) -> usize {
 }
 
 /// What stands between cases: suites and their counts.
-fn around(text: &str, span: Range<usize>, units: &mut Vec<LineSpan>) {
-    for span in lines(text, span) {
+fn push_between(text: &str, span: Range<usize>, units: &mut Vec<LineSpan>) {
+    for span in line_ranges(text, span) {
         let line = text.get(span.clone()).unwrap_or("").trim_start();
         let (rank, score) = match line {
             _ if line.contains("<testsuite") => (Rank::Must, 900),
@@ -137,10 +137,10 @@ fn around(text: &str, span: Range<usize>, units: &mut Vec<LineSpan>) {
 }
 
 /// A case that failed: its name and messages first, then the lines of what it says.
-fn failed(text: &str, span: Range<usize>, units: &mut Vec<LineSpan>) {
+fn push_failed(text: &str, span: Range<usize>, units: &mut Vec<LineSpan>) {
     let mut said = 0;
     let mut captured = false;
-    for (nth, span) in lines(text, span).enumerate() {
+    for (nth, span) in line_ranges(text, span).enumerate() {
         let line = text.get(span.clone()).unwrap_or("");
         captured &= !line.contains("</system-");
         let tagged = nth == 0 || line.contains("<failure") || line.contains("<error");
@@ -152,12 +152,12 @@ fn failed(text: &str, span: Range<usize>, units: &mut Vec<LineSpan>) {
         } else if is_message(line.trim_start(), line) || is_place(line) {
             said += 1;
             if said <= MESSAGE { (Rank::Must, 600) } else { (Rank::Context, 40) }
-        } else if stack_frame::of(line) == Some(FrameOwner::Library) {
+        } else if stack_frame::frame_owner(line) == Some(FrameOwner::Library) {
             (Rank::Filler, 1)
         } else {
             (Rank::Context, 25)
         };
-        let cut = span.start + crate::readers::fingerprint::head(line, TAG).len();
+        let cut = span.start + crate::readers::fingerprint::truncate(line, TAG).len();
         let label = (nth == 0).then_some(Label::Failed);
         units.push(LineSpan::new(span.start..cut, rank).scored(score).labelled(label));
         if cut < span.end {
@@ -167,7 +167,7 @@ fn failed(text: &str, span: Range<usize>, units: &mut Vec<LineSpan>) {
 }
 
 /// The lines of a stretch.
-fn lines(text: &str, span: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+fn line_ranges(text: &str, span: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let mut at = span.start;
     text.get(span).unwrap_or("").split_inclusive('\n').map(move |line| {
         let start = at;

@@ -48,5 +48,5 @@ pub(super) fn is_place(line: &str) -> bool {
     if let Some(rest) = line.strip_prefix("  File \"") {
         return !rest.contains("/lib/python") && !rest.contains("site-packages") && !rest.contains("<frozen");
     }
-    diagnostic::place(text).is_some() && !text.starts_with(' ')
+    diagnostic::place_length(text).is_some() && !text.starts_with(' ')
 }

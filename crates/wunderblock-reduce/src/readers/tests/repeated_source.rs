@@ -13,7 +13,7 @@ use crate::span::{LineSpan, Rank};
 const SHOWN: u32 = 2;
 
 /// Of further failures stay the name, the message and the place.
-pub(super) fn fold(lines: &TextLines<'_>, cases: &[Option<TestLine>], units: &mut [LineSpan]) {
+pub(super) fn fold_source(lines: &TextLines<'_>, cases: &[Option<TestLine>], units: &mut [LineSpan]) {
     let mut said: HashMap<u64, u32> = HashMap::new();
     let mut words = Vec::new();
     let mut start: Option<usize> = None;
@@ -23,10 +23,10 @@ pub(super) fn fold(lines: &TextLines<'_>, cases: &[Option<TestLine>], units: &mu
             continue;
         }
         if let Some(start) = start.take() {
-            let Some(message) = (start..at).map(|at| lines.get(at)).find(|line| speaks(line)) else {
+            let Some(message) = (start..at).map(|at| lines.get(at)).find(|line| says_anything(line)) else {
                 continue;
             };
-            let count = said.entry(build::repeated_source::message(message, &mut words)).or_default();
+            let count = said.entry(build::repeated_source::message_hash(message, &mut words)).or_default();
             *count += 1;
             if *count > SHOWN {
                 leave_out(lines, start..at, units);
@@ -38,14 +38,16 @@ pub(super) fn fold(lines: &TextLines<'_>, cases: &[Option<TestLine>], units: &mu
     }
 }
 
-fn speaks(line: &str) -> bool {
+fn says_anything(line: &str) -> bool {
     is_message(line.trim_start(), line) || stack_frame::is_head(line)
 }
 
 fn leave_out(lines: &TextLines<'_>, block: std::ops::Range<usize>, units: &mut [LineSpan]) {
     for at in block {
         let line = lines.get(at);
-        let own = stack_frame::of(line) == Some(FrameOwner::Own) || is_place(line) || line.starts_with('>');
+        let own = stack_frame::frame_owner(line) == Some(FrameOwner::Own)
+            || is_place(line)
+            || line.starts_with('>');
         if let Some(unit) = units.get_mut(at).filter(|unit| unit.rank == Rank::Context && !own) {
             (unit.rank, unit.score) = (Rank::Filler, 1);
         }
