@@ -30,22 +30,22 @@ const INDEXED: usize = 4 << 20;
 
 /// Lines that stand in an earlier text.
 struct DuplicateBlock {
-    span: Range<usize>,
+    range: Range<usize>,
     told: Cow<'static, str>,
 }
 
 /// Makes filler of what lies in a block that an earlier text has, unless it must be seen.
-pub(crate) fn demote(lines: &TextLines<'_>, units: &mut [LineSpan], earlier: &[EarlierText<'_>]) {
+pub(crate) fn demote(lines: &TextLines<'_>, spans: &mut [LineSpan], earlier: &[EarlierText<'_>]) {
     let blocks = find_blocks(lines, earlier);
     let mut at = 0;
-    for unit in units {
-        while blocks.get(at).is_some_and(|block| block.span.end < unit.span().end) {
+    for span in spans {
+        while blocks.get(at).is_some_and(|block| block.range.end < span.range().end) {
             at += 1;
         }
         let Some(block) = blocks.get(at) else { return };
-        if unit.span().start >= block.span.start && unit.rank < Rank::Must {
-            unit.rank = Rank::Filler;
-            unit.set_description(Some(block.told.clone()));
+        if span.range().start >= block.range.start && span.rank < Rank::Must {
+            span.rank = Rank::Filler;
+            span.set_description(Some(block.told.clone()));
         }
     }
 }
@@ -83,13 +83,13 @@ fn find_blocks(lines: &TextLines<'_>, earlier: &[EarlierText<'_>]) -> Vec<Duplic
                 && lines.get(at + step) == there.get(first + step)
         };
         let run = (0..).take_while(alike).count();
-        let span = lines.spans(at..at + run);
-        if run < FEWEST || span.len() < LEAST_BYTES {
+        let range = lines.spans(at..at + run);
+        if run < FEWEST || range.len() < LEAST_BYTES {
             at += 1;
             continue;
         }
         let told = format!("{SEEN}lines {}–{} of {}", first + 1, first + run, known.handle);
-        blocks.push(DuplicateBlock { span, told: told.into() });
+        blocks.push(DuplicateBlock { range, told: told.into() });
         at += run;
     }
     blocks

@@ -1,19 +1,19 @@
 //! Shorten one text by its structure, without lying about it.
 //!
-//! A tool's output is long because it repeats itself. [`reduce`] finds out what a text is, keeps what one reads such a
-//! text for, says the rest in fewer words, and marks every gap with its place and a handle by which the bytes can be read
-//! again. It needs no model, does no I/O, and is the same for the same input.
+//! A tool's output is long because it repeats itself. [`reduce`] detects what a text is, keeps what people read such a
+//! text for, encodes the rest in fewer words, and marks every gap with its place and a handle by which the bytes can be
+//! read again. It needs no model, does no I/O, and returns the same for the same input.
 //!
 //! ```text
-//!  bytes ─► source ─► detect ─► read ─────► choose ────► write ─► pack ─► check ─► Reduced
-//!           controls  kind      what each   what fits    marks    fewer   inverse
-//!           set aside           unit is     the level             words   run, bytes
-//!                               worth                                     compared
+//!  bytes ─► source ─► detect ─► read ─────► select ───► write ─► encode ──► check ─► Reduced
+//!           controls  kind      what each   what fits   marks    fewer      decode,
+//!           set aside           span is     the level            words      compare
+//!                               worth                                       bytes
 //! ```
 //!
-//! Three things hold by construction. The pieces of a text tile it, so nothing leaves it without a mark. What is said in
-//! fewer words is undone and compared before it is shown. And a reader judges but never writes, so a wrong guess of the
-//! kind costs savings, never content.
+//! Three things hold by construction. The segments of a text tile it, so nothing leaves it without a mark. Every
+//! lossless encoding is decoded and compared before it is shown. And a reader judges but never writes, so a wrong guess
+//! of the kind costs savings, never content.
 //!
 //! ```
 //! use wunderblock_reduce::{reduce, Options};

@@ -1,4 +1,4 @@
-//! What the reader looks for: Okapi BM25 over the units of a text, in whole numbers, so that it is the same everywhere.
+//! What the reader looks for: Okapi BM25 over the spans of a text, in whole numbers, so that it is the same everywhere.
 //!
 //! k1 is 1.2 and b is 0.75, as Robertson and Zaragoza give them ("The Probabilistic Relevance Framework", 2009).
 
@@ -54,45 +54,45 @@ impl QueryTerms {
         found
     }
 
-    /// Raises the units that are relevant: the best to what must stay, others to what stays at `fold`. A word that
-    /// stands in more than a quarter of many units tells nothing, and raises none.
-    pub(crate) fn promote(&self, text: &str, units: &mut [LineSpan]) {
-        if self.is_empty() || units.is_empty() {
+    /// Raises the spans that are relevant: the best to what must stay, others to what stays at `fold`. A word that
+    /// stands in more than a quarter of many spans tells nothing, and raises none.
+    pub(crate) fn promote(&self, text: &str, spans: &mut [LineSpan]) {
+        if self.is_empty() || spans.is_empty() {
             return;
         }
-        let weights = self.weights(text, units);
+        let weights = self.weights(text, spans);
         let best = weights.iter().copied().max().unwrap_or(0);
         if best == 0 {
             return;
         }
-        let most = (units.len() / 20).max(8);
+        let most = (spans.len() / 20).max(8);
         let mut order: Vec<usize> =
             (0..weights.len()).filter(|at| weights.get(*at).is_some_and(|w| *w * 2 >= best)).collect();
         order.sort_by_key(|at| (std::cmp::Reverse(weights.get(*at).copied()), *at));
-        for (unit, weight) in units.iter_mut().zip(&weights).filter(|(_, weight)| **weight > 0) {
+        for (span, weight) in spans.iter_mut().zip(&weights).filter(|(_, weight)| **weight > 0) {
             let share = u16::try_from(weight * 20_000 / best).unwrap_or(u16::MAX);
-            unit.score = unit.score.saturating_add(share);
+            span.score = span.score.saturating_add(share);
             if *weight * 4 >= best {
-                unit.rank = unit.rank.max(Rank::Context);
+                span.rank = span.rank.max(Rank::Context);
             }
         }
-        for unit in order.into_iter().take(most) {
-            if let Some(unit) = units.get_mut(unit) {
-                unit.rank = Rank::Must;
-                unit.score = unit.score.max(u16::MAX - 1000);
+        for span in order.into_iter().take(most) {
+            if let Some(span) = spans.get_mut(span) {
+                span.rank = Rank::Must;
+                span.score = span.score.max(u16::MAX - 1000);
             }
         }
     }
 
-    /// The weight of each unit, in 1/1024.
-    fn weights(&self, text: &str, units: &[LineSpan]) -> Vec<u64> {
+    /// The weight of each span, in 1/1024.
+    fn weights(&self, text: &str, spans: &[LineSpan]) -> Vec<u64> {
         let mut holding = vec![0u64; self.terms.len()];
         let mut found: Vec<(usize, Vec<(usize, u64)>)> = Vec::new();
-        let mut lengths = Vec::with_capacity(units.len());
-        for (at, unit) in units.iter().enumerate() {
+        let mut lengths = Vec::with_capacity(spans.len());
+        for (at, span) in spans.iter().enumerate() {
             let mut length = 0u64;
             let mut counts: Vec<(usize, u64)> = Vec::new();
-            for_each_word(text.get(unit.span()).unwrap_or(""), &mut |word| {
+            for_each_word(text.get(span.range()).unwrap_or(""), &mut |word| {
                 length += 1;
                 let Some(term) = self.terms.get(&word) else { return };
                 match counts.iter_mut().find(|(known, _)| known == term) {
@@ -108,10 +108,10 @@ impl QueryTerms {
                 found.push((at, counts));
             }
         }
-        let all = units.len() as u64;
+        let all = spans.len() as u64;
         let mean = (lengths.iter().sum::<u64>() / all.max(1)).max(1);
         let worth: Vec<u64> = holding.iter().map(|holding| inverse_frequency(all, *holding)).collect();
-        let mut weights = vec![0u64; units.len()];
+        let mut weights = vec![0u64; spans.len()];
         for (at, counts) in found {
             let length = lengths.get(at).copied().unwrap_or(0);
             let norm = K1 * (ONE - B + B * length / mean) / ONE;
@@ -125,7 +125,7 @@ impl QueryTerms {
     }
 }
 
-/// How much a word tells that so many of all units have: the logarithm (to base 2, in 1/1024) of
+/// How much a word tells that so many of all spans have: the logarithm (to base 2, in 1/1024) of
 /// 1 + (all − holding + ½) / (holding + ½); nothing where it is common.
 fn inverse_frequency(all: u64, holding: u64) -> u64 {
     if holding == 0 || (all > 8 && holding * 4 > all) {
@@ -150,10 +150,10 @@ mod tests {
 
     fn ranked(text: &str, query: &str, rank: Rank) -> Vec<LineSpan> {
         let lines = TextLines::of(text);
-        let mut units: Vec<LineSpan> =
+        let mut spans: Vec<LineSpan> =
             (0..lines.len()).map(|line| LineSpan::new(lines.span(line), rank)).collect();
-        QueryTerms::of(Some(query)).promote(text, &mut units);
-        units
+        QueryTerms::of(Some(query)).promote(text, &mut spans);
+        spans
     }
 
     #[test]
@@ -162,15 +162,15 @@ mod tests {
         text.push_str("the cache of getUserById timed out\n");
         text.push_str("数据库连接失败了\n");
         for query in ["user cache", "getUserById", "get_user_by_id timeouts", "timed", "连接失败"] {
-            let units = ranked(&text, query, Rank::Filler);
-            let must: Vec<_> = units.iter().filter(|unit| unit.rank == Rank::Must).collect();
+            let spans = ranked(&text, query, Rank::Filler);
+            let must: Vec<_> = spans.iter().filter(|span| span.rank == Rank::Must).collect();
             assert_eq!(must.len(), 1, "{query}");
         }
         assert!(
-            ranked(&text, "worker", Rank::Filler).iter().all(|unit| unit.rank == Rank::Filler),
+            ranked(&text, "worker", Rank::Filler).iter().all(|span| span.rank == Rank::Filler),
             "common words tell nothing"
         );
-        assert!(ranked(&text, "", Rank::Filler).iter().all(|unit| unit.score == 0));
+        assert!(ranked(&text, "", Rank::Filler).iter().all(|span| span.score == 0));
     }
 
     #[test]
@@ -183,9 +183,9 @@ mod tests {
 
     #[test]
     fn the_words_of_a_text_are_told_apart() {
-        let asked = QueryTerms::of(Some("red shoes"));
-        assert_eq!(asked.words_in("{\"color\":\"red\",\"kind\":\"shoe\"}"), 0b11);
-        assert_eq!(asked.words_in("{\"color\":\"red\"}"), 0b01);
+        let query = QueryTerms::of(Some("red shoes"));
+        assert_eq!(query.words_in("{\"color\":\"red\",\"kind\":\"shoe\"}"), 0b11);
+        assert_eq!(query.words_in("{\"color\":\"red\"}"), 0b01);
         assert_eq!(QueryTerms::of(None).words_in("red"), 0);
     }
 
@@ -194,7 +194,7 @@ mod tests {
         fn ranks_never_fall_and_spans_stay(text in "((red|blue|old_fox|\\PC{0,9})( |\n)){0,40}", query in "(red|blue|foxes| |\\PC{0,5}){0,4}") {
             let before = ranked(&text, "", Rank::Context);
             for (old, new) in before.iter().zip(ranked(&text, &query, Rank::Context)) {
-                prop_assert!(new.rank >= old.rank && new.score >= old.score && new.span() == old.span());
+                prop_assert!(new.rank >= old.rank && new.score >= old.score && new.range() == old.range());
             }
         }
     }

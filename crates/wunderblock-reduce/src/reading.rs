@@ -14,7 +14,7 @@ use crate::{code, html, json, readers};
 pub(crate) struct TextReading<'t> {
     text: &'t str,
     kind: Kind,
-    asked: &'t QueryTerms,
+    query: &'t QueryTerms,
     earlier: &'t [EarlierText<'t>],
     seen: Option<ParsedText<'t>>,
 }
@@ -30,40 +30,40 @@ impl<'t> TextReading<'t> {
     pub(crate) fn of(
         text: &'t str,
         kind: Kind,
-        asked: &'t QueryTerms,
+        query: &'t QueryTerms,
         earlier: &'t [EarlierText<'t>],
     ) -> Self {
-        Self { text, kind, asked, earlier, seen: None }
+        Self { text, kind, query, earlier, seen: None }
     }
 
     pub(crate) fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// The text cut into pieces.
-    pub(crate) fn pieces(&mut self, goal: SizeTarget) -> Vec<TextSegment> {
-        if goal == SizeTarget::Exact && self.kind != Kind::Json {
+    /// The text cut into segments.
+    pub(crate) fn segments(&mut self, target: SizeTarget) -> Vec<TextSegment> {
+        if target == SizeTarget::Exact && self.kind != Kind::Json {
             // What comes after this has need of the room.
             self.seen = None;
             return vec![TextSegment::Keep(0..self.text.len())];
         }
-        let room = match goal {
+        let room = match target {
             SizeTarget::Bytes(bytes) => KeepLimit::Bytes(bytes),
             SizeTarget::Exact | SizeTarget::Fold => KeepLimit::Fold,
         };
-        let (text, kind, asked, earlier) = (self.text, self.kind, self.asked, self.earlier);
-        match self.seen.get_or_insert_with(|| parse(text, kind, goal, asked, earlier)) {
-            ParsedText::Json(reading) => reading.pieces(goal, asked),
-            ParsedText::Html(reading) => reading.pieces(room),
-            ParsedText::Lines(..) if goal == SizeTarget::Exact => vec![TextSegment::Keep(0..text.len())],
-            ParsedText::Lines(lines, units) if goal == SizeTarget::Fold => {
+        let (text, kind, query, earlier) = (self.text, self.kind, self.query, self.earlier);
+        match self.seen.get_or_insert_with(|| parse(text, kind, target, query, earlier)) {
+            ParsedText::Json(reading) => reading.segments(target, query),
+            ParsedText::Html(reading) => reading.segments(room),
+            ParsedText::Lines(..) if target == SizeTarget::Exact => vec![TextSegment::Keep(0..text.len())],
+            ParsedText::Lines(lines, spans) if target == SizeTarget::Fold => {
                 // There is one way to fold, and what comes after this has need of the room.
-                select::join_spans(units);
-                let pieces = select::select(lines, units, room);
+                select::join_spans(spans);
+                let segments = select::select(lines, spans, room);
                 self.seen = None;
-                pieces
+                segments
             }
-            ParsedText::Lines(lines, units) => select::select(lines, units, room),
+            ParsedText::Lines(lines, spans) => select::select(lines, spans, room),
         }
     }
 }
@@ -71,8 +71,8 @@ impl<'t> TextReading<'t> {
 fn parse<'t>(
     text: &'t str,
     kind: Kind,
-    goal: SizeTarget,
-    asked: &'t QueryTerms,
+    target: SizeTarget,
+    query: &'t QueryTerms,
     earlier: &[EarlierText<'_>],
 ) -> ParsedText<'t> {
     let json = (kind == Kind::Json).then(|| json::JsonReading::of(text));
@@ -81,22 +81,22 @@ fn parse<'t>(
     }
     // What was said to be JSON and has none is a text like any.
     match kind {
-        Kind::Html => ParsedText::Html(Box::new(html::HtmlReading::of(text, asked))),
+        Kind::Html => ParsedText::Html(Box::new(html::HtmlReading::of(text, query))),
         kind => {
             let lines = TextLines::of(text);
-            let mut units = match (kind, goal) {
-                (Kind::Code, SizeTarget::Bytes(_)) => code::units(&lines),
+            let mut spans = match (kind, target) {
+                (Kind::Code, SizeTarget::Bytes(_)) => code::spans(&lines),
                 (Kind::Code, SizeTarget::Exact | SizeTarget::Fold) => code::spans_folded(&lines),
                 (kind, _) => readers::spans(&lines, kind),
             };
             if !earlier.is_empty() {
-                duplicates::demote(&lines, &mut units, earlier);
+                duplicates::demote(&lines, &mut spans, earlier);
             }
-            asked.promote(text, &mut units);
-            if !asked.is_empty() && matches!(kind, Kind::Code | Kind::Markdown) {
-                select::raise_under_asked(&mut units);
+            query.promote(text, &mut spans);
+            if !query.is_empty() && matches!(kind, Kind::Code | Kind::Markdown) {
+                select::raise_under_asked(&mut spans);
             }
-            ParsedText::Lines(lines, units)
+            ParsedText::Lines(lines, spans)
         }
     }
 }

@@ -116,9 +116,9 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     // A file that is read is a file that may be edited next: its text must stand there as it is.
     let read = options.command.is_some_and(command::reads_file);
     let level = if read && is_written(kind) { Level::Lossless } else { level };
-    let asked = QueryTerms::of(options.query);
+    let query = QueryTerms::of(options.query);
     let plain = source::decode(bytes).visible();
-    let mut reading = TextReading::of(&plain.text, kind, &asked, options.earlier);
+    let mut reading = TextReading::of(&plain.text, kind, &query, options.earlier);
     let tried = match level {
         Level::Lossless => None,
         Level::Fold => reduce_to(&plain, &mut reading, SizeTarget::Fold, options),
@@ -138,7 +138,7 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
             drop(plain);
             reduce_to(
                 &source,
-                &mut TextReading::of(&source.text, kind, &asked, options.earlier),
+                &mut TextReading::of(&source.text, kind, &query, options.earlier),
                 SizeTarget::Exact,
                 options,
             )
@@ -259,11 +259,11 @@ impl ShortText {
 fn reduce_to(
     source: &SourceText<'_>,
     reading: &mut TextReading<'_>,
-    goal: SizeTarget,
+    target: SizeTarget,
     options: &Options<'_>,
 ) -> Option<ShortText> {
-    let pieces = reading.pieces(goal);
-    compose(source, pieces, reading.kind(), goal, options)
+    let segments = reading.segments(target);
+    compose(source, segments, reading.kind(), target, options)
 }
 
 /// One mark in the place of all the text. It speaks for what would be set aside, too.
@@ -275,40 +275,44 @@ fn one_gap(bytes: &[u8], text: &str, options: &Options<'_>) -> ShortText {
     ShortText { tokens: (options.count)(&text), text, gaps: vec![gap] }
 }
 
-/// The pieces of a text written down, marked, packed and checked.
+/// The segments of a text written down, marked, packed and checked.
 fn compose(
     source: &SourceText<'_>,
-    pieces: Vec<TextSegment>,
+    segments: Vec<TextSegment>,
     kind: Kind,
-    goal: SizeTarget,
+    target: SizeTarget,
     options: &Options<'_>,
 ) -> Option<ShortText> {
     let text: &str = &source.text;
-    if !segment::tiles_source(&pieces, text.len()) {
+    if !segment::tiles_source(&segments, text.len()) {
         return None;
     }
-    if goal == SizeTarget::Exact && pieces.iter().any(|piece| matches!(piece, TextSegment::Gap { .. })) {
+    if target == SizeTarget::Exact
+        && segments.iter().any(|segment| matches!(segment, TextSegment::Gap { .. }))
+    {
         return None;
     }
-    let written = match pieces.as_slice() {
+    let written = match segments.as_slice() {
         // The text as it is: there is no second copy of it.
         [TextSegment::Keep(_)] if !text.contains(mark::OPEN) => Cow::Borrowed(text),
-        _ if source.losses.is_empty() => segment::write_segments(&pieces, text, options.handle).into(),
-        _ => segment::write_with_marks(&pieces, text, &|gap| source.locate(gap.clone()).mark(options.handle))
-            .into(),
+        _ if source.losses.is_empty() => segment::write_segments(&segments, text, options.handle).into(),
+        _ => {
+            segment::write_with_marks(&segments, text, &|gap| source.locate(gap.clone()).mark(options.handle))
+                .into()
+        }
     };
-    let gaps = pieces.into_iter().filter_map(|piece| match piece {
+    let gaps = segments.into_iter().filter_map(|segment| match segment {
         TextSegment::Gap { gap, .. } => Some(source.locate(gap)),
         TextSegment::Keep(_) | TextSegment::Coded { .. } | TextSegment::Note(_) => None,
     });
     let mut gaps: Vec<Gap> = if source.losses.is_empty() {
-        // In the place of the pieces: there may be as many as lines.
+        // In the place of the segments: there may be as many as lines.
         gaps.collect()
     } else {
         source.losses.iter().cloned().chain(gaps).collect()
     };
     gaps.shrink_to_fit();
-    let exact = goal == SizeTarget::Exact;
+    let exact = target == SizeTarget::Exact;
     // What is packed after this is compared with what was.
     if exact && !encode::stands_for(&written, text) {
         return None;
@@ -317,7 +321,7 @@ fn compose(
     let mut short = match (encode::encode(&written, kind, wording), written) {
         (Some(packed), _) => packed,
         // Nothing is shorter, not even by what was set aside. A budget still wants to know how much that is.
-        (None, Cow::Borrowed(_)) if source.losses.is_empty() && !matches!(goal, SizeTarget::Bytes(_)) => {
+        (None, Cow::Borrowed(_)) if source.losses.is_empty() && !matches!(target, SizeTarget::Bytes(_)) => {
             return None;
         }
         (None, written) => written.into_owned(),

@@ -1,13 +1,13 @@
-//! A text cut into pieces: what stays, what is said in fewer words, what is left out.
+//! A text cut into segments: what stays, what is said in fewer words, what is left out.
 //!
-//! Pieces tile the source: every byte of it lies in exactly one. So nothing can be dropped without a mark, and the
-//! source can always be put together again from the pieces and itself; [`tiles_source`] checks that before a text is shown.
+//! Segments tile the source: every byte of it lies in exactly one. So nothing can be dropped without a mark, and the
+//! source can always be put together again from the segments and itself; [`tiles_source`] checks that before a text is shown.
 
 use std::ops::Range;
 
 use crate::mark::{self, Gap, MARK_BYTES};
 
-/// One piece of a reduced text, in the order of the source.
+/// One segment of a reduced text, in the order of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TextSegment {
     /// A stretch of the source, as it is.
@@ -18,7 +18,7 @@ pub(crate) enum TextSegment {
     /// A stretch that is left out. A mark stands in its place; after it, if given, what is shown instead of it (its
     /// text is escaped already).
     Gap { gap: Gap, shown: Option<String> },
-    /// A fact about the piece before it, which covers nothing: `⟨×47⟩`.
+    /// A fact about the segment before it, which covers nothing: `⟨×47⟩`.
     Note(String),
 }
 
@@ -36,7 +36,7 @@ impl TextSegment {
         }
     }
 
-    fn span(&self) -> Option<&Range<usize>> {
+    fn range(&self) -> Option<&Range<usize>> {
         match self {
             Self::Keep(span) | Self::Coded { span, .. } => Some(span),
             Self::Gap { gap, .. } => Some(&gap.span),
@@ -45,10 +45,10 @@ impl TextSegment {
     }
 }
 
-/// Whether the pieces cover `0..len` in order, without holes or overlaps.
-pub(crate) fn tiles_source(pieces: &[TextSegment], len: usize) -> bool {
+/// Whether the segments cover `0..len` in order, without holes or overlaps.
+pub(crate) fn tiles_source(segments: &[TextSegment], len: usize) -> bool {
     let mut at = 0;
-    for span in pieces.iter().filter_map(TextSegment::span) {
+    for span in segments.iter().filter_map(TextSegment::range) {
         if span.start != at || span.end < span.start {
             return false;
         }
@@ -57,20 +57,20 @@ pub(crate) fn tiles_source(pieces: &[TextSegment], len: usize) -> bool {
     at == len
 }
 
-/// The text of the pieces, marks in place. A mark of lines stands on a line of its own.
-pub(crate) fn write_segments(pieces: &[TextSegment], source: &str, handle: Option<&str>) -> String {
-    write_with_marks(pieces, source, &|gap| gap.mark(handle))
+/// The text of the segments, marks in place. A mark of lines stands on a line of its own.
+pub(crate) fn write_segments(segments: &[TextSegment], source: &str, handle: Option<&str>) -> String {
+    write_with_marks(segments, source, &|gap| gap.mark(handle))
 }
 
 /// The same, where the marks name other places than those of the text at hand.
 pub(crate) fn write_with_marks(
-    pieces: &[TextSegment],
+    segments: &[TextSegment],
     source: &str,
     mark: &dyn Fn(&Gap) -> String,
 ) -> String {
-    let mut out = String::with_capacity(pieces.iter().map(TextSegment::weight).sum());
-    for piece in pieces {
-        match piece {
+    let mut out = String::with_capacity(segments.iter().map(TextSegment::weight).sum());
+    for segment in segments {
+        match segment {
             TextSegment::Keep(span) => mark::escape(source.get(span.clone()).unwrap_or(""), &mut out),
             TextSegment::Coded { text, .. } => out.push_str(text),
             TextSegment::Note(note) => insert_note(&mut out, note),

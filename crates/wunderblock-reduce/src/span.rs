@@ -23,7 +23,7 @@ pub(crate) enum Rank {
 
 /// A stretch of the source and what it is worth.
 ///
-/// There are as many as lines, so it is small: places are of 32 bits ([`crate::lines::LARGEST`]), and what few units say
+/// There are as many as lines, so it is small: places are of 32 bits ([`crate::lines::LARGEST`]), and what few spans say
 /// is apart.
 #[derive(Clone, Debug)]
 pub(crate) struct LineSpan {
@@ -37,7 +37,7 @@ pub(crate) struct LineSpan {
     notes: Option<Box<SpanNotes>>,
 }
 
-/// What stands in marks about a unit.
+/// What stands in marks about a span.
 #[derive(Clone, Debug, Default)]
 struct SpanNotes {
     note: Option<Box<str>>,
@@ -63,12 +63,12 @@ impl LineSpan {
     }
 
     /// The bytes of the source.
-    pub(crate) fn span(&self) -> Range<usize> {
+    pub(crate) fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
     /// The same of another stretch.
-    pub(crate) fn spanning(self, span: Range<usize>) -> Self {
+    pub(crate) fn with_range(self, span: Range<usize>) -> Self {
         Self { start: to_u32(span.start), end: to_u32(span.end), ..self }
     }
 
@@ -119,7 +119,7 @@ impl LineSpan {
 
     /// Its bytes in the result, its note included.
     pub(crate) fn bytes(&self) -> usize {
-        self.span().len() + self.note().map_or(0, |note| note.len() + 1)
+        self.range().len() + self.note().map_or(0, |note| note.len() + 1)
     }
 }
 
@@ -128,10 +128,10 @@ fn to_u32(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// What units count as, and how many of each.
+/// What spans count as, and how many of each.
 pub(crate) fn counts(run: &[LineSpan]) -> Vec<(Label, u64)> {
     let mut counts: Vec<(Label, u64)> = Vec::new();
-    for label in run.iter().filter_map(|unit| unit.label) {
+    for label in run.iter().filter_map(|span| span.label) {
         match counts.iter_mut().find(|(known, _)| *known == label) {
             Some((_, count)) => *count += 1,
             None => counts.push((label, 1)),

@@ -1,4 +1,4 @@
-//! What each line of a source is worth, before lines of one worth become units.
+//! What each line of a source is worth, before lines of one worth become spans.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::lines::TextLines;
 use crate::span::{LineSpan, Rank};
 
-/// At most so many lines of a body make one unit, so that a budget can keep a part.
+/// At most so many lines of a body make one span, so that a budget can keep a part.
 const CHUNK_LINES: usize = 8;
 
 /// The worth of a line.
@@ -87,9 +87,9 @@ impl LineWorths {
         self.describe(header.clone(), format!("L{} {line}", header.start + 1));
     }
 
-    /// The units. Lines of the same worth and part stand together, bodies in chunks.
-    pub(crate) fn units(&self, lines: &TextLines<'_>) -> Vec<LineSpan> {
-        let mut units = Vec::new();
+    /// The spans. Lines of the same worth and part stand together, bodies in chunks.
+    pub(crate) fn spans(&self, lines: &TextLines<'_>) -> Vec<LineSpan> {
+        let mut spans = Vec::new();
         let mut at = 0;
         while at < lines.len() {
             let (worth, part) = (self.worth(at), self.part.get(at).copied().unwrap_or(0));
@@ -103,12 +103,12 @@ impl LineWorths {
             {
                 end += 1;
             }
-            let mut unit = LineSpan::new(lines.spans(at..end), worth.rank);
-            unit.score = worth.score;
-            unit.set_description(self.descriptions.get((part as usize).wrapping_sub(1)).cloned());
-            units.push(unit);
+            let mut span = LineSpan::new(lines.spans(at..end), worth.rank);
+            span.score = worth.score;
+            span.set_description(self.descriptions.get((part as usize).wrapping_sub(1)).cloned());
+            spans.push(span);
             at = end;
         }
-        units
+        spans
     }
 }

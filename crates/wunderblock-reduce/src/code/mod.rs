@@ -30,7 +30,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
 }
 
 /// What the lines of a source are worth.
-pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
+pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     spans_by(lines, outline_lines)
 }
 
@@ -52,7 +52,7 @@ fn spans_by(lines: &TextLines<'_>, look: impl FnOnce(&TextLines<'_>) -> LineWort
     let stripped = numbered.as_deref().map(TextLines::of);
     // Only the numbers differ: the lines are the same ones.
     let bare = stripped.as_ref().filter(|bare| bare.len() == lines.len()).unwrap_or(lines);
-    look(bare).units(lines)
+    look(bare).spans(lines)
 }
 
 fn outline_lines(lines: &TextLines<'_>) -> LineWorths {
@@ -65,7 +65,7 @@ fn outline_lines(lines: &TextLines<'_>) -> LineWorths {
         indented::rank_lines(lines, &mut worths);
     }
     if lines.text().len() > PARSED_MAX {
-        // A unit weighs as much as a line or two: of a source this long bodies are not judged line by line.
+        // A span weighs as much as a line or two: of a source this long bodies are not judged line by line.
         worths.level_out();
     } else {
         keywords::rank_lines(lines, &mut worths);

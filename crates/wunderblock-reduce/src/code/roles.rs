@@ -9,7 +9,7 @@ pub(super) enum NodeRole {
     Import,
     /// Something with members that stays open: a class, an implementation, a module.
     Container,
-    /// A type given in one piece: a structure, an alias.
+    /// A type given as a whole: a structure, an alias.
     Type,
     /// A member of a container or type.
     Field,

@@ -125,12 +125,12 @@ fn samples() -> Vec<(SourceLanguage, String)> {
 
 fn short(text: &str, room: KeepLimit) -> String {
     let lines = TextLines::of(text);
-    let units = units(&lines);
-    let tiled: String = units.iter().map(|unit| &text[unit.span()]).collect();
-    assert_eq!(tiled, text, "units tile the text");
-    let pieces = select(&lines, &units, room);
-    assert!(segment::tiles_source(&pieces, text.len()));
-    segment::write_segments(&pieces, text, None)
+    let spans = spans(&lines);
+    let tiled: String = spans.iter().map(|span| &text[span.range()]).collect();
+    assert_eq!(tiled, text, "spans tile the text");
+    let segments = select(&lines, &spans, room);
+    assert!(segment::tiles_source(&segments, text.len()));
+    segment::write_segments(&segments, text, None)
 }
 
 #[test]
@@ -152,12 +152,12 @@ fn a_definition_that_is_asked_for_stands_with_its_body() {
     };
     let text: String = (0..60).map(function).collect();
     let lines = TextLines::of(&text);
-    let mut units = units(&lines);
-    let asked = crate::query::QueryTerms::of(Some("what does measure_41 do"));
-    asked.promote(&text, &mut units);
-    crate::select::raise_under_asked(&mut units);
+    let mut spans = spans(&lines);
+    let query = crate::query::QueryTerms::of(Some("what does measure_41 do"));
+    query.promote(&text, &mut spans);
+    crate::select::raise_under_asked(&mut spans);
     let short = crate::segment::write_segments(
-        &crate::select::select(&lines, &units, KeepLimit::Bytes(text.len() / 3)),
+        &crate::select::select(&lines, &spans, KeepLimit::Bytes(text.len() / 3)),
         &text,
         None,
     );

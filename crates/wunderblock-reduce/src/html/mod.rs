@@ -2,7 +2,7 @@
 //!
 //! A page is read twice, each time in one pass and without a tree: first for its parts ([`regions`]), so that navigation
 //! and scripts are known before anything is written, then for its text ([`markdown`]). The text is cut to a budget as
-//! any other: its blocks are units, and what is left out is marked in bytes of the page.
+//! any other: its blocks are spans, and what is left out is marked in bytes of the page.
 
 mod entity;
 mod markdown;
@@ -77,7 +77,7 @@ fn is_known(tag: &str) -> bool {
 /// A page, and its text as far as it was read.
 pub(crate) struct HtmlReading<'t> {
     text: &'t str,
-    asked: &'t QueryTerms,
+    query: &'t QueryTerms,
     page: PageOutline,
     main: PageMarkdown,
     /// With all that is beside what one reads the page for, where there is room for more.
@@ -88,47 +88,47 @@ pub(crate) struct HtmlReading<'t> {
 struct PageMarkdown {
     shown: String,
     blocks: Vec<HtmlBlock>,
-    units: Vec<LineSpan>,
+    spans: Vec<LineSpan>,
 }
 
 impl PageMarkdown {
-    fn of(text: &str, page: &PageOutline, main: &PageOutline, asked: &QueryTerms) -> Self {
+    fn of(text: &str, page: &PageOutline, main: &PageOutline, query: &QueryTerms) -> Self {
         let (shown, blocks) = markdown::write_markdown(text, page);
-        let mut units = rank_blocks(&blocks, &shown);
-        for (unit, block) in units.iter_mut().zip(&blocks) {
+        let mut spans = rank_blocks(&blocks, &shown);
+        for (span, block) in spans.iter_mut().zip(&blocks) {
             // What stands beside comes after all that does not.
             if page.raw && block.sort != HtmlBlockKind::Title && main.is_aside(block.start) {
-                unit.rank = Rank::Filler;
-                unit.set_description(None);
-                unit.score += 1_000;
+                span.rank = Rank::Filler;
+                span.set_description(None);
+                span.score += 1_000;
             }
         }
-        asked.promote(&shown, &mut units);
-        if !asked.is_empty() {
-            select::raise_under_asked(&mut units);
+        query.promote(&shown, &mut spans);
+        if !query.is_empty() {
+            select::raise_under_asked(&mut spans);
         }
-        Self { shown, blocks, units }
+        Self { shown, blocks, spans }
     }
 }
 
 impl<'t> HtmlReading<'t> {
-    pub(crate) fn of(text: &'t str, asked: &'t QueryTerms) -> Self {
+    pub(crate) fn of(text: &'t str, query: &'t QueryTerms) -> Self {
         let page = regions::read_page(text);
-        let main = PageMarkdown::of(text, &page, &page, asked);
-        Self { text, asked, page, main, whole: None }
+        let main = PageMarkdown::of(text, &page, &page, query);
+        Self { text, query, page, main, whole: None }
     }
 
-    /// The page cut into pieces: each says what it leaves out, and shows what follows as Markdown.
-    pub(crate) fn pieces(&mut self, room: KeepLimit) -> Vec<TextSegment> {
+    /// The page cut into segments: each says what it leaves out, and shows what follows as Markdown.
+    pub(crate) fn segments(&mut self, room: KeepLimit) -> Vec<TextSegment> {
         let has_room =
             matches!(room, KeepLimit::Bytes(bytes) if self.main.shown.len() + MARKED_BYTES < bytes);
         if !has_room {
             return page_segments(&self.page, &self.main, room, self.text.len());
         }
-        let (text, main, asked) = (self.text, &self.page, self.asked);
+        let (text, main, query) = (self.text, &self.page, self.query);
         let (page, written) = self.whole.get_or_insert_with(|| {
             let page = main.whole(text.len());
-            let written = PageMarkdown::of(text, &page, main, asked);
+            let written = PageMarkdown::of(text, &page, main, query);
             (page, written)
         });
         page_segments(page, written, room, text.len())
@@ -141,8 +141,8 @@ fn page_segments(
     room: KeepLimit,
     length: usize,
 ) -> Vec<TextSegment> {
-    let PageMarkdown { shown, blocks, units } = written;
-    let chosen = select::select(&TextLines::of(shown), units, room);
+    let PageMarkdown { shown, blocks, spans } = written;
+    let chosen = select::select(&TextLines::of(shown), spans, room);
     let omissions = find_omissions(page, written, &chosen, length);
     assemble_segments(page, &omissions, shown, blocks, length)
 }
@@ -150,7 +150,7 @@ fn page_segments(
 /// What the blocks of a page are worth.
 fn rank_blocks(blocks: &[HtmlBlock], shown: &str) -> Vec<LineSpan> {
     let mut after: Option<(HtmlBlockKind, u16)> = None;
-    let mut units = Vec::with_capacity(blocks.len());
+    let mut spans = Vec::with_capacity(blocks.len());
     for block in blocks {
         // How many of its sort stand before it in a row.
         let nth = after.filter(|(sort, _)| *sort == block.sort).map_or(0, |(_, nth)| nth.saturating_add(1));
@@ -168,16 +168,16 @@ fn rank_blocks(blocks: &[HtmlBlock], shown: &str) -> Vec<LineSpan> {
             HtmlBlockKind::Script => (Rank::Filler, 100, Label::Scripts),
             HtmlBlockKind::Style => (Rank::Filler, 50, Label::Styles),
         };
-        let mut unit = LineSpan::new(block.shown.clone(), rank);
-        unit.score = score;
-        unit.label = Some(label);
+        let mut span = LineSpan::new(block.shown.clone(), rank);
+        span.score = score;
+        span.label = Some(label);
         if matches!(block.sort, HtmlBlockKind::Title | HtmlBlockKind::Heading(_)) {
-            unit.set_description(shown.get(block.shown.clone()).map(|line| line.trim().to_owned().into()));
+            span.set_description(shown.get(block.shown.clone()).map(|line| line.trim().to_owned().into()));
         }
-        units.push(unit);
+        spans.push(span);
         after = Some((block.sort, nth));
     }
-    units
+    spans
 }
 
 /// What a mark says of what is left out. Counts are put into words last, for several gaps share a mark.
@@ -228,7 +228,7 @@ fn find_omissions(
     chosen: &[TextSegment],
     length: usize,
 ) -> Vec<PageOmission> {
-    let PageMarkdown { blocks, units, .. } = written;
+    let PageMarkdown { blocks, spans, .. } = written;
     let mut omissions = Vec::new();
     let before = |at: usize| {
         let next = blocks.partition_point(|block| block.start < at);
@@ -249,13 +249,13 @@ fn find_omissions(
         let at = page.main.end;
         omissions.push(PageOmission { at, facts: Vec::new(), until: before(at), resume: before(at) });
     }
-    for piece in chosen {
-        if let TextSegment::Gap { gap, .. } = piece {
+    for segment in chosen {
+        if let TextSegment::Gap { gap, .. } = segment {
             let first = blocks.partition_point(|block| block.shown.start < gap.span.start);
             let at = blocks.get(first).map_or(0, |block| block.start);
-            let from = units.partition_point(|unit| unit.span().start < gap.span.start);
-            let to = units.partition_point(|unit| unit.span().end <= gap.span.end);
-            let counts = counts(units.get(from..to).unwrap_or_default());
+            let from = spans.partition_point(|span| span.range().start < gap.span.start);
+            let to = spans.partition_point(|span| span.range().end <= gap.span.end);
+            let counts = counts(spans.get(from..to).unwrap_or_default());
             let mut facts: Vec<PageFact> =
                 counts.into_iter().map(|(label, count)| PageFact::Counted(label, count)).collect();
             facts.extend(gap.told.iter().filter(|told| told.count.is_none()).cloned().map(PageFact::Said));
@@ -266,7 +266,7 @@ fn find_omissions(
     omissions
 }
 
-/// The pieces: one for each stretch that is shown after something that is not.
+/// The segments: one for each stretch that is shown after something that is not.
 fn assemble_segments(
     page: &PageOutline,
     omissions: &[PageOmission],
@@ -274,7 +274,7 @@ fn assemble_segments(
     blocks: &[HtmlBlock],
     length: usize,
 ) -> Vec<TextSegment> {
-    let mut pieces = Vec::new();
+    let mut segments = Vec::new();
     let mut facts: Vec<PageFact> =
         describe_page(page, blocks, length).into_iter().map(PageFact::Said).collect();
     let mut shown = String::new();
@@ -284,7 +284,7 @@ fn assemble_segments(
         from = from.max(omission.until).max(omission.resume);
         // A mark for each few words would say less than one mark for all.
         if shown.len() > MARKED_BYTES && omission.at > start {
-            pieces.push(make_segment(
+            segments.push(make_segment(
                 start..omission.at,
                 std::mem::take(&mut facts),
                 std::mem::take(&mut shown),
@@ -298,8 +298,8 @@ fn assemble_segments(
         }
     }
     mark::escape(text.get(from..).unwrap_or(""), &mut shown);
-    pieces.push(make_segment(start..length, facts, shown));
-    pieces
+    segments.push(make_segment(start..length, facts, shown));
+    segments
 }
 
 /// What the first mark says of the whole page.
@@ -324,7 +324,7 @@ fn describe_page(page: &PageOutline, blocks: &[HtmlBlock], length: usize) -> Vec
 /// A mark says so many characters of what it stands for: a longer one is not known for a mark.
 const TOLD_CHARS: usize = 480;
 
-fn make_segment(span: Range<usize>, facts: Vec<PageFact>, shown: String) -> TextSegment {
+fn make_segment(range: Range<usize>, facts: Vec<PageFact>, shown: String) -> TextSegment {
     let mut told: Vec<GapFact> = facts.into_iter().map(PageFact::fact).collect();
     let mut room = TOLD_CHARS;
     told.retain(|told| {
@@ -337,9 +337,9 @@ fn make_segment(span: Range<usize>, facts: Vec<PageFact>, shown: String) -> Text
     if !shown.is_empty() && !shown.ends_with('\n') {
         shown.push('\n');
     }
-    let (first, last) = (span.start as u64 + 1, span.end as u64);
+    let (first, last) = (range.start as u64 + 1, range.end as u64);
     TextSegment::Gap {
-        gap: Gap { span, measure: GapUnit::Bytes, first, last, within: None, told },
+        gap: Gap { span: range, measure: GapUnit::Bytes, first, last, within: None, told },
         shown: Some(shown),
     }
 }

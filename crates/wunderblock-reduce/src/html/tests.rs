@@ -3,14 +3,14 @@ use proptest::prelude::*;
 use super::*;
 use crate::segment;
 
-fn pieces(text: &str, room: KeepLimit) -> Vec<TextSegment> {
-    HtmlReading::of(text, &QueryTerms::default()).pieces(room)
+fn segments(text: &str, room: KeepLimit) -> Vec<TextSegment> {
+    HtmlReading::of(text, &QueryTerms::default()).segments(room)
 }
 
 fn fold(text: &str) -> String {
-    let pieces = pieces(text, KeepLimit::Fold);
-    assert!(segment::tiles_source(&pieces, text.len()), "{pieces:?}");
-    segment::write_segments(&pieces, text, None)
+    let segments = segments(text, KeepLimit::Fold);
+    assert!(segment::tiles_source(&segments, text.len()), "{segments:?}");
+    segment::write_segments(&segments, text, None)
 }
 
 const PAGE: &str = r##"<!DOCTYPE html>
@@ -53,9 +53,9 @@ fn a_budget_keeps_headings_first() {
         .map(|n| format!("<h2>Part {n}</h2><p>{}</p>", "words that fill the page ".repeat(20)))
         .collect();
     let page = format!("<html><body>{sections}</body></html>");
-    let pieces = pieces(&page, KeepLimit::Bytes(6_000));
-    assert!(segment::tiles_source(&pieces, page.len()));
-    let shown = segment::write_segments(&pieces, &page, None);
+    let segments = segments(&page, KeepLimit::Bytes(6_000));
+    assert!(segment::tiles_source(&segments, page.len()));
+    let shown = segment::write_segments(&segments, &page, None);
     assert!(shown.len() < 6_600, "{}", shown.len());
     assert!((0..40).all(|n| shown.contains(&format!("## Part {n}\n"))), "{shown}");
     assert!(shown.contains("words that fill"));
@@ -135,9 +135,9 @@ proptest! {
         };
         let (from, to) = (cut(from), cut(to));
         let text = format!("{}{with}{}", &PAGE[..from], &PAGE[to..]);
-        for goal in [KeepLimit::Fold, KeepLimit::Bytes(room)] {
-            let pieces = pieces(&text, goal);
-            prop_assert!(segment::tiles_source(&pieces, text.len()));
+        for target in [KeepLimit::Fold, KeepLimit::Bytes(room)] {
+            let segments = segments(&text, target);
+            prop_assert!(segment::tiles_source(&segments, text.len()));
         }
     }
 

@@ -105,8 +105,8 @@ pub(super) struct DocumentFacts<'t> {
 }
 
 impl<'t> DocumentFacts<'t> {
-    pub(super) fn of(tree: &JsonTree<'t>, asked: &QueryTerms) -> Self {
-        Self { facts: facts::find_facts(tree), hits: QueryHits::of(tree, asked), worths: HashMap::new() }
+    pub(super) fn of(tree: &JsonTree<'t>, query: &QueryTerms) -> Self {
+        Self { facts: facts::find_facts(tree), hits: QueryHits::of(tree, query), worths: HashMap::new() }
     }
 }
 
@@ -123,10 +123,10 @@ pub(super) fn choose_cuts<'t>(
         folder.walk();
         folder.cuts
     };
-    let asked = FactNeeds { places: known.hits.best(), ..FactNeeds::default() };
-    let mut cuts = leave_out(&asked);
+    let query = FactNeeds { places: known.hits.best(), ..FactNeeds::default() };
+    let mut cuts = leave_out(&query);
     let mut need = fact_needs::find_needs(tree, &mut cuts, &known.facts);
-    need.places.extend(asked.places);
+    need.places.extend(query.places);
     need.places.sort_unstable();
     if !(need.places.is_empty() && need.splits.is_empty()) {
         cuts = leave_out(&need);

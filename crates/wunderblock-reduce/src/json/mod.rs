@@ -86,38 +86,38 @@ impl<'t> JsonReading<'t> {
         self.documents.is_empty()
     }
 
-    pub(crate) fn pieces(&mut self, goal: SizeTarget, asked: &QueryTerms) -> Vec<TextSegment> {
-        let (text, mut pieces, mut at) = (self.text, Vec::new(), 0);
+    pub(crate) fn segments(&mut self, target: SizeTarget, query: &QueryTerms) -> Vec<TextSegment> {
+        let (text, mut segments, mut at) = (self.text, Vec::new(), 0);
         let all: usize = self.documents.iter().map(|document| document.tree.span(0).len()).sum();
         for document in &mut self.documents {
             let span = document.tree.span(0);
             if at < span.start {
-                pieces.push(TextSegment::Keep(at..span.start));
+                segments.push(TextSegment::Keep(at..span.start));
             }
-            let goal = match goal {
+            let target = match target {
                 SizeTarget::Bytes(bytes) => {
                     let bytes = bytes.saturating_sub(text.len() - all) as u128;
                     let share = bytes * span.len() as u128 / all.max(1) as u128;
                     SizeTarget::Bytes(usize::try_from(share).unwrap_or(usize::MAX))
                 }
-                goal => goal,
+                target => target,
             };
-            pieces.extend(document.pieces(goal, asked));
+            segments.extend(document.segments(target, query));
             at = span.end;
         }
         if at < text.len() {
-            pieces.push(TextSegment::Keep(at..text.len()));
+            segments.push(TextSegment::Keep(at..text.len()));
         }
-        pieces
+        segments
     }
 }
 
 impl<'t> JsonDocument<'t> {
-    fn pieces(&mut self, goal: SizeTarget, asked: &QueryTerms) -> Vec<TextSegment> {
-        let written = match goal {
+    fn segments(&mut self, target: SizeTarget, query: &QueryTerms) -> Vec<TextSegment> {
+        let written = match target {
             SizeTarget::Exact => self.exact(),
-            SizeTarget::Fold => self.at(FoldWidth::STEPS[0], asked),
-            SizeTarget::Bytes(bytes) => self.within(bytes, asked),
+            SizeTarget::Fold => self.at(FoldWidth::STEPS[0], query),
+            SizeTarget::Bytes(bytes) => self.within(bytes, query),
         };
         written.unwrap_or_else(|| vec![TextSegment::Keep(self.tree.span(0))])
     }
@@ -140,19 +140,19 @@ impl<'t> JsonDocument<'t> {
                 &head,
                 "⟨=⟩",
             );
-            let text = said.into_iter().map(|piece| match piece {
+            let text = said.into_iter().map(|segment| match segment {
                 TextSegment::Coded { text, .. } => Some(text),
                 TextSegment::Keep(_) | TextSegment::Gap { .. } | TextSegment::Note(_) => None,
             });
             let text = text.collect::<Option<String>>()?;
             Some(vec![TextSegment::Coded { span: span.clone(), text }])
         });
-        let least = plain.as_ref().map_or(span.len(), |pieces| written_size(pieces));
-        shared.filter(|pieces| written_size(pieces) < least).or(plain)
+        let least = plain.as_ref().map_or(span.len(), |segments| written_size(segments));
+        shared.filter(|segments| written_size(segments) < least).or(plain)
     }
 
-    fn at(&mut self, width: FoldWidth, asked: &QueryTerms) -> Option<Vec<TextSegment>> {
-        let known = self.known.get_or_insert_with(|| DocumentFacts::of(&self.tree, asked));
+    fn at(&mut self, width: FoldWidth, query: &QueryTerms) -> Option<Vec<TextSegment>> {
+        let known = self.known.get_or_insert_with(|| DocumentFacts::of(&self.tree, query));
         let cuts = fold::choose_cuts(&self.tree, width, known);
         self.encoded(&cuts)
     }
@@ -162,10 +162,10 @@ impl<'t> JsonDocument<'t> {
     }
 
     /// The widest choice that fits.
-    fn within(&mut self, room: usize, asked: &QueryTerms) -> Option<Vec<TextSegment>> {
+    fn within(&mut self, room: usize, query: &QueryTerms) -> Option<Vec<TextSegment>> {
         if self.full.is_none_or(|full| full <= room) {
             let whole = self.encoded(&JsonCuts::default());
-            let full = whole.as_ref().map_or(self.tree.span(0).len(), |pieces| written_size(pieces));
+            let full = whole.as_ref().map_or(self.tree.span(0).len(), |segments| written_size(segments));
             self.full = Some(full);
             if full <= room {
                 return whole;
@@ -175,11 +175,11 @@ impl<'t> JsonDocument<'t> {
             if self.least.get(number).copied().flatten().is_some_and(|least| least > room) {
                 continue;
             }
-            let Some(best) = self.at(step, asked) else { continue };
+            let Some(best) = self.at(step, query) else { continue };
             let least = written_size(&best);
             self.least.iter_mut().skip(number).take(1).for_each(|known| *known = Some(least));
             if least <= room {
-                return Some(self.filled(step, best, room, asked));
+                return Some(self.filled(step, best, room, query));
             }
         }
         Some(cut_off(&self.tree, room))
@@ -191,7 +191,7 @@ impl<'t> JsonDocument<'t> {
         step: FoldWidth,
         mut best: Vec<TextSegment>,
         room: usize,
-        asked: &QueryTerms,
+        query: &QueryTerms,
     ) -> Vec<TextSegment> {
         let (mut low, mut high, mut at_low, mut at_high) =
             (0, 1_000, written_size(&best), self.full.unwrap_or(0));
@@ -202,7 +202,7 @@ impl<'t> JsonDocument<'t> {
             let even = room.saturating_sub(at_low) * (high - low) / at_high.saturating_sub(at_low).max(1);
             let share = if turn % 2 == 0 { even } else { even.midpoint((high - low) / 2) };
             let more = low + share.clamp(1, high - low - 1);
-            let Some(tried) = self.at(step.with(more), asked) else { break };
+            let Some(tried) = self.at(step.with(more), query) else { break };
             let tried_size = written_size(&tried);
             if tried_size <= room {
                 (low, at_low, best) = (more, tried_size, tried);
@@ -223,9 +223,9 @@ fn encode_document(
 ) -> Option<Vec<TextSegment>> {
     let span = tree.span(0);
     if let Some(layout) = layout {
-        let pieces = encode_segments(tree, cuts, &layout.around(tree, cuts), tables);
-        if cuts.is_empty() || decodes_to(&pieces, tree.text) {
-            return (written_size(&pieces) < span.len()).then_some(pieces);
+        let segments = encode_segments(tree, cuts, &layout.around(tree, cuts), tables);
+        if cuts.is_empty() || decodes_to(&segments, tree.text) {
+            return (written_size(&segments) < span.len()).then_some(segments);
         }
     }
     let compact = JsonLayout::compact_as(tree);
@@ -233,21 +233,21 @@ fn encode_document(
     if !cuts.is_empty() {
         // Without tables nothing is said in other words: what the others mean must be the same.
         let plain = encode_segments(tree, cuts, &compact, &mut TableChoices::none());
-        let undone = |pieces: &[TextSegment]| decode_text(&text(pieces), TextSink::new(usize::MAX));
+        let undone = |segments: &[TextSegment]| decode_text(&text(segments), TextSink::new(usize::MAX));
         if undone(&said) != undone(&plain) {
             said = plain;
         }
     }
-    let mut pieces = vec![TextSegment::Gap { gap: white_space(tree), shown: None }];
-    pieces.extend(said);
-    (written_size(&pieces) < span.len()).then_some(pieces)
+    let mut segments = vec![TextSegment::Gap { gap: white_space(tree), shown: None }];
+    segments.extend(said);
+    (written_size(&segments) < span.len()).then_some(segments)
 }
 
-/// What pieces say, marks without handles included.
-fn text(pieces: &[TextSegment]) -> String {
+/// What segments say, marks without handles included.
+fn text(segments: &[TextSegment]) -> String {
     let mut said = String::new();
-    for piece in pieces {
-        match piece {
+    for segment in segments {
+        match segment {
             TextSegment::Coded { text, .. } => said.push_str(text),
             TextSegment::Gap { gap, .. } => said.push_str(&gap.mark(None)),
             TextSegment::Keep(_) | TextSegment::Note(_) => {}
@@ -267,17 +267,17 @@ fn encode_segments(
     writer::write_segments(tree, cuts, tables, &head, "⟨=⟩")
 }
 
-/// Whether pieces with gaps say exactly what the source says around the gaps.
-fn decodes_to(pieces: &[TextSegment], source: &str) -> bool {
-    if let [TextSegment::Coded { span, text }] = pieces {
+/// Whether segments with gaps say exactly what the source says around the gaps.
+fn decodes_to(segments: &[TextSegment], source: &str) -> bool {
+    if let [TextSegment::Coded { span, text }] = segments {
         let meant = source.get(span.clone()).unwrap_or("");
         if !meant.contains(mark::OPEN) {
             return decode_text(text, TextSink::comparing(meant)).is_some();
         }
     }
     let mut meant = String::new();
-    for piece in pieces {
-        match piece {
+    for segment in segments {
+        match segment {
             TextSegment::Coded { span, .. } => {
                 mark::escape(source.get(span.clone()).unwrap_or(""), &mut meant)
             }
@@ -285,7 +285,7 @@ fn decodes_to(pieces: &[TextSegment], source: &str) -> bool {
             TextSegment::Keep(_) | TextSegment::Note(_) => return false,
         }
     }
-    decode_text(&text(pieces), TextSink::comparing(&meant)).is_some()
+    decode_text(&text(segments), TextSink::comparing(&meant)).is_some()
 }
 
 /// The text a code as a whole stands for.
@@ -299,14 +299,14 @@ fn decode_text(code: &str, mut out: TextSink<'_>) -> Option<String> {
 const HANDLE_BYTES: usize = 24;
 const MARK_BYTES: usize = 88;
 
-fn written_size(pieces: &[TextSegment]) -> usize {
-    let of = |piece: &TextSegment| match piece {
+fn written_size(segments: &[TextSegment]) -> usize {
+    let of = |segment: &TextSegment| match segment {
         TextSegment::Coded { text, .. } => text.len(),
         TextSegment::Keep(span) => span.len(),
         TextSegment::Gap { gap, .. } => gap.mark(None).len() + HANDLE_BYTES,
         TextSegment::Note(note) => note.len(),
     };
-    pieces.iter().map(of).sum()
+    segments.iter().map(of).sum()
 }
 
 /// What is shown where nothing has a structure to choose by: the beginning.

@@ -19,9 +19,9 @@ pub(super) struct QueryHits {
 }
 
 impl QueryHits {
-    pub(super) fn of(tree: &JsonTree<'_>, asked: &QueryTerms) -> Self {
+    pub(super) fn of(tree: &JsonTree<'_>, query: &QueryTerms) -> Self {
         let mut hits = Self::default();
-        if asked.is_empty() {
+        if query.is_empty() {
             return hits;
         }
         let mut holding = [0u32; 64];
@@ -32,7 +32,7 @@ impl QueryHits {
             while !tree.text.is_char_boundary(end) {
                 end -= 1;
             }
-            let words = asked.words_in(tree.text.get(start..end).unwrap_or(""));
+            let words = query.words_in(tree.text.get(start..end).unwrap_or(""));
             if words > 0 {
                 hits.places.push((u32::try_from(at).unwrap_or(u32::MAX), words));
                 for (bit, count) in holding.iter_mut().enumerate() {

@@ -29,11 +29,11 @@ impl<'t> JsonWriter<'t, '_> {
         let mut row =
             RowState { schema, cursor: 0, cells: 0, empty: 0, silent: None, by_key: by_key.then_some(at) };
         if tree.kind(at) == JsonType::Object && !tree.is_empty(at) && self.is_regular(at, schema, 0) {
-            let before = (self.out.len(), self.pieces.len());
+            let before = (self.out.len(), self.segments.len());
             let mut path = Vec::new();
             self.leaves(at, 0, &mut row, &mut path);
             self.rest(&mut row);
-            if self.out.len() > before.0 || self.pieces.len() > before.1 || by_key {
+            if self.out.len() > before.0 || self.segments.len() > before.1 || by_key {
                 return;
             }
         }

@@ -1,4 +1,4 @@
-//! What holds for any text: pieces tile, fewer words mean the same bytes, gaps are where they say.
+//! What holds for any text: segments tile, fewer words mean the same bytes, gaps are where they say.
 
 use proptest::prelude::*;
 
@@ -185,15 +185,15 @@ fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![4 => document(), 2 => lines(), 1 => inside(), 1 => broken(), 1 => "\\PC{0,60}"]
 }
 
-fn pieces(text: &str, goal: SizeTarget, asked: &QueryTerms) -> Vec<TextSegment> {
-    JsonReading::of(text).pieces(goal, asked)
+fn segments(text: &str, target: SizeTarget, query: &QueryTerms) -> Vec<TextSegment> {
+    JsonReading::of(text).segments(target, query)
 }
 
-/// What the pieces mean: the source, with marks for gaps.
-fn meant(pieces: &[TextSegment], text: &str) -> String {
+/// What the segments mean: the source, with marks for gaps.
+fn meant(segments: &[TextSegment], text: &str) -> String {
     let mut out = String::new();
-    for piece in pieces {
-        match piece {
+    for segment in segments {
+        match segment {
             TextSegment::Keep(span) | TextSegment::Coded { span, .. } => {
                 mark::escape(&text[span.clone()], &mut out)
             }
@@ -214,25 +214,25 @@ proptest! {
 
     #[test]
     fn nothing_is_lost_in_fewer_words(text in any_text()) {
-        let pieces = pieces(&text, SizeTarget::Exact, &QueryTerms::default());
-        prop_assert!(segment::tiles_source(&pieces, text.len()));
-        let written = segment::write_segments(&pieces, &text, None);
+        let segments = segments(&text, SizeTarget::Exact, &QueryTerms::default());
+        prop_assert!(segment::tiles_source(&segments, text.len()));
+        let written = segment::write_segments(&segments, &text, None);
         prop_assert_eq!(encode::invert(&written), Some(text.clone()), "{}", written);
-        prop_assert!(written_size(&pieces) <= text.len());
+        prop_assert!(written_size(&segments) <= text.len());
     }
 
     #[test]
     fn what_is_left_says_what_the_source_said(text in any_text(), room in 1usize..3_000, query in "[a-z]{0,3}") {
-        for goal in [SizeTarget::Fold, SizeTarget::Bytes(room)] {
-            let pieces = pieces(&text, goal, &QueryTerms::of(Some(&query)));
-            prop_assert!(segment::tiles_source(&pieces, text.len()), "{:?}", pieces);
-            let dropped = pieces.iter().any(|piece| matches!(piece, TextSegment::Gap { gap, .. } if gap.span.is_empty()));
-            let written = segment::write_segments(&pieces, &text, None);
+        for target in [SizeTarget::Fold, SizeTarget::Bytes(room)] {
+            let segments = segments(&text, target, &QueryTerms::of(Some(&query)));
+            prop_assert!(segment::tiles_source(&segments, text.len()), "{:?}", segments);
+            let dropped = segments.iter().any(|segment| matches!(segment, TextSegment::Gap { gap, .. } if gap.span.is_empty()));
+            let written = segment::write_segments(&segments, &text, None);
             if !dropped {
-                prop_assert_eq!(encode::decode(&written), Some(meant(&pieces, &text)), "{}", written);
+                prop_assert_eq!(encode::decode(&written), Some(meant(&segments, &text)), "{}", written);
             } else {
                 let undone = encode::decode(&written).map(|text| bare(&text));
-                prop_assert_eq!(undone, Some(bare(&meant(&pieces, &text))), "{}", written);
+                prop_assert_eq!(undone, Some(bare(&meant(&segments, &text))), "{}", written);
             }
         }
     }
@@ -244,10 +244,10 @@ proptest! {
     }
 }
 
-fn shown(text: &str, goal: SizeTarget) -> String {
-    let pieces = pieces(text, goal, &QueryTerms::default());
-    assert!(segment::tiles_source(&pieces, text.len()));
-    segment::write_segments(&pieces, text, Some("wb:0123456789abcdef"))
+fn shown(text: &str, target: SizeTarget) -> String {
+    let segments = segments(text, target, &QueryTerms::default());
+    assert!(segment::tiles_source(&segments, text.len()));
+    segment::write_segments(&segments, text, Some("wb:0123456789abcdef"))
 }
 
 #[test]
@@ -324,9 +324,9 @@ fn what_is_asked_for_stays_wherever_it_stands() {
     for (query, wanted) in
         [("lost prime", "317"), ("get_valve_by_id", "205"), ("水站", "317"), ("317", "317")]
     {
-        for goal in [SizeTarget::Fold, SizeTarget::Bytes(1_500)] {
-            let pieces = pieces(&text, goal, &QueryTerms::of(Some(query)));
-            let short = segment::write_segments(&pieces, &text, None);
+        for target in [SizeTarget::Fold, SizeTarget::Bytes(1_500)] {
+            let segments = segments(&text, target, &QueryTerms::of(Some(query)));
+            let short = segment::write_segments(&segments, &text, None);
             assert!(short.lines().any(|line| line.starts_with(wanted)), "{query}: {short}");
         }
     }
@@ -353,10 +353,10 @@ fn what_is_rare_in_all_lists_together_is_shown_or_said() {
     };
     let groups: Vec<String> = (0..60).map(group).collect();
     let text = format!("[{}]", groups.join(","));
-    for goal in [SizeTarget::Fold, SizeTarget::Bytes(text.len() / 4), SizeTarget::Bytes(text.len() / 10)] {
-        let short = shown(&text, goal);
+    for target in [SizeTarget::Fold, SizeTarget::Bytes(text.len() / 4), SizeTarget::Bytes(text.len() / 10)] {
+        let short = shown(&text, target);
         for wanted in ["broken", "990", "overdue"] {
-            assert!(short.contains(wanted), "{goal:?} {wanted}: {short}");
+            assert!(short.contains(wanted), "{target:?} {wanted}: {short}");
         }
         assert!(mark::gaps(&short).count() > 0, "{short}");
     }
@@ -402,13 +402,13 @@ fn json_is_found_in_other_text() {
 fn depth_is_the_inputs_to_choose() {
     for (open, close, deep) in [("[", "]", 100_000), ("{\"a\":", "}", 20_000), ("[1,[2],", "]", 20_000)] {
         let text = format!("{}1{}", open.repeat(deep), close.repeat(deep));
-        for goal in [SizeTarget::Exact, SizeTarget::Fold, SizeTarget::Bytes(5_000)] {
-            let pieces = pieces(&text, goal, &QueryTerms::default());
-            assert!(segment::tiles_source(&pieces, text.len()));
+        for target in [SizeTarget::Exact, SizeTarget::Fold, SizeTarget::Bytes(5_000)] {
+            let segments = segments(&text, target, &QueryTerms::default());
+            assert!(segment::tiles_source(&segments, text.len()));
         }
         let cut = &text[..text.len() / 2];
         assert!(!is_document(cut));
-        assert!(segment::tiles_source(&pieces(cut, SizeTarget::Fold, &QueryTerms::default()), cut.len()));
+        assert!(segment::tiles_source(&segments(cut, SizeTarget::Fold, &QueryTerms::default()), cut.len()));
     }
 }
 

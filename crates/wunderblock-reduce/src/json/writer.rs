@@ -33,7 +33,7 @@ pub(super) struct JsonWriter<'t, 's> {
     pub(super) tree: &'s JsonTree<'t>,
     pub(super) cuts: Option<&'s JsonCuts>,
     pub(super) out: String,
-    pub(super) pieces: Vec<TextSegment>,
+    pub(super) segments: Vec<TextSegment>,
     /// Where in the source `out` begins.
     from: usize,
     escapes: bool,
@@ -61,7 +61,7 @@ impl TableChoices {
     }
 }
 
-/// The value in fewer words, as pieces that tile `from..to` of the source; `before` and `after` stand around it.
+/// The value in fewer words, as segments that tile `from..to` of the source; `before` and `after` stand around it.
 pub(super) fn write_segments(
     tree: &JsonTree<'_>,
     cuts: &JsonCuts,
@@ -74,7 +74,7 @@ pub(super) fn write_segments(
         tree,
         cuts: (!cuts.is_empty()).then_some(cuts),
         out: before.to_owned(),
-        pieces: Vec::new(),
+        segments: Vec::new(),
         from: within.start,
         escapes: tree.text.contains(OPEN),
         level: 0,
@@ -83,14 +83,14 @@ pub(super) fn write_segments(
     writer.value(0);
     writer.out.push_str(after);
     writer.flush(within.end);
-    writer.pieces
+    writer.segments
 }
 
 impl JsonWriter<'_, '_> {
     fn flush(&mut self, to: usize) {
         let text = std::mem::take(&mut self.out);
         if !text.is_empty() || to > self.from {
-            self.pieces.push(TextSegment::Coded { span: self.from..to, text });
+            self.segments.push(TextSegment::Coded { span: self.from..to, text });
         }
         self.from = to;
     }
@@ -98,7 +98,7 @@ impl JsonWriter<'_, '_> {
     pub(super) fn gap(&mut self, gap: &Gap) {
         self.flush(gap.span.start);
         self.from = gap.span.end;
-        self.pieces.push(TextSegment::Gap { gap: gap.clone(), shown: None });
+        self.segments.push(TextSegment::Gap { gap: gap.clone(), shown: None });
     }
 
     pub(super) fn text(&mut self, text: &str) {

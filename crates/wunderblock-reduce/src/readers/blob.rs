@@ -78,18 +78,18 @@ fn is_coded(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-')
 }
 
-pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
-    let mut units = Vec::with_capacity(lines.len());
+pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
+    let mut spans = Vec::with_capacity(lines.len());
     let mut nth = 0;
     for (at, line) in lines.iter().enumerate() {
-        let span = lines.span(at);
+        let range = lines.span(at);
         if !(is_wrapped(line) && line.len() < RUN || is_dump(line)) || line.starts_with("-----") {
             nth = 0;
             let minified = is_minified(line) && find_runs(line).is_empty();
             if minified {
-                cut_run(lines.text(), span, "minified", Rank::Frame, &mut units);
+                cut_run(lines.text(), range, "minified", Rank::Frame, &mut spans);
             } else {
-                units.push(LineSpan::new(span, Rank::Frame));
+                spans.push(LineSpan::new(range, Rank::Frame));
             }
             continue;
         }
@@ -99,42 +99,42 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
         let rank = if nth <= WRAPPED || ends { Rank::Frame } else { Rank::Filler };
         let told = (nth == WRAPPED + 1)
             .then(|| if is_dump(line) { "bytes".into() } else { describe_run(line).into() });
-        units.push(LineSpan::new(span, rank).described(told));
+        spans.push(LineSpan::new(range, rank).described(told));
     }
-    cut_runs(lines.text(), units)
+    cut_runs(lines.text(), spans)
 }
 
-/// The units of any text with the long runs in them cut out: of each its head and tail stay, and what it is.
+/// The spans of any text with the long runs in them cut out: of each its head and tail stay, and what it is.
 ///
-/// Units that are filler as a whole stay whole.
-pub(crate) fn cut_runs(text: &str, units: Vec<LineSpan>) -> Vec<LineSpan> {
-    if !units.iter().any(|unit| unit.span().len() > RUN) {
-        return units;
+/// Spans that are filler as a whole stay whole.
+pub(crate) fn cut_runs(text: &str, spans: Vec<LineSpan>) -> Vec<LineSpan> {
+    if !spans.iter().any(|span| span.range().len() > RUN) {
+        return spans;
     }
-    let mut cut_units = Vec::with_capacity(units.len());
-    for unit in units {
-        let found = if unit.span().len() > RUN && unit.rank > Rank::Filler {
-            find_runs(text.get(unit.span()).unwrap_or(""))
+    let mut cut_units = Vec::with_capacity(spans.len());
+    for span in spans {
+        let found = if span.range().len() > RUN && span.rank > Rank::Filler {
+            find_runs(text.get(span.range()).unwrap_or(""))
         } else {
             Vec::new()
         };
         if found.is_empty() {
-            cut_units.push(unit);
+            cut_units.push(span);
             continue;
         }
-        let Range { mut start, end } = unit.span();
+        let Range { mut start, end } = span.range();
         let first = start;
-        let mut note = unit.note().map(Box::from);
+        let mut note = span.note().map(Box::from);
         for run in found {
             let (from, to) = (first + run.start, first + run.end);
             if from > start {
-                cut_units.push(unit.clone().without_notes().spanning(start..from));
+                cut_units.push(span.clone().without_notes().with_range(start..from));
             }
-            cut_run(text, from..to, "", unit.rank, &mut cut_units);
+            cut_run(text, from..to, "", span.rank, &mut cut_units);
             start = to;
         }
         if start < end {
-            cut_units.push(unit.spanning(start..end));
+            cut_units.push(span.with_range(start..end));
         } else if let Some(last) = cut_units.last_mut() {
             last.set_note(note.take());
         }
@@ -143,8 +143,8 @@ pub(crate) fn cut_runs(text: &str, units: Vec<LineSpan>) -> Vec<LineSpan> {
 }
 
 /// Head, middle and tail of a run.
-fn cut_run(text: &str, span: Range<usize>, what: &str, rank: Rank, units: &mut Vec<LineSpan>) {
-    let run = text.get(span.clone()).unwrap_or("");
+fn cut_run(text: &str, range: Range<usize>, what: &str, rank: Rank, spans: &mut Vec<LineSpan>) {
+    let run = text.get(range.clone()).unwrap_or("");
     let head = fingerprint::truncate(run, HEAD).len();
     let mut tail = run.len().saturating_sub(TAIL).max(head);
     while !run.is_char_boundary(tail) {
@@ -154,7 +154,7 @@ fn cut_run(text: &str, span: Range<usize>, what: &str, rank: Rank, units: &mut V
     let told = Some(format!("{what}, {}", fingerprint::describe_size(run.len())).into());
     let mut push = |from: usize, to: usize, rank: Rank, told: Option<Cow<'static, str>>| {
         if from < to {
-            units.push(LineSpan::new(span.start + from..span.start + to, rank).described(told));
+            spans.push(LineSpan::new(range.start + from..range.start + to, rank).described(told));
         }
     };
     push(0, head, rank, None);
@@ -232,11 +232,11 @@ mod tests {
         let minified = "!function(a,b){a.c=b.d(e),f=g(h);return i}(j,k);".repeat(60);
         for text in [wrapped.as_str(), &fenced, &dump, &base64(9_000), &minified] {
             assert!(vote(&LineSample::of(text)) >= 58, "{text}");
-            let folded = property::fold(text, units);
+            let folded = property::fold(text, spans);
             assert!(folded.len() * 2 < text.len() && folded.starts_with(&text[..20]), "{folded}");
         }
-        assert!(property::fold(&base64(9_000), units).contains("base64, 9 KB"));
-        assert!(property::fold(&fenced, units).ends_with("-----END CERTIFICATE-----\n"));
+        assert!(property::fold(&base64(9_000), spans).contains("base64, 9 KB"));
+        assert!(property::fold(&fenced, spans).ends_with("-----END CERTIFICATE-----\n"));
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn a_blob_within_a_line_is_cut_out() {
         let text = format!("icon: data:image/png;base64,{} and more\nnext\n", base64(2_000));
-        let folded = property::fold(&text, super::super::prose::units);
+        let folded = property::fold(&text, super::super::prose::spans);
         assert!(
             folded.starts_with("icon: data:image/png") && folded.ends_with(" and more\nnext\n"),
             "{folded}"
@@ -261,6 +261,6 @@ mod tests {
     #[test]
     fn any_text_is_tiled() {
         let wrapped: String = (0..9).map(|_| base64(64) + "\n").collect();
-        property::tiles(&[&wrapped, &base64(500), &format!("a {}\u{e9} b\n", base64(400))], units);
+        property::tiles(&[&wrapped, &base64(500), &format!("a {}\u{e9} b\n", base64(400))], spans);
     }
 }

@@ -60,24 +60,24 @@ pub(super) fn opens_page(lines: &[&str], above: usize) -> bool {
     })
 }
 
-pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
+pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let mut read: Vec<BuildLine> = lines.iter().map(|line| classify(strip_prefix(line))).collect();
     classify_by_neighbours(lines, &mut read);
-    let mut units: Vec<LineSpan> =
+    let mut spans: Vec<LineSpan> =
         (0..lines.len()).map(|at| LineSpan::new(lines.span(at), Rank::Context)).collect();
-    for (at, (unit, is)) in units.iter_mut().zip(&read).enumerate() {
-        rank_line(unit, *is, lines.get(at));
+    for (at, (span, is)) in spans.iter_mut().zip(&read).enumerate() {
+        rank_line(span, *is, lines.get(at));
     }
-    fold_progress(&read, &mut units);
-    repeated_source::fold_source(lines, &read, &mut units);
-    fold_repeats(lines, &read, &mut units);
-    fold_others(lines, &read, &mut units);
-    keep_last_line(lines, &mut units);
-    join_places(lines, &read, &mut units);
-    for unit in units.iter_mut().filter(|unit| unit.rank == Rank::Must && unit.description().is_none()) {
-        unit.set_description(short_description(lines.text().get(unit.span()).unwrap_or("")));
+    fold_progress(&read, &mut spans);
+    repeated_source::fold_source(lines, &read, &mut spans);
+    fold_repeats(lines, &read, &mut spans);
+    fold_others(lines, &read, &mut spans);
+    keep_last_line(lines, &mut spans);
+    join_places(lines, &read, &mut spans);
+    for span in spans.iter_mut().filter(|span| span.rank == Rank::Must && span.description().is_none()) {
+        span.set_description(short_description(lines.text().get(span.range()).unwrap_or("")));
     }
-    units
+    spans
 }
 
 /// What the mark of a gap has room for.
@@ -125,10 +125,10 @@ fn classify_by_neighbours(lines: &TextLines<'_>, read: &mut [BuildLine]) {
     }
 }
 
-fn rank_line(unit: &mut LineSpan, is: BuildLine, line: &str) {
-    (unit.rank, unit.score) = match is {
+fn rank_line(span: &mut LineSpan, is: BuildLine, line: &str) {
+    (span.rank, span.score) = match is {
         BuildLine::Part(DiagnosticPart::Head(severity)) => {
-            unit.label = severity.label();
+            span.label = severity.label();
             (Rank::Must, 300 + 100 * severity as u16)
         }
         BuildLine::Part(DiagnosticPart::Place) => (Rank::Must, 450),
@@ -146,13 +146,13 @@ fn rank_line(unit: &mut LineSpan, is: BuildLine, line: &str) {
 }
 
 /// Of a run of progress the first and the last line stay.
-fn fold_progress(read: &[BuildLine], units: &mut [LineSpan]) {
+fn fold_progress(read: &[BuildLine], spans: &mut [LineSpan]) {
     let mut at = 0;
     while at < read.len() {
         let run = read.iter().skip(at).take_while(|is| **is == BuildLine::Progress).count();
-        for (nth, unit) in units.iter_mut().skip(at).take(run).enumerate() {
+        for (nth, span) in spans.iter_mut().skip(at).take(run).enumerate() {
             if run < RUN || nth == 0 || nth + 1 == run {
-                unit.rank = if run < RUN { Rank::Context } else { Rank::Frame };
+                span.rank = if run < RUN { Rank::Context } else { Rank::Frame };
             }
         }
         at += run.max(1);
@@ -161,7 +161,7 @@ fn fold_progress(read: &[BuildLine], units: &mut [LineSpan]) {
 
 /// A diagnostic: its lines, from what leads to it to the next or to what is no part of one, and where its message is.
 struct DiagnosticLines {
-    span: Range<usize>,
+    range: Range<usize>,
     head: usize,
 }
 
@@ -178,7 +178,7 @@ fn find_diagnostics(lines: &TextLines<'_>, read: &[BuildLine]) -> Vec<Diagnostic
         if (heads || leads || stops)
             && let (Some(start), Some(at_head)) = (open, head)
         {
-            found.push(DiagnosticLines { span: start..at, head: at_head });
+            found.push(DiagnosticLines { range: start..at, head: at_head });
             (open, head) = (None, None);
         }
         if stops {
@@ -189,17 +189,17 @@ fn find_diagnostics(lines: &TextLines<'_>, read: &[BuildLine]) -> Vec<Diagnostic
         }
     }
     if let (Some(start), Some(head)) = (open, head) {
-        found.push(DiagnosticLines { span: start..read.len(), head });
+        found.push(DiagnosticLines { range: start..read.len(), head });
     }
     found
 }
 
 /// A diagnostic that is the same to the last byte as one before it is a repeat: the first says how often it came.
-fn fold_repeats(lines: &TextLines<'_>, read: &[BuildLine], units: &mut [LineSpan]) {
+fn fold_repeats(lines: &TextLines<'_>, read: &[BuildLine], spans: &mut [LineSpan]) {
     let mut seen: HashMap<u64, (usize, u32)> = HashMap::new();
     let (mut file, mut looked) = (0u64, 0);
-    for DiagnosticLines { span, head } in find_diagnostics(lines, read) {
-        let said = head..span.end;
+    for DiagnosticLines { range, head } in find_diagnostics(lines, read) {
+        let said = head..range.end;
         // Below a file's name the messages do not name it: the same words in another file are another message.
         for at in looked..head {
             if read.get(at) == Some(&BuildLine::Part(DiagnosticPart::Place)) {
@@ -214,21 +214,21 @@ fn fold_repeats(lines: &TextLines<'_>, read: &[BuildLine], units: &mut [LineSpan
         let entry = seen.entry(key).or_insert((head, 0));
         entry.1 += 1;
         if entry.1 > 1 {
-            for unit in units.get_mut(span).unwrap_or_default() {
-                unit.rank = Rank::Filler;
-                unit.score = 0;
+            for span in spans.get_mut(range).unwrap_or_default() {
+                span.rank = Rank::Filler;
+                span.score = 0;
             }
         }
     }
     for (first, count) in seen.into_values().filter(|(_, count)| *count > 1) {
-        if let Some(unit) = units.get_mut(first) {
-            unit.set_note(Some(format!("⟨×{count} the same⟩").into()));
+        if let Some(span) = spans.get_mut(first) {
+            span.set_note(Some(format!("⟨×{count} the same⟩").into()));
         }
     }
 }
 
 /// Other lines of one template: where there are many, the first and the last stay.
-fn fold_others(lines: &TextLines<'_>, read: &[BuildLine], units: &mut [LineSpan]) {
+fn fold_others(lines: &TextLines<'_>, read: &[BuildLine], spans: &mut [LineSpan]) {
     let mut templates = LineTemplates::default();
     let said = |at: usize| severity::read_line(lines.get(at));
     let other = |at: usize| read.get(at) == Some(&BuildLine::Other) && !lines.get(at).trim().is_empty();
@@ -242,32 +242,32 @@ fn fold_others(lines: &TextLines<'_>, read: &[BuildLine], units: &mut [LineSpan]
         else {
             continue;
         };
-        let Some(unit) = units.get_mut(at) else { continue };
+        let Some(span) = spans.get_mut(at) else { continue };
         if template.first as usize == at {
-            unit.set_note(Some(format!("⟨×{}, last line {}⟩", template.count, template.last + 1).into()));
+            span.set_note(Some(format!("⟨×{}, last line {}⟩", template.count, template.last + 1).into()));
         } else if template.last as usize != at {
-            unit.rank = Rank::Filler;
-            unit.label = said(at).label();
+            span.rank = Rank::Filler;
+            span.label = said(at).label();
         }
     }
 }
 
 /// A message and the place on its next line are one thing. Where the same message came before, the place alone says it.
-fn join_places(lines: &TextLines<'_>, read: &[BuildLine], units: &mut Vec<LineSpan>) {
+fn join_places(lines: &TextLines<'_>, read: &[BuildLine], spans: &mut Vec<LineSpan>) {
     let mut said = HashSet::new();
     let (mut at, mut open) = (0, false);
-    units.dedup_by(|unit, before| {
+    spans.dedup_by(|span, before| {
         at += 1;
         // The first is never the later of two.
         if at == 1 {
             open = is_new_message(lines, read, 0, before, &mut said);
         }
-        if open && read.get(at) == Some(&BuildLine::Part(DiagnosticPart::Place)) && unit.rank == Rank::Must {
-            before.extend(unit.span().end);
+        if open && read.get(at) == Some(&BuildLine::Part(DiagnosticPart::Place)) && span.rank == Rank::Must {
+            before.extend(span.range().end);
             open = false;
             return true;
         }
-        open = is_new_message(lines, read, at, unit, &mut said);
+        open = is_new_message(lines, read, at, span, &mut said);
         false
     });
 }
@@ -277,23 +277,23 @@ fn is_new_message(
     lines: &TextLines<'_>,
     read: &[BuildLine],
     at: usize,
-    unit: &mut LineSpan,
+    span: &mut LineSpan,
     said: &mut HashSet<u64>,
 ) -> bool {
-    if !matches!(read.get(at), Some(BuildLine::Part(DiagnosticPart::Head(_)))) || unit.rank != Rank::Must {
+    if !matches!(read.get(at), Some(BuildLine::Part(DiagnosticPart::Head(_)))) || span.rank != Rank::Must {
         return false;
     }
     let new = said.insert(template::hash(strip_prefix(lines.get(at)).as_bytes()));
     let placed = read.get(at + 1) == Some(&BuildLine::Part(DiagnosticPart::Place));
-    unit.score -= if !new && placed { 250 } else { 0 };
+    span.score -= if !new && placed { 250 } else { 0 };
     new
 }
 
 /// The last line that says anything is the tool's last word.
-fn keep_last_line(lines: &TextLines<'_>, units: &mut [LineSpan]) {
+fn keep_last_line(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
     let last = (0..lines.len()).rev().find(|at| !lines.get(*at).trim().is_empty());
-    if let Some(unit) = last.and_then(|at| units.get_mut(at)) {
-        unit.rank = Rank::Must;
-        unit.score = unit.score.max(850);
+    if let Some(span) = last.and_then(|at| spans.get_mut(at)) {
+        span.rank = Rank::Must;
+        span.score = span.score.max(850);
     }
 }

@@ -44,17 +44,17 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     }
 }
 
-pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
+pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let mut reader = DiffParser::default();
     let kinds: Vec<DiffLine> = lines.iter().map(|text| reader.read(text)).collect();
-    let mut units = Vec::with_capacity(kinds.len());
+    let mut spans = Vec::with_capacity(kinds.len());
     let mut at = 0;
     let mut generated = false;
     while at < kinds.len() {
         match kinds.get(at) {
             Some(DiffLine::Place) => {
                 let end = hunk_end(&kinds, at);
-                rank_hunk(lines, &kinds, at..end, generated, &mut units);
+                rank_hunk(lines, &kinds, at..end, generated, &mut spans);
                 at = end;
             }
             Some(kind) => {
@@ -63,13 +63,13 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
                     generated = *kind == DiffLine::File && is_generated(text);
                 }
                 generated |= *kind == DiffLine::Path && is_generated(text);
-                units.push(rank_header(lines, at, *kind));
+                spans.push(rank_header(lines, at, *kind));
                 at += 1;
             }
             None => break,
         }
     }
-    units
+    spans
 }
 
 /// What a line outside of hunks is worth.
@@ -104,7 +104,7 @@ fn rank_hunk(
     kinds: &[DiffLine],
     rows: Range<usize>,
     generated: bool,
-    units: &mut Vec<LineSpan>,
+    spans: &mut Vec<LineSpan>,
 ) {
     let kind = |at: usize| kinds.get(at).copied().unwrap_or(DiffLine::Other);
     if generated {
@@ -113,7 +113,7 @@ fn rank_hunk(
         for at in rows.clone() {
             let label = matches!(kind(at), DiffLine::Added | DiffLine::Removed).then_some(Label::Changed);
             let told = (at == rows.start).then(|| told.clone().into());
-            units.push(LineSpan::new(lines.span(at), Rank::Filler).labelled(label).described(told));
+            spans.push(LineSpan::new(lines.span(at), Rank::Filler).labelled(label).described(told));
         }
         return;
     }
@@ -122,38 +122,38 @@ fn rank_hunk(
     // Early lines of every hunk come before late lines of any, so that a budget shows some of each.
     let mut changed = 0u16;
     for (nth, at) in rows.enumerate() {
-        let span = lines.span(at);
+        let range = lines.span(at);
         match kind(at) {
-            DiffLine::Place => units.push(LineSpan::new(span, Rank::Must).scored(u16::MAX - 10)),
+            DiffLine::Place => spans.push(LineSpan::new(range, Rank::Must).scored(u16::MAX - 10)),
             DiffLine::Added | DiffLine::Removed => {
                 changed = changed.saturating_add(1);
-                let unit = LineSpan::new(span, Rank::Must);
-                let unit = unit.scored(40_000 - changed.min(30_000)).labelled(Label::Changed);
-                changed_line(lines, at, unit, units);
+                let span = LineSpan::new(range, Rank::Must);
+                let span = span.scored(40_000 - changed.min(30_000)).labelled(Label::Changed);
+                changed_line(lines, at, span, spans);
             }
             _ => {
                 let far = near.get(nth).copied().unwrap_or(0);
                 let rank = if far > NEAR { Rank::Filler } else { Rank::Context };
                 let score =
                     2_000u16.saturating_sub(u16::try_from(far).unwrap_or(u16::MAX).saturating_mul(100));
-                units.push(LineSpan::new(span, rank).scored(score));
+                spans.push(LineSpan::new(range, rank).scored(score));
             }
         }
     }
 }
 
 /// A changed line; of one as long as minified code its head.
-fn changed_line(lines: &TextLines<'_>, at: usize, unit: LineSpan, units: &mut Vec<LineSpan>) {
+fn changed_line(lines: &TextLines<'_>, at: usize, span: LineSpan, spans: &mut Vec<LineSpan>) {
     let text = lines.get(at);
     if text.len() <= LONG {
-        units.push(unit);
+        spans.push(span);
         return;
     }
-    let Range { start, end } = unit.span();
+    let Range { start, end } = span.range();
     let cut = start + fingerprint::truncate(text, HEAD).len();
     let told = Some(format!("rest of a line, {}", fingerprint::describe_size(text.len())).into());
-    units.push(unit.spanning(start..cut));
-    units.push(LineSpan::new(cut..end, Rank::Filler).described(told));
+    spans.push(span.with_range(start..cut));
+    spans.push(LineSpan::new(cut..end, Rank::Filler).described(told));
 }
 
 /// How far each is from the next that is such, on either side.

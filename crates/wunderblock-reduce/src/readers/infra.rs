@@ -62,26 +62,26 @@ fn detect_tool(lines: &[&str]) -> Option<(InfraTool, u32)> {
     (layers >= 4 && layers * 10 >= said * 4).then_some((InfraTool::Images, 74))
 }
 
-pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
+pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let sample = LineSample::of(lines.text());
-    let mut units: Vec<LineSpan> =
+    let mut spans: Vec<LineSpan> =
         (0..lines.len()).map(|line| LineSpan::new(lines.span(line), Rank::Context)).collect();
     match detect_tool(&sample.lines) {
-        Some((InfraTool::Terraform, _)) => terraform::rank_plan(lines, &mut units),
-        Some((InfraTool::Ansible, _)) => ansible::rank_plays(lines, &mut units),
-        Some((InfraTool::Table, _)) => kube::rank_table(lines, &mut units),
-        Some((InfraTool::Description, _)) => kube::rank_description(lines, &mut units),
-        Some((InfraTool::Images, _)) => rank_images(lines, &mut units),
-        None => units.iter_mut().zip(lines.iter()).for_each(|(unit, line)| rank_line(unit, line)),
+        Some((InfraTool::Terraform, _)) => terraform::rank_plan(lines, &mut spans),
+        Some((InfraTool::Ansible, _)) => ansible::rank_plays(lines, &mut spans),
+        Some((InfraTool::Table, _)) => kube::rank_table(lines, &mut spans),
+        Some((InfraTool::Description, _)) => kube::rank_description(lines, &mut spans),
+        Some((InfraTool::Images, _)) => rank_images(lines, &mut spans),
+        None => spans.iter_mut().zip(lines.iter()).for_each(|(span, line)| rank_line(span, line)),
     }
-    fold_runs(lines, &mut units);
-    cut_long(lines, units)
+    fold_runs(lines, &mut spans);
+    cut_long(lines, spans)
 }
 
 /// A line of a tool that is not known: what went wrong must stay.
-fn rank_line(unit: &mut LineSpan, line: &str) {
+fn rank_line(span: &mut LineSpan, line: &str) {
     if fingerprint::mentions_failure(line) {
-        (unit.rank, unit.score) = (Rank::Must, 10_000);
+        (span.rank, span.score) = (Rank::Must, 10_000);
     }
 }
 
@@ -105,9 +105,9 @@ fn is_layer(line: &str) -> bool {
         || line.contains(": Pushed")
 }
 
-fn rank_images(lines: &TextLines<'_>, units: &mut [LineSpan]) {
-    for (unit, line) in units.iter_mut().zip(lines.iter()) {
-        (unit.rank, unit.score) = match line {
+fn rank_images(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
+    for (span, line) in spans.iter_mut().zip(lines.iter()) {
+        (span.rank, span.score) = match line {
             line if fingerprint::mentions_failure(line) => (Rank::Must, 30_000),
             line if line.contains("Digest:") || line.contains("Status:") || line.contains("Successfully") => {
                 (Rank::Must, 20_000)
@@ -119,7 +119,7 @@ fn rank_images(lines: &TextLines<'_>, units: &mut [LineSpan]) {
 }
 
 /// Of lines in a row that differ by counters only, the first and the last stay.
-fn fold_runs(lines: &TextLines<'_>, units: &mut [LineSpan]) {
+fn fold_runs(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
     let shapes: Vec<u64> = lines.iter().map(fingerprint::masked_hash).collect();
     let mut start = 0;
     for at in 1..=shapes.len() {
@@ -127,9 +127,9 @@ fn fold_runs(lines: &TextLines<'_>, units: &mut [LineSpan]) {
             continue;
         }
         if at - start >= RUN && !lines.get(start).trim().is_empty() {
-            for unit in units.iter_mut().take(at - 1).skip(start + FIRST) {
-                if unit.rank <= Rank::Context {
-                    (unit.rank, unit.score) = (Rank::Filler, 1);
+            for span in spans.iter_mut().take(at - 1).skip(start + FIRST) {
+                if span.rank <= Rank::Context {
+                    (span.rank, span.score) = (Rank::Filler, 1);
                 }
             }
         }
@@ -138,26 +138,26 @@ fn fold_runs(lines: &TextLines<'_>, units: &mut [LineSpan]) {
 }
 
 /// Of lines with a long result their head alone is worth that much; what failed is shown at greater length.
-fn cut_long(lines: &TextLines<'_>, units: Vec<LineSpan>) -> Vec<LineSpan> {
-    if units.iter().all(|unit| unit.span().len() <= 2 * HEAD) {
-        return units;
+fn cut_long(lines: &TextLines<'_>, spans: Vec<LineSpan>) -> Vec<LineSpan> {
+    if spans.iter().all(|span| span.range().len() <= 2 * HEAD) {
+        return spans;
     }
-    let mut cut = Vec::with_capacity(units.len());
-    for unit in units {
-        let text = lines.text().get(unit.span()).unwrap_or("");
+    let mut cut = Vec::with_capacity(spans.len());
+    for span in spans {
+        let text = lines.text().get(span.range()).unwrap_or("");
         let line = text.trim_end_matches(['\n', '\r']);
-        let wrong = unit.rank == Rank::Must && unit.score >= 30_000;
+        let wrong = span.rank == Rank::Must && span.score >= 30_000;
         let room = if wrong { 12 * HEAD } else { HEAD };
-        if line.len() <= room + HEAD || unit.rank == Rank::Filler {
-            cut.push(unit);
+        if line.len() <= room + HEAD || span.rank == Rank::Filler {
+            cut.push(span);
             continue;
         }
         // A result in braces goes as a whole.
         let result = line.find("=> {").map(|at| at + "=> ".len()).filter(|at| !wrong && *at < room);
-        let Range { start, end } = unit.span();
+        let Range { start, end } = span.range();
         let at = start + result.unwrap_or_else(|| fingerprint::truncate(line, room).len());
         let rest = LineSpan::new(at..end, if wrong { Rank::Context } else { Rank::Filler });
-        cut.push(unit.spanning(start..at));
+        cut.push(span.with_range(start..at));
         cut.push(rest);
     }
     cut

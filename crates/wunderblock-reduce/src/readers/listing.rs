@@ -37,21 +37,21 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     form.map_or(0, |(_, vote)| vote)
 }
 
-pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
+pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let sample = LineSample::of(lines.text());
     let Some((form, _)) = listing_row::detect_format(&sample.lines) else {
-        return super::prose::units(lines);
+        return super::prose::spans(lines);
     };
     let rows = listing_row::parse_rows(lines, form);
-    let mut units: Vec<LineSpan> =
+    let mut spans: Vec<LineSpan> =
         (0..lines.len()).map(|line| LineSpan::new(lines.span(line), Rank::Context)).collect();
     if form == ListingFormat::Processes {
-        rank_processes(&rows, &mut units);
-        short_gaps::close_short(&mut units);
-        return units;
+        rank_processes(&rows, &mut spans);
+        short_gaps::close_short(&mut spans);
+        return spans;
     }
     let nested = VendorFolders::of(&rows);
-    let mut judge = ListingRanker { rows: &rows, units: &mut units, folds: rows.len() > 2 * FEW };
+    let mut judge = ListingRanker { rows: &rows, spans: &mut spans, folds: rows.len() > 2 * FEW };
     for group in group_rows(&rows, form) {
         judge.group(&group);
     }
@@ -66,8 +66,8 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
     if form == ListingFormat::Tree {
         judge.repeated();
     }
-    short_gaps::close_short(&mut units);
-    units
+    short_gaps::close_short(&mut spans);
+    spans
 }
 
 /// The rows that belong together: of one folder, or of one parent in a tree.
@@ -104,14 +104,14 @@ fn group_rows(rows: &ListingRows<'_, '_>, form: ListingFormat) -> Vec<Vec<usize>
 
 struct ListingRanker<'r, 't> {
     rows: &'r ListingRows<'r, 't>,
-    units: &'r mut [LineSpan],
+    spans: &'r mut [LineSpan],
     folds: bool,
 }
 
 impl ListingRanker<'_, '_> {
     fn set(&mut self, at: usize, rank: Rank, score: u16) {
-        if let Some(unit) = self.units.get_mut(at) {
-            (unit.rank, unit.score) = (rank, score);
+        if let Some(span) = self.spans.get_mut(at) {
+            (span.rank, span.score) = (rank, score);
         }
     }
 
@@ -169,8 +169,8 @@ impl ListingRanker<'_, '_> {
             let first_gone = in_series && rank == Rank::Filler && described.insert(series);
             let told = first_gone.then(|| format!("like {}", row.name).into());
             self.set(*at, rank, score);
-            if let Some(unit) = self.units.get_mut(*at) {
-                unit.set_description(told);
+            if let Some(span) = self.spans.get_mut(*at) {
+                span.set_description(told);
             }
         }
     }
@@ -205,15 +205,15 @@ impl ListingRanker<'_, '_> {
         }
         let mut seen: HashMap<&str, u32> = HashMap::new();
         let mut folders: HashSet<&str> = HashSet::new();
-        for (row, unit) in self.rows.iter().zip(self.units.iter_mut()) {
+        for (row, span) in self.rows.iter().zip(self.spans.iter_mut()) {
             let first = folders.insert(row.folder);
             if all.get(&fingerprint::exact_hash(row.name)).is_none_or(|count| *count < OFTEN) {
                 continue;
             }
             let seen = seen.entry(row.name).or_default();
             *seen += 1;
-            if *seen > HEAD as u32 && !first && unit.rank <= Rank::Context && self.folds {
-                (unit.rank, unit.score, unit.label) = (Rank::Filler, 1, Some(Label::NamedElsewhere));
+            if *seen > HEAD as u32 && !first && span.rank <= Rank::Context && self.folds {
+                (span.rank, span.score, span.label) = (Rank::Filler, 1, Some(Label::NamedElsewhere));
             }
         }
     }
@@ -225,15 +225,15 @@ impl ListingRanker<'_, '_> {
         order.sort_by_key(|(size, at)| (std::cmp::Reverse(*size), *at));
         let stay = LARGEST.max(order.len() / 5);
         for (nth, (size, at)) in order.into_iter().enumerate() {
-            let Some(unit) = self.units.get_mut(at) else { continue };
+            let Some(span) = self.spans.get_mut(at) else { continue };
             let score = 5_000 - u16::try_from(nth).unwrap_or(u16::MAX).min(4_000);
             if nth < LARGEST / 3 && size > 0 {
-                (unit.rank, unit.score) = (Rank::Must, score);
+                (span.rank, span.score) = (Rank::Must, score);
             } else if nth < stay {
-                (unit.rank, unit.score) = (unit.rank.max(Rank::Context), score);
+                (span.rank, span.score) = (span.rank.max(Rank::Context), score);
             } else if self.folds {
-                (unit.rank, unit.score, unit.label) = (Rank::Filler, 1, Some(Label::Smaller));
-                unit.set_description(None);
+                (span.rank, span.score, span.label) = (Rank::Filler, 1, Some(Label::Smaller));
+                span.set_description(None);
             }
         }
     }
@@ -244,9 +244,9 @@ impl ListingRanker<'_, '_> {
             for (nth, at) in folder.clone().enumerate() {
                 let (rank, score) = if nth == 0 { (Rank::Frame, 1_000) } else { (Rank::Filler, 0) };
                 self.set(at, rank, score);
-                if let Some(unit) = self.units.get_mut(at) {
-                    unit.label = (nth > 0).then_some(Label::Vendored);
-                    unit.set_description(None);
+                if let Some(span) = self.spans.get_mut(at) {
+                    span.label = (nth > 0).then_some(Label::Vendored);
+                    span.set_description(None);
                 }
             }
         }
@@ -264,9 +264,9 @@ impl ListingRanker<'_, '_> {
             let again = seen.insert(fingerprint::exact_hash(name), ()).is_some();
             if again && self.folds && row.depth >= 2 {
                 self.set(at, Rank::Filler, 0);
-                if let Some(unit) = self.units.get_mut(at) {
-                    unit.label = Some(Label::ShownBefore);
-                    unit.set_description(None);
+                if let Some(span) = self.spans.get_mut(at) {
+                    span.label = Some(Label::ShownBefore);
+                    span.set_description(None);
                 }
             }
         }
@@ -320,18 +320,18 @@ impl VendorFolders {
 }
 
 /// Processes: those that use most, and one of each command.
-fn rank_processes(rows: &ListingRows<'_, '_>, units: &mut [LineSpan]) {
+fn rank_processes(rows: &ListingRows<'_, '_>, spans: &mut [LineSpan]) {
     let mut busiest: Vec<(u64, usize)> =
         rows.iter().enumerate().filter(|(_, row)| row.size > 0).map(|(at, row)| (row.size, at)).collect();
     busiest.sort_by_key(|(use_, at)| (std::cmp::Reverse(*use_), *at));
     let busiest: Vec<usize> = busiest.into_iter().take(BUSY).map(|(_, at)| at).collect();
     let many = rows.len() > 2 * FEW;
     let mut seen: HashMap<u64, u32> = HashMap::new();
-    for (at, (row, unit)) in rows.iter().zip(units).enumerate() {
+    for (at, (row, span)) in rows.iter().zip(spans).enumerate() {
         let command = seen.entry(row.sort()).or_default();
         *command += u32::from(!row.is_head);
         let kernel = row.name.starts_with('[') && row.name.ends_with(']');
-        (unit.rank, unit.score) = if row.is_head {
+        (span.rank, span.score) = if row.is_head {
             (Rank::Frame, 3_000)
         } else if row.is_odd || busiest.contains(&at) {
             (Rank::Must, 2_000)
@@ -342,7 +342,7 @@ fn rank_processes(rows: &ListingRows<'_, '_>, units: &mut [LineSpan]) {
         } else {
             (Rank::Context, if row.size > 0 { 500 } else { 100 })
         };
-        unit.label = if kernel { Some(Label::KernelThreads) } else { None };
+        span.label = if kernel { Some(Label::KernelThreads) } else { None };
     }
 }
 

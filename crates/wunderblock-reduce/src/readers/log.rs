@@ -85,35 +85,35 @@ struct LogEntry {
     measured: f32,
 }
 
-pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
+pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let mut templates = LineTemplates::default();
     let entries = parse_entries(lines, &mut templates);
     let mut outliers = LogOutliers::of(&entries);
-    let mut units = Vec::with_capacity(lines.len());
+    let mut spans = Vec::with_capacity(lines.len());
     let mut stays = false;
     for (at, entry) in entries.iter().enumerate() {
-        let mut unit = LineSpan::new(lines.span(at), Rank::Filler);
-        unit.label = entry.said.label();
+        let mut span = LineSpan::new(lines.span(at), Rank::Filler);
+        span.label = entry.said.label();
         let count = templates.get(entry.template).map_or(0, |template| {
-            rank_line(&mut unit, at, *entry, template);
+            rank_line(&mut span, at, *entry, template);
             template.count
         });
         if lines.get(at).trim().is_empty() {
-            unit.rank = if stays { Rank::Context } else { Rank::Filler };
-            unit.set_note(None);
-        } else if unit.rank == Rank::Filler
+            span.rank = if stays { Rank::Context } else { Rank::Filler };
+            span.set_note(None);
+        } else if span.rank == Rank::Filler
             && (!entry.head && stays && count <= COMMON || outliers.take(entry))
         {
-            unit.rank = Rank::Context;
-            unit.score = 30;
+            span.rank = Rank::Context;
+            span.score = 30;
         }
         if entry.head {
-            stays = unit.rank > Rank::Filler;
+            stays = span.rank > Rank::Filler;
         }
-        units.push(unit);
+        spans.push(span);
     }
-    frame_ends(&mut units);
-    units
+    frame_ends(&mut spans);
+    spans
 }
 
 fn parse_entries(lines: &TextLines<'_>, templates: &mut LineTemplates) -> Vec<LogEntry> {
@@ -135,11 +135,11 @@ fn parse_entries(lines: &TextLines<'_>, templates: &mut LineTemplates) -> Vec<Lo
 fn parse_measure(line: &str) -> Option<f32> {
     let text = line.trim_end_matches(['}', ')', ']', '"', ',', '.', ' ']);
     let number_end = text.len() - text.bytes().rev().take(8).position(|byte| byte.is_ascii_digit())?;
-    let (head, unit) = text.split_at_checked(number_end)?;
+    let (head, span) = text.split_at_checked(number_end)?;
     let digits =
         head.bytes().rev().take(20).take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
     let (key, number) = head.split_at_checked(head.len() - digits)?;
-    let units = ["ms", "us", "µs", "ns", "s", "sec", "seconds", "KB", "MB", "KiB", "MiB"];
+    let spans = ["ms", "us", "µs", "ns", "s", "sec", "seconds", "KB", "MB", "KiB", "MiB"];
     let keyed = || {
         let key = key.trim_end_matches([' ', ':', '=', '"']);
         key.len() < head.len() - digits
@@ -147,7 +147,7 @@ fn parse_measure(line: &str) -> Option<f32> {
                 .iter()
                 .any(|name| key.ends_with(name))
     };
-    if units.contains(&unit.trim()) || unit.is_empty() && keyed() { number.parse().ok() } else { None }
+    if spans.contains(&span.trim()) || span.is_empty() && keyed() { number.parse().ok() } else { None }
 }
 
 /// Which measurements stand out among those of their template: by more than three standard deviations above the mean.
@@ -185,7 +185,7 @@ impl LogOutliers {
 }
 
 /// What a line is worth as one of its template's.
-fn rank_line(unit: &mut LineSpan, at: usize, entry: LogEntry, template: &LineTemplate) {
+fn rank_line(span: &mut LineSpan, at: usize, entry: LogEntry, template: &LineTemplate) {
     let weight = entry.said.weight();
     let (first, last) = (template.first as usize == at, template.last as usize == at);
     let whole = template.count <= RARE;
@@ -194,9 +194,9 @@ fn rank_line(unit: &mut LineSpan, at: usize, entry: LogEntry, template: &LineTem
         (_, true) => 20,
         _ => 0,
     };
-    unit.score = example + weight as u16 * 100 + if whole { 10 } else { 0 };
+    span.score = example + weight as u16 * 100 + if whole { 10 } else { 0 };
     if !first && !last && !whole {
-        unit.score = weight as u16 * 10;
+        span.score = weight as u16 * 10;
         return;
     }
     let heavy = weight > LogLevel::Info;
@@ -204,21 +204,21 @@ fn rank_line(unit: &mut LineSpan, at: usize, entry: LogEntry, template: &LineTem
     if !entry.head && !heavy && !first && !whole {
         return;
     }
-    unit.rank = if heavy { Rank::Must } else { Rank::Frame };
+    span.rank = if heavy { Rank::Must } else { Rank::Frame };
     if first && !whole && (entry.head || heavy) {
         let same = if template.differ { "" } else { " the same" };
         let last = u64::from(template.last) + 1;
-        unit.set_note(Some(format!("⟨×{}{same}, last line {last}⟩", template.count).into()));
+        span.set_note(Some(format!("⟨×{}{same}, last line {last}⟩", template.count).into()));
     }
 }
 
 /// A log's first and last lines show its span of time.
-fn frame_ends(units: &mut [LineSpan]) {
-    let last = units.len().saturating_sub(1);
+fn frame_ends(spans: &mut [LineSpan]) {
+    let last = spans.len().saturating_sub(1);
     for at in [0, last] {
-        if let Some(unit) = units.get_mut(at) {
-            unit.rank = unit.rank.max(Rank::Frame);
-            unit.score = unit.score.max(150);
+        if let Some(span) = spans.get_mut(at) {
+            span.rank = span.rank.max(Rank::Frame);
+            span.score = span.score.max(150);
         }
     }
 }

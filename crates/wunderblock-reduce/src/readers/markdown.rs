@@ -66,8 +66,8 @@ fn code_share(lines: &[&str]) -> u32 {
     code * 100 / said.max(1)
 }
 
-pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
-    let mut units: Vec<LineSpan> = Vec::with_capacity(lines.len());
+pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
+    let mut spans: Vec<LineSpan> = Vec::with_capacity(lines.len());
     let mut after_heading = true;
     for block in split_blocks(lines) {
         let rows = block.rows();
@@ -76,20 +76,20 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
                 let score = 40_000 - 1_000 * u16::from(level.min(6));
                 let line = lines.get(rows.start).trim();
                 let told = Some(format!("L{} {line}", rows.start + 1).into());
-                units.push(LineSpan::new(lines.spans(rows), Rank::Frame).scored(score).described(told));
+                spans.push(LineSpan::new(lines.spans(rows), Rank::Frame).scored(score).described(told));
                 after_heading = true;
                 continue;
             }
             MarkdownBlock::Text(_) => {
-                let from = units.len();
-                prose::push_sentences(lines, rows, &mut units);
-                if after_heading && let Some(unit) = units.get_mut(from) {
-                    unit.score += 1_000;
+                let from = spans.len();
+                prose::push_sentences(lines, rows, &mut spans);
+                if after_heading && let Some(span) = spans.get_mut(from) {
+                    span.score += 1_000;
                 }
             }
             // A fence is of use as a whole only.
             MarkdownBlock::Code(_) => {
-                units.push(LineSpan::new(lines.spans(rows), Rank::Context).scored(1_500))
+                spans.push(LineSpan::new(lines.spans(rows), Rank::Context).scored(1_500))
             }
             MarkdownBlock::List(_) => {
                 let contents = rows.clone().filter(|at| block::is_contents(lines.get(*at))).count();
@@ -101,23 +101,23 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
                         (Rank::Context, None)
                     };
                     let score = if nth == 0 { 2_000 } else { 1_000 };
-                    units.push(LineSpan::new(lines.span(at), rank).scored(score).labelled(label));
+                    spans.push(LineSpan::new(lines.span(at), rank).scored(score).labelled(label));
                 }
             }
             MarkdownBlock::Table(_) => {
                 for (nth, at) in rows.enumerate() {
                     let (rank, score) = if nth < 2 { (Rank::Frame, 1_000) } else { (Rank::Context, 800) };
-                    units.push(LineSpan::new(lines.span(at), rank).scored(score));
+                    spans.push(LineSpan::new(lines.span(at), rank).scored(score));
                 }
             }
-            MarkdownBlock::Badges(_) => units
+            MarkdownBlock::Badges(_) => spans
                 .extend(rows.map(|at| LineSpan::new(lines.span(at), Rank::Filler).labelled(Label::Badges))),
         }
         after_heading = false;
     }
-    prose::add_rarity(lines.text(), &mut units);
-    prose::fold_repeats(lines, &mut units);
-    super::blob::cut_runs(lines.text(), units)
+    prose::add_rarity(lines.text(), &mut spans);
+    prose::fold_repeats(lines, &mut spans);
+    super::blob::cut_runs(lines.text(), spans)
 }
 
 #[cfg(test)]

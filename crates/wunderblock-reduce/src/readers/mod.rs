@@ -51,17 +51,17 @@ pub(crate) fn vote(sample: &LineSample<'_>, kind: Kind) -> u32 {
 /// What the stretches of a text of that kind are worth. They tile the text.
 pub(crate) fn spans(lines: &TextLines<'_>, kind: Kind) -> Vec<LineSpan> {
     match kind {
-        Kind::Log => log::units(lines),
-        Kind::Build => build::units(lines),
-        Kind::Tests => tests::units(lines),
-        Kind::Search => search::units(lines),
-        Kind::Diff => diff::units(lines),
-        Kind::Listing => listing::units(lines),
-        Kind::Table => table::units(lines),
-        Kind::Trace => trace::units(lines),
-        Kind::Infra => infra::units(lines),
-        Kind::Markdown => markdown::units(lines),
-        Kind::Blob => blob::units(lines),
-        Kind::Prose | Kind::Json | Kind::Html | Kind::Code => prose::units(lines),
+        Kind::Log => log::spans(lines),
+        Kind::Build => build::spans(lines),
+        Kind::Tests => tests::spans(lines),
+        Kind::Search => search::spans(lines),
+        Kind::Diff => diff::spans(lines),
+        Kind::Listing => listing::spans(lines),
+        Kind::Table => table::spans(lines),
+        Kind::Trace => trace::spans(lines),
+        Kind::Infra => infra::spans(lines),
+        Kind::Markdown => markdown::spans(lines),
+        Kind::Blob => blob::spans(lines),
+        Kind::Prose | Kind::Json | Kind::Html | Kind::Code => prose::spans(lines),
     }
 }

@@ -426,13 +426,13 @@ fn quoted_reports_are_not_reports() {
     assert_eq!(detect::detect_kind(&docker), Kind::Build);
 }
 
-fn tiles(units: &[LineSpan], len: usize) -> bool {
+fn tiles(spans: &[LineSpan], len: usize) -> bool {
     let mut at = 0;
-    for unit in units {
-        if unit.span().start != at || unit.span().end < at {
+    for span in spans {
+        if span.range().start != at || span.range().end < at {
             return false;
         }
-        at = unit.span().end;
+        at = span.range().end;
     }
     at == len
 }

@@ -9,34 +9,34 @@ use crate::select::{self, KeepLimit};
 use crate::span::LineSpan;
 
 /// What is shown of a text at the level `fold`.
-pub(crate) fn fold(text: &str, units: fn(&TextLines<'_>) -> Vec<LineSpan>) -> String {
-    shown(text, units, KeepLimit::Fold)
+pub(crate) fn fold(text: &str, spans: fn(&TextLines<'_>) -> Vec<LineSpan>) -> String {
+    shown(text, spans, KeepLimit::Fold)
 }
 
 /// What is shown of a text within so many bytes.
-pub(crate) fn within(text: &str, units: fn(&TextLines<'_>) -> Vec<LineSpan>, bytes: usize) -> String {
-    shown(text, units, KeepLimit::Bytes(bytes))
+pub(crate) fn within(text: &str, spans: fn(&TextLines<'_>) -> Vec<LineSpan>, bytes: usize) -> String {
+    shown(text, spans, KeepLimit::Bytes(bytes))
 }
 
-fn shown(text: &str, units: fn(&TextLines<'_>) -> Vec<LineSpan>, room: KeepLimit) -> String {
+fn shown(text: &str, spans: fn(&TextLines<'_>) -> Vec<LineSpan>, room: KeepLimit) -> String {
     let lines = TextLines::of(text);
-    let units = units(&lines);
+    let spans = spans(&lines);
     let mut at = 0;
-    for unit in &units {
-        assert_eq!(unit.span().start, at, "units tile {text:?}: {units:?}");
-        assert!(unit.span().end > at, "no unit is empty in {text:?}: {units:?}");
-        assert!(text.is_char_boundary(unit.span().end), "{text:?}");
-        at = unit.span().end;
+    for span in &spans {
+        assert_eq!(span.range().start, at, "spans tile {text:?}: {spans:?}");
+        assert!(span.range().end > at, "no span is empty in {text:?}: {spans:?}");
+        assert!(text.is_char_boundary(span.range().end), "{text:?}");
+        at = span.range().end;
     }
-    assert_eq!(at, text.len(), "units reach the end of {text:?}: {units:?}");
-    let pieces = select::select(&lines, &units, room);
-    assert!(segment::tiles_source(&pieces, text.len()));
-    segment::write_segments(&pieces, text, Some("wb:0123456789abcdef"))
+    assert_eq!(at, text.len(), "spans reach the end of {text:?}: {spans:?}");
+    let segments = select::select(&lines, &spans, room);
+    assert!(segment::tiles_source(&segments, text.len()));
+    segment::write_segments(&segments, text, Some("wb:0123456789abcdef"))
 }
 
-/// Units tile any text: one at random, and each of these samples broken in places. What is folded is not longer, save
+/// Spans tile any text: one at random, and each of these samples broken in places. What is folded is not longer, save
 /// for what marks may cost.
-pub(crate) fn tiles(samples: &[&str], units: fn(&TextLines<'_>) -> Vec<LineSpan>) {
+pub(crate) fn tiles(samples: &[&str], spans: fn(&TextLines<'_>) -> Vec<LineSpan>) {
     let mut runner =
         TestRunner::new(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(120) });
     let random = "(\\PC{0,12}|[-+@ |:,\t\"]{0,9}|\r?\n){0,24}";
@@ -53,10 +53,10 @@ pub(crate) fn tiles(samples: &[&str], units: fn(&TextLines<'_>) -> Vec<LineSpan>
                 .collect::<String>()
         });
     let result = runner.run(&prop_oneof![random.prop_map(String::from), broken], |text| {
-        let folded = fold(&text, units);
+        let folded = fold(&text, spans);
         let escapes = text.matches('⟨').count() * "⟨".len();
         prop_assert!(folded.len() <= text.len() + escapes + text.len() / 4 + 8);
-        within(&text, units, text.len() / 4);
+        within(&text, spans, text.len() / 4);
         Ok(())
     });
     if let Err(error) = result {

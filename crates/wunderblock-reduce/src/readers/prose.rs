@@ -26,14 +26,14 @@ const LONGEST: usize = 1_000;
 const WRAPPED: usize = 50;
 const TOGETHER: usize = 400;
 
-pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
-    let mut units = Vec::with_capacity(lines.len());
+pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
+    let mut spans = Vec::with_capacity(lines.len());
     for paragraph in split_paragraphs(lines) {
-        push_sentences(lines, paragraph, &mut units);
+        push_sentences(lines, paragraph, &mut spans);
     }
-    add_rarity(lines.text(), &mut units);
-    fold_repeats(lines, &mut units);
-    blob::cut_runs(lines.text(), units)
+    add_rarity(lines.text(), &mut spans);
+    fold_repeats(lines, &mut spans);
+    blob::cut_runs(lines.text(), spans)
 }
 
 /// The stretches between empty lines, each with the empty lines after it.
@@ -57,7 +57,7 @@ pub(super) fn split_paragraphs(lines: &TextLines<'_>) -> Vec<Range<usize>> {
 
 /// The sentences of a paragraph: short lines that a writer wrapped are taken together, long ones are cut. The first says
 /// what the paragraph is about.
-pub(super) fn push_sentences(lines: &TextLines<'_>, paragraph: Range<usize>, units: &mut Vec<LineSpan>) {
+pub(super) fn push_sentences(lines: &TextLines<'_>, paragraph: Range<usize>, spans: &mut Vec<LineSpan>) {
     let score = |first: bool| if first { 3_000 } else { 1_000 };
     let mut at = paragraph.start;
     while at < paragraph.end {
@@ -69,12 +69,12 @@ pub(super) fn push_sentences(lines: &TextLines<'_>, paragraph: Range<usize>, uni
             end += 1;
         }
         let first = at == paragraph.start;
-        let span = lines.spans(at..end);
-        let text = lines.text().get(span.clone()).unwrap_or("");
+        let range = lines.spans(at..end);
+        let text = lines.text().get(range.clone()).unwrap_or("");
         let long = end == at + 1 && text.len() > LINE;
         at = end;
         if !long {
-            units.push(LineSpan::new(span, Rank::Context).scored(score(first)));
+            spans.push(LineSpan::new(range, Rank::Context).scored(score(first)));
             continue;
         }
         let (mut start, mut first) = (0, first);
@@ -83,10 +83,10 @@ pub(super) fn push_sentences(lines: &TextLines<'_>, paragraph: Range<usize>, uni
             // What is a blob is cut as one, later.
             let is_blob = !blob::find_runs(sentence).is_empty();
             for cut in fingerprint::split_points(sentence, if is_blob { sentence.len() } else { LONGEST }) {
-                let part = span.start + start..span.start + end.min(start + cut);
-                let from = units.last().map_or(0, |unit: &LineSpan| unit.span().end).max(part.start);
+                let part = range.start + start..range.start + end.min(start + cut);
+                let from = spans.last().map_or(0, |span: &LineSpan| span.range().end).max(part.start);
                 if from < part.end {
-                    units.push(LineSpan::new(from..part.end, Rank::Context).scored(score(first)));
+                    spans.push(LineSpan::new(from..part.end, Rank::Context).scored(score(first)));
                 }
                 first = false;
             }
@@ -114,15 +114,15 @@ fn is_wrapped(line: &str, next: &str) -> bool {
         && line != next
 }
 
-/// Adds to the score of each unit what its words are worth: rare words, numbers, names.
-pub(super) fn add_rarity(text: &str, units: &mut [LineSpan]) {
+/// Adds to the score of each span what its words are worth: rare words, numbers, names.
+pub(super) fn add_rarity(text: &str, spans: &mut [LineSpan]) {
     let mut rarity = WordRarity::default();
-    for unit in units.iter() {
-        rarity.count(text.get(unit.span()).unwrap_or(""));
+    for span in spans.iter() {
+        rarity.count(text.get(span.range()).unwrap_or(""));
     }
-    let all = units.len();
-    for (at, unit) in units.iter_mut().enumerate() {
-        let worth = rarity.worth(text.get(unit.span()).unwrap_or(""));
+    let all = spans.len();
+    for (at, span) in spans.iter_mut().enumerate() {
+        let worth = rarity.worth(text.get(span.range()).unwrap_or(""));
         // The start and the end of a text tell more than its middle.
         let place = if at * 20 < all {
             600
@@ -131,26 +131,26 @@ pub(super) fn add_rarity(text: &str, units: &mut [LineSpan]) {
         } else {
             0
         };
-        unit.score = unit.score.saturating_add(worth).saturating_add(place);
+        span.score = span.score.saturating_add(worth).saturating_add(place);
     }
 }
 
 /// Paragraphs that were there before, and lines that stand several times one below the other, are filler.
-pub(super) fn fold_repeats(lines: &TextLines<'_>, units: &mut [LineSpan]) {
+pub(super) fn fold_repeats(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
     let mut seen: HashMap<u64, usize> = HashMap::new();
     let mut gone: Vec<Range<usize>> = Vec::new();
     for paragraph in split_paragraphs(lines) {
-        let span = lines.spans(paragraph);
-        let text = lines.text().get(span.clone()).unwrap_or("");
+        let range = lines.spans(paragraph);
+        let text = lines.text().get(range.clone()).unwrap_or("");
         if text.len() < AGAIN {
             continue;
         }
         // The same number with another length is not the same text.
         let key = fingerprint::exact_hash(text) ^ text.trim().len() as u64;
         match seen.get(&key) {
-            Some(_) => gone.push(span),
+            Some(_) => gone.push(range),
             None => {
-                seen.insert(key, span.start);
+                seen.insert(key, range.start);
             }
         }
     }
@@ -164,17 +164,18 @@ pub(super) fn fold_repeats(lines: &TextLines<'_>, units: &mut [LineSpan]) {
         }
         start = at;
     }
-    gone.sort_by_key(|span| span.start);
+    gone.sort_by_key(|range| range.start);
     let mut gone = gone.into_iter().peekable();
-    for unit in units {
-        while gone.peek().is_some_and(|span| span.end <= unit.span().start) {
+    for span in spans {
+        while gone.peek().is_some_and(|range| range.end <= span.range().start) {
             gone.next();
         }
-        let inside =
-            gone.peek().is_some_and(|span| span.start <= unit.span().start && unit.span().end <= span.end);
-        if inside && unit.rank <= Rank::Frame {
-            (unit.rank, unit.score) = (Rank::Filler, 0);
-            unit.label = Some(Label::SaidBefore);
+        let inside = gone
+            .peek()
+            .is_some_and(|range| range.start <= span.range().start && span.range().end <= range.end);
+        if inside && span.rank <= Rank::Frame {
+            (span.rank, span.score) = (Rank::Filler, 0);
+            span.label = Some(Label::SaidBefore);
         }
     }
 }

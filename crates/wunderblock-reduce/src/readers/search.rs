@@ -134,10 +134,10 @@ fn is_worded(text: &str) -> bool {
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || "[*\'\"`".contains(c)))
 }
 
-pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
+pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let heading = search_line::has_headings(&lines.iter().take(200).collect::<Vec<_>>());
     let rows: Vec<SearchRow> = lines.iter().map(|text| SearchRow::of(lines, parse(text, heading))).collect();
-    let mut units: Vec<LineSpan> = Vec::with_capacity(rows.len());
+    let mut spans: Vec<LineSpan> = Vec::with_capacity(rows.len());
     let matches = rows.iter().filter(|row| row.role == Some(SearchRole::Match)).count();
     let mut judge = SearchRanker {
         lines,
@@ -159,23 +159,23 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
             None => (Rank::Context, 1),
             _ => (rank, score),
         };
-        push_line(&mut units, lines, LineSpan::new(lines.span(at), rank).scored(score).labelled(label));
+        push_line(&mut spans, lines, LineSpan::new(lines.span(at), rank).scored(score).labelled(label));
     }
-    short_gaps::close_short(&mut units);
-    units
+    short_gaps::close_short(&mut spans);
+    spans
 }
 
-/// The unit of a line; of a long one its head alone is worth that much.
-fn push_line(units: &mut Vec<LineSpan>, lines: &TextLines<'_>, unit: LineSpan) {
-    let span = unit.span();
-    if span.len() <= 2 * LINE || unit.rank == Rank::Filler {
-        units.push(unit);
+/// The span of a line; of a long one its head alone is worth that much.
+fn push_line(spans: &mut Vec<LineSpan>, lines: &TextLines<'_>, span: LineSpan) {
+    let range = span.range();
+    if range.len() <= 2 * LINE || span.rank == Rank::Filler {
+        spans.push(span);
         return;
     }
-    let text = lines.text().get(span.clone()).unwrap_or("");
-    let cut = span.start + fingerprint::truncate(text, LINE).len();
-    units.push(unit.spanning(span.start..cut));
-    units.push(LineSpan::new(cut..span.end, Rank::Filler));
+    let text = lines.text().get(range.clone()).unwrap_or("");
+    let cut = range.start + fingerprint::truncate(text, LINE).len();
+    spans.push(span.with_range(range.start..cut));
+    spans.push(LineSpan::new(cut..range.end, Rank::Filler));
 }
 
 /// What is kept of a line: there are as many as lines.

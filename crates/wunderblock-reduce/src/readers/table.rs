@@ -27,24 +27,24 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     rows::detect_format(sample.text, &sample.lines).map_or(0, |(_, vote)| vote)
 }
 
-pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
+pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let sample = LineSample::of(lines.text());
     let Some((form, _)) = rows::detect_format(lines.text(), &sample.lines) else {
-        return super::prose::units(lines);
+        return super::prose::spans(lines);
     };
     let rows = rows::split_rows(lines, form);
     let tables = find_tables(&rows);
-    let mut units: Vec<LineSpan> =
+    let mut spans: Vec<LineSpan> =
         rows.iter().map(|row| LineSpan::new(row.span.clone(), Rank::Frame)).collect();
     for table in tables {
         rank_table(
             lines,
             form,
             rows.get(table.clone()).unwrap_or_default(),
-            units.get_mut(table).unwrap_or_default(),
+            spans.get_mut(table).unwrap_or_default(),
         );
     }
-    units
+    spans
 }
 
 /// The stretches of data rows that stand together.
@@ -66,10 +66,10 @@ fn find_tables(rows: &[TableRow]) -> Vec<Range<usize>> {
 }
 
 /// Ranks the rows of one table; the first is its header where it looks like one or a rule follows it.
-fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], units: &mut [LineSpan]) {
+fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], spans: &mut [LineSpan]) {
     let text = |row: &TableRow| lines.text().get(row.span.clone()).unwrap_or("");
-    for unit in units.iter_mut() {
-        unit.rank = Rank::Context;
+    for span in spans.iter_mut() {
+        span.rank = Rank::Context;
     }
     let header = rows
         .first()
@@ -78,12 +78,12 @@ fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], units
         .unwrap_or_default();
     let from = usize::from(!header.is_empty());
     if from == 1
-        && let Some(unit) = units.first_mut()
+        && let Some(span) = spans.first_mut()
     {
-        (unit.rank, unit.score) = (Rank::Must, u16::MAX);
+        (span.rank, span.score) = (Rank::Must, u16::MAX);
     }
     let rows = rows.get(from..).unwrap_or_default();
-    let units = units.get_mut(from..).unwrap_or_default();
+    let spans = spans.get_mut(from..).unwrap_or_default();
     let mut columns = TableColumns::new(&header);
     for row in rows {
         columns.count(&form.fields(text(row)));
@@ -102,11 +102,11 @@ fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], units
         let is_wrong = wrong.get(at).copied().unwrap_or(false);
         let new = seen.insert((combination, is_wrong));
         dull = if new { 0 } else { dull + 1 };
-        let Some(unit) = units.get_mut(at) else { continue };
-        unit.label = is_wrong.then_some(Label::WithErrors);
+        let Some(span) = spans.get_mut(at) else { continue };
+        span.label = is_wrong.then_some(Label::WithErrors);
         let frame = at < HEAD || at + TAIL >= rows.len();
         let example = new && examples < most && dull < DULL;
-        (unit.rank, unit.score) = match notable {
+        (span.rank, span.score) = match notable {
             _ if is_wrong && wrong_is_rare => (Rank::Must, 30_000),
             Some(columns::NotableRow::Rare) => (Rank::Must, 20_000),
             Some(columns::NotableRow::Extreme) => (Rank::Must, 10_000),
@@ -116,22 +116,22 @@ fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], units
             None if many => (Rank::Filler, 1),
             None => (Rank::Context, 1),
         };
-        if unit.rank == Rank::Context && example && many {
+        if span.rank == Rank::Context && example && many {
             examples += 1;
         }
     }
     if many {
-        short_gaps::close_short(units);
-        describe_columns(&columns, units);
+        short_gaps::close_short(spans);
+        describe_columns(&columns, spans);
     }
 }
 
-/// Puts what is known of the columns into the mark of the largest gap. The units that carry it score lowest, so that
+/// Puts what is known of the columns into the mark of the largest gap. The spans that carry it score lowest, so that
 /// they are the last to come back as a budget grows.
-fn describe_columns(columns: &TableColumns, units: &mut [LineSpan]) {
+fn describe_columns(columns: &TableColumns, spans: &mut [LineSpan]) {
     let (mut best, mut start) = (0..0, 0);
-    for at in 0..=units.len() {
-        if units.get(at).is_none_or(|unit| unit.rank != Rank::Filler) {
+    for at in 0..=spans.len() {
+        if spans.get(at).is_none_or(|span| span.rank != Rank::Filler) {
             if at - start > best.len() {
                 best = start..at;
             }
@@ -139,11 +139,11 @@ fn describe_columns(columns: &TableColumns, units: &mut [LineSpan]) {
         }
     }
     let told = columns.descriptions();
-    let carriers = units.get_mut(best).unwrap_or_default();
+    let carriers = spans.get_mut(best).unwrap_or_default();
     let first = carriers.len().saturating_sub(told.len());
-    for (unit, told) in carriers.iter_mut().skip(first).zip(told) {
-        unit.set_description(Some(told.into()));
-        unit.score = 0;
+    for (span, told) in carriers.iter_mut().skip(first).zip(told) {
+        span.set_description(Some(told.into()));
+        span.score = 0;
     }
 }
 

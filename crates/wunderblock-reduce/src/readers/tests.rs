@@ -83,7 +83,7 @@ enum ReportSection {
 
 struct ReportReader<'l> {
     lines: &'l TextLines<'l>,
-    units: Vec<LineSpan>,
+    spans: Vec<LineSpan>,
     section: ReportSection,
     /// Lines of message seen in this failure.
     message: usize,
@@ -101,13 +101,13 @@ struct ReportReader<'l> {
     others: Vec<usize>,
 }
 
-pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
+pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     if junit::is_report(lines.text()) {
-        return junit::units(lines.text());
+        return junit::spans(lines.text());
     }
     let mut reader = ReportReader {
         lines,
-        units: (0..lines.len()).map(|at| LineSpan::new(lines.span(at), Rank::Context)).collect(),
+        spans: (0..lines.len()).map(|at| LineSpan::new(lines.span(at), Rank::Context)).collect(),
         section: ReportSection::Run,
         message: 0,
         goes_on: false,
@@ -131,8 +131,8 @@ pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
     reader.sources();
     reader.seen_before();
     reader.fold_others();
-    repeated_source::fold_source(lines, &reader.cases, &mut reader.units);
-    reader.units
+    repeated_source::fold_source(lines, &reader.cases, &mut reader.spans);
+    reader.spans
 }
 
 impl ReportReader<'_> {
@@ -157,10 +157,10 @@ impl ReportReader<'_> {
     }
 
     fn set(&mut self, at: usize, rank: Rank, score: u16, label: Option<Label>) {
-        if let Some(unit) = self.units.get_mut(at) {
-            unit.rank = rank;
-            unit.score = score;
-            unit.label = label;
+        if let Some(span) = self.spans.get_mut(at) {
+            span.rank = rank;
+            span.score = score;
+            span.label = label;
         }
     }
 
@@ -303,8 +303,8 @@ impl ReportReader<'_> {
         for (at, score) in
             details.into_iter().map(|at| (at, heading)).chain(rows.into_iter().map(|at| (at, 660)))
         {
-            if let Some(unit) = self.units.get_mut(at) {
-                unit.score = score;
+            if let Some(span) = self.spans.get_mut(at) {
+                span.score = score;
             }
         }
     }
@@ -379,7 +379,7 @@ impl ReportReader<'_> {
                 && under <= SOURCE
                 && line.starts_with("    ")
                 && self.cases.get(at) == Some(&None)
-                && self.units.get(at).is_some_and(|unit| unit.rank < Rank::Must);
+                && self.spans.get(at).is_some_and(|span| span.rank < Rank::Must);
             match (framed || source, start) {
                 (true, None) => start = Some(at),
                 (false, Some(from)) => {
@@ -390,7 +390,7 @@ impl ReportReader<'_> {
             }
         }
         for stack in stacks.into_iter().filter(|stack| stack.len() > 3) {
-            trace::shorten_frames(self.lines, stack, &mut self.units);
+            trace::shorten_frames(self.lines, stack, &mut self.spans);
         }
     }
 
@@ -441,13 +441,13 @@ impl ReportReader<'_> {
     }
 
     /// Lines of printed source get this rank; what stands between them (values, `>`, `E`) does not.
-    fn source(&mut self, span: Range<usize>, rank: Rank) {
-        for at in span {
+    fn source(&mut self, range: Range<usize>, rank: Rank) {
+        for at in range {
             let line = self.lines.get(at);
             let printed = line.starts_with("    ") || line.is_empty() && rank == Rank::Filler;
-            if let Some(unit) = self.units.get_mut(at).filter(|unit| printed && unit.score < 700) {
-                unit.rank = rank;
-                unit.score = unit.score.min(25);
+            if let Some(span) = self.spans.get_mut(at).filter(|span| printed && span.score < 700) {
+                span.rank = rank;
+                span.score = span.score.min(25);
             }
         }
     }
@@ -458,7 +458,7 @@ impl ReportReader<'_> {
         let (mut before, mut start) = (0u64, 0);
         for at in 0..=self.lines.len() {
             let own = template::hash(self.lines.get(at).as_bytes());
-            let plain = self.units.get(at).is_some_and(|unit| unit.rank == Rank::Context);
+            let plain = self.spans.get(at).is_some_and(|span| span.rank == Rank::Context);
             // A long line is known by itself, a short one by the one before it.
             let alone = self.lines.get(at).len() >= REPEATED_BYTES;
             let known = !pairs.insert(if alone { own } else { before.rotate_left(1) ^ own });
@@ -469,9 +469,9 @@ impl ReportReader<'_> {
             }
             let bytes = || self.lines.spans(start..at).len();
             if at >= start + REPEATED || at > start && bytes() >= REPEATED_BYTES {
-                for unit in self.units.get_mut(start..at).unwrap_or_default() {
-                    unit.rank = Rank::Filler;
-                    unit.label = Some(Label::SeenBefore);
+                for span in self.spans.get_mut(start..at).unwrap_or_default() {
+                    span.rank = Rank::Filler;
+                    span.label = Some(Label::SeenBefore);
                 }
             }
             start = at + 1;
@@ -488,13 +488,13 @@ impl ReportReader<'_> {
             let Some(template) = templates.get(id).filter(|template| template.count > COMMON) else {
                 continue;
             };
-            let Some(unit) = self.units.get_mut(at).filter(|unit| unit.rank == Rank::Context) else {
+            let Some(span) = self.spans.get_mut(at).filter(|span| span.rank == Rank::Context) else {
                 continue;
             };
             if template.first as usize == at {
-                unit.set_note(Some(format!("⟨×{}, last line {}⟩", template.count, template.last + 1).into()));
+                span.set_note(Some(format!("⟨×{}, last line {}⟩", template.count, template.last + 1).into()));
             } else if template.last as usize != at {
-                unit.rank = Rank::Filler;
+                span.rank = Rank::Filler;
             }
         }
     }

@@ -46,24 +46,24 @@ enum TraceLine {
     Other,
 }
 
-pub(crate) fn units(lines: &TextLines<'_>) -> Vec<LineSpan> {
+pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let read: Vec<TraceLine> = classify_lines(lines);
-    let mut units: Vec<LineSpan> =
+    let mut spans: Vec<LineSpan> =
         (0..lines.len()).map(|at| LineSpan::new(lines.span(at), Rank::Context)).collect();
     for (at, line) in read.iter().enumerate() {
-        let Some(unit) = units.get_mut(at) else { continue };
+        let Some(span) = spans.get_mut(at) else { continue };
         if *line == TraceLine::Head {
-            unit.rank = Rank::Must;
-            unit.score = 200;
+            span.rank = Rank::Must;
+            span.score = 200;
         } else if is_shadow(lines.get(at)) {
-            (unit.rank, unit.label) = (Rank::Filler, Some(Label::ShadowMemory));
+            (span.rank, span.label) = (Rank::Filler, Some(Label::ShadowMemory));
         }
     }
     for stack in find_stacks(&read) {
-        shorten_stack(lines, &read, stack, &mut units);
+        shorten_stack(lines, &read, stack, &mut spans);
     }
-    fold_equal(lines, &read, &mut units);
-    units
+    fold_equal(lines, &read, &mut spans);
+    spans
 }
 
 /// A line of a sanitizer's picture of memory: `  0x0c047fff7fb0: fa fa fd fd`, `=>0x…`.
@@ -115,19 +115,19 @@ fn find_stacks(read: &[TraceLine]) -> Vec<Range<usize>> {
 }
 
 /// The first two and the last frame of a stack stay, and the caller's own; a frame like the one before it does not.
-pub(super) fn shorten_frames(lines: &TextLines<'_>, stack: Range<usize>, units: &mut [LineSpan]) {
+pub(super) fn shorten_frames(lines: &TextLines<'_>, stack: Range<usize>, spans: &mut [LineSpan]) {
     let read: Vec<TraceLine> = stack
         .clone()
         .map(|at| stack_frame::frame_owner(lines.get(at)).map_or(TraceLine::Source, TraceLine::Frame))
         .collect();
-    shorten_at(lines, &read, stack, units);
+    shorten_at(lines, &read, stack, spans);
 }
 
-fn shorten_stack(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, units: &mut [LineSpan]) {
-    shorten_at(lines, read.get(stack.clone()).unwrap_or_default(), stack, units);
+fn shorten_stack(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, spans: &mut [LineSpan]) {
+    shorten_at(lines, read.get(stack.clone()).unwrap_or_default(), stack, spans);
 }
 
-fn shorten_at(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, units: &mut [LineSpan]) {
+fn shorten_at(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, spans: &mut [LineSpan]) {
     let first = stack.start;
     let goes_on = |at: usize| at > first && is_place_of_frame(lines.get(at), lines.get(at - 1));
     let owner_at = |nth: usize| match read.get(nth) {
@@ -150,14 +150,14 @@ fn shorten_at(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, un
             before = said;
             kept = count <= 2 || count == frames || owner == FrameOwner::Own;
         }
-        let Some(unit) = units.get_mut(at) else { continue };
-        unit.score = if owner == FrameOwner::Own { 60 } else { 0 } + if count <= 2 { 40 } else { 0 };
-        unit.rank = match (kept, line) {
+        let Some(span) = spans.get_mut(at) else { continue };
+        span.score = if owner == FrameOwner::Own { 60 } else { 0 } + if count <= 2 { 40 } else { 0 };
+        span.rank = match (kept, line) {
             (true, TraceLine::Frame(_)) => Rank::Frame,
             (true, _) => Rank::Context,
             (false, _) => Rank::Filler,
         };
-        unit.label = (begins && !kept).then_some(Label::Frames);
+        span.label = (begins && !kept).then_some(Label::Frames);
     }
 }
 
@@ -216,7 +216,7 @@ fn is_tail(text: &str) -> bool {
 
 /// Traces of the same words, whatever their values: the first and the last stay, with their number. Of those between
 /// stays what was thrown, where its words are not those of another.
-fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], units: &mut [LineSpan]) {
+fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan]) {
     let traces = find_traces(lines, read);
     let mut words = Vec::new();
     let mut seen: HashMap<u64, (u32, usize, usize)> = HashMap::new();
@@ -254,26 +254,26 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], units: &mut [LineSpan])
         }
         if nth == first {
             let place = traces.get(last).map_or(0, |trace| trace.start) + 1;
-            if let Some(unit) = units.get_mut(trace.start) {
-                unit.set_note(Some(format!("⟨×{count} traces like this, last at line {place}⟩").into()));
-                unit.score += 100;
+            if let Some(span) = spans.get_mut(trace.start) {
+                span.set_note(Some(format!("⟨×{count} traces like this, last at line {place}⟩").into()));
+                span.score += 100;
             }
         } else if nth != last {
-            mark_repeat(trace.clone(), units);
+            mark_repeat(trace.clone(), spans);
             // What was thrown with other words, if only another number, is another error.
             for at in heads.into_iter().filter(|_| thrown.len() <= THROWN) {
-                if let Some(unit) = units.get_mut(at) {
-                    (unit.rank, unit.score, unit.label) = (Rank::Must, 150, Some(Label::Thrown));
+                if let Some(span) = spans.get_mut(at) {
+                    (span.rank, span.score, span.label) = (Rank::Must, 150, Some(Label::Thrown));
                 }
             }
         }
     }
 }
 
-fn mark_repeat(trace: Range<usize>, units: &mut [LineSpan]) {
-    for (nth, unit) in units.get_mut(trace).unwrap_or_default().iter_mut().enumerate() {
-        unit.rank = Rank::Filler;
-        unit.label = (nth == 0).then_some(Label::Traces);
+fn mark_repeat(trace: Range<usize>, spans: &mut [LineSpan]) {
+    for (nth, span) in spans.get_mut(trace).unwrap_or_default().iter_mut().enumerate() {
+        span.rank = Rank::Filler;
+        span.label = (nth == 0).then_some(Label::Traces);
     }
 }
 
@@ -290,11 +290,11 @@ mod tests {
             })
             .collect();
         let lines = TextLines::of(&text);
-        let units = units(&lines);
-        let shown: String = units
+        let spans = spans(&lines);
+        let shown: String = spans
             .iter()
-            .filter(|unit| unit.rank > Rank::Filler)
-            .map(|unit| text.get(unit.span()).unwrap())
+            .filter(|span| span.rank > Rank::Filler)
+            .map(|span| text.get(span.range()).unwrap())
             .collect();
         for nth in 0..9 {
             assert!(shown.contains(&format!("item {nth}\n")), "{nth}");

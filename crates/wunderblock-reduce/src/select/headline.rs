@@ -12,29 +12,29 @@ const SAID: usize = 400;
 const MARK: usize = 100;
 
 /// Whether all headlines stand, and leave a third of the room for what they head.
-pub(super) fn all_fit(units: &[LineSpan], kept: &[bool], bytes: usize) -> bool {
+pub(super) fn all_fit(spans: &[LineSpan], kept: &[bool], bytes: usize) -> bool {
     let (mut headlines, mut rest) = (0, 0);
-    for (unit, kept) in units.iter().zip(kept) {
-        match (unit.headline(), kept) {
+    for (span, kept) in spans.iter().zip(kept) {
+        match (span.headline(), kept) {
             (Some(_), false) => return false,
             (Some(_), true) => headlines += 1,
-            (None, true) => rest += unit.bytes(),
+            (None, true) => rest += span.bytes(),
             (None, false) => {}
         }
     }
     headlines == 0 || rest * 3 >= bytes
 }
 
-/// The units whose headlines are said if they do not stand: all, or the best for which there is room.
-pub(super) fn listed(units: &[LineSpan], bytes: usize) -> Vec<bool> {
-    let mut said = vec![false; units.len()];
+/// The spans whose headlines are said if they do not stand: all, or the best for which there is room.
+pub(super) fn listed(spans: &[LineSpan], bytes: usize) -> Vec<bool> {
+    let mut said = vec![false; spans.len()];
     // What must stay, or stands under it, goes before names of other things, but for half of the room.
-    let is_asked = |unit: &&LineSpan| unit.rank == Rank::Must || unit.score == UNDER_ASKED;
-    let asked: usize = units.iter().filter(is_asked).map(LineSpan::bytes).sum();
+    let is_asked = |span: &&LineSpan| span.rank == Rank::Must || span.score == UNDER_ASKED;
+    let asked: usize = spans.iter().filter(is_asked).map(LineSpan::bytes).sum();
     let asked = if asked > 0 { asked + 2 * MARK } else { 0 };
     let mut room = bytes.saturating_sub(MARK + asked.min(bytes / 2));
-    for at in rank_order(units) {
-        let Some(cost) = units.get(at).and_then(LineSpan::headline).map(|line| length_in_mark(line)) else {
+    for at in rank_order(spans) {
+        let Some(cost) = spans.get(at).and_then(LineSpan::headline).map(|line| length_in_mark(line)) else {
             continue;
         };
         if cost <= room {
@@ -47,19 +47,19 @@ pub(super) fn listed(units: &[LineSpan], bytes: usize) -> Vec<bool> {
 
 /// What stands under a headline that was asked for is worth more than what does not: it goes right after it.
 const UNDER_ASKED: u16 = 50_000;
-/// At most so many units of it.
+/// At most so many spans of it.
 const UNDER: usize = 60;
 
 /// Raises what stands under the headlines that must stay.
-pub(crate) fn raise_under_asked(units: &mut [LineSpan]) {
+pub(crate) fn raise_under_asked(spans: &mut [LineSpan]) {
     let mut left = 0;
-    for unit in units {
-        if unit.headline().is_some() {
-            left = if unit.rank == Rank::Must { UNDER } else { 0 };
+    for span in spans {
+        if span.headline().is_some() {
+            left = if span.rank == Rank::Must { UNDER } else { 0 };
         } else if left > 0 {
             left -= 1;
-            unit.rank = unit.rank.max(Rank::Context);
-            unit.score = unit.score.max(UNDER_ASKED);
+            span.rank = span.rank.max(Rank::Context);
+            span.score = span.score.max(UNDER_ASKED);
         }
     }
 }
@@ -70,20 +70,20 @@ fn length_in_mark(headline: &str) -> usize {
     length + length * MARK / SAID
 }
 
-fn rank_order(units: &[LineSpan]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..units.len()).collect();
-    order.sort_by_key(|at| units.get(*at).map(|unit| (Reverse((unit.rank, unit.score)), *at)));
+fn rank_order(spans: &[LineSpan]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..spans.len()).collect();
+    order.sort_by_key(|at| spans.get(*at).map(|span| (Reverse((span.rank, span.score)), *at)));
     order
 }
 
-/// The best units that fit into `bytes`, where those `said` weigh something even if they are left out.
-pub(super) fn keep_best(units: &[LineSpan], said: &[bool], bytes: usize) -> Vec<bool> {
-    let mut choice = HeadlineChoice { units, said, kept: vec![false; units.len()], spent: MARK };
-    choice.spent += (0..units.len()).map(|at| choice.in_mark(at)).sum::<usize>();
-    let order = rank_order(units);
+/// The best spans that fit into `bytes`, where those `said` weigh something even if they are left out.
+pub(super) fn keep_best(spans: &[LineSpan], said: &[bool], bytes: usize) -> Vec<bool> {
+    let mut choice = HeadlineChoice { spans, said, kept: vec![false; spans.len()], spent: MARK };
+    choice.spent += (0..spans.len()).map(|at| choice.in_mark(at)).sum::<usize>();
+    let order = rank_order(spans);
     for at in &order {
         // A headline alone is said as well, unless it is what was asked for.
-        let asked = units.get(*at).is_some_and(|unit| unit.rank == Rank::Must);
+        let asked = spans.get(*at).is_some_and(|span| span.rank == Rank::Must);
         if asked || !choice.is_said(*at) || choice.beside(*at) != (false, false) {
             choice.keep(*at, bytes);
         }
@@ -97,7 +97,7 @@ pub(super) fn keep_best(units: &[LineSpan], said: &[bool], bytes: usize) -> Vec<
 }
 
 struct HeadlineChoice<'u> {
-    units: &'u [LineSpan],
+    spans: &'u [LineSpan],
     said: &'u [bool],
     kept: Vec<bool>,
     spent: usize,
@@ -112,23 +112,23 @@ impl HeadlineChoice<'_> {
         self.said.get(at).copied().unwrap_or(false)
     }
 
-    /// Whether what is before and after a unit stays.
+    /// Whether what is before and after a span stays.
     fn beside(&self, at: usize) -> (bool, bool) {
         (at.checked_sub(1).is_none_or(|before| self.is_kept(before)), self.is_kept(at + 1))
     }
 
     fn in_mark(&self, at: usize) -> usize {
-        let headline = self.units.get(at).filter(|_| self.is_said(at)).and_then(LineSpan::headline);
+        let headline = self.spans.get(at).filter(|_| self.is_said(at)).and_then(LineSpan::headline);
         headline.map_or(0, |line| length_in_mark(line))
     }
 
-    /// Keeps a unit if it fits, and with it the headlines right above it.
+    /// Keeps a span if it fits, and with it the headlines right above it.
     fn keep(&mut self, at: usize, bytes: usize) {
         let above = (0..at).rev().take_while(|above| self.is_said(*above) && !self.is_kept(*above)).count();
         let first =
-            if self.units.get(at).is_some_and(|unit| unit.rank < Rank::Frame) { at - above } else { at };
+            if self.spans.get(at).is_some_and(|span| span.rank < Rank::Frame) { at - above } else { at };
         let (before, after) = (self.beside(first).0, self.beside(at).1);
-        let own: usize = self.units.get(first..=at).unwrap_or_default().iter().map(LineSpan::bytes).sum();
+        let own: usize = self.spans.get(first..=at).unwrap_or_default().iter().map(LineSpan::bytes).sum();
         let in_marks: usize = (first..=at).map(|at| self.in_mark(at)).sum();
         let grown = match (before, after) {
             (false, false) => self.spent + own + MARK,
@@ -143,11 +143,11 @@ impl HeadlineChoice<'_> {
     }
 }
 
-/// Where a gap that begins at a unit ends: before what its mark has no room to say.
-pub(super) fn gap_end(units: &[LineSpan], said: &[bool], run: Range<usize>) -> usize {
+/// Where a gap that begins at a span ends: before what its mark has no room to say.
+pub(super) fn gap_end(spans: &[LineSpan], said: &[bool], run: Range<usize>) -> usize {
     let mut room = SAID;
     for at in run.clone() {
-        let headline = units.get(at).filter(|_| said.get(at) == Some(&true)).and_then(LineSpan::headline);
+        let headline = spans.get(at).filter(|_| said.get(at) == Some(&true)).and_then(LineSpan::headline);
         let length = headline.map_or(0, |headline| headline.len() + ", ".len());
         if length > room && at > run.start {
             return at;

@@ -15,7 +15,7 @@ const SHOWN: u32 = 3;
 
 /// Leaves out what stands below a message that came often enough before. The message and its place stay, as do notes
 /// that have a place.
-pub(super) fn fold_source(lines: &TextLines<'_>, read: &[BuildLine], units: &mut [LineSpan]) {
+pub(super) fn fold_source(lines: &TextLines<'_>, read: &[BuildLine], spans: &mut [LineSpan]) {
     let mut said: HashMap<u64, u32> = HashMap::new();
     let mut words = Vec::new();
     let mut known = false;
@@ -30,25 +30,25 @@ pub(super) fn fold_source(lines: &TextLines<'_>, read: &[BuildLine], units: &mut
             BuildLine::Part(DiagnosticPart::Total | DiagnosticPart::Step) | BuildLine::Progress => {
                 known = false
             }
-            BuildLine::Part(DiagnosticPart::Code) => leave_out(units, at, known, Label::SourceLines),
+            BuildLine::Part(DiagnosticPart::Code) => leave_out(spans, at, known, Label::SourceLines),
             BuildLine::Part(DiagnosticPart::Help)
                 if diagnostic::place_length(line.trim_start()).is_none() =>
             {
-                leave_out(units, at, known, Label::HelpLines);
+                leave_out(spans, at, known, Label::HelpLines);
             }
             // `a.c: In function 'f':` leads to the next message.
-            BuildLine::Other if diagnostic::is_lead(line) => leave_out(units, at, known, Label::SourceLines),
+            BuildLine::Other if diagnostic::is_lead(line) => leave_out(spans, at, known, Label::SourceLines),
             BuildLine::Other if line.trim().is_empty() => {
-                leave_out(units, at, known && is_within(read, at), Label::SourceLines)
+                leave_out(spans, at, known && is_within(read, at), Label::SourceLines)
             }
             _ => {}
         }
     }
 }
 
-fn leave_out(units: &mut [LineSpan], at: usize, known: bool, what: Label) {
-    if let Some(unit) = units.get_mut(at).filter(|_| known) {
-        (unit.rank, unit.score, unit.label) = (Rank::Filler, 1, Some(what));
+fn leave_out(spans: &mut [LineSpan], at: usize, known: bool, what: Label) {
+    if let Some(span) = spans.get_mut(at).filter(|_| known) {
+        (span.rank, span.score, span.label) = (Rank::Filler, 1, Some(what));
     }
 }
 
@@ -90,10 +90,10 @@ mod tests {
             })
             .collect();
         let lines = TextLines::of(&text);
-        let units = build::units(&lines);
+        let spans = build::spans(&lines);
         let rank = |part: &str| {
             let at = text.find(part).unwrap();
-            units.iter().find(|unit| unit.span().contains(&at)).unwrap().rank
+            spans.iter().find(|span| span.range().contains(&at)).unwrap().rank
         };
         assert_eq!(rank("int v2"), Rank::Context);
         assert_eq!(rank("int v8"), Rank::Filler);

@@ -48,8 +48,8 @@ fn what_quotes_a_change_is_no_diff() {
 #[test]
 fn every_place_and_changed_line_stays_before_what_did_not_change() {
     let text = patch(12, 9);
-    let folded = property::fold(&text, units);
-    let short = property::within(&text, units, text.len() * 45 / 100);
+    let folded = property::fold(&text, spans);
+    let short = property::within(&text, spans, text.len() * 45 / 100);
     for shown in [&folded, &short] {
         for file in 0..12 {
             for atom in [
@@ -71,12 +71,12 @@ fn lines_of_a_hunk_that_look_like_headers_are_lines() {
     let text = "--- a\n+++ b\n@@ -1,2 +1,2 @@\n--- sql comment\n+++ counter\n same\n";
     let lines = TextLines::of(text);
     assert_eq!(
-        units(&lines).iter().filter(|unit| unit.label == Some(crate::label::Label::Changed)).count(),
+        spans(&lines).iter().filter(|span| span.label == Some(crate::label::Label::Changed)).count(),
         2
     );
     let lines = TextLines::of(COMBINED);
     assert_eq!(
-        units(&lines).iter().filter(|unit| unit.label == Some(crate::label::Label::Changed)).count(),
+        spans(&lines).iter().filter(|span| span.label == Some(crate::label::Label::Changed)).count(),
         4
     );
 }
@@ -86,7 +86,7 @@ fn what_programs_write_is_described() {
     let mut text = patch(1, 3);
     text.push_str("diff --git a/Cargo.lock b/Cargo.lock\nindex 1..2 100644\n--- a/Cargo.lock\n+++ b/Cargo.lock\n@@ -1,1 +1,41 @@\n same\n");
     (0..40).for_each(|n| text.push_str(&format!("+checksum = \"{n:064}\"\n")));
-    let folded = property::fold(&text, units);
+    let folded = property::fold(&text, spans);
     assert!(folded.contains("40 changed, generated: +40 −0"), "{folded}");
     assert!(folded.contains("diff --git a/Cargo.lock") && folded.contains("+    new_call(0);"));
 }
@@ -94,5 +94,5 @@ fn what_programs_write_is_described() {
 #[test]
 fn any_text_is_tiled() {
     let long = format!("--- a\n+++ b\n@@ -0,0 +1 @@\n+{}\n", "é".repeat(900));
-    property::tiles(&[&patch(2, 5), COMBINED, &long], units);
+    property::tiles(&[&patch(2, 5), COMBINED, &long], spans);
 }

@@ -40,7 +40,7 @@ fn parse_status(line: &str) -> Option<HostStatus> {
     }
 }
 
-pub(super) fn rank_plays(lines: &TextLines<'_>, units: &mut [LineSpan]) {
+pub(super) fn rank_plays(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
     let mut play = AnsiblePlay::default();
     for at in 0..lines.len() {
         let line = lines.get(at);
@@ -50,14 +50,14 @@ pub(super) fn rank_plays(lines: &TextLines<'_>, units: &mut [LineSpan]) {
             (play.from, play.signature) = (at + 1, 0);
             let (rank, score) =
                 if line.starts_with("TASK") { (Rank::Frame, 2_000) } else { (Rank::Must, 60_000) };
-            set_rank(units, at, rank, score);
+            set_rank(spans, at, rank, score);
             continue;
         }
         if play.recap && !line.trim().is_empty() {
-            set_rank(units, at, Rank::Must, 60_000);
+            set_rank(spans, at, Rank::Must, 60_000);
             continue;
         }
-        play.line(lines, at, units);
+        play.line(lines, at, spans);
     }
 }
 
@@ -74,7 +74,7 @@ struct AnsiblePlay {
 }
 
 impl AnsiblePlay {
-    fn line(&mut self, lines: &TextLines<'_>, at: usize, units: &mut [LineSpan]) {
+    fn line(&mut self, lines: &TextLines<'_>, at: usize, spans: &mut [LineSpan]) {
         let line = lines.get(at);
         let Some(status) = parse_status(line) else {
             let (rank, score) = if line.starts_with("[ERROR]")
@@ -91,16 +91,16 @@ impl AnsiblePlay {
                 (Rank::Context, 10)
             };
             self.signature = self.signature.rotate_left(5) ^ fingerprint::masked_hash(line);
-            set_rank(units, at, rank, score);
+            set_rank(spans, at, rank, score);
             return;
         };
         let seen = self.shown.entry(self.signature ^ self.task).or_default();
         *seen += 1;
         if *seen > SHOWN {
             // The same difference again, with other numbers: the host and the item tell enough.
-            units.iter_mut().take(at).skip(self.from).filter(|unit| unit.rank < Rank::Must).for_each(
-                |unit| {
-                    (unit.rank, unit.score) = (Rank::Filler, 1);
+            spans.iter_mut().take(at).skip(self.from).filter(|span| span.rank < Rank::Must).for_each(
+                |span| {
+                    (span.rank, span.score) = (Rank::Filler, 1);
                 },
             );
         }
@@ -119,15 +119,15 @@ impl AnsiblePlay {
                 (if self.oks <= 2 { Rank::Context } else { Rank::Filler }, 0, Some(Label::Ok))
             }
         };
-        set_rank(units, at, rank, score);
-        if let Some(unit) = units.get_mut(at) {
-            unit.label = label;
+        set_rank(spans, at, rank, score);
+        if let Some(span) = spans.get_mut(at) {
+            span.label = label;
         }
     }
 }
 
-fn set_rank(units: &mut [LineSpan], at: usize, rank: Rank, score: u16) {
-    if let Some(unit) = units.get_mut(at) {
-        (unit.rank, unit.score) = (rank, score);
+fn set_rank(spans: &mut [LineSpan], at: usize, rank: Rank, score: u16) {
+    if let Some(span) = spans.get_mut(at) {
+        (span.rank, span.score) = (rank, score);
     }
 }

@@ -101,16 +101,16 @@ fn is_short(field: &str) -> bool {
     })
 }
 
-pub(super) fn rank_table(lines: &TextLines<'_>, units: &mut [LineSpan]) {
+pub(super) fn rank_table(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
     let many = lines.len() > FEW;
     let mut shown: HashMap<u64, u32> = HashMap::new();
     let mut restarts = None;
     let last = lines.len();
     for (at, line) in lines.iter().enumerate() {
-        let Some(unit) = units.get_mut(at) else { continue };
+        let Some(span) = spans.get_mut(at) else { continue };
         if is_header(line) {
             restarts = fields(line).position(|field| field == "RESTARTS");
-            (unit.rank, unit.score) = (Rank::Must, u16::MAX);
+            (span.rank, span.score) = (Rank::Must, u16::MAX);
             continue;
         }
         let done = line.contains("Completed") || line.contains("Succeeded");
@@ -120,7 +120,7 @@ pub(super) fn rank_table(lines: &TextLines<'_>, units: &mut [LineSpan]) {
             .and_then(|field| field.split(' ').next()?.parse::<u32>().ok());
         let seen = shown.entry(row_group(line)).or_default();
         *seen += 1;
-        (unit.rank, unit.score) = if bad {
+        (span.rank, span.score) = if bad {
             // Of those that fail alike the first are worth most, yet none is filler.
             (Rank::Must, 40_000 - u16::try_from((*seen).min(30_000)).unwrap_or(0))
         } else if count.is_some_and(|count| count > RESTARTS) {
@@ -164,7 +164,7 @@ fn row_group(line: &str) -> u64 {
     sort
 }
 
-pub(super) fn rank_description(lines: &TextLines<'_>, units: &mut [LineSpan]) {
+pub(super) fn rank_description(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
     const TOLD: [&str; 9] = [
         "Status:",
         "State:",
@@ -178,13 +178,13 @@ pub(super) fn rank_description(lines: &TextLines<'_>, units: &mut [LineSpan]) {
     ];
     let mut events = false;
     let mut shown: HashMap<u64, u32> = HashMap::new();
-    for (unit, line) in units.iter_mut().zip(lines.iter()) {
+    for (span, line) in spans.iter_mut().zip(lines.iter()) {
         let key = line.trim_start();
         let top = !line.starts_with([' ', '\t']) && !line.is_empty();
         if top {
             events = line.starts_with("Events:");
         }
-        (unit.rank, unit.score) = if events && !top {
+        (span.rank, span.score) = if events && !top {
             let seen = shown.entry(fingerprint::masked_hash(line)).or_default();
             *seen += 1;
             match () {

@@ -73,7 +73,7 @@ fn step_parts(line: &str) -> Option<(&str, &str)> {
     (address.contains('.') && !address.starts_with(' ')).then_some((address, known))
 }
 
-pub(super) fn rank_plan(lines: &TextLines<'_>, units: &mut [LineSpan]) {
+pub(super) fn rank_plan(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
     let mut named: HashSet<&str> = HashSet::new();
     let mut steps: HashMap<&str, u32> = HashMap::new();
     let mut blocks: HashMap<u64, u32> = HashMap::new();
@@ -84,14 +84,14 @@ pub(super) fn rank_plan(lines: &TextLines<'_>, units: &mut [LineSpan]) {
         if let Some(address) = header_address(line) {
             named.insert(address);
             let end = block_end(lines, at);
-            rank_block(lines, at..end, address, &mut blocks, units);
+            rank_block(lines, at..end, address, &mut blocks, spans);
             at = end;
             continue;
         }
         boxed = (boxed || line.starts_with('╷')) && !line.starts_with('╵');
         let (rank, score, label) = rank_outside_line(line, boxed, &named, &mut steps);
-        if let Some(unit) = units.get_mut(at) {
-            (unit.rank, unit.score, unit.label) = (rank, score, label);
+        if let Some(span) = spans.get_mut(at) {
+            (span.rank, span.score, span.label) = (rank, score, label);
         }
         at += 1;
     }
@@ -161,7 +161,7 @@ fn rank_block(
     rows: std::ops::Range<usize>,
     address: &str,
     blocks: &mut HashMap<u64, u32>,
-    units: &mut [LineSpan],
+    spans: &mut [LineSpan],
 ) {
     let key = address.split_once('[').map_or("", |(_, key)| key.trim_end_matches(']').trim_matches('"'));
     let named = key.len() > 1 && !key.bytes().all(|byte| byte.is_ascii_digit());
@@ -200,9 +200,9 @@ fn rank_block(
         } else {
             (Rank::Context, 10)
         };
-        if let Some(unit) = units.get_mut(at) {
-            (unit.rank, unit.score) = (rank, score);
-            unit.label = (again && at == rows.start + 1).then_some(Label::AsAbove);
+        if let Some(span) = spans.get_mut(at) {
+            (span.rank, span.score) = (rank, score);
+            span.label = (again && at == rows.start + 1).then_some(Label::AsAbove);
         }
     }
 }

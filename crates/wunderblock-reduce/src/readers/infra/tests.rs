@@ -84,18 +84,18 @@ fn every_change_and_failure_stays() {
         (pods(90), vec!["NAMESPACE  ".into(), "CrashLoopBackOff".into()], 25),
     ];
     for (text, atoms, share) in cases {
-        let folded = property::fold(&text, units);
+        let folded = property::fold(&text, spans);
         assert!(folded.len() * 10 < text.len() * 7, "{} of {}: {folded}", folded.len(), text.len());
-        let short = property::within(&text, units, text.len() * share / 100);
+        let short = property::within(&text, spans, text.len() * share / 100);
         for atom in atoms {
             assert!(folded.contains(&atom), "{atom} in {folded}");
             assert!(short.contains(&atom), "{atom} in {short}");
         }
     }
-    assert_eq!(property::fold(DESCRIBED, units), DESCRIBED);
+    assert_eq!(property::fold(DESCRIBED, spans), DESCRIBED);
 }
 
 #[test]
 fn any_text_is_tiled() {
-    property::tiles(&[&plan(3), &play(4), &pods(30), DESCRIBED], units);
+    property::tiles(&[&plan(3), &play(4), &pods(30), DESCRIBED], spans);
 }

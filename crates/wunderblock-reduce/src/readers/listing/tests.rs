@@ -78,27 +78,27 @@ fn what_stands_out_stays() {
         (processes(), vec!["USER ", "rustc --crate x"]),
     ];
     for (text, atoms) in cases {
-        let folded = property::fold(&text, units);
+        let folded = property::fold(&text, spans);
         assert!(folded.len() * 2 < text.len(), "{} of {}: {folded}", folded.len(), text.len());
-        let short = property::within(&text, units, text.len() / 4);
+        let short = property::within(&text, spans, text.len() / 4);
         for atom in atoms {
             assert!(folded.contains(atom), "{atom} in {folded}");
             assert!(short.contains(atom), "{atom} in {short}");
         }
     }
-    assert!(property::fold(&long(90), units).contains("like frame_"));
-    assert!(property::fold(&found(), units).contains("in vendored folders"));
-    let folded = property::fold(&tree(), units);
+    assert!(property::fold(&long(90), spans).contains("like frame_"));
+    assert!(property::fold(&found(), spans).contains("in vendored folders"));
+    let folded = property::fold(&tree(), spans);
     assert!(folded.contains("dep29") && folded.matches("serde v1.0.1").count() < 30, "{folded}");
 }
 
 #[test]
 fn a_listing_of_a_vendored_folder_alone_was_asked_for() {
     let text: String = (0..9).map(|n| format!("./node_modules/p{n}/index.js\n")).collect();
-    assert_eq!(property::fold(&text, units), text);
+    assert_eq!(property::fold(&text, spans), text);
 }
 
 #[test]
 fn any_text_is_tiled() {
-    property::tiles(&[&long(30), &found(), &processes(), &tree(), "4K\t./a\n8K\t./b/c\n"], units);
+    property::tiles(&[&long(30), &found(), &processes(), &tree(), "4K\t./a\n8K\t./b/c\n"], spans);
 }

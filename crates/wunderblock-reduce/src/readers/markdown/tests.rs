@@ -31,7 +31,7 @@ fn markdown_is_recognised() {
 #[test]
 fn only_badges_contents_and_repeats_are_folded() {
     let text = manual(12);
-    let folded = property::fold(&text, units);
+    let folded = property::fold(&text, spans);
     assert!(folded.contains("lines of contents") && folded.contains("badges"), "{folded}");
     let after = |text: &str| text[text.find("\n## Section number 0").unwrap()..].to_owned();
     assert_eq!(after(&folded), after(&text));
@@ -40,12 +40,12 @@ fn only_badges_contents_and_repeats_are_folded() {
 #[test]
 fn a_budget_shows_every_heading_and_is_filled() {
     let text = manual(12);
-    let short = property::within(&text, units, text.len() / 2);
+    let short = property::within(&text, spans, text.len() / 2);
     assert_eq!(short.matches("## Section").count(), 12, "{short}");
     assert!(short.len() * 100 >= text.len() / 2 * 85, "{} of {}", short.len(), text.len() / 2);
 }
 
 #[test]
 fn any_text_is_tiled() {
-    property::tiles(&[&manual(3), "```\nnever ends\n", "| a | b |\n|---|---|\n| 1 | 2 |\n\ntext\n"], units);
+    property::tiles(&[&manual(3), "```\nnever ends\n", "| a | b |\n|---|---|\n| 1 | 2 |\n\ntext\n"], spans);
 }

@@ -40,10 +40,10 @@ fn what_only_has_colons_is_no_result() {
 #[test]
 fn every_file_stays_and_a_budget_is_shared() {
     let text = results(20, 40);
-    let folded = property::fold(&text, units);
+    let folded = property::fold(&text, spans);
     assert!(folded.len() * 10 < text.len() * 7, "{} of {}", folded.len(), text.len());
     assert!(folded.contains("matches"));
-    for short in [folded, property::within(&text, units, text.len() / 4)] {
+    for short in [folded, property::within(&text, spans, text.len() / 4)] {
         for file in 0..20 {
             let shown = short.matches(&format!("src/part{file}/mod.rs:")).count();
             assert!(shown >= 2, "{file}: {shown}");
@@ -54,16 +54,16 @@ fn every_file_stays_and_a_budget_is_shared() {
 #[test]
 fn few_matches_stay_whole() {
     let text = results(4, 4);
-    assert_eq!(property::fold(&text, units), text);
+    assert_eq!(property::fold(&text, spans), text);
 }
 
 #[test]
 fn any_text_is_tiled() {
     let long = format!("{}dist/a.min.js:1:{}\n", results(1, 3), "var é=1;".repeat(200));
-    let folded = property::fold(&long, units);
+    let folded = property::fold(&long, spans);
     assert!(folded.contains("dist/a.min.js:1:var") && folded.len() < 700, "{folded}");
     property::tiles(
         &[&long, &results(2, 14), "src/a.rs\n3:x\n\nsrc/b.rs\n4:y\n", "a/b-3-x\n--\na/b:4:z\n"],
-        units,
+        spans,
     );
 }

@@ -75,16 +75,16 @@ fn what_stands_out_stays() {
             ],
         ),
     ] {
-        let folded = property::fold(&text, units);
+        let folded = property::fold(&text, spans);
         assert!(folded.len() * 2 < text.len(), "{folded}");
-        let short = property::within(&text, units, text.len() / 4);
+        let short = property::within(&text, spans, text.len() / 4);
         assert!(short.len() * 10 >= text.len() / 4 * 9, "{} of {}", short.len(), text.len() / 4);
         for atom in atoms {
             assert!(folded.contains(atom), "{atom} in {folded}");
             assert!(short.contains(atom), "{atom} in {short}");
         }
     }
-    let folded = property::fold(&csv(400), units);
+    let folded = property::fold(&csv(400), spans);
     assert!(
         folded.contains("status: 267 sent / 132 ok / 1 refunded") || folded.contains("sent /"),
         "{folded}"
@@ -95,7 +95,7 @@ fn what_stands_out_stays() {
 fn a_record_with_line_breaks_is_one_row() {
     let text = "a,b,c\n1,\"two\nlines\",3\n2,x,y\n3,x,y\n4,x,y\n";
     let lines = TextLines::of(text);
-    assert_eq!(units(&lines).len(), 5);
+    assert_eq!(spans(&lines).len(), 5);
     // A quote that never ends takes no other row with it.
     let text = "a,b,c\n1,\"two,3\n2,x,y\n3,x,y\n4,x,y\n5,x,y\n";
     assert_eq!(rows::split_rows(&TextLines::of(text), TableFormat::Separated(b',')).len(), 6);
@@ -103,10 +103,10 @@ fn a_record_with_line_breaks_is_one_row() {
 
 #[test]
 fn few_rows_stay_whole() {
-    assert_eq!(property::fold(&csv(20), units), csv(20));
+    assert_eq!(property::fold(&csv(20), spans), csv(20));
 }
 
 #[test]
 fn any_text_is_tiled() {
-    property::tiles(&[&csv(60), &drawn(50), "a\tb\n1\t\"2\n3\"\t4\n"], units);
+    property::tiles(&[&csv(60), &drawn(50), "a\tb\n1\t\"2\n3\"\t4\n"], spans);
 }

@@ -35,8 +35,8 @@ enum CaseResult {
     Failed,
 }
 
-pub(super) fn units(text: &str) -> Vec<LineSpan> {
-    let mut units = Vec::new();
+pub(super) fn spans(text: &str) -> Vec<LineSpan> {
+    let mut spans = Vec::new();
     let mut skipped = Vec::new();
     let mut at = 0;
     for start in memmem::find_iter(text.as_bytes(), b"<testcase") {
@@ -47,30 +47,30 @@ pub(super) fn units(text: &str) -> Vec<LineSpan> {
         let (end, ended) = parse_case(text, start);
         // The white space before and after it goes with it, so that whole lines do.
         let before = text.get(at..start).unwrap_or("").trim_end_matches([' ', '\t']).len();
-        push_between(text, at..at + before, &mut units);
-        let span = at + before..end;
+        push_between(text, at..at + before, &mut spans);
+        let range = at + before..end;
         match ended {
             CaseResult::Passed => {
-                units.push(LineSpan::new(span.clone(), Rank::Filler).labelled(Label::Passed));
+                spans.push(LineSpan::new(range.clone(), Rank::Filler).labelled(Label::Passed));
             }
             CaseResult::Skipped => {
-                skipped.push(units.len());
-                let unit = LineSpan::new(span.clone(), Rank::Filler).scored(5).labelled(Label::Skipped);
-                units.push(unit);
+                skipped.push(spans.len());
+                let span = LineSpan::new(range.clone(), Rank::Filler).scored(5).labelled(Label::Skipped);
+                spans.push(span);
             }
-            CaseResult::Failed => push_failed(text, span.clone(), &mut units),
+            CaseResult::Failed => push_failed(text, range.clone(), &mut spans),
         }
-        at = span.end;
+        at = range.end;
     }
-    push_between(text, at..text.len(), &mut units);
+    push_between(text, at..text.len(), &mut spans);
     if skipped.len() <= SKIPPED {
         for at in skipped {
-            if let Some(unit) = units.get_mut(at) {
-                (unit.rank, unit.score) = (Rank::Context, 30);
+            if let Some(span) = spans.get_mut(at) {
+                (span.rank, span.score) = (Rank::Context, 30);
             }
         }
     }
-    units
+    spans
 }
 
 /// Where a case ends, with the line break after it, and how it ended.
@@ -124,24 +124,24 @@ fn tag_end(text: &str, start: usize) -> usize {
 }
 
 /// What stands between cases: suites and their counts.
-fn push_between(text: &str, span: Range<usize>, units: &mut Vec<LineSpan>) {
-    for span in line_ranges(text, span) {
-        let line = text.get(span.clone()).unwrap_or("").trim_start();
+fn push_between(text: &str, range: Range<usize>, spans: &mut Vec<LineSpan>) {
+    for range in line_ranges(text, range) {
+        let line = text.get(range.clone()).unwrap_or("").trim_start();
         let (rank, score) = match line {
             _ if line.contains("<testsuite") => (Rank::Must, 900),
             _ if line.starts_with("<property") => (Rank::Filler, 1),
             _ => (Rank::Context, 10),
         };
-        units.push(LineSpan::new(span, rank).scored(score));
+        spans.push(LineSpan::new(range, rank).scored(score));
     }
 }
 
 /// A case that failed: its name and messages first, then the lines of what it says.
-fn push_failed(text: &str, span: Range<usize>, units: &mut Vec<LineSpan>) {
+fn push_failed(text: &str, range: Range<usize>, spans: &mut Vec<LineSpan>) {
     let mut said = 0;
     let mut captured = false;
-    for (nth, span) in line_ranges(text, span).enumerate() {
-        let line = text.get(span.clone()).unwrap_or("");
+    for (nth, range) in line_ranges(text, range).enumerate() {
+        let line = text.get(range.clone()).unwrap_or("");
         captured &= !line.contains("</system-");
         let tagged = nth == 0 || line.contains("<failure") || line.contains("<error");
         let (rank, score) = if tagged {
@@ -157,19 +157,19 @@ fn push_failed(text: &str, span: Range<usize>, units: &mut Vec<LineSpan>) {
         } else {
             (Rank::Context, 25)
         };
-        let cut = span.start + crate::readers::fingerprint::truncate(line, TAG).len();
+        let cut = range.start + crate::readers::fingerprint::truncate(line, TAG).len();
         let label = (nth == 0).then_some(Label::Failed);
-        units.push(LineSpan::new(span.start..cut, rank).scored(score).labelled(label));
-        if cut < span.end {
-            units.push(LineSpan::new(cut..span.end, Rank::Context).scored(1));
+        spans.push(LineSpan::new(range.start..cut, rank).scored(score).labelled(label));
+        if cut < range.end {
+            spans.push(LineSpan::new(cut..range.end, Rank::Context).scored(1));
         }
     }
 }
 
 /// The lines of a stretch.
-fn line_ranges(text: &str, span: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    let mut at = span.start;
-    text.get(span).unwrap_or("").split_inclusive('\n').map(move |line| {
+fn line_ranges(text: &str, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let mut at = range.start;
+    text.get(range).unwrap_or("").split_inclusive('\n').map(move |line| {
         let start = at;
         at += line.len();
         start..at
@@ -201,22 +201,22 @@ mod tests {
         for breaks in ["", "\n", "\r\n"] {
             let text = report(breaks);
             assert!(is_report(&text));
-            let units = units(&text);
+            let spans = spans(&text);
             let mut at = 0;
-            for unit in &units {
-                assert_eq!(unit.span().start, at);
-                at = unit.span().end;
+            for span in &spans {
+                assert_eq!(span.range().start, at);
+                at = span.range().end;
             }
             assert_eq!(at, text.len());
             let kept = |part: &str| {
                 let place = text.find(part).unwrap();
-                units.iter().find(|unit| unit.span().contains(&place)).unwrap().rank
+                spans.iter().find(|span| span.range().contains(&place)).unwrap().rank
             };
             assert_eq!(kept("failures=\"1\""), Rank::Must);
             assert_eq!(kept("got 3 > 2"), Rank::Must);
             assert_eq!(kept("orders 7 "), Rank::Filler);
             assert_eq!(kept("later"), Rank::Context);
-            assert_eq!(units.iter().filter(|unit| unit.label == Some(Label::Passed)).count(), 40);
+            assert_eq!(spans.iter().filter(|span| span.label == Some(Label::Passed)).count(), 40);
         }
     }
 
@@ -224,8 +224,8 @@ mod tests {
     fn broken_reports_are_read_to_their_end() {
         let text = report("\n");
         for end in (0..text.len()).step_by(7) {
-            let units = units(text.get(..end).unwrap());
-            assert_eq!(units.last().map_or(0, |unit| unit.span().end), end);
+            let spans = spans(text.get(..end).unwrap());
+            assert_eq!(spans.last().map_or(0, |span| span.range().end), end);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::span::{LineSpan, Rank};
 const SHOWN: u32 = 2;
 
 /// Of further failures stay the name, the message and the place.
-pub(super) fn fold_source(lines: &TextLines<'_>, cases: &[Option<TestLine>], units: &mut [LineSpan]) {
+pub(super) fn fold_source(lines: &TextLines<'_>, cases: &[Option<TestLine>], spans: &mut [LineSpan]) {
     let mut said: HashMap<u64, u32> = HashMap::new();
     let mut words = Vec::new();
     let mut start: Option<usize> = None;
@@ -29,7 +29,7 @@ pub(super) fn fold_source(lines: &TextLines<'_>, cases: &[Option<TestLine>], uni
             let count = said.entry(build::repeated_source::message_hash(message, &mut words)).or_default();
             *count += 1;
             if *count > SHOWN {
-                leave_out(lines, start..at, units);
+                leave_out(lines, start..at, spans);
             }
         }
         if matches!(case, Some(TestLine::Details | TestLine::Failed)) {
@@ -42,14 +42,14 @@ fn says_anything(line: &str) -> bool {
     is_message(line.trim_start(), line) || stack_frame::is_head(line)
 }
 
-fn leave_out(lines: &TextLines<'_>, block: std::ops::Range<usize>, units: &mut [LineSpan]) {
+fn leave_out(lines: &TextLines<'_>, block: std::ops::Range<usize>, spans: &mut [LineSpan]) {
     for at in block {
         let line = lines.get(at);
         let own = stack_frame::frame_owner(line) == Some(FrameOwner::Own)
             || is_place(line)
             || line.starts_with('>');
-        if let Some(unit) = units.get_mut(at).filter(|unit| unit.rank == Rank::Context && !own) {
-            (unit.rank, unit.score) = (Rank::Filler, 1);
+        if let Some(span) = spans.get_mut(at).filter(|span| span.rank == Rank::Context && !own) {
+            (span.rank, span.score) = (Rank::Filler, 1);
         }
     }
 }
@@ -57,7 +57,7 @@ fn leave_out(lines: &TextLines<'_>, block: std::ops::Range<usize>, units: &mut [
 #[cfg(test)]
 mod tests {
     use crate::lines::TextLines;
-    use crate::readers::tests::units;
+    use crate::readers::tests::spans;
     use crate::span::Rank;
 
     #[test]
@@ -71,10 +71,10 @@ mod tests {
         }
         text += "=========== 6 failed in 0.10s ===========\n";
         let lines = TextLines::of(&text);
-        let units = units(&lines);
+        let spans = spans(&lines);
         let rank = |part: String| {
             let at = text.find(&part).unwrap();
-            units.iter().find(|unit| unit.span().contains(&at)).unwrap().rank
+            spans.iter().find(|span| span.range().contains(&at)).unwrap().rank
         };
         for nth in 0..6 {
             assert!(rank(format!("test_{nth} __")) == Rank::Must);
