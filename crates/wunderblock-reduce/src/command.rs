@@ -7,8 +7,8 @@ mod shell;
 
 use shell::{ShellStage, pipelines};
 
-/// How often a command may be wrapped in a shell: `bash -c "sh -c '…'"`.
-const WRAPPED: usize = 4;
+/// Maximum number of shells a command is wrapped in: `bash -c "sh -c '…'"`.
+const MAX_WRAPPERS: usize = 4;
 
 /// Whether the output was selected by someone already: by lines, fields, a count, a path into a document.
 ///
@@ -57,7 +57,7 @@ fn every_printing_pipeline(command: &str, such: &dyn Fn(&[ShellStage]) -> bool) 
             stages.retain(|stage| !stage.program().is_empty());
             let Some(last) = stages.last() else { continue };
             if let Some(script) = inner_script(last) {
-                if depth == WRAPPED {
+                if depth == MAX_WRAPPERS {
                     return false;
                 }
                 pending.push((script.to_owned(), depth + 1));

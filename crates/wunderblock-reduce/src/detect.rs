@@ -4,8 +4,8 @@ use crate::kind::Kind;
 use crate::sample::LineSample;
 use crate::{code, html, json, readers, terminal};
 
-/// A vote below this is no vote: the text is prose.
-const ENOUGH: u32 = 30;
+/// Minimum vote that counts: below it the text is prose.
+const MIN_VOTE: u32 = 30;
 
 /// The kind of a text, as a terminal would show it: colours and what was written over tell nothing.
 pub(crate) fn detect_kind(text: &str) -> Kind {
@@ -21,7 +21,7 @@ fn detect_plain(text: &str) -> Kind {
         return Kind::Json;
     }
     let sample = LineSample::of(text);
-    let mut best = (ENOUGH, Kind::Prose);
+    let mut best = (MIN_VOTE, Kind::Prose);
     for kind in Kind::ALL {
         let vote = match kind {
             Kind::Json => json::vote(&sample),

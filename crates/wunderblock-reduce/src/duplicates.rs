@@ -21,12 +21,12 @@ pub struct EarlierText<'t> {
     pub text: &'t str,
 }
 
-/// So many equal lines in a row are looked for.
-const FEWEST: usize = 4;
-/// What a block must weigh: who wants it has to look it up.
-const LEAST_BYTES: usize = 400;
-/// Of earlier texts so many bytes are looked at, the first of them first.
-const INDEXED: usize = 4 << 20;
+/// Minimum run of equal lines that counts as a repeated block.
+const MIN_LINES: usize = 4;
+/// Minimum bytes of a repeated block: the reader has to look it up.
+const MIN_BYTES: usize = 400;
+/// Maximum bytes of earlier texts that are indexed, in the order in which they are given.
+const MAX_INDEXED_BYTES: usize = 4 << 20;
 
 /// Lines that stand in an earlier text.
 struct DuplicateBlock {
@@ -51,7 +51,7 @@ pub(crate) fn demote(lines: &TextLines<'_>, spans: &mut [LineSpan], earlier: &[E
 }
 
 fn find_blocks(lines: &TextLines<'_>, earlier: &[EarlierText<'_>]) -> Vec<DuplicateBlock> {
-    let mut room = INDEXED;
+    let mut room = MAX_INDEXED_BYTES;
     let fits = |earlier: &&EarlierText<'_>| {
         let left = room.checked_sub(earlier.text.len());
         room = left.unwrap_or(room);
@@ -62,7 +62,7 @@ fn find_blocks(lines: &TextLines<'_>, earlier: &[EarlierText<'_>]) -> Vec<Duplic
         known.iter().map(|known| source::decode(known.text.as_bytes()).visible().text).collect();
     let texts: Vec<TextLines<'_>> = texts.iter().map(|text| TextLines::of(text)).collect();
     let hasher = RandomState::new();
-    let mut places: HashMap<[u64; FEWEST], (usize, usize)> = HashMap::new();
+    let mut places: HashMap<[u64; MIN_LINES], (usize, usize)> = HashMap::new();
     for (text, lines) in texts.iter().enumerate() {
         for (line, key) in block_keys(lines, &hasher).into_iter().enumerate() {
             places.entry(key).or_insert((text, line));
@@ -84,7 +84,7 @@ fn find_blocks(lines: &TextLines<'_>, earlier: &[EarlierText<'_>]) -> Vec<Duplic
         };
         let run = (0..).take_while(alike).count();
         let range = lines.spans(at..at + run);
-        if run < FEWEST || range.len() < LEAST_BYTES {
+        if run < MIN_LINES || range.len() < MIN_BYTES {
             at += 1;
             continue;
         }
@@ -96,9 +96,9 @@ fn find_blocks(lines: &TextLines<'_>, earlier: &[EarlierText<'_>]) -> Vec<Duplic
 }
 
 /// What stands in each few lines in a row, as hashes.
-fn block_keys(lines: &TextLines<'_>, hasher: &RandomState) -> Vec<[u64; FEWEST]> {
+fn block_keys(lines: &TextLines<'_>, hasher: &RandomState) -> Vec<[u64; MIN_LINES]> {
     let hashes: Vec<u64> = lines.iter().map(|line| hasher.hash_one(line)).collect();
-    hashes.windows(FEWEST).filter_map(|few| few.try_into().ok()).collect()
+    hashes.windows(MIN_LINES).filter_map(|few| few.try_into().ok()).collect()
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// Longer texts are not read: a place in a text, or in one with all in it escaped, has 32 bits.
-pub(crate) const LARGEST: usize = i32::MAX as usize;
+/// Maximum bytes of a text that is read: a place in a text, or in one with all of it escaped, has 32 bits.
+pub(crate) const MAX_TEXT_BYTES: usize = i32::MAX as usize;
 
 /// The lines of a text, as byte ranges that tile it: each with its line ending, the last perhaps without.
 #[derive(Debug)]

@@ -14,8 +14,8 @@ use word_hash::for_each_word;
 const ONE: u64 = 1024;
 const K1: u64 = ONE * 12 / 10;
 const B: u64 = ONE * 3 / 4;
-/// A query has at most so many different words; those after them are not looked for.
-const TERMS: usize = 64;
+/// Maximum number of different words of a query: later ones are ignored.
+const MAX_TERMS: usize = 64;
 
 /// A query, ready to be compared with stretches of a text.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ impl QueryTerms {
         let mut terms = HashMap::new();
         for_each_word(query.unwrap_or(""), &mut |word| {
             let next = terms.len();
-            if next < TERMS {
+            if next < MAX_TERMS {
                 terms.entry(word).or_insert(next);
             }
         });
@@ -65,7 +65,7 @@ impl QueryTerms {
         if best == 0 {
             return;
         }
-        let most = (spans.len() / 20).max(8);
+        let max_raised = (spans.len() / 20).max(8);
         let mut order: Vec<usize> =
             (0..weights.len()).filter(|at| weights.get(*at).is_some_and(|w| *w * 2 >= best)).collect();
         order.sort_by_key(|at| (std::cmp::Reverse(weights.get(*at).copied()), *at));
@@ -76,7 +76,7 @@ impl QueryTerms {
                 span.rank = span.rank.max(Rank::Context);
             }
         }
-        for span in order.into_iter().take(most) {
+        for span in order.into_iter().take(max_raised) {
             if let Some(span) = spans.get_mut(span) {
                 span.rank = Rank::Must;
                 span.score = span.score.max(u16::MAX - 1000);

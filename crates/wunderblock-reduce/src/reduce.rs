@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::encode::LineWording;
 use crate::kind::Kind;
-use crate::lines::{self, LARGEST};
+use crate::lines::{self, MAX_TEXT_BYTES};
 use crate::mark::{self, Gap, GapUnit};
 use crate::options::{Level, Options};
 use crate::query::QueryTerms;
@@ -14,19 +14,20 @@ use crate::source::{self, SourceText};
 use crate::target::SizeTarget;
 use crate::{command, detect, encode};
 
-/// Texts below this size are left alone: a mark and a second look cost more than they can save.
-pub(crate) const FLOOR_BYTES: usize = 512;
-/// What a failed command wrote is left alone below this size (Headroom's limit for errors: 8,000 characters).
+/// Minimum bytes of a text that is reduced: below, a mark and a second look cost more than they can save.
+pub(crate) const MIN_BYTES: usize = 512;
+/// Bytes below which the output of a failed command is left alone (Headroom's limit for errors: 8,000 characters).
 const SHORT_FAILURE_BYTES: usize = 8_000;
-/// A reduction must save at least this share of the tokens, or the text stays as it is.
+/// Minimum share of the tokens that a reduction saves, in per cent; else the text stays as it is.
 const MIN_GAIN_PERCENT: u64 = 5;
 /// A folded text that is shorter by this factor is taken as it is.
-const TINY: u64 = 8;
-/// A budget that is filled so far is full; one that is filled less is tried to be filled more, for twice the steps.
+const TINY_RATIO: u64 = 8;
+/// Share of a budget, in per cent, at which it counts as full.
 const FULL_PERCENT: u64 = 96;
+/// Share of a budget, in per cent, below which twice the steps are taken to fill it.
 const ENOUGH_PERCENT: u64 = 90;
-/// A budget is approached in at most so many steps: bytes are a guess at tokens, and each step makes it better.
-const STEPS: usize = 4;
+/// Maximum steps towards a budget: bytes are a guess at tokens, and each step improves it.
+const MAX_STEPS: usize = 4;
 
 /// A reduced text, and what it cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +91,7 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     // What is ours may have more noise to a line than what it was made from.
     let is_ours = mark::is_reduced(&source.text, options.ours) || encode::is_encoded(&source.text);
     if !is_ours
-        && bytes.len() >= FLOOR_BYTES
+        && bytes.len() >= MIN_BYTES
         && let Some(noise) = source::detect_binary(bytes)
     {
         return replace_binary(noise, level, options);
@@ -106,10 +107,10 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
         Level::Budget(tokens) => before > tokens,
         Level::Lossless | Level::Fold => true,
     };
-    if bytes.len() < FLOOR_BYTES || !wanted {
+    if bytes.len() < MIN_BYTES || !wanted {
         return Original { source, tokens: before }.untouched(None, level, Untouched::Small, options);
     }
-    if source.text.len() > LARGEST {
+    if source.text.len() > MAX_TEXT_BYTES {
         return Original { source, tokens: before }.too_large(bytes, level, options);
     }
     let kind = options.kind.unwrap_or_else(|| detect::detect_kind(&source.text));
@@ -126,7 +127,7 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     };
     let enough = before - before * MIN_GAIN_PERCENT / 100;
     // Where folding leaves next to nothing, nothing exact is as short: that is not looked for.
-    let is_tiny = |short: &ShortText| level == Level::Fold && short.tokens * TINY <= before;
+    let is_tiny = |short: &ShortText| level == Level::Fold && short.tokens * TINY_RATIO <= before;
     // What would not be taken at the end is not held until then.
     let tried = tried.filter(|short| short.tokens <= enough);
     let exact = match &tried {
@@ -346,12 +347,12 @@ fn fit_budget(
         usize::try_from(u128::from(tokens) * bytes as u128 / u128::from(of.max(1))).unwrap_or(usize::MAX)
     };
     let mut room = scale(budget, source.text.len(), before);
-    let (mut best, mut least): (Option<(usize, ShortText)>, Option<ShortText>) = (None, None);
+    let (mut best, mut shortest): (Option<(usize, ShortText)>, Option<ShortText>) = (None, None);
     let mut too_much = usize::MAX;
     let mut last: Option<BudgetStep> = None;
-    for step in 0..2 * STEPS {
+    for step in 0..2 * MAX_STEPS {
         let fill = best.as_ref().map_or(0, |(_, best)| best.tokens * 100 / budget.max(1));
-        if step >= STEPS && fill >= ENOUGH_PERCENT {
+        if step >= MAX_STEPS && fill >= ENOUGH_PERCENT {
             break;
         }
         let Some(short) = reduce_to(source, reading, SizeTarget::Bytes(room), options) else { break };
@@ -364,33 +365,35 @@ fn fit_budget(
             let full = tokens * 100 >= budget * FULL_PERCENT;
             if best.as_ref().is_none_or(|(_, best)| best.tokens < tokens) {
                 best = Some((room, short));
-                least = None;
+                shortest = None;
             }
             if full {
                 break;
             }
         } else {
             too_much = too_much.min(room);
-            if best.is_none() && least.as_ref().is_none_or(|least| tokens < least.tokens) {
-                least = Some(short);
+            if best.is_none() && shortest.as_ref().is_none_or(|shortest| tokens < shortest.tokens) {
+                shortest = Some(short);
             }
         }
         let next = match &best {
             // Where a line leads nowhere, halves do.
-            Some((fits, _)) if step + 1 >= STEPS && too_much < usize::MAX => usize::midpoint(*fits, too_much),
+            Some((fits, _)) if step + 1 >= MAX_STEPS && too_much < usize::MAX => {
+                usize::midpoint(*fits, too_much)
+            }
             _ => line.unwrap_or(scale(budget, room.min(length), tokens)),
         };
         // Never back to what was too much, and always some way below it, the further the longer it takes.
         let ceiling = match best {
             Some(_) => too_much.saturating_sub(too_much / 100 + 1),
-            None => too_much.saturating_sub(too_much / if step + 1 < STEPS { 50 } else { 8 } + 1),
+            None => too_much.saturating_sub(too_much / if step + 1 < MAX_STEPS { 50 } else { 8 } + 1),
         };
         if next.min(ceiling) == room {
             break;
         }
         room = next.min(ceiling);
     }
-    best.map(|(_, best)| best).or(least)
+    best.map(|(_, best)| best).or(shortest)
 }
 
 /// A step towards a budget: the bytes of room that were given, and the tokens that came of them.

@@ -1,9 +1,9 @@
 //! Lines from three places of a text: what every reader votes on.
 
-/// Lines looked at: from the head, from the middle, from the end.
-const SAMPLED: usize = 120;
-/// The longest part of a line that is looked at.
-const LINE_BYTES: usize = 400;
+/// Maximum lines of each window: at the head, in the middle, at the end.
+const WINDOW_LINES: usize = 120;
+/// Maximum bytes of a line that are looked at.
+const MAX_LINE_BYTES: usize = 400;
 
 /// Lines from three places of a text.
 #[derive(Debug)]
@@ -16,18 +16,18 @@ pub(crate) struct LineSample<'t> {
 
 impl<'t> LineSample<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
-        let mut lines = Vec::with_capacity(3 * SAMPLED);
+        let mut lines = Vec::with_capacity(3 * WINDOW_LINES);
         let bytes = text.len();
         // Three windows of lines; where the text is short the first has it all.
         let mut from = 0;
-        for start in [0, bytes / 2, bytes.saturating_sub(SAMPLED * 80)] {
+        for start in [0, bytes / 2, bytes.saturating_sub(WINDOW_LINES * 80)] {
             if start < from {
                 continue;
             }
             let start = next_line(text, start);
             let window = text.get(start..).unwrap_or("");
             let mut taken = 0;
-            for line in window.lines().take(SAMPLED) {
+            for line in window.lines().take(WINDOW_LINES) {
                 lines.push(truncate(line));
                 taken += line.len() + 1;
             }
@@ -51,7 +51,7 @@ impl<'t> LineSample<'t> {
 }
 
 fn truncate(line: &str) -> &str {
-    let mut end = line.len().min(LINE_BYTES);
+    let mut end = line.len().min(MAX_LINE_BYTES);
     while !line.is_char_boundary(end) {
         end -= 1;
     }

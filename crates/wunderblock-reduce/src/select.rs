@@ -158,8 +158,8 @@ fn make_gap(lines: &TextLines<'_>, run: &[LineSpan], said: &[bool]) -> Gap {
     Gap { span: start..end, measure: GapUnit::Bytes, first, last, within: None, told }
 }
 
-/// At most so many descriptions stand in one mark.
-const TOLD_MAX: usize = 3;
+/// Maximum number of descriptions in one mark.
+const MAX_DESCRIPTIONS: usize = 3;
 
 /// What a mark says of the spans it stands for: headlines where `said` says so, or else what they count as and are.
 fn gap_facts(run: &[LineSpan], said: &[bool]) -> Vec<GapFact> {
@@ -179,7 +179,7 @@ fn gap_facts(run: &[LineSpan], said: &[bool]) -> Vec<GapFact> {
     }
     if described.is_empty() {
         for what in run.iter().filter_map(LineSpan::description) {
-            if described.len() < TOLD_MAX && !described.contains(&what) {
+            if described.len() < MAX_DESCRIPTIONS && !described.contains(&what) {
                 described.push(what);
             }
         }

@@ -63,13 +63,13 @@ pub(crate) fn level_of(line: &str) -> Option<LogLevel> {
     }
 }
 
-/// Levels stand early in a line; a line's words are looked at up to here.
-const LOOKED_AT: usize = 1_000;
+/// Maximum bytes of a line whose words are looked at: levels stand early.
+const MAX_LINE_BYTES: usize = 1_000;
 
 /// All that a line says of its weight.
 pub(crate) fn read_line(line: &str) -> LineSeverity {
     let bytes = line.as_bytes();
-    let bytes = bytes.get(..LOOKED_AT).unwrap_or(bytes);
+    let bytes = bytes.get(..MAX_LINE_BYTES).unwrap_or(bytes);
     let mut said =
         LineSeverity { level: level_by_letter(bytes).or_else(|| level_by_status(bytes)), trouble: false };
     let mut at = 0;

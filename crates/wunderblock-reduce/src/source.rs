@@ -84,8 +84,8 @@ impl SourceText<'_> {
 #[derive(Debug, Default)]
 struct SourceMap(Vec<(usize, usize, usize)>);
 
-/// A stretch between two that differ is not kept apart if it is shorter: noise would have one for each byte.
-const SHORT: usize = 64;
+/// Minimum bytes of an unchanged stretch between two changed ones: noise would have one for each byte.
+const MIN_STRETCH: usize = 64;
 
 impl SourceMap {
     fn add(&mut self, shown: usize, source: usize, len: usize) {
@@ -94,7 +94,7 @@ impl SourceMap {
                 *length += len
             }
             // The end is always known.
-            Some(_) if len > 0 && len < SHORT => {}
+            Some(_) if len > 0 && len < MIN_STRETCH => {}
             _ => self.0.push((shown, source, len)),
         }
     }
@@ -139,8 +139,8 @@ fn whole_text_gap(len: usize, count: u64, what: &str) -> Gap {
     Gap { span: 0..len, measure: GapUnit::Bytes, first: 1, last: len as u64, within: None, told }
 }
 
-/// In this share of the bytes at least something is no text: then all is noise.
-const NOISE_PERCENT: usize = 10;
+/// Minimum share of bytes that are not text, in per cent, in binary data.
+const BINARY_PERCENT: usize = 10;
 
 /// What the bytes are if they are no text at all: a picture, an archive, a program. Bytes of no character, and control
 /// characters that no text has, tell.
@@ -151,7 +151,7 @@ pub(crate) fn detect_binary(bytes: &[u8]) -> Option<Gap> {
         Ok(_) => 0,
         Err(_) => bytes.utf8_chunks().map(|chunk| chunk.invalid().len()).sum(),
     };
-    if (control + bad) * 100 < bytes.len() * NOISE_PERCENT {
+    if (control + bad) * 100 < bytes.len() * BINARY_PERCENT {
         return None;
     }
     let is =
@@ -161,7 +161,7 @@ pub(crate) fn detect_binary(bytes: &[u8]) -> Option<Gap> {
     Some(Gap { span: 0..bytes.len(), measure: GapUnit::Bytes, first: 1, last, within: None, told })
 }
 
-/// How files begin that commands write most (`file(1)` has them all), and what they are.
+/// The first bytes of files that commands print most often (`file(1)` has them all), and what they are.
 const SIGNATURES: [(&[u8], &str); 12] = [
     (b"\x7fELF", "a program (ELF)"),
     (b"\x89PNG\r\n", "a picture (PNG)"),

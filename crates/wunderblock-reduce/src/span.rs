@@ -23,7 +23,7 @@ pub(crate) enum Rank {
 
 /// A stretch of the source and what it is worth.
 ///
-/// There are as many as lines, so it is small: places are of 32 bits ([`crate::lines::LARGEST`]), and what few spans say
+/// There are as many as lines, so it is small: places are of 32 bits ([`crate::lines::MAX_TEXT_BYTES`]), and what few spans say
 /// is apart.
 #[derive(Clone, Debug)]
 pub(crate) struct LineSpan {

@@ -8,16 +8,16 @@
 
 use std::collections::HashMap;
 
-/// Words of a line that take part in the comparison; all take part in the variant's hash.
-const WORDS: usize = 40;
-/// In one place the lines of a group may differ, and in one more for every so many words.
+/// Maximum words of a line that are compared; all words take part in the variant's hash.
+const MAX_WORDS: usize = 40;
+/// Lines of a group may differ in one place, and in one more for each of this number of words.
 const WORDS_PER_PLACE: usize = 12;
-/// Second words after one first word that have a bucket of their own.
-const CHILDREN: u32 = 12;
-/// Groups in one bucket that a new variant is compared with.
-const CANDIDATES: usize = 32;
-/// Variants of a group that are templates of their own: of plain lines, and of those of another class.
-const VARIANTS: [u32; 2] = [4, 8];
+/// Maximum number of second words after one first word that have a bucket of their own.
+const MAX_CHILDREN: u32 = 12;
+/// Maximum number of groups in one bucket that a new variant is compared with.
+const MAX_CANDIDATES: usize = 32;
+/// Maximum number of variants that are templates of their own: of plain lines, and of lines of another class.
+const MAX_VARIANTS: [u32; 2] = [4, 8];
 /// A masked value.
 const VALUE: u32 = 0;
 const NONE: u32 = u32::MAX;
@@ -90,8 +90,8 @@ impl LineTemplates {
         // A second word with many values is a value itself: its lines share one bucket.
         let children = self.children.entry(masked.first).or_default();
         let new = !self.buckets.contains_key(&masked.second);
-        let bucket = if new && *children >= CHILDREN { masked.first } else { masked.second };
-        *children += u32::from(new && *children < CHILDREN);
+        let bucket = if new && *children >= MAX_CHILDREN { masked.first } else { masked.second };
+        *children += u32::from(new && *children < MAX_CHILDREN);
         let bucket = self.buckets.entry(bucket).or_default();
         let allowed = 1 + self.words.len() as u32 / WORDS_PER_PLACE as u32;
         let mut best: Option<(u32, u64, u32)> = None;
@@ -99,14 +99,14 @@ impl LineTemplates {
             let Some(group) = self.groups.get(*id as usize) else { continue };
             let places = differing_places(&group.words, &self.words) | group.places;
             let grown = (places ^ group.places).count_ones();
-            if places.count_ones() <= allowed && best.is_none_or(|(least, _, _)| grown < least) {
+            if places.count_ones() <= allowed && best.is_none_or(|(best_grown, _, _)| grown < best_grown) {
                 best = Some((grown, places, *id));
             }
         }
         let group =
             best.and_then(|(_, places, id)| self.groups.get_mut(id as usize).map(|group| (places, group)));
         let Some((places, group)) = group else {
-            if bucket.len() < CANDIDATES {
+            if bucket.len() < MAX_CANDIDATES {
                 bucket.push(self.groups.len() as u32);
                 self.groups.push(TemplateGroup {
                     words: self.words.clone(),
@@ -119,7 +119,9 @@ impl LineTemplates {
         };
         group.places = places;
         group.variants += 1;
-        if group.variants <= VARIANTS.get(usize::from(class)).or(VARIANTS.last()).copied().unwrap_or(1) {
+        if group.variants
+            <= MAX_VARIANTS.get(usize::from(class)).or(MAX_VARIANTS.last()).copied().unwrap_or(1)
+        {
             return self.open(fresh, at);
         }
         if group.pooled == NONE {
@@ -208,7 +210,7 @@ fn mask_values(line: &str, class: u8, words: &mut Vec<u32>) -> MaskedLine {
             second = mix_hash(second, u64::from(said));
             first = if heads == 1 { second } else { first };
         }
-        if words.len() < WORDS {
+        if words.len() < MAX_WORDS {
             words.push(said);
         }
     }

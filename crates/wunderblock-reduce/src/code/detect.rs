@@ -3,8 +3,8 @@
 use super::guess::{self, BlockComment};
 use super::listing;
 
-/// Per cent of the lines that are no comments that have the shape of code, at least.
-const SHAPED: u32 = 35;
+/// Minimum share of lines, comments aside, that have the shape of code, in per cent.
+const MIN_SHAPED_PERCENT: u32 = 35;
 
 /// How sure it is that lines are source code, 0 to 100.
 pub(crate) fn vote(lines: &[&str]) -> u32 {
@@ -49,7 +49,7 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
     let shape = shaped * 100 / coded.max(1);
     let interpreted = bare.first().is_some_and(|line| line.starts_with("#!"));
     // Whatever language it would be: too little has the shape of code. Comments with a sign of their own are code still.
-    if shape < SHAPED && !interpreted && slashed * 10 < said * 6 {
+    if shape < MIN_SHAPED_PERCENT && !interpreted && slashed * 10 < said * 6 {
         return 0;
     }
     let Some((_, speaking)) = guess::guess_by_lines(bare.iter().copied()) else {

@@ -4,16 +4,16 @@ use super::cues;
 use super::language::SourceLanguage;
 use crate::lines::TextLines;
 
-/// Lines looked at when a language is guessed.
-const SAMPLED: usize = 240;
+/// Maximum number of lines that a guess looks at.
+const MAX_SAMPLED_LINES: usize = 240;
 
 /// The language a text is written in, if one is clearly ahead.
 pub(super) fn guess_language(lines: &TextLines<'_>) -> Option<SourceLanguage> {
     // Three windows, as a file's head may be all comments.
     let count = lines.len();
-    let third = SAMPLED / 3;
-    let starts = if count <= SAMPLED { [0, count, count] } else { [0, count / 2, count - third] };
-    let sizes = if count <= SAMPLED { count } else { third };
+    let third = MAX_SAMPLED_LINES / 3;
+    let starts = if count <= MAX_SAMPLED_LINES { [0, count, count] } else { [0, count / 2, count - third] };
+    let sizes = if count <= MAX_SAMPLED_LINES { count } else { third };
     let sampled =
         starts.into_iter().flat_map(|start| start..(start + sizes).min(count)).map(|at| lines.get(at));
     guess_by_lines(sampled).map(|(language, _)| language)
@@ -100,14 +100,14 @@ pub(super) struct BlockComment {
 }
 
 impl BlockComment {
-    /// A block that is longer than this was no block, but began in the middle of one.
-    const LINES_MAX: u32 = 150;
+    /// Maximum lines of a block comment: a longer one began in the middle of a block.
+    const MAX_LINES: u32 = 150;
 
     /// Whether a line, without its indentation, is within such a block.
     pub(super) fn takes(&mut self, line: &str) -> bool {
         if let Some(end) = self.end {
             self.lines += 1;
-            if line.contains(end) || self.lines > Self::LINES_MAX {
+            if line.contains(end) || self.lines > Self::MAX_LINES {
                 self.end = None;
             }
             return true;

@@ -4,8 +4,8 @@ use super::keywords;
 use super::line_worth::{LineWorth, LineWorths};
 use crate::lines::TextLines;
 
-/// Deeper than this, lines are all the same.
-const DEPTHS: u16 = 6;
+/// Maximum depth of indentation that ranks: deeper lines are all the same.
+const MAX_DEPTH: u16 = 6;
 
 pub(crate) fn rank_lines(lines: &TextLines<'_>, worths: &mut LineWorths) {
     // The indentations that are open around a line, from the outermost.
@@ -24,7 +24,7 @@ pub(crate) fn rank_lines(lines: &TextLines<'_>, worths: &mut LineWorths) {
         if open.last() != Some(&indent) {
             open.push(indent);
         }
-        let depth = u16::try_from(open.len() - 1).unwrap_or(DEPTHS).min(DEPTHS);
+        let depth = u16::try_from(open.len() - 1).unwrap_or(MAX_DEPTH).min(MAX_DEPTH);
         let opens = bare.ends_with(['{', ':', '(', '[']) || bare.ends_with(" do");
         let closes = !bare.contains(char::is_alphanumeric);
         let worth = match depth {

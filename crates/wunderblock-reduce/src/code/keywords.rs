@@ -4,13 +4,13 @@ use super::line_worth::{LineWorth, LineWorths};
 use crate::lines::TextLines;
 use crate::span::Rank;
 
-/// A licence header shorter than this stays.
-const LICENCE_LINES: usize = 5;
+/// Minimum lines of a licence header that is folded: a shorter one stays.
+const MIN_LICENCE_LINES: usize = 5;
 
-/// A definition that is no part of the outline.
-const DEFINITION: u16 = 380;
-/// Where a function ends early, and what is left to do in it.
-const EXIT: u16 = 250;
+/// Score of a definition that the outline does not have.
+const DEFINITION_SCORE: u16 = 380;
+/// Score of an early end of a function, and of a note about work left to do.
+const EXIT_SCORE: u16 = 250;
 
 pub(crate) fn rank_lines(lines: &TextLines<'_>, worths: &mut LineWorths) {
     rank_licence(lines, worths);
@@ -24,10 +24,10 @@ pub(crate) fn rank_lines(lines: &TextLines<'_>, worths: &mut LineWorths) {
             // Closing brackets and empty lines fill the budget last.
             worths.set(at..at + 1, LineWorth::context(worth.score.saturating_sub(1)));
         } else if is_definition(line) {
-            worths.raise(at..at + 1, LineWorth::frame(DEFINITION));
+            worths.raise(at..at + 1, LineWorth::frame(DEFINITION_SCORE));
             worths.headline(at..at + 1, line);
         } else if is_exit(line) {
-            worths.raise(at..at + 1, LineWorth::context(EXIT));
+            worths.raise(at..at + 1, LineWorth::context(EXIT_SCORE));
         }
     }
 }
@@ -70,7 +70,7 @@ pub(super) fn rank_licence(lines: &TextLines<'_>, worths: &mut LineWorths) {
     let first = usize::from(lines.get(0).starts_with("#!")) + usize::from(lines.get(0).starts_with("<?php"));
     let end =
         (first..lines.len()).take_while(|at| is_comment(lines.get(*at))).last().map_or(first, |at| at + 1);
-    if end < first + LICENCE_LINES {
+    if end < first + MIN_LICENCE_LINES {
         return;
     }
     const SAID: [&str; 5] = ["licen", "copyright", "spdx-", "warranty", "permission is hereby"];
@@ -86,7 +86,7 @@ pub(super) fn rank_licence(lines: &TextLines<'_>, worths: &mut LineWorths) {
     }
     // The lines that name holder and licence stay; the terms go on to the end of their paragraph.
     let to = (*to..end).find(|at| !lines.get(*at).contains(char::is_alphabetic)).unwrap_or(end);
-    if to.saturating_sub(from + 1) >= LICENCE_LINES {
+    if to.saturating_sub(from + 1) >= MIN_LICENCE_LINES {
         worths.set(from + 1..to, LineWorth::FILLER);
         worths.describe(from + 1..to, "licence".to_owned());
     }

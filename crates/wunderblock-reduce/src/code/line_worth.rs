@@ -6,8 +6,8 @@ use std::ops::Range;
 use crate::lines::TextLines;
 use crate::span::{LineSpan, Rank};
 
-/// At most so many lines of a body make one span, so that a budget can keep a part.
-const CHUNK_LINES: usize = 8;
+/// Maximum lines of a body in one span, so that a budget can keep a part.
+const MAX_CHUNK_LINES: usize = 8;
 
 /// The worth of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,10 +93,10 @@ impl LineWorths {
         let mut at = 0;
         while at < lines.len() {
             let (worth, part) = (self.worth(at), self.part.get(at).copied().unwrap_or(0));
-            let most = if worth.rank == Rank::Context { CHUNK_LINES } else { usize::MAX };
+            let max_lines = if worth.rank == Rank::Context { MAX_CHUNK_LINES } else { usize::MAX };
             let mut end = at + 1;
             while end < lines.len()
-                && end - at < most
+                && end - at < max_lines
                 && worth.rank != Rank::Frame
                 && self.worth(end) == worth
                 && self.part.get(end).copied().unwrap_or(0) == part

@@ -22,8 +22,8 @@ use crate::span::LineSpan;
 use line_worth::LineWorths;
 use outline::DATA_LINES;
 
-/// Texts above this size are not parsed: a syntax tree weighs many times its text.
-const PARSED_MAX: usize = 1 << 20;
+/// Maximum bytes of a source that is parsed: a syntax tree takes many times the room of its text.
+const MAX_PARSED_BYTES: usize = 1 << 20;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     detect::vote(&sample.lines)
@@ -58,13 +58,13 @@ fn spans_by(lines: &TextLines<'_>, look: impl FnOnce(&TextLines<'_>) -> LineWort
 fn outline_lines(lines: &TextLines<'_>) -> LineWorths {
     let language = guess::guess_language(lines);
     let mut worths = LineWorths::new(lines.len());
-    let parsed = lines.text().len() <= PARSED_MAX
+    let parsed = lines.text().len() <= MAX_PARSED_BYTES
         && language.is_some_and(|language| outline::rank_lines(lines, language, &mut worths));
     if !parsed {
         worths = LineWorths::new(lines.len());
         indented::rank_lines(lines, &mut worths);
     }
-    if lines.text().len() > PARSED_MAX {
+    if lines.text().len() > MAX_PARSED_BYTES {
         // A span weighs as much as a line or two: of a source this long bodies are not judged line by line.
         worths.level_out();
     } else {

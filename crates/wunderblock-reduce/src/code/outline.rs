@@ -31,16 +31,17 @@ mod parsed {
     use crate::code::roles::{self, NodeRole};
     use crate::span::Rank;
 
-    /// Bodies up to so many lines stay before longer ones.
-    const SHORT_LINES: usize = 6;
-    /// Headers and members show so many lines at most.
-    const HEADER_LINES: usize = 16;
-    /// Functions without names are opened up to this depth.
-    const OPENED_MAX: u16 = 8;
-    /// What a parse may cost: the parser reports its progress at even steps of work, and one report stands for at least
-    /// so many bytes in any source that is what it seems to be.
+    /// Maximum lines of a body that is kept before longer ones.
+    const MAX_SHORT_BODY: usize = 6;
+    /// Maximum lines shown of a header or a member.
+    const MAX_HEADER_LINES: usize = 16;
+    /// Maximum depth at which functions without names are opened.
+    const MAX_OPENED_DEPTH: u16 = 8;
+    /// Minimum bytes for each step of the parser that a plain source has: the parser reports its progress at even steps
+    /// of work, and one that needs more steps is stopped.
     const BYTES_PER_STEP: usize = 4;
-    const STEPS_AT_LEAST: usize = 10_000;
+    /// Steps that any parse may take.
+    const MIN_STEPS: usize = 10_000;
 
     /// Paints lines by the syntax tree of their text. False where there is no grammar, or the tree makes no sense.
     pub(in super::super) fn rank_lines(
@@ -70,11 +71,11 @@ mod parsed {
     fn parse(text: &str, language: SourceLanguage) -> Option<Tree> {
         let mut parser = Parser::new();
         parser.set_language(&language.grammar(text)?).ok()?;
-        let most = text.len() / BYTES_PER_STEP + STEPS_AT_LEAST;
+        let max_steps = text.len() / BYTES_PER_STEP + MIN_STEPS;
         let mut steps = 0;
         let mut progress = |_: &ParseState| {
             steps += 1;
-            if steps > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if steps > max_steps { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let options = ParseOptions::new().progress_callback(&mut progress);
         let bytes = text.as_bytes();
@@ -199,7 +200,7 @@ mod parsed {
             let braced =
                 self.lines.text().as_bytes().get(body.start_byte()).is_some_and(|byte| b"{=".contains(byte));
             let end = if braced || opens == rows.start { opens + 1 } else { opens };
-            rows.start..end.min(rows.start + HEADER_LINES).min(rows.end).max(rows.start + 1)
+            rows.start..end.min(rows.start + MAX_HEADER_LINES).min(rows.end).max(rows.start + 1)
         }
 
         fn container(&mut self, node: Node<'_>, rows: Range<usize>, depth: u16) {
@@ -264,7 +265,7 @@ mod parsed {
             if rows.is_empty() {
                 return;
             }
-            if rows.len() <= SHORT_LINES {
+            if rows.len() <= MAX_SHORT_BODY {
                 self.worths.set(rows.clone(), LineWorth::context(400));
             } else {
                 self.worths.set(rows.start..rows.start + 2, LineWorth::context(300));
@@ -301,7 +302,7 @@ mod parsed {
                 });
                 return;
             }
-            let inside = if depth < OPENED_MAX { Nesting::Opened } else { Nesting::Function };
+            let inside = if depth < MAX_OPENED_DEPTH { Nesting::Opened } else { Nesting::Function };
             self.worths.raise(rows.start..rows.start + 1, LineWorth::frame(460 - deep));
             self.worths.set(rows.start + 1..rows.end, LineWorth::context(110));
             self.scopes.push(OutlineScope { end: node.end_byte(), depth: depth + 1, inside });

@@ -16,12 +16,12 @@ use crate::lines::TextLines;
 use crate::mark::OPEN;
 use crate::sink::TextSink;
 
-/// Fewer lines than that are not worth looking up.
-const FEWEST: usize = 3;
-/// So many characters tell how a block begins.
-const HINT: usize = 32;
-/// What a block must weigh: the mark costs ten, and whoever reads it has to look up.
-const LEAST_TOKENS: usize = 40;
+/// Minimum lines of a block: fewer are not worth looking up.
+const MIN_LINES: usize = 3;
+/// Characters that tell how a block begins.
+const HINT_CHARS: usize = 32;
+/// Minimum tokens of a block: the mark costs ten, and the reader has to look up.
+const MIN_TOKENS: usize = 40;
 
 /// The second and later occurrence of a block of lines as a pointer to the first.
 pub(super) fn encode(text: &str) -> Option<String> {
@@ -40,7 +40,8 @@ pub(super) fn encode(text: &str) -> Option<String> {
         let run = found.map_or(0, |first| common_run(&lines, first, at));
         let span = lines.spans(at..at + run);
         let block = text.get(span.clone()).unwrap_or("");
-        if let (Some(first), true) = (found, run >= FEWEST && block.ends_with('\n') && is_worth_it(block)) {
+        if let (Some(first), true) = (found, run >= MIN_LINES && block.ends_with('\n') && is_worth_it(block))
+        {
             instead.replace(span, |out| {
                 let _ = writeln!(out, "⟨=↑ {}–{}: {}⟩", first + 1, first + run, hint(block));
             });
@@ -67,12 +68,13 @@ struct SeenBlocks<'h> {
 impl SeenBlocks<'_> {
     /// The line at which a block was seen first.
     fn find(&self, block: &[u64]) -> Option<usize> {
-        self.lines.find(block_hash(block), |line| self.hashes.get(line..line + FEWEST) == Some(block))
+        self.lines.find(block_hash(block), |line| self.hashes.get(line..line + MIN_LINES) == Some(block))
     }
 
     fn note(&mut self, block: &[u64], line: usize) {
         if self.find(block).is_none() {
-            self.lines.put(line, |line| block_hash(self.hashes.get(line..line + FEWEST).unwrap_or_default()));
+            self.lines
+                .put(line, |line| block_hash(self.hashes.get(line..line + MIN_LINES).unwrap_or_default()));
         }
     }
 }
@@ -87,7 +89,7 @@ fn has_gap(text: &str) -> bool {
 }
 
 fn block_at(hashes: &[u64], at: usize) -> Option<&[u64]> {
-    let key = hashes.get(at..at + FEWEST)?;
+    let key = hashes.get(at..at + MIN_LINES)?;
     // Equal lines in a row are counted, not pointed at.
     key.windows(2).any(|two| two.first() != two.last()).then_some(key)
 }
@@ -109,7 +111,7 @@ fn common_run(lines: &TextLines<'_>, first: usize, second: usize) -> usize {
 /// The first words of a block, by which it is found again.
 fn hint(block: &str) -> String {
     let line = block.lines().map(str::trim).find(|line| line.contains(char::is_alphanumeric)).unwrap_or("");
-    line.chars().filter(|c| !c.is_control() && !matches!(c, '⟨' | '⟩')).take(HINT).collect()
+    line.chars().filter(|c| !c.is_control() && !matches!(c, '⟨' | '⟩')).take(HINT_CHARS).collect()
 }
 
 fn is_worth_it(block: &str) -> bool {
@@ -118,7 +120,7 @@ fn is_worth_it(block: &str) -> bool {
     while !block.is_char_boundary(head) {
         head -= 1;
     }
-    !block.contains(OPEN) && token_estimate::tokens(block.get(..head).unwrap_or("")) >= LEAST_TOKENS
+    !block.contains(OPEN) && token_estimate::tokens(block.get(..head).unwrap_or("")) >= MIN_TOKENS
 }
 
 /// Writes the lines of `out` that are named once more.

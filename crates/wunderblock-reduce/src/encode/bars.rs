@@ -10,9 +10,12 @@ use crate::lines::NewlineSplit;
 use crate::mark::OPEN;
 use crate::sink::TextSink;
 
-const FEWEST: usize = 4;
-const MOST_CELLS: usize = 64;
-const WIDEST: usize = 4096;
+/// Minimum lines of a table.
+const MIN_LINES: usize = 4;
+/// Maximum cells of a line.
+const MAX_CELLS: usize = 64;
+/// Maximum width of a cell, in characters.
+const MAX_WIDTH: usize = 4096;
 
 /// Runs of lines whose cells are equally wide, without padding.
 pub(super) fn encode(text: &str) -> Option<String> {
@@ -26,7 +29,7 @@ pub(super) fn encode(text: &str) -> Option<String> {
             self::widths(line).is_some_and(|these| widths.as_ref().is_some_and(|w| same_widths(w, &these)))
         };
         let end = at + lines.within(at..lines.len()).take_while(alike).count().max(1);
-        if let Some(widths) = widths.filter(|_| end - at >= FEWEST) {
+        if let Some(widths) = widths.filter(|_| end - at >= MIN_LINES) {
             instead.replace_if_worthwhile(lines.span(at..end), |out| {
                 write_run(&lines, at..end, &widths, out);
                 Some(())
@@ -39,8 +42,8 @@ pub(super) fn encode(text: &str) -> Option<String> {
 
 /// How wide the cells are, in characters.
 fn widths(line: &str) -> Option<Vec<usize>> {
-    let bars = memchr::memchr_iter(b'|', line.as_bytes()).take(MOST_CELLS).count();
-    if !(1..MOST_CELLS).contains(&bars) || line.contains(OPEN) {
+    let bars = memchr::memchr_iter(b'|', line.as_bytes()).take(MAX_CELLS).count();
+    if !(1..MAX_CELLS).contains(&bars) || line.contains(OPEN) {
         return None;
     }
     Some(line.split('|').map(|cell| cell.chars().count()).collect())
@@ -87,7 +90,7 @@ pub(super) fn decode(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<(
     let mut widths = Vec::new();
     for width in code.args.split(' ') {
         let left = width.strip_suffix('>');
-        let width = left.unwrap_or(width).parse().ok().filter(|width| *width <= WIDEST)?;
+        let width = left.unwrap_or(width).parse().ok().filter(|width| *width <= MAX_WIDTH)?;
         widths.push((width, left.is_some()));
     }
     for (nth, row) in tags::lines_of(code.body)?.enumerate() {

@@ -33,14 +33,15 @@ pub(crate) enum LineWording {
 /// A shorter text that says the same, or none. What is returned was undone and compared.
 pub(crate) fn encode(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
     // Codes of a document's own stay as they are.
-    if text.contains(OPEN_CODE) {
+    if text.contains(OPEN_TAG) {
         return None;
     }
     let packed = encode_layers(text, kind, wording)?;
     (packed.len() < text.len() && decodes_to(&packed, text)).then_some(packed)
 }
 
-const OPEN_CODE: &str = "⟨=";
+/// What opens the tag of a code.
+const OPEN_TAG: &str = "⟨=";
 
 /// One code around another. What comes later may only shorten what stands there by then: it is undone first.
 fn encode_layers(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
@@ -94,7 +95,7 @@ fn takes_templates(kind: Kind) -> bool {
 
 /// The written text a packed one stands for. None where a code is broken.
 pub(crate) fn decode(text: &str) -> Option<String> {
-    tags::decode(text, &decode_block, TextSink::new(output_limit(text, ROOM)))?.finish()
+    tags::decode(text, &decode_block, TextSink::new(output_limit(text, MAX_DECODED)))?.finish()
 }
 
 /// Whether that is what a packed text stands for.
@@ -102,17 +103,18 @@ fn decodes_to(packed: &str, text: &str) -> bool {
     tags::decode(packed, &decode_block, TextSink::comparing(text)).and_then(TextSink::finish).is_some()
 }
 
-/// What a text may stand for, beside a number of times its own size; for a look only, less.
-const ROOM: usize = 256 << 20;
-const ROOM_TO_LOOK: usize = 32 << 20;
+/// Maximum bytes of a decoded text, beside a multiple of its own size.
+const MAX_DECODED: usize = 256 << 20;
+/// The same for a text that is decoded only to find out whether it is encoded.
+const MAX_PROBED: usize = 32 << 20;
 
-fn output_limit(text: &str, least: usize) -> usize {
-    least + text.len().saturating_mul(16)
+fn output_limit(text: &str, base: usize) -> usize {
+    base + text.len().saturating_mul(16)
 }
 
 /// Whether a written text says a source, and nothing is missing.
 pub(crate) fn stands_for(written: &str, text: &str) -> bool {
-    if !written.contains(OPEN_CODE) {
+    if !written.contains(OPEN_TAG) {
         return mark::is_escaped(written, text);
     }
     if !text.contains(mark::OPEN) {
@@ -126,8 +128,8 @@ pub(crate) fn stands_for(written: &str, text: &str) -> bool {
 /// Whether a text holds codes of ours: then it was packed before. A text that stands for very much more than it has is
 /// not written out to find that out: whoever writes a text can write a code.
 pub(crate) fn is_encoded(text: &str) -> bool {
-    text.contains(OPEN_CODE)
-        && tags::decode(text, &decode_block, TextSink::new(output_limit(text, ROOM_TO_LOOK)))
+    text.contains(OPEN_TAG)
+        && tags::decode(text, &decode_block, TextSink::new(output_limit(text, MAX_PROBED)))
             .and_then(TextSink::finish)
             .is_some_and(|written| written != text)
 }

@@ -22,8 +22,8 @@ use crate::lines::NewlineSplit;
 use crate::mark::OPEN;
 use crate::sink::TextSink;
 
-/// Fewer lines are left alone.
-const FEWEST: usize = 4;
+/// Minimum lines of a run.
+const MIN_LINES: usize = 4;
 
 /// Runs of search results as headings and lines.
 pub(super) fn encode_results(text: &str) -> Option<String> {
@@ -173,7 +173,7 @@ fn encode_runs(
         while end < lines.len() && within(end) {
             end += 1;
         }
-        if end - at >= FEWEST {
+        if end - at >= MIN_LINES {
             instead.replace_if_worthwhile(lines.span(at..end), |out| {
                 write(at..end, out)?;
                 out.push_str(CLOSE);

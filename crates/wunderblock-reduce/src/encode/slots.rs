@@ -50,7 +50,7 @@ impl SlotTable {
     }
 }
 
-/// An odd number with its bits all over (the golden ratio's).
+/// An odd number with its bits spread evenly (from the golden ratio).
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[cfg(test)]

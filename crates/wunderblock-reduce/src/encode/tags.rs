@@ -9,9 +9,9 @@ use crate::sink::TextSink;
 
 /// What ends a body.
 pub(in crate::encode) const CLOSE: &str = "⟨=⟩";
-/// Codes are not nested deeper than that.
+/// Maximum depth of nested codes.
 const MAX_DEPTH: usize = 12;
-/// The longest tag: a longer one is none of ours.
+/// Maximum bytes of a tag: this crate never writes a longer one.
 const MAX_TAG: usize = 64 << 10;
 
 /// How a code is undone.

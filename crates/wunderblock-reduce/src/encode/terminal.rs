@@ -14,7 +14,7 @@ use super::{run_length, template};
 use crate::mark::OPEN;
 use crate::sink::TextSink;
 
-/// What may stand for escape sequences, the clearest first. A text's own signs are not used.
+/// Signs that may replace escape sequences, the clearest first. Signs that the text has are not used.
 const SIGNS: [char; 16] = ['~', '^', '@', '`', '$', '§', '¤', '¢', '£', '¥', '¬', 'µ', '¶', '%', '&', '!'];
 
 /// A text with a sign for each frequent run of escape sequences: the tag of its code, and the text.

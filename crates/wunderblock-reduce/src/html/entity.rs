@@ -1,6 +1,6 @@
 //! Characters that markup writes by name or number.
 
-/// Names seen in pages, with what they stand for. Others stay as they are written.
+/// Entities seen in pages, and their text. Others stay as they are written.
 const NAMED: [(&str, &str); 62] = [
     ("amp", "&"),
     ("lt", "<"),

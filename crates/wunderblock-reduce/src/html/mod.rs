@@ -23,11 +23,12 @@ use crate::span::{LineSpan, Rank, counts};
 use markdown::{HtmlBlock, HtmlBlockKind};
 use regions::PageOutline;
 
-/// A page with less text than this for its size has its content elsewhere.
+/// Bytes of text below which a page with scripts may have its content elsewhere.
 const SHELL_TEXT: usize = 200;
+/// It has if its text is also less than one byte in this number.
 const SHELL_SHARE: usize = 100;
-/// What is shown between two marks is at least this long.
-const MARKED_BYTES: usize = 100;
+/// Minimum bytes shown between two marks.
+const MIN_SHOWN_BYTES: usize = 100;
 
 /// How sure it is that a text is a page of markup, or a part of one. Other markup (feeds, build files) is none.
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
@@ -121,7 +122,7 @@ impl<'t> HtmlReading<'t> {
     /// The page cut into segments: each says what it leaves out, and shows what follows as Markdown.
     pub(crate) fn segments(&mut self, room: KeepLimit) -> Vec<TextSegment> {
         let has_room =
-            matches!(room, KeepLimit::Bytes(bytes) if self.main.shown.len() + MARKED_BYTES < bytes);
+            matches!(room, KeepLimit::Bytes(bytes) if self.main.shown.len() + MIN_SHOWN_BYTES < bytes);
         if !has_room {
             return page_segments(&self.page, &self.main, room, self.text.len());
         }
@@ -283,7 +284,7 @@ fn assemble_segments(
         mark::escape(text.get(from..omission.until).unwrap_or(""), &mut shown);
         from = from.max(omission.until).max(omission.resume);
         // A mark for each few words would say less than one mark for all.
-        if shown.len() > MARKED_BYTES && omission.at > start {
+        if shown.len() > MIN_SHOWN_BYTES && omission.at > start {
             segments.push(make_segment(
                 start..omission.at,
                 std::mem::take(&mut facts),
@@ -321,12 +322,12 @@ fn describe_page(page: &PageOutline, blocks: &[HtmlBlock], length: usize) -> Vec
     told
 }
 
-/// A mark says so many characters of what it stands for: a longer one is not known for a mark.
-const TOLD_CHARS: usize = 480;
+/// Maximum characters of facts in a mark: readers of marks do not recognise longer ones.
+const MAX_FACT_CHARS: usize = 480;
 
 fn make_segment(range: Range<usize>, facts: Vec<PageFact>, shown: String) -> TextSegment {
     let mut told: Vec<GapFact> = facts.into_iter().map(PageFact::fact).collect();
-    let mut room = TOLD_CHARS;
+    let mut room = MAX_FACT_CHARS;
     told.retain(|told| {
         let length = told.what.chars().count() + ", 000 ".len();
         let fits = length <= room;

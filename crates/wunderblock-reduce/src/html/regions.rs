@@ -47,8 +47,8 @@ pub(super) struct PageRegion {
     pub(super) titles: Vec<String>,
 }
 
-/// Of a region so many headings are said.
-const TITLES: usize = 3;
+/// Maximum headings that the mark of a region names.
+const MAX_TITLES: usize = 3;
 
 impl PageRegion {
     fn read_titles(&mut self, page: &str) {
@@ -57,7 +57,7 @@ impl PageRegion {
             match token {
                 HtmlToken::Open { name, .. } | HtmlToken::Close(name) if is_heading(name) => {
                     open = matches!(token, HtmlToken::Open { .. });
-                    if open && self.titles.len() == TITLES {
+                    if open && self.titles.len() == MAX_TITLES {
                         break;
                     }
                     if open {
@@ -319,14 +319,14 @@ impl<'t> RegionScan<'t> {
 
     /// The region that holds most of what is said, if its author marked one.
     fn main(&self, said: usize) -> Option<&PageRegion> {
-        let most = |part: PagePart| {
+        let largest = |part: PagePart| {
             self.found.iter().filter(|region| region.part == part).max_by_key(|region| region.text)
         };
         let article = || {
             let articles = self.found.iter().filter(|region| region.part == PagePart::Article).count();
-            most(PagePart::Article).filter(|region| articles == 1 || region.text * 10 >= said * 8)
+            largest(PagePart::Article).filter(|region| articles == 1 || region.text * 10 >= said * 8)
         };
-        most(PagePart::Main)
+        largest(PagePart::Main)
             .filter(|region| region.text * 10 >= said * 4)
             .or_else(article)
             .filter(|region| region.text * 10 >= said * 4)

@@ -105,15 +105,15 @@ impl<'t> HtmlTokens<'t> {
 
 /// Where the `>` of a tag is. Quoted values may hold one; a quote that is never closed does not hide the rest.
 fn tag_end(bytes: &[u8], from: usize) -> usize {
-    /// The longest value that is believed to be one: pictures stand in attributes.
-    const VALUE_MAX: usize = 1 << 20;
+    /// Maximum bytes of an attribute's value: pictures stand in attributes.
+    const MAX_VALUE_BYTES: usize = 1 << 20;
     let mut at = from;
     let mut equals = false;
     while let Some(byte) = bytes.get(at) {
         match byte {
             b'>' => return at,
             b'"' | b'\'' if equals => {
-                let value = bytes.get(at + 1..bytes.len().min(at + 1 + VALUE_MAX)).unwrap_or_default();
+                let value = bytes.get(at + 1..bytes.len().min(at + 1 + MAX_VALUE_BYTES)).unwrap_or_default();
                 match memchr::memchr(*byte, value) {
                     Some(end) => at += end + 2,
                     None => {

@@ -5,13 +5,13 @@
 use super::cell;
 use super::inner_mark;
 use super::layout::JsonLayout;
-use super::schema::{COLUMNS, ColumnCells, JsonColumn, TableSchema};
+use super::schema::{ColumnCells, JsonColumn, MAX_COLUMNS, TableSchema};
 use super::shared_prefix;
 use super::tree::JsonTree;
 use crate::sink::TextSink;
 
-/// Tables in tables are written less deep than this.
-const DEEPEST: usize = 12;
+/// Maximum depth of tables in tables.
+const MAX_DEPTH: usize = 12;
 
 /// Writes what a code of this module stands for. None for one that is broken, or for which there is no room: a row of one
 /// byte may stand for any number.
@@ -149,7 +149,7 @@ impl<'t> TableDecoder<'t> {
     }
 
     fn table(&mut self, by_key: bool, level: usize) -> Option<()> {
-        if level > DEEPEST {
+        if level > MAX_DEPTH {
             return None;
         }
         let schema = self.header(0)?;
@@ -177,7 +177,7 @@ impl<'t> TableDecoder<'t> {
 
     /// The columns, up to what ends them.
     fn header(&mut self, level: usize) -> Option<TableSchema> {
-        if level > DEEPEST {
+        if level > MAX_DEPTH {
             return None;
         }
         let mut columns = Vec::new();
@@ -205,7 +205,7 @@ impl<'t> TableDecoder<'t> {
                 _ => ColumnCells::Any,
             };
             // As many as are ever written: each is looked at for each row.
-            if columns.len() >= COLUMNS {
+            if columns.len() >= MAX_COLUMNS {
                 return None;
             }
             columns.push(JsonColumn { path, cells });
@@ -397,7 +397,7 @@ impl<'t> TableDecoder<'t> {
 
     /// The rows in one cell.
     fn inner(&mut self, schema: &TableSchema, by_key: bool, level: usize) -> Option<()> {
-        if level > DEEPEST {
+        if level > MAX_DEPTH {
             return None;
         }
         let (open, close) = if by_key { ('{', '}') } else { ('[', ']') };

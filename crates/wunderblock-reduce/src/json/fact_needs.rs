@@ -5,16 +5,16 @@ use super::facts::{JsonFact, JsonFactKind};
 use super::tree::JsonTree;
 use crate::mark::GapFact;
 
-/// A mark says so many characters of facts.
-const SAID: usize = 400;
-/// A described thing has at most so many characters in a mark.
-const TOLD: usize = 80;
-/// What a gap more costs, about.
-const MARK: usize = 75;
-/// What is longer than its facts by this factor is not shown for them: as many are said as a mark has room for.
-const DEAR: usize = 16;
-/// An item with more nodes than this is not weighed: its facts are said.
-const WEIGHED: usize = 200;
+/// Maximum characters of facts in a mark.
+const MAX_FACT_CHARS: usize = 400;
+/// Maximum characters of one fact in a mark.
+const MAX_NAME_CHARS: usize = 80;
+/// What one more gap costs, about, in bytes.
+const MARK_COST: usize = 75;
+/// An item longer than its facts by this factor is not shown for them: its mark states the facts it has room for.
+const MAX_ITEM_RATIO: usize = 16;
+/// Maximum nodes of an item that is weighed: a larger one has its facts in the mark.
+const MAX_WEIGHED_NODES: usize = 200;
 
 /// The facts that stand in no place that is kept, by the run in which they stand first.
 fn find_unseen(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> Vec<(usize, Vec<usize>)> {
@@ -68,16 +68,16 @@ pub(super) fn find_needs(tree: &JsonTree<'_>, cuts: &mut JsonCuts, facts: &[Json
             let (values, names) = (of(&facts, false), of(&facts, true));
             let mut length = values + names;
             // Of a long item the names are said as far as a mark goes.
-            if tree.span(item).len() > DEAR * length {
-                length = values + names.min(SAID.saturating_sub(values));
+            if tree.span(item).len() > MAX_ITEM_RATIO * length {
+                length = values + names.min(MAX_FACT_CHARS.saturating_sub(values));
             }
-            if length >= estimate_bytes(tree, item) + MARK || length > SAID {
+            if length >= estimate_bytes(tree, item) + MARK_COST || length > MAX_FACT_CHARS {
                 need.places.extend(facts.iter().filter_map(|fact| fact.places.first().copied()));
                 said = 0;
                 continue;
             }
             said += length;
-            if said > SAID {
+            if said > MAX_FACT_CHARS {
                 need.splits.extend(u32::try_from(item).ok());
                 said = length;
             }
@@ -114,7 +114,7 @@ where
 /// About the bytes of an item.
 fn estimate_bytes(tree: &JsonTree<'_>, at: usize) -> usize {
     let end = tree.node(at).next as usize;
-    if end - at > WEIGHED {
+    if end - at > MAX_WEIGHED_NODES {
         return usize::MAX / 2;
     }
     tree.span(at).len().min((at..end).map(|at| tree.span(at).len().min(80) + 1).sum())
@@ -132,7 +132,7 @@ pub(super) fn state_facts(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) {
     for (run, hidden) in unseen {
         let Some(run) = runs.get_mut(run) else { continue };
         let hidden = || hidden.iter().filter_map(|at| facts.get(*at));
-        let mut room = SAID;
+        let mut room = MAX_FACT_CHARS;
         let mut told: Vec<GapFact> = Vec::new();
         for fact in hidden().filter(|fact| fact.sort != JsonFactKind::Name) {
             // What the mark counts already is not said twice.
@@ -158,12 +158,12 @@ fn describe_value(fact: &JsonFact<'_>, run: &CutRun) -> GapFact {
     let range = run.first..run.next;
     let here = fact.places.iter().filter(|place| range.contains(&(**place as usize))).count();
     let said = match fact.sort {
-        JsonFactKind::Least => return GapFact { count: None, what: format!("{key} down to {value}").into() },
-        JsonFactKind::Most => return GapFact { count: None, what: format!("{key} up to {value}").into() },
+        JsonFactKind::Min => return GapFact { count: None, what: format!("{key} down to {value}").into() },
+        JsonFactKind::Max => return GapFact { count: None, what: format!("{key} up to {value}").into() },
         JsonFactKind::Rare | JsonFactKind::Name => format!("{key}={value}"),
     };
     let of = if here < fact.all as usize { format!("of {} ", fact.all) } else { String::new() };
-    let fits = of.len() + said.chars().count() <= TOLD && !key.is_empty();
+    let fits = of.len() + said.chars().count() <= MAX_NAME_CHARS && !key.is_empty();
     let what = if fits { format!("{of}{said}") } else { format!("{of}{value}") };
     GapFact { count: Some(here as u64), what: what.into() }
 }
@@ -179,7 +179,7 @@ fn describe_names<'f>(facts: impl Iterator<Item = &'f JsonFact<'f>>, mut room: u
         }
         room -= length;
         match told.last_mut() {
-            Some(names) if names.chars().count() + length <= TOLD => {
+            Some(names) if names.chars().count() + length <= MAX_NAME_CHARS => {
                 names.push_str(", ");
                 names.push_str(&name);
             }

@@ -8,30 +8,32 @@ use std::collections::{HashMap, HashSet};
 use super::tree::{JsonTree, JsonType};
 use crate::numbers::Numbers;
 
-/// A value is rare if at most this share of a key's values is the same, among at least so many.
-const RARE_PERCENT: u32 = 5;
-const MANY: u32 = 20;
-/// A key with more different values than this has no rare ones.
-const FEW: usize = 12;
-/// Strings longer than this are texts, not values of a set.
-const VALUE_BYTES: usize = 60;
-/// Names longer than this, or with so many digits, are keys of a map.
-const NAME_BYTES: usize = 40;
-const DIGITS: usize = 3;
-/// An object with more members than this may be a map.
-const RECORD: usize = 24;
-/// Of a name, so many places are known.
-const PLACES: usize = 4;
-/// A document has at most so many keys: what has more has maps, whose keys are values.
-const KEYS: usize = 4_096;
-/// Names that stand once are of the schema if they stand no deeper.
-const SHALLOW: usize = 2;
+/// Maximum share of a key's values that a rare value has, in per cent.
+const MAX_RARE_PERCENT: u32 = 5;
+/// Minimum values of a key that has rare ones.
+const MIN_VALUES: u32 = 20;
+/// Maximum number of different values of a key that has rare ones.
+const MAX_DISTINCT: usize = 12;
+/// Maximum bytes of a string that is one of a set of values: longer ones are texts.
+const MAX_VALUE_BYTES: usize = 60;
+/// Maximum bytes of a name: longer ones are keys of a map.
+const MAX_NAME_BYTES: usize = 40;
+/// Minimum digits of a key of a map.
+const MIN_KEY_DIGITS: usize = 3;
+/// Maximum members of a record: an object with more may be a map.
+const MAX_RECORD_KEYS: usize = 24;
+/// Maximum places remembered of a name.
+const MAX_PLACES: usize = 4;
+/// Maximum number of keys of a document: one with more has maps, whose keys are values.
+const MAX_KEYS: usize = 4_096;
+/// Maximum depth of a name that belongs to the schema although it stands once.
+const MAX_SCHEMA_DEPTH: usize = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonFactKind {
     Rare,
-    Least,
-    Most,
+    Min,
+    Max,
     Name,
 }
 
@@ -62,7 +64,7 @@ impl<'t> ValueCounts<'t> {
         if self.many {
             return;
         }
-        let room = self.values.len() < FEW;
+        let room = self.values.len() < MAX_DISTINCT;
         match self.values.iter_mut().find(|(known, _)| *known == value) {
             Some((_, count)) => *count += 1,
             None if room => self.values.push((value, 1)),
@@ -72,11 +74,11 @@ impl<'t> ValueCounts<'t> {
 
     /// Whether a value is rare, and how often it stands.
     fn rare(&self, value: &str) -> Option<u32> {
-        if self.many || self.all < MANY {
+        if self.many || self.all < MIN_VALUES {
             return None;
         }
         let count = self.values.iter().find(|(known, _)| *known == value)?.1;
-        (count * 100 <= self.all * RARE_PERCENT).then_some(count)
+        (count * 100 <= self.all * MAX_RARE_PERCENT).then_some(count)
     }
 
     fn has_rare(&self) -> bool {
@@ -87,9 +89,9 @@ impl<'t> ValueCounts<'t> {
 /// The least and the most of a key's numbers, where they are far from the others and do not count something.
 fn find_extremes(numbers: &Numbers) -> impl Iterator<Item = (JsonFactKind, u32)> {
     let counts = (numbers.rises + 1) * 10 >= numbers.count * 9;
-    let known = numbers.count >= MANY && !counts;
-    let (least, most) = if known { numbers.extremes() } else { (None, None) };
-    least.map(|at| (JsonFactKind::Least, at)).into_iter().chain(most.map(|at| (JsonFactKind::Most, at)))
+    let known = numbers.count >= MIN_VALUES && !counts;
+    let (min, max) = if known { numbers.extremes() } else { (None, None) };
+    min.map(|at| (JsonFactKind::Min, at)).into_iter().chain(max.map(|at| (JsonFactKind::Max, at)))
 }
 
 /// What is known of a key.
@@ -112,7 +114,7 @@ pub(super) fn find_facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
         let next = keys.len();
         let key = match index.get(name) {
             Some(known) => *known,
-            None if next < KEYS => {
+            None if next < MAX_KEYS => {
                 index.insert(name, next);
                 next
             }
@@ -135,8 +137,8 @@ pub(super) fn find_facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
             count_value(tree, key, at);
             if let Some(depth) = depth {
                 key.named += 1;
-                key.shallow |= depth <= SHALLOW;
-                if key.places.len() < PLACES {
+                key.shallow |= depth <= MAX_SCHEMA_DEPTH;
+                if key.places.len() < MAX_PLACES {
                     key.places.push(to_u32(at));
                 }
             }
@@ -189,20 +191,20 @@ fn for_each_member<'t>(tree: &JsonTree<'t>, mut each: impl FnMut(usize, &'t str,
         }
         if tree.is_container(at) && !tree.is_empty(at) {
             let is_record = tree.kind(at) == JsonType::Object
-                && !(tree.children(at).nth(RECORD).is_some() && is_map(tree, at));
+                && !(tree.children(at).nth(MAX_RECORD_KEYS).is_some() && is_map(tree, at));
             open.push((tree.node(at).next as usize, name, is_record));
         }
     }
 }
 
-/// An object with so many plain values is a map if they are alike.
-const PLAIN_MAP: usize = 24;
-/// Members of an object that are compared.
-const COMPARED: usize = 64;
+/// Minimum plain values of an object that is a map if they are alike.
+const MIN_PLAIN_MAP: usize = 24;
+/// Maximum members of an object that are compared.
+const MAX_COMPARED: usize = 64;
 
 /// Whether the members of an object are alike, so that the object is rather a list.
 pub(super) fn is_map(tree: &JsonTree<'_>, at: usize) -> bool {
-    let sample: Vec<usize> = tree.children(at).take(COMPARED).collect();
+    let sample: Vec<usize> = tree.children(at).take(MAX_COMPARED).collect();
     let more_than = |count: usize| tree.children(at).nth(count).is_some();
     let objects: Vec<usize> =
         sample.iter().copied().filter(|at| tree.kind(*at) == JsonType::Object).collect();
@@ -210,14 +212,14 @@ pub(super) fn is_map(tree: &JsonTree<'_>, at: usize) -> bool {
         let mut names: HashSet<&str> = HashSet::new();
         let mut members = 0;
         for object in &objects {
-            for child in tree.children(*object).take(COMPARED) {
+            for child in tree.children(*object).take(MAX_COMPARED) {
                 names.insert(tree.name(child));
                 members += 1;
             }
         }
-        return names.len() <= 2 * (members / objects.len().max(1)) + 8 || more_than(COMPARED);
+        return names.len() <= 2 * (members / objects.len().max(1)) + 8 || more_than(MAX_COMPARED);
     }
-    if !more_than(PLAIN_MAP) {
+    if !more_than(MIN_PLAIN_MAP) {
         return false;
     }
     let kinds = |kind: JsonType| sample.iter().filter(|at| tree.kind(**at) == kind).count();
@@ -226,15 +228,15 @@ pub(super) fn is_map(tree: &JsonTree<'_>, at: usize) -> bool {
         .map(kinds)
         .max()
         .unwrap_or(0);
-    alike * 10 >= sample.len() * 9 || more_than(8 * PLAIN_MAP)
+    alike * 10 >= sample.len() * 9 || more_than(8 * MIN_PLAIN_MAP)
 }
 
 /// A plain value that may be one of few.
 fn set_value<'t>(tree: &JsonTree<'t>, at: usize) -> Option<&'t str> {
     let source = tree.source(at);
     match tree.kind(at) {
-        JsonType::Text => (source.len() <= VALUE_BYTES + 2).then_some(source),
-        JsonType::Number | JsonType::Word => (source.len() <= VALUE_BYTES).then_some(source),
+        JsonType::Text => (source.len() <= MAX_VALUE_BYTES + 2).then_some(source),
+        JsonType::Number | JsonType::Word => (source.len() <= MAX_VALUE_BYTES).then_some(source),
         JsonType::Object | JsonType::Array | JsonType::Mark => None,
     }
 }
@@ -255,7 +257,9 @@ fn count_value<'t>(tree: &JsonTree<'t>, key: &mut KeyFacts<'t>, at: usize) {
 /// Whether a key may be a word of a schema.
 fn is_name(name: &str) -> bool {
     let digits = name.bytes().filter(u8::is_ascii_digit).count();
-    (1..=NAME_BYTES).contains(&name.len()) && digits < DIGITS && name.contains(char::is_alphabetic)
+    (1..=MAX_NAME_BYTES).contains(&name.len())
+        && digits < MIN_KEY_DIGITS
+        && name.contains(char::is_alphabetic)
 }
 
 /// Whether a key names things by numbers.

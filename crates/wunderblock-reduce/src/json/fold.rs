@@ -14,11 +14,11 @@ use super::tree::{JsonTree, JsonType};
 use crate::mark::{Gap, GapFact, GapUnit};
 use crate::query::QueryTerms;
 
-/// Of each item of a list, and each node of the document, about so many looks are had.
-const LOOKS: usize = 6;
+/// About how often each item of a list and each node of the document is looked at.
+const MAX_LOOKS: usize = 6;
 
-/// Characters of a path in a mark.
-const PATH_CHARS: usize = 80;
+/// Maximum characters of a path in a mark.
+const MAX_PATH_CHARS: usize = 80;
 
 /// How much is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +117,7 @@ pub(super) fn choose_cuts<'t>(
     known: &mut DocumentFacts<'t>,
 ) -> JsonCuts {
     let mut leave_out = |need: &FactNeeds| {
-        let left = LOOKS * tree.nodes.len();
+        let left = MAX_LOOKS * tree.nodes.len();
         let (worths, hits) = (&mut known.worths, &known.hits);
         let mut folder = JsonFolder { tree, width, cuts: JsonCuts::default(), hits, left, worths, need };
         folder.walk();
@@ -169,9 +169,9 @@ impl JsonFolder<'_, '_> {
         let tree = self.tree;
         let items: Vec<usize> = tree.children(at).collect();
         if tree.kind(at) == JsonType::Object && !facts::is_map(tree, at) {
-            let most = if way.len() <= 1 { self.width.outer } else { self.width.keys };
-            if items.len() > most {
-                self.record(at, &items, most, way);
+            let max_items = if way.len() <= 1 { self.width.outer } else { self.width.keys };
+            if items.len() > max_items {
+                self.record(at, &items, max_items, way);
             }
             return;
         }
@@ -185,7 +185,7 @@ impl JsonFolder<'_, '_> {
     }
 
     /// Of an object that is no list, the first members; links come last.
-    fn record(&mut self, at: usize, items: &[usize], most: usize, way: &[PathStep]) {
+    fn record(&mut self, at: usize, items: &[usize], max_items: usize, way: &[PathStep]) {
         let mut kept = vec![false; items.len()];
         let is_link =
             |item: &usize| items.get(*item).is_some_and(|at| self.tree.source(*at).starts_with("\"http"));
@@ -196,7 +196,7 @@ impl JsonFolder<'_, '_> {
             items.get(*item).map_or(0, |at| hits.score(*at, self.tree.node(*at).next as usize))
         };
         order.sort_by_cached_key(|item| (std::cmp::Reverse(score(item)), is_link(item)));
-        for item in order.into_iter().take(most) {
+        for item in order.into_iter().take(max_items) {
             if let Some(kept) = kept.get_mut(item) {
                 *kept = true;
             }
@@ -394,8 +394,8 @@ impl JsonFolder<'_, '_> {
         }
         // A mark shows so much of a path; its end says more than its beginning.
         let length = path.chars().count();
-        if length > PATH_CHARS {
-            return format!("$…{}", path.chars().skip(length + 2 - PATH_CHARS).collect::<String>());
+        if length > MAX_PATH_CHARS {
+            return format!("$…{}", path.chars().skip(length + 2 - MAX_PATH_CHARS).collect::<String>());
         }
         path
     }

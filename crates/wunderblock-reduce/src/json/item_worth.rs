@@ -12,16 +12,16 @@ use crate::numbers::Numbers;
 
 type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
 
-/// Paths are followed so deep.
-const DEPTH: usize = 8;
-/// Nodes looked at in one item.
-const NODES: usize = 400;
-/// Paths told apart in one container.
-const PATHS: usize = 512;
-/// A column with at most so many values has few.
-const FEW: usize = 24;
-/// At the knee of the curve of what is new, it must stand so far above the diagonal (in thousandths).
-const KNEE: u64 = 50;
+/// Maximum depth to which paths are followed.
+const MAX_DEPTH: usize = 8;
+/// Maximum nodes looked at in one item.
+const MAX_NODES: usize = 400;
+/// Maximum number of paths told apart in one container.
+const MAX_PATHS: usize = 512;
+/// Maximum number of different values of a column that has few.
+const MAX_FEW: usize = 24;
+/// Minimum height of the knee in the curve of new things above the diagonal, in thousandths.
+const MIN_KNEE: u64 = 50;
 
 /// What an item is worth. The order is that of the choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,7 +88,7 @@ fn hash_of(of: impl Hash) -> u64 {
 
 /// The leaves of an item with their paths, indices left out.
 fn for_each_leaf<'t>(tree: &JsonTree<'t>, item: usize, left: &mut usize, mut each: impl FnMut(PathLeaf<'t>)) {
-    let end = (tree.node(item).next as usize).min(item + NODES);
+    let end = (tree.node(item).next as usize).min(item + MAX_NODES);
     let mut open: Vec<(usize, u64)> = Vec::new();
     let mut at = item;
     while at < end && *left > 0 {
@@ -100,7 +100,7 @@ fn for_each_leaf<'t>(tree: &JsonTree<'t>, item: usize, left: &mut usize, mut eac
         let kind = tree.kind(at);
         let next = tree.node(at).next as usize;
         if matches!(kind, JsonType::Object | JsonType::Array) && next > at + 1 {
-            if open.len() < DEPTH {
+            if open.len() < MAX_DEPTH {
                 open.push((next, path));
                 at += 1;
             } else {
@@ -158,8 +158,8 @@ pub(super) fn rank_items(
     worths
 }
 
-/// At most so many items stay for what is asked for.
-const ASKED_ITEMS: usize = 16;
+/// Maximum number of items that stay for the query.
+const MAX_QUERY_ITEMS: usize = 16;
 
 /// The items that have the most of what is asked for stay, unless most have as much.
 fn mark_asked(tree: &JsonTree<'_>, items: &[usize], hits: &QueryHits, worths: &mut ItemWorths) {
@@ -170,10 +170,10 @@ fn mark_asked(tree: &JsonTree<'_>, items: &[usize], hits: &QueryHits, worths: &m
         items.iter().map(|item| hits.score(*item, tree.node(*item).next as usize)).collect();
     let best = scores.iter().copied().max().unwrap_or(0);
     let relevant = || scores.iter().enumerate().filter(|(_, score)| **score == best && best > 0);
-    if relevant().count() > ASKED_ITEMS.max(items.len() / 4) {
+    if relevant().count() > MAX_QUERY_ITEMS.max(items.len() / 4) {
         return;
     }
-    for (item, _) in relevant().take(ASKED_ITEMS) {
+    for (item, _) in relevant().take(MAX_QUERY_ITEMS) {
         if let (Some(worth), Some(rarity)) = (worths.items.get_mut(item), worths.rarity.get_mut(item)) {
             // What is asked for goes before all else.
             (*worth, *rarity) = (ItemWorth::Must, u16::MAX);
@@ -187,7 +187,7 @@ fn count_leaf<'t>(
     at: u32,
     scalar: bool,
 ) -> bool {
-    if paths.len() >= PATHS && !paths.contains_key(&leaf.path) {
+    if paths.len() >= MAX_PATHS && !paths.contains_key(&leaf.path) {
         return false;
     }
     let path = paths.entry(leaf.path).or_default();
@@ -224,7 +224,7 @@ fn count_leaf<'t>(
     values.count += u32::from(values.count == 0 || values.last != at);
     values.last = at;
     let new = path.values.len() > known;
-    if path.values.len() > 2 * FEW {
+    if path.values.len() > 2 * MAX_FEW {
         path.many = true;
         path.values = FastMap::default();
     }
@@ -293,8 +293,8 @@ fn mentions_failure(value: &str) -> bool {
     })
 }
 
-/// At most so many items of one kind of failure are kept whole; of more, the first and the last.
-const SAME_WRONG: u32 = 6;
+/// Maximum number of items of one kind of failure that are all kept: of more, the first and the last.
+const MAX_SAME_FAILURE: u32 = 6;
 
 /// What says that something went wrong stays where it tells items apart: not where most say so.
 fn mark_wrong(worth: &mut [ItemWorth], wrong: &[(usize, u64)], kinds: &FastMap<u64, u32>) {
@@ -304,7 +304,7 @@ fn mark_wrong(worth: &mut [ItemWorth], wrong: &[(usize, u64)], kinds: &FastMap<u
         let all = kinds.get(kind).copied().unwrap_or(0);
         let seen = seen.entry(*kind).or_default();
         *seen += 1;
-        let shown = if common { *seen == 1 } else { all <= SAME_WRONG || *seen == 1 || *seen == all };
+        let shown = if common { *seen == 1 } else { all <= MAX_SAME_FAILURE || *seen == 1 || *seen == all };
         if shown && let Some(worth) = worth.get_mut(*item) {
             *worth = ItemWorth::Must;
         }
@@ -320,7 +320,7 @@ fn mark_rare(path: &PathStats<'_>, all: u32, rarity: &mut [u16]) {
     if path.items * 5 < all {
         rare(path.first);
     }
-    let few = !path.many && path.values.len() > 1 && path.values.len() <= FEW;
+    let few = !path.many && path.values.len() > 1 && path.values.len() <= MAX_FEW;
     if few && path.values.len() * 3 <= path.items as usize {
         let mut counts: Vec<&ValueUses> = path.values.values().collect();
         counts.sort_unstable_by_key(|values| (std::cmp::Reverse(values.count), values.first));
@@ -334,8 +334,8 @@ fn mark_rare(path: &PathStats<'_>, all: u32, rarity: &mut [u16]) {
     }
     let counts_up = path.numbers.rises + 1 >= path.numbers.count;
     if path.numbers.count * 2 > all && !counts_up {
-        let (least, most) = path.numbers.extremes();
-        least.into_iter().chain(most).for_each(&mut rare);
+        let (min, max) = path.numbers.extremes();
+        min.into_iter().chain(max).for_each(&mut rare);
     }
     // In a column that stays the same for long, the items where it changes.
     if few && path.changes > 0 && path.changes <= 4 {
@@ -357,7 +357,7 @@ fn find_knee(fresh: &[u16]) -> usize {
             best = (above, at + 1);
         }
     }
-    if best.0 < KNEE { 8 } else { best.1.clamp(3, 12) }
+    if best.0 < MIN_KNEE { 8 } else { best.1.clamp(3, 12) }
 }
 
 const TELLING: [&str; 12] = [
@@ -391,7 +391,7 @@ fn choose_telling_column(
         .iter()
         .filter(|(_, path)| !path.name.is_empty() && !path.many && path.items * 2 > all)
         .filter(|(_, path)| path.leaves == path.items && path.texts * 10 >= path.items * 9)
-        .filter(|(_, path)| path.values.len() > 1 && path.values.len() <= FEW)
+        .filter(|(_, path)| path.values.len() > 1 && path.values.len() <= MAX_FEW)
         .min_by_key(|(hash, path)| (rank(path), **hash));
     let Some((best, path)) = best else { return };
     let named = if telling(path.name).is_some() { String::new() } else { format!("{}=", path.name) };

@@ -307,8 +307,8 @@ impl JsonLayout {
         match (fit, sizes) {
             (InlineRule::Never, _) => false,
             (InlineRule::Always, _) => true,
-            (InlineRule::Width(most), Some(sizes)) => sizes.line(tree, self, at) <= most,
-            (InlineRule::Height(most), Some(sizes)) => sizes.height(at) <= most,
+            (InlineRule::Width(max), Some(sizes)) => sizes.line(tree, self, at) <= max,
+            (InlineRule::Height(max), Some(sizes)) => sizes.height(at) <= max,
             (_, None) => false,
         }
     }
@@ -324,8 +324,8 @@ fn best_rule(found: &[(u32, u32, bool)]) -> InlineRule {
     let candidates = (0..3).map(InlineRule::Height).chain(widths);
     let wrong = |fit: &InlineRule| {
         let says = |width: u32, height: u32| match fit {
-            InlineRule::Width(most) => width <= *most,
-            InlineRule::Height(most) => height <= *most,
+            InlineRule::Width(max) => width <= *max,
+            InlineRule::Height(max) => height <= *max,
             InlineRule::Always => true,
             InlineRule::Never => false,
         };

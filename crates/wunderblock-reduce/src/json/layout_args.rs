@@ -29,8 +29,8 @@ fn encode_rule(fit: InlineRule) -> String {
     match fit {
         InlineRule::Never => "never".into(),
         InlineRule::Always => "always".into(),
-        InlineRule::Width(most) => format!("width{most}"),
-        InlineRule::Height(most) => format!("height{most}"),
+        InlineRule::Width(max) => format!("width{max}"),
+        InlineRule::Height(max) => format!("height{max}"),
     }
 }
 
@@ -39,7 +39,7 @@ fn decode_rule(text: &str) -> Option<InlineRule> {
         "never" => Some(InlineRule::Never),
         "always" => Some(InlineRule::Always),
         _ => match text.strip_prefix("width") {
-            Some(most) => most.parse().ok().map(InlineRule::Width),
+            Some(max) => max.parse().ok().map(InlineRule::Width),
             None => text.strip_prefix("height")?.parse().ok().map(InlineRule::Height),
         },
     }

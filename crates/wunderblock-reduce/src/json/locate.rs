@@ -3,8 +3,8 @@
 use super::tree::{JsonTree, SPACE};
 use crate::sample::LineSample;
 
-/// Documents shorter than this stay as they are in other text.
-const WORTH_BYTES: usize = 256;
+/// Minimum bytes of a document inside another text: shorter ones stay as they are.
+const MIN_DOCUMENT_BYTES: usize = 256;
 
 /// The text as one document, or one per line.
 pub(super) fn find_document(text: &str) -> Option<JsonTree<'_>> {
@@ -66,7 +66,7 @@ fn join_documents<'t>(text: &'t str, found: Vec<JsonTree<'t>>) -> Vec<JsonTree<'
     let mut end_run = |run: &mut Vec<JsonTree<'t>>| {
         let (Some(first), Some(last)) = (run.first(), run.last()) else { return };
         let span = first.span(0).start..last.span(0).end;
-        if span.len() < WORTH_BYTES {
+        if span.len() < MIN_DOCUMENT_BYTES {
             run.clear();
         } else if run.len() > 1
             && let Ok(tree) = JsonTree::lines(text, span)
@@ -74,7 +74,7 @@ fn join_documents<'t>(text: &'t str, found: Vec<JsonTree<'t>>) -> Vec<JsonTree<'
             all.push(tree);
             run.clear();
         } else {
-            all.extend(run.drain(..).filter(|tree| tree.span(0).len() >= WORTH_BYTES));
+            all.extend(run.drain(..).filter(|tree| tree.span(0).len() >= MIN_DOCUMENT_BYTES));
         }
     };
     for tree in found {

@@ -60,13 +60,13 @@ struct JsonDocument<'t> {
     known: Option<DocumentFacts<'t>>,
     /// The size of the whole, and of what each width leaves at least.
     full: Option<usize>,
-    least: [Option<usize>; FoldWidth::STEPS.len()],
+    min_sizes: [Option<usize>; FoldWidth::STEPS.len()],
 }
 
 impl<'t> JsonDocument<'t> {
     fn of(tree: JsonTree<'t>) -> Self {
         let (layout, tables) = (JsonLayout::of(&tree), TableChoices::of(&tree));
-        Self { tree, layout, tables, known: None, full: None, least: Default::default() }
+        Self { tree, layout, tables, known: None, full: None, min_sizes: Default::default() }
     }
 }
 
@@ -147,8 +147,8 @@ impl<'t> JsonDocument<'t> {
             let text = text.collect::<Option<String>>()?;
             Some(vec![TextSegment::Coded { span: span.clone(), text }])
         });
-        let least = plain.as_ref().map_or(span.len(), |segments| written_size(segments));
-        shared.filter(|segments| written_size(segments) < least).or(plain)
+        let min_size = plain.as_ref().map_or(span.len(), |segments| written_size(segments));
+        shared.filter(|segments| written_size(segments) < min_size).or(plain)
     }
 
     fn at(&mut self, width: FoldWidth, query: &QueryTerms) -> Option<Vec<TextSegment>> {
@@ -172,13 +172,13 @@ impl<'t> JsonDocument<'t> {
             }
         }
         for (number, step) in FoldWidth::STEPS.into_iter().enumerate() {
-            if self.least.get(number).copied().flatten().is_some_and(|least| least > room) {
+            if self.min_sizes.get(number).copied().flatten().is_some_and(|min_size| min_size > room) {
                 continue;
             }
             let Some(best) = self.at(step, query) else { continue };
-            let least = written_size(&best);
-            self.least.iter_mut().skip(number).take(1).for_each(|known| *known = Some(least));
-            if least <= room {
+            let min_size = written_size(&best);
+            self.min_sizes.iter_mut().skip(number).take(1).for_each(|known| *known = Some(min_size));
+            if min_size <= room {
                 return Some(self.filled(step, best, room, query));
             }
         }
@@ -295,9 +295,10 @@ fn decode_text(code: &str, mut out: TextSink<'_>) -> Option<String> {
     out.finish()
 }
 
-/// What a handle adds to a mark, and the mark of a stretch of bytes, about.
+/// What a handle adds to a mark, about.
 const HANDLE_BYTES: usize = 24;
-const MARK_BYTES: usize = 88;
+/// What the mark of a stretch of bytes takes, about.
+const STRETCH_MARK_BYTES: usize = 88;
 
 fn written_size(segments: &[TextSegment]) -> usize {
     let of = |segment: &TextSegment| match segment {
@@ -312,7 +313,7 @@ fn written_size(segments: &[TextSegment]) -> usize {
 /// What is shown where nothing has a structure to choose by: the beginning.
 fn cut_off(tree: &JsonTree<'_>, room: usize) -> Vec<TextSegment> {
     let span = tree.span(0);
-    let mut at = span.start + room.saturating_sub(MARK_BYTES).min(span.len());
+    let mut at = span.start + room.saturating_sub(STRETCH_MARK_BYTES).min(span.len());
     while !tree.text.is_char_boundary(at) {
         at -= 1;
     }

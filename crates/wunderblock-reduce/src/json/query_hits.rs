@@ -3,12 +3,12 @@
 use super::tree::JsonTree;
 use crate::query::QueryTerms;
 
-/// Of a value so many bytes are compared with what is asked for.
-const COMPARED: usize = 16 << 10;
-/// Deeper than this nothing is compared.
-const DEEPEST: usize = 48;
-/// At most so many values stay for it wherever they stand.
-const BEST: usize = 16;
+/// Maximum bytes of a value that are compared with the query.
+const MAX_COMPARED_BYTES: usize = 16 << 10;
+/// Maximum depth at which values are compared.
+const MAX_DEPTH: usize = 48;
+/// Maximum number of values that stay for the query wherever they stand.
+const MAX_BEST: usize = 16;
 
 /// Where words of the query stand, in order, and what each word tells.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ impl QueryHits {
         for at in 0..tree.nodes.len() {
             let end = if tree.is_container(at) { tree.span(at).start } else { tree.span(at).end };
             let start = tree.member(at);
-            let mut end = end.min(start + COMPARED);
+            let mut end = end.min(start + MAX_COMPARED_BYTES);
             while !tree.text.is_char_boundary(end) {
                 end -= 1;
             }
@@ -64,7 +64,7 @@ impl QueryHits {
     /// The same for what stands not too deep: each value is looked at once for every container it is in.
     pub(super) fn at_depth(&self, depth: usize) -> &Self {
         const NONE: &QueryHits = &QueryHits { places: Vec::new(), weights: Vec::new() };
-        if depth > DEEPEST { NONE } else { self }
+        if depth > MAX_DEPTH { NONE } else { self }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -74,8 +74,8 @@ impl QueryHits {
     /// The values that have the most, if they are few.
     pub(super) fn best(&self) -> Vec<u32> {
         let scores = || self.places.iter().map(|(node, words)| (*node, self.weight(*words)));
-        let most = scores().map(|(_, score)| score).max().unwrap_or(0);
-        let best: Vec<u32> = scores().filter(|(_, score)| *score == most).map(|(node, _)| node).collect();
-        if best.len() > BEST { Vec::new() } else { best }
+        let max = scores().map(|(_, score)| score).max().unwrap_or(0);
+        let best: Vec<u32> = scores().filter(|(_, score)| *score == max).map(|(node, _)| node).collect();
+        if best.len() > MAX_BEST { Vec::new() } else { best }
     }
 }

@@ -8,24 +8,26 @@ use std::collections::HashMap;
 use super::cell;
 use super::tree::{JsonTree, JsonType};
 
-/// Rows looked at: from the head, and at even steps after it.
-const SAMPLED: usize = 384;
-/// Objects in objects become columns so deep.
-const DEPTH: usize = 5;
-/// Tables in cells nest so deep.
-const NESTED: usize = 3;
-/// An object with more different keys than this over all rows is a map, not a record.
-const WIDE: usize = 48;
-/// A table has at most so many columns: one cannot count commas beyond.
-pub(super) const COLUMNS: usize = 48;
-/// An object of at least so many objects is a map.
-const MAP: usize = 6;
-/// Paths followed in all.
-const PATHS: usize = 512;
-/// What all strings of a column share is said once if it is this long, and this many rows have it.
-const SHARED_BYTES: usize = 10;
-const SHARED_ROWS: usize = 3;
-const TAIL_BYTES: usize = 6;
+/// Maximum rows looked at: from the head, and at even steps after it.
+const MAX_SAMPLED_ROWS: usize = 384;
+/// Maximum depth of objects in objects that become columns.
+const MAX_DEPTH: usize = 5;
+/// Maximum depth of tables in cells.
+const MAX_NESTED: usize = 3;
+/// Maximum number of different keys of a record, over all rows: an object with more is a map.
+const MAX_RECORD_KEYS: usize = 48;
+/// Maximum columns of a table: nobody counts commas beyond.
+pub(super) const MAX_COLUMNS: usize = 48;
+/// Minimum number of objects in an object that is a map.
+const MIN_MAP_VALUES: usize = 6;
+/// Maximum number of paths followed in all.
+const MAX_PATHS: usize = 512;
+/// Minimum bytes shared by all strings of a column that are written once, in the header.
+const MIN_SHARED_BYTES: usize = 10;
+/// Minimum rows that share them.
+const MIN_SHARED_ROWS: usize = 3;
+/// Minimum bytes shared at the end of the strings.
+const MIN_TAIL_BYTES: usize = 6;
 
 /// What a column's cells are, where not any value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,13 +121,13 @@ struct SchemaSurvey<'t, 's> {
 
 /// The columns for these rows, the keys of their objects included where they are a map's values.
 pub(super) fn learn_schema(tree: &JsonTree<'_>, rows: &[usize], by_key: bool) -> Option<TableSchema> {
-    learn_nested(tree, rows, by_key, NESTED)
+    learn_nested(tree, rows, by_key, MAX_NESTED)
 }
 
 fn learn_nested(tree: &JsonTree<'_>, rows: &[usize], by_key: bool, levels: usize) -> Option<TableSchema> {
-    let step = (rows.len() / (SAMPLED / 2)).max(1);
-    let head = rows.iter().take(SAMPLED / 2);
-    let rest = rows.iter().skip(SAMPLED / 2).step_by(step);
+    let step = (rows.len() / (MAX_SAMPLED_ROWS / 2)).max(1);
+    let head = rows.iter().take(MAX_SAMPLED_ROWS / 2);
+    let rest = rows.iter().skip(MAX_SAMPLED_ROWS / 2).step_by(step);
     let sample: Vec<usize> = head.chain(rest).copied().collect();
     let objects = sample.iter().filter(|row| is_record(tree, **row)).count();
     if objects < 2 || objects * 5 < sample.len() * 4 {
@@ -149,7 +151,7 @@ fn is_record(tree: &JsonTree<'_>, at: usize) -> bool {
 
 impl<'t> SchemaSurvey<'t, '_> {
     fn is_wide(&self, at: usize) -> bool {
-        self.seen.get(at).is_none_or(|seen| seen.within.len() > WIDE * if at == 0 { 8 } else { 1 })
+        self.seen.get(at).is_none_or(|seen| seen.within.len() > MAX_RECORD_KEYS * if at == 0 { 8 } else { 1 })
     }
 
     fn look(&mut self, object: usize, place: usize, depth: usize) {
@@ -166,8 +168,8 @@ impl<'t> SchemaSurvey<'t, '_> {
             }
             if is_record(tree, child) {
                 seen.objects += 1;
-                seen.members += tree.children(child).take(WIDE).count();
-                if depth + 1 < DEPTH && self.seen.len() < PATHS {
+                seen.members += tree.children(child).take(MAX_RECORD_KEYS).count();
+                if depth + 1 < MAX_DEPTH && self.seen.len() < MAX_PATHS {
                     self.look(child, at, depth + 1);
                 }
             }
@@ -195,19 +197,20 @@ impl<'t> SchemaSurvey<'t, '_> {
             && seen.within.len() <= mean * 2 + 2
             && !self.is_wide(at)
             && !self.is_map(at)
-            && self.depth(at) < DEPTH
+            && self.depth(at) < MAX_DEPTH
     }
 
     /// Whether the members of a place are so many objects that their keys are rather values.
     fn is_map(&self, at: usize) -> bool {
         let Some(seen) = self.seen.get(at) else { return false };
         let objects = |at: &&usize| self.seen.get(**at).is_some_and(|seen| seen.objects * 2 > seen.count);
-        seen.within.len() >= MAP && seen.within.iter().filter(objects).count() * 5 >= seen.within.len() * 4
+        seen.within.len() >= MIN_MAP_VALUES
+            && seen.within.iter().filter(objects).count() * 5 >= seen.within.len() * 4
     }
 
     fn depth(&self, mut at: usize) -> usize {
         let mut depth = 0;
-        while at != 0 && depth < 2 * DEPTH {
+        while at != 0 && depth < 2 * MAX_DEPTH {
             at = self.seen.get(at).map_or(0, |seen| seen.parent);
             depth += 1;
         }
@@ -293,7 +296,7 @@ impl<'t> SchemaSurvey<'t, '_> {
         let mut ranked: Vec<usize> =
             order.iter().copied().filter(|leaf| self.leaves_of(*leaf) * 3 >= rows).collect();
         ranked.sort_by_key(|leaf| std::cmp::Reverse(self.leaves_of(*leaf)));
-        ranked.truncate(COLUMNS);
+        ranked.truncate(MAX_COLUMNS);
         let chosen: std::collections::HashSet<usize> = ranked.into_iter().collect();
         let mut columns = Vec::new();
         for leaf in order.iter().filter(|leaf| chosen.contains(leaf)) {
@@ -328,8 +331,8 @@ impl<'t> SchemaSurvey<'t, '_> {
         if by_key && seen.keys * 10 >= rows * 9 {
             return ColumnCells::Key;
         }
-        let most = seen.values.iter().max_by_key(|(value, count)| (**count, std::cmp::Reverse(**value)));
-        if let Some((value, count)) = most
+        let commonest = seen.values.iter().max_by_key(|(value, count)| (**count, std::cmp::Reverse(**value)));
+        if let Some((value, count)) = commonest
             && *count * 5 >= rows * 4
             && value.len() <= 200
         {
@@ -345,7 +348,7 @@ impl<'t> SchemaSurvey<'t, '_> {
                     continue;
                 }
                 let items: Vec<usize> =
-                    such().flat_map(|at| self.tree.children(at)).take(4 * SAMPLED).collect();
+                    such().flat_map(|at| self.tree.children(at)).take(4 * MAX_SAMPLED_ROWS).collect();
                 if let Some(schema) = learn_nested(self.tree, &items, kind == JsonType::Object, levels - 1)
                     && !schema.columns.is_empty()
                 {
@@ -354,7 +357,7 @@ impl<'t> SchemaSurvey<'t, '_> {
             }
         }
         if seen.texts * 10 >= seen.leaves * 9
-            && seen.texts >= SHARED_ROWS
+            && seen.texts >= MIN_SHARED_ROWS
             && let Some(pattern) = seen.shared.and_then(|(head, tail)| shared_pattern(head, tail))
         {
             return pattern;
@@ -388,9 +391,9 @@ fn shared_pattern(head: &str, tail: &str) -> Option<ColumnCells> {
     // An escape is not torn apart either, and a star is ours.
     let is_plain = |text: &str| !text.contains(['\\', '*']);
     // Names are searched for with their endings.
-    let is_short = tail.len() < TAIL_BYTES && tail.contains(|c: char| !between(c) && !c.is_ascii_digit());
+    let is_short = tail.len() < MIN_TAIL_BYTES && tail.contains(|c: char| !between(c) && !c.is_ascii_digit());
     let tail = if is_short { "" } else { tail };
-    let pays = head.len() + tail.len() >= SHARED_BYTES;
+    let pays = head.len() + tail.len() >= MIN_SHARED_BYTES;
     (pays && is_plain(head) && !tail.contains('\\'))
         .then(|| ColumnCells::Pattern { head: head.into(), tail: tail.into() })
 }

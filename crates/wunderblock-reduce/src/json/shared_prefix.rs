@@ -8,24 +8,26 @@ use std::collections::HashMap;
 
 use super::tree::{JsonTree, JsonType};
 
-/// Documents above this size are lists: tables say for each column what its strings share.
-const DOCUMENT_BYTES: usize = 4 << 20;
-/// A digit says which.
-const PREFIXES: usize = 9;
-/// A beginning must save so many bytes.
-const GAIN: usize = 40;
-/// Of an address so many places are looked at where it may be cut.
-const CUTS: usize = 10;
+/// Maximum bytes of a document whose addresses are compared: larger ones are lists, and tables share what the strings
+/// of a column share.
+const MAX_DOCUMENT_BYTES: usize = 4 << 20;
+/// Maximum number of prefixes: one digit names each.
+const MAX_PREFIXES: usize = 9;
+/// Minimum bytes that a prefix saves.
+const MIN_GAIN_BYTES: usize = 40;
+/// Maximum number of places at which an address may be cut.
+const MAX_CUTS: usize = 10;
 
-/// So many beginnings are compared.
-const CANDIDATES: usize = 64;
+/// Maximum number of prefixes that are compared.
+const MAX_CANDIDATES: usize = 64;
 
+/// What begins a reference to a prefix.
 const SIGN: char = '~';
 
 /// The beginnings that pay, and the document with signs in their place, from its first byte to its last.
 pub(super) fn share_prefixes(tree: &JsonTree<'_>) -> Option<(Vec<String>, String)> {
     let span = tree.span(0);
-    if span.len() > DOCUMENT_BYTES {
+    if span.len() > MAX_DOCUMENT_BYTES {
         return None;
     }
     let texts: Vec<usize> = (0..tree.nodes.len()).filter(|at| tree.kind(*at) == JsonType::Text).collect();
@@ -71,7 +73,7 @@ fn choose_prefixes<'t>(addresses: &[&'t str]) -> Vec<&'t str> {
     let saves = |prefix: &str| prefix.len() - 2;
     let mut known: Vec<(&str, usize)> = counts.into_iter().filter(|(_, count)| *count > 1).collect();
     known.sort_by_key(|(prefix, count)| (std::cmp::Reverse(saves(prefix) * count), *prefix));
-    known.truncate(CANDIDATES);
+    known.truncate(MAX_CANDIDATES);
     let index: HashMap<&str, usize> =
         known.iter().enumerate().map(|(at, (prefix, _))| (*prefix, at)).collect();
     // Addresses that begin with the same of them, a bit for each: how many, and what each saves already.
@@ -83,7 +85,7 @@ fn choose_prefixes<'t>(addresses: &[&'t str]) -> Vec<&'t str> {
         groups.entry(bits).or_default().0 += 1;
     }
     let mut chosen: Vec<&str> = Vec::new();
-    while chosen.len() < PREFIXES {
+    while chosen.len() < MAX_PREFIXES {
         let gain = |at: usize, prefix: &str| -> usize {
             let of = groups.iter().filter(|(bits, _)| *bits >> at & 1 == 1);
             of.map(|(_, (count, saved))| count * saves(prefix).saturating_sub(*saved)).sum()
@@ -91,7 +93,8 @@ fn choose_prefixes<'t>(addresses: &[&'t str]) -> Vec<&'t str> {
         let gains = known.iter().enumerate().map(|(at, (prefix, _))| (gain(at, prefix), at, *prefix));
         let best =
             gains.max_by_key(|(gain, at, prefix)| (gain.saturating_sub(prefix.len()), usize::MAX - at));
-        let Some((_, at, prefix)) = best.filter(|(gain, _, prefix)| *gain > GAIN + prefix.len()) else {
+        let Some((_, at, prefix)) = best.filter(|(gain, _, prefix)| *gain > MIN_GAIN_BYTES + prefix.len())
+        else {
             break;
         };
         for (_, (_, saved)) in groups.iter_mut().filter(|(bits, _)| *bits >> at & 1 == 1) {
@@ -114,7 +117,7 @@ fn candidate_prefixes(address: &str) -> impl Iterator<Item = &str> {
     let head = address.get(..end).unwrap_or("");
     let host = head.find("://").map_or(head.len(), |at| at + "://".len());
     let cuts = head.match_indices('/').map(|(at, _)| at).filter(move |at| *at > host);
-    cuts.take(CUTS).filter_map(|at| head.get(..at))
+    cuts.take(MAX_CUTS).filter_map(|at| head.get(..at))
 }
 
 /// The argument of a code.

@@ -187,6 +187,7 @@ impl<'t> JsonTree<'t> {
     }
 }
 
+/// White space of JSON.
 pub(super) const SPACE: [char; 4] = [' ', '\n', '\r', '\t'];
 
 /// As many values as a document may have at most: one before each comma, one after each bracket that opens.

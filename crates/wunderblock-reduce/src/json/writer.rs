@@ -20,14 +20,14 @@ use super::tree::{JsonTree, JsonType};
 use crate::mark::{self, Gap, OPEN};
 use crate::segment::TextSegment;
 
-/// A table of fewer rows is harder to read than what it stands for.
-const ROWS_MIN: usize = 3;
-/// A table must save at least this share of its bytes.
-const GAIN_PERCENT: usize = 8;
-/// A table that saves so much is not compared with tables of its parts.
-const CLEAR_PERCENT: usize = 35;
-/// Tables in tables in tables.
-const LEVELS: usize = 3;
+/// Minimum rows of a table: a smaller one is harder to read than the JSON it replaces.
+const MIN_ROWS: usize = 3;
+/// Minimum share of its bytes that a table saves, in per cent.
+const MIN_GAIN_PERCENT: usize = 8;
+/// A table that saves this share, in per cent, is not compared with tables of its parts.
+const CLEAR_GAIN_PERCENT: usize = 35;
+/// Maximum depth of tables in tables.
+const MAX_LEVELS: usize = 3;
 
 pub(super) struct JsonWriter<'t, 's> {
     pub(super) tree: &'s JsonTree<'t>,
@@ -176,7 +176,7 @@ impl JsonWriter<'_, '_> {
     /// The container as a table, where that is shorter.
     fn table(&mut self, at: usize) -> bool {
         let tree = self.tree;
-        if self.level >= LEVELS || tree.children(at).nth(ROWS_MIN - 1).is_none() {
+        if self.level >= MAX_LEVELS || tree.children(at).nth(MIN_ROWS - 1).is_none() {
             return false;
         }
         // It is taken out while it is written: tables in its cells are looked up too.
@@ -224,9 +224,9 @@ impl JsonWriter<'_, '_> {
         self.rows(at, &schema);
         let written = std::mem::take(&mut self.out);
         let plain = compact_length(tree, at);
-        let mut pays = written.len() * 100 <= plain * (100 - GAIN_PERCENT);
+        let mut pays = written.len() * 100 <= plain * (100 - MIN_GAIN_PERCENT);
         // Tables of what is in it may be shorter than one of all.
-        if pays && written.len() * 100 > plain * (100 - CLEAR_PERCENT) && self.tables.trials > span {
+        if pays && written.len() * 100 > plain * (100 - CLEAR_GAIN_PERCENT) && self.tables.trials > span {
             self.tables.trials -= span;
             self.container(at, false);
             pays = written.len() < self.out.len();

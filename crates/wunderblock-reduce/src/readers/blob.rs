@@ -9,17 +9,18 @@ use crate::span::{LineSpan, Rank};
 
 use super::fingerprint;
 
-/// A run without a space is no word from so many bytes on.
-const RUN: usize = 300;
-/// The parts of a run that stay.
-const HEAD: usize = 64;
-const TAIL: usize = 24;
-/// The rest of a run is cut into so many parts.
-const PARTS: usize = 64;
-/// A line of code this long was not written by hand.
-const MINIFIED: usize = 1_000;
-/// Of wrapped lines of a blob so many stay at its start, and one at its end.
-const WRAPPED: usize = 4;
+/// Minimum bytes of a run without a space that is not a word.
+const MIN_RUN_BYTES: usize = 300;
+/// Bytes of a run that stay at its start.
+const HEAD_BYTES: usize = 64;
+/// Bytes of a run that stay at its end.
+const TAIL_BYTES: usize = 24;
+/// Maximum number of parts into which the rest of a run is cut.
+const MAX_PARTS: usize = 64;
+/// Minimum bytes of a line of minified code: nobody writes such a line by hand.
+const MIN_MINIFIED_BYTES: usize = 1_000;
+/// Wrapped lines of a blob that stay at its start; one stays at its end.
+const WRAPPED_LINES: usize = 4;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let said = sample.count(|line| !line.trim().is_empty());
@@ -44,7 +45,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
 /// Code without line breaks: long, few spaces, many signs.
 fn is_minified(line: &str) -> bool {
     // Data has its own reader, which knows what to keep of it.
-    if line.len() < MINIFIED || line.trim_start().starts_with(['{', '[']) {
+    if line.len() < MIN_MINIFIED_BYTES || line.trim_start().starts_with(['{', '[']) {
         return false;
     }
     let head = fingerprint::truncate(line, 4_096);
@@ -83,7 +84,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let mut nth = 0;
     for (at, line) in lines.iter().enumerate() {
         let range = lines.span(at);
-        if !(is_wrapped(line) && line.len() < RUN || is_dump(line)) || line.starts_with("-----") {
+        if !(is_wrapped(line) && line.len() < MIN_RUN_BYTES || is_dump(line)) || line.starts_with("-----") {
             nth = 0;
             let minified = is_minified(line) && find_runs(line).is_empty();
             if minified {
@@ -96,8 +97,8 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
         nth += 1;
         let next = lines.get(at + 1);
         let ends = !(is_wrapped(next) || is_dump(next)) || next.starts_with("-----") || at + 1 == lines.len();
-        let rank = if nth <= WRAPPED || ends { Rank::Frame } else { Rank::Filler };
-        let told = (nth == WRAPPED + 1)
+        let rank = if nth <= WRAPPED_LINES || ends { Rank::Frame } else { Rank::Filler };
+        let told = (nth == WRAPPED_LINES + 1)
             .then(|| if is_dump(line) { "bytes".into() } else { describe_run(line).into() });
         spans.push(LineSpan::new(range, rank).described(told));
     }
@@ -108,12 +109,12 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
 ///
 /// Spans that are filler as a whole stay whole.
 pub(crate) fn cut_runs(text: &str, spans: Vec<LineSpan>) -> Vec<LineSpan> {
-    if !spans.iter().any(|span| span.range().len() > RUN) {
+    if !spans.iter().any(|span| span.range().len() > MIN_RUN_BYTES) {
         return spans;
     }
     let mut cut_units = Vec::with_capacity(spans.len());
     for span in spans {
-        let found = if span.range().len() > RUN && span.rank > Rank::Filler {
+        let found = if span.range().len() > MIN_RUN_BYTES && span.rank > Rank::Filler {
             find_runs(text.get(span.range()).unwrap_or(""))
         } else {
             Vec::new()
@@ -145,8 +146,8 @@ pub(crate) fn cut_runs(text: &str, spans: Vec<LineSpan>) -> Vec<LineSpan> {
 /// Head, middle and tail of a run.
 fn cut_run(text: &str, range: Range<usize>, what: &str, rank: Rank, spans: &mut Vec<LineSpan>) {
     let run = text.get(range.clone()).unwrap_or("");
-    let head = fingerprint::truncate(run, HEAD).len();
-    let mut tail = run.len().saturating_sub(TAIL).max(head);
+    let head = fingerprint::truncate(run, HEAD_BYTES).len();
+    let mut tail = run.len().saturating_sub(TAIL_BYTES).max(head);
     while !run.is_char_boundary(tail) {
         tail += 1;
     }
@@ -161,7 +162,7 @@ fn cut_run(text: &str, range: Range<usize>, what: &str, rank: Rank, spans: &mut 
     // In parts, so that a budget can be filled with some of them.
     let middle = run.get(head..tail).unwrap_or("");
     let mut start = 0;
-    for end in fingerprint::split_points(middle, (middle.len() / PARTS).max(RUN)) {
+    for end in fingerprint::split_points(middle, (middle.len() / MAX_PARTS).max(MIN_RUN_BYTES)) {
         let told = if start == 0 { told.clone() } else { None };
         push(head + start, head + end, Rank::Filler, told);
         start = end;
@@ -193,13 +194,13 @@ pub(crate) fn find_runs(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
     // From back to front: in a text with words the next space is near, and what lies before it need not be looked at.
-    while let Some(window) = bytes.get(start..start + RUN) {
+    while let Some(window) = bytes.get(start..start + MIN_RUN_BYTES) {
         if let Some(at) = window.iter().rposition(ends) {
             start += at + 1;
             continue;
         }
-        let more = bytes.get(start + RUN..).unwrap_or_default();
-        let end = start + RUN + more.iter().position(ends).unwrap_or(more.len());
+        let more = bytes.get(start + MIN_RUN_BYTES..).unwrap_or_default();
+        let end = start + MIN_RUN_BYTES + more.iter().position(ends).unwrap_or(more.len());
         let run = bytes.get(start..end).unwrap_or_default();
         let signs = run
             .iter()

@@ -18,10 +18,10 @@ use super::progress::{is_progress, within_step};
 use super::timestamp;
 use line::{BuildLine, classify, strip_prefix};
 
-/// A run of progress shorter than this stays whole.
-const RUN: usize = 4;
-/// A template of other lines with more than these is folded.
-const COMMON: u32 = 6;
+/// Minimum lines of a run of progress that is folded.
+const MIN_RUN: usize = 4;
+/// Maximum lines of a template that stay whole, among lines of no other sort.
+const MAX_WHOLE: u32 = 6;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let of_build = |line: &str| {
@@ -80,17 +80,17 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     spans
 }
 
-/// What the mark of a gap has room for.
-const IN_A_MARK: usize = 78;
+/// Maximum bytes of a description in the mark of a gap.
+const MAX_DESCRIPTION_BYTES: usize = 78;
 
 /// What a mark says of a diagnostic that a budget leaves out: its place, or all of it if it is short.
 fn short_description(diagnostic: &str) -> Option<Cow<'static, str>> {
     let lines = || diagnostic.lines().map(|line| strip_prefix(line).trim());
     let of_rustc = lines().find_map(|line| line.strip_prefix("--> "));
     let place = of_rustc.or_else(|| lines().find_map(|line| line.get(..diagnostic::place_length(line)?)));
-    let whole = lines().next().filter(|line| !line.is_empty() && line.len() <= IN_A_MARK);
+    let whole = lines().next().filter(|line| !line.is_empty() && line.len() <= MAX_DESCRIPTION_BYTES);
     let said = whole.filter(|whole| place.is_none_or(|place| whole.contains(place))).or(place)?;
-    (said.len() <= IN_A_MARK).then(|| said.to_owned().into())
+    (said.len() <= MAX_DESCRIPTION_BYTES).then(|| said.to_owned().into())
 }
 
 /// Lines that are told by the next one: a message by the place below it, source by the marks below it.
@@ -151,8 +151,8 @@ fn fold_progress(read: &[BuildLine], spans: &mut [LineSpan]) {
     while at < read.len() {
         let run = read.iter().skip(at).take_while(|is| **is == BuildLine::Progress).count();
         for (nth, span) in spans.iter_mut().skip(at).take(run).enumerate() {
-            if run < RUN || nth == 0 || nth + 1 == run {
-                span.rank = if run < RUN { Rank::Context } else { Rank::Frame };
+            if run < MIN_RUN || nth == 0 || nth + 1 == run {
+                span.rank = if run < MIN_RUN { Rank::Context } else { Rank::Frame };
             }
         }
         at += run.max(1);
@@ -238,7 +238,8 @@ fn fold_others(lines: &TextLines<'_>, read: &[BuildLine], spans: &mut [LineSpan]
         })
         .collect();
     for (at, id) in ids.into_iter().enumerate() {
-        let Some(template) = id.and_then(|id| templates.get(id)).filter(|template| template.count > COMMON)
+        let Some(template) =
+            id.and_then(|id| templates.get(id)).filter(|template| template.count > MAX_WHOLE)
         else {
             continue;
         };

@@ -12,11 +12,12 @@ use crate::span::{LineSpan, Rank};
 use super::fingerprint;
 use diff_line::{DiffLine, DiffParser};
 
-/// Unchanged lines farther than this from a change say little (three is what `diff -u` shows by itself).
-const NEAR: usize = 3;
-/// A changed line longer than this is no code that someone reads: its head stays.
-const LONG: usize = 1_000;
-const HEAD: usize = 240;
+/// Maximum distance of an unchanged line that says much about a change (`diff -u` shows three by itself).
+const NEAR_LINES: usize = 3;
+/// Maximum bytes of a changed line that is shown whole: people do not read longer code.
+const MAX_LINE_BYTES: usize = 1_000;
+/// Bytes shown of a longer one.
+const HEAD_BYTES: usize = 240;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let mut reader = DiffParser::default();
@@ -133,7 +134,7 @@ fn rank_hunk(
             }
             _ => {
                 let far = near.get(nth).copied().unwrap_or(0);
-                let rank = if far > NEAR { Rank::Filler } else { Rank::Context };
+                let rank = if far > NEAR_LINES { Rank::Filler } else { Rank::Context };
                 let score =
                     2_000u16.saturating_sub(u16::try_from(far).unwrap_or(u16::MAX).saturating_mul(100));
                 spans.push(LineSpan::new(range, rank).scored(score));
@@ -145,12 +146,12 @@ fn rank_hunk(
 /// A changed line; of one as long as minified code its head.
 fn changed_line(lines: &TextLines<'_>, at: usize, span: LineSpan, spans: &mut Vec<LineSpan>) {
     let text = lines.get(at);
-    if text.len() <= LONG {
+    if text.len() <= MAX_LINE_BYTES {
         spans.push(span);
         return;
     }
     let Range { start, end } = span.range();
-    let cut = start + fingerprint::truncate(text, HEAD).len();
+    let cut = start + fingerprint::truncate(text, HEAD_BYTES).len();
     let told = Some(format!("rest of a line, {}", fingerprint::describe_size(text.len())).into());
     spans.push(span.with_range(start..cut));
     spans.push(LineSpan::new(cut..end, Rank::Filler).described(told));

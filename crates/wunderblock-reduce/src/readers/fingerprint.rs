@@ -47,7 +47,7 @@ pub(crate) fn masked_hash(text: &str) -> u64 {
 }
 
 /// Words that say that something went wrong, in any case.
-const WRONG: [&str; 14] = [
+const FAILURE_WORDS: [&str; 14] = [
     "error",
     "fail",
     "exception",
@@ -76,7 +76,7 @@ pub(crate) fn mentions_failure(text: &str) -> bool {
             continue;
         }
         let rest = bytes.get(at..).unwrap_or_default();
-        if WRONG
+        if FAILURE_WORDS
             .iter()
             .any(|word| rest.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes())))
         {

@@ -13,11 +13,12 @@ use crate::span::{LineSpan, Rank};
 
 use super::fingerprint;
 
-/// Lines alike in a row are a run from so many on; of a run the first ones and the last stay.
-const RUN: usize = 7;
-const FIRST: usize = 3;
-/// The part of a line with a long result that stays.
-const HEAD: usize = 160;
+/// Minimum length of a run of lines that are alike.
+const MIN_RUN: usize = 7;
+/// Lines of a run that stay at its start; one stays at its end.
+const FIRST_LINES: usize = 3;
+/// Bytes of a line with a long result that stay.
+const HEAD_BYTES: usize = 160;
 
 /// What a text of this kind was written by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,8 +127,8 @@ fn fold_runs(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
         if at < shapes.len() && shapes.get(at) == shapes.get(start) {
             continue;
         }
-        if at - start >= RUN && !lines.get(start).trim().is_empty() {
-            for span in spans.iter_mut().take(at - 1).skip(start + FIRST) {
+        if at - start >= MIN_RUN && !lines.get(start).trim().is_empty() {
+            for span in spans.iter_mut().take(at - 1).skip(start + FIRST_LINES) {
                 if span.rank <= Rank::Context {
                     (span.rank, span.score) = (Rank::Filler, 1);
                 }
@@ -139,7 +140,7 @@ fn fold_runs(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
 
 /// Of lines with a long result their head alone is worth that much; what failed is shown at greater length.
 fn cut_long(lines: &TextLines<'_>, spans: Vec<LineSpan>) -> Vec<LineSpan> {
-    if spans.iter().all(|span| span.range().len() <= 2 * HEAD) {
+    if spans.iter().all(|span| span.range().len() <= 2 * HEAD_BYTES) {
         return spans;
     }
     let mut cut = Vec::with_capacity(spans.len());
@@ -147,8 +148,8 @@ fn cut_long(lines: &TextLines<'_>, spans: Vec<LineSpan>) -> Vec<LineSpan> {
         let text = lines.text().get(span.range()).unwrap_or("");
         let line = text.trim_end_matches(['\n', '\r']);
         let wrong = span.rank == Rank::Must && span.score >= 30_000;
-        let room = if wrong { 12 * HEAD } else { HEAD };
-        if line.len() <= room + HEAD || span.rank == Rank::Filler {
+        let room = if wrong { 12 * HEAD_BYTES } else { HEAD_BYTES };
+        if line.len() <= room + HEAD_BYTES || span.rank == Rank::Filler {
             cut.push(span);
             continue;
         }

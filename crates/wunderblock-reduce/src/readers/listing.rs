@@ -14,23 +14,24 @@ use crate::span::{LineSpan, Rank};
 use super::{fingerprint, short_gaps};
 use listing_row::{ListingFormat, ListingRows};
 
-/// A group with no more things than this is shown whole.
-const FEW: usize = 12;
-/// Of a group with more, so many stay from its start and its end, and of each series in it.
-const HEAD: usize = 3;
-const TAIL: usize = 2;
-/// Things alike are a series from so many on.
-const SERIES: u32 = 4;
-/// So many of a group's largest, and of its newest, stay.
-const EXTREMES: usize = 2;
-/// A name in so many folders tells nothing of one.
-const OFTEN: u32 = 8;
-/// Of sizes so many stay, or a fifth of them.
-const LARGEST: usize = 30;
-/// Names that speak of failure are shown up to so many.
-const WRONG: usize = 24;
-/// Process tables show so many of those that use most.
-const BUSY: usize = 8;
+/// Maximum entries of a group that is shown whole.
+const MAX_WHOLE: usize = 12;
+/// Entries of a larger group, and of each series in it, that stay at its start.
+const HEAD_ENTRIES: usize = 3;
+/// Entries that stay at its end.
+const TAIL_ENTRIES: usize = 2;
+/// Minimum length of a series of entries that are alike.
+const MIN_SERIES: u32 = 4;
+/// Maximum number of a group's largest entries that stay, and of its newest.
+const MAX_EXTREMES: usize = 2;
+/// Minimum number of folders with a name that tells nothing about one of them.
+const COMMON_FOLDERS: u32 = 8;
+/// Minimum number of sizes that stay: these, or a fifth of all.
+const MIN_SIZES: usize = 30;
+/// Maximum number of names that mention a failure and stay for it.
+const MAX_FAILURES: usize = 24;
+/// Maximum number of processes that stay because they use most.
+const MAX_BUSY: usize = 8;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let form = listing_row::detect_format(&sample.lines);
@@ -51,7 +52,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
         return spans;
     }
     let nested = VendorFolders::of(&rows);
-    let mut judge = ListingRanker { rows: &rows, spans: &mut spans, folds: rows.len() > 2 * FEW };
+    let mut judge = ListingRanker { rows: &rows, spans: &mut spans, folds: rows.len() > 2 * MAX_WHOLE };
     for group in group_rows(&rows, form) {
         judge.group(&group);
     }
@@ -120,7 +121,7 @@ impl ListingRanker<'_, '_> {
         let wrong: Vec<usize> = (0..lines.len().min(self.rows.len()))
             .filter(|at| fingerprint::mentions_failure(lines.get(*at)))
             .collect();
-        if wrong.len() <= WRONG {
+        if wrong.len() <= MAX_FAILURES {
             for at in wrong {
                 self.set(at, Rank::Must, 1_500);
             }
@@ -138,26 +139,26 @@ impl ListingRanker<'_, '_> {
             *sorts.entry(row.sort()).or_default() += 1;
         }
         let extremes = self.extremes(group);
-        let many = self.folds && group.len() > FEW;
-        let crowd = group.len() > 2 * FEW;
+        let many = self.folds && group.len() > MAX_WHOLE;
+        let crowd = group.len() > 2 * MAX_WHOLE;
         let mut shown: HashMap<u64, u32> = HashMap::new();
         let mut described = HashSet::new();
         let last = group.len();
         for (nth, at) in group.iter().enumerate() {
             let Some(row) = self.rows.get(*at) else { continue };
             let (series, sort) = (fingerprint::masked_hash(row.name), row.sort());
-            let in_series = alike.get(&series).is_some_and(|count| *count >= SERIES);
+            let in_series = alike.get(&series).is_some_and(|count| *count >= MIN_SERIES);
             let of_sort = sorts.get(&sort).copied().unwrap_or(0);
             let seen = shown.entry(if in_series { series } else { sort }).or_default();
             *seen += 1;
-            let early = *seen <= if in_series { 2 } else { HEAD as u32 + of_sort / 16 };
+            let early = *seen <= if in_series { 2 } else { HEAD_ENTRIES as u32 + of_sort / 16 };
             let (rank, score) = if row.is_odd {
                 (Rank::Must, 3_000)
             } else if extremes.contains(at) {
                 (Rank::Must, 2_000)
             } else if nth == 0 {
                 (Rank::Frame, 2_000)
-            } else if !many || nth < HEAD || nth + TAIL >= last {
+            } else if !many || nth < HEAD_ENTRIES || nth + TAIL_ENTRIES >= last {
                 (if many { Rank::Frame } else { Rank::Context }, 500)
             } else if of_sort == 1 {
                 (Rank::Context, 400)
@@ -178,7 +179,7 @@ impl ListingRanker<'_, '_> {
     /// The largest things of a group, and the newest.
     fn extremes(&self, group: &[usize]) -> Vec<usize> {
         let mut found = Vec::new();
-        if group.len() <= FEW {
+        if group.len() <= MAX_WHOLE {
             return found;
         }
         let row = |at: &usize| self.rows.get(*at);
@@ -200,19 +201,19 @@ impl ListingRanker<'_, '_> {
         let names = || self.rows.iter().map(|row| fingerprint::exact_hash(row.name));
         names().for_each(|name| sketch.count(name));
         let mut all: HashMap<u64, u32> = HashMap::new();
-        for name in names().filter(|name| sketch.may_reach(*name, OFTEN)) {
+        for name in names().filter(|name| sketch.may_reach(*name, COMMON_FOLDERS)) {
             *all.entry(name).or_default() += 1;
         }
         let mut seen: HashMap<&str, u32> = HashMap::new();
         let mut folders: HashSet<&str> = HashSet::new();
         for (row, span) in self.rows.iter().zip(self.spans.iter_mut()) {
             let first = folders.insert(row.folder);
-            if all.get(&fingerprint::exact_hash(row.name)).is_none_or(|count| *count < OFTEN) {
+            if all.get(&fingerprint::exact_hash(row.name)).is_none_or(|count| *count < COMMON_FOLDERS) {
                 continue;
             }
             let seen = seen.entry(row.name).or_default();
             *seen += 1;
-            if *seen > HEAD as u32 && !first && span.rank <= Rank::Context && self.folds {
+            if *seen > HEAD_ENTRIES as u32 && !first && span.rank <= Rank::Context && self.folds {
                 (span.rank, span.score, span.label) = (Rank::Filler, 1, Some(Label::NamedElsewhere));
             }
         }
@@ -223,11 +224,11 @@ impl ListingRanker<'_, '_> {
         let mut order: Vec<(u64, usize)> =
             self.rows.iter().enumerate().map(|(at, row)| (row.size, at)).collect();
         order.sort_by_key(|(size, at)| (std::cmp::Reverse(*size), *at));
-        let stay = LARGEST.max(order.len() / 5);
+        let stay = MIN_SIZES.max(order.len() / 5);
         for (nth, (size, at)) in order.into_iter().enumerate() {
             let Some(span) = self.spans.get_mut(at) else { continue };
             let score = 5_000 - u16::try_from(nth).unwrap_or(u16::MAX).min(4_000);
-            if nth < LARGEST / 3 && size > 0 {
+            if nth < MIN_SIZES / 3 && size > 0 {
                 (span.rank, span.score) = (Rank::Must, score);
             } else if nth < stay {
                 (span.rank, span.score) = (span.rank.max(Rank::Context), score);
@@ -275,17 +276,17 @@ impl ListingRanker<'_, '_> {
 
 /// Those of a group with the highest numbers, but for 0.
 fn largest(group: &[usize], number: impl Fn(&usize) -> u64) -> Vec<usize> {
-    let mut most: Vec<(u64, usize)> = Vec::with_capacity(EXTREMES + 1);
+    let mut found: Vec<(u64, usize)> = Vec::with_capacity(MAX_EXTREMES + 1);
     for at in group {
         let number = number(at);
         // Of equal ones the first stay first.
-        let place = most.partition_point(|(more, _)| *more >= number);
-        if number > 0 && place < EXTREMES {
-            most.insert(place, (number, *at));
-            most.truncate(EXTREMES);
+        let place = found.partition_point(|(more, _)| *more >= number);
+        if number > 0 && place < MAX_EXTREMES {
+            found.insert(place, (number, *at));
+            found.truncate(MAX_EXTREMES);
         }
     }
-    most.into_iter().map(|(_, at)| at).collect()
+    found.into_iter().map(|(_, at)| at).collect()
 }
 
 /// Stretches of rows within folders that tools fill: `node_modules`, `target`, `.git`.
@@ -324,8 +325,8 @@ fn rank_processes(rows: &ListingRows<'_, '_>, spans: &mut [LineSpan]) {
     let mut busiest: Vec<(u64, usize)> =
         rows.iter().enumerate().filter(|(_, row)| row.size > 0).map(|(at, row)| (row.size, at)).collect();
     busiest.sort_by_key(|(use_, at)| (std::cmp::Reverse(*use_), *at));
-    let busiest: Vec<usize> = busiest.into_iter().take(BUSY).map(|(_, at)| at).collect();
-    let many = rows.len() > 2 * FEW;
+    let busiest: Vec<usize> = busiest.into_iter().take(MAX_BUSY).map(|(_, at)| at).collect();
+    let many = rows.len() > 2 * MAX_WHOLE;
     let mut seen: HashMap<u64, u32> = HashMap::new();
     for (at, (row, span)) in rows.iter().zip(spans).enumerate() {
         let command = seen.entry(row.sort()).or_default();
@@ -337,7 +338,7 @@ fn rank_processes(rows: &ListingRows<'_, '_>, spans: &mut [LineSpan]) {
             (Rank::Must, 2_000)
         } else if many && kernel {
             (Rank::Filler, 0)
-        } else if many && *command > HEAD as u32 {
+        } else if many && *command > HEAD_ENTRIES as u32 {
             (Rank::Filler, 1)
         } else {
             (Rank::Context, if row.size > 0 { 500 } else { 100 })

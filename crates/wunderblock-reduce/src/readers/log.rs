@@ -8,18 +8,18 @@ use crate::template::{LineTemplate, LineTemplates};
 
 use super::timestamp;
 
-/// A level that makes a line a record's first stands within this many bytes.
+/// Bytes from a line's start within which a level makes it the first line of a record.
 const LEVEL_REACH: usize = 100;
-/// A template with so few lines stays whole.
-const RARE: u32 = 3;
-/// What follows a record's first line stays with it, unless its own template is more common than this.
-const COMMON: u32 = 40;
-/// Fewer measurements than these have no outliers.
-const MEASURED: f64 = 32.0;
-/// A template with so many lines in a sample is said again and again.
-const AGAIN: u32 = 5;
-/// Outliers shown of one template.
-const OUTLIERS: u8 = 5;
+/// Maximum lines of a template that stays whole.
+const MAX_RARE: u32 = 3;
+/// Maximum lines of a template that stay with the first line of their record.
+const MAX_FOLLOWING: u32 = 40;
+/// Minimum number of measurements that can have outliers.
+const MIN_MEASURED: f64 = 32.0;
+/// Minimum lines of a template that counts as repeated in a sample.
+const MIN_REPEATS: u32 = 5;
+/// Maximum number of outliers shown of one template.
+const MAX_OUTLIERS: u8 = 5;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if sample.lines.len() < 3 {
@@ -32,11 +32,11 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let all = if dated >= 25 { dated.max(follows.min(100) * 9 / 10) } else { dated };
     let sure = if begun * 2 >= dated { 88 } else { 80 };
     let vote = all * sure / 100;
-    if vote >= ALIKE { vote } else { vote.max(vote_of_templates(sample)) }
+    if vote >= TEMPLATE_VOTE { vote } else { vote.max(vote_of_templates(sample)) }
 }
 
-/// The vote of lines that are alike, and no more.
-const ALIKE: u32 = 36;
+/// The vote of lines that are alike, and nothing else.
+const TEMPLATE_VOTE: u32 = 36;
 
 /// Lines say the same again and again about other values, in words: whatever program it was, it kept a log. A weak vote:
 /// any kind that is known by more goes before.
@@ -46,10 +46,10 @@ fn vote_of_templates(sample: &LineSample<'_>) -> u32 {
     let ids: Vec<Option<u32>> =
         said.enumerate().map(|(at, line)| has_words(line).then(|| templates.learn(at, line, 0))).collect();
     let common = |id: &&Option<u32>| {
-        id.and_then(|id| templates.get(id)).is_some_and(|template| template.count >= AGAIN)
+        id.and_then(|id| templates.get(id)).is_some_and(|template| template.count >= MIN_REPEATS)
     };
     let share = ids.iter().filter(common).count() * 100 / ids.len().max(1);
-    if share >= 60 && ids.len() >= 20 { ALIKE } else { 0 }
+    if share >= 60 && ids.len() >= 20 { TEMPLATE_VOTE } else { 0 }
 }
 
 /// Whether a line has two words at least, or names a value. The parts of a path are no words.
@@ -102,7 +102,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
             span.rank = if stays { Rank::Context } else { Rank::Filler };
             span.set_note(None);
         } else if span.rank == Rank::Filler
-            && (!entry.head && stays && count <= COMMON || outliers.take(entry))
+            && (!entry.head && stays && count <= MAX_FOLLOWING || outliers.take(entry))
         {
             span.rank = Rank::Context;
             span.score = 30;
@@ -171,9 +171,9 @@ impl LogOutliers {
         let limit = |(count, sum, squares): (f64, f64, f64)| {
             let mean = sum / count.max(1.0);
             let spread = (squares / count.max(1.0) - mean * mean).max(0.0).sqrt();
-            if count < MEASURED { f64::INFINITY } else { 3.0f64.mul_add(spread, mean) }
+            if count < MIN_MEASURED { f64::INFINITY } else { 3.0f64.mul_add(spread, mean) }
         };
-        Self { limits: sums.into_iter().map(|sums| (limit(sums), OUTLIERS)).collect() }
+        Self { limits: sums.into_iter().map(|sums| (limit(sums), MAX_OUTLIERS)).collect() }
     }
 
     fn take(&mut self, entry: &LogEntry) -> bool {
@@ -188,7 +188,7 @@ impl LogOutliers {
 fn rank_line(span: &mut LineSpan, at: usize, entry: LogEntry, template: &LineTemplate) {
     let weight = entry.said.weight();
     let (first, last) = (template.first as usize == at, template.last as usize == at);
-    let whole = template.count <= RARE;
+    let whole = template.count <= MAX_RARE;
     let example = match (first, last) {
         (true, _) => 60,
         (_, true) => 20,

@@ -10,8 +10,8 @@ use crate::span::{LineSpan, Rank};
 use super::prose;
 use block::{MarkdownBlock, split_blocks};
 
-/// A list of links to headings is a table of contents from so many on.
-const CONTENTS: usize = 6;
+/// Minimum links to headings that make a list a table of contents.
+const MIN_CONTENTS: usize = 6;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let lines = &sample.lines;
@@ -93,7 +93,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
             }
             MarkdownBlock::List(_) => {
                 let contents = rows.clone().filter(|at| block::is_contents(lines.get(*at))).count();
-                let is_contents = contents >= CONTENTS && contents * 10 >= rows.len() * 8;
+                let is_contents = contents >= MIN_CONTENTS && contents * 10 >= rows.len() * 8;
                 for (nth, at) in rows.enumerate() {
                     let (rank, label) = if is_contents && nth >= 2 {
                         (Rank::Filler, Some(Label::Contents))

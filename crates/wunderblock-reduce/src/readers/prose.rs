@@ -13,18 +13,19 @@ use crate::span::{LineSpan, Rank};
 use super::{blob, fingerprint};
 use rarity::WordRarity;
 
-/// A paragraph that says what one before it said is left out if it has so many bytes: shorter ones may repeat for a
-/// reason (a closing bracket, a key).
-const AGAIN: usize = 80;
-/// Lines alike one below the other are a run from so many on.
-const RUN: usize = 4;
-/// A line longer than this is cut into sentences.
-const LINE: usize = 200;
-/// No sentence is longer: what is, is no sentence, and cut into parts.
-const LONGEST: usize = 1_000;
-/// A line that a writer wrapped has about this many bytes at least, and so many are taken together.
-const WRAPPED: usize = 50;
-const TOGETHER: usize = 400;
+/// Minimum bytes of a repeated paragraph that is left out: shorter ones may repeat for a reason (a closing bracket, a
+/// key).
+const MIN_REPEAT_BYTES: usize = 80;
+/// Minimum length of a run of equal lines.
+const MIN_RUN: usize = 4;
+/// Maximum bytes of a line that is not cut into sentences.
+const MAX_LINE_BYTES: usize = 200;
+/// Maximum bytes of a sentence: a longer one is cut into parts.
+const MAX_SENTENCE_BYTES: usize = 1_000;
+/// Minimum bytes, about, of a line that a writer wrapped.
+const MIN_WRAPPED_BYTES: usize = 50;
+/// Maximum bytes of wrapped lines that are taken together.
+const MAX_JOINED_BYTES: usize = 400;
 
 pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let mut spans = Vec::with_capacity(lines.len());
@@ -64,14 +65,14 @@ pub(super) fn push_sentences(lines: &TextLines<'_>, paragraph: Range<usize>, spa
         let mut end = at + 1;
         while end < paragraph.end
             && is_wrapped(lines.get(end - 1), lines.get(end))
-            && lines.spans(at..end).len() < TOGETHER
+            && lines.spans(at..end).len() < MAX_JOINED_BYTES
         {
             end += 1;
         }
         let first = at == paragraph.start;
         let range = lines.spans(at..end);
         let text = lines.text().get(range.clone()).unwrap_or("");
-        let long = end == at + 1 && text.len() > LINE;
+        let long = end == at + 1 && text.len() > MAX_LINE_BYTES;
         at = end;
         if !long {
             spans.push(LineSpan::new(range, Rank::Context).scored(score(first)));
@@ -82,7 +83,9 @@ pub(super) fn push_sentences(lines: &TextLines<'_>, paragraph: Range<usize>, spa
             let sentence = text.get(start..end).unwrap_or("");
             // What is a blob is cut as one, later.
             let is_blob = !blob::find_runs(sentence).is_empty();
-            for cut in fingerprint::split_points(sentence, if is_blob { sentence.len() } else { LONGEST }) {
+            for cut in
+                fingerprint::split_points(sentence, if is_blob { sentence.len() } else { MAX_SENTENCE_BYTES })
+            {
                 let part = range.start + start..range.start + end.min(start + cut);
                 let from = spans.last().map_or(0, |span: &LineSpan| span.range().end).max(part.start);
                 if from < part.end {
@@ -107,7 +110,7 @@ fn is_wrapped(line: &str, next: &str) -> bool {
         .next()
         .is_some_and(|c| c.is_alphanumeric() || matches!(c, '(' | '`' | '_' | '*' | '[' | '"'));
     let indent = |line: &str| line.len() - line.trim_start().len();
-    (WRAPPED..=LINE).contains(&line.len())
+    (MIN_WRAPPED_BYTES..=MAX_LINE_BYTES).contains(&line.len())
         && ends_open
         && begins
         && indent(line) == indent(next)
@@ -142,7 +145,7 @@ pub(super) fn fold_repeats(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
     for paragraph in split_paragraphs(lines) {
         let range = lines.spans(paragraph);
         let text = lines.text().get(range.clone()).unwrap_or("");
-        if text.len() < AGAIN {
+        if text.len() < MIN_REPEAT_BYTES {
             continue;
         }
         // The same number with another length is not the same text.
@@ -159,7 +162,7 @@ pub(super) fn fold_repeats(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
         if at < lines.len() && lines.get(at) == lines.get(start) {
             continue;
         }
-        if at - start >= RUN {
+        if at - start >= MIN_RUN {
             gone.push(lines.spans(start + 1..at - 1));
         }
         start = at;

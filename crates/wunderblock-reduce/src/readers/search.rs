@@ -13,14 +13,14 @@ use crate::span::{LineSpan, Rank};
 use super::{fingerprint, short_gaps};
 use search_line::{SearchLine, SearchRole, parse};
 
-/// A file with no more matches than this is shown whole.
-const FEW: usize = 10;
-/// Of a file with more, so many from its start stay, then those that say something new, and the last.
-const FIRST: usize = 4;
-/// A match that says what so many before it said is left out wherever it stands.
-const SAID: u32 = 3;
-/// The part of a long line that stays: minified files have matches of a megabyte.
-const LINE: usize = 320;
+/// Maximum matches of a file that is shown whole.
+const MAX_WHOLE: usize = 10;
+/// Matches that stay at the start of a file with more; after them stay those that say something new, and the last.
+const FIRST_MATCHES: usize = 4;
+/// Maximum number of equal matches that stay.
+const MAX_REPEATS: u32 = 3;
+/// Bytes of a long line that stay: minified files have matches of a megabyte.
+const MAX_LINE_BYTES: usize = 320;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     // `grep -c`: a number per file.
@@ -143,7 +143,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
         lines,
         said: HashMap::new(),
         ranks: vec![(Rank::Context, 0); rows.len()],
-        fold: matches > 2 * FEW,
+        fold: matches > 2 * MAX_WHOLE,
     };
     for_each_file(&rows, |file| judge.file(&rows, file));
     for (at, row) in rows.iter().enumerate() {
@@ -168,12 +168,12 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
 /// The span of a line; of a long one its head alone is worth that much.
 fn push_line(spans: &mut Vec<LineSpan>, lines: &TextLines<'_>, span: LineSpan) {
     let range = span.range();
-    if range.len() <= 2 * LINE || span.rank == Rank::Filler {
+    if range.len() <= 2 * MAX_LINE_BYTES || span.rank == Rank::Filler {
         spans.push(span);
         return;
     }
     let text = lines.text().get(range.clone()).unwrap_or("");
-    let cut = range.start + fingerprint::truncate(text, LINE).len();
+    let cut = range.start + fingerprint::truncate(text, MAX_LINE_BYTES).len();
     spans.push(span.with_range(range.start..cut));
     spans.push(LineSpan::new(cut..range.end, Rank::Filler));
 }
@@ -240,7 +240,7 @@ impl SearchRanker<'_, '_> {
             let text = rows.get(*at).map_or("", |row| self.lines.part(row.text));
             let said = self.said.entry(fingerprint::exact_hash(text)).or_default();
             *said += 1;
-            let repeated = *said > SAID && self.fold;
+            let repeated = *said > MAX_REPEATS && self.fold;
             let new = novel.insert(fingerprint::masked_hash(text));
             let score = u16::MAX - u16::try_from(nth + 1).unwrap_or(u16::MAX);
             let rank = if nth == 0 {
@@ -249,7 +249,7 @@ impl SearchRanker<'_, '_> {
                 Rank::Frame
             } else if repeated {
                 Rank::Filler
-            } else if !self.fold || matches.len() <= FEW || nth < FIRST {
+            } else if !self.fold || matches.len() <= MAX_WHOLE || nth < FIRST_MATCHES {
                 Rank::Context
             } else if new && spare > 0 {
                 spare -= 1;

@@ -2,10 +2,10 @@
 
 use crate::span::{LineSpan, Rank};
 
-/// A gap of fewer spans than this between spans that stay breaks the text up for little.
-const FEW: usize = 3;
-/// Unless it saves so many bytes.
-const WORTH: usize = 160;
+/// Minimum spans of a gap between spans that stay: a shorter one breaks the text up for little.
+const MIN_GAP_SPANS: usize = 3;
+/// Minimum bytes of a gap that is kept although it has fewer spans.
+const MIN_GAP_BYTES: usize = 160;
 
 /// Lets stay what would leave a gap of a span or two.
 pub(crate) fn close_short(spans: &mut [LineSpan]) {
@@ -16,7 +16,7 @@ pub(crate) fn close_short(spans: &mut [LineSpan]) {
         }
         let gap = spans.get_mut(start..at).unwrap_or_default();
         let bytes: usize = gap.iter().map(|span| span.range().len()).sum();
-        if gap.len() < FEW && bytes < WORTH {
+        if gap.len() < MIN_GAP_SPANS && bytes < MIN_GAP_BYTES {
             gap.iter_mut().for_each(|span| span.rank = Rank::Context);
         }
         start = at + 1;

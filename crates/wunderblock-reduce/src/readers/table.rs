@@ -15,13 +15,16 @@ use super::{fingerprint, short_gaps};
 use columns::TableColumns;
 use rows::{TableFormat, TableRow};
 
-/// A table with no more rows than this is shown whole.
-const FEW: usize = 30;
-const HEAD: usize = 3;
-const TAIL: usize = 2;
-/// Rows that bring something new stay, until so many in a row did not.
-const EXAMPLES: usize = 12;
-const DULL: usize = 200;
+/// Maximum rows of a table that is shown whole.
+const MAX_WHOLE_ROWS: usize = 30;
+/// Rows of a larger table that stay at its start.
+const HEAD_ROWS: usize = 3;
+/// Rows that stay at its end.
+const TAIL_ROWS: usize = 2;
+/// Minimum limit of rows that stay because they bring something new.
+const MIN_EXAMPLES: usize = 12;
+/// Rows in a row without anything new after which no more examples are looked for.
+const MAX_DULL_ROWS: usize = 200;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     rows::detect_format(sample.text, &sample.lines).map_or(0, |(_, vote)| vote)
@@ -90,8 +93,8 @@ fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], spans
     }
     columns.classify(rows.len());
     // A table drawn for readers, with sentences in it, is a text.
-    let many = rows.len() > FEW && !(form == TableFormat::Drawn && columns.has_sentences());
-    let most = EXAMPLES.max((rows.len() / 16).min(40));
+    let many = rows.len() > MAX_WHOLE_ROWS && !(form == TableFormat::Drawn && columns.has_sentences());
+    let max_examples = MIN_EXAMPLES.max((rows.len() / 16).min(40));
     let wrong: Vec<bool> = rows.iter().map(|row| fingerprint::mentions_failure(text(row))).collect();
     let all_wrong = wrong.iter().filter(|wrong| **wrong).count();
     let wrong_is_rare = all_wrong * 10 <= rows.len();
@@ -104,8 +107,8 @@ fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], spans
         dull = if new { 0 } else { dull + 1 };
         let Some(span) = spans.get_mut(at) else { continue };
         span.label = is_wrong.then_some(Label::WithErrors);
-        let frame = at < HEAD || at + TAIL >= rows.len();
-        let example = new && examples < most && dull < DULL;
+        let frame = at < HEAD_ROWS || at + TAIL_ROWS >= rows.len();
+        let example = new && examples < max_examples && dull < MAX_DULL_ROWS;
         (span.rank, span.score) = match notable {
             _ if is_wrong && wrong_is_rare => (Rank::Must, 30_000),
             Some(columns::NotableRow::Rare) => (Rank::Must, 20_000),

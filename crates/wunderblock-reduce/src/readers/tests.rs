@@ -23,20 +23,20 @@ use super::test_line::{self, TestLine};
 use super::trace;
 use message::{is_message, is_place};
 
-/// Skipped tests are named while there are no more of them than this.
-const SKIPPED: usize = 12;
-/// Suites that passed are named while there are no more of them than this.
-const SUITES: usize = 8;
-/// Of what a failure says, so many lines of message are its core; the rest is context.
-const MESSAGE: usize = 16;
-/// So many lines in a row that were there before are a repeat.
-const REPEATED: usize = 4;
-/// So are fewer, of so many bytes.
-const REPEATED_BYTES: usize = 160;
+/// Maximum number of skipped tests that are named.
+const MAX_SKIPPED: usize = 12;
+/// Maximum number of passed suites that are named.
+const MAX_SUITES: usize = 8;
+/// Maximum lines of a failure's message: the rest is context.
+const MAX_MESSAGE_LINES: usize = 16;
+/// Minimum lines in a row that were there before.
+const MIN_REPEATED: usize = 4;
+/// Minimum bytes of fewer such lines.
+const MIN_REPEATED_BYTES: usize = 160;
 /// Lines of source below a frame.
-const SOURCE: usize = 2;
-/// A template of other lines with more than these is folded.
-const COMMON: u32 = 8;
+const SOURCE_LINES: usize = 2;
+/// Maximum lines of a template that stay whole, among lines of no other sort.
+const MAX_WHOLE: u32 = 8;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if junit::is_report(sample.text) {
@@ -265,7 +265,7 @@ impl ReportReader<'_> {
                 // pytest marks what was raised; what else looks like a message there is of lesser weight.
                 0..=2 => (Rank::Must, if line.starts_with("E ") { 745 } else { 740 }),
                 3..=6 => (Rank::Must, 690),
-                7..=MESSAGE => (Rank::Must, 620),
+                7..=MAX_MESSAGE_LINES => (Rank::Must, 620),
                 _ => (Rank::Context, 40),
             };
         }
@@ -328,7 +328,7 @@ impl ReportReader<'_> {
 
     /// A few skipped tests are worth their names.
     fn few_skipped(&mut self) {
-        if self.skipped.len() <= SKIPPED {
+        if self.skipped.len() <= MAX_SKIPPED {
             for at in std::mem::take(&mut self.skipped) {
                 self.set(at, Rank::Context, 30, Some(Label::Skipped));
             }
@@ -338,7 +338,7 @@ impl ReportReader<'_> {
     /// Suites of which all is well are named while there are few.
     fn many_suites(&mut self) {
         let suites = std::mem::take(&mut self.suites);
-        if suites.len() > SUITES {
+        if suites.len() > MAX_SUITES {
             for at in suites {
                 self.set(at, Rank::Filler, 10, Some(Label::SuitesPassed));
             }
@@ -376,7 +376,7 @@ impl ReportReader<'_> {
             // A frame has a line of source below it, or two; what a runner says is none.
             under = if framed { 0 } else { under + 1 };
             let source = start.is_some()
-                && under <= SOURCE
+                && under <= SOURCE_LINES
                 && line.starts_with("    ")
                 && self.cases.get(at) == Some(&None)
                 && self.spans.get(at).is_some_and(|span| span.rank < Rank::Must);
@@ -460,7 +460,7 @@ impl ReportReader<'_> {
             let own = template::hash(self.lines.get(at).as_bytes());
             let plain = self.spans.get(at).is_some_and(|span| span.rank == Rank::Context);
             // A long line is known by itself, a short one by the one before it.
-            let alone = self.lines.get(at).len() >= REPEATED_BYTES;
+            let alone = self.lines.get(at).len() >= MIN_REPEATED_BYTES;
             let known = !pairs.insert(if alone { own } else { before.rotate_left(1) ^ own });
             let seen = plain && known;
             before = own;
@@ -468,7 +468,7 @@ impl ReportReader<'_> {
                 continue;
             }
             let bytes = || self.lines.spans(start..at).len();
-            if at >= start + REPEATED || at > start && bytes() >= REPEATED_BYTES {
+            if at >= start + MIN_REPEATED || at > start && bytes() >= MIN_REPEATED_BYTES {
                 for span in self.spans.get_mut(start..at).unwrap_or_default() {
                     span.rank = Rank::Filler;
                     span.label = Some(Label::SeenBefore);
@@ -485,7 +485,7 @@ impl ReportReader<'_> {
         let ids: Vec<u32> =
             others.iter().map(|at| templates.learn(*at, strip_prefix(self.lines.get(*at)), 0)).collect();
         for (at, id) in others.into_iter().zip(ids) {
-            let Some(template) = templates.get(id).filter(|template| template.count > COMMON) else {
+            let Some(template) = templates.get(id).filter(|template| template.count > MAX_WHOLE) else {
                 continue;
             };
             let Some(span) = self.spans.get_mut(at).filter(|span| span.rank == Rank::Context) else {

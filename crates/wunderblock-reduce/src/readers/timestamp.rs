@@ -2,12 +2,12 @@
 
 use crate::template::is_date_word;
 
-/// A time stands within this many bytes of a line's beginning.
-const REACH: usize = 80;
+/// Bytes from a line's start within which a time is found.
+const TIME_REACH: usize = 80;
 
 /// Where `dd:dd:dd` stands in the line's head.
 fn find_clock(bytes: &[u8]) -> Option<usize> {
-    let head = bytes.get(..REACH).unwrap_or(bytes);
+    let head = bytes.get(..TIME_REACH).unwrap_or(bytes);
     memchr::memchr_iter(b':', head).find_map(|at| {
         let digit = |at: Option<usize>| at.and_then(|at| head.get(at)).is_some_and(u8::is_ascii_digit);
         let two = |start: usize| digit(Some(start)) && digit(Some(start + 1)) && !digit(Some(start + 2));
@@ -24,7 +24,7 @@ pub(crate) fn has_time(line: &str) -> bool {
 
 /// Whether seconds since 1970 stand alone in the line's head: ten digits, in this century or near it.
 fn has_epoch(bytes: &[u8]) -> bool {
-    let head = bytes.get(..REACH).unwrap_or(bytes);
+    let head = bytes.get(..TIME_REACH).unwrap_or(bytes);
     let alone =
         |word: &[u8]| word.len() == 10 && word.first() == Some(&b'1') && word.iter().all(u8::is_ascii_digit);
     head.split(|byte| *byte == b' ').skip(1).any(alone)

@@ -11,10 +11,10 @@ use crate::template;
 
 use super::stack_frame::{self, FrameOwner};
 
-/// So many equal traces are shown whole.
-const RARE: u32 = 2;
-/// Different exceptions are all shown up to so many; beyond that those of traces that are alike otherwise are counted.
-const THROWN: usize = 400;
+/// Maximum number of equal traces that are shown whole.
+const MAX_WHOLE: u32 = 2;
+/// Maximum number of different exceptions that are all shown; beyond it, traces that are otherwise alike are counted.
+const MAX_THROWN: usize = 400;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let frames = sample.count(|line| stack_frame::frame_owner(line).is_some());
@@ -249,7 +249,7 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
         };
         let heads: Vec<usize> = trace.clone().filter(|at| new(*at)).collect();
         let Some((count, first, last)) = seen.get(key).copied() else { continue };
-        if count <= RARE {
+        if count <= MAX_WHOLE {
             continue;
         }
         if nth == first {
@@ -261,7 +261,7 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
         } else if nth != last {
             mark_repeat(trace.clone(), spans);
             // What was thrown with other words, if only another number, is another error.
-            for at in heads.into_iter().filter(|_| thrown.len() <= THROWN) {
+            for at in heads.into_iter().filter(|_| thrown.len() <= MAX_THROWN) {
                 if let Some(span) = spans.get_mut(at) {
                     (span.rank, span.score, span.label) = (Rank::Must, 150, Some(Label::Thrown));
                 }

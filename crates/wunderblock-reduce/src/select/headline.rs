@@ -6,10 +6,10 @@ use std::ops::Range;
 
 use crate::span::{LineSpan, Rank};
 
-/// A mark says so many bytes of headlines.
-const SAID: usize = 400;
-/// What a mark weighs: in tokens, with numbers and a handle, more than as many bytes of text.
-const MARK: usize = 100;
+/// Maximum bytes of headlines in a mark.
+const MAX_HEADLINE_BYTES: usize = 400;
+/// What a mark costs: in tokens, with numbers and a handle, more than as many bytes of text.
+const MARK_COST: usize = 100;
 
 /// Whether all headlines stand, and leave a third of the room for what they head.
 pub(super) fn all_fit(spans: &[LineSpan], kept: &[bool], bytes: usize) -> bool {
@@ -29,10 +29,10 @@ pub(super) fn all_fit(spans: &[LineSpan], kept: &[bool], bytes: usize) -> bool {
 pub(super) fn listed(spans: &[LineSpan], bytes: usize) -> Vec<bool> {
     let mut said = vec![false; spans.len()];
     // What must stay, or stands under it, goes before names of other things, but for half of the room.
-    let is_asked = |span: &&LineSpan| span.rank == Rank::Must || span.score == UNDER_ASKED;
+    let is_asked = |span: &&LineSpan| span.rank == Rank::Must || span.score == UNDER_QUERY_SCORE;
     let asked: usize = spans.iter().filter(is_asked).map(LineSpan::bytes).sum();
-    let asked = if asked > 0 { asked + 2 * MARK } else { 0 };
-    let mut room = bytes.saturating_sub(MARK + asked.min(bytes / 2));
+    let asked = if asked > 0 { asked + 2 * MARK_COST } else { 0 };
+    let mut room = bytes.saturating_sub(MARK_COST + asked.min(bytes / 2));
     for at in rank_order(spans) {
         let Some(cost) = spans.get(at).and_then(LineSpan::headline).map(|line| length_in_mark(line)) else {
             continue;
@@ -45,21 +45,21 @@ pub(super) fn listed(spans: &[LineSpan], bytes: usize) -> Vec<bool> {
     said
 }
 
-/// What stands under a headline that was asked for is worth more than what does not: it goes right after it.
-const UNDER_ASKED: u16 = 50_000;
-/// At most so many spans of it.
-const UNDER: usize = 60;
+/// Score of what stands under a headline that matches the query: it follows right after the headline.
+const UNDER_QUERY_SCORE: u16 = 50_000;
+/// Maximum number of such spans.
+const MAX_UNDER_QUERY: usize = 60;
 
 /// Raises what stands under the headlines that must stay.
 pub(crate) fn raise_under_asked(spans: &mut [LineSpan]) {
     let mut left = 0;
     for span in spans {
         if span.headline().is_some() {
-            left = if span.rank == Rank::Must { UNDER } else { 0 };
+            left = if span.rank == Rank::Must { MAX_UNDER_QUERY } else { 0 };
         } else if left > 0 {
             left -= 1;
             span.rank = span.rank.max(Rank::Context);
-            span.score = span.score.max(UNDER_ASKED);
+            span.score = span.score.max(UNDER_QUERY_SCORE);
         }
     }
 }
@@ -67,7 +67,7 @@ pub(crate) fn raise_under_asked(spans: &mut [LineSpan]) {
 /// What a headline takes in a mark, its share of the mark included.
 fn length_in_mark(headline: &str) -> usize {
     let length = headline.len() + ", ".len();
-    length + length * MARK / SAID
+    length + length * MARK_COST / MAX_HEADLINE_BYTES
 }
 
 fn rank_order(spans: &[LineSpan]) -> Vec<usize> {
@@ -78,7 +78,7 @@ fn rank_order(spans: &[LineSpan]) -> Vec<usize> {
 
 /// The best spans that fit into `bytes`, where those `said` weigh something even if they are left out.
 pub(super) fn keep_best(spans: &[LineSpan], said: &[bool], bytes: usize) -> Vec<bool> {
-    let mut choice = HeadlineChoice { spans, said, kept: vec![false; spans.len()], spent: MARK };
+    let mut choice = HeadlineChoice { spans, said, kept: vec![false; spans.len()], spent: MARK_COST };
     choice.spent += (0..spans.len()).map(|at| choice.in_mark(at)).sum::<usize>();
     let order = rank_order(spans);
     for at in &order {
@@ -131,8 +131,8 @@ impl HeadlineChoice<'_> {
         let own: usize = self.spans.get(first..=at).unwrap_or_default().iter().map(LineSpan::bytes).sum();
         let in_marks: usize = (first..=at).map(|at| self.in_mark(at)).sum();
         let grown = match (before, after) {
-            (false, false) => self.spent + own + MARK,
-            (true, true) => (self.spent + own).saturating_sub(MARK),
+            (false, false) => self.spent + own + MARK_COST,
+            (true, true) => (self.spent + own).saturating_sub(MARK_COST),
             _ => self.spent + own,
         };
         let grown = grown.saturating_sub(in_marks);
@@ -145,7 +145,7 @@ impl HeadlineChoice<'_> {
 
 /// Where a gap that begins at a span ends: before what its mark has no room to say.
 pub(super) fn gap_end(spans: &[LineSpan], said: &[bool], run: Range<usize>) -> usize {
-    let mut room = SAID;
+    let mut room = MAX_HEADLINE_BYTES;
     for at in run.clone() {
         let headline = spans.get(at).filter(|_| said.get(at) == Some(&true)).and_then(LineSpan::headline);
         let length = headline.map_or(0, |headline| headline.len() + ", ".len());

@@ -24,7 +24,7 @@ struct LearntTemplate<'t> {
 /// A code for whole lines, without the newline after the last of them. None where it does not pay.
 pub(in crate::encode) fn encode(text: &str) -> Option<String> {
     let lines = NewlineSplit::of(text);
-    let mut shapes = line_shape::group_lines(&lines, records::FEWEST);
+    let mut shapes = line_shape::group_lines(&lines, records::MIN_LINES);
     let chosen = records::choose_records(&lines, &mut shapes);
     let (mut templates, records) = learn_templates(&lines, &shapes, &chosen)?;
     let shared = settle_columns(&mut templates);

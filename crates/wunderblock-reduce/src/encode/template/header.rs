@@ -31,7 +31,7 @@ pub(super) struct TemplateHeader {
     pub(super) fields: Vec<TemplateField>,
 }
 
-/// The widest column: wider ones were never written.
+/// Maximum width of a column: wider ones are never written.
 const MAX_WIDTH: usize = 4096;
 
 impl TemplateHeader {

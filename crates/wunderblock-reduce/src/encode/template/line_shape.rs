@@ -9,21 +9,20 @@ use crate::encode::error_words::mentions_error;
 use crate::encode::slots::SlotTable;
 use crate::lines::NewlineSplit;
 
-/// Rounds in which shapes are joined, so words by which they may differ.
-const ROUNDS: usize = 3;
-/// So many shapes that differ in one word are one.
-const JOIN: u32 = 4;
-/// So many where they tell of an error: its wording must not be taken for a value.
-const JOIN_SEVERE: u32 = 10;
-/// A shape of so many lines stands for itself.
-const SETTLED: u32 = 64;
-/// Shapes beyond that are joined by what the first of them have shown: where each line has its own, more would show the
-/// same.
-const SHOWN: usize = 20_000;
-/// The longest head in common, in words.
-const HEAD_WORDS: usize = 12;
-/// A head must begin so many lines.
-const HEAD_LINES: u32 = 6;
+/// Rounds in which shapes are joined: the maximum number of words in which joined shapes differ.
+const MAX_ROUNDS: usize = 3;
+/// Minimum number of shapes, equal but for one word, that are joined.
+const MIN_JOINED: u32 = 4;
+/// The same for lines that mention errors: their wording must not be taken for a value.
+const MIN_JOINED_ERRORS: u32 = 10;
+/// Minimum lines of a shape that is not joined with others.
+const SETTLED_LINES: u32 = 64;
+/// Maximum number of shapes that are compared: where each line has its own, more would show the same.
+const MAX_COMPARED: usize = 20_000;
+/// Maximum words of a common head.
+const MAX_HEAD_WORDS: usize = 12;
+/// Minimum lines that begin with a common head.
+const MIN_HEAD_LINES: u32 = 6;
 
 /// What a line is an example of.
 #[derive(Clone, Debug)]
@@ -53,8 +52,8 @@ impl LineShape {
     }
 }
 
-/// What stands for the shape of a line that has none.
-const NONE: u32 = u32::MAX;
+/// The number of no shape.
+const NO_SHAPE: u32 = u32::MAX;
 
 /// The shapes of a text, and of each line its shape.
 #[derive(Debug, Default)]
@@ -66,7 +65,7 @@ pub(super) struct LineShapes {
 impl LineShapes {
     /// The shape of a line.
     pub(super) fn of(&self, line: usize) -> Option<usize> {
-        self.of.get(line).filter(|of| **of != NONE).map(|of| *of as usize)
+        self.of.get(line).filter(|of| **of != NO_SHAPE).map(|of| *of as usize)
     }
 
     /// Of each line its shape.
@@ -79,39 +78,39 @@ impl LineShapes {
     }
 
     /// Forgets the shapes of fewer lines.
-    fn retain(&mut self, fewest: u32) {
+    fn retain(&mut self, min_lines: u32) {
         let mut kept = 0;
         let became: Vec<u32> = self
             .shapes
             .iter()
             .map(|shape| {
-                let now = if shape.lines < fewest { NONE } else { kept };
-                kept += u32::from(now != NONE);
+                let now = if shape.lines < min_lines { NO_SHAPE } else { kept };
+                kept += u32::from(now != NO_SHAPE);
                 now
             })
             .collect();
-        self.shapes.retain(|shape| shape.lines >= fewest);
+        self.shapes.retain(|shape| shape.lines >= min_lines);
         // Most were of one line.
         self.shapes.shrink_to_fit();
         self.renumber(&became);
     }
 
     fn renumber(&mut self, became: &[u32]) {
-        for of in self.of.iter_mut().filter(|of| **of != NONE) {
-            *of = became.get(*of as usize).copied().unwrap_or(NONE);
+        for of in self.of.iter_mut().filter(|of| **of != NO_SHAPE) {
+            *of = became.get(*of as usize).copied().unwrap_or(NO_SHAPE);
         }
     }
 }
 
 /// Lines by shape. A shape of fewer lines than `fewest` is none.
-pub(super) fn group_lines(lines: &NewlineSplit<'_>, fewest: u32) -> LineShapes {
+pub(super) fn group_lines(lines: &NewlineSplit<'_>, min_lines: u32) -> LineShapes {
     let (mut sorted, mut hashes) = group_equal(lines);
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         if !join_similar(lines, &mut sorted, &mut hashes) {
             break;
         }
     }
-    sorted.retain(fewest);
+    sorted.retain(min_lines);
     sorted
 }
 
@@ -123,7 +122,7 @@ fn group_equal(lines: &NewlineSplit<'_>) -> (LineShapes, Vec<u64>) {
     let mut sorted = LineShapes { shapes: Vec::new(), of: Vec::with_capacity(lines.len()) };
     for (line, text) in (0..).zip(lines.iter()) {
         if !line_words::split_words(text, &mut words) {
-            sorted.of.push(NONE);
+            sorted.of.push(NO_SHAPE);
             continue;
         }
         let hash = line_words::shape_hash(text, &words);
@@ -146,7 +145,7 @@ fn group_equal(lines: &NewlineSplit<'_>) -> (LineShapes, Vec<u64>) {
             shape.lines += 1;
             shape.last = line;
         }
-        sorted.of.push(u32::try_from(shape).unwrap_or(NONE));
+        sorted.of.push(u32::try_from(shape).unwrap_or(NO_SHAPE));
     }
     (sorted, hashes)
 }
@@ -155,17 +154,17 @@ fn group_equal(lines: &NewlineSplit<'_>) -> (LineShapes, Vec<u64>) {
 fn join_similar(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, hashes: &mut Vec<u64>) -> bool {
     let mut words = Vec::with_capacity(MAX_WORDS);
     let mut with: HashTable<u32> = HashTable::default();
-    for (shape, hash) in sorted.shapes.iter().zip(hashes.iter()).take(SHOWN) {
+    for (shape, hash) in sorted.shapes.iter().zip(hashes.iter()).take(MAX_COMPARED) {
         for_each_wider(lines, shape, *hash, &mut words, |_, wider| *with.entry(wider).or_insert(0) += 1);
     }
-    if with.values().all(|alike| *alike < JOIN) {
+    if with.values().all(|alike| *alike < MIN_JOINED) {
         return false;
     }
     // What each shape becomes; most stay what they are, and need no look for others that became the same.
     let mut wider: HashTable<Option<u32>> = HashTable::default();
     for (shape, hash) in sorted.shapes.iter_mut().zip(hashes.iter_mut()) {
-        let least = if shape.severe { JOIN_SEVERE } else { JOIN };
-        let mut best = (least - 1, None);
+        let min_shapes = if shape.severe { MIN_JOINED_ERRORS } else { MIN_JOINED };
+        let mut best = (min_shapes - 1, None);
         for_each_wider(lines, shape, *hash, &mut words, |word, wider| {
             let alike = with.get(&wider).copied().unwrap_or(0);
             if alike > best.0 {
@@ -191,7 +190,7 @@ fn join_similar(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, hashes: &mut 
             became.push(first);
             continue;
         }
-        let now = u32::try_from(kept).unwrap_or(NONE);
+        let now = u32::try_from(kept).unwrap_or(NO_SHAPE);
         if let Some(joined) = joined {
             *joined = Some(now);
         }
@@ -216,7 +215,7 @@ fn for_each_wider(
     mut see: impl FnMut(usize, u64),
 ) {
     let line = shape.example(lines);
-    if shape.lines >= SETTLED || !line_words::split_words(line, words) {
+    if shape.lines >= SETTLED_LINES || !line_words::split_words(line, words) {
         return;
     }
     let mut place = 1;
@@ -245,7 +244,7 @@ pub(super) fn group_by_head(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, f
     // Most heads are of one line, and there are several for each: only those that may count are counted exactly.
     for (_, text) in free() {
         for_each_head(text, &mut words, |_, hash| {
-            if sketch.may_reach(hash, HEAD_LINES) {
+            if sketch.may_reach(hash, MIN_HEAD_LINES) {
                 *begin.entry(hash).or_insert(0) += 1;
             }
         });
@@ -256,13 +255,13 @@ pub(super) fn group_by_head(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, f
         for_each_head(text, &mut words, |count, hash| {
             let lines = begin.get(&hash).copied().unwrap_or(0);
             let score = u64::from(lines) * count as u64;
-            if lines >= HEAD_LINES && score > best.0 {
+            if lines >= MIN_HEAD_LINES && score > best.0 {
                 best = (score, count, hash, lines);
             }
         });
         let (_, count, hash, lines) = best;
         let Some(count) = u8::try_from(count).ok().filter(|count| *count > 0) else {
-            sorted.of.get_mut(line as usize).into_iter().for_each(|of| *of = NONE);
+            sorted.of.get_mut(line as usize).into_iter().for_each(|of| *of = NO_SHAPE);
             continue;
         };
         let of = *known.entry(hash).or_insert_with(|| {
@@ -275,7 +274,7 @@ pub(super) fn group_by_head(lines: &NewlineSplit<'_>, sorted: &mut LineShapes, f
                 values: 0,
                 head,
             });
-            u32::try_from(sorted.shapes.len() - 1).unwrap_or(NONE)
+            u32::try_from(sorted.shapes.len() - 1).unwrap_or(NO_SHAPE)
         });
         if let Some(shape) = sorted.shapes.get_mut(of as usize) {
             shape.last = line;
@@ -293,7 +292,7 @@ fn for_each_head(line: &str, words: &mut Vec<ShapeWord>, mut see: impl FnMut(usi
         return;
     }
     let (mut place, mut sum) = (1, 0u64);
-    for (at, word) in words.iter().enumerate().take(HEAD_WORDS.min(words.len().saturating_sub(1))) {
+    for (at, word) in words.iter().enumerate().take(MAX_HEAD_WORDS.min(words.len().saturating_sub(1))) {
         sum = sum.wrapping_add(line_words::word_hash(line, word, &mut place).said);
         see(at + 1, sum);
     }

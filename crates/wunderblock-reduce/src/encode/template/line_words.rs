@@ -2,7 +2,7 @@
 
 use crate::mark::OPEN;
 
-/// A line is looked at as so many words; lines of more have no template of their own.
+/// Maximum words of a line: lines with more have no template of their own.
 pub(super) const MAX_WORDS: usize = 120;
 
 /// A word of a line: its bytes, those of the separator before it, and whether it is a value (a number, a date, a hash,
@@ -103,8 +103,8 @@ fn is_date_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_uppercase()) && NAMES.contains(&word)
 }
 
-/// What a value counts as in the hash of a shape.
-const VALUE: u64 = 0x9e37_79b9_7f4a_7c15;
+/// The hash of any value in the hash of a shape.
+const VALUE_HASH: u64 = 0x9e37_79b9_7f4a_7c15;
 const STEP: u64 = 0xd6e8_feb8_6659_fd93;
 
 fn hash(bytes: &[u8], seed: u64) -> u64 {
@@ -139,7 +139,7 @@ pub(super) struct WordHash {
 pub(super) fn word_hash(line: &str, word: &ShapeWord, place: &mut u64) -> WordHash {
     let sep = hash_separator(word.before(line));
     *place = place.wrapping_mul(0xa076_1d64_78bd_642f);
-    let value = mix(sep ^ VALUE).wrapping_mul(*place);
+    let value = mix(sep ^ VALUE_HASH).wrapping_mul(*place);
     let said =
         if word.value { value } else { mix(sep ^ hash(word.of(line).as_bytes(), 2)).wrapping_mul(*place) };
     WordHash { said, value }

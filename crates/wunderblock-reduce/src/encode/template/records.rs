@@ -7,14 +7,14 @@ use super::value_format;
 use crate::encode::token_estimate;
 use crate::lines::NewlineSplit;
 
-/// So many templates at most are of lines alike in full; the other keys are for heads in common.
-const WHOLE: usize = 40;
-/// What a template without values must save of each line, in tokens.
-const BARE: usize = 5;
-/// Fewer lines of a shape make no template.
-pub(super) const FEWEST: u32 = 3;
-/// The most lines in a row.
-const LONGEST: usize = 24;
+/// Maximum number of templates of whole lines: the other keys are for common heads.
+const MAX_WHOLE: usize = 40;
+/// Minimum gain per line of a template without values, in tokens.
+const MIN_BARE_GAIN: usize = 5;
+/// Minimum lines of a shape that becomes a template.
+pub(super) const MIN_LINES: u32 = 3;
+/// Maximum lines in a row.
+const MAX_ROW_LINES: usize = 24;
 
 /// What is written as rows.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ pub(super) fn choose_records(lines: &NewlineSplit<'_>, shapes: &mut LineShapes) 
         gains.extend(record_gain(chain, chained, &costs, shapes).map(|gain| (gain, shape, true)));
     }
     gains.sort_unstable_by(|a, b| b.0.cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-    gains.truncate(WHOLE);
+    gains.truncate(MAX_WHOLE);
     gains.sort_unstable_by_key(|(_, shape, chained)| {
         (shapes.shapes.get(*shape).map(|shape| shape.example), *chained)
     });
@@ -103,7 +103,7 @@ fn for_each_record(shapes: &LineShapes, chains: &[Vec<usize>], mut see: impl FnM
 fn find_followers(shapes: &LineShapes, costs: &[ShapeCost]) -> Vec<Option<usize>> {
     let eligible = |line: usize| {
         let shape = shapes.of(line)?;
-        let many = shapes.shapes.get(shape)?.lines >= FEWEST && !costs.get(shape)?.alone;
+        let many = shapes.shapes.get(shape)?.lines >= MIN_LINES && !costs.get(shape)?.alone;
         many.then_some(shape)
     };
     let pairs = || (1..shapes.lines()).filter_map(|line| Some((eligible(line - 1)?, eligible(line)?)));
@@ -136,7 +136,7 @@ fn follow_chain(shape: usize, next: &[Option<usize>]) -> Vec<usize> {
     let mut chain = vec![shape];
     let mut at = shape;
     while let Some(follower) = next.get(at).copied().flatten() {
-        if chain.len() >= LONGEST || chain.contains(&follower) {
+        if chain.len() >= MAX_ROW_LINES || chain.contains(&follower) {
             break;
         }
         chain.push(follower);
@@ -147,7 +147,7 @@ fn follow_chain(shape: usize, next: &[Option<usize>]) -> Vec<usize> {
 
 /// What a record saves, if it does.
 fn record_gain(chain: &[usize], uses: usize, costs: &[ShapeCost], shapes: &LineShapes) -> Option<usize> {
-    if uses < FEWEST as usize {
+    if uses < MIN_LINES as usize {
         return None;
     }
     let of = |part: fn(&ShapeCost) -> usize| {
@@ -156,13 +156,13 @@ fn record_gain(chain: &[usize], uses: usize, costs: &[ShapeCost], shapes: &LineS
     let (once, each) = (of(|cost| cost.once), of(|cost| cost.each));
     // A line that is no more than a letter afterwards, or a head of a word or two, is easier to read as it was.
     let head = chain.first().and_then(|shape| shapes.shapes.get(*shape)).and_then(|shape| shape.head);
-    let least = if each == 0 || head.is_some_and(|head| head < 3) { BARE } else { 1 };
-    let saved = once.checked_sub(each + 1).filter(|saved| *saved >= least)?;
+    let min_gain = if each == 0 || head.is_some_and(|head| head < 3) { MIN_BARE_GAIN } else { 1 };
+    let saved = once.checked_sub(each + 1).filter(|saved| *saved >= min_gain)?;
     (saved * (uses - 1)).checked_sub(once + 2 + 2 * chain.len()).filter(|gain| *gain > 0)
 }
 
 fn shape_cost(lines: &NewlineSplit<'_>, shape: &LineShape) -> ShapeCost {
-    if shape.lines < FEWEST {
+    if shape.lines < MIN_LINES {
         return ShapeCost { alone: true, ..ShapeCost::default() };
     }
     let (mut words, mut last_words) = (Vec::with_capacity(MAX_WORDS), Vec::with_capacity(MAX_WORDS));

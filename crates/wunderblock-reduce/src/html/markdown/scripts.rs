@@ -3,8 +3,8 @@
 use super::block::HtmlBlockKind;
 use super::writer::MarkdownWriter;
 
-/// A part ends after so many bytes, at the end of a line, or of a statement where lines are longer.
-const PART_BYTES: usize = 400;
+/// Maximum bytes of a part: it ends at the end of a line, or of a statement where lines are longer.
+const MAX_PART_BYTES: usize = 400;
 
 impl MarkdownWriter<'_> {
     pub(super) fn raw(&mut self, said: &str, at: usize, sort: HtmlBlockKind) {
@@ -27,14 +27,14 @@ impl MarkdownWriter<'_> {
 
 /// How long the first part of a text is.
 fn first_part_length(text: &str) -> usize {
-    let mut most = text.len().min(PART_BYTES);
-    if most == text.len() {
-        return most;
+    let mut max = text.len().min(MAX_PART_BYTES);
+    if max == text.len() {
+        return max;
     }
-    while !text.is_char_boundary(most) {
-        most -= 1;
+    while !text.is_char_boundary(max) {
+        max -= 1;
     }
-    let head = text.get(..most).unwrap_or("");
+    let head = text.get(..max).unwrap_or("");
     let end = head.rfind('\n').or_else(|| head.rfind([';', '}', ',', ' ']));
-    end.map_or(most, |end| end + 1).max(1)
+    end.map_or(max, |end| end + 1).max(1)
 }

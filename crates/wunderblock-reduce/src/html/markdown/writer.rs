@@ -4,10 +4,10 @@ use super::block::{HtmlBlock, HtmlBlockKind, HtmlTable};
 use crate::html::entity;
 use crate::html::tokens::attribute_value;
 
-/// A code block is cut into parts of so many lines.
-const CODE_LINES: usize = 16;
-/// Lists and quotations are indented up to this depth.
-const DEPTH_MAX: usize = 6;
+/// Maximum lines of one part of a code block.
+const MAX_CODE_LINES: usize = 16;
+/// Maximum depth to which lists and quotations are indented.
+const MAX_DEPTH: usize = 6;
 
 /// Writes Markdown block by block.
 #[derive(Default)]
@@ -159,7 +159,7 @@ impl<'t> MarkdownWriter<'t> {
         };
         let from = self.out.len();
         self.part_from_last(sort);
-        let depth = self.lists.len().clamp(1, DEPTH_MAX) - 1;
+        let depth = self.lists.len().clamp(1, MAX_DEPTH) - 1;
         match sort {
             HtmlBlockKind::Heading(level) => {
                 self.out.extend(std::iter::repeat_n('#', usize::from(level.clamp(1, 6))));
@@ -181,7 +181,7 @@ impl<'t> MarkdownWriter<'t> {
             }
             _ => {}
         }
-        let quotes = self.quotes.min(DEPTH_MAX);
+        let quotes = self.quotes.min(MAX_DEPTH);
         for (nth, line) in said.split('\n').enumerate() {
             if nth > 0 {
                 self.out.push('\n');
@@ -230,7 +230,7 @@ impl<'t> MarkdownWriter<'t> {
         self.out.push_str(language);
         self.out.push('\n');
         let mut chunks: Vec<(usize, usize)> =
-            lines.chunks(CODE_LINES).filter_map(|lines| lines.first().copied()).collect();
+            lines.chunks(MAX_CODE_LINES).filter_map(|lines| lines.first().copied()).collect();
         chunks.retain(|(at, _)| *at < body.len());
         let (mut sort, mut from, mut start) = (HtmlBlockKind::Code, from, start);
         for (nth, (at, _)) in chunks.iter().enumerate() {

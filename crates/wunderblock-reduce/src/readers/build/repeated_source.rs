@@ -10,8 +10,8 @@ use crate::template;
 
 use super::line::{BuildLine, strip_prefix};
 
-/// So many diagnostics of one message are shown with their source.
-const SHOWN: u32 = 3;
+/// Maximum number of diagnostics of one message that are shown with their source.
+const MAX_SHOWN: u32 = 3;
 
 /// Leaves out what stands below a message that came often enough before. The message and its place stay, as do notes
 /// that have a place.
@@ -25,7 +25,7 @@ pub(super) fn fold_source(lines: &TextLines<'_>, read: &[BuildLine], spans: &mut
             BuildLine::Part(DiagnosticPart::Head(_)) => {
                 let count = said.entry(message_hash(line, &mut words)).or_default();
                 *count += 1;
-                known = *count > SHOWN;
+                known = *count > MAX_SHOWN;
             }
             BuildLine::Part(DiagnosticPart::Total | DiagnosticPart::Step) | BuildLine::Progress => {
                 known = false

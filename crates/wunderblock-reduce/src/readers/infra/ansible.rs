@@ -7,8 +7,8 @@ use crate::lines::TextLines;
 use crate::readers::fingerprint;
 use crate::span::{LineSpan, Rank};
 
-/// Differences alike are shown so often in one task.
-const SHOWN: u32 = 2;
+/// Maximum number of equal differences that are shown in one task.
+const MAX_SHOWN: u32 = 2;
 
 /// Whether a line heads a play, a task, or the recap.
 pub(super) fn is_head(line: &str) -> bool {
@@ -96,7 +96,7 @@ impl AnsiblePlay {
         };
         let seen = self.shown.entry(self.signature ^ self.task).or_default();
         *seen += 1;
-        if *seen > SHOWN {
+        if *seen > MAX_SHOWN {
             // The same difference again, with other numbers: the host and the item tell enough.
             spans.iter_mut().take(at).skip(self.from).filter(|span| span.rank < Rank::Must).for_each(
                 |span| {

@@ -7,12 +7,12 @@ use crate::lines::TextLines;
 use crate::readers::fingerprint;
 use crate::span::{LineSpan, Rank};
 
-/// A table with no more rows than this is shown whole.
-const FEW: usize = 20;
-/// Rows of one sort are shown so often.
-const SHOWN: u32 = 3;
-/// More restarts than these are worth a look.
-const RESTARTS: u32 = 4;
+/// Maximum rows of a table that is shown whole.
+const MAX_WHOLE_ROWS: usize = 20;
+/// Maximum rows of one sort that are shown.
+const MAX_SHOWN: u32 = 3;
+/// Maximum restarts of a healthy resource.
+const MAX_RESTARTS: u32 = 4;
 
 /// How many columns, two spaces or more apart, a line has.
 pub(super) fn count_columns(line: &str) -> usize {
@@ -102,7 +102,7 @@ fn is_short(field: &str) -> bool {
 }
 
 pub(super) fn rank_table(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
-    let many = lines.len() > FEW;
+    let many = lines.len() > MAX_WHOLE_ROWS;
     let mut shown: HashMap<u64, u32> = HashMap::new();
     let mut restarts = None;
     let last = lines.len();
@@ -123,13 +123,13 @@ pub(super) fn rank_table(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
         (span.rank, span.score) = if bad {
             // Of those that fail alike the first are worth most, yet none is filler.
             (Rank::Must, 40_000 - u16::try_from((*seen).min(30_000)).unwrap_or(0))
-        } else if count.is_some_and(|count| count > RESTARTS) {
+        } else if count.is_some_and(|count| count > MAX_RESTARTS) {
             (Rank::Must, 9_000)
         } else if !many {
             (Rank::Context, 10)
         } else if at <= 3 || at + 2 >= last {
             (Rank::Frame, 10)
-        } else if *seen > SHOWN {
+        } else if *seen > MAX_SHOWN {
             (Rank::Filler, 0)
         } else {
             (Rank::Context, 10)
@@ -189,7 +189,7 @@ pub(super) fn rank_description(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
             *seen += 1;
             match () {
                 () if is_bad(line) => (Rank::Must, 30_000),
-                () if *seen > SHOWN => (Rank::Filler, 0),
+                () if *seen > MAX_SHOWN => (Rank::Filler, 0),
                 () => (Rank::Context, 500),
             }
         } else if TOLD.iter().any(|told| key.starts_with(told)) || (is_bad(line) && !top) {

@@ -7,8 +7,8 @@ use crate::lines::TextLines;
 use crate::readers::fingerprint;
 use crate::span::{LineSpan, Rank};
 
-/// Blocks alike are shown so often.
-const SHOWN: u32 = 2;
+/// Maximum number of equal blocks that are shown.
+const MAX_SHOWN: u32 = 2;
 
 /// Whether only a plan or its application says such a line.
 pub(super) fn is_plan(line: &str) -> bool {
@@ -181,7 +181,7 @@ fn rank_block(
     let resource = address.split('[').next().unwrap_or(address);
     let seen = blocks.entry(signature ^ fingerprint::exact_hash(resource)).or_default();
     *seen += 1;
-    let again = *seen > SHOWN;
+    let again = *seen > MAX_SHOWN;
     for at in rows.clone() {
         let line = lines.get(at);
         let trimmed = line.trim_start();

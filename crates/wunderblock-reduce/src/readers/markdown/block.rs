@@ -29,10 +29,10 @@ impl MarkdownBlock {
     }
 }
 
-/// A heading as a tag ends within so many lines.
-const TAG_LINES: usize = 4;
-/// A fence longer than this is not kept as a whole: it would not fit where anything is short.
-const FENCE_LINES: usize = 40;
+/// Maximum lines of a heading that is written as a tag.
+const MAX_TAG_LINES: usize = 4;
+/// Maximum lines of a fence that is kept as a whole: a longer one would not fit a small budget.
+const MAX_FENCE_LINES: usize = 40;
 
 /// The level of a heading; 0 for another line.
 ///
@@ -132,7 +132,7 @@ pub(super) fn split_blocks(lines: &TextLines<'_>) -> Vec<MarkdownBlock> {
             }
             at = skip_empty(lines, (at + 1).min(lines.len()));
             // A fence that never ends, or a long one, is taken line by line.
-            if at - start > FENCE_LINES {
+            if at - start > MAX_FENCE_LINES {
                 blocks.extend((start..at).map(|at| MarkdownBlock::Code(at..at + 1)));
             } else {
                 blocks.push(MarkdownBlock::Code(start..at));
@@ -148,7 +148,8 @@ pub(super) fn split_blocks(lines: &TextLines<'_>) -> Vec<MarkdownBlock> {
         let kind_here = line_kind(line);
         at += 1;
         if tag_level(line) > 0 {
-            let close = (start..lines.len().min(start + TAG_LINES)).find(|at| lines.get(*at).contains("</h"));
+            let close =
+                (start..lines.len().min(start + MAX_TAG_LINES)).find(|at| lines.get(*at).contains("</h"));
             at = skip_empty(lines, close.map_or(at, |close| close + 1));
             blocks.push(MarkdownBlock::Heading(start..at, tag_level(line)));
             continue;

@@ -1,6 +1,6 @@
 //! How much the words of a stretch tell that the rest of the text does not.
 
-/// Counters for words, by their numbers; words that share one count as the same. So memory does not grow with the text.
+/// Number of counters. Words that share one count as the same, so memory does not grow with the text.
 const COUNTERS: usize = 1 << 14;
 
 #[derive(Debug)]

@@ -6,16 +6,16 @@ use std::collections::HashMap;
 use crate::numbers::Numbers;
 use crate::readers::fingerprint;
 
-/// Values of a column are counted one by one up to so many different ones.
-const VALUES: usize = 64;
-/// A column of so few different values tells rows apart by what they are, not by who.
-const CLASSES: usize = 12;
-/// So many rows of a rare value stay.
-const RARE: u32 = 3;
-/// So many rows per column and side are its extremes.
-const EXTREMES: u32 = 3;
-/// So many columns are summed up in a mark.
-const TOLD: usize = 3;
+/// Maximum number of different values of a column that are counted one by one.
+const MAX_VALUES: usize = 64;
+/// Maximum number of different values of a column that tells rows apart by what they are, not by who.
+const MAX_CLASSES: usize = 12;
+/// Maximum rows of a rare value that stay.
+const MAX_RARE: u32 = 3;
+/// Maximum rows per column and side that are its extremes.
+const MAX_EXTREMES: u32 = 3;
+/// Maximum columns that a mark describes.
+const MAX_DESCRIBED: usize = 3;
 
 /// Why a row stands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +117,7 @@ impl TableColumns {
             (column.low, column.high) = bounds.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
             column.is_class = !column.many
                 && distinct >= 2
-                && distinct <= CLASSES.max(rows / 50)
+                && distinct <= MAX_CLASSES.max(rows / 50)
                 && distinct * 3 <= rows
                 && !counter;
             column.has_runs = column.is_class && column.changes * 20 <= rows as u64;
@@ -155,10 +155,10 @@ impl TableColumns {
         let numbers = self.columns.iter().filter(|column| column.is_number && !column.is_class);
         let numbers = numbers.filter(|column| column.high.is_finite());
         let numbers = numbers.filter_map(|column| {
-            let (least, most) = column.numbers.range()?;
-            Some(format!("{} {}–{}", column.name, format_number(least), format_number(most)))
+            let (min, max) = column.numbers.range()?;
+            Some(format!("{} {}–{}", column.name, format_number(min), format_number(max)))
         });
-        classes.take(TOLD - 1).chain(numbers).take(TOLD).collect()
+        classes.take(MAX_DESCRIBED - 1).chain(numbers).take(MAX_DESCRIBED).collect()
     }
 }
 
@@ -184,7 +184,7 @@ impl TableColumn {
         self.last = hash;
         if let Some(value) = self.values.get_mut(&hash) {
             value.count += 1;
-        } else if self.values.len() < VALUES {
+        } else if self.values.len() < MAX_VALUES {
             self.values.insert(
                 hash,
                 ValueCount { text: fingerprint::truncate(field, 16).into(), count: 1, shown: 0 },
@@ -203,7 +203,7 @@ impl TableColumn {
             self.last = hash;
             if let Some(value) = self.values.get_mut(&hash) {
                 value.shown += 1;
-                let rare = u64::from(value.count) * 50 <= self.filled.max(50) && value.shown <= RARE;
+                let rare = u64::from(value.count) * 50 <= self.filled.max(50) && value.shown <= MAX_RARE;
                 if rare {
                     return (Some(NotableRow::Rare), hash);
                 }
@@ -216,13 +216,13 @@ impl TableColumn {
             && let Some(number) = parse_number(field)
         {
             if number < self.low
-                && (self.numbers.range().is_some_and(|(least, _)| number == least) || self.lows < EXTREMES)
+                && (self.numbers.range().is_some_and(|(min, _)| number == min) || self.lows < MAX_EXTREMES)
             {
                 self.lows += 1;
                 return (Some(NotableRow::Extreme), hash);
             }
             if number > self.high
-                && (self.numbers.range().is_some_and(|(_, most)| number == most) || self.highs < EXTREMES)
+                && (self.numbers.range().is_some_and(|(_, max)| number == max) || self.highs < MAX_EXTREMES)
             {
                 self.highs += 1;
                 return (Some(NotableRow::Extreme), hash);

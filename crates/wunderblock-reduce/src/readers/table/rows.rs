@@ -23,12 +23,12 @@ pub(super) struct TableRow {
     pub(super) is_data: bool,
 }
 
-/// A quoted field goes on for at most so many bytes: a quote that never ends must not swallow the table.
-const QUOTED_BYTES: usize = 64 * 1024;
-/// So much of a text is looked at to tell how its fields are separated.
-const SAMPLED: usize = 16 * 1024;
-/// A field is looked at up to so many columns.
-const COLUMNS: usize = 64;
+/// Maximum bytes of a quoted field: a quote that never ends must not swallow the table.
+const MAX_QUOTED_BYTES: usize = 64 * 1024;
+/// Maximum bytes of a text that are looked at to tell how its fields are separated.
+const MAX_SAMPLED_BYTES: usize = 16 * 1024;
+/// Maximum columns of a row that are looked at.
+const MAX_COLUMNS: usize = 64;
 
 /// The form of a table, and how sure it is that it is one.
 pub(super) fn detect_format(text: &str, lines: &[&str]) -> Option<(TableFormat, u32)> {
@@ -62,7 +62,7 @@ pub(super) fn detect_format(text: &str, lines: &[&str]) -> Option<(TableFormat, 
 
 /// How sure it is that a text is separated by that character: records have as many fields as the first one.
 fn detect_separated(text: &str, by: u8) -> Option<(TableFormat, u32)> {
-    let head = crate::readers::fingerprint::truncate(text, SAMPLED);
+    let head = crate::readers::fingerprint::truncate(text, MAX_SAMPLED_BYTES);
     let head = if head.len() < text.len() { head.rsplit_once('\n')?.0 } else { head };
     let lines = TextLines::of(head);
     let form = TableFormat::Separated(by);
@@ -151,7 +151,7 @@ pub(super) fn split_rows(lines: &TextLines<'_>, form: TableFormat) -> Vec<TableR
                 // A record goes on while a quote is open.
                 let mut open = has_open_quote(line);
                 let start = lines.span(at).start;
-                while open && end < lines.len() && lines.span(end).start - start < QUOTED_BYTES {
+                while open && end < lines.len() && lines.span(end).start - start < MAX_QUOTED_BYTES {
                     open ^= has_open_quote(lines.get(end));
                     end += 1;
                 }
@@ -192,13 +192,13 @@ impl TableFormat {
             Self::Separated(by) => split_fields(row, by),
             Self::Drawn => {
                 let row = row.trim().trim_matches(['|', '│', '║']);
-                row.split(['|', '│', '║']).take(COLUMNS).map(|field| field.trim().into()).collect()
+                row.split(['|', '│', '║']).take(MAX_COLUMNS).map(|field| field.trim().into()).collect()
             }
             Self::Spaced => row
                 .split("  ")
                 .map(str::trim)
                 .filter(|field| !field.is_empty())
-                .take(COLUMNS)
+                .take(MAX_COLUMNS)
                 .map(Into::into)
                 .collect(),
         }
@@ -209,7 +209,7 @@ fn split_fields(row: &str, by: u8) -> Vec<Cow<'_, str>> {
     let bytes = row.as_bytes();
     let mut fields = Vec::new();
     let mut at = 0;
-    while fields.len() < COLUMNS {
+    while fields.len() < MAX_COLUMNS {
         let rest = bytes.get(at..).unwrap_or_default();
         if rest.first() == Some(&b'"') && by != b'|' {
             let (mut end, mut doubled) = (1, false);

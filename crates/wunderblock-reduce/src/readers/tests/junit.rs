@@ -9,18 +9,18 @@ use crate::label::Label;
 use crate::readers::stack_frame::{self, FrameOwner};
 use crate::span::{LineSpan, Rank};
 
-/// A report says what it is within so many bytes.
-const HEAD: usize = 4_096;
-/// The part of a tag that stays: messages stand in attributes, and may be as long as a trace.
-const TAG: usize = 1_200;
-/// Lines of a failure's text that are its core.
-const MESSAGE: usize = 16;
-/// Cases that were skipped are named while there are no more than this.
-const SKIPPED: usize = 12;
+/// Bytes within which a report says what it is.
+const HEAD_BYTES: usize = 4_096;
+/// Maximum bytes of a tag that stay: messages stand in attributes, and may be as long as a trace.
+const MAX_TAG_BYTES: usize = 1_200;
+/// Maximum lines of a failure's text that are its core.
+const MAX_MESSAGE_LINES: usize = 16;
+/// Maximum number of skipped cases that are named.
+const MAX_SKIPPED: usize = 12;
 
 /// Whether a text is such a report.
 pub(super) fn is_report(text: &str) -> bool {
-    let head = text.as_bytes().get(..HEAD).unwrap_or(text.as_bytes());
+    let head = text.as_bytes().get(..HEAD_BYTES).unwrap_or(text.as_bytes());
     let begins = text.trim_start_matches('\u{feff}').trim_start();
     (begins.starts_with("<?xml") || begins.starts_with("<testsuite"))
         && memmem::find(head, b"<testsuite").is_some()
@@ -63,7 +63,7 @@ pub(super) fn spans(text: &str) -> Vec<LineSpan> {
         at = range.end;
     }
     push_between(text, at..text.len(), &mut spans);
-    if skipped.len() <= SKIPPED {
+    if skipped.len() <= MAX_SKIPPED {
         for at in skipped {
             if let Some(span) = spans.get_mut(at) {
                 (span.rank, span.score) = (Rank::Context, 30);
@@ -151,13 +151,13 @@ fn push_failed(text: &str, range: Range<usize>, spans: &mut Vec<LineSpan>) {
             (Rank::Context, 5)
         } else if is_message(line.trim_start(), line) || is_place(line) {
             said += 1;
-            if said <= MESSAGE { (Rank::Must, 600) } else { (Rank::Context, 40) }
+            if said <= MAX_MESSAGE_LINES { (Rank::Must, 600) } else { (Rank::Context, 40) }
         } else if stack_frame::frame_owner(line) == Some(FrameOwner::Library) {
             (Rank::Filler, 1)
         } else {
             (Rank::Context, 25)
         };
-        let cut = range.start + crate::readers::fingerprint::truncate(line, TAG).len();
+        let cut = range.start + crate::readers::fingerprint::truncate(line, MAX_TAG_BYTES).len();
         let label = (nth == 0).then_some(Label::Failed);
         spans.push(LineSpan::new(range.start..cut, rank).scored(score).labelled(label));
         if cut < range.end {

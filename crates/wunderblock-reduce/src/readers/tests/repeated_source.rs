@@ -9,8 +9,8 @@ use crate::readers::stack_frame::{self, FrameOwner};
 use crate::readers::test_line::TestLine;
 use crate::span::{LineSpan, Rank};
 
-/// So many failures of one message are shown with all that was printed.
-const SHOWN: u32 = 2;
+/// Maximum number of failures of one message that are shown with all that was printed.
+const MAX_SHOWN: u32 = 2;
 
 /// Of further failures stay the name, the message and the place.
 pub(super) fn fold_source(lines: &TextLines<'_>, cases: &[Option<TestLine>], spans: &mut [LineSpan]) {
@@ -28,7 +28,7 @@ pub(super) fn fold_source(lines: &TextLines<'_>, cases: &[Option<TestLine>], spa
             };
             let count = said.entry(build::repeated_source::message_hash(message, &mut words)).or_default();
             *count += 1;
-            if *count > SHOWN {
+            if *count > MAX_SHOWN {
                 leave_out(lines, start..at, spans);
             }
         }
