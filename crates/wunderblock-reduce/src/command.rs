@@ -181,7 +181,7 @@ fn stage_selects(stage: &ShellStage) -> Option<bool> {
     Some(found)
 }
 
-/// `grep` and its kin with an answer that is no line of a file: counts, the matching part, names.
+/// `grep` and its kin with an answer that is not a line of a file: counts, the matching part, names.
 fn prints_counts(stage: &ShellStage) -> bool {
     const LONG: [&str; 8] = [
         "--count",

@@ -1,10 +1,11 @@
-//! What may come often, among very many things of which most come once.
+//! How often things come, among very many of which most come once.
 
-/// Counts that are never too low: one byte for all hashes that share a place. A map of all would weigh as much as the text.
+/// Counts that are never too low: one byte for all hashes that share a place. A map of all things would take as much
+/// memory as the text.
 pub(crate) struct CountSketch(Vec<u8>);
 
 impl CountSketch {
-    /// Room for about so many different things.
+    /// A sketch for about this number of different things.
     pub(crate) fn of(things: usize) -> Self {
         Self(vec![0; (things * 4).next_power_of_two().clamp(1 << 10, 1 << 24)])
     }
@@ -20,7 +21,7 @@ impl CountSketch {
         }
     }
 
-    /// Whether it may have come so many times, of at most 255.
+    /// Whether a thing may have come this number of times, of at most 255.
     pub(crate) fn may_reach(&self, hash: u64, times: u32) -> bool {
         self.0.get(self.place(hash)).is_some_and(|count| u32::from(*count) >= times)
     }

@@ -1,4 +1,4 @@
-//! What a text is: every reader votes on the same sample, the strongest vote wins.
+//! The kind of a text: every reader votes on the same sample, and the strongest vote wins.
 
 use crate::kind::Kind;
 use crate::sample::LineSample;
@@ -7,7 +7,7 @@ use crate::{code, html, json, readers, terminal};
 /// Minimum vote that counts: below it the text is prose.
 const MIN_VOTE: u32 = 30;
 
-/// The kind of a text, as a terminal would show it: colours and what was written over tell nothing.
+/// The kind of a text as a terminal shows it: colours and overwritten text do not count.
 pub(crate) fn detect_kind(text: &str) -> Kind {
     if memchr::memchr2(0x1b, b'\r', text.as_bytes()).is_some() {
         return detect_plain(&terminal::visible_text(text, &mut |_, _, _| ()).0);

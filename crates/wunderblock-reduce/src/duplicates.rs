@@ -1,6 +1,6 @@
-//! Blocks of lines that an earlier text has, too: what was said there is not said again, only where.
+//! Blocks of lines that an earlier text has, too: they are replaced by their place there.
 //!
-//! What must be seen stays where it is, said before or not: that a test fails still is news.
+//! What must be seen stays where it is, even if it was seen before: a test that still fails is news.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use crate::span::{LineSpan, Rank};
 /// A text that the reader has seen, or can read.
 #[derive(Clone, Copy, Debug)]
 pub struct EarlierText<'t> {
-    /// By what it is read.
+    /// The handle by which it can be read.
     pub handle: &'t str,
     /// The text.
     pub text: &'t str,
@@ -28,13 +28,13 @@ const MIN_BYTES: usize = 400;
 /// Maximum bytes of earlier texts that are indexed, in the order in which they are given.
 const MAX_INDEXED_BYTES: usize = 4 << 20;
 
-/// Lines that stand in an earlier text.
+/// A block of lines that an earlier text has, and the fact that names its place.
 struct DuplicateBlock {
     range: Range<usize>,
     told: Cow<'static, str>,
 }
 
-/// Makes filler of what lies in a block that an earlier text has, unless it must be seen.
+/// Ranks spans in blocks that an earlier text has as filler, except spans that must be seen.
 pub(crate) fn demote(lines: &TextLines<'_>, spans: &mut [LineSpan], earlier: &[EarlierText<'_>]) {
     let blocks = find_blocks(lines, earlier);
     let mut at = 0;
@@ -95,7 +95,7 @@ fn find_blocks(lines: &TextLines<'_>, earlier: &[EarlierText<'_>]) -> Vec<Duplic
     blocks
 }
 
-/// What stands in each few lines in a row, as hashes.
+/// The hashes of each [`MIN_LINES`] lines in a row.
 fn block_keys(lines: &TextLines<'_>, hasher: &RandomState) -> Vec<[u64; MIN_LINES]> {
     let hashes: Vec<u64> = lines.iter().map(|line| hasher.hash_one(line)).collect();
     hashes.windows(MIN_LINES).filter_map(|few| few.try_into().ok()).collect()

@@ -1,8 +1,8 @@
-//! What stretches that are left out are counted as in a mark.
+//! The labels by which marks count what is left out.
 
 use crate::mark::GapFact;
 
-/// A word for many of a sort, and the word for one of it.
+/// A label for spans, in the plural and in the singular.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Label {
     Error,
@@ -54,12 +54,12 @@ impl Label {
         GapFact { count: self.is_counted().then_some(count), what: what.into() }
     }
 
-    /// Whether it says how many there are, or only what they are.
+    /// Whether its fact has a count.
     const fn is_counted(self) -> bool {
         !matches!(self, Self::AsAbove)
     }
 
-    /// Its names: of many, of one.
+    /// Its names: of many, and of one.
     const fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Error => ("ERROR", "ERROR"),

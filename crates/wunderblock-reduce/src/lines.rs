@@ -13,14 +13,14 @@ pub(crate) struct TextLines<'t> {
     starts: Vec<u32>,
 }
 
-/// A part of a text, in half the size of a slice: where there is one to a line, that tells.
+/// A part of a text, in half the size of a slice: there may be one for each line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TextPart {
     start: u32,
     len: u32,
 }
 
-/// How many lines a text has, however large it is.
+/// The number of lines of a text, however large it is.
 pub(crate) fn count_lines(text: &str) -> usize {
     let ends = memchr::memchr_iter(b'\n', text.as_bytes()).count();
     ends + usize::from(!text.is_empty() && !text.ends_with('\n'))
@@ -46,7 +46,7 @@ impl<'t> TextLines<'t> {
         self.starts.len()
     }
 
-    /// Where a part of the text stands in it.
+    /// The place of a part in the text.
     pub(crate) fn place(&self, part: &str) -> TextPart {
         let start = (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
         // An empty part may be of no text at all.

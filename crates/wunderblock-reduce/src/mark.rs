@@ -1,10 +1,10 @@
-//! The one grammar of marks: what stands in a reduced text that did not stand in its source.
+//! The one grammar of marks: what a reduced text has that its source does not have.
 //!
 //! ```text
 //! gap      ⟨… lines 120–181: 62 lines, 3 WARN · wb:3f9c1a7be2d04c58⟩      something is left out here
 //! note     ⟨×47⟩                                                          a fact about the text before it
-//! coded    ⟨=name arguments⟩ … ⟨=⟩                                        said in fewer words; can be undone exactly
-//! point    ⟨=×47⟩   ⟨=↑ 12–30: how they begin⟩                            lines said already: how often, which of the text
+//! coded    ⟨=name arguments⟩ … ⟨=⟩                                        an encoding, which can be decoded exactly
+//! point    ⟨=×47⟩   ⟨=↑ 12–30: how they begin⟩                            lines written before: how often, or which ones
 //! escape   ⟨⟨                                                             the source had a ⟨ here
 //! ```
 //!
@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// What a gap is counted in.
+/// The unit in which a gap is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GapUnit {
     /// Lines of the source.
@@ -48,29 +48,29 @@ impl GapUnit {
 pub struct Gap {
     /// Its bytes in the source.
     pub span: Range<usize>,
-    /// What `first`, `last` and the count are counted in.
+    /// The unit of `first`, `last` and the count.
     pub measure: GapUnit,
-    /// The first of what is left out, from 1.
+    /// The first unit that is left out, from 1.
     pub first: u64,
-    /// The last of what is left out.
+    /// The last unit that is left out.
     pub last: u64,
-    /// Where the counting takes place if not in the whole text: the path of an array or object.
+    /// The path of the array or object in which units are counted, if not in the whole text.
     pub within: Option<Box<str>>,
-    /// What is known of the stretch: how many of what, or a description (with no count).
+    /// The facts about the stretch: counts, and descriptions without a count.
     pub told: Vec<GapFact>,
 }
 
 /// A fact in a mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GapFact {
-    /// How many; none where the fact is not a count.
+    /// The number; none where the fact is not a count.
     pub count: Option<u64>,
-    /// Of what: `WARN`, `passed`, `body of fn parse`.
+    /// What is counted or described: `WARN`, `passed`, `body of fn parse`.
     pub what: Cow<'static, str>,
 }
 
 impl Gap {
-    /// How many are left out, in its measure.
+    /// The number of units that are left out.
     #[must_use]
     pub fn count(&self) -> u64 {
         (self.last + 1).saturating_sub(self.first)
@@ -106,7 +106,7 @@ fn inline_text(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() && !matches!(c, '⟨' | '⟩')).take(80).collect()
 }
 
-/// `text` as it is written where marks may stand: a `⟨` of the source is doubled.
+/// Writes a text where marks may stand: a `⟨` of the source is doubled.
 pub(crate) fn escape(text: &str, into: &mut String) {
     let mut rest = text;
     while let Some(at) = memchr::memmem::find(rest.as_bytes(), OPEN.as_bytes()) {
@@ -118,7 +118,7 @@ pub(crate) fn escape(text: &str, into: &mut String) {
     into.push_str(rest);
 }
 
-/// The text that was written so. None where a mark stands: then it is not all of a text.
+/// The text that was escaped. None where a mark stands: then part of the text is missing.
 pub(crate) fn unescape(written: &str) -> Option<String> {
     let mut out = String::with_capacity(written.len());
     let mut rest = written;
@@ -131,7 +131,7 @@ pub(crate) fn unescape(written: &str) -> Option<String> {
     Some(out)
 }
 
-/// Whether a text was written so, without writing it again.
+/// Whether escaping `text` gives `written`, without writing it again.
 pub(crate) fn is_escaped(written: &str, text: &str) -> bool {
     let (mut rest, mut left) = (written, text);
     while let Some(at) = memchr::memmem::find(rest.as_bytes(), OPEN.as_bytes()) {
@@ -154,14 +154,14 @@ pub(crate) const MARK_BYTES: usize = 72;
 /// How the fact begins that names where lines were seen before: `seen in lines 22–61 of wb:…`.
 pub(crate) const SEEN: &str = "seen in ";
 
-/// Whether `text` holds a gap's mark, one whose handle `ours` knows. Without a handle a mark counts as ours: nothing
-/// can be asked about it.
+/// Whether `text` holds the mark of a gap with a handle that `ours` accepts. A mark without a handle counts as well:
+/// there is nothing to ask about it.
 #[must_use]
 pub fn is_reduced(text: &str, ours: &dyn Fn(&str) -> bool) -> bool {
     gaps(text).any(|gap| gap.handle.is_none_or(ours))
 }
 
-/// A gap's mark, as found in a text.
+/// The mark of a gap, as found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GapMark<'t> {
     /// The bytes of the mark.
@@ -170,7 +170,7 @@ pub struct GapMark<'t> {
     pub handle: Option<&'t str>,
 }
 
-/// The marks of gaps in a text. What is escaped is not a mark.
+/// The marks of gaps in a text. An escaped mark is plain text.
 pub fn gaps(text: &str) -> impl Iterator<Item = GapMark<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -190,7 +190,7 @@ pub fn gaps(text: &str) -> impl Iterator<Item = GapMark<'_>> {
     })
 }
 
-/// The mark that `inner` goes on with after `⟨`: its length with the `⟩`, and its handle.
+/// The mark that `inner` continues after `⟨`: its length with the `⟩`, and its handle.
 fn parse_gap(inner: &str) -> Option<(usize, Option<&str>)> {
     let body = inner.strip_prefix("… ")?;
     // A mark is short and on one line: what is longer was never written by us.

@@ -1,4 +1,4 @@
-//! Numbers in one pass: their mean, how far they spread, and where the least and the most stand.
+//! Numbers in one pass: their mean, their spread, and the places of the smallest and the largest.
 
 /// Standard deviations from the mean beyond which a number is far from the others.
 const FAR: f64 = 2.0;
@@ -19,7 +19,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// Takes a number in; `at` is where it stands.
+    /// Adds a number that stands at `at`.
     pub(crate) fn add(&mut self, number: f64, at: u32) {
         self.rises += u32::from(self.count > 0 && number > self.last);
         self.last = number;
@@ -35,19 +35,19 @@ impl Numbers {
         }
     }
 
-    /// The least and the most; nothing of no numbers.
+    /// The smallest and the largest number; none without numbers.
     pub(crate) fn range(&self) -> Option<(f64, f64)> {
         Some((self.min?.0, self.max?.0))
     }
 
-    /// Below and above what a number is far from the others. Nothing is where all are equal.
+    /// The limits beyond which a number is far from the others. None where all are equal.
     pub(crate) fn bounds(&self) -> Option<(f64, f64)> {
         let deviation = (self.squares / f64::from(self.count.max(1))).sqrt();
         let (low, high) = (self.mean - FAR * deviation, self.mean + FAR * deviation);
         (deviation > 0.0).then_some((low, high))
     }
 
-    /// Where the least and the most stand, each if it is far from the others.
+    /// The places of the smallest and the largest number, each if it is far from the others.
     pub(crate) fn extremes(&self) -> (Option<u32>, Option<u32>) {
         let Some((low, high)) = self.bounds() else { return (None, None) };
         let min = self.min.filter(|(min, _)| *min < low || *min > high);

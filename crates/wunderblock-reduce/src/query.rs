@@ -1,4 +1,5 @@
-//! What the reader looks for: Okapi BM25 over the spans of a text, in whole numbers, so that it is the same everywhere.
+//! Relevance to what the reader looks for: Okapi BM25 over the spans of a text, in whole numbers, so that it is the
+//! same everywhere.
 //!
 //! k1 is 1.2 and b is 0.75, as Robertson and Zaragoza give them ("The Probabilistic Relevance Framework", 2009).
 
@@ -36,12 +37,12 @@ impl QueryTerms {
         Self { terms }
     }
 
-    /// Whether nothing is looked for.
+    /// Whether there is no query.
     pub(crate) fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// Which words of the query a text has, a bit for each.
+    /// The words of the query that a text has, a bit for each.
     pub(crate) fn words_in(&self, text: &str) -> u64 {
         let mut found = 0;
         if !self.is_empty() {
@@ -54,8 +55,8 @@ impl QueryTerms {
         found
     }
 
-    /// Raises the spans that are relevant: the best to what must stay, others to what stays at `fold`. A word that
-    /// stands in more than a quarter of many spans tells nothing, and raises none.
+    /// Raises the spans that are relevant: the best to what must stay, others to what stays at `fold`. A word that more
+    /// than a quarter of many spans have tells nothing, and raises none.
     pub(crate) fn promote(&self, text: &str, spans: &mut [LineSpan]) {
         if self.is_empty() || spans.is_empty() {
             return;
@@ -125,8 +126,8 @@ impl QueryTerms {
     }
 }
 
-/// How much a word tells that so many of all spans have: the logarithm (to base 2, in 1/1024) of
-/// 1 + (all − holding + ½) / (holding + ½); nothing where it is common.
+/// The weight of a word that `holding` of all spans have: the logarithm (to base 2, in 1/1024) of 1 + (all − holding +
+/// ½) / (holding + ½); zero where it is common.
 fn inverse_frequency(all: u64, holding: u64) -> u64 {
     if holding == 0 || (all > 8 && holding * 4 > all) {
         return 0;

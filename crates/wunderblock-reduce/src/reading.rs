@@ -1,4 +1,4 @@
-//! A text as the reader of its kind sees it: what it is worth is found out once, however many goals are tried.
+//! A text as the reader of its kind sees it. Its spans are ranked once, however many targets are tried.
 
 use crate::duplicates::{self, EarlierText};
 use crate::kind::Kind;
@@ -26,7 +26,7 @@ enum ParsedText<'t> {
 }
 
 impl<'t> TextReading<'t> {
-    /// Nothing is read before it is asked for.
+    /// A text that is not read before its segments are needed.
     pub(crate) fn of(
         text: &'t str,
         kind: Kind,
@@ -40,7 +40,7 @@ impl<'t> TextReading<'t> {
         self.kind
     }
 
-    /// The text cut into segments.
+    /// The segments of the text at a target.
     pub(crate) fn segments(&mut self, target: SizeTarget) -> Vec<TextSegment> {
         if target == SizeTarget::Exact && self.kind != Kind::Json {
             // What comes after this has need of the room.
@@ -94,7 +94,7 @@ fn parse<'t>(
             }
             query.promote(text, &mut spans);
             if !query.is_empty() && matches!(kind, Kind::Code | Kind::Markdown) {
-                select::raise_under_asked(&mut spans);
+                select::raise_under_query(&mut spans);
             }
             ParsedText::Lines(lines, spans)
         }

@@ -1,4 +1,4 @@
-//! The one road from bytes to a shorter text.
+//! The stages of a reduction in order, from bytes to a shorter text.
 
 use std::borrow::Cow;
 
@@ -29,39 +29,39 @@ const ENOUGH_PERCENT: u64 = 90;
 /// Maximum steps towards a budget: bytes are a guess at tokens, and each step improves it.
 const MAX_STEPS: usize = 4;
 
-/// A reduced text, and what it cost.
+/// A reduced text, and what it costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reduced {
-    /// What is shown.
+    /// The text to show.
     pub text: String,
-    /// What the text was taken for.
+    /// The kind the text was reduced as.
     pub kind: Kind,
-    /// The level that was applied: `fold` was asked for, but a selection is reduced losslessly only.
+    /// The level that was applied: a selection is reduced losslessly although `fold` was requested.
     pub level: Level,
     /// The tokens of the source.
     pub tokens_before: u64,
     /// The tokens of `text`.
     pub tokens_after: u64,
-    /// Whether the source can be had again from `text` alone ([`crate::invert`]).
+    /// Whether `text` alone gives the source back ([`crate::invert`]).
     pub lossless: bool,
-    /// What is left out, in the order of the source.
+    /// The gaps, in the order of the source.
     pub gaps: Vec<Gap>,
-    /// Why the text is as it was, if it is.
+    /// Why the text is unchanged, if it is.
     pub untouched: Option<Untouched>,
 }
 
-/// Why a text was left as it is.
+/// Why a text is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Untouched {
     /// It is too small.
     Small,
-    /// It is what a failed command said, and not long.
+    /// It is the short output of a failed command.
     Failure,
-    /// It holds marks of ours: it was reduced before.
+    /// It holds marks of this crate: it was reduced before.
     Reduced,
-    /// It is larger than any text that is read: 2 GiB.
+    /// It is larger than the largest text that is read: 2 GiB.
     Large,
-    /// Nothing was found that would have made it shorter by enough.
+    /// No reduction made it shorter by enough.
     NoGain,
 }
 
@@ -81,8 +81,8 @@ impl Untouched {
 
 /// Shortens a text.
 ///
-/// It is total: whatever the bytes are, there is an answer, and in the worst case it is the text itself. Time and memory
-/// are linear in the size of the input.
+/// It is total: whatever the bytes are, there is an answer, and in the worst case it is the text itself. Time and
+/// memory are linear in the size of the input.
 #[must_use]
 pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     let source = source::decode(bytes);
@@ -151,8 +151,8 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     }
 }
 
-/// Which of two shorter texts is taken: what loses nothing wherever it is as short, and wherever it fits a budget. A budget
-/// that neither fits gets one mark over all of the text, if that is less.
+/// Chooses between an exact and a lossy result: the exact one wherever it is as short, and wherever it fits a budget. A
+/// budget that neither fits gets one mark over the whole text, if that is shorter.
 fn choose_result(
     exact: Option<ShortText>,
     tried: Option<ShortText>,
@@ -181,7 +181,7 @@ fn choose_result(
     }
 }
 
-/// Whether texts of a kind are what people and agents edit, rather than what programs print.
+/// Whether people and agents edit texts of a kind; programs print the others.
 const fn is_written(kind: Kind) -> bool {
     matches!(kind, Kind::Code | Kind::Markdown | Kind::Html | Kind::Prose)
 }
@@ -219,8 +219,8 @@ impl Original<'_> {
     }
 }
 
-/// What stands for bytes that are no text: nobody reads them, so no level shows any, and no vocabulary is asked how many
-/// tokens they would be: four bytes are one.
+/// One mark in the place of binary data: no level shows any of it. Its tokens are not counted with a vocabulary but
+/// taken as one for four bytes.
 fn replace_binary(noise: Gap, level: Level, options: &Options<'_>) -> Reduced {
     let text = noise.mark(options.handle) + "\n";
     Reduced {
@@ -235,6 +235,7 @@ fn replace_binary(noise: Gap, level: Level, options: &Options<'_>) -> Reduced {
     }
 }
 
+/// A shorter text, its tokens and its gaps.
 struct ShortText {
     text: String,
     tokens: u64,
@@ -256,7 +257,8 @@ impl ShortText {
     }
 }
 
-/// The text at one goal. None where the checks fail, or nothing would be shorter: the caller has the text itself.
+/// The text reduced to one target. None where the checks fail, or nothing would be shorter: the caller has the text
+/// itself.
 fn reduce_to(
     source: &SourceText<'_>,
     reading: &mut TextReading<'_>,
@@ -267,7 +269,7 @@ fn reduce_to(
     compose(source, segments, reading.kind(), target, options)
 }
 
-/// One mark in the place of all the text. It speaks for what would be set aside, too.
+/// One mark in the place of the whole text, and of what would be set aside from it.
 fn one_gap(bytes: &[u8], text: &str, options: &Options<'_>) -> ShortText {
     let last = lines::count_lines(text) as u64;
     let span = 0..bytes.len();
@@ -276,7 +278,7 @@ fn one_gap(bytes: &[u8], text: &str, options: &Options<'_>) -> ShortText {
     ShortText { tokens: (options.count)(&text), text, gaps: vec![gap] }
 }
 
-/// The segments of a text written down, marked, packed and checked.
+/// Writes, marks, encodes and checks the segments of a text.
 fn compose(
     source: &SourceText<'_>,
     segments: Vec<TextSegment>,
@@ -334,8 +336,8 @@ fn compose(
     Some(ShortText { text: short, tokens, gaps })
 }
 
-/// The fullest text found within a budget, else the shortest: a mark may weigh more than the budget. Bytes stand for
-/// tokens, at the rate last seen.
+/// The fullest text found within a budget, else the shortest: a mark may cost more than the budget. The size in bytes
+/// is adjusted at the rate of tokens last seen.
 fn fit_budget(
     source: &SourceText<'_>,
     reading: &mut TextReading<'_>,

@@ -1,4 +1,4 @@
-//! Lines from three places of a text: what every reader votes on.
+//! Lines from three places of a text, on which every reader votes.
 
 /// Maximum lines of each window: at the head, in the middle, at the end.
 const WINDOW_LINES: usize = 120;
@@ -36,7 +36,7 @@ impl<'t> LineSample<'t> {
         Self { text, lines }
     }
 
-    /// How many of the lines that say anything are such, in per cent.
+    /// The share of lines, empty ones aside, for which `such` holds, in per cent.
     pub(crate) fn share(&self, such: impl Fn(&str) -> bool) -> u32 {
         let said = self.lines.iter().filter(|line| !line.trim().is_empty());
         let (all, some) =
@@ -44,7 +44,7 @@ impl<'t> LineSample<'t> {
         some * 100 / all.max(1)
     }
 
-    /// How many lines are such.
+    /// The number of lines for which `such` holds.
     pub(crate) fn count(&self, such: impl Fn(&str) -> bool) -> u32 {
         self.lines.iter().map(|line| u32::from(such(line))).sum()
     }
@@ -58,7 +58,7 @@ fn truncate(line: &str) -> &str {
     line.get(..end).unwrap_or(line)
 }
 
-/// Where the next line begins at or after a byte; the byte itself at the start of the text.
+/// The start of the next line at or after a byte; the byte itself at the start of the text.
 fn next_line(text: &str, at: usize) -> usize {
     if at == 0 {
         return 0;

@@ -1,7 +1,7 @@
-//! A text cut into segments: what stays, what is said in fewer words, what is left out.
+//! A text cut into segments: what stays, what is encoded, what is left out.
 //!
-//! Segments tile the source: every byte of it lies in exactly one. So nothing can be dropped without a mark, and the
-//! source can always be put together again from the segments and itself; [`tiles_source`] checks that before a text is shown.
+//! Segments tile the source: every byte lies in exactly one. So nothing is dropped without a mark, and the segments and
+//! the source give the source back; [`tiles_source`] checks that before a text is shown.
 
 use std::ops::Range;
 
@@ -10,20 +10,20 @@ use crate::mark::{self, Gap, MARK_BYTES};
 /// One segment of a reduced text, in the order of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TextSegment {
-    /// A stretch of the source, as it is.
+    /// A stretch of the source, unchanged.
     Keep(Range<usize>),
     /// A stretch said in other words, from which its bytes can be had again (`pack::unpack`). Marks in it are ours,
     /// text in it is escaped already.
     Coded { span: Range<usize>, text: String },
-    /// A stretch that is left out. A mark stands in its place; after it, if given, what is shown instead of it (its
-    /// text is escaped already).
+    /// A stretch that is left out, replaced by a mark; after the mark stands `shown`, if given, whose text is escaped
+    /// already.
     Gap { gap: Gap, shown: Option<String> },
     /// A fact about the segment before it, which covers nothing: `⟨×47⟩`.
     Note(String),
 }
 
 impl TextSegment {
-    /// What it weighs when it is written, about.
+    /// About the bytes it has when written.
     fn weight(&self) -> usize {
         match self {
             Self::Keep(span) => span.len(),
@@ -88,7 +88,7 @@ pub(crate) fn write_with_marks(
     out
 }
 
-/// A note goes to the end of the line before it, not to the start of the next.
+/// Inserts a note at the end of the line before it, not at the start of the next.
 fn insert_note(out: &mut String, note: &str) {
     let ending = if out.ends_with("\r\n") {
         "\r\n"

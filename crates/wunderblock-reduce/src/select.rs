@@ -9,20 +9,20 @@ use crate::mark::{Gap, GapFact, GapUnit, MARK_BYTES, SEEN};
 use crate::segment::TextSegment;
 use crate::span::{LineSpan, Rank, counts};
 
-pub(crate) use headline::raise_under_asked;
+pub(crate) use headline::raise_under_query;
 
 /// How much of a text stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeepLimit {
     /// All but filler.
     Fold,
-    /// At most so many bytes, marks included.
+    /// At most this number of bytes, marks included.
     Bytes(usize),
 }
 
 /// The segments that stay, and the gaps between them.
 pub(crate) fn select(lines: &TextLines<'_>, spans: &[LineSpan], room: KeepLimit) -> Vec<TextSegment> {
-    let mut said = Vec::new();
+    let mut listed = Vec::new();
     let mut kept = match room {
         KeepLimit::Fold => spans.iter().map(|span| span.rank > Rank::Filler).collect(),
         KeepLimit::Bytes(bytes) => {
@@ -31,8 +31,8 @@ pub(crate) fn select(lines: &TextLines<'_>, spans: &[LineSpan], room: KeepLimit)
                 kept
             } else {
                 // Not all headlines can stand: marks say them, which takes less room than a mark around each.
-                said = headline::listed(spans, bytes);
-                headline::keep_best(spans, &said, bytes)
+                listed = headline::listed(spans, bytes);
+                headline::keep_best(spans, &listed, bytes)
             }
         }
     };
@@ -41,14 +41,14 @@ pub(crate) fn select(lines: &TextLines<'_>, spans: &[LineSpan], room: KeepLimit)
         // Notes speak of what is left out.
         return vec![TextSegment::Keep(0..lines.text().len())];
     }
-    cut_segments(lines, spans, &kept, &said)
+    cut_segments(lines, spans, &kept, &listed)
 }
 
-/// Makes one of neighbours that share their fate when a text is folded, and have nothing to say or to be counted as.
+/// Joins neighbours that a fold treats alike and of which marks say nothing.
 pub(crate) fn join_spans(spans: &mut Vec<LineSpan>) {
     spans.dedup_by(|next, span| {
         let [kept, next_kept] = [span.rank, next.rank].map(|rank| rank > Rank::Filler);
-        // What is said of a part of a gap is said of all of it, but for where it was seen.
+        // A description of a part of a gap holds for all of it, except where it was seen.
         let seen = !kept && span.description().is_some_and(|told| told.starts_with(SEEN));
         let counted = !kept && next.label.is_some();
         let joins = kept == next_kept
@@ -65,7 +65,7 @@ pub(crate) fn join_spans(spans: &mut Vec<LineSpan>) {
     spans.shrink_to_fit();
 }
 
-/// The best spans that fit into `bytes`. A span that would not fit is passed over: a smaller one after it may.
+/// The best spans that fit into `bytes`. A span that does not fit is skipped: a smaller one after it may fit.
 fn keep_best(spans: &[LineSpan], bytes: usize) -> Vec<bool> {
     let mut order: Vec<usize> = (0..spans.len()).collect();
     order.sort_unstable_by_key(|at| {
@@ -93,7 +93,7 @@ fn keep_best(spans: &[LineSpan], bytes: usize) -> Vec<bool> {
     kept
 }
 
-/// Gaps that weigh no more than their mark are no gaps.
+/// Keeps the spans of gaps that are no larger than their mark.
 fn close_small_gaps(spans: &[LineSpan], kept: &mut [bool]) {
     let mut at = 0;
     while at < spans.len() {
@@ -107,13 +107,18 @@ fn close_small_gaps(spans: &[LineSpan], kept: &mut [bool]) {
     }
 }
 
-/// Where the run of spans that share the fate of the one at `at` ends.
+/// The end of the run of spans that are kept, or left out, together with the one at `at`.
 fn run_end(kept: &[bool], at: usize) -> usize {
-    let fate = kept.get(at);
-    at + kept.iter().skip(at).take_while(|kept| Some(*kept) == fate).count()
+    let state = kept.get(at);
+    at + kept.iter().skip(at).take_while(|kept| Some(*kept) == state).count()
 }
 
-fn cut_segments(lines: &TextLines<'_>, spans: &[LineSpan], kept: &[bool], said: &[bool]) -> Vec<TextSegment> {
+fn cut_segments(
+    lines: &TextLines<'_>,
+    spans: &[LineSpan],
+    kept: &[bool],
+    listed: &[bool],
+) -> Vec<TextSegment> {
     let runs = kept.windows(2).filter(|two| two.first() != two.last()).count() + 1;
     let notes = spans.iter().filter(|span| span.note().is_some()).count();
     let mut segments = Vec::with_capacity(runs + 2 * notes);
@@ -134,21 +139,21 @@ fn cut_segments(lines: &TextLines<'_>, spans: &[LineSpan], kept: &[bool], said: 
             at = end;
         }
         while at < end {
-            let until = headline::gap_end(spans, said, at..end).max(at + 1);
+            let until = headline::gap_end(spans, listed, at..end).max(at + 1);
             let run = spans.get(at..until).unwrap_or_default();
-            let said = said.get(at..until).unwrap_or_default();
-            segments.push(TextSegment::Gap { gap: make_gap(lines, run, said), shown: None });
+            let listed = listed.get(at..until).unwrap_or_default();
+            segments.push(TextSegment::Gap { gap: make_gap(lines, run, listed), shown: None });
             at = until;
         }
     }
     segments
 }
 
-/// The gap that a run of spans leaves: in lines where it is made of whole lines, else in bytes.
-fn make_gap(lines: &TextLines<'_>, run: &[LineSpan], said: &[bool]) -> Gap {
+/// The gap that a run of spans leaves: in lines where it consists of whole lines, else in bytes.
+fn make_gap(lines: &TextLines<'_>, run: &[LineSpan], listed: &[bool]) -> Gap {
     let start = run.first().map_or(0, |span| span.range().start);
     let end = run.last().map_or(start, |span| span.range().end);
-    let told = gap_facts(run, said);
+    let told = gap_facts(run, listed);
     let (first, last) = (lines.at(start), lines.at(end.saturating_sub(1).max(start)));
     if lines.span(first).start == start && lines.span(last).end == end {
         let (first, last) = (first as u64 + 1, last as u64 + 1);
@@ -161,13 +166,17 @@ fn make_gap(lines: &TextLines<'_>, run: &[LineSpan], said: &[bool]) -> Gap {
 /// Maximum number of descriptions in one mark.
 const MAX_DESCRIPTIONS: usize = 3;
 
-/// What a mark says of the spans it stands for: headlines where `said` says so, or else what they count as and are.
-fn gap_facts(run: &[LineSpan], said: &[bool]) -> Vec<GapFact> {
+/// The facts in the mark of a run of spans: the listed headlines, or else their counts and descriptions.
+fn gap_facts(run: &[LineSpan], listed: &[bool]) -> Vec<GapFact> {
     let counted = counts(run).into_iter().map(|(label, count)| label.fact(count));
     // Parts of one thing say what it is once.
     let mut described: Vec<&Cow<'static, str>> = Vec::new();
-    let mut headlines =
-        run.iter().zip(said).filter(|(_, said)| **said).filter_map(|(span, _)| span.headline()).peekable();
+    let mut headlines = run
+        .iter()
+        .zip(listed)
+        .filter(|(_, listed)| **listed)
+        .filter_map(|(span, _)| span.headline())
+        .peekable();
     if headlines.peek().is_some() {
         // What it is the rest of, if it begins in the middle of something.
         described.extend(run.first().and_then(LineSpan::description));
@@ -258,12 +267,12 @@ mod tests {
         fn what_is_joined_folds_as_it_did(of in prop::collection::vec((0..3usize, 0..4usize, 0..5usize), 1..40)) {
             let text: String = (0..of.len()).map(|at| format!("line {at} of a text that is of some length\n")).collect();
             let lines = TextLines::of(&text);
-            let span = |(at, (rank, label, said)): (usize, &(usize, usize, usize))| {
+            let span = |(at, (rank, label, listed)): (usize, &(usize, usize, usize))| {
                 let rank = [Rank::Filler, Rank::Filler, Rank::Must][*rank];
                 let label = [None, None, Some(Label::AsAbove), Some(Label::Passed)][*label];
-                let told = [None, None, Some("seen in lines 1–4 of wb:0".into()), Some("like this".into()), None][*said].clone();
+                let told = [None, None, Some("seen in lines 1–4 of wb:0".into()), Some("like this".into()), None][*listed].clone();
                 let mut span = LineSpan::new(lines.span(at), rank).labelled(label).described(told);
-                span.set_note((*said == 4).then(|| "⟨×2⟩".into()));
+                span.set_note((*listed == 4).then(|| "⟨×2⟩".into()));
                 span
             };
             let spans: Vec<LineSpan> = of.iter().enumerate().map(span).collect();

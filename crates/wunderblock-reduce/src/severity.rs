@@ -1,7 +1,7 @@
-//! How bad a line says it is.
+//! The severity that a line states.
 //!
-//! By structure, not by meaning: a level where loggers write one, and words that stand for trouble where they are not
-//! denied (`0 errors`) and not part of a name (`error_handler`, `errors.rs`).
+//! It is read from structure, not from meaning: a level where loggers write one, and words for trouble that are neither
+//! denied (`0 errors`) nor part of a name (`error_handler`, `errors.rs`).
 
 use crate::label::Label;
 
@@ -24,7 +24,7 @@ impl LogLevel {
     }
 }
 
-/// What a line says of its weight.
+/// The severity of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineSeverity {
     /// The level a logger gave it.
@@ -53,7 +53,7 @@ impl LineSeverity {
     }
 }
 
-/// How bad a line is, if it says so: by its level, or by words for trouble.
+/// The level of a line, or that of its words for trouble.
 pub(crate) fn level_of(line: &str) -> Option<LogLevel> {
     let said = read_line(line);
     match (said.level, said.trouble) {
@@ -66,7 +66,7 @@ pub(crate) fn level_of(line: &str) -> Option<LogLevel> {
 /// Maximum bytes of a line whose words are looked at: levels stand early.
 const MAX_LINE_BYTES: usize = 1_000;
 
-/// All that a line says of its weight.
+/// All that a line states about its severity.
 pub(crate) fn read_line(line: &str) -> LineSeverity {
     let bytes = line.as_bytes();
     let bytes = bytes.get(..MAX_LINE_BYTES).unwrap_or(bytes);

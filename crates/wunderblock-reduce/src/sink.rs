@@ -1,35 +1,35 @@
-//! What undoing writes: a text, or only that it is the one it must be.
+//! The output of decoding: a text, or only a comparison with the text it must equal.
 
 use std::ops::Range;
 
-/// A text that is written, or compared with one that is there: then there is no second one.
+/// A text that is written, or compared with an existing one so that no second copy is made.
 #[derive(Debug)]
 pub(crate) struct TextSink<'e> {
     /// What was written, if it is not compared.
     text: String,
     must: Option<&'e str>,
     len: usize,
-    /// How much may still be written: a few bytes can stand for any number, and a text we did not write may say so.
+    /// Bytes that may still be written: a few bytes can encode any number, and a text from elsewhere may say so.
     left: usize,
 }
 
 impl<'e> TextSink<'e> {
-    /// A text of at most so many bytes.
+    /// A text of at most `left` bytes.
     pub(crate) fn new(left: usize) -> Self {
         Self { text: String::new(), must: None, len: 0, left }
     }
 
-    /// Nothing but the comparison with a text.
+    /// A comparison with a text, without output.
     pub(crate) fn comparing(text: &'e str) -> Self {
         Self { must: Some(text), ..Self::new(text.len().saturating_mul(16)) }
     }
 
-    /// What is written on its own first, to be written here otherwise.
+    /// A sink for a text that is written by itself first.
     pub(crate) fn inner(&self) -> Self {
         Self::new(self.left)
     }
 
-    /// What is left after an inner text was written.
+    /// Takes the room that an inner text used.
     pub(crate) fn charge(&mut self, inner: &Self) {
         self.left = self.left.min(inner.left);
     }
@@ -47,7 +47,7 @@ impl<'e> TextSink<'e> {
         self.must.map_or(&self.text, |must| must.get(..self.len).unwrap_or(""))
     }
 
-    /// None where there is no room, or something else must stand there.
+    /// Writes a text. None where there is no room, or the compared text differs.
     pub(crate) fn push(&mut self, said: &str) -> Option<()> {
         self.left = self.left.checked_sub(said.len())?;
         let end = self.len + said.len();
@@ -60,7 +60,7 @@ impl<'e> TextSink<'e> {
         Some(())
     }
 
-    /// Writes a part of what was written once more.
+    /// Writes a part of what was written again.
     pub(crate) fn repeat(&mut self, span: Range<usize>) -> Option<()> {
         self.written().get(span.clone())?;
         self.left = self.left.checked_sub(span.len())?;
@@ -84,7 +84,7 @@ impl<'e> TextSink<'e> {
         Some(())
     }
 
-    /// The text; None where one was compared, and there is more of it.
+    /// The text. None where the compared text goes further.
     pub(crate) fn finish(self) -> Option<String> {
         self.must.is_none_or(|must| must.len() == self.len).then_some(self.text)
     }

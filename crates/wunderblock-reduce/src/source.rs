@@ -1,4 +1,4 @@
-//! The text as a reader of it would see it: bytes that are no text and terminal controls set aside, and said to be.
+//! The text as its reader sees it: bytes that are not text, and terminal controls, are set aside with a mark.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,14 +9,14 @@ use crate::mark::{Gap, GapFact, GapUnit};
 #[derive(Debug)]
 pub(crate) struct SourceText<'b> {
     pub(crate) text: Cow<'b, str>,
-    /// A gap for each thing that was set aside all over the text. They stand at its head.
+    /// A gap for each sort of thing that was set aside all over the text. Their marks stand at its head.
     pub(crate) losses: Vec<Gap>,
-    /// Where the text stands in the bytes, if it is not the bytes.
+    /// The places of the text in the bytes, if the two differ.
     places: SourceMap,
     len: usize,
 }
 
-/// The bytes as text. What is not UTF-8 is shown as U+FFFD.
+/// The bytes as text. Bytes that are not UTF-8 become U+FFFD.
 pub(crate) fn decode(bytes: &[u8]) -> SourceText<'_> {
     let (len, mut places) = (bytes.len(), SourceMap::default());
     if let Ok(text) = std::str::from_utf8(bytes) {
@@ -39,8 +39,8 @@ pub(crate) fn decode(bytes: &[u8]) -> SourceText<'_> {
 }
 
 impl SourceText<'_> {
-    /// Without terminal controls: colours gone, and of a line that was written over and over (`\r`) its last state.
-    /// The number of lines stays the same, so lines in marks are those of the bytes.
+    /// The text without terminal controls: colours are removed, and a line that was written over and over (`\r`) has
+    /// its last state. The number of lines stays the same, so lines in marks are those of the bytes.
     pub(crate) fn visible(mut self) -> Self {
         if memchr::memchr3(0x1b, b'\r', 0x08, self.text.as_bytes()).is_none() {
             return self;
@@ -60,7 +60,7 @@ impl SourceText<'_> {
         self
     }
 
-    /// A gap of the text as one of the bytes: where the two differ in between, it has all that may be meant.
+    /// A gap of the text as a gap of the bytes: where the two differ in between, it covers all bytes that may be meant.
     pub(crate) fn locate(&self, mut gap: Gap) -> Gap {
         if self.losses.is_empty() {
             return gap;
@@ -74,13 +74,13 @@ impl SourceText<'_> {
         gap
     }
 
-    /// The marks of what was set aside, a line each.
+    /// The marks of what was set aside, one on each line.
     pub(crate) fn head_marks(&self, handle: Option<&str>) -> String {
         self.losses.iter().map(|loss| loss.mark(handle) + "\n").collect()
     }
 }
 
-/// Stretches of a text that stand in its source as they are: where in the text, where in the source, how long.
+/// Stretches of a text that its source has unchanged: the place in the text, the place in the source, the length.
 #[derive(Debug, Default)]
 struct SourceMap(Vec<(usize, usize, usize)>);
 
@@ -99,7 +99,7 @@ impl SourceMap {
         }
     }
 
-    /// The stretches as those of what the source itself was made from.
+    /// Maps the stretches to the text from which the source itself was made.
     fn compose(&mut self, outer: &Self) {
         if outer.0.is_empty() {
             return;
@@ -119,7 +119,7 @@ impl SourceMap {
         self.0 = inner.0;
     }
 
-    /// A span of the text as one of the source, as wide as it may be.
+    /// The widest range of the source that a range of the text may come from.
     fn range(&self, span: &Range<usize>, len: usize) -> Range<usize> {
         let before = self.0.partition_point(|(shown, ..)| *shown <= span.start).checked_sub(1);
         let start = before.and_then(|at| self.0.get(at)).map_or(0, |(shown, source, length)| {
@@ -142,8 +142,8 @@ fn whole_text_gap(len: usize, count: u64, what: &str) -> Gap {
 /// Minimum share of bytes that are not text, in per cent, in binary data.
 const BINARY_PERCENT: usize = 10;
 
-/// What the bytes are if they are no text at all: a picture, an archive, a program. Bytes of no character, and control
-/// characters that no text has, tell.
+/// The gap that replaces binary data: a picture, an archive, a program. Invalid characters, and control characters that
+/// text does not have, tell.
 pub(crate) fn detect_binary(bytes: &[u8]) -> Option<Gap> {
     let odd = |byte: &u8| matches!(byte, 0..=6 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
     let control = bytes.iter().filter(|byte| odd(byte)).count();

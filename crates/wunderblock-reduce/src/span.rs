@@ -1,43 +1,43 @@
 //! Spans: the line groups that the reader of one kind judges.
 //!
-//! A reader never writes text and never drops any: it says of each span what it is worth. Which spans stay is decided in
-//! [`crate::select`], the same way for every kind.
+//! A reader never writes text and never drops any: it says of each span what it is worth. Which spans stay is decided
+//! in [`crate::select`], the same way for every kind.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::label::Label;
 
-/// What a stretch is worth. The order is that of the choice.
+/// What a span is worth, in the order of the choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Rank {
-    /// Repetition, progress, boilerplate: left out at the level `fold`, if enough of it stands together.
+    /// Repetition, progress, boilerplate: left out at the level `fold`, if there is enough of it.
     Filler,
     /// Stays unless a budget is short.
     Context,
     /// The structure in which the rest is understood: headings, headers, first and last examples.
     Frame,
-    /// What one reads such a text for: errors, failures, changed lines, totals.
+    /// What people read such a text for: errors, failures, changed lines, totals.
     Must,
 }
 
 /// A stretch of the source and what it is worth.
 ///
-/// There are as many as lines, so it is small: places are of 32 bits ([`crate::lines::MAX_TEXT_BYTES`]), and what few spans say
-/// is apart.
+/// A text may have as many as lines, so it is small: places have 32 bits ([`crate::lines::MAX_TEXT_BYTES`]), and notes,
+/// which few spans have, are apart.
 #[derive(Clone, Debug)]
 pub(crate) struct LineSpan {
     start: u32,
     end: u32,
     pub(crate) rank: Rank,
-    /// What it counts as if it is left out. Counted in the mark.
+    /// What the mark counts it as if it is left out.
     pub(crate) label: Option<Label>,
-    /// Which goes first among those of the same rank: the higher.
+    /// The order among spans of the same rank: the higher score stays longer.
     pub(crate) score: u16,
     notes: Option<Box<SpanNotes>>,
 }
 
-/// What stands in marks about a span.
+/// What marks say about a span.
 #[derive(Clone, Debug, Default)]
 struct SpanNotes {
     note: Option<Box<str>>,
@@ -67,17 +67,17 @@ impl LineSpan {
         self.start as usize..self.end as usize
     }
 
-    /// The same of another stretch.
+    /// The same span of another stretch.
     pub(crate) fn with_range(self, span: Range<usize>) -> Self {
         Self { start: to_u32(span.start), end: to_u32(span.end), ..self }
     }
 
-    /// Takes the stretch up to `end` in.
+    /// Extends it to `end`.
     pub(crate) fn extend(&mut self, end: usize) {
         self.end = to_u32(end);
     }
 
-    /// A mark that stands after it if it stays: `⟨×47⟩`.
+    /// The mark that follows it if it stays: `⟨×47⟩`.
     pub(crate) fn note(&self) -> Option<&str> {
         self.notes.as_ref()?.note.as_deref()
     }
@@ -88,7 +88,7 @@ impl LineSpan {
         }
     }
 
-    /// What describes it in the mark if it is left out: `body of fn parse`.
+    /// Its description in the mark if it is left out: `body of fn parse`.
     pub(crate) fn description(&self) -> Option<&Cow<'static, str>> {
         self.notes.as_ref()?.description.as_ref()
     }
@@ -123,12 +123,12 @@ impl LineSpan {
     }
 }
 
-/// A place in a text. No text that is read has one that does not fit.
+/// A place in a text. Every text that is read has places that fit.
 fn to_u32(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// What spans count as, and how many of each.
+/// The labels of spans, and how many spans have each.
 pub(crate) fn counts(run: &[LineSpan]) -> Vec<(Label, u64)> {
     let mut counts: Vec<(Label, u64)> = Vec::new();
     for label in run.iter().filter_map(|span| span.label) {

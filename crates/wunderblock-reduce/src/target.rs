@@ -1,12 +1,12 @@
-//! How much of a text its reader may show.
+//! How far a reader may shorten a text.
 
 /// What a reader aims at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SizeTarget {
     /// Nothing is left out.
     Exact,
-    /// Repetition is.
+    /// Repetition is left out.
     Fold,
-    /// So many bytes.
+    /// At most this number of bytes stays.
     Bytes(usize),
 }

@@ -1,10 +1,10 @@
 //! Lines that say the same thing about different values.
 //!
 //! Two steps, both linear. A line's *words* are hashed with every value masked (numbers, addresses, paths, ids, times):
-//! lines of one hash are a *variant*. Variants of the same length, with the same first word and the same others but for a
-//! few places, are a *group* (after Drain, He et al. 2017: a fixed-depth tree, then similarity). The first few variants of
-//! a group are templates of their own, so that `Starting` and `Finished` stay apart; where there are more, the word that
-//! differs is a value (a user's name), and the rest of the group is one template.
+//! lines of one hash are a *variant*. Variants of the same length, with the same first word and the same others except
+//! for a few places, are a *group* (after Drain, He et al. 2017: a fixed-depth tree, then similarity). The first few
+//! variants of a group are templates of their own, so that `Starting` and `Finished` stay apart; where there are more,
+//! the word that differs is a value (a user's name), and the rest of the group is one template.
 
 use std::collections::HashMap;
 
@@ -57,7 +57,7 @@ pub(crate) struct LineTemplates {
 }
 
 impl LineTemplates {
-    /// The template of a line. Lines of another `class` are never alike.
+    /// The template of a line. Lines of another `class` never share one.
     pub(crate) fn learn(&mut self, at: usize, line: &str, class: u8) -> u32 {
         let at = u32::try_from(at).unwrap_or(NONE);
         let masked = mask_values(line, class, &mut self.words);
@@ -192,7 +192,8 @@ fn mask_values(line: &str, class: u8, words: &mut Vec<u32>) -> MaskedLine {
         let end = at
             + bytes.iter().skip(at).take_while(|byte| in_word(**byte) || path && !ends_path(**byte)).count();
         let word = bytes.get(at..end).unwrap_or_default();
-        // The status of an answer is no value; what follows it (sizes, browsers) tells lines apart but says nothing else.
+        // The status of an answer is no value; what follows it (sizes, browsers) tells lines apart but says nothing
+        // else.
         let status = asked && word.len() == 3 && word.iter().all(u8::is_ascii_digit);
         let value = !status && is_value(word, count);
         asked = word.starts_with(b"HTTP/");

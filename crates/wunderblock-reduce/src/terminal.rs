@@ -1,7 +1,7 @@
-//! Terminal output as it stands on the screen at the end.
+//! Terminal output as the screen shows it at the end.
 //!
-//! This is not a terminal: there is no width, nothing wraps, and the cursor never leaves its line, so that the number of
-//! lines, and with it every place named in a mark, stays that of the bytes.
+//! This is not a terminal: there is no width, no line wraps, and the cursor never leaves its line, so that the number
+//! of lines, and every place named in a mark, is that of the bytes.
 
 use memchr::{memchr, memchr3};
 

@@ -48,7 +48,8 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
     let coded = said - remarks;
     let shape = shaped * 100 / coded.max(1);
     let interpreted = bare.first().is_some_and(|line| line.starts_with("#!"));
-    // Whatever language it would be: too little has the shape of code. Comments with a sign of their own are code still.
+    // Whatever language it would be: too little has the shape of code. Comments with a sign of their own are code
+    // still.
     if shape < MIN_SHAPED_PERCENT && !interpreted && slashed * 10 < said * 6 {
         return 0;
     }

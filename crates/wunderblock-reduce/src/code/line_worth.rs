@@ -46,7 +46,7 @@ impl LineWorths {
         self.worth.get(line).copied().unwrap_or(LineWorth::FILLER)
     }
 
-    /// Says of lines what they are worth, whatever was said before.
+    /// Sets the worth of lines, whatever it was.
     pub(crate) fn set(&mut self, lines: Range<usize>, worth: LineWorth) {
         let end = lines.end.min(self.worth.len());
         if let Some(lines) = self.worth.get_mut(lines.start..end) {
@@ -54,7 +54,7 @@ impl LineWorths {
         }
     }
 
-    /// Says so only where it raises a line.
+    /// Sets the worth of lines that are worth less.
     pub(crate) fn raise(&mut self, lines: Range<usize>, worth: LineWorth) {
         let end = lines.end.min(self.worth.len());
         for line in self.worth.get_mut(lines.start..end).unwrap_or_default() {
@@ -64,7 +64,7 @@ impl LineWorths {
         }
     }
 
-    /// Says of what lines are a part.
+    /// Describes what lines are part of.
     pub(crate) fn describe(&mut self, lines: Range<usize>, what: String) {
         self.descriptions.push(what.into());
         let part = u32::try_from(self.descriptions.len()).unwrap_or(0);
@@ -74,7 +74,7 @@ impl LineWorths {
         }
     }
 
-    /// Makes all lines that are no frame worth the same, so that they stand together.
+    /// Makes all lines outside the frame worth the same, so that they stay together.
     pub(crate) fn level_out(&mut self) {
         for worth in self.worth.iter_mut().filter(|worth| worth.rank == Rank::Context) {
             worth.score = 100;

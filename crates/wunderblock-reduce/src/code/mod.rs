@@ -1,8 +1,9 @@
-//! Source code: what a file defines stays, what its functions do goes first.
+//! Source code: definitions stay, the bodies of functions go first.
 //!
-//! A text is code by its structure alone, for nobody says what file it came from. Its language is guessed the same way
-//! ([`guess`]), parsed ([`outline`]), and each line is worth what the innermost definition around it makes of it.
-//! Where there is no grammar, or the parse makes no sense, lines are worth what their indentation says ([`indented`]).
+//! A text is recognised as code by its structure alone, for no caller says what file it came from. Its language is
+//! guessed the same way ([`guess`]) and parsed ([`outline`]), and each line is worth what the innermost definition
+//! around it makes of it. Without a grammar, or where the parse fails, lines are worth what their indentation says
+//! ([`indented`]).
 
 mod cues;
 mod detect;
@@ -34,7 +35,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     spans_by(lines, outline_lines)
 }
 
-/// The same where only filler goes, which is a licence or data: without data there is no syntax to look at.
+/// The same where only filler is left out, which is a licence or data: without data there is no syntax to look at.
 pub(crate) fn spans_folded(lines: &TextLines<'_>) -> Vec<LineSpan> {
     spans_by(lines, |bare| {
         if may_have_data(bare) {
@@ -46,7 +47,7 @@ pub(crate) fn spans_folded(lines: &TextLines<'_>) -> Vec<LineSpan> {
     })
 }
 
-/// What the lines of a source are worth, by a look at them without the numbers that a listing has before each.
+/// The spans of a source, ranked by `look`, which sees it without the line numbers that a listing has.
 fn spans_by(lines: &TextLines<'_>, look: impl FnOnce(&TextLines<'_>) -> LineWorths) -> Vec<LineSpan> {
     let numbered = listing::strip_numbers(lines);
     let stripped = numbered.as_deref().map(TextLines::of);
@@ -73,7 +74,7 @@ fn outline_lines(lines: &TextLines<'_>) -> LineWorths {
     worths
 }
 
-/// Whether so many lines as make a long list follow one another that may be of one.
+/// Whether enough lines in a row to be a long list may be part of one.
 fn may_have_data(lines: &TextLines<'_>) -> bool {
     // Its first and last lines may say more.
     const ENOUGH: usize = DATA_LINES - 4;

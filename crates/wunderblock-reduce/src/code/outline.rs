@@ -7,7 +7,7 @@ use crate::lines::TextLines;
 /// Lists of values with more lines are data: only their first and last lines stay.
 pub(super) const DATA_LINES: usize = 30;
 
-/// Paints lines by the syntax tree of their text. False where there is no grammar, or the tree makes no sense.
+/// Ranks lines by the syntax tree of their text. False without a grammar, or where the parse fails.
 #[cfg(not(feature = "syntax"))]
 pub(super) fn rank_lines(
     _lines: &TextLines<'_>,
@@ -43,7 +43,7 @@ mod parsed {
     /// Steps that any parse may take.
     const MIN_STEPS: usize = 10_000;
 
-    /// Paints lines by the syntax tree of their text. False where there is no grammar, or the tree makes no sense.
+    /// Ranks lines by the syntax tree of their text. False without a grammar, or where the parse fails.
     pub(in super::super) fn rank_lines(
         lines: &TextLines<'_>,
         language: SourceLanguage,
@@ -341,7 +341,7 @@ mod parsed {
             }
         }
 
-        /// Comments are worth less than what they are about, but for the first line of what documents a definition.
+        /// Comments are worth less than what they are about, except the first line of what documents a definition.
         fn docs(&mut self) {
             let mut run: Option<usize> = None;
             for row in 0..self.lines.len() {

@@ -1,5 +1,5 @@
-//! What the nodes of a syntax tree are for an outline. One table serves all grammars: where they use the same name, they
-//! mean the same.
+//! What the nodes of a syntax tree are for an outline. One table serves all grammars: where they use the same name,
+//! they mean the same.
 
 /// What a node is for an outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -155,7 +155,7 @@ fn a_definition_that_is_asked_for_stands_with_its_body() {
     let mut spans = spans(&lines);
     let query = crate::query::QueryTerms::of(Some("what does measure_41 do"));
     query.promote(&text, &mut spans);
-    crate::select::raise_under_asked(&mut spans);
+    crate::select::raise_under_query(&mut spans);
     let short = crate::segment::write_segments(
         &crate::select::select(&lines, &spans, KeepLimit::Bytes(text.len() / 3)),
         &text,

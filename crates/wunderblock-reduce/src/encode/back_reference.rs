@@ -1,6 +1,6 @@
-//! Lines that were there before: where, instead of the lines, and how they begin: `⟨=↑ 12–30: first of them⟩`.
+//! Lines that were there before, replaced by a reference to them, and how they begin: `⟨=↑ 12–30: first of them⟩`.
 //!
-//! Lines that tell of an error are not pointed at: they stand wherever they stood.
+//! Lines that mention an error are never replaced.
 //!
 //! Numbers are those of the text's own lines, from 1, so this is only for texts from which no line was left out.
 
@@ -23,7 +23,7 @@ const HINT_CHARS: usize = 32;
 /// Minimum tokens of a block: the mark costs ten, and the reader has to look up.
 const MIN_TOKENS: usize = 40;
 
-/// The second and later occurrence of a block of lines as a pointer to the first.
+/// The second and later occurrences of a block of lines as references to the first.
 pub(super) fn encode(text: &str) -> Option<String> {
     if !text.contains('\n') || has_gap(text) {
         return None;
@@ -59,7 +59,7 @@ pub(super) fn encode(text: &str) -> Option<String> {
     instead.finish()
 }
 
-/// Where blocks were first seen, by how they begin.
+/// The places of blocks that were seen, by the hashes of their first lines.
 struct SeenBlocks<'h> {
     hashes: &'h [u64],
     lines: SlotTable,
@@ -98,7 +98,7 @@ fn line_with_ending<'t>(lines: &TextLines<'t>, line: usize) -> &'t str {
     lines.text().get(lines.span(line)).unwrap_or("")
 }
 
-/// How many lines from `second` on are those from `first` on. The two never overlap.
+/// The number of lines from `second` on that equal those from `first` on. The two never overlap.
 fn common_run(lines: &TextLines<'_>, first: usize, second: usize) -> usize {
     let reach = (second - first).min(lines.len() - second);
     let alike = |step: &usize| {
@@ -108,7 +108,7 @@ fn common_run(lines: &TextLines<'_>, first: usize, second: usize) -> usize {
     (0..reach).take_while(alike).count()
 }
 
-/// The first words of a block, by which it is found again.
+/// The first words of a block, by which a reader finds it again.
 fn hint(block: &str) -> String {
     let line = block.lines().map(str::trim).find(|line| line.contains(char::is_alphanumeric)).unwrap_or("");
     line.chars().filter(|c| !c.is_control() && !matches!(c, '⟨' | '⟩')).take(HINT_CHARS).collect()
@@ -123,7 +123,7 @@ fn is_worth_it(block: &str) -> bool {
     !block.contains(OPEN) && token_estimate::tokens(block.get(..head).unwrap_or("")) >= MIN_TOKENS
 }
 
-/// Writes the lines of `out` that are named once more.
+/// Writes the lines of `out` that are referred to again.
 pub(super) fn decode(named: &str, out: &mut TextSink<'_>, index: &mut LineIndex) -> Option<()> {
     let (first, last) = named.split_once(": ")?.0.split_once('–')?;
     let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);

@@ -1,5 +1,5 @@
-//! Lines that tell of an error, by their words. Whoever reads a log or a test run looks for them, so what they say stays
-//! where it is said.
+//! Lines that mention an error, by their words. Readers of a log or a test run look for them, so an encoding leaves
+//! them where they are.
 
 /// Whether a line speaks of an error, a warning or a failure. This is not its level: it is generous.
 pub(in crate::encode) fn mentions_error(line: &str) -> bool {

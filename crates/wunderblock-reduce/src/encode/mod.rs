@@ -1,6 +1,6 @@
-//! The same text in fewer words, and back.
+//! Lossless encodings of a text in fewer words, and their decoding.
 //!
-//! [`encode`] works on a text as it is written, marks and escapes in place; [`decode`] gives exactly that text again.
+//! [`encode`] works on a text as it is written, marks and escapes in place; [`decode`] returns exactly that text.
 
 mod back_reference;
 mod bars;
@@ -21,7 +21,7 @@ use crate::kind::Kind;
 use crate::sink::TextSink;
 use crate::{json, mark};
 
-/// What may become of the lines of a text.
+/// What an encoding may do to the lines of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineWording {
     /// Lines may be taken apart, into what they share and what they do not.
@@ -30,7 +30,7 @@ pub(crate) enum LineWording {
     Verbatim,
 }
 
-/// A shorter text that says the same, or none. What is returned was undone and compared.
+/// A shorter encoding of a text, or none. It was decoded and compared.
 pub(crate) fn encode(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
     // Codes of a document's own stay as they are.
     if text.contains(OPEN_TAG) {
@@ -43,7 +43,7 @@ pub(crate) fn encode(text: &str, kind: Kind, wording: LineWording) -> Option<Str
 /// What opens the tag of a code.
 const OPEN_TAG: &str = "⟨=";
 
-/// One code around another. What comes later may only shorten what stands there by then: it is undone first.
+/// One code around another. A later layer may only shorten what the earlier ones left: it is decoded first.
 fn encode_layers(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
     let plain = terminal::encode_endings(text);
     let coloured = terminal::encode_colours(plain.as_deref().unwrap_or(text));
@@ -88,17 +88,17 @@ fn shorter(one: Option<String>, other: Option<String>) -> Option<String> {
     }
 }
 
-/// Whether lines of such a text may be taken apart. Where they are searched for as they are, they stay so.
+/// Whether lines of a kind may be taken apart. Lines that people search for stay as they are.
 fn takes_templates(kind: Kind) -> bool {
     matches!(kind, Kind::Log | Kind::Search | Kind::Listing | Kind::Table | Kind::Infra | Kind::Blob)
 }
 
-/// The written text a packed one stands for. None where a code is broken.
+/// The text that an encoded one was made from. None where a code is broken.
 pub(crate) fn decode(text: &str) -> Option<String> {
     tags::decode(text, &decode_block, TextSink::new(output_limit(text, MAX_DECODED)))?.finish()
 }
 
-/// Whether that is what a packed text stands for.
+/// Whether an encoded text decodes to `text`.
 fn decodes_to(packed: &str, text: &str) -> bool {
     tags::decode(packed, &decode_block, TextSink::comparing(text)).and_then(TextSink::finish).is_some()
 }
@@ -112,7 +112,7 @@ fn output_limit(text: &str, base: usize) -> usize {
     base + text.len().saturating_mul(16)
 }
 
-/// Whether a written text says a source, and nothing is missing.
+/// Whether a written text decodes to the source, with nothing missing.
 pub(crate) fn stands_for(written: &str, text: &str) -> bool {
     if !written.contains(OPEN_TAG) {
         return mark::is_escaped(written, text);
@@ -125,8 +125,8 @@ pub(crate) fn stands_for(written: &str, text: &str) -> bool {
     decodes_to(written, &meant)
 }
 
-/// Whether a text holds codes of ours: then it was packed before. A text that stands for very much more than it has is
-/// not written out to find that out: whoever writes a text can write a code.
+/// Whether a text holds codes of this crate: then it was encoded before. Anyone can write a code, so a text that
+/// decodes to very much more than it has is not decoded to find out.
 pub(crate) fn is_encoded(text: &str) -> bool {
     text.contains(OPEN_TAG)
         && tags::decode(text, &decode_block, TextSink::new(output_limit(text, MAX_PROBED)))
@@ -148,8 +148,8 @@ fn decode_block(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     }
 }
 
-/// A reduced text with all that was said in fewer words said in full; the marks of gaps stay, and a `⟨` of the source stays
-/// doubled. None for a text whose codes are broken.
+/// Decodes a reduced text; the marks of gaps stay, and a `⟨` of the source stays doubled. None for a text whose codes
+/// are broken.
 #[must_use]
 pub fn unpack(text: &str) -> Option<String> {
     decode(text)

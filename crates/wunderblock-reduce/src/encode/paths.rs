@@ -1,4 +1,5 @@
-//! Lines that begin with a path, under that path: search results as with a heading per file, paths under their directory.
+//! Lines that begin with a path, under that path: search results as with a heading per file, paths under their
+//! directory.
 //!
 //! ```text
 //! ⟨=under⟩              ⟨=dirs /usr/share/⟩

@@ -1,10 +1,10 @@
-//! A text in which some stretches are said otherwise, and all between them as they were.
+//! A copy of a text in which some stretches are replaced.
 
 use std::ops::Range;
 
 use super::token_estimate;
 
-/// A text as it is written anew, from its start to its end.
+/// A copy of a text, written from its start to its end.
 pub(in crate::encode) struct Rewrite<'t> {
     text: &'t str,
     out: String,
@@ -18,14 +18,14 @@ impl<'t> Rewrite<'t> {
         Self { text, out: String::new(), kept: 0, any: false }
     }
 
-    /// Says a stretch after the last one otherwise.
+    /// Replaces a stretch after the last one.
     pub(in crate::encode) fn replace(&mut self, span: Range<usize>, write: impl FnOnce(&mut String)) {
         self.copy_until(span.start);
         write(&mut self.out);
         (self.kept, self.any) = (span.end, true);
     }
 
-    /// The same where `write` can, and it pays.
+    /// The same where `write` succeeds, and the result is shorter by enough.
     pub(in crate::encode) fn replace_if_worthwhile(
         &mut self,
         span: Range<usize>,
@@ -44,13 +44,13 @@ impl<'t> Rewrite<'t> {
         }
     }
 
-    /// Writes the text as it is, up to a place.
+    /// Copies the text unchanged, up to a place.
     fn copy_until(&mut self, until: usize) {
         self.out.push_str(self.text.get(self.kept..until).unwrap_or(""));
         self.kept = until;
     }
 
-    /// The text; None where nothing is said otherwise.
+    /// The text; none where nothing was replaced.
     pub(in crate::encode) fn finish(mut self) -> Option<String> {
         if !self.any {
             return None;

@@ -1,4 +1,4 @@
-//! Equal lines in a row: one of them, and how many: `line ⟨=×47⟩`.
+//! Equal lines in a row: one of them, and their number: `line ⟨=×47⟩`.
 
 use std::fmt::Write as _;
 
@@ -38,7 +38,7 @@ fn is_worth_it(line: &str, times: usize) -> bool {
     line.ends_with('\n') && !line.contains(OPEN) && (times - 1) * token_estimate::tokens(line) > 9
 }
 
-/// Writes the last line of `out` as often as it is said to be there.
+/// Repeats the last line of `out` until it is there `times` times.
 pub(super) fn decode(times: &str, out: &mut TextSink<'_>) -> Option<()> {
     let more = times.parse::<usize>().ok()?.checked_sub(1).filter(|more| *more > 0)?;
     let from = out.len();

@@ -1,4 +1,4 @@
-//! A table of numbers that are found by what they stand for: four bytes each, since there may be as many as lines.
+//! A hash table of numbers with four bytes each, since there may be as many as lines.
 
 /// Numbers, each at the first free place from that of its hash on. At most three of four places are taken.
 pub(in crate::encode) struct SlotTable {
@@ -8,17 +8,17 @@ pub(in crate::encode) struct SlotTable {
 }
 
 impl SlotTable {
-    /// A table with room for so many numbers. It grows, but is there twice while it does.
+    /// A table for this number of entries. It grows, but is in memory twice while it does.
     pub(in crate::encode) fn with_room(numbers: usize) -> Self {
         Self { slots: vec![0; (numbers * 4 / 3 + 1).next_power_of_two()], taken: 0 }
     }
 
-    /// The number that stands for what has such a hash. `is` tells whether one does.
+    /// The number with such a hash for which `is` holds.
     pub(in crate::encode) fn find(&self, hash: u64, is: impl Fn(usize) -> bool) -> Option<usize> {
         self.from(hash).map_while(|(_, number)| number).find(|number| is(*number))
     }
 
-    /// Puts a number that is not there. `hash` tells the hash of each that is.
+    /// Adds a number that the table does not have. `hash` returns the hash of each number in it.
     pub(in crate::encode) fn put(&mut self, number: usize, hash: impl Fn(usize) -> u64) {
         if (self.taken + 1) * 4 > self.slots.len() * 3 {
             let doubled = vec![0; self.slots.len() * 2];

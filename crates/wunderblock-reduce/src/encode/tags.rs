@@ -1,7 +1,7 @@
-//! How codes stand in a text: `⟨=name arguments⟩ body ⟨=⟩`, one inside another, and points, which have no body.
+//! The nesting of codes in a text: `⟨=name arguments⟩ body ⟨=⟩`, one inside another, and points, which have no body.
 //!
-//! Codes are undone from the inside out: what a code is given as its body holds no codes any more. What a point says is
-//! about the text before it at the same depth.
+//! Codes are decoded from the inside out: the body that a code receives holds no codes any more. A point refers to the
+//! text before it at the same depth.
 
 use super::line_index::LineIndex;
 use crate::mark::OPEN;
@@ -14,10 +14,10 @@ const MAX_DEPTH: usize = 12;
 /// Maximum bytes of a tag: this crate never writes a longer one.
 const MAX_TAG: usize = 64 << 10;
 
-/// How a code is undone.
+/// Decodes one code.
 pub(in crate::encode) type CodeDecoder = dyn Fn(EncodedBlock<'_>, &mut TextSink<'_>) -> Option<()>;
 
-/// Writes what a packed text stands for. None where a code is broken, or would grow beyond all measure.
+/// Decodes a text. None where a code is broken, or would exceed the room.
 pub(in crate::encode) fn decode<'e>(
     text: &str,
     decode: &CodeDecoder,
@@ -78,7 +78,7 @@ pub(in crate::encode) fn decode<'e>(
     Some(out)
 }
 
-/// A code, the codes in its body undone.
+/// A code with its body decoded.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::encode) struct EncodedBlock<'t> {
     pub(in crate::encode) name: &'t str,
@@ -93,8 +93,9 @@ impl<'t> EncodedBlock<'t> {
     }
 }
 
-/// A body as codes write it that are made of lines: each line ends with a newline, and a newline stands before the first.
-/// What closes the code stands where the last line's content would end, so the newline after it is the text's own.
+/// A body as codes write it that are made of lines: each line ends with a newline, and a newline stands before the
+/// first. What closes the code stands where the last line's content would end, so the newline after it is the text's
+/// own.
 pub(in crate::encode) fn lines_of(body: &str) -> Option<std::str::Split<'_, char>> {
     Some(body.strip_prefix('\n')?.strip_suffix('\n')?.split('\n'))
 }

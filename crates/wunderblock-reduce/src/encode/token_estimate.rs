@@ -1,8 +1,8 @@
 //! About how many tokens a text costs, without a vocabulary.
 //!
-//! Only differences matter here: what a code saves is counted exactly by the caller at the end. The costs are those one
-//! sees in byte-pair vocabularies of today: a word with the space before it is one token, digits go by threes, marks of
-//! punctuation by twos.
+//! Only differences matter here: the caller counts exactly at the end what a code saves. The costs are those seen in
+//! byte-pair vocabularies of today: a word with the space before it is one token, digits go by threes, punctuation by
+//! twos.
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TokenClass {

@@ -1,8 +1,8 @@
 //! Markup pages: what they say, as Markdown, and what they only hold.
 //!
-//! A page is read twice, each time in one pass and without a tree: first for its parts ([`regions`]), so that navigation
-//! and scripts are known before anything is written, then for its text ([`markdown`]). The text is cut to a budget as
-//! any other: its blocks are spans, and what is left out is marked in bytes of the page.
+//! A page is read twice, each time in one pass and without a tree: first for its parts ([`regions`]), so that
+//! navigation and scripts are known before anything is written, then for its text ([`markdown`]). The text is cut to a
+//! budget as any other: its blocks are spans, and what is left out is marked in bytes of the page.
 
 mod entity;
 mod markdown;
@@ -30,7 +30,7 @@ const SHELL_SHARE: usize = 100;
 /// Minimum bytes shown between two marks.
 const MIN_SHOWN_BYTES: usize = 100;
 
-/// How sure it is that a text is a page of markup, or a part of one. Other markup (feeds, build files) is none.
+/// How sure it is that a text is a page of markup, or part of one. Other markup (feeds, build files) does not count.
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let head = sample.lines.iter().take(60).map(|line| line.trim_start().trim_start_matches('\u{feff}'));
     let starts =
@@ -106,7 +106,7 @@ impl PageMarkdown {
         }
         query.promote(&shown, &mut spans);
         if !query.is_empty() {
-            select::raise_under_asked(&mut spans);
+            select::raise_under_query(&mut spans);
         }
         Self { shown, blocks, spans }
     }

@@ -43,7 +43,7 @@ pub(super) struct PageRegion {
     /// How much of the text is in links.
     linked: usize,
     headings: u32,
-    /// Its first headings: what is left out is said to be there.
+    /// Its first headings, which its mark names if it is left out.
     pub(super) titles: Vec<String>,
 }
 
@@ -317,7 +317,7 @@ impl<'t> RegionScan<'t> {
         start..region.span.end
     }
 
-    /// The region that holds most of what is said, if its author marked one.
+    /// The region with most of the text, if its author marked one.
     fn main(&self, said: usize) -> Option<&PageRegion> {
         let largest = |part: PagePart| {
             self.found.iter().filter(|region| region.part == part).max_by_key(|region| region.text)

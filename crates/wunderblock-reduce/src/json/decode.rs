@@ -1,6 +1,6 @@
-//! Back from fewer words: a text written by `writer` as the JSON it stands for, in the layout it had.
+//! Decodes JSON that `writer` encoded, in the layout it had.
 //!
-//! Marks of gaps are taken for what stands in their place, so that a text with gaps can be undone around them.
+//! Marks of gaps count as what they replace, so a text with gaps can be decoded around them.
 
 use super::cell;
 use super::inner_mark;
@@ -13,8 +13,8 @@ use crate::sink::TextSink;
 /// Maximum depth of tables in tables.
 const MAX_DEPTH: usize = 12;
 
-/// Writes what a code of this module stands for. None for one that is broken, or for which there is no room: a row of one
-/// byte may stand for any number.
+/// Decodes a code of this module. None for a broken one, or where there is no room: a row of one byte may encode any
+/// number.
 pub(crate) fn decode_block(args: &str, body: &str, out: &mut TextSink<'_>) -> Option<()> {
     let room = out.remaining();
     let (args, prefixes) = shared_prefix::read_argument(args);

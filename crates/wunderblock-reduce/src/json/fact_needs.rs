@@ -44,12 +44,12 @@ fn find_unseen(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> Vec<(usize, Vec<u
 pub(super) struct FactNeeds {
     /// Places that must stay, in order.
     pub(super) places: Vec<u32>,
-    /// Items with which a new gap must begin, in order: a mark says only so much.
+    /// Items with which a new gap must begin, in order, because a mark has limited room.
     pub(super) splits: Vec<u32>,
 }
 
-/// What is needed: items that are shorter than what would have to be said of them, or hold more than a mark can say; and
-/// more marks where one has no room.
+/// What is needed: items that are shorter than what would have to be said of them, or hold more than a mark can say;
+/// and more marks where one has no room.
 pub(super) fn find_needs(tree: &JsonTree<'_>, cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> FactNeeds {
     let unseen = find_unseen(cuts, facts);
     let runs = cuts.runs();
@@ -67,7 +67,7 @@ pub(super) fn find_needs(tree: &JsonTree<'_>, cuts: &mut JsonCuts, facts: &[Json
             };
             let (values, names) = (of(&facts, false), of(&facts, true));
             let mut length = values + names;
-            // Of a long item the names are said as far as a mark goes.
+            // The mark of a long item states the names for which it has room.
             if tree.span(item).len() > MAX_ITEM_RATIO * length {
                 length = values + names.min(MAX_FACT_CHARS.saturating_sub(values));
             }

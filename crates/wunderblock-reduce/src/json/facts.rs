@@ -1,7 +1,8 @@
 //! What a document must not hide: values that a key has rarely, numbers far from the others, the names of the schema.
 //!
 //! They are looked for over the whole document, by key alone: what is usual in one list may be rare in all of them. A
-//! fact that stands nowhere in what is kept is said in the mark of the gap it is in, or its item stays ([`super::fact_needs`]).
+//! fact that stands nowhere in what is kept is said in the mark of the gap it is in, or its item stays
+//! ([`super::fact_needs`]).
 
 use std::collections::{HashMap, HashSet};
 
@@ -164,7 +165,7 @@ pub(super) fn find_facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
             let value = tree.source(at as usize);
             JsonFact { sort, key: key.name, value, all: 1, places: vec![at] }
         };
-        // What numbers things is no measure.
+        // A number that names things is not a measure.
         if !is_identifier_name(key.name) {
             facts.extend(find_extremes(&key.numbers).map(|(sort, at)| of(sort, at)));
         }

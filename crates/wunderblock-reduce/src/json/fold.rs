@@ -23,21 +23,21 @@ const MAX_PATH_CHARS: usize = 80;
 /// How much is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FoldWidth {
-    /// Strings longer than this are cut.
+    /// Maximum bytes of a string that is not cut.
     string: usize,
-    /// Of a list, at most so many examples from its head.
+    /// Maximum examples from the head of a list.
     examples: usize,
-    /// At most so many items that are rare, and so many that must stay.
+    /// Maximum number of rare items, and of items that must stay.
     rare: usize,
     must: usize,
-    /// Of an object that is no list, so many members; of the outermost ones, so many.
+    /// Maximum members of an object that is not a list, and of the outermost ones.
     keys: usize,
     outer: usize,
-    /// Lists of at most so many items stay whole.
+    /// Maximum items of a list that stays whole.
     small: usize,
-    /// A run of fewer bytes, about, is not worth a mark.
+    /// Minimum bytes, about, of a run that is worth a mark.
     run: usize,
-    /// Of what would be left out this share stays after all, in thousandths.
+    /// Share that stays of what would be left out, in thousandths.
     more: usize,
 }
 
@@ -56,7 +56,7 @@ impl FoldWidth {
         Self { string: 150, examples: 1, rare: 0, must: 2, keys: 3, outer: 3, small: 1, run: 120, more: 0 },
     ];
 
-    /// The same, with so many thousandths of what it leaves out.
+    /// The same width that keeps `more` thousandths of what it would leave out.
     pub(super) fn with(self, more: usize) -> Self {
         Self { more, ..self }
     }
@@ -184,7 +184,7 @@ impl JsonFolder<'_, '_> {
         self.worths.insert(at, worths);
     }
 
-    /// Of an object that is no list, the first members; links come last.
+    /// Folds an object that is not a list: its first members stay, links go first.
     fn record(&mut self, at: usize, items: &[usize], max_items: usize, way: &[PathStep]) {
         let mut kept = vec![false; items.len()];
         let is_link =
@@ -210,9 +210,9 @@ impl JsonFolder<'_, '_> {
     fn leave_out_all(&mut self, list: &FoldedList<'_>, kept: &[bool]) {
         let mut from = 0;
         while from < list.items.len() {
-            let fate = kept.get(from).copied().unwrap_or(true);
-            let mut run = kept.iter().skip(from).take_while(|kept| **kept == fate).count().max(1);
-            if !fate {
+            let state = kept.get(from).copied().unwrap_or(true);
+            let mut run = kept.iter().skip(from).take_while(|kept| **kept == state).count().max(1);
+            if !state {
                 run = self.until_split(list.items.get(from..from + run).unwrap_or_default());
                 self.leave_out(list, from..from + run);
             }
@@ -269,9 +269,9 @@ impl JsonFolder<'_, '_> {
     fn widen(&self, items: &[usize], kept: &mut [bool]) {
         let mut from = 0;
         while from < kept.len() {
-            let fate = kept.get(from).copied().unwrap_or(true);
-            let run = kept.iter().skip(from).take_while(|kept| **kept == fate).count().max(1);
-            if !fate {
+            let state = kept.get(from).copied().unwrap_or(true);
+            let run = kept.iter().skip(from).take_while(|kept| **kept == state).count().max(1);
+            if !state {
                 let mut end = from + run;
                 let more = run * self.width.more / 1_000;
                 kept.iter_mut().skip(from).take(more).for_each(|kept| *kept = true);
@@ -392,7 +392,7 @@ impl JsonFolder<'_, '_> {
                 path.push_str(&format!("[\"{name}\"]"));
             }
         }
-        // A mark shows so much of a path; its end says more than its beginning.
+        // A mark shows a part of a long path; its end says more than its beginning.
         let length = path.chars().count();
         if length > MAX_PATH_CHARS {
             return format!("$…{}", path.chars().skip(length + 2 - MAX_PATH_CHARS).collect::<String>());

@@ -175,7 +175,7 @@ fn mark_asked(tree: &JsonTree<'_>, items: &[usize], hits: &QueryHits, worths: &m
     }
     for (item, _) in relevant().take(MAX_QUERY_ITEMS) {
         if let (Some(worth), Some(rarity)) = (worths.items.get_mut(item), worths.rarity.get_mut(item)) {
-            // What is asked for goes before all else.
+            // Items that match the query precede all others.
             (*worth, *rarity) = (ItemWorth::Must, u16::MAX);
         }
     }

@@ -11,9 +11,9 @@ use super::tree::{JsonTree, JsonType, SPACE};
 pub(super) enum InlineRule {
     Never,
     Always,
-    /// Those whose line is at most so long.
+    /// Those whose line has at most this length.
     Width(u32),
-    /// Those that nest at most so deep: 0 holds no container.
+    /// Those with at most this depth of containers in them: 0 holds none.
     Height(u32),
 }
 
@@ -298,7 +298,7 @@ impl JsonLayout {
                 self.but.push(u32::try_from(count).ok()?);
             }
         }
-        // A rule with too many exceptions is none.
+        // A rule with too many exceptions does not count.
         (self.but.len() * 3 * 20 <= tree.text.len()).then_some(())
     }
 

@@ -231,7 +231,7 @@ fn encode_document(
     let compact = JsonLayout::compact_as(tree);
     let mut said = encode_segments(tree, cuts, &compact, tables);
     if !cuts.is_empty() {
-        // Without tables nothing is said in other words: what the others mean must be the same.
+        // Without tables nothing is encoded: only the decoded text of the others must be the same.
         let plain = encode_segments(tree, cuts, &compact, &mut TableChoices::none());
         let undone = |segments: &[TextSegment]| decode_text(&text(segments), TextSink::new(usize::MAX));
         if undone(&said) != undone(&plain) {

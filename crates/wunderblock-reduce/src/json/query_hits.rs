@@ -1,4 +1,4 @@
-//! What is asked for: the values and keys of a document that have words of the query.
+//! The values and keys of a document that have words of the query.
 
 use super::tree::JsonTree;
 use crate::query::QueryTerms;

@@ -41,8 +41,8 @@ impl<'t> JsonWriter<'t, '_> {
         self.value(at);
     }
 
-    /// Whether the columns can say what the object is: not where a key that is taken apart follows itself, nor where a gap
-    /// does not stand in the object of the cell before it.
+    /// Whether the columns can say what the object is: not where a key that is taken apart follows itself, nor where a
+    /// gap does not stand in the object of the cell before it.
     fn is_regular(&self, object: usize, schema: &TableSchema, place: usize) -> bool {
         let (mut last, mut hint, mut next) = (None, 0, 0);
         let mut can_leave_out = place == 0;

@@ -200,7 +200,7 @@ impl<'t> SchemaSurvey<'t, '_> {
             && self.depth(at) < MAX_DEPTH
     }
 
-    /// Whether the members of a place are so many objects that their keys are rather values.
+    /// Whether a place has enough objects for their keys to be values.
     fn is_map(&self, at: usize) -> bool {
         let Some(seen) = self.seen.get(at) else { return false };
         let objects = |at: &&usize| self.seen.get(**at).is_some_and(|seen| seen.objects * 2 > seen.count);

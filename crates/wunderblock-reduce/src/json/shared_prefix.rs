@@ -110,7 +110,7 @@ fn is_under(address: &str, prefix: &str) -> bool {
     address.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// What an address may be cut before: each `/`. What could not stand in the arguments of a code is none.
+/// The prefixes of an address before each `/`, except those that the arguments of a code cannot hold.
 fn candidate_prefixes(address: &str) -> impl Iterator<Item = &str> {
     let plain = |c: &char| c.is_ascii_alphanumeric() || "/:.-_@%+=&?,~".contains(*c);
     let end: usize = address.chars().take_while(plain).map(char::len_utf8).sum();

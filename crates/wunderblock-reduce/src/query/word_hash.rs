@@ -20,7 +20,7 @@ impl QueryWord {
         self.before = self.hash;
         let lower = if c.is_ascii() { c.to_ascii_lowercase() } else { c.to_lowercase().next().unwrap_or(c) };
         self.hash = (self.hash ^ u64::from(u32::from(lower))).wrapping_mul(PRIME);
-        // `ss` is no plural.
+        // `ss` does not end a plural.
         self.letters = self.letters.saturating_add(1);
         self.last = if self.last == 's' && lower == 's' { 'ß' } else { lower };
     }

@@ -49,8 +49,8 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     (share * 95 / 100).min(93).min(40 + count * 10)
 }
 
-/// Whether a page of words is opened above a line: by a fence, or by a heading with an empty line below it. (`# a.test/b`
-/// is Go's heading of a package, `# Subtest: x` a remark of TAP.)
+/// Whether a page of words is opened above a line: by a fence, or by a heading with an empty line below it. (`#
+/// a.test/b` is Go's heading of a package, `# Subtest: x` a remark of TAP.)
 pub(super) fn opens_page(lines: &[&str], above: usize) -> bool {
     lines.iter().enumerate().take(above).any(|(at, line)| {
         let alone = || lines.get(at + 1).is_none_or(|next| next.trim().is_empty());

@@ -1,4 +1,4 @@
-//! One line of what a compiler or linter says.
+//! One line of a compiler's or linter's output.
 
 use crate::severity::{self, LogLevel};
 

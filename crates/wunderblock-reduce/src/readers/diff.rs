@@ -78,7 +78,7 @@ fn rank_header(lines: &TextLines<'_>, at: usize, kind: DiffLine) -> LineSpan {
     let (rank, score) = match kind {
         DiffLine::File | DiffLine::Commit => (Rank::Must, u16::MAX),
         DiffLine::Subject => (Rank::Must, u16::MAX - 1),
-        DiffLine::Fate => (Rank::Must, u16::MAX - 2),
+        DiffLine::FileChange => (Rank::Must, u16::MAX - 2),
         DiffLine::Path => (Rank::Frame, 100),
         DiffLine::Total => (Rank::Frame, 300),
         DiffLine::Stat => (Rank::Frame, 1_000),

@@ -86,7 +86,7 @@ pub(crate) fn mentions_failure(text: &str) -> bool {
     false
 }
 
-/// The longest start of a text of at most so many bytes that ends between characters.
+/// The longest start of a text within a maximum of bytes that ends between characters.
 pub(crate) fn truncate(text: &str, bytes: usize) -> &str {
     let mut end = text.len().min(bytes);
     while !text.is_char_boundary(end) {

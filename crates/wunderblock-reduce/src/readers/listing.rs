@@ -274,7 +274,7 @@ impl ListingRanker<'_, '_> {
     }
 }
 
-/// Those of a group with the highest numbers, but for 0.
+/// The entries of a group with the highest numbers, zero excepted.
 fn largest(group: &[usize], number: impl Fn(&usize) -> u64) -> Vec<usize> {
     let mut found: Vec<(u64, usize)> = Vec::with_capacity(MAX_EXTREMES + 1);
     for at in group {

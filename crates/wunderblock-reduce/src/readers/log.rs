@@ -38,8 +38,8 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
 /// The vote of lines that are alike, and nothing else.
 const TEMPLATE_VOTE: u32 = 36;
 
-/// Lines say the same again and again about other values, in words: whatever program it was, it kept a log. A weak vote:
-/// any kind that is known by more goes before.
+/// The vote for lines that repeat themselves with other values, in words: whatever the program, it kept a log. The vote
+/// is weak, so any kind with more evidence precedes.
 fn vote_of_templates(sample: &LineSample<'_>) -> u32 {
     let mut templates = LineTemplates::default();
     let said = sample.lines.iter().filter(|line| !line.trim().is_empty());

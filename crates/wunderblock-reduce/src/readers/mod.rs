@@ -1,5 +1,5 @@
-//! The readers of texts made of lines, one file per kind. Each says how sure it is that a text is of its kind (0 to
-//! 100), and what each stretch of such a text is worth.
+//! The readers of texts made of lines, one file per kind. Each votes how sure it is that a text is of its kind (0 to
+//! 100), and ranks the spans of such a text.
 
 mod blob;
 mod build;
@@ -48,7 +48,7 @@ pub(crate) fn vote(sample: &LineSample<'_>, kind: Kind) -> u32 {
     }
 }
 
-/// What the stretches of a text of that kind are worth. They tile the text.
+/// The spans of a text of that kind. They tile the text.
 pub(crate) fn spans(lines: &TextLines<'_>, kind: Kind) -> Vec<LineSpan> {
     match kind {
         Kind::Log => log::spans(lines),

@@ -56,8 +56,8 @@ pub(super) fn split_paragraphs(lines: &TextLines<'_>) -> Vec<Range<usize>> {
     found
 }
 
-/// The sentences of a paragraph: short lines that a writer wrapped are taken together, long ones are cut. The first says
-/// what the paragraph is about.
+/// The sentences of a paragraph: short lines that a writer wrapped are taken together, long ones are cut. The first
+/// says what the paragraph is about.
 pub(super) fn push_sentences(lines: &TextLines<'_>, paragraph: Range<usize>, spans: &mut Vec<LineSpan>) {
     let score = |first: bool| if first { 3_000 } else { 1_000 };
     let mut at = paragraph.start;
@@ -98,7 +98,7 @@ pub(super) fn push_sentences(lines: &TextLines<'_>, paragraph: Range<usize>, spa
     }
 }
 
-/// Whether a sentence goes on from a line to the next, as far as their ends tell.
+/// Whether a sentence continues on the next line, as far as their ends tell.
 fn is_wrapped(line: &str, next: &str) -> bool {
     let ends_open = line
         .chars()

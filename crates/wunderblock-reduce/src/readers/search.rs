@@ -262,7 +262,7 @@ impl SearchRanker<'_, '_> {
         self.surroundings(rows, file);
     }
 
-    /// Lines around a match share its fate, but are worth less than any match.
+    /// Lines around a match stay or go with it, but are worth less than any match.
     fn surroundings(&mut self, rows: &[SearchRow], file: Range<usize>) {
         let stays = |judge: &Self, at: usize| {
             rows.get(at).is_some_and(|row| row.role == Some(SearchRole::Match))

@@ -29,7 +29,8 @@ pub(crate) fn frame_owner(line: &str) -> Option<FrameOwner> {
     frame.then(|| if is_library(text) { FrameOwner::Library } else { FrameOwner::Own })
 }
 
-/// Java `a.b.C.d(C.java:1)`, JavaScript `f (a.js:1:2)` or `a.js:1:2`, .NET `A.B.C() in a.cs:line 1`, Rust `./src/a.rs:1:2`.
+/// Java `a.b.C.d(C.java:1)`, JavaScript `f (a.js:1:2)` or `a.js:1:2`, .NET `A.B.C() in a.cs:line 1`, Rust
+/// `./src/a.rs:1:2`.
 fn is_place(rest: &str) -> bool {
     if let Some(open) = rest.rfind('(') {
         return rest.ends_with(')') && (open > 0 || rest.len() > 4)

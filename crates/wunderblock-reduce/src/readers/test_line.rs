@@ -1,6 +1,6 @@
-//! One line of what a test runner says.
+//! One line of a test runner's output.
 
-/// What a line says of the run.
+/// What a line states about the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TestLine {
     Passed,
@@ -8,7 +8,7 @@ pub(crate) enum TestLine {
     Dots,
     Skipped,
     Failed,
-    /// A case begins; how it ends is said later.
+    /// A case begins; its result follows later.
     Started,
     /// A file, module or suite, and the run's frame.
     Suite,

@@ -283,8 +283,8 @@ impl ReportReader<'_> {
         }
     }
 
-    /// Where a failing test is named elsewhere as well, its details' heading comes after its message; where not, before.
-    /// A row of letters names a file only.
+    /// Where a failing test is named elsewhere as well, its details' heading comes after its message; where not,
+    /// before. A row of letters names a file only.
     fn names(&mut self) {
         let is = |at: usize, case: TestLine| self.cases.get(at) == Some(&Some(case));
         let row = |at: usize| {
@@ -394,8 +394,8 @@ impl ReportReader<'_> {
         }
     }
 
-    /// pytest prints the function around each frame. Those of libraries, and those printed before, are left out; the line
-    /// it stopped at, what was raised and the place stay.
+    /// pytest prints the function around each frame. Those of libraries, and those printed before, are left out; the
+    /// line it stopped at, what was raised and the place stay.
     fn sources(&mut self) {
         let (mut seen, mut placed_at) = (HashSet::new(), HashSet::new());
         let (mut start, mut key) = (0, 0u64);

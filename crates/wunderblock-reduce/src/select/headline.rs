@@ -1,5 +1,5 @@
-//! Headings and signatures under a budget in which not all of them can stand with a mark around each: they are said by
-//! the marks, so that the text keeps its table of contents, and what is left of the budget shows what they head.
+//! Headings and signatures under a budget in which a mark around each has no room: marks list them, so that the text
+//! keeps its table of contents, and the rest of the budget shows what they head.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -11,7 +11,7 @@ const MAX_HEADLINE_BYTES: usize = 400;
 /// What a mark costs: in tokens, with numbers and a handle, more than as many bytes of text.
 const MARK_COST: usize = 100;
 
-/// Whether all headlines stand, and leave a third of the room for what they head.
+/// Whether all headlines stay, and leave a third of the room for what they head.
 pub(super) fn all_fit(spans: &[LineSpan], kept: &[bool], bytes: usize) -> bool {
     let (mut headlines, mut rest) = (0, 0);
     for (span, kept) in spans.iter().zip(kept) {
@@ -25,24 +25,24 @@ pub(super) fn all_fit(spans: &[LineSpan], kept: &[bool], bytes: usize) -> bool {
     headlines == 0 || rest * 3 >= bytes
 }
 
-/// The spans whose headlines are said if they do not stand: all, or the best for which there is room.
+/// The spans whose headlines marks list where they do not stay: all, or the best for which there is room.
 pub(super) fn listed(spans: &[LineSpan], bytes: usize) -> Vec<bool> {
-    let mut said = vec![false; spans.len()];
-    // What must stay, or stands under it, goes before names of other things, but for half of the room.
-    let is_asked = |span: &&LineSpan| span.rank == Rank::Must || span.score == UNDER_QUERY_SCORE;
-    let asked: usize = spans.iter().filter(is_asked).map(LineSpan::bytes).sum();
-    let asked = if asked > 0 { asked + 2 * MARK_COST } else { 0 };
-    let mut room = bytes.saturating_sub(MARK_COST + asked.min(bytes / 2));
+    let mut listed = vec![false; spans.len()];
+    // What must stay, or stands under it, precedes the names of other things in up to half of the room.
+    let is_matching = |span: &&LineSpan| span.rank == Rank::Must || span.score == UNDER_QUERY_SCORE;
+    let matching: usize = spans.iter().filter(is_matching).map(LineSpan::bytes).sum();
+    let matching = if matching > 0 { matching + 2 * MARK_COST } else { 0 };
+    let mut room = bytes.saturating_sub(MARK_COST + matching.min(bytes / 2));
     for at in rank_order(spans) {
         let Some(cost) = spans.get(at).and_then(LineSpan::headline).map(|line| length_in_mark(line)) else {
             continue;
         };
         if cost <= room {
             room -= cost;
-            said.iter_mut().skip(at).take(1).for_each(|said| *said = true);
+            listed.iter_mut().skip(at).take(1).for_each(|listed| *listed = true);
         }
     }
-    said
+    listed
 }
 
 /// Score of what stands under a headline that matches the query: it follows right after the headline.
@@ -51,7 +51,7 @@ const UNDER_QUERY_SCORE: u16 = 50_000;
 const MAX_UNDER_QUERY: usize = 60;
 
 /// Raises what stands under the headlines that must stay.
-pub(crate) fn raise_under_asked(spans: &mut [LineSpan]) {
+pub(crate) fn raise_under_query(spans: &mut [LineSpan]) {
     let mut left = 0;
     for span in spans {
         if span.headline().is_some() {
@@ -64,7 +64,7 @@ pub(crate) fn raise_under_asked(spans: &mut [LineSpan]) {
     }
 }
 
-/// What a headline takes in a mark, its share of the mark included.
+/// The bytes of a headline in a mark, with its share of the mark.
 fn length_in_mark(headline: &str) -> usize {
     let length = headline.len() + ", ".len();
     length + length * MARK_COST / MAX_HEADLINE_BYTES
@@ -76,15 +76,15 @@ fn rank_order(spans: &[LineSpan]) -> Vec<usize> {
     order
 }
 
-/// The best spans that fit into `bytes`, where those `said` weigh something even if they are left out.
-pub(super) fn keep_best(spans: &[LineSpan], said: &[bool], bytes: usize) -> Vec<bool> {
-    let mut choice = HeadlineChoice { spans, said, kept: vec![false; spans.len()], spent: MARK_COST };
+/// The best spans that fit into `bytes`, where spans with a listed headline take room even if they are left out.
+pub(super) fn keep_best(spans: &[LineSpan], listed: &[bool], bytes: usize) -> Vec<bool> {
+    let mut choice = HeadlineChoice { spans, listed, kept: vec![false; spans.len()], spent: MARK_COST };
     choice.spent += (0..spans.len()).map(|at| choice.in_mark(at)).sum::<usize>();
     let order = rank_order(spans);
     for at in &order {
-        // A headline alone is said as well, unless it is what was asked for.
-        let asked = spans.get(*at).is_some_and(|span| span.rank == Rank::Must);
-        if asked || !choice.is_said(*at) || choice.beside(*at) != (false, false) {
+        // A mark lists a headline alone just as well, unless it matches the query.
+        let matching = spans.get(*at).is_some_and(|span| span.rank == Rank::Must);
+        if matching || !choice.is_listed(*at) || choice.beside(*at) != (false, false) {
             choice.keep(*at, bytes);
         }
     }
@@ -98,7 +98,7 @@ pub(super) fn keep_best(spans: &[LineSpan], said: &[bool], bytes: usize) -> Vec<
 
 struct HeadlineChoice<'u> {
     spans: &'u [LineSpan],
-    said: &'u [bool],
+    listed: &'u [bool],
     kept: Vec<bool>,
     spent: usize,
 }
@@ -108,8 +108,8 @@ impl HeadlineChoice<'_> {
         self.kept.get(at).copied().unwrap_or(true)
     }
 
-    fn is_said(&self, at: usize) -> bool {
-        self.said.get(at).copied().unwrap_or(false)
+    fn is_listed(&self, at: usize) -> bool {
+        self.listed.get(at).copied().unwrap_or(false)
     }
 
     /// Whether what is before and after a span stays.
@@ -118,13 +118,13 @@ impl HeadlineChoice<'_> {
     }
 
     fn in_mark(&self, at: usize) -> usize {
-        let headline = self.spans.get(at).filter(|_| self.is_said(at)).and_then(LineSpan::headline);
+        let headline = self.spans.get(at).filter(|_| self.is_listed(at)).and_then(LineSpan::headline);
         headline.map_or(0, |line| length_in_mark(line))
     }
 
     /// Keeps a span if it fits, and with it the headlines right above it.
     fn keep(&mut self, at: usize, bytes: usize) {
-        let above = (0..at).rev().take_while(|above| self.is_said(*above) && !self.is_kept(*above)).count();
+        let above = (0..at).rev().take_while(|above| self.is_listed(*above) && !self.is_kept(*above)).count();
         let first =
             if self.spans.get(at).is_some_and(|span| span.rank < Rank::Frame) { at - above } else { at };
         let (before, after) = (self.beside(first).0, self.beside(at).1);
@@ -143,11 +143,11 @@ impl HeadlineChoice<'_> {
     }
 }
 
-/// Where a gap that begins at a span ends: before what its mark has no room to say.
-pub(super) fn gap_end(spans: &[LineSpan], said: &[bool], run: Range<usize>) -> usize {
+/// The end of a gap that begins at a span: before the first headline for which its mark has no room.
+pub(super) fn gap_end(spans: &[LineSpan], listed: &[bool], run: Range<usize>) -> usize {
     let mut room = MAX_HEADLINE_BYTES;
     for at in run.clone() {
-        let headline = spans.get(at).filter(|_| said.get(at) == Some(&true)).and_then(LineSpan::headline);
+        let headline = spans.get(at).filter(|_| listed.get(at) == Some(&true)).and_then(LineSpan::headline);
         let length = headline.map_or(0, |headline| headline.len() + ", ".len());
         if length > room && at > run.start {
             return at;

@@ -1,4 +1,4 @@
-//! Templates and rows as the lines they stand for.
+//! Decodes templates and rows to lines.
 
 use std::ops::Range;
 
@@ -64,7 +64,7 @@ struct RowTemplate {
     header: TemplateHeader,
     /// Its first slot.
     first: usize,
-    /// So many fields have the slots of the first template.
+    /// The number of fields that have the slots of the first template.
     shared: usize,
 }
 

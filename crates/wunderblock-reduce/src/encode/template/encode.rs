@@ -134,7 +134,7 @@ impl<'t> LearntTemplate<'t> {
     }
 }
 
-/// What follows after so many words.
+/// The text after the first columns.
 fn rest_after<'t>(line: &'t str, words: &[ShapeWord], columns: usize) -> &'t str {
     let end = columns.checked_sub(1).and_then(|last| words.get(last)).map_or(0, |word| word.end);
     line.get(end..).unwrap_or("")
@@ -237,9 +237,9 @@ impl<'a, 't> RowWriter<'a, 't> {
         Self { records, slots }
     }
 
-    /// Writes the rows, each with a newline: of the records that begin in `starts`, or of the first record alone, without
-    /// its key, until a line is none. Says whether all lines were rows. None where they become longer than what they
-    /// stand for.
+    /// Writes the rows, each with a newline: of the records that begin in `starts`, or of the first record alone,
+    /// without its key, until a line is none. Says whether all lines were rows. None where they become longer than what
+    /// they stand for.
     fn write(
         &self,
         lines: &NewlineSplit<'t>,
@@ -298,7 +298,7 @@ impl<'a, 't> RowWriter<'a, 't> {
         Some(all)
     }
 
-    /// A line that is no row.
+    /// A line that does not become a row.
     fn raw(&self, line: &str, out: &mut String) {
         let mut bytes = line.bytes();
         let like_a_row = bytes.next().is_some_and(|first| self.records.iter().any(|(key, _)| *key == first))

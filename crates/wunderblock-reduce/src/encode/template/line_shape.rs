@@ -102,7 +102,7 @@ impl LineShapes {
     }
 }
 
-/// Lines by shape. A shape of fewer lines than `fewest` is none.
+/// Groups lines by shape. Shapes with fewer than `min_lines` are dropped.
 pub(super) fn group_lines(lines: &NewlineSplit<'_>, min_lines: u32) -> LineShapes {
     let (mut sorted, mut hashes) = group_equal(lines);
     for _ in 0..MAX_ROUNDS {

@@ -9,12 +9,12 @@
 //! ⟨=⟩
 //! ```
 //!
-//! `⟨=t N S⟩` is followed by N lines of templates ([`header`]), each named by a letter, then by the rows. Lines with the
-//! same letter are one record: they always follow one another. A row begins with the letter of its record; the values
-//! are separated by a space. `"` stands for the value above: that of the last row of the same record, for the first S
-//! fields of a line that of the last line of any. Values left out at the end are those above.
-//! A line that begins with none of the letters is as it was, without a leading `\`. `⟨=t⟩` has one template, and neither
-//! letters nor other lines.
+//! `⟨=t N S⟩` is followed by N lines of templates ([`header`]), each named by a letter, then by the rows. Lines with
+//! the same letter are one record: they always follow one another. A row begins with the letter of its record; the
+//! values are separated by a space. `"` stands for the value above: that of the last row of the same record, for the
+//! first S fields of a line that of the last line of any. Values left out at the end are those above.
+//! A line that begins with none of the letters is as it was, without a leading `\`. `⟨=t⟩` has one template, and
+//! neither letters nor other lines.
 
 mod decode;
 mod encode;

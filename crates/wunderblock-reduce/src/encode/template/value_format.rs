@@ -9,11 +9,11 @@ pub(super) enum ValueFormat {
     Said,
     /// As it is, without what all values begin and end with.
     Plain,
-    /// So many bytes; what is written shorter begins as the value above did.
+    /// This number of bytes; a value written shorter begins as the value above did.
     Fixed(usize),
-    /// Filled up with spaces on its left to so many bytes, the separator before it included.
+    /// Filled up with spaces on its left to this number of bytes, the separator before it included.
     Right(usize),
-    /// Filled up with spaces on its right to so many bytes, the separator after it included.
+    /// Filled up with spaces on its right to this number of bytes, the separator after it included.
     Left(usize),
     /// With the spaces before it, all but one.
     Loose,

@@ -114,7 +114,7 @@ impl<'t> MarkdownWriter<'t> {
         }
     }
 
-    /// The end of a link: its text and where it leads. Links within the page lead nowhere for who reads its text.
+    /// The end of a link: its text and its target. Links within the page have no target for readers of its text.
     pub(super) fn link(&mut self) {
         let Some((start, href)) = self.links.pop() else { return };
         let text = self.line.get(start..).unwrap_or("");

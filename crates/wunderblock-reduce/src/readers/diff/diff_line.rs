@@ -21,7 +21,7 @@ pub(super) enum DiffLine {
     /// `index 1234..5678`.
     Index,
     /// What becomes of the file as a whole: its mode, its name, that it is binary.
-    Fate,
+    FileChange,
     /// `@@ -1,3 +1,4 @@`.
     Place,
     Added,
@@ -130,7 +130,7 @@ impl DiffParser {
         if !self.in_head {
             return None;
         }
-        const FATES: [&str; 14] = [
+        const CHANGES: [&str; 14] = [
             "old mode ",
             "new mode ",
             "new file mode ",
@@ -149,7 +149,7 @@ impl DiffParser {
         if text.starts_with("index ") || text.starts_with("=====") {
             return Some(DiffLine::Index);
         }
-        FATES.iter().any(|fate| text.starts_with(fate)).then_some(DiffLine::Fate)
+        CHANGES.iter().any(|fate| text.starts_with(fate)).then_some(DiffLine::FileChange)
     }
 
     /// A line between `commit` and the first `diff`.

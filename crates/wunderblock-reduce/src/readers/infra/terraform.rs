@@ -33,7 +33,7 @@ fn is_total(line: &str) -> bool {
 
 /// The address of a resource that will be, or was, changed: `  # a.b["c"] will be created`.
 fn header_address(line: &str) -> Option<&str> {
-    const FATES: [&str; 9] = [
+    const CHANGES: [&str; 9] = [
         " will be ",
         " must be ",
         " is tainted",
@@ -45,7 +45,7 @@ fn header_address(line: &str) -> Option<&str> {
         " was ",
     ];
     let rest = line.trim_start_matches(' ').strip_prefix("# ")?;
-    let end = FATES.iter().filter_map(|fate| rest.find(fate)).min()?;
+    let end = CHANGES.iter().filter_map(|fate| rest.find(fate)).min()?;
     let address = rest.get(..end)?;
     (address.contains('.') && !address.split('[').next()?.contains(' ')).then_some(address)
 }
@@ -155,7 +155,7 @@ fn block_end(lines: &TextLines<'_>, start: usize) -> usize {
     at
 }
 
-/// A block and its changes; one that says what blocks before it said of other resources is filler but for its head.
+/// Ranks a block and its changes: one that repeats earlier blocks for another resource is filler except its head.
 fn rank_block(
     lines: &TextLines<'_>,
     rows: std::ops::Range<usize>,

@@ -176,7 +176,7 @@ pub(super) fn split_blocks(lines: &TextLines<'_>) -> Vec<MarkdownBlock> {
     blocks
 }
 
-/// Whether a line goes on with a block of that kind.
+/// Whether a line continues a block of that kind.
 fn continues_block(kind_here: u8, line: &str) -> bool {
     let next = line_kind(line);
     match kind_here {
