@@ -38,10 +38,10 @@ mod lines;
 mod mark;
 mod numbers;
 mod options;
+mod pipeline;
 mod query;
 mod readers;
 mod reading;
-mod reduce;
 mod sample;
 mod segment;
 mod select;
@@ -58,7 +58,7 @@ pub use encode::{invert, unpack};
 pub use kind::Kind;
 pub use mark::{Gap, GapFact, GapMark, GapUnit, gaps, is_reduced};
 pub use options::{Level, Options};
-pub use reduce::{Reduced, Untouched, reduce};
+pub use pipeline::{Reduced, Untouched, reduce};
 
 /// What a text is, as far as its structure tells.
 #[must_use]

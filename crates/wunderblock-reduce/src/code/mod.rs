@@ -5,14 +5,14 @@
 //! around it makes of it. Without a grammar, or where the parse fails, lines are worth what their indentation says
 //! ([`indented`]).
 
+mod code_vote;
 mod cues;
-mod detect;
 mod guess;
 mod indented;
 mod keywords;
 mod language;
+mod line_numbers;
 mod line_worth;
-mod listing;
 mod outline;
 #[cfg(feature = "syntax")]
 mod roles;
@@ -27,7 +27,7 @@ use outline::DATA_LINES;
 const MAX_PARSED_BYTES: usize = 1 << 20;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
-    detect::vote(&sample.lines)
+    code_vote::vote(&sample.lines)
 }
 
 /// What the lines of a source are worth.
@@ -49,7 +49,7 @@ pub(crate) fn spans_folded(lines: &TextLines<'_>) -> Vec<LineSpan> {
 
 /// The spans of a source, ranked by `look`, which sees it without the line numbers that a listing has.
 fn spans_by(lines: &TextLines<'_>, look: impl FnOnce(&TextLines<'_>) -> LineWorths) -> Vec<LineSpan> {
-    let numbered = listing::strip_numbers(lines);
+    let numbered = line_numbers::strip_numbers(lines);
     let stripped = numbered.as_deref().map(TextLines::of);
     // Only the numbers differ: the lines are the same ones.
     let bare = stripped.as_ref().filter(|bare| bare.len() == lines.len()).unwrap_or(lines);

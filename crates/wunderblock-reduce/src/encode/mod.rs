@@ -12,7 +12,7 @@ mod run_length;
 mod slots;
 mod tags;
 mod template;
-mod terminal;
+mod terminal_codes;
 mod token_estimate;
 
 use tags::EncodedBlock;
@@ -45,8 +45,8 @@ const OPEN_TAG: &str = "⟨=";
 
 /// One code around another. A later layer may only shorten what the earlier ones left: it is decoded first.
 fn encode_layers(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
-    let plain = terminal::encode_endings(text);
-    let coloured = terminal::encode_colours(plain.as_deref().unwrap_or(text));
+    let plain = terminal_codes::encode_endings(text);
+    let coloured = terminal_codes::encode_colours(plain.as_deref().unwrap_or(text));
     let inner = coloured.as_ref().map(|(_, text)| text.as_str()).or(plain.as_deref());
     let packed = encode_lines(inner.unwrap_or(text), kind, wording);
     let mut packed = packed.or_else(|| inner.map(str::to_owned))?;
@@ -75,7 +75,7 @@ fn encode_lines(text: &str, kind: Kind, wording: LineWording) -> Option<String> 
     if packed.as_ref().is_none_or(|packed| packed.len() * 10 > text.len() * 7) {
         packed = shorter(packed, back_reference::encode(text));
     }
-    packed = terminal::encode_states(packed.as_deref().unwrap_or(text)).or(packed);
+    packed = terminal_codes::encode_states(packed.as_deref().unwrap_or(text)).or(packed);
     run_length::encode(packed.as_deref().unwrap_or(text)).or(packed)
 }
 
@@ -140,9 +140,9 @@ fn decode_block(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
         "under" => paths::decode_results(code, out),
         "dirs" => paths::decode_paths(code, out),
         "bars" => bars::decode(code, out),
-        "ansi" => terminal::decode_colours(code, out),
-        "crlf" => terminal::decode_endings(code, out),
-        "cr" => terminal::decode_states(code, out),
+        "ansi" => terminal_codes::decode_colours(code, out),
+        "crlf" => terminal_codes::decode_endings(code, out),
+        "cr" => terminal_codes::decode_states(code, out),
         "json" => json::decode_block(code.args, code.body, out),
         _ => None,
     }

@@ -2,7 +2,6 @@
 
 mod cell;
 mod cuts;
-mod decode;
 mod fact_needs;
 mod facts;
 mod fold;
@@ -13,16 +12,17 @@ mod layout_args;
 mod layout_print;
 mod locate;
 mod query_hits;
-mod row_writer;
 mod schema;
 mod shared_prefix;
+mod table_decoder;
+mod table_row;
 mod tree;
 
 #[cfg(test)]
 mod tests;
 mod writer;
 
-pub(crate) use decode::decode_block;
+pub(crate) use table_decoder::decode_block;
 
 use crate::mark::{self, Gap, GapFact, GapUnit};
 use crate::query::QueryTerms;

@@ -1,6 +1,6 @@
 //! Compilers, build tools and package managers: each diagnostic with its place, totals; progress is left out.
 
-pub(super) mod line;
+pub(super) mod build_line;
 pub(super) mod repeated_source;
 
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ use crate::template::{self, LineTemplates};
 use super::diagnostic::{self, DiagnosticPart};
 use super::progress::{is_progress, within_step};
 use super::timestamp;
-use line::{BuildLine, classify, strip_prefix};
+use build_line::{BuildLine, classify, strip_prefix};
 
 /// Minimum lines of a run of progress that is folded.
 const MIN_RUN: usize = 4;

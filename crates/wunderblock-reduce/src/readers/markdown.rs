@@ -1,6 +1,6 @@
 //! Markdown: headings, paragraphs, lists, code and tables, by block.
 
-mod block;
+mod markdown_block;
 
 use crate::label::Label;
 use crate::lines::TextLines;
@@ -8,7 +8,7 @@ use crate::sample::LineSample;
 use crate::span::{LineSpan, Rank};
 
 use super::prose;
-use block::{MarkdownBlock, split_blocks};
+use markdown_block::{MarkdownBlock, split_blocks};
 
 /// Minimum links to headings that make a list a table of contents.
 const MIN_CONTENTS: usize = 6;
@@ -19,7 +19,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     // A heading stands alone; lines of comments stand together, or above what they explain.
     let empty = |at: Option<usize>| at.and_then(|at| lines.get(at)).is_none_or(|line| line.trim().is_empty());
     let headings = (0..lines.len()).filter(|at| {
-        lines.get(*at).is_some_and(|line| block::heading_level(line) > 0)
+        lines.get(*at).is_some_and(|line| markdown_block::heading_level(line) > 0)
             && empty(at.checked_sub(1))
             && empty(Some(at + 1))
     });
@@ -27,7 +27,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if code_share(lines) > 30 {
         return 0;
     }
-    let items = sample.count(block::is_item);
+    let items = sample.count(markdown_block::is_item);
     let links = sample.count(|line| line.contains("]("));
     let marks = sample.count(|line| line.matches('`').count() >= 2 || line.contains("**"));
     let said = sample.count(|line| !line.trim().is_empty()).max(1);
@@ -92,7 +92,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
                 spans.push(LineSpan::new(lines.spans(rows), Rank::Context).scored(1_500))
             }
             MarkdownBlock::List(_) => {
-                let contents = rows.clone().filter(|at| block::is_contents(lines.get(*at))).count();
+                let contents = rows.clone().filter(|at| markdown_block::is_contents(lines.get(*at))).count();
                 let is_contents = contents >= MIN_CONTENTS && contents * 10 >= rows.len() * 8;
                 for (nth, at) in rows.enumerate() {
                     let (rank, label) = if is_contents && nth >= 2 {

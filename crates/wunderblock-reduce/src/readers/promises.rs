@@ -7,7 +7,7 @@ use crate::kind::Kind;
 use crate::lines::TextLines;
 use crate::mark;
 use crate::options::{Level, Options};
-use crate::reduce::reduce;
+use crate::reduce;
 use crate::severity::{self, LogLevel};
 use crate::span::LineSpan;
 

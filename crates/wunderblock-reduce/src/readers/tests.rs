@@ -2,7 +2,7 @@
 
 mod junit;
 mod message;
-mod repeated_source;
+mod repeated_failures;
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::severity::{self, LogLevel};
 use crate::span::{LineSpan, Rank};
 use crate::template::{self, LineTemplates};
 
-use super::build::line::strip_prefix;
+use super::build::build_line::strip_prefix;
 use super::build::opens_page;
 use super::diagnostic::{self, DiagnosticPart};
 use super::progress::is_progress;
@@ -131,7 +131,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     reader.sources();
     reader.seen_before();
     reader.fold_others();
-    repeated_source::fold_source(lines, &reader.cases, &mut reader.spans);
+    repeated_failures::fold_source(lines, &reader.cases, &mut reader.spans);
     reader.spans
 }
 

@@ -16,16 +16,16 @@
 //! A line that begins with none of the letters is as it was, without a leading `\`. `⟨=t⟩` has one template, and
 //! neither letters nor other lines.
 
-mod decode;
-mod encode;
 mod header;
 mod line_shape;
 mod line_words;
-mod records;
+mod record_plan;
+mod row_reader;
+mod row_writer;
 mod value_format;
 
-pub(super) use decode::decode;
-pub(super) use encode::encode;
+pub(super) use row_reader::decode;
+pub(super) use row_writer::encode;
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! What the tags of a page do to its Markdown.
 
-use super::block::{HtmlBlockKind, HtmlTable};
-use super::writer::MarkdownWriter;
+use super::markdown_writer::MarkdownWriter;
+use super::page_block::{HtmlBlockKind, HtmlTable};
 use crate::html::tokens::{LowerName, attribute_value};
 
 impl<'t> MarkdownWriter<'t> {

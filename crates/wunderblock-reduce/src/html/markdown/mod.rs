@@ -1,18 +1,18 @@
 //! The text of a page as Markdown, block by block, each with its place in the source.
 
-mod block;
 mod elements;
+mod markdown_writer;
+mod page_block;
 mod scripts;
 mod tables;
 mod title;
-mod writer;
 
 use super::regions::PageOutline;
 use super::tokens::{HtmlToken, HtmlTokens};
+use markdown_writer::MarkdownWriter;
 use title::TitleState;
-use writer::MarkdownWriter;
 
-pub(super) use block::{HtmlBlock, HtmlBlockKind};
+pub(super) use page_block::{HtmlBlock, HtmlBlockKind};
 
 /// The Markdown of a page and its blocks.
 pub(super) fn write_markdown(text: &str, page: &PageOutline) -> (String, Vec<HtmlBlock>) {

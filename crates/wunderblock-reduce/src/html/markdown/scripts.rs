@@ -1,7 +1,7 @@
 //! What scripts and style sheets say, in parts: shown where a budget has room for more than the page's text.
 
-use super::block::HtmlBlockKind;
-use super::writer::MarkdownWriter;
+use super::markdown_writer::MarkdownWriter;
+use super::page_block::HtmlBlockKind;
 
 /// Maximum bytes of a part: it ends at the end of a line, or of a statement where lines are longer.
 const MAX_PART_BYTES: usize = 400;

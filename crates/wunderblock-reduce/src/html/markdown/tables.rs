@@ -1,7 +1,7 @@
 //! Tables, row by row. One cell to a row is layout, and a table in a cell ends what was before it.
 
-use super::block::HtmlBlockKind;
-use super::writer::MarkdownWriter;
+use super::markdown_writer::MarkdownWriter;
+use super::page_block::HtmlBlockKind;
 
 impl MarkdownWriter<'_> {
     /// What a cell holds before another table begins in it is a paragraph.

@@ -1,7 +1,7 @@
 //! The title of a page.
 
-use super::block::HtmlBlockKind;
-use super::writer::MarkdownWriter;
+use super::markdown_writer::MarkdownWriter;
+use super::page_block::HtmlBlockKind;
 use crate::html::tokens::HtmlToken;
 
 /// The title of a page stands at its head, wherever the page is read from.

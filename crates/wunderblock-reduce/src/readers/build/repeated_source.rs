@@ -8,7 +8,7 @@ use crate::readers::diagnostic::{self, DiagnosticPart};
 use crate::span::{LineSpan, Rank};
 use crate::template;
 
-use super::line::{BuildLine, strip_prefix};
+use super::build_line::{BuildLine, strip_prefix};
 
 /// Maximum number of diagnostics of one message that are shown with their source.
 const MAX_SHOWN: u32 = 3;

@@ -1,18 +1,21 @@
 //! Whether a text is source code at all.
 
 use super::guess::{self, BlockComment};
-use super::listing;
+use super::line_numbers;
 
 /// Minimum share of lines, comments aside, that have the shape of code, in per cent.
 const MIN_SHAPED_PERCENT: u32 = 35;
 
 /// How sure it is that lines are source code, 0 to 100.
 pub(crate) fn vote(lines: &[&str]) -> u32 {
-    let numbered = listing::is_listing(lines.iter().copied());
-    let bare: Vec<&str> = lines
-        .iter()
-        .map(|line| if numbered { listing::split_number(line).map_or(*line, |(_, rest)| rest) } else { line })
-        .collect();
+    let numbered = line_numbers::is_listing(lines.iter().copied());
+    let bare: Vec<&str> =
+        lines
+            .iter()
+            .map(|line| {
+                if numbered { line_numbers::split_number(line).map_or(*line, |(_, rest)| rest) } else { line }
+            })
+            .collect();
     let (mut said, mut shaped, mut foreign, mut remarks, mut slashed) = (0u32, 0u32, 0u32, 0u32, 0u32);
     let (mut fences, mut headings) = (0u32, 0u32);
     let mut block = BlockComment::default();

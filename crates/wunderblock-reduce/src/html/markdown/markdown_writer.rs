@@ -1,6 +1,6 @@
 //! The writer of a page's Markdown: text, links, lists and code, one block after another.
 
-use super::block::{HtmlBlock, HtmlBlockKind, HtmlTable};
+use super::page_block::{HtmlBlock, HtmlBlockKind, HtmlTable};
 use crate::html::entity;
 use crate::html::tokens::attribute_value;
 

@@ -3,7 +3,7 @@
 use super::header::{KEYS, SAME, TemplateField, TemplateHeader};
 use super::line_shape::{self, LineShape, LineShapes};
 use super::line_words::{self, MAX_WORDS, ShapeWord};
-use super::records::{self, RecordPlan};
+use super::record_plan::{self, RecordPlan};
 use super::value_format::{self, TemplateColumn, ValueFormat};
 use std::ops::Range;
 
@@ -24,8 +24,8 @@ struct LearntTemplate<'t> {
 /// A code for whole lines, without the newline after the last of them. None where it does not pay.
 pub(in crate::encode) fn encode(text: &str) -> Option<String> {
     let lines = NewlineSplit::of(text);
-    let mut shapes = line_shape::group_lines(&lines, records::MIN_LINES);
-    let chosen = records::choose_records(&lines, &mut shapes);
+    let mut shapes = line_shape::group_lines(&lines, record_plan::MIN_LINES);
+    let chosen = record_plan::choose_records(&lines, &mut shapes);
     let (mut templates, records) = learn_templates(&lines, &shapes, &chosen)?;
     let shared = settle_columns(&mut templates);
     let headers: Vec<TemplateHeader> = templates.iter().map(header).collect();
