@@ -108,7 +108,7 @@ fn is_assignment(word: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// How many words after the first are options, with the values of those that take one.
+/// The number of words after the first that are options, with the values of those that take one.
 fn count_options(words: &[String], with_value: &[&str]) -> usize {
     let mut at = 1;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {

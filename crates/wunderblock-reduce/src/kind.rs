@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a text is, by its structure. A wrong kind costs savings, never content.
+/// The kind of a text, by its structure. A wrong kind costs savings, never content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// JSON: a document, one per line, or documents inside other text.

@@ -60,7 +60,7 @@ pub use mark::{Gap, GapFact, GapMark, GapUnit, gaps, is_reduced};
 pub use options::{Level, Options};
 pub use pipeline::{Reduced, Untouched, reduce};
 
-/// What a text is, as far as its structure tells.
+/// The kind of a text, as far as its structure tells.
 #[must_use]
 pub fn detect(text: &str) -> Kind {
     detect::detect_kind(text)

@@ -1,4 +1,4 @@
-//! Where the lines of a text begin and end.
+//! The lines of a text.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ pub(crate) const MAX_TEXT_BYTES: usize = i32::MAX as usize;
 #[derive(Debug)]
 pub(crate) struct TextLines<'t> {
     text: &'t str,
-    /// Where each line begins.
+    /// The start of each line.
     starts: Vec<u32>,
 }
 

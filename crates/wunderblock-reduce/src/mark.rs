@@ -149,9 +149,9 @@ pub(crate) fn is_escaped(written: &str, text: &str) -> bool {
 
 /// What opens a mark.
 pub(crate) const OPEN: &str = "⟨";
-/// What the mark of a gap weighs, about: a shorter gap is not worth one.
+/// Bytes that the mark of a gap takes, about: a shorter gap is not worth one.
 pub(crate) const MARK_BYTES: usize = 72;
-/// How the fact begins that names where lines were seen before: `seen in lines 22–61 of wb:…`.
+/// The start of the fact that names where lines were seen before: `seen in lines 22–61 of wb:…`.
 pub(crate) const SEEN: &str = "seen in ";
 
 /// Whether `text` holds the mark of a gap with a handle that `ours` accepts. A mark without a handle counts as well:

@@ -6,14 +6,14 @@ const FAR: f64 = 2.0;
 /// Numbers in the order they came, summed up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers {
-    /// How many.
+    /// How many numbers there are.
     pub(crate) count: u32,
     mean: f64,
     /// The sum of squared distances from the mean (Welford 1962).
     squares: f64,
     min: Option<(f64, u32)>,
     max: Option<(f64, u32)>,
-    /// How many were greater than the one before.
+    /// The number of times that one was greater than the one before.
     pub(crate) rises: u32,
     last: f64,
 }

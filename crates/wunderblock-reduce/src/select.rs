@@ -1,4 +1,4 @@
-//! Which spans stay, and the segments and gaps that follow from it: the same choice for every kind of text.
+//! The choice of spans that stay, and the segments and gaps that follow from it: the same for every kind of text.
 
 mod headline;
 

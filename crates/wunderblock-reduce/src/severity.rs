@@ -43,7 +43,7 @@ impl LineSeverity {
         }
     }
 
-    /// How it weighs among other lines: an error, a warning or trouble at a mild level, or neither.
+    /// Its weight among other lines: an error, a warning or trouble at a mild level, or neither.
     pub(crate) const fn weight(self) -> LogLevel {
         match (self.level, self.trouble) {
             (Some(LogLevel::Error), _) | (None | Some(LogLevel::Warning), true) => LogLevel::Error,

@@ -5,7 +5,7 @@ use std::ops::Range;
 /// A text that is written, or compared with an existing one so that no second copy is made.
 #[derive(Debug)]
 pub(crate) struct TextSink<'e> {
-    /// What was written, if it is not compared.
+    /// The text that was written, if it is not compared.
     text: String,
     must: Option<&'e str>,
     len: usize,

@@ -1,6 +1,6 @@
 //! How far a reader may shorten a text.
 
-/// What a reader aims at.
+/// The size that a reader aims at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SizeTarget {
     /// Nothing is left out.

@@ -22,7 +22,7 @@ const MAX_VARIANTS: [u32; 2] = [4, 8];
 const VALUE: u32 = 0;
 const NONE: u32 = u32::MAX;
 
-/// What is known of one template.
+/// One template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LineTemplate {
     pub(crate) count: u32,
@@ -49,7 +49,7 @@ struct TemplateGroup {
 pub(crate) struct LineTemplates {
     known: HashMap<u64, u32>,
     buckets: HashMap<u64, Vec<u32>>,
-    /// How many second words follow a first one.
+    /// The number of second words after each first one.
     children: HashMap<u64, u32>,
     groups: Vec<TemplateGroup>,
     all: Vec<LineTemplate>,
@@ -172,7 +172,7 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
     mix_hash(hash, tail)
 }
 
-/// What lines of the same words have in common, whatever their values.
+/// The hash of a line's words, values masked.
 pub(crate) fn masked_hash(line: &str, words: &mut Vec<u32>) -> u64 {
     mask_values(line, 0, words).hash
 }

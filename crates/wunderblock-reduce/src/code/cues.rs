@@ -2,8 +2,8 @@
 
 use super::language::SourceLanguage;
 
-/// How sure a line, without its indentation, makes it that this is the language: each strong sign counts three, a sign
-/// that others share one.
+/// The weight of a line, without its indentation, for a language: each strong sign counts three, a sign that others
+/// share one.
 pub(super) fn language_weight(language: SourceLanguage, line: &str) -> u32 {
     match language {
         SourceLanguage::Rust => rust(line),

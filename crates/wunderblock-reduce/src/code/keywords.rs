@@ -1,4 +1,4 @@
-//! What lines are worth by their own words, whatever stands around them.
+//! The worth of lines by their own words, whatever surrounds them.
 
 use super::line_worth::{LineWorth, LineWorths};
 use crate::lines::TextLines;

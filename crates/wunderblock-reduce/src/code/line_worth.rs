@@ -1,4 +1,4 @@
-//! What each line of a source is worth, before lines of one worth become spans.
+//! The worth of each line of a source, before lines of one worth become spans.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -32,7 +32,7 @@ impl LineWorth {
 #[derive(Debug)]
 pub(crate) struct LineWorths {
     worth: Vec<LineWorth>,
-    /// Of what a line is a part, as an index into `told` from 1; 0 for nothing in particular.
+    /// The part that a line belongs to, as an index into `descriptions` from 1; 0 for none in particular.
     part: Vec<u32>,
     descriptions: Vec<Cow<'static, str>>,
 }
@@ -81,7 +81,7 @@ impl LineWorths {
         }
     }
 
-    /// What a mark says of a definition whose lines have no room: where it stands, and how it begins.
+    /// Describes a definition whose lines have no room: its place, and how it begins.
     pub(crate) fn headline(&mut self, header: Range<usize>, line: &str) {
         let line = line.trim().trim_end_matches(['{', ' ', ':']);
         self.describe(header.clone(), format!("L{} {line}", header.start + 1));

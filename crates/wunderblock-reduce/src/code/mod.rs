@@ -30,7 +30,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     code_vote::vote(&sample.lines)
 }
 
-/// What the lines of a source are worth.
+/// The spans of a source.
 pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     spans_by(lines, outline_lines)
 }

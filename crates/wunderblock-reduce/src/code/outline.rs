@@ -82,7 +82,7 @@ mod parsed {
         parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
     }
 
-    /// Where in the nesting of definitions a node stands.
+    /// The place of a node in the nesting of definitions.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     enum Nesting {
         Top,
@@ -102,7 +102,7 @@ mod parsed {
         roles: Vec<NodeRole>,
         worths: &'w mut LineWorths,
         scopes: Vec<OutlineScope>,
-        /// Which lines are comments and nothing else.
+        /// The lines that are comments and nothing else.
         remarks: Vec<bool>,
         /// Up to where lists were looked at: each byte once.
         checked: usize,

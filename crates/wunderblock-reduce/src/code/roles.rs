@@ -1,7 +1,7 @@
-//! What the nodes of a syntax tree are for an outline. One table serves all grammars: where they use the same name,
-//! they mean the same.
+//! The roles of the nodes of a syntax tree in an outline. One table serves all grammars: a name that several of them
+//! use means the same in each.
 
-/// What a node is for an outline.
+/// The role of a node in an outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NodeRole {
     /// Nothing by itself; what is in it may be.

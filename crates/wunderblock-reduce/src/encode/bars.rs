@@ -40,7 +40,7 @@ pub(super) fn encode(text: &str) -> Option<String> {
     instead.finish()
 }
 
-/// How wide the cells are, in characters.
+/// The widths of the cells, in characters.
 fn widths(line: &str) -> Option<Vec<usize>> {
     let bars = memchr::memchr_iter(b'|', line.as_bytes()).take(MAX_CELLS).count();
     if !(1..MAX_CELLS).contains(&bars) || line.contains(OPEN) {

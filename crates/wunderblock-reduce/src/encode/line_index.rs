@@ -1,6 +1,6 @@
-//! Where the lines of a growing text are.
+//! The places of lines in a growing text.
 
-/// Where the lines of a growing text begin.
+/// The starts of the lines of a growing text.
 #[derive(Debug, Default)]
 pub(in crate::encode) struct LineIndex {
     ends: Vec<usize>,

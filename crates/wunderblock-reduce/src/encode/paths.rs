@@ -56,7 +56,7 @@ pub(super) fn encode_results(text: &str) -> Option<String> {
     })
 }
 
-/// Of each line the path it begins with, if it is a result: `result_path:12:…`, or beside such lines `path-12-…`.
+/// The path of each line that is a search result: `path:12:…`, or beside such lines `path-12-…`.
 fn result_paths<'t>(lines: &NewlineSplit<'t>) -> Vec<Option<&'t str>> {
     let mut paths: Vec<Option<&str>> = lines.iter().map(result_path).collect();
     let is_near = |line: &str, path: &str| {
@@ -96,7 +96,7 @@ fn result_path(line: &str) -> Option<&str> {
     (plausible && !timed && !line.contains(OPEN)).then_some(path)
 }
 
-/// What follows the number a text begins with.
+/// The text after the number that a text begins with.
 fn after_number(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     (rest.len() < text.len()).then_some(rest)
@@ -150,7 +150,7 @@ fn split_directory(line: &str) -> Option<(&str, &str, &str)> {
     (plain && !name.is_empty() && !size.contains(['/', '⟨', '⟩'])).then_some((size, directory, name))
 }
 
-/// What two directories have in common, whole names only.
+/// The common start of two directories, whole names only.
 fn common_directory<'t>(one: &'t str, other: &str) -> &'t str {
     if other.starts_with(one) {
         return one;

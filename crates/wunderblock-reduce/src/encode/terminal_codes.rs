@@ -1,4 +1,4 @@
-//! What is written for a terminal: colours, lines written over and over, `\r\n`.
+//! Output written for a terminal: colours, lines written over and over, `\r\n`.
 //!
 //! ```text
 //! ⟨=ansi ~0m1m32m ^0m⟩ ~Compiling^ serde ⟨=⟩      each sign stands for escape sequences, here ESC[0m ESC[1m ESC[32m

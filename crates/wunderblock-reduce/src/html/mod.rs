@@ -148,7 +148,7 @@ fn page_segments(
     assemble_segments(page, &omissions, shown, blocks, length)
 }
 
-/// What the blocks of a page are worth.
+/// The spans of a page's blocks.
 fn rank_blocks(blocks: &[HtmlBlock], shown: &str) -> Vec<LineSpan> {
     let mut after: Option<(HtmlBlockKind, u16)> = None;
     let mut spans = Vec::with_capacity(blocks.len());
@@ -181,7 +181,7 @@ fn rank_blocks(blocks: &[HtmlBlock], shown: &str) -> Vec<LineSpan> {
     spans
 }
 
-/// What a mark says of what is left out. Counts are put into words last, for several gaps share a mark.
+/// A fact about what is left out. Counts become words last, for several gaps share a mark.
 #[derive(Clone)]
 enum PageFact {
     Counted(Label, u64),
@@ -222,7 +222,7 @@ struct PageOmission {
     resume: usize,
 }
 
-/// What is left out, in the order of the source: parts of the page, and blocks for which there is no room.
+/// The omissions in the order of the source: parts of the page, and blocks for which there is no room.
 fn find_omissions(
     page: &PageOutline,
     written: &PageMarkdown,
@@ -303,7 +303,7 @@ fn assemble_segments(
     segments
 }
 
-/// What the first mark says of the whole page.
+/// The facts about the whole page in the first mark.
 fn describe_page(page: &PageOutline, blocks: &[HtmlBlock], length: usize) -> Vec<GapFact> {
     let mut told = vec![GapFact { count: None, what: "markup (its text follows)".into() }];
     let counted = [(page.scripts, "script"), (page.styles, "style sheet"), (page.pictures, "drawing")];

@@ -6,10 +6,10 @@ use std::ops::Range;
 use super::entity;
 use super::tokens::{HtmlToken, HtmlTokens, LowerName, attribute_value};
 
-/// What a part of a page is.
+/// The role of a part of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PagePart {
-    /// What the page is about, as its author marked it.
+    /// The subject of the page, as its author marked it.
     Main,
     Article,
     Navigation,
@@ -40,7 +40,7 @@ pub(super) struct PageRegion {
     pub(super) span: Range<usize>,
     pub(super) part: PagePart,
     pub(super) text: usize,
-    /// How much of the text is in links.
+    /// Bytes of the text that are in links.
     linked: usize,
     headings: u32,
     /// Its first headings, which its mark names if it is left out.
@@ -80,21 +80,21 @@ fn is_heading(name: &str) -> bool {
     matches!(name.as_bytes(), [b'h' | b'H', b'1'..=b'6'])
 }
 
-/// What is known of a page after one pass over it.
+/// The regions of a page, found in one pass over it.
 #[derive(Debug, Default)]
 pub(super) struct PageOutline {
-    /// What is left out, in order, apart from each other.
+    /// The regions that are left out, in order and apart from each other.
     pub(super) skipped: Vec<PageRegion>,
-    /// Where what one reads the page for stands. Everything, if nothing says so.
+    /// The range of the page that people read it for. All of it, if nothing marks one.
     pub(super) main: Range<usize>,
     pub(super) scripts: u64,
     pub(super) styles: u64,
     pub(super) pictures: u64,
-    /// How much text a reader would see.
+    /// Bytes of text that a reader would see.
     pub(super) text: usize,
     /// The first headings before and after it.
     pub(super) beside: Vec<String>,
-    /// What scripts and style sheets say is read too.
+    /// Whether scripts and style sheets are read, too.
     pub(super) raw: bool,
 }
 
@@ -172,7 +172,7 @@ struct OpenElement<'t> {
 /// One pass over a page.
 struct RegionScan<'t> {
     open: Vec<OpenElement<'t>>,
-    /// How many elements of each name are open, so that a stray end tag costs nothing.
+    /// The number of open elements of each name, so that a stray end tag costs nothing.
     counts: HashMap<&'t str, u32>,
     found: Vec<PageRegion>,
     page: PageOutline,
@@ -359,7 +359,7 @@ fn keep_outermost(found: &[PageRegion]) -> Vec<PageRegion> {
     skipped
 }
 
-/// What part of a page an element is, by its name, its role, or what its author calls it.
+/// The part of a page that an element is, by its name, its role, or its class.
 fn part_of_element(name: &str, attributes: &str) -> Option<PagePart> {
     match name {
         "main" => Some(PagePart::Main),

@@ -103,7 +103,7 @@ impl<'t> HtmlTokens<'t> {
     }
 }
 
-/// Where the `>` of a tag is. Quoted values may hold one; a quote that is never closed does not hide the rest.
+/// The place of the `>` of a tag. Quoted values may hold one; a quote that is never closed does not hide the rest.
 fn tag_end(bytes: &[u8], from: usize) -> usize {
     /// Maximum bytes of an attribute's value: pictures stand in attributes.
     const MAX_VALUE_BYTES: usize = 1 << 20;

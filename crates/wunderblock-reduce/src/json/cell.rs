@@ -84,7 +84,7 @@ pub(super) fn path_length(text: &str) -> Option<usize> {
     }
 }
 
-/// Where the string that begins at a byte ends, its quotes included.
+/// The end of the string that begins at a byte, its quotes included.
 pub(super) fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     let mut at = at + 1;
     loop {

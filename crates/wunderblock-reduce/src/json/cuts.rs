@@ -1,4 +1,4 @@
-//! What is left out of a tree: runs of members, and the middles of long strings.
+//! The parts of a tree that are left out: runs of members, and the middles of long strings.
 
 use std::collections::HashMap;
 

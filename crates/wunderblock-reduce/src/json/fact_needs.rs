@@ -39,7 +39,7 @@ fn find_unseen(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> Vec<(usize, Vec<u
     found
 }
 
-/// What must be otherwise for every fact to be shown or said.
+/// The changes by which every fact is shown or stated.
 #[derive(Debug, Default)]
 pub(super) struct FactNeeds {
     /// Places that must stay, in order.
@@ -48,8 +48,8 @@ pub(super) struct FactNeeds {
     pub(super) splits: Vec<u32>,
 }
 
-/// What is needed: items that are shorter than what would have to be said of them, or hold more than a mark can say;
-/// and more marks where one has no room.
+/// Finds what must change: items must stay that are shorter than their facts, or have more facts than a mark can state;
+/// and more marks are needed where one has no room.
 pub(super) fn find_needs(tree: &JsonTree<'_>, cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> FactNeeds {
     let unseen = find_unseen(cuts, facts);
     let runs = cuts.runs();

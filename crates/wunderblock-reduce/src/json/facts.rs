@@ -1,7 +1,8 @@
-//! What a document must not hide: values that a key has rarely, numbers far from the others, the names of the schema.
+//! The facts that a document must not hide: values that a key has rarely, numbers far from the others, the names of the
+//! schema.
 //!
-//! They are looked for over the whole document, by key alone: what is usual in one list may be rare in all of them. A
-//! fact that stands nowhere in what is kept is said in the mark of the gap it is in, or its item stays
+//! They are looked for over the whole document, by key alone: a value that is usual in one list may be rare in all of
+//! them. The mark of a gap states a fact that no kept part shows, or the item with the fact stays
 //! ([`super::fact_needs`]).
 
 use std::collections::{HashMap, HashSet};
@@ -45,9 +46,9 @@ pub(super) struct JsonFact<'t> {
     /// The key, and the value as the source has it. No value where the key itself is the fact.
     pub(super) key: &'t str,
     pub(super) value: &'t str,
-    /// How often the document has it.
+    /// The number of times the document has it.
     pub(super) all: u32,
-    /// Where: of a value every place, of a name the first few.
+    /// Its places: of a value all, of a name the first few.
     pub(super) places: Vec<u32>,
 }
 
@@ -95,7 +96,7 @@ fn find_extremes(numbers: &Numbers) -> impl Iterator<Item = (JsonFactKind, u32)>
     min.map(|at| (JsonFactKind::Min, at)).into_iter().chain(max.map(|at| (JsonFactKind::Max, at)))
 }
 
-/// What is known of a key.
+/// The values and places of one key.
 struct KeyFacts<'t> {
     name: &'t str,
     texts: ValueCounts<'t>,

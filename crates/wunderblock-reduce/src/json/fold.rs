@@ -1,6 +1,6 @@
-//! What of a document is left out.
+//! The choice of what is left out of a document.
 //!
-//! A list keeps its first and last, what is rare, extreme or wrong among its items, and as many examples as show
+//! A list keeps its first and last items, those that are rare, extreme or wrong, and examples as long as they show
 //! something new. Lists in what is kept are folded in turn. A budget makes the choice wider or narrower.
 
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ const MAX_LOOKS: usize = 6;
 /// Maximum characters of a path in a mark.
 const MAX_PATH_CHARS: usize = 80;
 
-/// How much is kept.
+/// Limits of what is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FoldWidth {
     /// Maximum bytes of a string that is not cut.
@@ -96,7 +96,7 @@ struct FoldedList<'l> {
     way: &'l [PathStep],
 }
 
-/// What is known of a document before anything is left out of it.
+/// All that is known of a document before anything is left out of it.
 pub(super) struct DocumentFacts<'t> {
     facts: Vec<JsonFact<'t>>,
     hits: QueryHits,
@@ -110,7 +110,7 @@ impl<'t> DocumentFacts<'t> {
     }
 }
 
-/// What is left out at a width. Facts that would be out of sight with it are said in the marks, or shown.
+/// The cuts at a width. Marks state facts that would be out of sight, or their items stay.
 pub(super) fn choose_cuts<'t>(
     tree: &JsonTree<'t>,
     width: FoldWidth,
@@ -220,7 +220,7 @@ impl JsonFolder<'_, '_> {
         }
     }
 
-    /// How many of the items that are left out stand in one gap.
+    /// The number of left-out items in one gap.
     fn until_split(&self, gone: &[usize]) -> usize {
         let splits = &self.need.splits;
         let (Some(first), Some(last)) = (gone.first(), gone.last()) else { return 1 };
@@ -231,7 +231,7 @@ impl JsonFolder<'_, '_> {
         }
     }
 
-    /// Which items stay.
+    /// Chooses the items that stay.
     fn choose(&self, items: &[usize], worths: &ItemWorths) -> Vec<bool> {
         let examples = worths.examples.min(self.width.examples);
         let last = if self.width.examples > 1 { 2 } else { 1 };

@@ -22,7 +22,7 @@ pub(super) fn holds_mark(bytes: &[u8]) -> bool {
     false
 }
 
-/// Where the mark that begins at a byte ends.
+/// The end of the mark that begins at a byte.
 pub(super) fn mark_end(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
     if !rest.starts_with("⟨… ".as_bytes()) {

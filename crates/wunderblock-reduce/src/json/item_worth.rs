@@ -1,7 +1,7 @@
-//! What each item of an array, or each value of a map, is worth beside the others.
+//! The worth of each item of an array, or of each value of a map, beside the others.
 //!
-//! Two passes over the items: the first counts what there is at each path, the second finds the items that have what is
-//! rare, extreme, changed or new. Both are linear, and together they look at no more nodes than the caller allows.
+//! Two passes over the items: the first counts what there is at each path, the second finds the items that are rare,
+//! extreme, changed or new. Both are linear, and together they look at no more nodes than the caller allows.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
@@ -23,14 +23,14 @@ const MAX_FEW: usize = 24;
 /// Minimum height of the knee in the curve of new things above the diagonal, in thousandths.
 const MIN_KNEE: u64 = 50;
 
-/// What an item is worth. The order is that of the choice.
+/// The worth of an item, in the order of the choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ItemWorth {
     /// Like others.
     Alike,
     /// Has a field, a value or a size that few have; or what comes after it is different.
     Rare,
-    /// Says that something went wrong, or is what was asked for.
+    /// Mentions a failure, or matches the query.
     Must,
 }
 
@@ -38,9 +38,9 @@ pub(super) enum ItemWorth {
 #[derive(Debug, Default)]
 pub(super) struct ItemWorths {
     pub(super) items: Vec<ItemWorth>,
-    /// How much of what is rare each item has.
+    /// The rarity of each item.
     pub(super) rarity: Vec<u16>,
-    /// How many examples show most of what there is.
+    /// The number of examples that show most of what there is.
     pub(super) examples: usize,
     /// The value of each item in the column that tells most, if one does.
     pub(super) told: Vec<Option<u32>>,
@@ -64,7 +64,7 @@ struct PathStats<'t> {
     latest: Option<u32>,
     values: FastMap<u64, ValueUses>,
     many: bool,
-    /// How often the value is not that of the item before.
+    /// The number of items whose value is not that of the item before.
     changes: u32,
     before: u64,
     numbers: Numbers,
@@ -161,7 +161,7 @@ pub(super) fn rank_items(
 /// Maximum number of items that stay for the query.
 const MAX_QUERY_ITEMS: usize = 16;
 
-/// The items that have the most of what is asked for stay, unless most have as much.
+/// Items that match the query best must stay, unless most match as well.
 fn mark_asked(tree: &JsonTree<'_>, items: &[usize], hits: &QueryHits, worths: &mut ItemWorths) {
     if hits.is_empty() {
         return;
@@ -296,7 +296,7 @@ fn mentions_failure(value: &str) -> bool {
 /// Maximum number of items of one kind of failure that are all kept: of more, the first and the last.
 const MAX_SAME_FAILURE: u32 = 6;
 
-/// What says that something went wrong stays where it tells items apart: not where most say so.
+/// Items that mention a failure must stay where that tells items apart: not where most do.
 fn mark_wrong(worth: &mut [ItemWorth], wrong: &[(usize, u64)], kinds: &FastMap<u64, u32>) {
     let common = wrong.len() * 2 > worth.len();
     let mut seen: FastMap<u64, u32> = FastMap::default();
@@ -345,7 +345,7 @@ fn mark_rare(path: &PathStats<'_>, all: u32, rarity: &mut [u16]) {
     }
 }
 
-/// How many items, from the first, show most of what is new.
+/// The number of items, from the first, that show most of what is new.
 fn find_knee(fresh: &[u16]) -> usize {
     let total: u64 = fresh.iter().map(|new| u64::from(*new)).sum();
     let all = fresh.len() as u64;

@@ -6,7 +6,7 @@
 use super::cuts::JsonCuts;
 use super::tree::{JsonTree, JsonType, SPACE};
 
-/// Which containers stand on one line.
+/// The rule for containers that stand on one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InlineRule {
     Never,
@@ -19,7 +19,7 @@ pub(super) enum InlineRule {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct JsonLayout {
-    /// What one level is indented by. None: nothing is broken.
+    /// The indent of one level. None: nothing is broken.
     pub(super) indent: Option<String>,
     pub(super) newline: String,
     pub(super) colon: String,
@@ -31,7 +31,7 @@ pub(super) struct JsonLayout {
     pub(super) root: Option<[String; 3]>,
     pub(super) objects: InlineRule,
     pub(super) arrays: InlineRule,
-    /// Which containers the rule has wrong, counted from 0 over all it decides.
+    /// The containers that are exceptions of the rule, counted from 0 over all it decides.
     pub(super) but: Vec<u32>,
     /// A document per line: no brackets, no commas.
     pub(super) lines: bool,
@@ -89,7 +89,7 @@ impl JsonLayout {
         }
     }
 
-    /// That of a document whose own is dropped.
+    /// The compact layout for a document whose own is dropped.
     pub(super) fn compact_as(tree: &JsonTree<'_>) -> Self {
         let root = tree.lines.then(|| ["", "\n", ""].map(str::to_owned));
         Self { root, lines: tree.lines, ..Self::compact() }
@@ -334,7 +334,7 @@ fn best_rule(found: &[(u32, u32, bool)]) -> InlineRule {
     candidates.chain([InlineRule::Never, InlineRule::Always]).min_by_key(wrong).unwrap_or(InlineRule::Never)
 }
 
-/// How long each value is on one line, how deep it nests, and at what depth it stands.
+/// The length of each value on one line, the depth of containers in it, and its own depth.
 pub(super) struct InlineSizes {
     flat: Vec<u32>,
     height: Vec<u16>,
@@ -400,7 +400,7 @@ impl InlineSizes {
         self.height.get(at).copied().unwrap_or(0).into()
     }
 
-    /// How long the line would be if a container stood on one.
+    /// The length of the line if a container stood on one.
     fn line(&self, tree: &JsonTree<'_>, layout: &JsonLayout, at: usize) -> u32 {
         let unit = layout.indent.as_ref().map_or(0, String::len);
         let depth = self.depth.get(at).copied().unwrap_or(0);

@@ -46,7 +46,7 @@ fn decode_rule(text: &str) -> Option<InlineRule> {
 }
 
 impl JsonLayout {
-    /// What is usual: with an indent, everything broken and `": "`; without, no white space at all.
+    /// The usual layout: with an indent, everything broken and `": "`; without, no white space at all.
     fn usual(indent: Option<String>) -> Self {
         let mut layout = Self::compact();
         if indent.is_some() {

@@ -1,4 +1,4 @@
-//! Where JSON is in a text.
+//! The places of JSON in a text.
 
 use super::tree::{JsonTree, SPACE};
 use crate::sample::LineSample;

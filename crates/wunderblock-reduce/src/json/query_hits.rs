@@ -10,7 +10,7 @@ const MAX_DEPTH: usize = 48;
 /// Maximum number of values that stay for the query wherever they stand.
 const MAX_BEST: usize = 16;
 
-/// Where words of the query stand, in order, and what each word tells.
+/// The places of the query's words, in order, and the weight of each word.
 #[derive(Debug, Default)]
 pub(super) struct QueryHits {
     /// A node and its words, a bit for each.
@@ -51,7 +51,7 @@ impl QueryHits {
         told.map(|(_, weight)| weight).sum()
     }
 
-    /// What the nodes from one to another have of what is asked for.
+    /// The weight of the query's words in a range of nodes.
     pub(super) fn score(&self, from: usize, to: usize) -> u32 {
         if self.places.is_empty() {
             return 0;

@@ -29,7 +29,7 @@ const MIN_SHARED_ROWS: usize = 3;
 /// Minimum bytes shared at the end of the strings.
 const MIN_TAIL_BYTES: usize = 6;
 
-/// What a column's cells are, where not any value.
+/// The values of a column's cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ColumnCells {
     Any,
@@ -109,7 +109,7 @@ struct SeenPath<'t> {
     like: usize,
     keys: usize,
     values: HashMap<&'t str, usize>,
-    /// What all strings begin and end with.
+    /// The common start and end of all strings.
     shared: Option<(&'t str, &'t str)>,
 }
 

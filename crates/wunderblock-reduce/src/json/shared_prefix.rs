@@ -21,7 +21,7 @@ const MAX_CUTS: usize = 10;
 /// Maximum number of prefixes that are compared.
 const MAX_CANDIDATES: usize = 64;
 
-/// What begins a reference to a prefix.
+/// The start of a reference to a prefix.
 const SIGN: char = '~';
 
 /// The beginnings that pay, and the document with signs in their place, from its first byte to its last.

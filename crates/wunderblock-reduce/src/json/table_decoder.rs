@@ -42,7 +42,7 @@ struct TableDecoder<'t> {
     text: &'t str,
     at: usize,
     out: String,
-    /// How much may be written.
+    /// Bytes that may be written.
     room: usize,
 }
 
@@ -51,7 +51,7 @@ struct RowContext<'r> {
     schema: &'r TableSchema,
     /// The key of the row, with its quotes, where rows have keys.
     key: Option<&'r str>,
-    /// How many tables it is in.
+    /// The number of tables around it.
     level: usize,
 }
 
@@ -215,7 +215,7 @@ impl<'t> TableDecoder<'t> {
         }
     }
 
-    /// What all strings of a column are.
+    /// The pattern of all strings of a column.
     fn pattern(&mut self) -> Option<ColumnCells> {
         let from = self.out.len();
         let quoted = self.peek() == Some(b'"');
@@ -364,7 +364,7 @@ impl<'t> TableDecoder<'t> {
         self.out.push(':');
     }
 
-    /// What stands in a cell, as JSON.
+    /// Decodes the content of a cell to JSON.
     fn any(&mut self, cells: &ColumnCells, level: usize) -> Option<()> {
         match (self.peek()?, cells) {
             (b'[', ColumnCells::Rows(schema)) => self.inner(schema, false, level),

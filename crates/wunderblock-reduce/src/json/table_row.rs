@@ -5,7 +5,7 @@ use super::schema::{ColumnCells, TableSchema};
 use super::tree::JsonType;
 use super::writer::JsonWriter;
 
-/// What a row has written so far.
+/// The state of a row that is being written.
 struct RowState<'s> {
     schema: &'s TableSchema,
     cursor: usize,

@@ -9,7 +9,7 @@ use super::inner_mark;
 use crate::lines;
 use crate::mark::OPEN;
 
-/// What a value is, told by its first byte.
+/// The type of a value, told by its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonType {
     Object,
@@ -27,7 +27,7 @@ pub(super) enum JsonType {
 pub(super) struct JsonNode {
     pub(super) start: u32,
     pub(super) end: u32,
-    /// Where its key begins; that of its own start where it has none.
+    /// The start of its key; its own start without a key.
     key: u32,
     /// The node after all that this one contains.
     pub(super) next: u32,
@@ -44,7 +44,7 @@ pub(super) struct JsonTree<'t> {
     marks: bool,
 }
 
-/// How far a text is JSON.
+/// The place up to which a text is JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct JsonStop(pub(super) usize);
 
@@ -132,7 +132,7 @@ impl<'t> JsonTree<'t> {
         self.text.get(self.span(at)).unwrap_or("")
     }
 
-    /// Where a member begins: at its key, if it has one.
+    /// The start of a member: that of its key, if it has one.
     pub(super) fn member(&self, at: usize) -> usize {
         self.node(at).key as usize
     }

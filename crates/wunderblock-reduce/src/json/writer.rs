@@ -34,15 +34,15 @@ pub(super) struct JsonWriter<'t, 's> {
     pub(super) cuts: Option<&'s JsonCuts>,
     pub(super) out: String,
     pub(super) segments: Vec<TextSegment>,
-    /// Where in the source `out` begins.
+    /// The place in the source where `out` begins.
     from: usize,
     escapes: bool,
-    /// How many tables the place is in.
+    /// The number of tables around the place.
     pub(super) level: usize,
     tables: &'s mut TableChoices,
 }
 
-/// Which containers are tables, once that is known: the same document is written more than once.
+/// The containers that are tables, remembered because a document is written more than once.
 #[derive(Debug)]
 pub(super) struct TableChoices {
     known: HashMap<usize, Option<TableSchema>>,
@@ -293,7 +293,7 @@ impl JsonWriter<'_, '_> {
     }
 }
 
-/// How long a value is without white space.
+/// The bytes of a value without white space.
 pub(super) fn compact_length(tree: &JsonTree<'_>, at: usize) -> usize {
     let end = tree.node(at).next as usize;
     (at..end)

@@ -170,7 +170,7 @@ fn cut_run(text: &str, range: Range<usize>, what: &str, rank: Rank, spans: &mut 
     push(tail, run.len(), rank, None);
 }
 
-/// What a run without spaces is.
+/// A description of a run without spaces.
 fn describe_run(run: &str) -> &'static str {
     let coded = |such: fn(&u8) -> bool| run.bytes().all(|byte| such(&byte));
     if coded(u8::is_ascii_hexdigit) {

@@ -83,7 +83,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
 /// Maximum bytes of a description in the mark of a gap.
 const MAX_DESCRIPTION_BYTES: usize = 78;
 
-/// What a mark says of a diagnostic that a budget leaves out: its place, or all of it if it is short.
+/// The description of a diagnostic that a budget leaves out: its place, or all of it if it is short.
 fn short_description(diagnostic: &str) -> Option<Cow<'static, str>> {
     let lines = || diagnostic.lines().map(|line| strip_prefix(line).trim());
     let of_rustc = lines().find_map(|line| line.strip_prefix("--> "));
@@ -145,7 +145,7 @@ fn rank_line(span: &mut LineSpan, is: BuildLine, line: &str) {
     };
 }
 
-/// Of a run of progress the first and the last line stay.
+/// Folds runs of progress: the first and the last line stay.
 fn fold_progress(read: &[BuildLine], spans: &mut [LineSpan]) {
     let mut at = 0;
     while at < read.len() {

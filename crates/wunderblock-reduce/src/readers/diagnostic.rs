@@ -2,7 +2,7 @@
 
 use crate::severity::{self, LogLevel};
 
-/// What part of a diagnostic a line is.
+/// The part of a diagnostic that a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DiagnosticPart {
     /// The message, or message and place in one.
@@ -19,7 +19,7 @@ pub(crate) enum DiagnosticPart {
     Total,
 }
 
-/// What part of a diagnostic a line is, if any. The line is given without its time.
+/// The part of a diagnostic that a line is, if any. The line is given without its time.
 pub(crate) fn diagnostic_part(line: &str) -> Option<DiagnosticPart> {
     let text = line.trim_start();
     let indent = line.len() - text.len();
@@ -113,7 +113,7 @@ pub(crate) fn is_lead(line: &str) -> bool {
         || line.ends_with(':') && (line.contains(": In ") || line.contains(": At "))
 }
 
-/// How long the place is that a text begins with: `src/a.c:3:7`, `src/a.ts(3,7)`.
+/// The length of the place that a text begins with: `src/a.c:3:7`, `src/a.ts(3,7)`.
 pub(crate) fn place_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let end = bytes.iter().take(300).position(|byte| matches!(byte, b':' | b'(' | b' ' | b'\t'))?;

@@ -73,7 +73,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     spans
 }
 
-/// What a line outside of hunks is worth.
+/// Ranks a line outside of hunks.
 fn rank_header(lines: &TextLines<'_>, at: usize, kind: DiffLine) -> LineSpan {
     let (rank, score) = match kind {
         DiffLine::File | DiffLine::Commit => (Rank::Must, u16::MAX),
@@ -157,7 +157,7 @@ fn changed_line(lines: &TextLines<'_>, at: usize, span: LineSpan, spans: &mut Ve
     spans.push(LineSpan::new(cut..end, Rank::Filler).described(told));
 }
 
-/// How far each is from the next that is such, on either side.
+/// The distance of each element from the nearest for which `such` holds, on either side.
 fn distances_to_nearest(such: impl Iterator<Item = bool>) -> Vec<usize> {
     let mut far = Vec::new();
     let mut since = usize::MAX;

@@ -1,4 +1,4 @@
-//! What two stretches have in common: their text as a number, with or without what varies in it.
+//! Fingerprints of lines, with or without the values in them, and shortened text.
 
 /// FNV-1a, 64 bit (the constants are those of its authors, Fowler, Noll and Vo).
 const START: u64 = 0xcbf2_9ce4_8422_2325;
@@ -95,8 +95,8 @@ pub(crate) fn truncate(text: &str, bytes: usize) -> &str {
     text.get(..end).unwrap_or("")
 }
 
-/// Where to cut a text so that no part is longer than about `bytes`: after a space if there is one near, and never
-/// within a character. The last is the end of the text.
+/// The places at which to cut a text so that no part is longer than about `bytes`: after a space if one is near, and
+/// never within a character. The last is the end of the text.
 pub(crate) fn split_points(text: &str, bytes: usize) -> Vec<usize> {
     let mut cuts = Vec::with_capacity(text.len() / bytes.max(1) + 1);
     let mut start = 0;

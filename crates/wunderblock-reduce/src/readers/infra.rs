@@ -1,4 +1,4 @@
-//! What infrastructure tools say: plans and their application, plays, tables and descriptions of resources.
+//! The output of infrastructure tools: plans and their application, plays, tables and descriptions of resources.
 
 mod ansible;
 mod kube;
@@ -20,7 +20,7 @@ const FIRST_LINES: usize = 3;
 /// Bytes of a line with a long result that stay.
 const HEAD_BYTES: usize = 160;
 
-/// What a text of this kind was written by.
+/// The tool that wrote a text of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum InfraTool {
     Terraform,
@@ -119,7 +119,7 @@ fn rank_images(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
     }
 }
 
-/// Of lines in a row that differ by counters only, the first and the last stay.
+/// Folds lines in a row that differ by counters only: the first and the last stay.
 fn fold_runs(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
     let shapes: Vec<u64> = lines.iter().map(fingerprint::masked_hash).collect();
     let mut start = 0;
@@ -138,7 +138,7 @@ fn fold_runs(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
     }
 }
 
-/// Of lines with a long result their head alone is worth that much; what failed is shown at greater length.
+/// Cuts lines with a long result, so that only their start keeps its rank; failures are shown at greater length.
 fn cut_long(lines: &TextLines<'_>, spans: Vec<LineSpan>) -> Vec<LineSpan> {
     if spans.iter().all(|span| span.range().len() <= 2 * HEAD_BYTES) {
         return spans;

@@ -219,7 +219,7 @@ impl ListingRanker<'_, '_> {
         }
     }
 
-    /// Who asks for sizes asks for the largest.
+    /// Keeps the largest sizes: people list sizes to find them.
     fn sizes(&mut self) {
         let mut order: Vec<(u64, usize)> =
             self.rows.iter().enumerate().map(|(at, row)| (row.size, at)).collect();

@@ -75,13 +75,13 @@ fn is_levelled(line: &str) -> bool {
     severity::read_line(line.get(..end).unwrap_or(line)).level.is_some()
 }
 
-/// What a line is in its log.
+/// A line of a log.
 #[derive(Clone, Copy)]
 struct LogEntry {
     template: u32,
     said: LineSeverity,
     head: bool,
-    /// What it measured, if it ends with that; else not a number.
+    /// The measurement at its end; not a number without one.
     measured: f32,
 }
 
@@ -150,7 +150,7 @@ fn parse_measure(line: &str) -> Option<f32> {
     if spans.contains(&span.trim()) || span.is_empty() && keyed() { number.parse().ok() } else { None }
 }
 
-/// Which measurements stand out among those of their template: by more than three standard deviations above the mean.
+/// Measurements that stand out among those of their template: by more than three standard deviations above the mean.
 struct LogOutliers {
     /// Per template: above what, and how many may still be shown.
     limits: Vec<(f64, u8)>,
@@ -184,7 +184,7 @@ impl LogOutliers {
     }
 }
 
-/// What a line is worth as one of its template's.
+/// Ranks a line among those of its template.
 fn rank_line(span: &mut LineSpan, at: usize, entry: LogEntry, template: &LineTemplate) {
     let weight = entry.said.weight();
     let (first, last) = (template.first as usize == at, template.last as usize == at);

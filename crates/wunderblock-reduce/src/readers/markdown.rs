@@ -43,7 +43,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     }
 }
 
-/// How many of the lines outside of fences look like code or settings, in per cent.
+/// The share of lines outside of fences that look like code or settings, in per cent.
 fn code_share(lines: &[&str]) -> u32 {
     let (mut fenced, mut code, mut said) = (false, 0u32, 0u32);
     for line in lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty()) {

@@ -1,4 +1,4 @@
-//! What build and package tools say while all goes well.
+//! The output of build and package tools while all goes well.
 
 /// A line of progress: `Compiling x`, `[12/340] Building`, `Get:1 http://…`. The line is given without its time.
 pub(crate) fn is_progress(line: &str) -> bool {

@@ -40,7 +40,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     seen.vote(heading)
 }
 
-/// What the lines of a sample have in common.
+/// The common properties of the lines of a sample.
 #[derive(Default)]
 struct SearchSurvey<'t> {
     said: u32,
@@ -178,7 +178,7 @@ fn push_line(spans: &mut Vec<LineSpan>, lines: &TextLines<'_>, span: LineSpan) {
     spans.push(LineSpan::new(cut..range.end, Rank::Filler));
 }
 
-/// What is kept of a line: there are as many as lines.
+/// The properties of a line that are kept: there are as many rows as lines.
 struct SearchRow {
     role: Option<SearchRole>,
     /// The path it names, as a number; 0 for none.
@@ -219,7 +219,7 @@ fn for_each_file(rows: &[SearchRow], mut see: impl FnMut(Range<usize>)) {
 
 struct SearchRanker<'l, 't> {
     lines: &'l TextLines<'t>,
-    /// How often each matching text was seen.
+    /// The number of times each matching text was seen.
     said: HashMap<u64, u32>,
     ranks: Vec<(Rank, u16)>,
     /// Whether there is enough to fold.

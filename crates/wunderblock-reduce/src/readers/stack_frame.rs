@@ -1,6 +1,6 @@
 //! One line of a stack trace.
 
-/// Whose code a frame is in.
+/// The owner of the code in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameOwner {
     /// The caller's, as far as paths and packages tell.
@@ -9,7 +9,8 @@ pub(crate) enum FrameOwner {
     Library,
 }
 
-/// Whose frame a line is, if it is one. The source text that Python prints under a frame is not: it has no place.
+/// The owner of the frame that a line is, if it is one. The source text that Python prints under a frame is not: it has
+/// no place.
 pub(crate) fn frame_owner(line: &str) -> Option<FrameOwner> {
     // A group of exceptions is drawn with bars before its frames.
     let text = line.trim_start_matches([' ', '\t', '|']);
@@ -101,7 +102,7 @@ fn is_go_arguments(text: &str) -> bool {
         || text.is_empty()
 }
 
-/// Where libraries and runtimes live, and what their packages are called, by the first byte.
+/// The places of libraries and runtimes, and the names of their packages, by the first byte.
 fn library_prefixes(first: u8) -> &'static [&'static str] {
     match first {
         b'.' => &[".cargo/registry"],

@@ -20,7 +20,7 @@ pub(crate) enum TestLine {
     Total,
 }
 
-/// What a line says, if it is a runner's. The line is given without its time.
+/// The sort of a test runner's line, if it is one. The line is given without its time.
 pub(crate) fn parse_line(line: &str) -> Option<TestLine> {
     let text = line.trim_start();
     let indent = line.len() - text.len();

@@ -68,14 +68,14 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     }
 }
 
-/// Where in a report a line stands.
+/// The section of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReportSection {
     /// Cases, one after another.
     Run,
-    /// What one failing test says.
+    /// The output of one failing test.
     Failure,
-    /// What a test printed.
+    /// The text that a test printed.
     Captured,
     /// The warnings' summary, durations, coverage.
     Summary,
@@ -366,7 +366,7 @@ impl ReportReader<'_> {
         }
     }
 
-    /// Of the frames in a failure those of libraries are left out.
+    /// Leaves out the frames of libraries in a failure.
     fn stacks(&mut self) {
         let (mut start, mut under): (Option<usize>, usize) = (None, 0);
         let mut stacks: Vec<Range<usize>> = Vec::new();

@@ -5,7 +5,7 @@ use crate::template::is_date_word;
 /// Bytes from a line's start within which a time is found.
 const TIME_REACH: usize = 80;
 
-/// Where `dd:dd:dd` stands in the line's head.
+/// The place of `dd:dd:dd` at the start of a line.
 fn find_clock(bytes: &[u8]) -> Option<usize> {
     let head = bytes.get(..TIME_REACH).unwrap_or(bytes);
     memchr::memchr_iter(b':', head).find_map(|at| {
@@ -30,7 +30,7 @@ fn has_epoch(bytes: &[u8]) -> bool {
     head.split(|byte| *byte == b' ').skip(1).any(alone)
 }
 
-/// How long the time is that a line begins with, brackets and the space after it included. 0 where there is none.
+/// The length of the time that a line begins with, brackets and the space after it included; 0 without one.
 pub(crate) fn prefix_length(line: &str) -> usize {
     let bytes = line.as_bytes();
     let Some(first) = bytes.first() else { return 0 };

@@ -36,7 +36,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if pure < 18 { 0 } else { (share.min(95) * 95 / 100).min(25 + pure * 2) }
 }
 
-/// What a line of a trace is.
+/// The sort of a line of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TraceLine {
     Head,
@@ -172,7 +172,7 @@ fn is_place_of_frame(line: &str, before: &str) -> bool {
     numbered || called && !text.starts_with("at ")
 }
 
-/// Where each trace begins: at a head that is no cause of the one before it.
+/// The traces of a text: each begins at a head that is not a cause of the one before it.
 fn find_traces(lines: &TextLines<'_>, read: &[TraceLine]) -> Vec<Range<usize>> {
     let mut starts: Vec<usize> = Vec::new();
     let mut before = TraceLine::Other;

@@ -24,20 +24,20 @@ const MAX_HEAD_WORDS: usize = 12;
 /// Minimum lines that begin with a common head.
 const MIN_HEAD_LINES: u32 = 6;
 
-/// What a line is an example of.
+/// The shape of lines that differ in their values only.
 #[derive(Clone, Debug)]
 pub(super) struct LineShape {
-    /// Which words are values beyond those that look like values.
+    /// The words that are values, beyond those that look like values.
     pub(super) values: u128,
     /// The first line of this shape.
     pub(super) example: u32,
     /// The last one: what differs between the two is likely to differ from line to line.
     pub(super) last: u32,
-    /// How many lines there are.
+    /// The number of lines.
     pub(super) lines: u32,
     /// Whether it tells of an error: such lines are what a log is read for, and what they say is not taken apart.
     pub(super) severe: bool,
-    /// Of how many words, where the others are a rest that is not looked at.
+    /// The number of words of a common head, where the rest of the line is not looked at.
     pub(super) head: Option<u8>,
 }
 
@@ -46,7 +46,7 @@ impl LineShape {
         lines.get(self.example as usize).unwrap_or("")
     }
 
-    /// How many words its lines have in common, of the words of one.
+    /// The number of words that its lines have in common, of the words of one.
     pub(super) fn words(&self, words: &[ShapeWord]) -> usize {
         self.head.map_or(words.len(), usize::from)
     }
@@ -68,7 +68,7 @@ impl LineShapes {
         self.of.get(line).filter(|of| **of != NO_SHAPE).map(|of| *of as usize)
     }
 
-    /// Of each line its shape.
+    /// The shape of each line.
     pub(super) fn each(&self) -> impl Iterator<Item = Option<usize>> {
         (0..self.of.len()).map(|line| self.of(line))
     }

@@ -25,7 +25,7 @@ impl ShapeWord {
     }
 }
 
-/// What stands after the last word.
+/// The text after the last word.
 pub(super) fn text_after<'t>(line: &'t str, words: &[ShapeWord]) -> &'t str {
     line.get(words.last().map_or(0, |word| word.end)..).unwrap_or("")
 }
@@ -129,13 +129,13 @@ fn hash_separator(sep: &str) -> u64 {
 /// without looking at the others.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WordHash {
-    /// What the word adds to the sum as it is.
+    /// The number that the word adds to the sum as it is.
     pub(super) said: u64,
-    /// What it adds as a value.
+    /// The number that it adds as a value.
     pub(super) value: u64,
 }
 
-/// What a word adds to the hash at its place.
+/// The hash of a word at its place, alone and as a value.
 pub(super) fn word_hash(line: &str, word: &ShapeWord, place: &mut u64) -> WordHash {
     let sep = hash_separator(word.before(line));
     *place = place.wrapping_mul(0xa076_1d64_78bd_642f);

@@ -1,4 +1,4 @@
-//! Which templates are worth it, and which lines always follow one another and so are one row.
+//! The choice of templates that pay, and of lines that always follow one another and so are one row.
 
 use super::header::KEYS;
 use super::line_shape::{self, LineShape, LineShapes};
@@ -16,16 +16,16 @@ pub(super) const MIN_LINES: u32 = 3;
 /// Maximum lines in a row.
 const MAX_ROW_LINES: usize = 24;
 
-/// What is written as rows.
+/// The lines that are written as rows.
 #[derive(Debug, Default)]
 pub(super) struct RecordPlan {
-    /// Of each record the shapes of its lines.
+    /// The shapes of the lines of each record.
     pub(super) records: Vec<Vec<usize>>,
     /// The record that begins with a line.
     pub(super) starts: Vec<Option<u8>>,
 }
 
-/// What a shape costs once, and its values in each row, in tokens.
+/// The cost of a shape once, and of its values in each row, in tokens.
 #[derive(Clone, Copy, Debug, Default)]
 struct ShapeCost {
     once: usize,
@@ -99,7 +99,7 @@ fn for_each_record(shapes: &LineShapes, chains: &[Vec<usize>], mut see: impl FnM
     }
 }
 
-/// Of each shape the one that follows nearly all of its lines.
+/// For each shape the shape that follows nearly all of its lines.
 fn find_followers(shapes: &LineShapes, costs: &[ShapeCost]) -> Vec<Option<usize>> {
     let eligible = |line: usize| {
         let shape = shapes.of(line)?;
@@ -145,7 +145,7 @@ fn follow_chain(shape: usize, next: &[Option<usize>]) -> Vec<usize> {
     chain
 }
 
-/// What a record saves, if it does.
+/// The tokens that a record saves, if it does.
 fn record_gain(chain: &[usize], uses: usize, costs: &[ShapeCost], shapes: &LineShapes) -> Option<usize> {
     if uses < MIN_LINES as usize {
         return None;

@@ -54,7 +54,7 @@ pub(in crate::encode) fn decode(code: EncodedBlock<'_>, out: &mut TextSink<'_>) 
     Some(())
 }
 
-/// Where a value ends that is not the last of its row.
+/// The end of a value that is not the last of its row.
 fn value_end(form: ValueFormat, row: &str) -> Option<usize> {
     let spaces = if form == ValueFormat::Loose { row.len() - row.trim_start_matches(' ').len() } else { 0 };
     memchr::memchr(b' ', row.as_bytes().get(spaces..)?).map(|end| spaces + end)
@@ -70,7 +70,7 @@ struct RowTemplate {
 
 struct RowReader<'o, 'e> {
     out: &'o mut TextSink<'e>,
-    /// Where in `out` the last value of each slot stands.
+    /// The place in `out` of the last value of each slot.
     above: Vec<Range<usize>>,
 }
 

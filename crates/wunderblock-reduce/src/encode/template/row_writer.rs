@@ -13,7 +13,7 @@ use crate::lines::NewlineSplit;
 /// A template, while lines are written by it.
 struct LearntTemplate<'t> {
     columns: Vec<TemplateColumn<'t>>,
-    /// What stands after the last word.
+    /// The text after the last word.
     tail: &'t str,
     /// Whether more follows after the columns: a rest.
     head: bool,
@@ -206,8 +206,8 @@ fn header(template: &LearntTemplate<'_>) -> TemplateHeader {
 /// A line of a record, and where the values above are kept for its fields.
 type RecordLine<'a, 't> = (&'a LearntTemplate<'t>, Vec<usize>);
 
-/// What rows are written by: of each record its key, and its lines' templates, each with where the values above are
-/// kept for its fields.
+/// Writes rows: it has the key of each record, and the templates of its lines, each with the slots of its fields for
+/// the values above.
 struct RowWriter<'a, 't> {
     records: Vec<(u8, Vec<RecordLine<'a, 't>>)>,
     slots: usize,
@@ -298,7 +298,7 @@ impl<'a, 't> RowWriter<'a, 't> {
         Some(all)
     }
 
-    /// A line that does not become a row.
+    /// Writes a line that does not become a row.
     fn raw(&self, line: &str, out: &mut String) {
         let mut bytes = line.bytes();
         let like_a_row = bytes.next().is_some_and(|first| self.records.iter().any(|(key, _)| *key == first))
@@ -386,7 +386,7 @@ impl<'t> LearntTemplate<'t> {
 }
 
 impl TemplateColumn<'_> {
-    /// What is left of a word without what all words of the column begin and end with.
+    /// The part of a word between the common start and the common end of all words of the column.
     fn cut<'v>(&self, said: &'v str) -> Option<&'v str> {
         let (head, tail) =
             (self.first.get(..self.prefix)?, self.first.get(self.first.len() - self.suffix..)?);

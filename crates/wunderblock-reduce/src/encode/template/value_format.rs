@@ -1,8 +1,8 @@
-//! How each word of a template is written, learnt from all the lines that share it.
+//! The format of each word of a template, learnt from all the lines that share it.
 
 use super::line_words::ShapeWord;
 
-/// How a value stands in a row.
+/// The format of a value in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueFormat {
     /// It is in the template: the same in every line.
@@ -48,7 +48,7 @@ impl MajorityVote {
     }
 }
 
-/// What is known of one word in all the lines of a template.
+/// One word in all the lines of a template.
 #[derive(Clone, Debug)]
 pub(super) struct TemplateColumn<'t> {
     /// Whether it may differ.
@@ -124,7 +124,7 @@ impl<'t> TemplateColumn<'t> {
         }
     }
 
-    /// What is known of this word in the lines of two templates. None where nothing is said in the same way.
+    /// The word in the lines of two templates. None where they have no common format.
     pub(super) fn join(&self, other: &Self) -> Option<Self> {
         let alike = self.value == other.value && (self.sep == other.sep || (self.spaced && other.spaced));
         if !alike || (!self.value && self.first != other.first) {
@@ -152,7 +152,7 @@ impl<'t> TemplateColumn<'t> {
         self.width.is_some() || matches!(self.form, ValueFormat::Right(_))
     }
 
-    /// How many spaces stand before it in most lines.
+    /// The number of spaces before it in most lines.
     pub(super) fn gap(&self) -> Option<usize> {
         self.spaced.then_some(self.gap.number)
     }
@@ -202,7 +202,7 @@ fn is_spaces(sep: &str) -> bool {
     !sep.is_empty() && sep.bytes().all(|byte| byte == b' ')
 }
 
-/// What values have in common at both ends, without cutting numbers or characters in two.
+/// The common start and end of values, shortened so that no number or character is cut in two.
 fn trim_common(first: &str, prefix: usize, suffix: usize) -> (usize, usize) {
     let common = first.get(..floor(first, prefix)).unwrap_or("");
     let head = common.trim_end_matches(|c: char| c.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! What the tags of a page do to its Markdown.
+//! The effect of a page's tags on its Markdown.
 
 use super::markdown_writer::MarkdownWriter;
 use super::page_block::{HtmlBlockKind, HtmlTable};

@@ -81,7 +81,7 @@ impl<'t> MarkdownWriter<'t> {
         }
     }
 
-    /// Where one block ends and another may begin.
+    /// Ends a block, so that another may begin.
     pub(super) fn boundary(&mut self) {
         if self.in_cell() || self.heading.is_some() {
             self.space();

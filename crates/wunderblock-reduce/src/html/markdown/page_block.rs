@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::html) enum HtmlBlockKind {
     Title,
@@ -24,9 +24,9 @@ pub(in crate::html) enum HtmlBlockKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::html) struct HtmlBlock {
     pub(in crate::html) sort: HtmlBlockKind,
-    /// Where it stands in the Markdown. Blocks tile it.
+    /// Its place in the Markdown. Blocks tile it.
     pub(in crate::html) shown: Range<usize>,
-    /// Where its source begins.
+    /// The start of its source.
     pub(in crate::html) start: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What scripts and style sheets say, in parts: shown where a budget has room for more than the page's text.
+//! The text of scripts and style sheets, in parts: shown where a budget has room for more than the page's text.
 
 use super::markdown_writer::MarkdownWriter;
 use super::page_block::HtmlBlockKind;
@@ -25,7 +25,7 @@ impl MarkdownWriter<'_> {
     }
 }
 
-/// How long the first part of a text is.
+/// The bytes of the first part of a text.
 fn first_part_length(text: &str) -> usize {
     let mut max = text.len().min(MAX_PART_BYTES);
     if max == text.len() {

@@ -4,7 +4,7 @@ use super::markdown_writer::MarkdownWriter;
 use super::page_block::HtmlBlockKind;
 
 impl MarkdownWriter<'_> {
-    /// What a cell holds before another table begins in it is a paragraph.
+    /// Ends a cell in which another table begins: its content so far is a paragraph.
     pub(super) fn leave_cell(&mut self) {
         if let Some(table) = self.tables.last_mut()
             && table.in_cell

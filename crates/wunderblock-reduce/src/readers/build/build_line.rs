@@ -4,7 +4,7 @@ use crate::readers::diagnostic::{self, DiagnosticPart};
 use crate::readers::progress::{is_progress, within_step};
 use crate::readers::timestamp;
 
-/// What a line of build output is.
+/// The sort of a line of build output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BuildLine {
     Progress,
@@ -18,7 +18,7 @@ pub(in crate::readers) fn strip_prefix(line: &str) -> &str {
     within_step(undated)
 }
 
-/// What a line is by itself, given without its time.
+/// The sort of a line by itself, given without its time.
 pub(super) fn classify(line: &str) -> BuildLine {
     match diagnostic::diagnostic_part(line) {
         Some(part) => BuildLine::Part(part),

@@ -57,7 +57,7 @@ fn is_within(read: &[BuildLine], at: usize) -> bool {
     read.get(at + 1) == Some(&BuildLine::Part(DiagnosticPart::Code))
 }
 
-/// What a message says, without its place and without what it quotes.
+/// The hash of a message without its place and without the parts it quotes.
 pub(in crate::readers) fn message_hash(line: &str, words: &mut Vec<u32>) -> u64 {
     let text = line.trim_start();
     let mut rest = text.get(diagnostic::place_length(text).unwrap_or(0)..).unwrap_or(text);

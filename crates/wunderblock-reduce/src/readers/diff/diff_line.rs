@@ -1,6 +1,6 @@
 //! The lines of a diff, told apart by where they stand.
 
-/// What a line of a diff is.
+/// The sort of a line of a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DiffLine {
     /// `commit 3f9c…`, or the `From` of a mail.
@@ -20,7 +20,7 @@ pub(super) enum DiffLine {
     Path,
     /// `index 1234..5678`.
     Index,
-    /// What becomes of the file as a whole: its mode, its name, that it is binary.
+    /// A change of the file as a whole: its mode, its name, that it is binary.
     FileChange,
     /// `@@ -1,3 +1,4 @@`.
     Place,
@@ -31,13 +31,13 @@ pub(super) enum DiffLine {
     Other,
 }
 
-/// Where in a diff the next line stands.
+/// The place in a diff of the next line.
 #[derive(Debug, Default)]
 pub(super) struct DiffParser {
     /// Lines that the hunk still has: of each old side, and of the new one.
     olds: u64,
     new: u64,
-    /// How many signs stand before a line of the hunk.
+    /// The number of signs before a line of the hunk.
     signs: usize,
     /// A `diff` line was read, and no hunk since.
     in_head: bool,

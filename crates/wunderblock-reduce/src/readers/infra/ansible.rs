@@ -18,7 +18,7 @@ pub(super) fn is_head(line: &str) -> bool {
         && line.contains("***")
 }
 
-/// What a host reports.
+/// The status that a host reports.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum HostStatus {
     Ok,

@@ -14,7 +14,7 @@ const MAX_SHOWN: u32 = 3;
 /// Maximum restarts of a healthy resource.
 const MAX_RESTARTS: u32 = 4;
 
-/// How many columns, two spaces or more apart, a line has.
+/// The number of columns, two spaces or more apart, of a line.
 pub(super) fn count_columns(line: &str) -> usize {
     fields(line).count()
 }

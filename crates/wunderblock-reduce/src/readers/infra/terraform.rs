@@ -135,7 +135,7 @@ fn rank_outside_line<'t>(
     (Rank::Context, if line.trim().is_empty() { 0 } else { 50 }, None)
 }
 
-/// Where the block of a resource ends: after the line that closes it.
+/// The end of a resource's block: after the line that closes it.
 fn block_end(lines: &TextLines<'_>, start: usize) -> usize {
     let mut at = start + 1;
     while at < lines.len() {

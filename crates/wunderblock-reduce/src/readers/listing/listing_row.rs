@@ -4,7 +4,7 @@ use crate::lines::{TextLines, TextPart};
 
 use crate::readers::fingerprint;
 
-/// How a listing names its things.
+/// The format of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ListingFormat {
     /// `ls -l`, with or without `-R`.
@@ -61,7 +61,7 @@ impl<'t> ListingRows<'_, 't> {
     }
 }
 
-/// By what things are told to be of one sort.
+/// The property by which entries form a series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum SeriesKey {
     /// Files: the end of their name.
@@ -91,7 +91,7 @@ pub(super) struct ListingRow<'t> {
 }
 
 impl<'t> ListingRow<'t> {
-    /// What sort of thing it is: by the end of a file's name, the first part of a package's.
+    /// The sort of an entry: by the end of a file's name, the first part of a package's.
     pub(super) fn sort(&self) -> u64 {
         if self.sorted == SeriesKey::Command {
             // The program and what it runs: `python3 serve.py` is not `python3 test.py`.
@@ -346,7 +346,7 @@ impl<'t> Iterator for SpacedWords<'t> {
     }
 }
 
-/// How deep a line of a drawn tree stands; its root stands at 0.
+/// The depth of a line in a drawn tree; its root has depth 0.
 fn tree_depth(line: &str) -> Option<u8> {
     let name = line.find(|c: char| {
         !matches!(c, ' ' | '\u{a0}' | '│' | '├' | '└' | '─' | '┬' | '|' | '`' | '+' | '-' | '\\')
@@ -457,7 +457,7 @@ fn parse_disk(line: &str) -> ListingRow<'_> {
     ListingRow { is_head, is_odd: full, name, sorted: SeriesKey::Prefix, ..ListingRow::default() }
 }
 
-/// Where the columns of a process table stand.
+/// The columns of a process table.
 #[derive(Debug, Default)]
 struct ProcessColumns {
     use_: Vec<usize>,

@@ -1,4 +1,4 @@
-//! How much the words of a stretch tell that the rest of the text does not.
+//! The weight of a stretch's words that are rare in the rest of the text.
 
 /// Number of counters. Words that share one count as the same, so memory does not grow with the text.
 const COUNTERS: usize = 1 << 14;

@@ -1,4 +1,4 @@
-//! Where sentences end, in any script.
+//! The ends of sentences, in any script.
 
 /// The ends of the sentences of a line, as bytes from its start; the last is the end of the line.
 pub(super) fn sentence_ends(line: &str) -> Vec<usize> {

@@ -1,6 +1,6 @@
 //! One line of search results.
 
-/// What a line of results is.
+/// The role of a line of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SearchRole {
     /// A line that was found.
@@ -9,7 +9,7 @@ pub(super) enum SearchRole {
     Near,
     /// A path that the lines below it belong to.
     Path,
-    /// What the tool says of itself: totals, binary files.
+    /// The tool's own words: totals, binary files.
     Other,
 }
 

@@ -1,4 +1,4 @@
-//! What the columns of a table hold, and which rows stand out in them.
+//! The columns of a table, and the rows that stand out in them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -149,7 +149,7 @@ impl TableColumns {
         self.columns.iter().any(|column| column.many && column.sentences * 2 > column.filled)
     }
 
-    /// What the columns hold, a few words each: first those of few values, then numbers.
+    /// Short descriptions of the columns: first those of few values, then numbers.
     pub(super) fn descriptions(&self) -> Vec<String> {
         let classes = self.columns.iter().filter(|column| column.is_class).map(TableColumn::describe_values);
         let numbers = self.columns.iter().filter(|column| column.is_number && !column.is_class);

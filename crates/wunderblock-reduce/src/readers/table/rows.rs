@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::lines::TextLines;
 
-/// How fields are told apart.
+/// The separation of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TableFormat {
     /// By one character; a field in quotes may hold it, and line breaks.
@@ -60,7 +60,7 @@ pub(super) fn detect_format(text: &str, lines: &[&str]) -> Option<(TableFormat, 
     best.max_by_key(|(_, vote)| *vote)
 }
 
-/// How sure it is that a text is separated by that character: records have as many fields as the first one.
+/// How sure it is that a character separates the fields of a text: records have as many fields as the first one.
 fn detect_separated(text: &str, by: u8) -> Option<(TableFormat, u32)> {
     let head = crate::readers::fingerprint::truncate(text, MAX_SAMPLED_BYTES);
     let head = if head.len() < text.len() { head.rsplit_once('\n')?.0 } else { head };

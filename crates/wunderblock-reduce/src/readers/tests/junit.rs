@@ -27,7 +27,7 @@ pub(super) fn is_report(text: &str) -> bool {
         && memmem::find(head, b"<testcase").is_some()
 }
 
-/// How a case ended.
+/// The result of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CaseResult {
     Passed,
@@ -73,7 +73,7 @@ pub(super) fn spans(text: &str) -> Vec<LineSpan> {
     spans
 }
 
-/// Where a case ends, with the line break after it, and how it ended.
+/// The end of a case, with the line break after it, and its result.
 fn parse_case(text: &str, start: usize) -> (usize, CaseResult) {
     let open = tag_end(text, start);
     let rest = |from: usize| text.as_bytes().get(from..).unwrap_or_default();
@@ -109,7 +109,7 @@ fn parse_case(text: &str, start: usize) -> (usize, CaseResult) {
     (end + breaks, ended)
 }
 
-/// Where a tag ends: at the first `>` that stands in no attribute.
+/// The end of a tag: the first `>` that stands in no attribute.
 fn tag_end(text: &str, start: usize) -> usize {
     let mut quote = None;
     for (at, byte) in text.bytes().enumerate().skip(start) {
@@ -123,7 +123,7 @@ fn tag_end(text: &str, start: usize) -> usize {
     text.len()
 }
 
-/// What stands between cases: suites and their counts.
+/// Adds the text between cases: suites and their counts.
 fn push_between(text: &str, range: Range<usize>, spans: &mut Vec<LineSpan>) {
     for range in line_ranges(text, range) {
         let line = text.get(range.clone()).unwrap_or("").trim_start();

@@ -1,4 +1,4 @@
-//! What a failing test says, and where.
+//! The message and the place of a failing test.
 
 use crate::readers::diagnostic;
 
@@ -42,7 +42,8 @@ pub(super) fn is_message(text: &str, line: &str) -> bool {
         && text.split_once(".go:").is_some_and(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Where a failure was: `tests/test_a.py:12: AssertionError`, `❯ src/a.test.ts:3:7`, `a.cc:12: Failure`.
+/// Whether a line is the place of a failure: `tests/test_a.py:12: AssertionError`, `❯ src/a.test.ts:3:7`, `a.cc:12:
+/// Failure`.
 pub(super) fn is_place(line: &str) -> bool {
     let text = line.strip_prefix(" ❯ ").unwrap_or(line);
     if let Some(rest) = line.strip_prefix("  File \"") {

@@ -12,7 +12,7 @@ use crate::span::{LineSpan, Rank};
 /// Maximum number of failures of one message that are shown with all that was printed.
 const MAX_SHOWN: u32 = 2;
 
-/// Of further failures stay the name, the message and the place.
+/// Folds further failures of one message: their name, message and place stay.
 pub(super) fn fold_source(lines: &TextLines<'_>, cases: &[Option<TestLine>], spans: &mut [LineSpan]) {
     let mut said: HashMap<u64, u32> = HashMap::new();
     let mut words = Vec::new();
