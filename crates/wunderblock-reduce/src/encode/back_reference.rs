@@ -120,7 +120,7 @@ fn is_worth_it(block: &str) -> bool {
     while !block.is_char_boundary(head) {
         head -= 1;
     }
-    !block.contains(OPEN) && token_estimate::tokens(block.get(..head).unwrap_or("")) >= MIN_TOKENS
+    !block.contains(OPEN) && token_estimate::estimate_tokens(block.get(..head).unwrap_or("")) >= MIN_TOKENS
 }
 
 /// Writes the lines of `out` that are referred to again.

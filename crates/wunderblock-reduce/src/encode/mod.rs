@@ -82,7 +82,11 @@ fn encode_lines(text: &str, kind: Kind, wording: LineWording) -> Option<String> 
 fn shorter(one: Option<String>, other: Option<String>) -> Option<String> {
     match (one, other) {
         (Some(one), Some(other)) => {
-            Some(if token_estimate::tokens(&other) < token_estimate::tokens(&one) { other } else { one })
+            Some(if token_estimate::estimate_tokens(&other) < token_estimate::estimate_tokens(&one) {
+                other
+            } else {
+                one
+            })
         }
         (one, other) => one.or(other),
     }

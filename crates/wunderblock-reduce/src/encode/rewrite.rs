@@ -34,9 +34,12 @@ impl<'t> Rewrite<'t> {
         self.copy_until(span.start);
         let before = self.out.len();
         let written = write(&mut self.out).is_some();
-        let tokens = |text: Option<&str>| token_estimate::tokens(text.unwrap_or(""));
+        let tokens = |text: Option<&str>| token_estimate::estimate_tokens(text.unwrap_or(""));
         if written
-            && token_estimate::pays(tokens(self.text.get(span.clone())), tokens(self.out.get(before..)))
+            && token_estimate::is_worthwhile(
+                tokens(self.text.get(span.clone())),
+                tokens(self.out.get(before..)),
+            )
         {
             (self.kept, self.any) = (span.end, true);
         } else {

@@ -35,7 +35,7 @@ fn is_worth_it(line: &str, times: usize) -> bool {
     if line == "\n" {
         return times >= 24;
     }
-    line.ends_with('\n') && !line.contains(OPEN) && (times - 1) * token_estimate::tokens(line) > 9
+    line.ends_with('\n') && !line.contains(OPEN) && (times - 1) * token_estimate::estimate_tokens(line) > 9
 }
 
 /// Repeats the last line of `out` until it is there `times` times.

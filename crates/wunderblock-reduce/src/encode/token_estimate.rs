@@ -14,7 +14,7 @@ enum TokenClass {
     Other,
 }
 
-const fn class(byte: u8) -> TokenClass {
+const fn byte_class(byte: u8) -> TokenClass {
     match byte {
         b'a'..=b'z' | b'A'..=b'Z' => TokenClass::Letter,
         b'0'..=b'9' => TokenClass::Digit,
@@ -30,14 +30,14 @@ const CLASSES: [TokenClass; 256] = {
     let mut classes = [TokenClass::Other; 256];
     let mut byte = 0;
     while byte < 256 {
-        classes[byte] = class(byte as u8);
+        classes[byte] = byte_class(byte as u8);
         byte += 1;
     }
     classes
 };
 
 /// Tokens, about.
-pub(in crate::encode) fn tokens(text: &str) -> usize {
+pub(in crate::encode) fn estimate_tokens(text: &str) -> usize {
     let mut total = 0;
     let mut run = 0;
     let mut last = TokenClass::Newline;
@@ -47,13 +47,13 @@ pub(in crate::encode) fn tokens(text: &str) -> usize {
             run += 1;
             continue;
         }
-        total += cost(last, run, now);
+        total += run_cost(last, run, now);
         (last, run) = (now, 1);
     }
-    total + cost(last, run, TokenClass::Newline)
+    total + run_cost(last, run, TokenClass::Newline)
 }
 
-const fn cost(of: TokenClass, run: usize, next: TokenClass) -> usize {
+const fn run_cost(of: TokenClass, run: usize, next: TokenClass) -> usize {
     match (of, next) {
         (_, _) if run == 0 => 0,
         // The last space before a word is part of it.
@@ -66,7 +66,7 @@ const fn cost(of: TokenClass, run: usize, next: TokenClass) -> usize {
 }
 
 /// Whether a code is worth it: it saves at least a twentieth, and not only a token or two.
-pub(in crate::encode) const fn pays(before: usize, after: usize) -> bool {
+pub(in crate::encode) const fn is_worthwhile(before: usize, after: usize) -> bool {
     after + 4 <= before && after * 20 <= before * 19
 }
 
@@ -79,7 +79,7 @@ mod tests {
         for (text, expected) in
             [("", 0), ("one two", 2), ("2024-01-01", 6), ("a   b", 3), ("\n\n\n", 1), ("12:00:01", 5)]
         {
-            assert_eq!(tokens(text), expected, "{text:?}");
+            assert_eq!(estimate_tokens(text), expected, "{text:?}");
         }
     }
 }

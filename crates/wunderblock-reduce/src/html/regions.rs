@@ -196,7 +196,7 @@ pub(super) fn read_page(text: &str) -> PageOutline {
     };
     for (span, token) in HtmlTokens::of(text) {
         match token {
-            HtmlToken::Text(said) => reading.said(said),
+            HtmlToken::Text(said) => reading.add_text(said),
             HtmlToken::Open { name, attributes, closed } => {
                 reading.opened(span.start, name, attributes, closed)
             }
@@ -218,7 +218,7 @@ pub(super) fn read_page(text: &str) -> PageOutline {
 }
 
 impl<'t> RegionScan<'t> {
-    fn said(&mut self, said: &str) {
+    fn add_text(&mut self, said: &str) {
         let length = said.trim().len();
         self.text += length;
         if self.links > 0 {

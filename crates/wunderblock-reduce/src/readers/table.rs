@@ -101,7 +101,7 @@ fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], spans
     let (mut seen, mut dull, mut examples) = (HashSet::new(), 0, 0);
     for (at, row) in rows.iter().enumerate() {
         let fields = form.fields(text(row));
-        let (notable, combination) = columns.judge(&fields);
+        let (notable, combination) = columns.rank(&fields);
         let is_wrong = wrong.get(at).copied().unwrap_or(false);
         let new = seen.insert((combination, is_wrong));
         dull = if new { 0 } else { dull + 1 };

@@ -232,7 +232,7 @@ impl ReportReader<'_> {
                 Some(LogLevel::Error | LogLevel::Warning) => (Rank::Context, 60),
                 _ => (Rank::Context, 8),
             },
-            ReportSection::Failure | ReportSection::Run => self.said(line),
+            ReportSection::Failure | ReportSection::Run => self.failure_worth(line),
         };
         if rank < Rank::Must && self.section != ReportSection::Failure {
             self.others.push(at);
@@ -241,7 +241,7 @@ impl ReportReader<'_> {
     }
 
     /// What a line of a failure is worth: its message and its place most.
-    fn said(&mut self, line: &str) -> (Rank, u16) {
+    fn failure_worth(&mut self, line: &str) -> (Rank, u16) {
         let text = line.trim_start();
         // A frame as pytest writes it, not a message after its place.
         if line.contains(": in ") && is_place(line) {

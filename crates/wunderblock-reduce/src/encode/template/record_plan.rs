@@ -175,7 +175,7 @@ fn shape_cost(lines: &NewlineSplit<'_>, shape: &LineShape) -> ShapeCost {
     let values = words.iter().zip(&last_words).enumerate().take(head);
     let values = values.filter(|(at, (word, _))| word.value || shape.values >> at & 1 == 1);
     let each = values.map(|(_, (word, other))| value_cost(word.of(line), other.of(last))).sum();
-    ShapeCost { once: token_estimate::tokens(said), each, alone: shape.severe }
+    ShapeCost { once: token_estimate::estimate_tokens(said), each, alone: shape.severe }
 }
 
 /// About what a value costs in a row, given another of the same column.
@@ -183,7 +183,7 @@ fn value_cost(value: &str, other: &str) -> usize {
     if value == other {
         return 0;
     }
-    1 + token_estimate::tokens(value_format::shorten(value, other))
+    1 + token_estimate::estimate_tokens(value_format::shorten(value, other))
 }
 
 /// Records of one line each for what free lines begin with.

@@ -64,7 +64,10 @@ pub(in crate::encode) fn encode(text: &str) -> Option<String> {
     out.insert_str(before, &head);
     out.push_str(crate::encode::tags::CLOSE);
     let source = text.get(lines.span(first..last))?;
-    if !token_estimate::pays(token_estimate::tokens(source), token_estimate::tokens(out.get(before..)?)) {
+    if !token_estimate::is_worthwhile(
+        token_estimate::estimate_tokens(source),
+        token_estimate::estimate_tokens(out.get(before..)?),
+    ) {
         return None;
     }
     if last < lines.len() {

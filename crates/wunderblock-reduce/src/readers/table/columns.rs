@@ -125,11 +125,11 @@ impl TableColumns {
     }
 
     /// Why a row stands out, if it does, and the combination of its classes as a number.
-    pub(super) fn judge(&mut self, fields: &[Cow<'_, str>]) -> (Option<NotableRow>, u64) {
+    pub(super) fn rank(&mut self, fields: &[Cow<'_, str>]) -> (Option<NotableRow>, u64) {
         let mut notable = None;
         let mut combination = 0u64;
         for (column, field) in self.columns.iter_mut().zip(fields) {
-            let (found, class) = column.judge(field);
+            let (found, class) = column.rank(field);
             combination = combination.rotate_left(7) ^ class;
             let better = matches!(
                 (found, notable),
@@ -195,7 +195,7 @@ impl TableColumn {
         }
     }
 
-    fn judge(&mut self, field: &str) -> (Option<NotableRow>, u64) {
+    fn rank(&mut self, field: &str) -> (Option<NotableRow>, u64) {
         let field = field.trim();
         let hash = if self.is_class { fingerprint::exact_hash(field) } else { 0 };
         if self.is_class {
