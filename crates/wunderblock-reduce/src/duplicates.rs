@@ -31,7 +31,7 @@ const MAX_INDEXED_BYTES: usize = 4 << 20;
 /// A block of lines that an earlier text has, and the fact that names its place.
 struct DuplicateBlock {
     range: Range<usize>,
-    told: Cow<'static, str>,
+    description: Cow<'static, str>,
 }
 
 /// Ranks spans in blocks that an earlier text has as filler, except spans that must be seen.
@@ -45,7 +45,7 @@ pub(crate) fn demote(lines: &TextLines<'_>, spans: &mut [LineSpan], earlier: &[E
         let Some(block) = blocks.get(at) else { return };
         if span.range().start >= block.range.start && span.rank < Rank::Must {
             span.rank = Rank::Filler;
-            span.set_description(Some(block.told.clone()));
+            span.set_description(Some(block.description.clone()));
         }
     }
 }
@@ -88,8 +88,8 @@ fn find_blocks(lines: &TextLines<'_>, earlier: &[EarlierText<'_>]) -> Vec<Duplic
             at += 1;
             continue;
         }
-        let told = format!("{SEEN}lines {}–{} of {}", first + 1, first + run, known.handle);
-        blocks.push(DuplicateBlock { range, told: told.into() });
+        let description = format!("{SEEN}lines {}–{} of {}", first + 1, first + run, known.handle);
+        blocks.push(DuplicateBlock { range, description: description.into() });
         at += run;
     }
     blocks

@@ -87,10 +87,10 @@ impl Gap {
         let (count, unit) = (self.count(), self.measure.name());
         let unit = if count == 1 { unit.trim_end_matches('s') } else { unit };
         let _ = write!(mark, ": {count} {unit}");
-        for told in &self.told {
-            let _ = match told.count {
-                Some(count) => write!(mark, ", {count} {}", inline_text(&told.what)),
-                None => write!(mark, ", {}", inline_text(&told.what)),
+        for fact in &self.told {
+            let _ = match fact.count {
+                Some(count) => write!(mark, ", {count} {}", inline_text(&fact.what)),
+                None => write!(mark, ", {}", inline_text(&fact.what)),
             };
         }
         if let Some(handle) = handle {
@@ -200,8 +200,8 @@ fn parse_gap(inner: &str) -> Option<(usize, Option<&str>)> {
     if !line.get(end..)?.starts_with('⟩') {
         return None;
     }
-    let said = line.get(..end)?;
-    let (range, rest) = said.split_once(": ")?;
+    let content = line.get(..end)?;
+    let (range, rest) = content.split_once(": ")?;
     let known = GapUnit::ALL.iter().any(|measure| range.starts_with(measure.name()));
     let counted = rest.starts_with(|c: char| c.is_ascii_digit());
     if !known || !counted {

@@ -38,9 +38,9 @@ impl<'t> LineSample<'t> {
 
     /// The share of lines, empty ones aside, for which `such` holds, in per cent.
     pub(crate) fn share(&self, such: impl Fn(&str) -> bool) -> u32 {
-        let said = self.lines.iter().filter(|line| !line.trim().is_empty());
+        let nonblank = self.lines.iter().filter(|line| !line.trim().is_empty());
         let (all, some) =
-            said.fold((0u32, 0u32), |(all, some), line| (all + 1, some + u32::from(such(line))));
+            nonblank.fold((0u32, 0u32), |(all, some), line| (all + 1, some + u32::from(such(line))));
         some * 100 / all.max(1)
     }
 

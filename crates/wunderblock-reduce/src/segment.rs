@@ -29,8 +29,8 @@ impl TextSegment {
             Self::Keep(span) => span.len(),
             Self::Coded { text, .. } => text.len(),
             Self::Gap { gap, shown } => {
-                let told: usize = gap.told.iter().map(|told| told.what.len() + ", ".len()).sum();
-                MARK_BYTES + told + shown.as_ref().map_or(0, String::len)
+                let facts: usize = gap.told.iter().map(|fact| fact.what.len() + ", ".len()).sum();
+                MARK_BYTES + facts + shown.as_ref().map_or(0, String::len)
             }
             Self::Note(note) => note.len() + 1,
         }

@@ -49,7 +49,7 @@ pub(crate) fn join_spans(spans: &mut Vec<LineSpan>) {
     spans.dedup_by(|next, span| {
         let [kept, next_kept] = [span.rank, next.rank].map(|rank| rank > Rank::Filler);
         // A description of a part of a gap holds for all of it, except where it was seen.
-        let seen = !kept && span.description().is_some_and(|told| told.starts_with(SEEN));
+        let seen = !kept && span.description().is_some_and(|seen_in| seen_in.starts_with(SEEN));
         let counted = !kept && next.label.is_some();
         let joins = kept == next_kept
             && span.range().end == next.range().start
@@ -153,14 +153,14 @@ fn cut_segments(
 fn make_gap(lines: &TextLines<'_>, run: &[LineSpan], listed: &[bool]) -> Gap {
     let start = run.first().map_or(0, |span| span.range().start);
     let end = run.last().map_or(start, |span| span.range().end);
-    let told = gap_facts(run, listed);
+    let facts = gap_facts(run, listed);
     let (first, last) = (lines.at(start), lines.at(end.saturating_sub(1).max(start)));
     if lines.span(first).start == start && lines.span(last).end == end {
         let (first, last) = (first as u64 + 1, last as u64 + 1);
-        return Gap { span: start..end, measure: GapUnit::Lines, first, last, within: None, told };
+        return Gap { span: start..end, measure: GapUnit::Lines, first, last, within: None, told: facts };
     }
     let (first, last) = (start as u64 + 1, end as u64);
-    Gap { span: start..end, measure: GapUnit::Bytes, first, last, within: None, told }
+    Gap { span: start..end, measure: GapUnit::Bytes, first, last, within: None, told: facts }
 }
 
 /// Maximum number of descriptions in one mark.
@@ -198,12 +198,12 @@ fn gap_facts(run: &[LineSpan], listed: &[bool]) -> Vec<GapFact> {
         true => format!("partly {what}").into(),
         false => what.clone(),
     };
-    let mut told: Vec<GapFact> = counted
+    let mut facts: Vec<GapFact> = counted
         .chain(described.into_iter().map(|what| GapFact { count: None, what: describe(what) }))
         .collect();
     // There may be as many marks as lines.
-    told.shrink_to_fit();
-    told
+    facts.shrink_to_fit();
+    facts
 }
 
 #[cfg(test)]

@@ -55,8 +55,8 @@ impl LineSeverity {
 
 /// The level of a line, or that of its words for trouble.
 pub(crate) fn level_of(line: &str) -> Option<LogLevel> {
-    let said = read_line(line);
-    match (said.level, said.trouble) {
+    let stated = read_line(line);
+    match (stated.level, stated.trouble) {
         (Some(level), _) => Some(level),
         (None, true) => Some(LogLevel::Error),
         (None, false) => None,
@@ -70,7 +70,7 @@ const MAX_LINE_BYTES: usize = 1_000;
 pub(crate) fn read_line(line: &str) -> LineSeverity {
     let bytes = line.as_bytes();
     let bytes = bytes.get(..MAX_LINE_BYTES).unwrap_or(bytes);
-    let mut said =
+    let mut stated =
         LineSeverity { level: level_by_letter(bytes).or_else(|| level_by_status(bytes)), trouble: false };
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
@@ -81,14 +81,14 @@ pub(crate) fn read_line(line: &str) -> LineSeverity {
         let end = at + bytes.iter().skip(at).take_while(|byte| byte.is_ascii_alphabetic()).count();
         let word = SeverityWord { bytes, at, end };
         if end - at >= 3 {
-            if said.level.is_none() {
-                said.level = word.level();
+            if stated.level.is_none() {
+                stated.level = word.level();
             }
-            said.trouble = said.trouble || word.is_trouble();
+            stated.trouble = stated.trouble || word.is_trouble();
         }
         at = end;
     }
-    said
+    stated
 }
 
 /// One level per letter: glog (`E1120 10:00:00`), logcat (`E/Tag`, ` 1702  2395 E Tag:`).
@@ -240,14 +240,16 @@ impl SeverityWord<'_> {
             return true;
         }
         let tail = self.bytes.get(self.end..).unwrap_or_default();
-        let told = tail.trim_ascii_start();
-        let told = told.strip_prefix(b"\"").unwrap_or(told);
-        let Some(value) = told.strip_prefix(b"=").or_else(|| told.strip_prefix(b":")) else { return false };
+        let assigned = tail.trim_ascii_start();
+        let assigned = assigned.strip_prefix(b"\"").unwrap_or(assigned);
+        let Some(value) = assigned.strip_prefix(b"=").or_else(|| assigned.strip_prefix(b":")) else {
+            return false;
+        };
         let value = value.trim_ascii_start();
         let empty = [b"null".as_slice(), b"none", b"nil", b"false", b"\"\"", b"[]", b"{}", b"''", b"0"];
         let stop = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'.');
         empty.iter().any(|empty| {
-            value.get(..empty.len()).is_some_and(|said| said.eq_ignore_ascii_case(empty))
+            value.get(..empty.len()).is_some_and(|stated| stated.eq_ignore_ascii_case(empty))
                 && stop(value.get(empty.len()))
         })
     }

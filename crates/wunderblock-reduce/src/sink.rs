@@ -48,13 +48,13 @@ impl<'e> TextSink<'e> {
     }
 
     /// Writes a text. None where there is no room, or the compared text differs.
-    pub(crate) fn push(&mut self, said: &str) -> Option<()> {
-        self.left = self.left.checked_sub(said.len())?;
-        let end = self.len + said.len();
+    pub(crate) fn push(&mut self, part: &str) -> Option<()> {
+        self.left = self.left.checked_sub(part.len())?;
+        let end = self.len + part.len();
         match self.must {
-            Some(must) if must.as_bytes().get(self.len..end) != Some(said.as_bytes()) => return None,
+            Some(must) if must.as_bytes().get(self.len..end) != Some(part.as_bytes()) => return None,
             Some(_) => {}
-            None => self.text.push_str(said),
+            None => self.text.push_str(part),
         }
         self.len = end;
         Some(())

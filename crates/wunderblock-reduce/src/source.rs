@@ -135,8 +135,8 @@ impl SourceMap {
 
 /// A gap that is not in one place: `count` bytes of the whole text.
 fn whole_text_gap(len: usize, count: u64, what: &str) -> Gap {
-    let told = vec![GapFact { count: None, what: format!("of which {count} are {what}").into() }];
-    Gap { span: 0..len, measure: GapUnit::Bytes, first: 1, last: len as u64, within: None, told }
+    let facts = vec![GapFact { count: None, what: format!("of which {count} are {what}").into() }];
+    Gap { span: 0..len, measure: GapUnit::Bytes, first: 1, last: len as u64, within: None, told: facts }
 }
 
 /// Minimum share of bytes that are not text, in per cent, in binary data.
@@ -156,9 +156,9 @@ pub(crate) fn detect_binary(bytes: &[u8]) -> Option<Gap> {
     }
     let is =
         SIGNATURES.iter().find(|(begin, _)| bytes.starts_with(begin)).map_or("no text", |(_, name)| name);
-    let told = vec![GapFact { count: None, what: is.into() }];
+    let facts = vec![GapFact { count: None, what: is.into() }];
     let last = bytes.len() as u64;
-    Some(Gap { span: 0..bytes.len(), measure: GapUnit::Bytes, first: 1, last, within: None, told })
+    Some(Gap { span: 0..bytes.len(), measure: GapUnit::Bytes, first: 1, last, within: None, told: facts })
 }
 
 /// The first bytes of files that commands print most often (`file(1)` has them all), and what they are.

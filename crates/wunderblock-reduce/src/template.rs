@@ -204,15 +204,15 @@ fn mask_values(line: &str, class: u8, words: &mut Vec<u32>) -> MaskedLine {
         }
         was_value = value;
         count += 1;
-        let said = if value { VALUE } else { (hash(word) >> 32) as u32 | 1 };
-        hash_all = mix_hash(hash_all, u64::from(said));
+        let hashed = if value { VALUE } else { (hash(word) >> 32) as u32 | 1 };
+        hash_all = mix_hash(hash_all, u64::from(hashed));
         if !value && heads < 2 {
             heads += 1;
-            second = mix_hash(second, u64::from(said));
+            second = mix_hash(second, u64::from(hashed));
             first = if heads == 1 { second } else { first };
         }
         if words.len() < MAX_WORDS {
-            words.push(said);
+            words.push(hashed);
         }
     }
     MaskedLine {

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     fn shout(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
-        (code.name == "up").then(|| code.body.to_uppercase() + code.args).and_then(|said| out.push(&said))
+        (code.name == "up").then(|| code.body.to_uppercase() + code.args).and_then(|output| out.push(&output))
     }
 
     #[test]
@@ -121,8 +121,8 @@ mod tests {
             ("⟨=up", None),
             ("⟨=up⟨=⟩⟩", None),
         ] {
-            let said = decode(text, &shout, TextSink::new(99)).and_then(TextSink::finish);
-            assert_eq!(said.as_deref(), expected, "{text}");
+            let output = decode(text, &shout, TextSink::new(99)).and_then(TextSink::finish);
+            assert_eq!(output.as_deref(), expected, "{text}");
         }
         assert!(decode(&"⟨=up⟩".repeat(100_000), &shout, TextSink::new(99)).is_none());
     }
