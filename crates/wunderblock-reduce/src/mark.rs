@@ -4,7 +4,7 @@
 //! gap      ⟨… lines 120–181: 62 lines, 3 WARN · wb:3f9c1a7be2d04c58⟩      something is left out here
 //! note     ⟨×47⟩                                                          a fact about the text before it
 //! coded    ⟨=name arguments⟩ … ⟨=⟩                                        an encoding, which can be decoded exactly
-//! point    ⟨=×47⟩   ⟨=↑ 12–30: how they begin⟩                            lines written before: how often, or which ones
+//! point    ⟨=×47⟩   ⟨=↑ 12–30: how they begin⟩                            lines written before: how often, or where
 //! escape   ⟨⟨                                                             the source had a ⟨ here
 //! ```
 //!

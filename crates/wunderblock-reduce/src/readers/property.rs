@@ -13,7 +13,7 @@ pub(crate) fn fold(text: &str, spans: fn(&TextLines<'_>) -> Vec<LineSpan>) -> St
     shown(text, spans, KeepLimit::Fold)
 }
 
-/// What is shown of a text within so many bytes.
+/// The text as written within a maximum number of bytes.
 pub(crate) fn within(text: &str, spans: fn(&TextLines<'_>) -> Vec<LineSpan>, bytes: usize) -> String {
     shown(text, spans, KeepLimit::Bytes(bytes))
 }

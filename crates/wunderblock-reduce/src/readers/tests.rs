@@ -373,7 +373,7 @@ impl ReportReader<'_> {
         for at in 0..=self.lines.len() {
             let line = self.lines.get(at);
             let framed = at < self.lines.len() && stack_frame::frame_owner(line).is_some();
-            // A frame has a line of source below it, or two; what a runner says is none.
+            // A frame has a line of source below it, or two; the words of a runner are not a frame.
             under = if framed { 0 } else { under + 1 };
             let source = start.is_some()
                 && under <= SOURCE_LINES

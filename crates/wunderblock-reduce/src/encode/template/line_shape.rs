@@ -11,7 +11,7 @@ use crate::lines::NewlineSplit;
 
 /// Rounds in which shapes are joined: the maximum number of words in which joined shapes differ.
 const MAX_ROUNDS: usize = 3;
-/// Minimum number of shapes, equal but for one word, that are joined.
+/// Minimum number of shapes, equal except for one word, that are joined.
 const MIN_JOINED: u32 = 4;
 /// The same for lines that mention errors: their wording must not be taken for a value.
 const MIN_JOINED_ERRORS: u32 = 10;

@@ -241,8 +241,8 @@ impl<'a, 't> RowWriter<'a, 't> {
     }
 
     /// Writes the rows, each with a newline: of the records that begin in `starts`, or of the first record alone,
-    /// without its key, until a line is none. Says whether all lines were rows. None where they become longer than what
-    /// they stand for.
+    /// without its key, until a line is not a row. Says whether all lines were rows. None where they become longer than
+    /// what they stand for.
     fn write(
         &self,
         lines: &NewlineSplit<'t>,

@@ -16,7 +16,7 @@ pub(super) enum TableFormat {
     Spaced,
 }
 
-/// One record, or a line that is none (a rule, a total).
+/// One record, or another line (a rule, a total).
 #[derive(Clone, Debug)]
 pub(super) struct TableRow {
     pub(super) span: Range<usize>,
