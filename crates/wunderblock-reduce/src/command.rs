@@ -5,16 +5,16 @@
 
 mod shell;
 
-use shell::{Stage, pipelines};
+use shell::{ShellStage, pipelines};
 
-/// How often a command may be wrapped in a shell: `bash -c "sh -c '…'"`.
-const WRAPPED: usize = 4;
+/// Maximum number of shells a command is wrapped in: `bash -c "sh -c '…'"`.
+const MAX_WRAPPERS: usize = 4;
 
 /// Whether the output was selected by someone already: by lines, fields, a count, a path into a document.
 ///
 /// A list of commands is a selection if each of them that prints is one.
 pub(crate) fn is_selection(command: &str) -> bool {
-    all_printing(command, &|stages| stages.iter().rev().find_map(selects).unwrap_or(false))
+    every_printing_pipeline(command, &|stages| stages.iter().rev().find_map(stage_selects).unwrap_or(false))
 }
 
 /// Whether the output is the text of a file, whole or in part, as it stands there: what one looks at to edit it.
@@ -23,7 +23,7 @@ pub(crate) fn reads_file(command: &str) -> bool {
     if tool.is_some_and(|tool| READ_TOOLS.iter().any(|known| known.eq_ignore_ascii_case(tool))) {
         return true;
     }
-    all_printing(command, &|stages| {
+    every_printing_pipeline(command, &|stages| {
         let Some((first, rest)) = stages.split_first() else { return false };
         shows_file(first)
             && rest.iter().all(|stage| {
@@ -48,16 +48,16 @@ const READ_TOOLS: [&str; 10] = [
 ];
 
 /// Whether every pipeline of a command that prints anything is such, and there is one.
-fn all_printing(command: &str, such: &dyn Fn(&[Stage]) -> bool) -> bool {
+fn every_printing_pipeline(command: &str, such: &dyn Fn(&[ShellStage]) -> bool) -> bool {
     let mut pending = vec![(command.to_owned(), 0)];
     let mut found = false;
     while let Some((command, depth)) = pending.pop() {
         for mut stages in pipelines(&command) {
-            stages.iter_mut().for_each(unwrap);
+            stages.iter_mut().for_each(strip_wrappers);
             stages.retain(|stage| !stage.program().is_empty());
             let Some(last) = stages.last() else { continue };
             if let Some(script) = inner_script(last) {
-                if depth == WRAPPED {
+                if depth == MAX_WRAPPERS {
                     return false;
                 }
                 pending.push((script.to_owned(), depth + 1));
@@ -76,7 +76,7 @@ fn all_printing(command: &str, such: &dyn Fn(&[Stage]) -> bool) -> bool {
 }
 
 /// Takes away what runs another program without a word in what it prints: `sudo`, `env X=1`, `timeout 5`, `do`.
-fn unwrap(stage: &mut Stage) {
+fn strip_wrappers(stage: &mut ShellStage) {
     loop {
         let words = &stage.words;
         let program = stage.program().to_owned();
@@ -84,13 +84,13 @@ fn unwrap(stage: &mut Stage) {
             "" => return,
             "do" | "then" | "else" | "elif" | "if" | "while" | "until" | "!" | "{" | "(" | "nohup"
             | "command" | "builtin" | "exec" | "time" => 1,
-            "sudo" | "doas" => 1 + options(words, &["-u", "-g", "-C", "-h", "-p"]),
-            "env" => 1 + options(words, &["-u", "-C", "-S"]),
+            "sudo" | "doas" => 1 + count_options(words, &["-u", "-g", "-C", "-h", "-p"]),
+            "env" => 1 + count_options(words, &["-u", "-C", "-S"]),
             "nice" | "ionice" | "stdbuf" | "chrt" | "taskset" => {
-                1 + options(words, &["-n", "-c", "-p", "-i", "-o", "-e"])
+                1 + count_options(words, &["-n", "-c", "-p", "-i", "-o", "-e"])
             }
-            "xargs" => 1 + options(words, &["-n", "-P", "-I", "-L", "-d", "-s", "-a"]),
-            "timeout" => 2 + options(words, &["-k", "-s"]),
+            "xargs" => 1 + count_options(words, &["-n", "-P", "-I", "-L", "-d", "-s", "-a"]),
+            "timeout" => 2 + count_options(words, &["-k", "-s"]),
             "wunderblock" if words.get(1).is_some_and(|word| word == "run") => {
                 words.iter().position(|word| word == "--").map_or(words.len(), |at| at + 1)
             }
@@ -108,8 +108,8 @@ fn is_assignment(word: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// How many words after the first are options, with the values of those that take one.
-fn options(words: &[String], with_value: &[&str]) -> usize {
+/// The number of words after the first that are options, with the values of those that take one.
+fn count_options(words: &[String], with_value: &[&str]) -> usize {
     let mut at = 1;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
         at += if with_value.contains(&word.as_str()) { 2 } else { 1 };
@@ -121,7 +121,7 @@ fn options(words: &[String], with_value: &[&str]) -> usize {
 }
 
 /// The script that a shell is given: `bash -lc '…'`.
-fn inner_script(stage: &Stage) -> Option<&str> {
+fn inner_script(stage: &ShellStage) -> Option<&str> {
     if !matches!(stage.program(), "bash" | "sh" | "zsh" | "dash" | "ksh" | "fish") {
         return None;
     }
@@ -143,14 +143,14 @@ fn is_silent(program: &str) -> bool {
 }
 
 /// Whether a stage selects; None where it hands on what it reads, so that the stage before it decides.
-fn selects(stage: &Stage) -> Option<bool> {
+fn stage_selects(stage: &ShellStage) -> Option<bool> {
     let found = match stage.program() {
         "head" | "cut" | "wc" | "uniq" | "awk" | "gawk" | "mawk" | "nawk" | "comm" | "shuf" | "csvcut"
         | "mlr" | "paste" => true,
         "tail" => !stage.has(&["-f", "-F", "--follow"]),
         "sed" if is_line_selection(stage) => true,
         "sed" | "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "sort" => {
-            let counts = stage.program() != "sed" && stage.program() != "sort" && counts(stage);
+            let counts = stage.program() != "sed" && stage.program() != "sort" && prints_counts(stage);
             return if counts {
                 Some(true)
             } else if stage.piped {
@@ -159,8 +159,8 @@ fn selects(stage: &Stage) -> Option<bool> {
                 Some(false)
             };
         }
-        "git" if stage.words.get(1).is_some_and(|word| word == "grep") => counts(stage),
-        "jq" | "yq" | "gojq" | "jaq" | "dasel" | "xq" => is_path(stage),
+        "git" if stage.words.get(1).is_some_and(|word| word == "grep") => prints_counts(stage),
+        "jq" | "yq" | "gojq" | "jaq" | "dasel" | "xq" => is_subdocument(stage),
         "xmllint" => stage.has(&["--xpath"]),
         "perl" | "ruby" => stage.has(&["-n", "-ne", "-nle", "-lne", "-ane", "-lane"]),
         "bat" | "batcat" => stage.has(&["-r", "--line-range"]),
@@ -181,8 +181,8 @@ fn selects(stage: &Stage) -> Option<bool> {
     Some(found)
 }
 
-/// `grep` and its kin with an answer that is no line of a file: counts, the matching part, names.
-fn counts(stage: &Stage) -> bool {
+/// `grep` and its kin with an answer that is not a line of a file: counts, the matching part, names.
+fn prints_counts(stage: &ShellStage) -> bool {
     const LONG: [&str; 8] = [
         "--count",
         "--count-matches",
@@ -197,7 +197,7 @@ fn counts(stage: &Stage) -> bool {
 }
 
 /// `sed -n`, or a script that ends early or takes lines away.
-fn is_line_selection(stage: &Stage) -> bool {
+fn is_line_selection(stage: &ShellStage) -> bool {
     stage.has(&["--quiet", "--silent"])
         || stage.has_letter(&['n'])
         || stage.words.iter().skip(1).any(|word| {
@@ -209,7 +209,7 @@ fn is_line_selection(stage: &Stage) -> bool {
 }
 
 /// A program for a document that takes a part of it: all but `.`.
-fn is_path(stage: &Stage) -> bool {
+fn is_subdocument(stage: &ShellStage) -> bool {
     let program = stage
         .words
         .iter()
@@ -219,7 +219,7 @@ fn is_path(stage: &Stage) -> bool {
 }
 
 /// Whether a stage prints a file as it is.
-fn shows_file(stage: &Stage) -> bool {
+fn shows_file(stage: &ShellStage) -> bool {
     let files = stage.words.iter().skip(1).filter(|word| !word.starts_with('-')).count();
     match stage.program() {
         "cat" | "less" | "more" | "bat" | "batcat" | "nl" | "view" | "Get-Content" | "type" => files > 0,

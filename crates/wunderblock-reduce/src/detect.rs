@@ -1,33 +1,33 @@
-//! What a text is: every reader votes on the same sample, the strongest vote wins.
+//! The kind of a text: every reader votes on the same sample, and the strongest vote wins.
 
 use crate::kind::Kind;
-use crate::sample::Sample;
-use crate::{code, html, json, read};
+use crate::sample::LineSample;
+use crate::{code, html, json, readers, terminal};
 
-/// A vote below this is no vote: the text is prose.
-const ENOUGH: u32 = 30;
+/// Minimum vote that counts: below it the text is prose.
+const MIN_VOTE: u32 = 30;
 
-/// The kind of a text, as a terminal would show it: colours and what was written over tell nothing.
-pub(crate) fn kind(text: &str) -> Kind {
+/// The kind of a text as a terminal shows it: colours and overwritten text do not count.
+pub(crate) fn detect_kind(text: &str) -> Kind {
     if memchr::memchr2(0x1b, b'\r', text.as_bytes()).is_some() {
-        return shown(&read::terminal::plain(text, &mut |_, _, _| ()).0);
+        return detect_plain(&terminal::visible_text(text, &mut |_, _, _| ()).0);
     }
-    shown(text)
+    detect_plain(text)
 }
 
-fn shown(text: &str) -> Kind {
+fn detect_plain(text: &str) -> Kind {
     // JSON that parses is JSON, whatever its strings look like.
     if json::is_document(text) {
         return Kind::Json;
     }
-    let sample = Sample::of(text);
-    let mut best = (ENOUGH, Kind::Prose);
+    let sample = LineSample::of(text);
+    let mut best = (MIN_VOTE, Kind::Prose);
     for kind in Kind::ALL {
         let vote = match kind {
             Kind::Json => json::vote(&sample),
             Kind::Html => html::vote(&sample),
             Kind::Code => code::vote(&sample),
-            kind => read::vote(&sample, kind),
+            kind => readers::vote(&sample, kind),
         };
         if vote > best.0 {
             best = (vote, kind);
@@ -142,7 +142,7 @@ mod tests {
             ),
         ];
         for (name, wanted, text) in cases {
-            assert_eq!(kind(&text), wanted, "{name}");
+            assert_eq!(detect_kind(&text), wanted, "{name}");
         }
     }
 
@@ -153,7 +153,7 @@ mod tests {
             "The shop sells books. It is open on Mondays, and closed on Sundays.\n\n".repeat(2),
             many(30, |n| format!("    {n}")),
         ] {
-            assert_ne!(kind(&text), Kind::Log, "{text}");
+            assert_ne!(detect_kind(&text), Kind::Log, "{text}");
         }
     }
 }

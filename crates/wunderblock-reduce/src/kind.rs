@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-/// What a text is, by its structure. A wrong kind costs savings, never content.
+/// The kind of a text, by its structure. A wrong kind costs savings, never content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// JSON: a document, one per line, or documents inside other text.
     Json,
     /// Lines with times or levels, of any format.
     Log,
-    /// What a compiler or build tool says: diagnostics with a place, and progress.
+    /// The output of compilers and build tools: diagnostics with a place, and progress.
     Build,
-    /// What a test runner says: cases with a status, failures, totals.
+    /// The output of test runners: cases with a status, failures, totals.
     Tests,
     /// Search results: paths, line numbers, matching lines.
     Search,
@@ -29,11 +29,11 @@ pub enum Kind {
     Code,
     /// A stack trace, with little else.
     Trace,
-    /// What infrastructure tools say: plans, plays, resources and their changes.
+    /// The output of infrastructure tools: plans, plays, resources and their changes.
     Infra,
     /// Text without words: base64, hexadecimal, minified code.
     Blob,
-    /// Sentences, and whatever else is none of the above.
+    /// Sentences, and any text of no other kind.
     Prose,
 }
 
@@ -79,7 +79,7 @@ impl Kind {
         }
     }
 
-    /// The kind of that name.
+    /// The kind with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)

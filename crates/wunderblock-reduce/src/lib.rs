@@ -1,19 +1,19 @@
 //! Shorten one text by its structure, without lying about it.
 //!
-//! A tool's output is long because it repeats itself. [`reduce`] finds out what a text is, keeps what one reads such a
-//! text for, says the rest in fewer words, and marks every gap with its place and a handle by which the bytes can be read
-//! again. It needs no model, does no I/O, and is the same for the same input.
+//! A tool's output is long because it repeats itself. [`reduce`] detects what a text is, keeps what people read such a
+//! text for, encodes the rest in fewer words, and marks every gap with its place and a handle by which the bytes can be
+//! read again. It needs no model, does no I/O, and returns the same for the same input.
 //!
 //! ```text
-//!  bytes ─► source ─► detect ─► read ─────► choose ────► write ─► pack ─► check ─► Reduced
-//!           controls  kind      what each   what fits    marks    fewer   inverse
-//!           set aside           unit is     the level             words   run, bytes
-//!                               worth                                     compared
+//!  bytes ─► source ─► detect ─► read ─────► select ───► write ─► encode ──► check ─► Reduced
+//!           controls  kind      what each   what fits   marks    fewer      decode,
+//!           set aside           span is     the level            words      compare
+//!                               worth                                       bytes
 //! ```
 //!
-//! Three things hold by construction. The pieces of a text tile it, so nothing leaves it without a mark. What is said in
-//! fewer words is undone and compared before it is shown. And a reader judges but never writes, so a wrong guess of the
-//! kind costs savings, never content.
+//! Three things hold by construction. The segments of a text tile it, so nothing leaves it without a mark. Every
+//! lossless encoding is decoded and compared before it is shown. And a reader judges but never writes, so a wrong guess
+//! of the kind costs savings, never content.
 //!
 //! ```
 //! use wunderblock_reduce::{reduce, Options};
@@ -24,41 +24,44 @@
 //! assert!(!short.gaps.is_empty());
 //! ```
 
-mod ask;
 mod code;
 mod command;
+mod count_sketch;
 mod detect;
-mod earlier;
-mod goal;
+mod duplicates;
+mod encode;
 mod html;
 mod json;
 mod kind;
+mod label;
 mod lines;
 mod mark;
 mod numbers;
-mod often;
 mod options;
-mod out;
-mod pack;
-mod piece;
-mod read;
+mod pipeline;
+mod query;
+mod readers;
 mod reading;
-mod reduce;
 mod sample;
+mod segment;
+mod select;
 mod severity;
+mod sink;
 mod source;
+mod span;
+mod target;
 mod template;
-mod unit;
+mod terminal;
 
-pub use earlier::Earlier;
+pub use duplicates::EarlierText;
+pub use encode::{invert, unpack};
 pub use kind::Kind;
-pub use mark::{Found, Gap, Measure, Told, gaps, is_reduced};
+pub use mark::{Gap, GapFact, GapMark, GapUnit, gaps, is_reduced};
 pub use options::{Level, Options};
-pub use pack::{invert, unpack};
-pub use reduce::{Reduced, Untouched, reduce};
+pub use pipeline::{Reduced, Untouched, reduce};
 
-/// What a text is, as far as its structure tells.
+/// The kind of a text, as far as its structure tells.
 #[must_use]
 pub fn detect(text: &str) -> Kind {
-    detect::kind(text)
+    detect::detect_kind(text)
 }

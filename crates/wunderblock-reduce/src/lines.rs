@@ -1,34 +1,34 @@
-//! Where the lines of a text begin and end.
+//! The lines of a text.
 
 use std::ops::Range;
 
-/// Longer texts are not read: a place in a text, or in one with all in it escaped, has 32 bits.
-pub(crate) const LARGEST: usize = i32::MAX as usize;
+/// Maximum bytes of a text that is read: a place in a text, or in one with all of it escaped, has 32 bits.
+pub(crate) const MAX_TEXT_BYTES: usize = i32::MAX as usize;
 
 /// The lines of a text, as byte ranges that tile it: each with its line ending, the last perhaps without.
 #[derive(Debug)]
-pub(crate) struct Lines<'t> {
+pub(crate) struct TextLines<'t> {
     text: &'t str,
-    /// Where each line begins.
+    /// The start of each line.
     starts: Vec<u32>,
 }
 
-/// A part of a text, in half the size of a slice: where there is one to a line, that tells.
+/// A part of a text, in half the size of a slice: there may be one for each line.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Part {
+pub(crate) struct TextPart {
     start: u32,
     len: u32,
 }
 
-/// How many lines a text has, however large it is.
-pub(crate) fn count(text: &str) -> usize {
+/// The number of lines of a text, however large it is.
+pub(crate) fn count_lines(text: &str) -> usize {
     let ends = memchr::memchr_iter(b'\n', text.as_bytes()).count();
     ends + usize::from(!text.is_empty() && !text.ends_with('\n'))
 }
 
-impl<'t> Lines<'t> {
+impl<'t> TextLines<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
-        let mut starts = Vec::with_capacity(count(text));
+        let mut starts = Vec::with_capacity(count_lines(text));
         if !text.is_empty() {
             starts.push(0);
         }
@@ -46,15 +46,18 @@ impl<'t> Lines<'t> {
         self.starts.len()
     }
 
-    /// Where a part of the text stands in it.
-    pub(crate) fn place(&self, part: &str) -> Part {
+    /// The place of a part in the text.
+    pub(crate) fn place(&self, part: &str) -> TextPart {
         let start = (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
         // An empty part may be of no text at all.
         let start = if part.is_empty() { 0 } else { start };
-        Part { start: u32::try_from(start).unwrap_or(u32::MAX), len: u32::try_from(part.len()).unwrap_or(0) }
+        TextPart {
+            start: u32::try_from(start).unwrap_or(u32::MAX),
+            len: u32::try_from(part.len()).unwrap_or(0),
+        }
     }
 
-    pub(crate) fn part(&self, part: Part) -> &'t str {
+    pub(crate) fn part(&self, part: TextPart) -> &'t str {
         let start = part.start as usize;
         self.text.get(start..start + part.len as usize).unwrap_or("")
     }
@@ -92,14 +95,14 @@ impl<'t> Lines<'t> {
 
 /// What stands between the newlines of a text: of `a\n` that is `a`, and an empty line after it.
 #[derive(Debug)]
-pub(crate) struct Split<'t> {
+pub(crate) struct NewlineSplit<'t> {
     text: &'t str,
     starts: Vec<u32>,
 }
 
-impl<'t> Split<'t> {
+impl<'t> NewlineSplit<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
-        let mut starts = Vec::with_capacity(count(text) + 1);
+        let mut starts = Vec::with_capacity(count_lines(text) + 1);
         starts.push(0);
         let ends = memchr::memchr_iter(b'\n', text.as_bytes());
         starts.extend(ends.filter_map(|at| u32::try_from(at + 1).ok()));
@@ -144,11 +147,11 @@ mod tests {
     #[test]
     fn lines_tile_the_text() {
         for text in ["", "\n", "a", "a\n", "a\r\nb\n\nc", "\n\n", "一\n二"] {
-            let lines = Lines::of(text);
+            let lines = TextLines::of(text);
             let joined: String = (0..lines.len()).map(|line| &text[lines.span(line)]).collect();
             assert_eq!(joined, text);
-            assert_eq!(lines.len(), count(text));
-            let split = Split::of(text);
+            assert_eq!(lines.len(), count_lines(text));
+            let split = NewlineSplit::of(text);
             assert!(split.iter().eq(text.split('\n')), "{text:?}");
             assert_eq!(split.start(split.len()), text.len() + 1);
             for line in 0..lines.len() {
@@ -156,6 +159,6 @@ mod tests {
                 assert_eq!(lines.part(lines.place(lines.get(line))), lines.get(line));
             }
         }
-        assert_eq!(Lines::of("a\r\nb").get(0), "a");
+        assert_eq!(TextLines::of("a\r\nb").get(0), "a");
     }
 }

@@ -1,10 +1,10 @@
-//! The one grammar of marks: what stands in a reduced text that did not stand in its source.
+//! The one grammar of marks: what a reduced text has that its source does not have.
 //!
 //! ```text
 //! gap      ⟨… lines 120–181: 62 lines, 3 WARN · wb:3f9c1a7be2d04c58⟩      something is left out here
 //! note     ⟨×47⟩                                                          a fact about the text before it
-//! coded    ⟨=name arguments⟩ … ⟨=⟩                                        said in fewer words; can be undone exactly
-//! point    ⟨=×47⟩   ⟨=↑ 12–30: how they begin⟩                            lines said already: how often, which of the text
+//! coded    ⟨=name arguments⟩ … ⟨=⟩                                        an encoding, which can be decoded exactly
+//! point    ⟨=×47⟩   ⟨=↑ 12–30: how they begin⟩                            lines written before: how often, or where
 //! escape   ⟨⟨                                                             the source had a ⟨ here
 //! ```
 //!
@@ -15,9 +15,9 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// What a gap is counted in.
+/// The unit in which a gap is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Measure {
+pub enum GapUnit {
     /// Lines of the source.
     Lines,
     /// Elements of an array.
@@ -28,7 +28,7 @@ pub enum Measure {
     Bytes,
 }
 
-impl Measure {
+impl GapUnit {
     /// Its name in a mark.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -48,29 +48,29 @@ impl Measure {
 pub struct Gap {
     /// Its bytes in the source.
     pub span: Range<usize>,
-    /// What `first`, `last` and the count are counted in.
-    pub measure: Measure,
-    /// The first of what is left out, from 1.
+    /// The unit of `first`, `last` and the count.
+    pub measure: GapUnit,
+    /// The first unit that is left out, from 1.
     pub first: u64,
-    /// The last of what is left out.
+    /// The last unit that is left out.
     pub last: u64,
-    /// Where the counting takes place if not in the whole text: the path of an array or object.
+    /// The path of the array or object in which units are counted, if not in the whole text.
     pub within: Option<Box<str>>,
-    /// What is known of the stretch: how many of what, or a description (with no count).
-    pub told: Vec<Told>,
+    /// The facts about the stretch: counts, and descriptions without a count.
+    pub told: Vec<GapFact>,
 }
 
 /// A fact in a mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
-    /// How many; none where the fact is not a count.
+pub struct GapFact {
+    /// The number; none where the fact is not a count.
     pub count: Option<u64>,
-    /// Of what: `WARN`, `passed`, `body of fn parse`.
+    /// What is counted or described: `WARN`, `passed`, `body of fn parse`.
     pub what: Cow<'static, str>,
 }
 
 impl Gap {
-    /// How many are left out, in its measure.
+    /// The number of units that are left out.
     #[must_use]
     pub fn count(&self) -> u64 {
         (self.last + 1).saturating_sub(self.first)
@@ -81,16 +81,16 @@ impl Gap {
     pub fn mark(&self, handle: Option<&str>) -> String {
         let mut mark = format!("⟨… {}", self.measure.name());
         if let Some(within) = &self.within {
-            let _ = write!(mark, " of {}", plain(within));
+            let _ = write!(mark, " of {}", inline_text(within));
         }
         let _ = write!(mark, " {}–{}", self.first, self.last);
         let (count, unit) = (self.count(), self.measure.name());
         let unit = if count == 1 { unit.trim_end_matches('s') } else { unit };
         let _ = write!(mark, ": {count} {unit}");
-        for told in &self.told {
-            let _ = match told.count {
-                Some(count) => write!(mark, ", {count} {}", plain(&told.what)),
-                None => write!(mark, ", {}", plain(&told.what)),
+        for fact in &self.told {
+            let _ = match fact.count {
+                Some(count) => write!(mark, ", {count} {}", inline_text(&fact.what)),
+                None => write!(mark, ", {}", inline_text(&fact.what)),
             };
         }
         if let Some(handle) = handle {
@@ -102,11 +102,11 @@ impl Gap {
 }
 
 /// Text that may stand inside a mark: on one line, without brackets, at most 80 characters.
-fn plain(text: &str) -> String {
+fn inline_text(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() && !matches!(c, '⟨' | '⟩')).take(80).collect()
 }
 
-/// `text` as it is written where marks may stand: a `⟨` of the source is doubled.
+/// Writes a text where marks may stand: a `⟨` of the source is doubled.
 pub(crate) fn escape(text: &str, into: &mut String) {
     let mut rest = text;
     while let Some(at) = memchr::memmem::find(rest.as_bytes(), OPEN.as_bytes()) {
@@ -118,7 +118,7 @@ pub(crate) fn escape(text: &str, into: &mut String) {
     into.push_str(rest);
 }
 
-/// The text that was written so. None where a mark stands: then it is not all of a text.
+/// The text that was escaped. None where a mark stands: then part of the text is missing.
 pub(crate) fn unescape(written: &str) -> Option<String> {
     let mut out = String::with_capacity(written.len());
     let mut rest = written;
@@ -131,7 +131,7 @@ pub(crate) fn unescape(written: &str) -> Option<String> {
     Some(out)
 }
 
-/// Whether a text was written so, without writing it again.
+/// Whether escaping `text` gives `written`, without writing it again.
 pub(crate) fn is_escaped(written: &str, text: &str) -> bool {
     let (mut rest, mut left) = (written, text);
     while let Some(at) = memchr::memmem::find(rest.as_bytes(), OPEN.as_bytes()) {
@@ -149,25 +149,29 @@ pub(crate) fn is_escaped(written: &str, text: &str) -> bool {
 
 /// What opens a mark.
 pub(crate) const OPEN: &str = "⟨";
+/// Bytes that the mark of a gap takes, about: a shorter gap is not worth one.
+pub(crate) const MARK_BYTES: usize = 72;
+/// The start of the fact that names where lines were seen before: `seen in lines 22–61 of wb:…`.
+pub(crate) const SEEN: &str = "seen in ";
 
-/// Whether `text` holds a gap's mark, one whose handle `ours` knows. Without a handle a mark counts as ours: nothing
-/// can be asked about it.
+/// Whether `text` holds the mark of a gap with a handle that `ours` accepts. A mark without a handle counts as well:
+/// there is nothing to ask about it.
 #[must_use]
 pub fn is_reduced(text: &str, ours: &dyn Fn(&str) -> bool) -> bool {
     gaps(text).any(|gap| gap.handle.is_none_or(ours))
 }
 
-/// A gap's mark, as found in a text.
+/// The mark of a gap, as found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found<'t> {
+pub struct GapMark<'t> {
     /// The bytes of the mark.
     pub span: Range<usize>,
     /// Its handle, if it has one.
     pub handle: Option<&'t str>,
 }
 
-/// The marks of gaps in a text. What is escaped is not a mark.
-pub fn gaps(text: &str) -> impl Iterator<Item = Found<'_>> {
+/// The marks of gaps in a text. An escaped mark is plain text.
+pub fn gaps(text: &str) -> impl Iterator<Item = GapMark<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {
@@ -179,15 +183,15 @@ pub fn gaps(text: &str) -> impl Iterator<Item = Found<'_>> {
                 continue;
             }
             at = start + OPEN.len();
-            let Some((length, handle)) = read_gap(inner) else { continue };
+            let Some((length, handle)) = parse_gap(inner) else { continue };
             at += length;
-            return Some(Found { span: start..at, handle });
+            return Some(GapMark { span: start..at, handle });
         }
     })
 }
 
-/// The mark that `inner` goes on with after `⟨`: its length with the `⟩`, and its handle.
-fn read_gap(inner: &str) -> Option<(usize, Option<&str>)> {
+/// The mark that `inner` continues after `⟨`: its length with the `⟩`, and its handle.
+fn parse_gap(inner: &str) -> Option<(usize, Option<&str>)> {
     let body = inner.strip_prefix("… ")?;
     // A mark is short and on one line: what is longer was never written by us.
     let reach = body.char_indices().nth(600).map_or(body.len(), |(at, _)| at);
@@ -196,9 +200,9 @@ fn read_gap(inner: &str) -> Option<(usize, Option<&str>)> {
     if !line.get(end..)?.starts_with('⟩') {
         return None;
     }
-    let said = line.get(..end)?;
-    let (range, rest) = said.split_once(": ")?;
-    let known = Measure::ALL.iter().any(|measure| range.starts_with(measure.name()));
+    let content = line.get(..end)?;
+    let (range, rest) = content.split_once(": ")?;
+    let known = GapUnit::ALL.iter().any(|measure| range.starts_with(measure.name()));
     let counted = rest.starts_with(|c: char| c.is_ascii_digit());
     if !known || !counted {
         return None;
@@ -213,8 +217,8 @@ mod tests {
     use super::*;
 
     fn gap() -> Gap {
-        let told = vec![Told { count: Some(3), what: "WARN".into() }];
-        Gap { span: 0..9, measure: Measure::Lines, first: 120, last: 181, within: None, told }
+        let told = vec![GapFact { count: Some(3), what: "WARN".into() }];
+        Gap { span: 0..9, measure: GapUnit::Lines, first: 120, last: 181, within: None, told }
     }
 
     #[test]

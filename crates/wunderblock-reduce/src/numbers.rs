@@ -1,25 +1,25 @@
-//! Numbers in one pass: their mean, how far they spread, and where the least and the most stand.
+//! Numbers in one pass: their mean, their spread, and the places of the smallest and the largest.
 
-/// A number is far from others beyond so many standard deviations.
+/// Standard deviations from the mean beyond which a number is far from the others.
 const FAR: f64 = 2.0;
 
 /// Numbers in the order they came, summed up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers {
-    /// How many.
+    /// How many numbers there are.
     pub(crate) count: u32,
     mean: f64,
     /// The sum of squared distances from the mean (Welford 1962).
     squares: f64,
-    least: Option<(f64, u32)>,
-    most: Option<(f64, u32)>,
-    /// How many were greater than the one before.
+    min: Option<(f64, u32)>,
+    max: Option<(f64, u32)>,
+    /// The number of times that one was greater than the one before.
     pub(crate) rises: u32,
     last: f64,
 }
 
 impl Numbers {
-    /// Takes a number in; `at` is where it stands.
+    /// Adds a number that stands at `at`.
     pub(crate) fn add(&mut self, number: f64, at: u32) {
         self.rises += u32::from(self.count > 0 && number > self.last);
         self.last = number;
@@ -27,32 +27,32 @@ impl Numbers {
         let off = number - self.mean;
         self.mean += off / f64::from(self.count);
         self.squares += off * (number - self.mean);
-        if self.least.is_none_or(|(least, _)| number < least) {
-            self.least = Some((number, at));
+        if self.min.is_none_or(|(min, _)| number < min) {
+            self.min = Some((number, at));
         }
-        if self.most.is_none_or(|(most, _)| number > most) {
-            self.most = Some((number, at));
+        if self.max.is_none_or(|(max, _)| number > max) {
+            self.max = Some((number, at));
         }
     }
 
-    /// The least and the most; nothing of no numbers.
+    /// The smallest and the largest number; none without numbers.
     pub(crate) fn range(&self) -> Option<(f64, f64)> {
-        Some((self.least?.0, self.most?.0))
+        Some((self.min?.0, self.max?.0))
     }
 
-    /// Below and above what a number is far from the others. Nothing is where all are equal.
+    /// The limits beyond which a number is far from the others. None where all are equal.
     pub(crate) fn bounds(&self) -> Option<(f64, f64)> {
         let deviation = (self.squares / f64::from(self.count.max(1))).sqrt();
         let (low, high) = (self.mean - FAR * deviation, self.mean + FAR * deviation);
         (deviation > 0.0).then_some((low, high))
     }
 
-    /// Where the least and the most stand, each if it is far from the others.
+    /// The places of the smallest and the largest number, each if it is far from the others.
     pub(crate) fn extremes(&self) -> (Option<u32>, Option<u32>) {
         let Some((low, high)) = self.bounds() else { return (None, None) };
-        let least = self.least.filter(|(least, _)| *least < low || *least > high);
-        let most = self.most.filter(|(most, _)| *most < low || *most > high);
-        (least.map(|(_, at)| at), most.map(|(_, at)| at))
+        let min = self.min.filter(|(min, _)| *min < low || *min > high);
+        let max = self.max.filter(|(max, _)| *max < low || *max > high);
+        (min.map(|(_, at)| at), max.map(|(_, at)| at))
     }
 }
 

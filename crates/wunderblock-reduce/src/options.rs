@@ -1,17 +1,17 @@
-//! What is asked of a reduction.
+//! What the caller asks for.
 
-use crate::earlier::Earlier;
+use crate::duplicates::EarlierText;
 use crate::kind::Kind;
 
 /// How far a reduction may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Level {
-    /// Only what can be undone exactly from the short text alone.
+    /// Only what the short text alone can undo exactly.
     Lossless,
     /// Repetition is folded into marks; every different thing stays visible.
     #[default]
     Fold,
-    /// What is worth most, up to so many tokens.
+    /// What is worth most, within a maximum number of tokens.
     Budget(u64),
 }
 
@@ -27,28 +27,30 @@ impl Level {
     }
 }
 
-/// What is known about a text, and what is wanted of it.
+/// What is known about a text, and how it is to be reduced.
 #[derive(Clone, Copy)]
 pub struct Options<'o> {
     /// How far to go.
     pub level: Level,
-    /// What the text is, if the caller knows; else it is detected.
+    /// The kind of the text, if the caller knows it; else it is detected.
     pub kind: Option<Kind>,
-    /// The command whose output the text is, if known. The output of a selection (`sed -n`, `head`, `jq`) was chosen by
-    /// someone already: it is reduced losslessly only.
+    /// The command whose output the text is, if known. The output of a selection (`sed -n`, `head`, `jq`) is reduced
+    /// losslessly only: somebody chose it.
     pub command: Option<&'o str>,
-    /// Whether the command failed. What a failure says in few words is read whole.
+    /// Whether the command failed. The short output of a failure stays whole.
     pub failed: bool,
-    /// What the reader looks for: what is relevant to it stays.
+    /// What the reader looks for: text that is relevant to it stays.
     pub query: Option<&'o str>,
-    /// Texts the reader has seen, the newest first. Blocks of lines they have are named by where they stand there.
-    pub earlier: &'o [Earlier<'o>],
-    /// By what the source can be read again. It stands in every mark, so it must be stored before the text is shown.
+    /// Texts that the reader has seen, the latest first. Blocks of lines that they have are replaced by their place
+    /// there.
+    pub earlier: &'o [EarlierText<'o>],
+    /// The handle by which the source can be read again. Every mark has it, so store the source before the text is
+    /// shown.
     pub handle: Option<&'o str>,
-    /// How many tokens a text has. The default takes four bytes for one.
+    /// Counts the tokens of a text. The default takes four bytes for one token.
     pub count: &'o (dyn Fn(&str) -> u64 + Sync),
-    /// Whether a handle found in the text is one of the caller's. A text with such marks is reduced already, and left
-    /// alone; marks with other handles are text like any other. The default takes all for its own.
+    /// Whether a handle found in the text is one of the caller's. A text with marks of such handles was reduced before,
+    /// and stays as it is; marks with other handles are plain text. The default accepts all handles.
     pub ours: &'o (dyn Fn(&str) -> bool + Sync),
 }
 

@@ -1,90 +1,102 @@
-//! A text as the reader of its kind sees it: what it is worth is found out once, however many goals are tried.
+//! A text as the reader of its kind sees it. Its spans are ranked once, however many targets are tried.
 
-use crate::ask::Asked;
-use crate::earlier::{self, Earlier};
-use crate::goal::Goal;
+use crate::duplicates::{self, EarlierText};
 use crate::kind::Kind;
-use crate::lines::Lines;
-use crate::piece::Piece;
-use crate::unit::{self, Room, Unit};
-use crate::{code, html, json, read};
+use crate::lines::TextLines;
+use crate::query::QueryTerms;
+use crate::segment::TextSegment;
+use crate::select::{self, KeepLimit};
+use crate::span::LineSpan;
+use crate::target::SizeTarget;
+use crate::{code, html, json, readers};
 
 /// A text and what is known of it so far.
-pub(crate) struct Reading<'t> {
+pub(crate) struct TextReading<'t> {
     text: &'t str,
     kind: Kind,
-    asked: &'t Asked,
-    earlier: &'t [Earlier<'t>],
-    seen: Option<Seen<'t>>,
+    query: &'t QueryTerms,
+    earlier: &'t [EarlierText<'t>],
+    seen: Option<ParsedText<'t>>,
 }
 
-enum Seen<'t> {
-    Json(json::Reading<'t>),
-    Html(Box<html::Reading<'t>>),
-    Lines(Lines<'t>, Vec<Unit>),
+enum ParsedText<'t> {
+    Json(json::JsonReading<'t>),
+    Html(Box<html::HtmlReading<'t>>),
+    Lines(TextLines<'t>, Vec<LineSpan>),
 }
 
-impl<'t> Reading<'t> {
-    /// Nothing is read before it is asked for.
-    pub(crate) fn of(text: &'t str, kind: Kind, (asked, earlier): (&'t Asked, &'t [Earlier<'t>])) -> Self {
-        Self { text, kind, asked, earlier, seen: None }
+impl<'t> TextReading<'t> {
+    /// A text that is not read before its segments are needed.
+    pub(crate) fn of(
+        text: &'t str,
+        kind: Kind,
+        query: &'t QueryTerms,
+        earlier: &'t [EarlierText<'t>],
+    ) -> Self {
+        Self { text, kind, query, earlier, seen: None }
     }
 
     pub(crate) fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// The text cut into pieces.
-    pub(crate) fn pieces(&mut self, goal: Goal) -> Vec<Piece> {
-        if goal == Goal::Exact && self.kind != Kind::Json {
+    /// The segments of the text at a target.
+    pub(crate) fn segments(&mut self, target: SizeTarget) -> Vec<TextSegment> {
+        if target == SizeTarget::Exact && self.kind != Kind::Json {
             // What comes after this has need of the room.
             self.seen = None;
-            return vec![Piece::Keep(0..self.text.len())];
+            return vec![TextSegment::Keep(0..self.text.len())];
         }
-        let room = match goal {
-            Goal::Bytes(bytes) => Room::Bytes(bytes),
-            Goal::Exact | Goal::Fold => Room::Fold,
+        let room = match target {
+            SizeTarget::Bytes(bytes) => KeepLimit::Bytes(bytes),
+            SizeTarget::Exact | SizeTarget::Fold => KeepLimit::Fold,
         };
-        let (text, kind, asked, earlier) = (self.text, self.kind, self.asked, self.earlier);
-        match self.seen.get_or_insert_with(|| see(text, kind, goal, (asked, earlier))) {
-            Seen::Json(reading) => reading.pieces(goal, asked),
-            Seen::Html(reading) => reading.pieces(room),
-            Seen::Lines(..) if goal == Goal::Exact => vec![Piece::Keep(0..text.len())],
-            Seen::Lines(lines, units) if goal == Goal::Fold => {
+        let (text, kind, query, earlier) = (self.text, self.kind, self.query, self.earlier);
+        match self.seen.get_or_insert_with(|| parse(text, kind, target, query, earlier)) {
+            ParsedText::Json(reading) => reading.segments(target, query),
+            ParsedText::Html(reading) => reading.segments(room),
+            ParsedText::Lines(..) if target == SizeTarget::Exact => vec![TextSegment::Keep(0..text.len())],
+            ParsedText::Lines(lines, spans) if target == SizeTarget::Fold => {
                 // There is one way to fold, and what comes after this has need of the room.
-                unit::join(units);
-                let pieces = unit::choose(lines, units, room);
+                select::join_spans(spans);
+                let segments = select::select(lines, spans, room);
                 self.seen = None;
-                pieces
+                segments
             }
-            Seen::Lines(lines, units) => unit::choose(lines, units, room),
+            ParsedText::Lines(lines, spans) => select::select(lines, spans, room),
         }
     }
 }
 
-fn see<'t>(text: &'t str, kind: Kind, goal: Goal, (asked, earlier): (&'t Asked, &[Earlier<'_>])) -> Seen<'t> {
-    let json = (kind == Kind::Json).then(|| json::Reading::of(text));
+fn parse<'t>(
+    text: &'t str,
+    kind: Kind,
+    target: SizeTarget,
+    query: &'t QueryTerms,
+    earlier: &[EarlierText<'_>],
+) -> ParsedText<'t> {
+    let json = (kind == Kind::Json).then(|| json::JsonReading::of(text));
     if let Some(reading) = json.filter(|reading| !reading.is_empty()) {
-        return Seen::Json(reading);
+        return ParsedText::Json(reading);
     }
     // What was said to be JSON and has none is a text like any.
     match kind {
-        Kind::Html => Seen::Html(Box::new(html::Reading::of(text, asked))),
+        Kind::Html => ParsedText::Html(Box::new(html::HtmlReading::of(text, query))),
         kind => {
-            let lines = Lines::of(text);
-            let mut units = match (kind, goal) {
-                (Kind::Code, Goal::Bytes(_)) => code::units(&lines),
-                (Kind::Code, Goal::Exact | Goal::Fold) => code::folded(&lines),
-                (kind, _) => read::units(&lines, kind),
+            let lines = TextLines::of(text);
+            let mut spans = match (kind, target) {
+                (Kind::Code, SizeTarget::Bytes(_)) => code::spans(&lines),
+                (Kind::Code, SizeTarget::Exact | SizeTarget::Fold) => code::spans_folded(&lines),
+                (kind, _) => readers::spans(&lines, kind),
             };
             if !earlier.is_empty() {
-                earlier::demote(&lines, &mut units, earlier);
+                duplicates::demote(&lines, &mut spans, earlier);
             }
-            asked.promote(text, &mut units);
-            if !asked.is_empty() && matches!(kind, Kind::Code | Kind::Markdown) {
-                unit::raise_under_asked(&mut units);
+            query.promote(text, &mut spans);
+            if !query.is_empty() && matches!(kind, Kind::Code | Kind::Markdown) {
+                select::raise_under_query(&mut spans);
             }
-            Seen::Lines(lines, units)
+            ParsedText::Lines(lines, spans)
         }
     }
 }

@@ -1,34 +1,34 @@
-//! Lines from three places of a text: what every reader votes on.
+//! Lines from three places of a text, on which every reader votes.
 
-/// Lines looked at: from the head, from the middle, from the end.
-const SAMPLED: usize = 120;
-/// The longest part of a line that is looked at.
-const LINE_BYTES: usize = 400;
+/// Maximum lines of each window: at the head, in the middle, at the end.
+const WINDOW_LINES: usize = 120;
+/// Maximum bytes of a line that are looked at.
+const MAX_LINE_BYTES: usize = 400;
 
 /// Lines from three places of a text.
 #[derive(Debug)]
-pub(crate) struct Sample<'t> {
+pub(crate) struct LineSample<'t> {
     /// The whole text.
     pub(crate) text: &'t str,
     /// Lines without their endings, cut at 400 bytes.
     pub(crate) lines: Vec<&'t str>,
 }
 
-impl<'t> Sample<'t> {
+impl<'t> LineSample<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
-        let mut lines = Vec::with_capacity(3 * SAMPLED);
+        let mut lines = Vec::with_capacity(3 * WINDOW_LINES);
         let bytes = text.len();
         // Three windows of lines; where the text is short the first has it all.
         let mut from = 0;
-        for start in [0, bytes / 2, bytes.saturating_sub(SAMPLED * 80)] {
+        for start in [0, bytes / 2, bytes.saturating_sub(WINDOW_LINES * 80)] {
             if start < from {
                 continue;
             }
             let start = next_line(text, start);
             let window = text.get(start..).unwrap_or("");
             let mut taken = 0;
-            for line in window.lines().take(SAMPLED) {
-                lines.push(head(line));
+            for line in window.lines().take(WINDOW_LINES) {
+                lines.push(truncate(line));
                 taken += line.len() + 1;
             }
             from = start + taken;
@@ -36,29 +36,29 @@ impl<'t> Sample<'t> {
         Self { text, lines }
     }
 
-    /// How many of the lines that say anything are such, in per cent.
+    /// The share of lines, empty ones aside, for which `such` holds, in per cent.
     pub(crate) fn share(&self, such: impl Fn(&str) -> bool) -> u32 {
-        let said = self.lines.iter().filter(|line| !line.trim().is_empty());
+        let nonblank = self.lines.iter().filter(|line| !line.trim().is_empty());
         let (all, some) =
-            said.fold((0u32, 0u32), |(all, some), line| (all + 1, some + u32::from(such(line))));
+            nonblank.fold((0u32, 0u32), |(all, some), line| (all + 1, some + u32::from(such(line))));
         some * 100 / all.max(1)
     }
 
-    /// How many lines are such.
+    /// The number of lines for which `such` holds.
     pub(crate) fn count(&self, such: impl Fn(&str) -> bool) -> u32 {
         self.lines.iter().map(|line| u32::from(such(line))).sum()
     }
 }
 
-fn head(line: &str) -> &str {
-    let mut end = line.len().min(LINE_BYTES);
+fn truncate(line: &str) -> &str {
+    let mut end = line.len().min(MAX_LINE_BYTES);
     while !line.is_char_boundary(end) {
         end -= 1;
     }
     line.get(..end).unwrap_or(line)
 }
 
-/// Where the next line begins at or after a byte; the byte itself at the start of the text.
+/// The start of the next line at or after a byte; the byte itself at the start of the text.
 fn next_line(text: &str, at: usize) -> usize {
     if at == 0 {
         return 0;

@@ -1,19 +1,19 @@
-//! How bad a line says it is.
+//! The severity that a line states.
 //!
-//! By structure, not by meaning: a level where loggers write one, and words that stand for trouble where they are not
-//! denied (`0 errors`) and not part of a name (`error_handler`, `errors.rs`).
+//! It is read from structure, not from meaning: a level where loggers write one, and words for trouble that are neither
+//! denied (`0 errors`) nor part of a name (`error_handler`, `errors.rs`).
 
-use crate::unit::Label;
+use crate::label::Label;
 
 /// The levels of logs, from the mildest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Severity {
+pub(crate) enum LogLevel {
     Info,
     Warning,
     Error,
 }
 
-impl Severity {
+impl LogLevel {
     /// What such a line counts as in a mark.
     pub(crate) const fn label(self) -> Option<Label> {
         match self {
@@ -24,53 +24,54 @@ impl Severity {
     }
 }
 
-/// What a line says of its weight.
+/// The severity of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct LineSeverity {
     /// The level a logger gave it.
-    pub(crate) level: Option<Severity>,
+    pub(crate) level: Option<LogLevel>,
     /// Whether it has words for trouble, whatever its level.
     pub(crate) trouble: bool,
 }
 
-impl Said {
+impl LineSeverity {
     /// What it counts as in a mark: its level; without one, that it speaks of trouble.
     pub(crate) const fn label(self) -> Option<Label> {
         match (self.level, self.trouble) {
-            (Some(Severity::Info), true) | (None, true) => Some(Label::Trouble),
+            (Some(LogLevel::Info), true) | (None, true) => Some(Label::Trouble),
             (Some(level), _) => level.label(),
             (None, false) => None,
         }
     }
 
-    /// How it weighs among other lines: an error, a warning or trouble at a mild level, or neither.
-    pub(crate) const fn weight(self) -> Severity {
+    /// Its weight among other lines: an error, a warning or trouble at a mild level, or neither.
+    pub(crate) const fn weight(self) -> LogLevel {
         match (self.level, self.trouble) {
-            (Some(Severity::Error), _) | (None | Some(Severity::Warning), true) => Severity::Error,
-            (Some(Severity::Warning), false) | (Some(Severity::Info), true) => Severity::Warning,
-            (Some(Severity::Info) | None, false) => Severity::Info,
+            (Some(LogLevel::Error), _) | (None | Some(LogLevel::Warning), true) => LogLevel::Error,
+            (Some(LogLevel::Warning), false) | (Some(LogLevel::Info), true) => LogLevel::Warning,
+            (Some(LogLevel::Info) | None, false) => LogLevel::Info,
         }
     }
 }
 
-/// How bad a line is, if it says so: by its level, or by words for trouble.
-pub(crate) fn of(line: &str) -> Option<Severity> {
-    let said = said(line);
-    match (said.level, said.trouble) {
+/// The level of a line, or that of its words for trouble.
+pub(crate) fn level_of(line: &str) -> Option<LogLevel> {
+    let stated = read_line(line);
+    match (stated.level, stated.trouble) {
         (Some(level), _) => Some(level),
-        (None, true) => Some(Severity::Error),
+        (None, true) => Some(LogLevel::Error),
         (None, false) => None,
     }
 }
 
-/// Levels stand early in a line; a line's words are looked at up to here.
-const LOOKED_AT: usize = 1_000;
+/// Maximum bytes of a line whose words are looked at: levels stand early.
+const MAX_LINE_BYTES: usize = 1_000;
 
-/// All that a line says of its weight.
-pub(crate) fn said(line: &str) -> Said {
+/// All that a line states about its severity.
+pub(crate) fn read_line(line: &str) -> LineSeverity {
     let bytes = line.as_bytes();
-    let bytes = bytes.get(..LOOKED_AT).unwrap_or(bytes);
-    let mut said = Said { level: letter(bytes).or_else(|| answered(bytes)), trouble: false };
+    let bytes = bytes.get(..MAX_LINE_BYTES).unwrap_or(bytes);
+    let mut stated =
+        LineSeverity { level: level_by_letter(bytes).or_else(|| level_by_status(bytes)), trouble: false };
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         if !byte.is_ascii_alphabetic() {
@@ -78,24 +79,24 @@ pub(crate) fn said(line: &str) -> Said {
             continue;
         }
         let end = at + bytes.iter().skip(at).take_while(|byte| byte.is_ascii_alphabetic()).count();
-        let word = Word { bytes, at, end };
+        let word = SeverityWord { bytes, at, end };
         if end - at >= 3 {
-            if said.level.is_none() {
-                said.level = word.level();
+            if stated.level.is_none() {
+                stated.level = word.level();
             }
-            said.trouble = said.trouble || word.is_trouble();
+            stated.trouble = stated.trouble || word.is_trouble();
         }
         at = end;
     }
-    said
+    stated
 }
 
 /// One level per letter: glog (`E1120 10:00:00`), logcat (`E/Tag`, ` 1702  2395 E Tag:`).
-fn letter(bytes: &[u8]) -> Option<Severity> {
+fn level_by_letter(bytes: &[u8]) -> Option<LogLevel> {
     let level = |byte: u8| match byte {
-        b'E' | b'F' => Some(Severity::Error),
-        b'W' => Some(Severity::Warning),
-        b'I' | b'D' | b'V' => Some(Severity::Info),
+        b'E' | b'F' => Some(LogLevel::Error),
+        b'W' => Some(LogLevel::Warning),
+        b'I' | b'D' | b'V' => Some(LogLevel::Info),
         _ => None,
     };
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -119,28 +120,28 @@ fn letter(bytes: &[u8]) -> Option<Severity> {
 }
 
 /// The status of an access log's line: `HTTP/1.1" 503 `.
-fn answered(bytes: &[u8]) -> Option<Severity> {
+fn level_by_status(bytes: &[u8]) -> Option<LogLevel> {
     let at = memchr::memmem::find(bytes, b"HTTP/")?;
     let rest = bytes.get(at..)?.get(..32).or_else(|| bytes.get(at..))?;
     let quote = rest.iter().position(|byte| *byte == b'"')?;
     let status = rest.get(quote + 1..)?.iter().skip_while(|byte| !byte.is_ascii_digit());
     let status: Vec<u8> = status.take_while(|byte| byte.is_ascii_digit()).copied().collect();
     match status.as_slice() {
-        [b'5', _, _] => Some(Severity::Error),
-        [b'4', _, _] => Some(Severity::Warning),
-        [b'1'..=b'3', _, _] => Some(Severity::Info),
+        [b'5', _, _] => Some(LogLevel::Error),
+        [b'4', _, _] => Some(LogLevel::Warning),
+        [b'1'..=b'3', _, _] => Some(LogLevel::Info),
         _ => None,
     }
 }
 
 /// A run of letters in a line.
-struct Word<'l> {
+struct SeverityWord<'l> {
     bytes: &'l [u8],
     at: usize,
     end: usize,
 }
 
-impl Word<'_> {
+impl SeverityWord<'_> {
     fn text(&self) -> &[u8] {
         self.bytes.get(self.at..self.end).unwrap_or_default()
     }
@@ -155,14 +156,14 @@ impl Word<'_> {
 
     /// The level this word is, where it stands as loggers write one: in capitals, in brackets, after `level=`, or first
     /// with a colon.
-    fn level(&self) -> Option<Severity> {
+    fn level(&self) -> Option<LogLevel> {
         let word = self.text();
         if word.len() > 11
             || !matches!(word.first()?.to_ascii_lowercase(), b'a' | b'c'..=b'f' | b'i' | b'n' | b'p' | b's'..=b'w')
         {
             return None;
         }
-        let level = named(word)?;
+        let level = level_named(word)?;
         let (before, after) = (self.before(), self.after(0));
         let joins = |byte: Option<u8>| {
             byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/'))
@@ -239,14 +240,16 @@ impl Word<'_> {
             return true;
         }
         let tail = self.bytes.get(self.end..).unwrap_or_default();
-        let told = tail.trim_ascii_start();
-        let told = told.strip_prefix(b"\"").unwrap_or(told);
-        let Some(value) = told.strip_prefix(b"=").or_else(|| told.strip_prefix(b":")) else { return false };
+        let assigned = tail.trim_ascii_start();
+        let assigned = assigned.strip_prefix(b"\"").unwrap_or(assigned);
+        let Some(value) = assigned.strip_prefix(b"=").or_else(|| assigned.strip_prefix(b":")) else {
+            return false;
+        };
         let value = value.trim_ascii_start();
         let empty = [b"null".as_slice(), b"none", b"nil", b"false", b"\"\"", b"[]", b"{}", b"''", b"0"];
         let stop = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'.');
         empty.iter().any(|empty| {
-            value.get(..empty.len()).is_some_and(|said| said.eq_ignore_ascii_case(empty))
+            value.get(..empty.len()).is_some_and(|stated| stated.eq_ignore_ascii_case(empty))
                 && stop(value.get(empty.len()))
         })
     }
@@ -260,7 +263,7 @@ fn ends_as(key: &[u8], name: &[u8]) -> bool {
 }
 
 /// The level of that name: those of log4j, syslog, Python, slf4j, glog and Windows.
-fn named(word: &[u8]) -> Option<Severity> {
+fn level_named(word: &[u8]) -> Option<LogLevel> {
     let is = |names: &[&[u8]]| names.iter().any(|name| word.eq_ignore_ascii_case(name));
     if is(&[
         b"error",
@@ -276,9 +279,9 @@ fn named(word: &[u8]) -> Option<Severity> {
         b"failure",
         b"fail",
     ]) {
-        Some(Severity::Error)
+        Some(LogLevel::Error)
     } else if is(&[b"warn", b"warning"]) {
-        Some(Severity::Warning)
+        Some(LogLevel::Warning)
     } else if is(&[
         b"info",
         b"notice",
@@ -291,7 +294,7 @@ fn named(word: &[u8]) -> Option<Severity> {
         b"inf",
         b"success",
     ]) {
-        Some(Severity::Info)
+        Some(LogLevel::Info)
     } else {
         None
     }
@@ -327,7 +330,7 @@ mod tests {
 
     #[test]
     fn levels_are_found_where_loggers_write_them() {
-        use Severity::{Error, Info, Warning};
+        use LogLevel::{Error, Info, Warning};
         let cases = [
             ("2024-03-01 10:00:00,123 ERROR [main] c.e.App - no route", Some(Error)),
             ("2024-03-01 10:00:00 WARN  queue is filling up", Some(Warning)),
@@ -354,7 +357,7 @@ mod tests {
             ("connection refused by 10.0.0.7", Some(Error)),
         ];
         for (line, wanted) in cases {
-            assert_eq!(of(line), wanted, "{line}");
+            assert_eq!(level_of(line), wanted, "{line}");
         }
     }
 
@@ -372,8 +375,8 @@ mod tests {
             "information desk",
             "ErrorReporter ready",
         ] {
-            assert!(!said(line).trouble, "{line}");
-            assert_ne!(of(line), Some(Severity::Error), "{line}");
+            assert!(!read_line(line).trouble, "{line}");
+            assert_ne!(level_of(line), Some(LogLevel::Error), "{line}");
         }
     }
 }

@@ -1,31 +1,31 @@
-//! The text as a reader of it would see it: bytes that are no text and terminal controls set aside, and said to be.
+//! The text as its reader sees it: bytes that are not text, and terminal controls, are set aside with a mark.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::mark::{Gap, Measure, Told};
+use crate::mark::{Gap, GapFact, GapUnit};
 
 /// A text to be reduced, and what was set aside to get it.
 #[derive(Debug)]
-pub(crate) struct Source<'b> {
+pub(crate) struct SourceText<'b> {
     pub(crate) text: Cow<'b, str>,
-    /// A gap for each thing that was set aside all over the text. They stand at its head.
+    /// A gap for each sort of thing that was set aside all over the text. Their marks stand at its head.
     pub(crate) losses: Vec<Gap>,
-    /// Where the text stands in the bytes, if it is not the bytes.
-    places: Places,
+    /// The places of the text in the bytes, if the two differ.
+    places: SourceMap,
     len: usize,
 }
 
-/// The bytes as text. What is not UTF-8 is shown as U+FFFD.
-pub(crate) fn decode(bytes: &[u8]) -> Source<'_> {
-    let (len, mut places) = (bytes.len(), Places::default());
+/// The bytes as text. Bytes that are not UTF-8 become U+FFFD.
+pub(crate) fn decode(bytes: &[u8]) -> SourceText<'_> {
+    let (len, mut places) = (bytes.len(), SourceMap::default());
     if let Ok(text) = std::str::from_utf8(bytes) {
-        return Source { text: Cow::Borrowed(text), losses: Vec::new(), places, len };
+        return SourceText { text: Cow::Borrowed(text), losses: Vec::new(), places, len };
     }
     let mut text = String::with_capacity(len + len / 8);
     let (mut bad, mut at) = (0, 0);
     for chunk in bytes.utf8_chunks() {
-        places.alike(text.len(), at, chunk.valid().len());
+        places.add(text.len(), at, chunk.valid().len());
         text.push_str(chunk.valid());
         at += chunk.valid().len() + chunk.invalid().len();
         if !chunk.invalid().is_empty() {
@@ -33,74 +33,74 @@ pub(crate) fn decode(bytes: &[u8]) -> Source<'_> {
             text.push('\u{fffd}');
         }
     }
-    places.alike(text.len(), at, 0);
-    let loss = everywhere(len, bad, "not UTF-8, shown as \u{fffd}");
-    Source { text: Cow::Owned(text), losses: vec![loss], places, len }
+    places.add(text.len(), at, 0);
+    let loss = whole_text_gap(len, bad, "not UTF-8, shown as \u{fffd}");
+    SourceText { text: Cow::Owned(text), losses: vec![loss], places, len }
 }
 
-impl Source<'_> {
-    /// Without terminal controls: colours gone, and of a line that was written over and over (`\r`) its last state.
-    /// The number of lines stays the same, so lines in marks are those of the bytes.
-    pub(crate) fn plain(mut self) -> Self {
+impl SourceText<'_> {
+    /// The text without terminal controls: colours are removed, and a line that was written over and over (`\r`) has
+    /// its last state. The number of lines stays the same, so lines in marks are those of the bytes.
+    pub(crate) fn visible(mut self) -> Self {
         if memchr::memchr3(0x1b, b'\r', 0x08, self.text.as_bytes()).is_none() {
             return self;
         }
-        let mut places = Places::default();
-        let (text, gone) = crate::read::terminal::plain(&self.text, &mut |shown, source, len| {
-            places.alike(shown, source, len);
+        let mut places = SourceMap::default();
+        let (text, gone) = crate::terminal::visible_text(&self.text, &mut |shown, source, len| {
+            places.add(shown, source, len);
         });
         if gone == 0 {
             return self;
         }
-        places.alike(text.len(), self.text.len(), 0);
-        places.within(&self.places);
-        self.losses.push(everywhere(self.len, gone, "terminal controls and overwritten text"));
+        places.add(text.len(), self.text.len(), 0);
+        places.compose(&self.places);
+        self.losses.push(whole_text_gap(self.len, gone, "terminal controls and overwritten text"));
         self.text = Cow::Owned(text);
         self.places = places;
         self
     }
 
-    /// A gap of the text as one of the bytes: where the two differ in between, it has all that may be meant.
-    pub(crate) fn placed(&self, mut gap: Gap) -> Gap {
+    /// A gap of the text as a gap of the bytes: where the two differ in between, it covers all bytes that may be meant.
+    pub(crate) fn locate(&self, mut gap: Gap) -> Gap {
         if self.losses.is_empty() {
             return gap;
         }
-        gap.span = self.places.of(&gap.span, self.len);
-        if gap.measure == Measure::Bytes {
+        gap.span = self.places.range(&gap.span, self.len);
+        if gap.measure == GapUnit::Bytes {
             let all = gap.first.checked_sub(1).map(|first| first as usize..gap.last as usize);
-            let all = self.places.of(&all.unwrap_or_default(), self.len);
+            let all = self.places.range(&all.unwrap_or_default(), self.len);
             (gap.first, gap.last) = (all.start as u64 + 1, all.end as u64);
         }
         gap
     }
 
-    /// The marks of what was set aside, a line each.
-    pub(crate) fn heads(&self, handle: Option<&str>) -> String {
+    /// The marks of what was set aside, one on each line.
+    pub(crate) fn head_marks(&self, handle: Option<&str>) -> String {
         self.losses.iter().map(|loss| loss.mark(handle) + "\n").collect()
     }
 }
 
-/// Stretches of a text that stand in its source as they are: where in the text, where in the source, how long.
+/// Stretches of a text that its source has unchanged: the place in the text, the place in the source, the length.
 #[derive(Debug, Default)]
-struct Places(Vec<(usize, usize, usize)>);
+struct SourceMap(Vec<(usize, usize, usize)>);
 
-/// A stretch between two that differ is not kept apart if it is shorter: noise would have one for each byte.
-const SHORT: usize = 64;
+/// Minimum bytes of an unchanged stretch between two changed ones: noise would have one for each byte.
+const MIN_STRETCH: usize = 64;
 
-impl Places {
-    fn alike(&mut self, shown: usize, source: usize, len: usize) {
+impl SourceMap {
+    fn add(&mut self, shown: usize, source: usize, len: usize) {
         match self.0.last_mut() {
             Some((last, from, length)) if *last + *length == shown && *from + *length == source => {
                 *length += len
             }
             // The end is always known.
-            Some(_) if len > 0 && len < SHORT => {}
+            Some(_) if len > 0 && len < MIN_STRETCH => {}
             _ => self.0.push((shown, source, len)),
         }
     }
 
-    /// The stretches as those of what the source itself was made from.
-    fn within(&mut self, outer: &Self) {
+    /// Maps the stretches to the text from which the source itself was made.
+    fn compose(&mut self, outer: &Self) {
         if outer.0.is_empty() {
             return;
         }
@@ -111,7 +111,7 @@ impl Places {
                 let start = source.max(*at);
                 let end = (source + len).min(at + length);
                 if start <= end {
-                    inner.alike(shown + (start - source), from + (start - at), end - start);
+                    inner.add(shown + (start - source), from + (start - at), end - start);
                 }
                 first += 1;
             }
@@ -119,8 +119,8 @@ impl Places {
         self.0 = inner.0;
     }
 
-    /// A span of the text as one of the source, as wide as it may be.
-    fn of(&self, span: &Range<usize>, len: usize) -> Range<usize> {
+    /// The widest range of the source that a range of the text may come from.
+    fn range(&self, span: &Range<usize>, len: usize) -> Range<usize> {
         let before = self.0.partition_point(|(shown, ..)| *shown <= span.start).checked_sub(1);
         let start = before.and_then(|at| self.0.get(at)).map_or(0, |(shown, source, length)| {
             // Beyond a stretch nothing is known until the next: from its end on.
@@ -134,34 +134,34 @@ impl Places {
 }
 
 /// A gap that is not in one place: `count` bytes of the whole text.
-fn everywhere(len: usize, count: u64, what: &str) -> Gap {
-    let told = vec![Told { count: None, what: format!("of which {count} are {what}").into() }];
-    Gap { span: 0..len, measure: Measure::Bytes, first: 1, last: len as u64, within: None, told }
+fn whole_text_gap(len: usize, count: u64, what: &str) -> Gap {
+    let facts = vec![GapFact { count: None, what: format!("of which {count} are {what}").into() }];
+    Gap { span: 0..len, measure: GapUnit::Bytes, first: 1, last: len as u64, within: None, told: facts }
 }
 
-/// In this share of the bytes at least something is no text: then all is noise.
-const NOISE_PERCENT: usize = 10;
+/// Minimum share of bytes that are not text, in per cent, in binary data.
+const BINARY_PERCENT: usize = 10;
 
-/// What the bytes are if they are no text at all: a picture, an archive, a program. Bytes of no character, and control
-/// characters that no text has, tell.
-pub(crate) fn noise(bytes: &[u8]) -> Option<Gap> {
+/// The gap that replaces binary data: a picture, an archive, a program. Invalid characters, and control characters that
+/// text does not have, tell.
+pub(crate) fn detect_binary(bytes: &[u8]) -> Option<Gap> {
     let odd = |byte: &u8| matches!(byte, 0..=6 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
     let control = bytes.iter().filter(|byte| odd(byte)).count();
     let bad: usize = match std::str::from_utf8(bytes) {
         Ok(_) => 0,
         Err(_) => bytes.utf8_chunks().map(|chunk| chunk.invalid().len()).sum(),
     };
-    if (control + bad) * 100 < bytes.len() * NOISE_PERCENT {
+    if (control + bad) * 100 < bytes.len() * BINARY_PERCENT {
         return None;
     }
     let is =
         SIGNATURES.iter().find(|(begin, _)| bytes.starts_with(begin)).map_or("no text", |(_, name)| name);
-    let told = vec![Told { count: None, what: is.into() }];
+    let facts = vec![GapFact { count: None, what: is.into() }];
     let last = bytes.len() as u64;
-    Some(Gap { span: 0..bytes.len(), measure: Measure::Bytes, first: 1, last, within: None, told })
+    Some(Gap { span: 0..bytes.len(), measure: GapUnit::Bytes, first: 1, last, within: None, told: facts })
 }
 
-/// How files begin that commands write most (`file(1)` has them all), and what they are.
+/// The first bytes of files that commands print most often (`file(1)` has them all), and what they are.
 const SIGNATURES: [(&[u8], &str); 12] = [
     (b"\x7fELF", "a program (ELF)"),
     (b"\x89PNG\r\n", "a picture (PNG)"),
@@ -181,7 +181,7 @@ const SIGNATURES: [(&[u8], &str); 12] = [
 mod tests {
     use super::*;
 
-    fn lines(first: u64, last: u64, span: Range<usize>, measure: Measure) -> Gap {
+    fn lines(first: u64, last: u64, span: Range<usize>, measure: GapUnit) -> Gap {
         Gap { span, measure, first, last, within: None, told: Vec::new() }
     }
 
@@ -190,12 +190,12 @@ mod tests {
         let long = "a line that stays as it is, however long it is, and is sixty-four at least\n";
         let bytes =
             [long.as_bytes(), b"\x1b[31mred\x1b[0m \xff\xfe\n", long.as_bytes(), b"50%\r99%\n"].concat();
-        let source = decode(&bytes).plain();
+        let source = decode(&bytes).visible();
         assert_eq!(source.text, format!("{long}red \u{fffd}\u{fffd}\n{long}99%\n"));
         let second = long.len() + "red \u{fffd}\u{fffd}\n".len();
         let placed = |span: Range<usize>| {
-            let gap = lines(span.start as u64 + 1, span.end as u64, span, Measure::Bytes);
-            let gap = source.placed(gap);
+            let gap = lines(span.start as u64 + 1, span.end as u64, span, GapUnit::Bytes);
+            let gap = source.locate(gap);
             assert_eq!((gap.first, gap.last), (gap.span.start as u64 + 1, gap.span.end as u64));
             gap.span
         };
@@ -206,12 +206,12 @@ mod tests {
         assert_eq!(placed(long.len() + 1..long.len() + 3), changed);
         assert_eq!(placed(second..second + 5), changed.end..changed.end + 5);
         assert_eq!(placed(second..source.text.len()), changed.end..bytes.len());
-        assert_eq!(source.placed(lines(2, 3, long.len()..second, Measure::Lines)).first, 2);
+        assert_eq!(source.locate(lines(2, 3, long.len()..second, GapUnit::Lines)).first, 2);
     }
 
     #[test]
     fn what_is_no_text_is_told_from_text_with_faults() {
-        let noise = |bytes: &[u8]| noise(bytes).map(|gap| gap.told[0].what.to_string());
+        let noise = |bytes: &[u8]| detect_binary(bytes).map(|gap| gap.told[0].what.to_string());
         assert_eq!(noise(&[0; 600]).as_deref(), Some("no text"));
         assert_eq!(noise(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0").as_deref(), Some("a picture (PNG)"));
         assert_eq!(

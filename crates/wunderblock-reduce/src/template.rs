@@ -1,30 +1,30 @@
 //! Lines that say the same thing about different values.
 //!
 //! Two steps, both linear. A line's *words* are hashed with every value masked (numbers, addresses, paths, ids, times):
-//! lines of one hash are a *variant*. Variants of the same length, with the same first word and the same others but for a
-//! few places, are a *group* (after Drain, He et al. 2017: a fixed-depth tree, then similarity). The first few variants of
-//! a group are templates of their own, so that `Starting` and `Finished` stay apart; where there are more, the word that
-//! differs is a value (a user's name), and the rest of the group is one template.
+//! lines of one hash are a *variant*. Variants of the same length, with the same first word and the same others except
+//! for a few places, are a *group* (after Drain, He et al. 2017: a fixed-depth tree, then similarity). The first few
+//! variants of a group are templates of their own, so that `Starting` and `Finished` stay apart; where there are more,
+//! the word that differs is a value (a user's name), and the rest of the group is one template.
 
 use std::collections::HashMap;
 
-/// Words of a line that take part in the comparison; all take part in the variant's hash.
-const WORDS: usize = 40;
-/// In one place the lines of a group may differ, and in one more for every so many words.
+/// Maximum words of a line that are compared; all words take part in the variant's hash.
+const MAX_WORDS: usize = 40;
+/// Lines of a group may differ in one place, and in one more for each of this number of words.
 const WORDS_PER_PLACE: usize = 12;
-/// Second words after one first word that have a bucket of their own.
-const CHILDREN: u32 = 12;
-/// Groups in one bucket that a new variant is compared with.
-const CANDIDATES: usize = 32;
-/// Variants of a group that are templates of their own: of plain lines, and of those of another class.
-const VARIANTS: [u32; 2] = [4, 8];
+/// Maximum number of second words after one first word that have a bucket of their own.
+const MAX_CHILDREN: u32 = 12;
+/// Maximum number of groups in one bucket that a new variant is compared with.
+const MAX_CANDIDATES: usize = 32;
+/// Maximum number of variants that are templates of their own: of plain lines, and of lines of another class.
+const MAX_VARIANTS: [u32; 2] = [4, 8];
 /// A masked value.
 const VALUE: u32 = 0;
 const NONE: u32 = u32::MAX;
 
-/// What is known of one template.
+/// One template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Template {
+pub(crate) struct LineTemplate {
     pub(crate) count: u32,
     /// The first and the last line that were learnt of it.
     pub(crate) first: u32,
@@ -35,7 +35,7 @@ pub(crate) struct Template {
 }
 
 #[derive(Debug)]
-struct Group {
+struct TemplateGroup {
     words: Vec<u32>,
     /// The places in which its variants differ, one bit each.
     places: u64,
@@ -46,21 +46,21 @@ struct Group {
 
 /// The templates of the lines learnt so far.
 #[derive(Debug, Default)]
-pub(crate) struct Templates {
+pub(crate) struct LineTemplates {
     known: HashMap<u64, u32>,
     buckets: HashMap<u64, Vec<u32>>,
-    /// How many second words follow a first one.
+    /// The number of second words after each first one.
     children: HashMap<u64, u32>,
-    groups: Vec<Group>,
-    all: Vec<Template>,
+    groups: Vec<TemplateGroup>,
+    all: Vec<LineTemplate>,
     words: Vec<u32>,
 }
 
-impl Templates {
-    /// The template of a line. Lines of another `class` are never alike.
+impl LineTemplates {
+    /// The template of a line. Lines of another `class` never share one.
     pub(crate) fn learn(&mut self, at: usize, line: &str, class: u8) -> u32 {
         let at = u32::try_from(at).unwrap_or(NONE);
-        let masked = mask(line, class, &mut self.words);
+        let masked = mask_values(line, class, &mut self.words);
         let id = match self.known.get(&masked.hash) {
             Some(id) => *id,
             None => {
@@ -81,40 +81,47 @@ impl Templates {
         id
     }
 
-    pub(crate) fn get(&self, id: u32) -> Option<&Template> {
+    pub(crate) fn get(&self, id: u32) -> Option<&LineTemplate> {
         self.all.get(id as usize)
     }
 
-    fn place(&mut self, masked: &Masked, at: u32, class: u8) -> u32 {
+    fn place(&mut self, masked: &MaskedLine, at: u32, class: u8) -> u32 {
         let fresh = self.all.len() as u32;
         // A second word with many values is a value itself: its lines share one bucket.
         let children = self.children.entry(masked.first).or_default();
         let new = !self.buckets.contains_key(&masked.second);
-        let bucket = if new && *children >= CHILDREN { masked.first } else { masked.second };
-        *children += u32::from(new && *children < CHILDREN);
+        let bucket = if new && *children >= MAX_CHILDREN { masked.first } else { masked.second };
+        *children += u32::from(new && *children < MAX_CHILDREN);
         let bucket = self.buckets.entry(bucket).or_default();
         let allowed = 1 + self.words.len() as u32 / WORDS_PER_PLACE as u32;
         let mut best: Option<(u32, u64, u32)> = None;
         for id in bucket.iter() {
             let Some(group) = self.groups.get(*id as usize) else { continue };
-            let places = differing(&group.words, &self.words) | group.places;
+            let places = differing_places(&group.words, &self.words) | group.places;
             let grown = (places ^ group.places).count_ones();
-            if places.count_ones() <= allowed && best.is_none_or(|(least, _, _)| grown < least) {
+            if places.count_ones() <= allowed && best.is_none_or(|(best_grown, _, _)| grown < best_grown) {
                 best = Some((grown, places, *id));
             }
         }
         let group =
             best.and_then(|(_, places, id)| self.groups.get_mut(id as usize).map(|group| (places, group)));
         let Some((places, group)) = group else {
-            if bucket.len() < CANDIDATES {
+            if bucket.len() < MAX_CANDIDATES {
                 bucket.push(self.groups.len() as u32);
-                self.groups.push(Group { words: self.words.clone(), places: 0, variants: 1, pooled: NONE });
+                self.groups.push(TemplateGroup {
+                    words: self.words.clone(),
+                    places: 0,
+                    variants: 1,
+                    pooled: NONE,
+                });
             }
             return self.open(fresh, at);
         };
         group.places = places;
         group.variants += 1;
-        if group.variants <= VARIANTS.get(usize::from(class)).or(VARIANTS.last()).copied().unwrap_or(1) {
+        if group.variants
+            <= MAX_VARIANTS.get(usize::from(class)).or(MAX_VARIANTS.last()).copied().unwrap_or(1)
+        {
             return self.open(fresh, at);
         }
         if group.pooled == NONE {
@@ -125,18 +132,18 @@ impl Templates {
     }
 
     fn open(&mut self, id: u32, at: u32) -> u32 {
-        self.all.push(Template { count: 0, first: at, last: at, differ: false, bytes: 0 });
+        self.all.push(LineTemplate { count: 0, first: at, last: at, differ: false, bytes: 0 });
         id
     }
 }
 
 /// The places in which two lines of the same length differ.
-fn differing(a: &[u32], b: &[u32]) -> u64 {
+fn differing_places(a: &[u32], b: &[u32]) -> u64 {
     a.iter().zip(b).enumerate().fold(0, |places, (at, (a, b))| if a == b { places } else { places | 1 << at })
 }
 
 /// A line with its values masked.
-struct Masked {
+struct MaskedLine {
     /// Of all words, values masked.
     hash: u64,
     /// Of the whole line.
@@ -149,7 +156,7 @@ struct Masked {
 
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
-fn mix(hash: u64, value: u64) -> u64 {
+fn mix_hash(hash: u64, value: u64) -> u64 {
     let mixed = (hash ^ value).wrapping_mul(SEED);
     mixed ^ (mixed >> 29)
 }
@@ -159,21 +166,21 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
     let mut hash = bytes.len() as u64;
     let mut chunks = bytes.chunks_exact(8);
     for chunk in &mut chunks {
-        hash = mix(hash, chunk.try_into().map_or(0, u64::from_le_bytes));
+        hash = mix_hash(hash, chunk.try_into().map_or(0, u64::from_le_bytes));
     }
     let tail = chunks.remainder().iter().fold(0, |tail, byte| (tail << 8) | u64::from(*byte));
-    mix(hash, tail)
+    mix_hash(hash, tail)
 }
 
-/// What lines of the same words have in common, whatever their values.
+/// The hash of a line's words, values masked.
 pub(crate) fn masked_hash(line: &str, words: &mut Vec<u32>) -> u64 {
-    mask(line, 0, words).hash
+    mask_values(line, 0, words).hash
 }
 
-fn mask(line: &str, class: u8, words: &mut Vec<u32>) -> Masked {
+fn mask_values(line: &str, class: u8, words: &mut Vec<u32>) -> MaskedLine {
     words.clear();
     let bytes = line.as_bytes();
-    let mut hash_all = mix(SEED, u64::from(class));
+    let mut hash_all = mix_hash(SEED, u64::from(class));
     let (mut first, mut second, mut heads) = (hash_all, hash_all, 0);
     let (mut at, mut was_value, mut count, mut asked) = (0, false, 0u64, false);
     while let Some(byte) = bytes.get(at) {
@@ -185,7 +192,8 @@ fn mask(line: &str, class: u8, words: &mut Vec<u32>) -> Masked {
         let end = at
             + bytes.iter().skip(at).take_while(|byte| in_word(**byte) || path && !ends_path(**byte)).count();
         let word = bytes.get(at..end).unwrap_or_default();
-        // The status of an answer is no value; what follows it (sizes, browsers) tells lines apart but says nothing else.
+        // The status of an answer is no value; what follows it (sizes, browsers) tells lines apart but says nothing
+        // else.
         let status = asked && word.len() == 3 && word.iter().all(u8::is_ascii_digit);
         let value = !status && is_value(word, count);
         asked = word.starts_with(b"HTTP/");
@@ -196,22 +204,22 @@ fn mask(line: &str, class: u8, words: &mut Vec<u32>) -> Masked {
         }
         was_value = value;
         count += 1;
-        let said = if value { VALUE } else { (hash(word) >> 32) as u32 | 1 };
-        hash_all = mix(hash_all, u64::from(said));
+        let hashed = if value { VALUE } else { (hash(word) >> 32) as u32 | 1 };
+        hash_all = mix_hash(hash_all, u64::from(hashed));
         if !value && heads < 2 {
             heads += 1;
-            second = mix(second, u64::from(said));
+            second = mix_hash(second, u64::from(hashed));
             first = if heads == 1 { second } else { first };
         }
-        if words.len() < WORDS {
-            words.push(said);
+        if words.len() < MAX_WORDS {
+            words.push(hashed);
         }
     }
-    Masked {
+    MaskedLine {
         hash: hash_all,
         bytes: hash(bytes),
-        first: mix(first, count),
-        second: mix(second, count).rotate_left(1),
+        first: mix_hash(first, count),
+        second: mix_hash(second, count).rotate_left(1),
     }
 }
 
@@ -283,7 +291,7 @@ mod tests {
     use super::*;
 
     fn ids(text: &[&str]) -> Vec<u32> {
-        let mut templates = Templates::default();
+        let mut templates = LineTemplates::default();
         text.iter().enumerate().map(|(at, line)| templates.learn(at, line, 0)).collect()
     }
 
@@ -319,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_template_knows_its_places() {
-        let mut templates = Templates::default();
+        let mut templates = LineTemplates::default();
         let id = templates.learn(3, "served 12 in 4 ms", 0);
         templates.learn(5, "closed", 0);
         templates.learn(9, "served 13 in 5 ms", 0);

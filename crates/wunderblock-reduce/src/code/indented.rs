@@ -1,20 +1,20 @@
 //! An outline by indentation, for sources whose grammar is unknown or broken.
 
-use super::painted::{Painted, Worth};
-use super::words;
-use crate::lines::Lines;
+use super::keywords;
+use super::line_worth::{LineWorth, LineWorths};
+use crate::lines::TextLines;
 
-/// Deeper than this, lines are all the same.
-const DEPTHS: u16 = 6;
+/// Maximum depth of indentation that ranks: deeper lines are all the same.
+const MAX_DEPTH: u16 = 6;
 
-pub(crate) fn paint(lines: &Lines<'_>, painted: &mut Painted) {
+pub(crate) fn rank_lines(lines: &TextLines<'_>, worths: &mut LineWorths) {
     // The indentations that are open around a line, from the outermost.
     let mut open: Vec<usize> = Vec::new();
     let mut depth_before = 0;
     for (at, line) in lines.iter().enumerate() {
         let bare = line.trim_start();
         if bare.is_empty() {
-            painted.paint(at..at + 1, Worth::context(90));
+            worths.set(at..at + 1, LineWorth::context(90));
             continue;
         }
         let indent = line.len() - bare.len();
@@ -24,20 +24,20 @@ pub(crate) fn paint(lines: &Lines<'_>, painted: &mut Painted) {
         if open.last() != Some(&indent) {
             open.push(indent);
         }
-        let depth = u16::try_from(open.len() - 1).unwrap_or(DEPTHS).min(DEPTHS);
+        let depth = u16::try_from(open.len() - 1).unwrap_or(MAX_DEPTH).min(MAX_DEPTH);
         let opens = bare.ends_with(['{', ':', '(', '[']) || bare.ends_with(" do");
         let closes = !bare.contains(char::is_alphanumeric);
         let worth = match depth {
-            _ if closes => Worth::context(95),
-            0 => Worth::frame(if opens { 800 } else { 600 }),
-            1 if opens => Worth::frame(500),
-            _ if opens => Worth::context(200 - 10 * depth),
-            _ if depth > depth_before => Worth::context(180 - 10 * depth),
-            _ => Worth::context(100 - depth),
+            _ if closes => LineWorth::context(95),
+            0 => LineWorth::frame(if opens { 800 } else { 600 }),
+            1 if opens => LineWorth::frame(500),
+            _ if opens => LineWorth::context(200 - 10 * depth),
+            _ if depth > depth_before => LineWorth::context(180 - 10 * depth),
+            _ => LineWorth::context(100 - depth),
         };
-        painted.paint(at..at + 1, worth);
-        if depth < 2 && words::is_definition(bare) {
-            painted.headline(at..at + 1, bare);
+        worths.set(at..at + 1, worth);
+        if depth < 2 && keywords::is_definition(bare) {
+            worths.headline(at..at + 1, bare);
         }
         depth_before = depth;
     }

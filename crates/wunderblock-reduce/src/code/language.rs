@@ -1,11 +1,8 @@
-//! The language of a source, by its lines alone.
-
-use super::signs;
-use crate::lines::Lines;
+//! The languages whose sources can be outlined, and their grammars.
 
 /// A language whose sources can be outlined by their syntax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Language {
+pub(crate) enum SourceLanguage {
     Rust,
     Python,
     JavaScript,
@@ -21,12 +18,9 @@ pub(crate) enum Language {
     Bash,
 }
 
-/// Lines looked at when a language is guessed.
-const SAMPLED: usize = 240;
-
-impl Language {
+impl SourceLanguage {
     /// In the order in which equal guesses are decided.
-    const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::Rust,
         Self::Python,
         Self::Go,
@@ -81,7 +75,7 @@ impl Language {
     }
 
     /// The words by which an interpreter line names it.
-    fn interpreters(self) -> &'static [&'static str] {
+    pub(super) fn interpreters(self) -> &'static [&'static str] {
         match self {
             Self::Python => &["python"],
             Self::JavaScript => &["node"],
@@ -93,121 +87,8 @@ impl Language {
         }
     }
 
-    fn index(self) -> usize {
+    /// Its place in a table with an entry for each language.
+    pub(super) fn index(self) -> usize {
         self as usize
-    }
-}
-
-/// The language a text is written in, if one is clearly ahead.
-pub(crate) fn of(lines: &Lines<'_>) -> Option<Language> {
-    // Three windows, as a file's head may be all comments.
-    let count = lines.len();
-    let third = SAMPLED / 3;
-    let starts = if count <= SAMPLED { [0, count, count] } else { [0, count / 2, count - third] };
-    let sizes = if count <= SAMPLED { count } else { third };
-    let sampled =
-        starts.into_iter().flat_map(|start| start..(start + sizes).min(count)).map(|at| lines.get(at));
-    guess(sampled).map(|(language, _)| language)
-}
-
-/// The language whose lines weigh most, and the share (in per cent) of lines that speak for it.
-pub(super) fn guess<'t>(lines: impl Iterator<Item = &'t str>) -> Option<(Language, u32)> {
-    let mut weights = [0u32; Language::ALL.len()];
-    let mut speaking = [0u32; Language::ALL.len()];
-    let mut strong = [0u32; Language::ALL.len()];
-    let mut said = 0u32;
-    let mut block = Block::default();
-    for (at, line) in lines.enumerate() {
-        let line = head(line.trim());
-        if at == 0 && line.starts_with("#!") {
-            let named = |language: &Language| language.interpreters().iter().any(|name| line.contains(name));
-            if let Some(language) = Language::ALL.into_iter().find(named) {
-                return Some((language, 100));
-            }
-        }
-        // Data says nothing about a language either.
-        if block.takes(line)
-            || is_remark(line)
-            || !line.bytes().any(|byte| byte.is_ascii_alphabetic() || byte == b'$')
-        {
-            continue;
-        }
-        said += 1;
-        for language in Language::ALL {
-            let weight = signs::weigh(language, line);
-            if let Some(sum) = weights.get_mut(language.index()) {
-                *sum += weight;
-            }
-            if let Some(sum) = strong.get_mut(language.index()) {
-                *sum += u32::from(weight >= 3);
-            }
-            if let Some(sum) = speaking.get_mut(language.index()) {
-                *sum += u32::from(weight > 0);
-            }
-        }
-    }
-    let of = |language: Language| weights.get(language.index()).copied().unwrap_or(0);
-    // A dialect is only taken where it says clearly more than the plain language.
-    let clearly = |dialect: u32, plain: u32| dialect * 100 >= plain * 112 + 600;
-    let mut best = (Language::Rust, 0);
-    for language in Language::ALL {
-        let weight = match language {
-            Language::TypeScript if !clearly(of(language), of(Language::JavaScript)) => 0,
-            Language::Tsx if !clearly(of(language), of(Language::TypeScript)) => 0,
-            language => of(language),
-        };
-        if weight > best.1 {
-            best = (language, weight);
-        }
-    }
-    let share = speaking.get(best.0.index()).copied().unwrap_or(0) * 100 / said.max(1);
-    let strong = strong.get(best.0.index()).copied().unwrap_or(0);
-    (strong >= 2 && share >= 12).then_some((best.0, share))
-}
-
-/// A line that says nothing about a language: most of them have such comments.
-fn is_remark(line: &str) -> bool {
-    line.starts_with("// ")
-        || line.starts_with("* ")
-        || line.starts_with("/*")
-        || line.starts_with("# ")
-        || line == "*"
-}
-
-fn head(line: &str) -> &str {
-    let mut end = line.len().min(200);
-    while !line.is_char_boundary(end) {
-        end -= 1;
-    }
-    line.get(..end).unwrap_or(line)
-}
-
-/// A comment or a documenting string that goes over several lines.
-#[derive(Default)]
-pub(super) struct Block {
-    end: Option<&'static str>,
-    lines: u32,
-}
-
-impl Block {
-    /// A block that is longer than this was no block, but began in the middle of one.
-    const LINES_MAX: u32 = 150;
-
-    /// Whether a line, without its indentation, is within such a block.
-    pub(super) fn takes(&mut self, line: &str) -> bool {
-        if let Some(end) = self.end {
-            self.lines += 1;
-            if line.contains(end) || self.lines > Self::LINES_MAX {
-                self.end = None;
-            }
-            return true;
-        }
-        for (start, end) in [("/*", "*/"), ("\"\"\"", "\"\"\""), ("r\"\"\"", "\"\"\""), ("=begin", "=end")] {
-            if let Some(rest) = line.strip_prefix(start) {
-                (self.end, self.lines) = ((!rest.contains(end)).then_some(end), 0);
-                return true;
-            }
-        }
-        false
     }
 }

@@ -1,81 +1,81 @@
-//! Source code: what a file defines stays, what its functions do goes first.
+//! Source code: definitions stay, the bodies of functions go first.
 //!
-//! A text is code by its structure alone, for nobody says what file it came from. Its language is guessed the same way
-//! ([`language`]), parsed ([`outline`]), and each line is worth what the innermost definition around it makes of it.
-//! Where there is no grammar, or the parse makes no sense, lines are worth what their indentation says ([`indented`]).
+//! A text is recognised as code by its structure alone, for no caller says what file it came from. Its language is
+//! guessed the same way ([`guess`]) and parsed ([`outline`]), and each line is worth what the innermost definition
+//! around it makes of it. Without a grammar, or where the parse fails, lines are worth what their indentation says
+//! ([`indented`]).
 
+mod code_vote;
+mod cues;
+mod guess;
 mod indented;
+mod keywords;
 mod language;
-mod listing;
+mod line_numbers;
+mod line_worth;
 mod outline;
-mod painted;
 #[cfg(feature = "syntax")]
 mod roles;
-mod signs;
-mod votes;
-mod words;
 
-use crate::lines::Lines;
-use crate::sample::Sample;
-use crate::unit::Unit;
-use painted::Painted;
+use crate::lines::TextLines;
+use crate::sample::LineSample;
+use crate::span::LineSpan;
+use line_worth::LineWorths;
+use outline::DATA_LINES;
 
-/// Texts above this size are not parsed: a syntax tree weighs many times its text.
-const PARSED_MAX: usize = 1 << 20;
+/// Maximum bytes of a source that is parsed: a syntax tree takes many times the room of its text.
+const MAX_PARSED_BYTES: usize = 1 << 20;
 
-pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
-    votes::vote(&sample.lines)
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
+    code_vote::vote(&sample.lines)
 }
 
-/// Lists of values above this size are data, and left out but for their first and last lines.
-const DATA_LINES: usize = 30;
-
-/// What the lines of a source are worth.
-pub(crate) fn units(lines: &Lines<'_>) -> Vec<Unit> {
-    judged(lines, outlined)
+/// The spans of a source.
+pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
+    spans_by(lines, outline_lines)
 }
 
-/// The same where only filler goes, which is a licence or data: without data there is no syntax to look at.
-pub(crate) fn folded(lines: &Lines<'_>) -> Vec<Unit> {
-    judged(lines, |bare| {
+/// The same where only filler is left out, which is a licence or data: without data there is no syntax to look at.
+pub(crate) fn spans_folded(lines: &TextLines<'_>) -> Vec<LineSpan> {
+    spans_by(lines, |bare| {
         if may_have_data(bare) {
-            return outlined(bare);
+            return outline_lines(bare);
         }
-        let mut painted = Painted::new(bare.len());
-        words::licence(bare, &mut painted);
-        painted
+        let mut worths = LineWorths::new(bare.len());
+        keywords::rank_licence(bare, &mut worths);
+        worths
     })
 }
 
-/// What the lines of a source are worth, by a look at them without the numbers that a listing has before each.
-fn judged(lines: &Lines<'_>, look: impl FnOnce(&Lines<'_>) -> Painted) -> Vec<Unit> {
-    let numbered = listing::bare(lines);
-    let stripped = numbered.as_deref().map(Lines::of);
+/// The spans of a source, ranked by `look`, which sees it without the line numbers that a listing has.
+fn spans_by(lines: &TextLines<'_>, look: impl FnOnce(&TextLines<'_>) -> LineWorths) -> Vec<LineSpan> {
+    let numbered = line_numbers::strip_numbers(lines);
+    let stripped = numbered.as_deref().map(TextLines::of);
     // Only the numbers differ: the lines are the same ones.
     let bare = stripped.as_ref().filter(|bare| bare.len() == lines.len()).unwrap_or(lines);
-    look(bare).units(lines)
+    look(bare).spans(lines)
 }
 
-fn outlined(lines: &Lines<'_>) -> Painted {
-    let language = language::of(lines);
-    let mut painted = Painted::new(lines.len());
-    let parsed = lines.text().len() <= PARSED_MAX
-        && language.is_some_and(|language| outline::paint(lines, language, &mut painted));
+fn outline_lines(lines: &TextLines<'_>) -> LineWorths {
+    let language = guess::guess_language(lines);
+    let mut worths = LineWorths::new(lines.len());
+    let parsed = lines.text().len() <= MAX_PARSED_BYTES
+        && language.is_some_and(|language| outline::rank_lines(lines, language, &mut worths));
     if !parsed {
-        painted = Painted::new(lines.len());
-        indented::paint(lines, &mut painted);
+        worths = LineWorths::new(lines.len());
+        indented::rank_lines(lines, &mut worths);
     }
-    if lines.text().len() > PARSED_MAX {
-        // A unit weighs as much as a line or two: of a source this long bodies are not judged line by line.
-        painted.even_out();
+    if lines.text().len() > MAX_PARSED_BYTES {
+        // A span weighs as much as a line or two: of a source this long bodies are not judged line by line.
+        worths.level_out();
     } else {
-        words::paint(lines, &mut painted);
+        keywords::rank_lines(lines, &mut worths);
     }
-    painted
+    worths
 }
 
-/// Whether so many lines as make a long list follow one another that may be of one.
-fn may_have_data(lines: &Lines<'_>) -> bool {
+/// Whether enough lines in a row to be a long list may be part of one.
+fn may_have_data(lines: &TextLines<'_>) -> bool {
     // Its first and last lines may say more.
     const ENOUGH: usize = DATA_LINES - 4;
     let is_like_data = |line: &str| {

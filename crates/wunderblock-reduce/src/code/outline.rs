@@ -1,17 +1,24 @@
 //! An outline by syntax: signatures, types, imports and constants frame a source; bodies are its context.
 
-use super::language::Language;
-use super::painted::Painted;
-use crate::lines::Lines;
+use super::language::SourceLanguage;
+use super::line_worth::LineWorths;
+use crate::lines::TextLines;
 
-/// Paints lines by the syntax tree of their text. False where there is no grammar, or the tree makes no sense.
+/// Lists of values with more lines are data: only their first and last lines stay.
+pub(super) const DATA_LINES: usize = 30;
+
+/// Ranks lines by the syntax tree of their text. False without a grammar, or where the parse fails.
 #[cfg(not(feature = "syntax"))]
-pub(super) fn paint(_lines: &Lines<'_>, _language: Language, _painted: &mut Painted) -> bool {
+pub(super) fn rank_lines(
+    _lines: &TextLines<'_>,
+    _language: SourceLanguage,
+    _painted: &mut LineWorths,
+) -> bool {
     false
 }
 
 #[cfg(feature = "syntax")]
-pub(super) use parsed::paint;
+pub(super) use parsed::rank_lines;
 
 #[cfg(feature = "syntax")]
 mod parsed {
@@ -19,36 +26,41 @@ mod parsed {
 
     use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
-    use super::super::DATA_LINES;
-    use super::super::painted::Worth;
-    use super::super::roles::{self, Role};
     use super::*;
-    use crate::unit::Rank;
+    use crate::code::line_worth::LineWorth;
+    use crate::code::roles::{self, NodeRole};
+    use crate::span::Rank;
 
-    /// Bodies up to so many lines stay before longer ones.
-    const SHORT_LINES: usize = 6;
-    /// Headers and members show so many lines at most.
-    const HEADER_LINES: usize = 16;
-    /// Functions without names are opened up to this depth.
-    const OPENED_MAX: u16 = 8;
-    /// What a parse may cost: the parser reports its progress at even steps of work, and one report stands for at least
-    /// so many bytes in any source that is what it seems to be.
+    /// Maximum lines of a body that is kept before longer ones.
+    const MAX_SHORT_BODY: usize = 6;
+    /// Maximum lines shown of a header or a member.
+    const MAX_HEADER_LINES: usize = 16;
+    /// Maximum depth at which functions without names are opened.
+    const MAX_OPENED_DEPTH: u16 = 8;
+    /// Minimum bytes for each step of the parser that a plain source has: the parser reports its progress at even steps
+    /// of work, and one that needs more steps is stopped.
     const BYTES_PER_STEP: usize = 4;
-    const STEPS_AT_LEAST: usize = 10_000;
+    /// Steps that any parse may take.
+    const MIN_STEPS: usize = 10_000;
 
-    /// Paints lines by the syntax tree of their text. False where there is no grammar, or the tree makes no sense.
-    pub(in super::super) fn paint(lines: &Lines<'_>, language: Language, painted: &mut Painted) -> bool {
+    /// Ranks lines by the syntax tree of their text. False without a grammar, or where the parse fails.
+    pub(in super::super) fn rank_lines(
+        lines: &TextLines<'_>,
+        language: SourceLanguage,
+        worths: &mut LineWorths,
+    ) -> bool {
         let Some(tree) = parse(lines.text(), language) else { return false };
         let grammar = tree.language();
         let count = u16::try_from(grammar.node_kind_count()).unwrap_or(u16::MAX);
         let role = |id| match grammar.node_kind_for_id(id) {
-            Some(kind) if grammar.node_kind_is_named(id) => roles::of(kind),
-            _ => Role::None,
+            Some(kind) if grammar.node_kind_is_named(id) => roles::role_of(kind),
+            _ => NodeRole::None,
         };
         let roles = (0..count).map(role).collect();
-        let scope = Scope { end: usize::MAX, depth: 0, inside: Inside::Top };
+        let scope = OutlineScope { end: usize::MAX, depth: 0, inside: Nesting::Top };
         let remarks = vec![false; lines.len()];
-        let mut walk = Walk { lines, language, roles, painted, scopes: vec![scope], remarks, checked: 0 };
+        let mut walk =
+            OutlineWalk { lines, language, roles, worths, scopes: vec![scope], remarks, checked: 0 };
         if !walk.all(&tree) {
             return false;
         }
@@ -56,47 +68,47 @@ mod parsed {
         true
     }
 
-    fn parse(text: &str, language: Language) -> Option<Tree> {
+    fn parse(text: &str, language: SourceLanguage) -> Option<Tree> {
         let mut parser = Parser::new();
         parser.set_language(&language.grammar(text)?).ok()?;
-        let most = text.len() / BYTES_PER_STEP + STEPS_AT_LEAST;
+        let max_steps = text.len() / BYTES_PER_STEP + MIN_STEPS;
         let mut steps = 0;
         let mut progress = |_: &ParseState| {
             steps += 1;
-            if steps > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if steps > max_steps { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let options = ParseOptions::new().progress_callback(&mut progress);
         let bytes = text.as_bytes();
         parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
     }
 
-    /// Where in the nesting of definitions a node stands.
+    /// The place of a node in the nesting of definitions.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    enum Inside {
+    enum Nesting {
         Top,
         Opened,
         Function,
     }
 
-    struct Scope {
+    struct OutlineScope {
         end: usize,
         depth: u16,
-        inside: Inside,
+        inside: Nesting,
     }
 
-    struct Walk<'w, 't> {
-        lines: &'w Lines<'t>,
-        language: Language,
-        roles: Vec<Role>,
-        painted: &'w mut Painted,
-        scopes: Vec<Scope>,
-        /// Which lines are comments and nothing else.
+    struct OutlineWalk<'w, 't> {
+        lines: &'w TextLines<'t>,
+        language: SourceLanguage,
+        roles: Vec<NodeRole>,
+        worths: &'w mut LineWorths,
+        scopes: Vec<OutlineScope>,
+        /// The lines that are comments and nothing else.
         remarks: Vec<bool>,
         /// Up to where lists were looked at: each byte once.
         checked: usize,
     }
 
-    impl<'t> Walk<'_, 't> {
+    impl<'t> OutlineWalk<'_, 't> {
         /// Visits every node, parents first, without recursion. False where too much of the tree is broken.
         fn all(&mut self, tree: &Tree) -> bool {
             let root = tree.root_node();
@@ -129,8 +141,8 @@ mod parsed {
             if !node.is_named() {
                 return;
             }
-            let role = self.roles.get(usize::from(node.kind_id())).copied().unwrap_or(Role::None);
-            if role == Role::None {
+            let role = self.roles.get(usize::from(node.kind_id())).copied().unwrap_or(NodeRole::None);
+            if role == NodeRole::None {
                 return;
             }
             let start = node.start_byte();
@@ -138,37 +150,37 @@ mod parsed {
                 self.scopes.pop();
             }
             let (depth, inside) =
-                self.scopes.last().map_or((0, Inside::Top), |scope| (scope.depth, scope.inside));
-            let rows = rows(node);
+                self.scopes.last().map_or((0, Nesting::Top), |scope| (scope.depth, scope.inside));
+            let rows = line_range(node);
             let deep = 10 * depth.min(20);
             match role {
-                Role::None => {}
-                Role::Comment => self.comment(node, rows),
-                Role::Literal => self.literal(node, rows),
-                _ if inside == Inside::Function => match role {
-                    Role::Function | Role::Container => {
+                NodeRole::None => {}
+                NodeRole::Comment => self.comment(node, rows),
+                NodeRole::Literal => self.literal(node, rows),
+                _ if inside == Nesting::Function => match role {
+                    NodeRole::Function | NodeRole::Container => {
                         let first = rows.start..rows.start + 1;
                         self.headline(first.clone());
-                        self.painted.raise(first, Worth::frame(380));
+                        self.worths.raise(first, LineWorth::frame(380));
                     }
                     _ => {}
                 },
-                Role::Import => self.painted.raise(rows, Worth::frame(500)),
-                Role::Annotation => self.painted.raise(rows.start..rows.start + 1, Worth::frame(300)),
-                Role::Container => self.container(node, rows, depth),
-                Role::Type => {
+                NodeRole::Import => self.worths.raise(rows, LineWorth::frame(500)),
+                NodeRole::Annotation => self.worths.raise(rows.start..rows.start + 1, LineWorth::frame(300)),
+                NodeRole::Container => self.container(node, rows, depth),
+                NodeRole::Type => {
                     self.headline(rows.start..rows.start + 1);
-                    self.painted.raise(rows.clone(), Worth::frame(640));
-                    self.painted.raise(rows.start..rows.start + 1, Worth::frame(850 - deep));
+                    self.worths.raise(rows.clone(), LineWorth::frame(640));
+                    self.worths.raise(rows.start..rows.start + 1, LineWorth::frame(850 - deep));
                 }
-                Role::Field => {
+                NodeRole::Field => {
                     let shown = rows.start..rows.end.min(rows.start + 4);
-                    self.painted.raise(shown, Worth::frame(650 - deep));
+                    self.worths.raise(shown, LineWorth::frame(650 - deep));
                 }
-                Role::Constant => self.constant(node, rows, inside),
-                Role::Function => self.function(node, rows, depth),
-                Role::Macro => self.function(node, rows, depth),
-                Role::Anonymous => self.anonymous(node, rows, depth),
+                NodeRole::Constant => self.constant(node, rows, inside),
+                NodeRole::Function => self.function(node, rows, depth),
+                NodeRole::Macro => self.function(node, rows, depth),
+                NodeRole::Anonymous => self.anonymous(node, rows, depth),
             }
         }
 
@@ -188,39 +200,39 @@ mod parsed {
             let braced =
                 self.lines.text().as_bytes().get(body.start_byte()).is_some_and(|byte| b"{=".contains(byte));
             let end = if braced || opens == rows.start { opens + 1 } else { opens };
-            rows.start..end.min(rows.start + HEADER_LINES).min(rows.end).max(rows.start + 1)
+            rows.start..end.min(rows.start + MAX_HEADER_LINES).min(rows.end).max(rows.start + 1)
         }
 
         fn container(&mut self, node: Node<'_>, rows: Range<usize>, depth: u16) {
             let Some(body) = node.child_by_field_name("body") else {
                 if !node.kind().ends_with("specifier") {
                     self.headline(rows.start..rows.start + 1);
-                    self.painted.raise(rows.start..rows.end.min(rows.start + 4), Worth::frame(700));
+                    self.worths.raise(rows.start..rows.end.min(rows.start + 4), LineWorth::frame(700));
                 }
                 return;
             };
             let header = self.header(node, &rows);
             let deep = 10 * depth.min(20);
             self.headline(header.clone());
-            self.painted.raise(header, Worth::frame(950 - deep));
+            self.worths.raise(header, LineWorth::frame(950 - deep));
             self.docstring(body);
-            let inside = self.scopes.last().map_or(Inside::Top, |scope| scope.inside);
-            self.scopes.push(Scope { end: node.end_byte(), depth: depth + 1, inside });
+            let inside = self.scopes.last().map_or(Nesting::Top, |scope| scope.inside);
+            self.scopes.push(OutlineScope { end: node.end_byte(), depth: depth + 1, inside });
         }
 
-        fn constant(&mut self, node: Node<'_>, rows: Range<usize>, inside: Inside) {
-            if inside == Inside::Opened {
-                self.painted.raise(rows.start..rows.start + 1, Worth::context(230));
+        fn constant(&mut self, node: Node<'_>, rows: Range<usize>, inside: Nesting) {
+            if inside == Nesting::Opened {
+                self.worths.raise(rows.start..rows.start + 1, LineWorth::context(230));
                 return;
             }
             let whole = rows.len() <= 4;
             let shown = if whole { rows.clone() } else { rows.start..rows.start + 1 };
-            self.painted.raise(shown, Worth::frame(600));
+            self.worths.raise(shown, LineWorth::frame(600));
             if !whole {
                 let rest = rows.start + 1..rows.end;
-                self.painted.paint(rest.clone(), Worth::context(150));
+                self.worths.set(rest.clone(), LineWorth::context(150));
                 if let Some(name) = self.name(node) {
-                    self.painted.tell(rest, format!("value of {name}"));
+                    self.worths.describe(rest, format!("value of {name}"));
                 }
             }
         }
@@ -232,30 +244,34 @@ mod parsed {
             let public = self.is_public(first, name);
             let deep = 5 * depth.min(20);
             self.headline(header.clone());
-            self.painted.raise(header.clone(), Worth::frame(if public { 850 } else { 700 } - deep));
+            self.worths.raise(header.clone(), LineWorth::frame(if public { 850 } else { 700 } - deep));
             self.body(header.end..rows.end, name);
             if let Some(body) = node.child_by_field_name("body") {
                 self.docstring(body);
             }
-            self.scopes.push(Scope { end: node.end_byte(), depth: depth + 1, inside: Inside::Function });
+            self.scopes.push(OutlineScope {
+                end: node.end_byte(),
+                depth: depth + 1,
+                inside: Nesting::Function,
+            });
         }
 
         fn headline(&mut self, header: Range<usize>) {
             let line = self.lines.get(header.start);
-            self.painted.headline(header, line);
+            self.worths.headline(header, line);
         }
 
         fn body(&mut self, rows: Range<usize>, name: Option<&str>) {
             if rows.is_empty() {
                 return;
             }
-            if rows.len() <= SHORT_LINES {
-                self.painted.paint(rows.clone(), Worth::context(400));
+            if rows.len() <= MAX_SHORT_BODY {
+                self.worths.set(rows.clone(), LineWorth::context(400));
             } else {
-                self.painted.paint(rows.start..rows.start + 2, Worth::context(300));
-                self.painted.paint(rows.start + 2..rows.end, Worth::context(100));
+                self.worths.set(rows.start..rows.start + 2, LineWorth::context(300));
+                self.worths.set(rows.start + 2..rows.end, LineWorth::context(100));
             }
-            self.painted.tell(rows, format!("body of {}", name.unwrap_or("a function")));
+            self.worths.describe(rows, format!("body of {}", name.unwrap_or("a function")));
         }
 
         fn anonymous(&mut self, node: Node<'_>, rows: Range<usize>, depth: u16) {
@@ -277,15 +293,19 @@ mod parsed {
                 let name = self.name(named);
                 let header = self.header(node, &rows);
                 self.headline(header.clone());
-                self.painted.raise(header.clone(), Worth::frame(800 - deep));
+                self.worths.raise(header.clone(), LineWorth::frame(800 - deep));
                 self.body(header.end..rows.end, name);
-                self.scopes.push(Scope { end: node.end_byte(), depth: depth + 1, inside: Inside::Function });
+                self.scopes.push(OutlineScope {
+                    end: node.end_byte(),
+                    depth: depth + 1,
+                    inside: Nesting::Function,
+                });
                 return;
             }
-            let inside = if depth < OPENED_MAX { Inside::Opened } else { Inside::Function };
-            self.painted.raise(rows.start..rows.start + 1, Worth::frame(460 - deep));
-            self.painted.paint(rows.start + 1..rows.end, Worth::context(110));
-            self.scopes.push(Scope { end: node.end_byte(), depth: depth + 1, inside });
+            let inside = if depth < MAX_OPENED_DEPTH { Nesting::Opened } else { Nesting::Function };
+            self.worths.raise(rows.start..rows.start + 1, LineWorth::frame(460 - deep));
+            self.worths.set(rows.start + 1..rows.end, LineWorth::context(110));
+            self.scopes.push(OutlineScope { end: node.end_byte(), depth: depth + 1, inside });
         }
 
         /// A long list of values: its first and last lines say what it is.
@@ -296,14 +316,14 @@ mod parsed {
             self.checked = node.end_byte();
             if is_data(node, self.lines.text()) {
                 let within = rows.start + 3..rows.end - 2;
-                self.painted.paint(within.clone(), Worth::FILLER);
-                self.painted.tell(within, "literal data".to_owned());
+                self.worths.set(within.clone(), LineWorth::FILLER);
+                self.worths.describe(within, "literal data".to_owned());
             }
         }
 
         /// The string at the head of a Python body is its documentation.
         fn docstring(&mut self, body: Node<'_>) {
-            if self.language != Language::Python {
+            if self.language != SourceLanguage::Python {
                 return;
             }
             let Some(first) = body.named_child(0).filter(|first| first.kind() == "expression_statement")
@@ -313,30 +333,30 @@ mod parsed {
             let Some(string) = first.named_child(0).filter(|string| string.kind() == "string") else {
                 return;
             };
-            let rows = rows(string);
-            self.painted.paint(rows.clone(), Worth::context(120));
+            let rows = line_range(string);
+            self.worths.set(rows.clone(), LineWorth::context(120));
             let says = rows.clone().find(|row| self.lines.get(*row).contains(char::is_alphabetic));
             if let Some(row) = says {
-                self.painted.paint(row..row + 1, Worth::frame(420));
+                self.worths.set(row..row + 1, LineWorth::frame(420));
             }
         }
 
-        /// Comments are worth less than what they are about, but for the first line of what documents a definition.
+        /// Comments are worth less than what they are about, except the first line of what documents a definition.
         fn docs(&mut self) {
             let mut run: Option<usize> = None;
             for row in 0..self.lines.len() {
                 if self.remarks.get(row).copied().unwrap_or(false) {
                     run.get_or_insert(row);
-                    let worth = self.painted.worth(row);
+                    let worth = self.worths.worth(row);
                     if worth.rank == Rank::Frame || worth.score == 200 {
-                        self.painted.paint(row..row + 1, Worth::context(120));
+                        self.worths.set(row..row + 1, LineWorth::context(120));
                     }
-                } else if self.painted.worth(row).rank != Rank::Frame {
+                } else if self.worths.worth(row).rank != Rank::Frame {
                     run = None;
                 } else if let Some(start) = run.take() {
                     let says = (start..row).find(|at| self.lines.get(*at).contains(char::is_alphanumeric));
                     if let Some(says) = says {
-                        self.painted.raise(says..says + 1, Worth::frame(420));
+                        self.worths.raise(says..says + 1, LineWorth::frame(420));
                     }
                 }
             }
@@ -363,17 +383,17 @@ mod parsed {
         fn is_public(&self, first: &str, name: Option<&str>) -> bool {
             let name = name.unwrap_or("");
             match self.language {
-                Language::Rust => first.starts_with("pub"),
-                Language::Go => name.starts_with(char::is_uppercase),
-                Language::C => !first.starts_with("static"),
-                Language::Python | Language::JavaScript => !name.starts_with(['_', '#']),
+                SourceLanguage::Rust => first.starts_with("pub"),
+                SourceLanguage::Go => name.starts_with(char::is_uppercase),
+                SourceLanguage::C => !first.starts_with("static"),
+                SourceLanguage::Python | SourceLanguage::JavaScript => !name.starts_with(['_', '#']),
                 _ => !first.contains("private ") && !first.contains("protected "),
             }
         }
     }
 
     /// The lines a node stands on. Some grammars count the end of a line to a comment.
-    fn rows(node: Node<'_>) -> Range<usize> {
+    fn line_range(node: Node<'_>) -> Range<usize> {
         let (start, end) = (node.start_position(), node.end_position());
         let last = if end.column == 0 && end.row > start.row { end.row - 1 } else { end.row };
         start.row..last + 1

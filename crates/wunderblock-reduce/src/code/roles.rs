@@ -1,15 +1,15 @@
-//! What the nodes of a syntax tree are for an outline. One table serves all grammars: where they use the same name, they
-//! mean the same.
+//! The roles of the nodes of a syntax tree in an outline. One table serves all grammars: a name that several of them
+//! use means the same in each.
 
-/// What a node is for an outline.
+/// The role of a node in an outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum NodeRole {
     /// Nothing by itself; what is in it may be.
     None,
     Import,
     /// Something with members that stays open: a class, an implementation, a module.
     Container,
-    /// A type given in one piece: a structure, an alias.
+    /// A type given as a whole: a structure, an alias.
     Type,
     /// A member of a container or type.
     Field,
@@ -26,9 +26,9 @@ pub(super) enum Role {
 }
 
 /// The names by which the grammars call what has a role.
-const NAMES: [(Role, &[&str]); 11] = [
+const NAMES: [(NodeRole, &[&str]); 11] = [
     (
-        Role::Import,
+        NodeRole::Import,
         &[
             "use_declaration",
             "extern_crate_declaration",
@@ -47,7 +47,7 @@ const NAMES: [(Role, &[&str]); 11] = [
         ],
     ),
     (
-        Role::Container,
+        NodeRole::Container,
         &[
             "impl_item",
             "trait_item",
@@ -75,7 +75,7 @@ const NAMES: [(Role, &[&str]); 11] = [
         ],
     ),
     (
-        Role::Type,
+        NodeRole::Type,
         &[
             "struct_item",
             "enum_item",
@@ -90,7 +90,7 @@ const NAMES: [(Role, &[&str]); 11] = [
         ],
     ),
     (
-        Role::Field,
+        NodeRole::Field,
         &[
             "field_declaration",
             "enum_variant",
@@ -119,7 +119,7 @@ const NAMES: [(Role, &[&str]); 11] = [
         ],
     ),
     (
-        Role::Constant,
+        NodeRole::Constant,
         &[
             "const_item",
             "static_item",
@@ -137,7 +137,7 @@ const NAMES: [(Role, &[&str]); 11] = [
         ],
     ),
     (
-        Role::Function,
+        NodeRole::Function,
         &[
             "function_item",
             "function_definition",
@@ -156,12 +156,12 @@ const NAMES: [(Role, &[&str]); 11] = [
         ],
     ),
     (
-        Role::Anonymous,
+        NodeRole::Anonymous,
         &["arrow_function", "function_expression", "generator_function", "func_literal", "do_block"],
     ),
-    (Role::Macro, &["macro_definition"]),
+    (NodeRole::Macro, &["macro_definition"]),
     (
-        Role::Annotation,
+        NodeRole::Annotation,
         &[
             "attribute_item",
             "inner_attribute_item",
@@ -173,7 +173,7 @@ const NAMES: [(Role, &[&str]); 11] = [
         ],
     ),
     (
-        Role::Literal,
+        NodeRole::Literal,
         &[
             "array_expression",
             "array",
@@ -196,12 +196,12 @@ const NAMES: [(Role, &[&str]); 11] = [
             "heredoc_body",
         ],
     ),
-    (Role::Comment, &["comment", "line_comment", "block_comment"]),
+    (NodeRole::Comment, &["comment", "line_comment", "block_comment"]),
 ];
 
 /// The role of a node by its name in the grammar.
-pub(super) fn of(kind: &str) -> Role {
-    NAMES.iter().find(|(_, names)| names.contains(&kind)).map_or(Role::None, |(role, _)| *role)
+pub(super) fn role_of(kind: &str) -> NodeRole {
+    NAMES.iter().find(|(_, names)| names.contains(&kind)).map_or(NodeRole::None, |(role, _)| *role)
 }
 
 /// Whether a leaf is a value, or goes between values.

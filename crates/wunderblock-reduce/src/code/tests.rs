@@ -1,17 +1,18 @@
 use proptest::prelude::*;
 
-use super::language::{Language, of};
+use super::guess::guess_language;
+use super::language::SourceLanguage;
 use super::*;
-use crate::piece;
-use crate::unit::{Room, choose};
+use crate::segment;
+use crate::select::{KeepLimit, select};
 
 /// A source in each language, with a constant, a type, an exported and a hidden function whose bodies are long.
 #[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
-fn samples() -> Vec<(Language, String)> {
+fn samples() -> Vec<(SourceLanguage, String)> {
     let body = |line: &str| (0..12).map(|n| line.replace('#', &n.to_string())).collect::<String>();
     vec![
         (
-            Language::Rust,
+            SourceLanguage::Rust,
             format!(
                 "use std::fmt;\n\n/// The limit.\nconst LIMIT: usize = 5;\n\n/// A pump.\npub struct Pump {{\n    litres: u32,\n}}\n\n\
                  impl Pump {{\n    /// Fills it.\n    pub fn fill(&mut self) -> u32 {{\n{}        self.litres\n    }}\n}}\n\n\
@@ -21,7 +22,7 @@ fn samples() -> Vec<(Language, String)> {
             ),
         ),
         (
-            Language::Python,
+            SourceLanguage::Python,
             format!(
                 "import os\n\nLIMIT = 5\n\nclass Pump:\n    \"\"\"A pump.\"\"\"\n\n    def fill(self, by):\n        \"\"\"Fills it.\"\"\"\n{}\n\
                  def hidden(a):\n{}    return a\n",
@@ -30,7 +31,7 @@ fn samples() -> Vec<(Language, String)> {
             ),
         ),
         (
-            Language::JavaScript,
+            SourceLanguage::JavaScript,
             format!(
                 "import fs from 'fs';\n\nconst LIMIT = 5;\n\nexport class Pump {{\n  fill(by) {{\n{}  }}\n}}\n\n\
                  export function hidden(a) {{\n{}  return a;\n}}\n\nconst later = (a) => {{\n{}  return a === 5;\n}};\n",
@@ -40,7 +41,7 @@ fn samples() -> Vec<(Language, String)> {
             ),
         ),
         (
-            Language::TypeScript,
+            SourceLanguage::TypeScript,
             format!(
                 "import {{ a }} from './a';\n\nconst LIMIT: number = 5;\n\nexport interface Tank {{\n  litres: number;\n  name?: string;\n}}\n\n\
                  export class Pump implements Tank {{\n  private readonly name: string;\n  fill(by: number): number {{\n{}    return by;\n  }}\n}}\n\n\
@@ -50,7 +51,7 @@ fn samples() -> Vec<(Language, String)> {
             ),
         ),
         (
-            Language::Go,
+            SourceLanguage::Go,
             format!(
                 "package pump\n\nimport \"fmt\"\n\nconst Limit = 5\n\ntype Pump struct {{\n\tLitres int\n}}\n\n\
                  func (p *Pump) Fill(by int) error {{\n{}\treturn nil\n}}\n\nfunc hidden(a int) int {{\n{}\treturn a\n}}\n",
@@ -59,7 +60,7 @@ fn samples() -> Vec<(Language, String)> {
             ),
         ),
         (
-            Language::Java,
+            SourceLanguage::Java,
             format!(
                 "package org.example.pump;\n\nimport java.util.List;\n\npublic class Pump extends Tank {{\n    private static final int LIMIT = 5;\n\n\
                  \x20   @Override\n    public int fill(int by) {{\n{}        return by;\n    }}\n\n    private int hidden(int a) {{\n{}        return a;\n    }}\n}}\n",
@@ -68,7 +69,7 @@ fn samples() -> Vec<(Language, String)> {
             ),
         ),
         (
-            Language::C,
+            SourceLanguage::C,
             format!(
                 "#include <stdio.h>\n\n#define LIMIT 5\n\nstruct pump {{\n\tint litres;\n}};\n\nint fill(struct pump *p)\n{{\n{}\treturn 0;\n}}\n\n\
                  static int hidden(int a)\n{{\n{}\treturn a;\n}}\n",
@@ -77,7 +78,7 @@ fn samples() -> Vec<(Language, String)> {
             ),
         ),
         (
-            Language::Cpp,
+            SourceLanguage::Cpp,
             format!(
                 "#include <vector>\n\nnamespace pump {{\n\nconstexpr int limit = 5;\n\nclass Pump {{\npublic:\n  int fill(std::vector<int> by) {{\n{}    return 0;\n  }}\n\
                  private:\n  int litres;\n}};\n\ntemplate <typename T>\nT hidden(T a) {{\n{}  return a;\n}}\n\n}}\n",
@@ -86,7 +87,7 @@ fn samples() -> Vec<(Language, String)> {
             ),
         ),
         (
-            Language::CSharp,
+            SourceLanguage::CSharp,
             format!(
                 "using System;\nusing System.Linq;\n\nnamespace Pumps\n{{\n    public class Pump\n    {{\n        private readonly string name;\n        public int Litres {{ get; set; }}\n\n\
                  \x20       public int Fill(int by)\n        {{\n{}            return by;\n        }}\n\n        private int Hidden(int a)\n        {{\n{}            return a;\n        }}\n    }}\n}}\n",
@@ -95,7 +96,7 @@ fn samples() -> Vec<(Language, String)> {
             ),
         ),
         (
-            Language::Ruby,
+            SourceLanguage::Ruby,
             format!(
                 "require 'set'\n\nmodule Pumps\n  LIMIT = 5\n\n  class Pump\n    attr_reader :litres\n\n    # Fills it.\n    def fill(by)\n{}      by\n    end\n\n    def hidden(a)\n{}      a\n    end\n  end\nend\n",
                 body("      @litres += #\n"),
@@ -103,7 +104,7 @@ fn samples() -> Vec<(Language, String)> {
             ),
         ),
         (
-            Language::Php,
+            SourceLanguage::Php,
             format!(
                 "<?php\n\nnamespace Pumps;\n\nuse Pumps\\Tank;\n\nclass Pump extends Tank\n{{\n    const LIMIT = 5;\n\n    public function fill(int $by): int\n    {{\n{}        return $by;\n    }}\n\n\
                  \x20   private function hidden($a)\n    {{\n{}        return $a;\n    }}\n}}\n",
@@ -112,7 +113,7 @@ fn samples() -> Vec<(Language, String)> {
             ),
         ),
         (
-            Language::Bash,
+            SourceLanguage::Bash,
             format!(
                 "#!/usr/bin/env bash\nset -eu\n\nLIMIT=5\n\nfill() {{\n{}  echo \"$litres\"\n}}\n\nhidden() {{\n{}  echo \"$a\"\n}}\n\nfill \"$1\"\n",
                 body("  litres=$((litres + #))\n"),
@@ -122,24 +123,24 @@ fn samples() -> Vec<(Language, String)> {
     ]
 }
 
-fn short(text: &str, room: Room) -> String {
-    let lines = Lines::of(text);
-    let units = units(&lines);
-    let tiled: String = units.iter().map(|unit| &text[unit.span()]).collect();
-    assert_eq!(tiled, text, "units tile the text");
-    let pieces = choose(&lines, &units, room);
-    assert!(piece::tiles(&pieces, text.len()));
-    piece::write(&pieces, text, None)
+fn short(text: &str, room: KeepLimit) -> String {
+    let lines = TextLines::of(text);
+    let spans = spans(&lines);
+    let tiled: String = spans.iter().map(|span| &text[span.range()]).collect();
+    assert_eq!(tiled, text, "spans tile the text");
+    let segments = select(&lines, &spans, room);
+    assert!(segment::tiles_source(&segments, text.len()));
+    segment::write_segments(&segments, text, None)
 }
 
 #[test]
 fn each_language_is_known_by_its_lines() {
     for (language, text) in samples() {
-        assert_eq!(of(&Lines::of(&text)), Some(language), "{text}");
-        assert!(vote(&Sample::of(&text)) >= 50, "{language:?}: {}\n{text}", vote(&Sample::of(&text)));
+        assert_eq!(guess_language(&TextLines::of(&text)), Some(language), "{text}");
+        assert!(vote(&LineSample::of(&text)) >= 50, "{language:?}: {}\n{text}", vote(&LineSample::of(&text)));
     }
     let component = "import React from 'react';\n\ninterface Props {\n  name: string;\n}\n\nexport function Pump({ name }: Props) {\n  return (\n    <div className=\"pump\">\n      <b>{name}</b>\n    </div>\n  );\n}\n";
-    assert_eq!(of(&Lines::of(component)), Some(Language::Tsx));
+    assert_eq!(guess_language(&TextLines::of(component)), Some(SourceLanguage::Tsx));
 }
 
 #[test]
@@ -150,13 +151,16 @@ fn a_definition_that_is_asked_for_stands_with_its_body() {
         format!("pub fn measure_{n}(mut total: u32, scale_{n}: u32) -> u32 {{\n{lines}    total\n}}\n\n")
     };
     let text: String = (0..60).map(function).collect();
-    let lines = Lines::of(&text);
-    let mut units = units(&lines);
-    let asked = crate::ask::Asked::of(Some("what does measure_41 do"));
-    asked.promote(&text, &mut units);
-    crate::unit::raise_under_asked(&mut units);
-    let short =
-        crate::piece::write(&crate::unit::choose(&lines, &units, Room::Bytes(text.len() / 3)), &text, None);
+    let lines = TextLines::of(&text);
+    let mut spans = spans(&lines);
+    let query = crate::query::QueryTerms::of(Some("what does measure_41 do"));
+    query.promote(&text, &mut spans);
+    crate::select::raise_under_query(&mut spans);
+    let short = crate::segment::write_segments(
+        &crate::select::select(&lines, &spans, KeepLimit::Bytes(text.len() / 3)),
+        &text,
+        None,
+    );
     for line in function(41).lines() {
         assert!(short.contains(line), "{line} in {short}");
     }
@@ -167,7 +171,7 @@ fn a_definition_that_is_asked_for_stands_with_its_body() {
 #[cfg(feature = "default")]
 fn an_outline_has_signatures_and_not_bodies() {
     for (language, text) in samples() {
-        let outline = short(&text, Room::Bytes(text.len() * 8 / 10));
+        let outline = short(&text, KeepLimit::Bytes(text.len() * 8 / 10));
         let lower = outline.to_lowercase();
         for wanted in ["fill(", "hidden(", "limit"] {
             // A language that has no such constant in its sample has none to show.
@@ -188,13 +192,13 @@ fn an_outline_has_signatures_and_not_bodies() {
 #[test]
 fn folding_leaves_code_as_it_is_but_for_data_and_licences() {
     for (language, text) in samples() {
-        assert_eq!(short(&text, Room::Fold), text, "{language:?}");
+        assert_eq!(short(&text, KeepLimit::Fold), text, "{language:?}");
     }
     let numbers: String = (0..80).map(|n| format!("    {n}, {}, {},\n", n * 7, n * 31)).collect();
     let table = format!(
         "use std::fmt;\n\npub const TABLE: &[u32] = &[\n{numbers}];\n\npub fn at(n: usize) -> u32 {{\n    TABLE[n]\n}}\n"
     );
-    let folded = short(&table, Room::Fold);
+    let folded = short(&table, KeepLimit::Fold);
     if cfg!(feature = "rust") {
         assert!(folded.contains("77 lines, literal data⟩"), "{folded}");
         assert!(folded.contains("    79, 553, 2449,\n];\n"), "{folded}");
@@ -203,7 +207,7 @@ fn folding_leaves_code_as_it_is_but_for_data_and_licences() {
     let licensed = format!(
         "# Copyright A. Nobody\n#\n# Licensed to all under these terms:\n{terms}# No warranty is given.\n#\n# What this file is for.\nimport os\n\ndef main():\n    print(os.name)\n"
     );
-    let folded = short(&licensed, Room::Fold);
+    let folded = short(&licensed, KeepLimit::Fold);
     assert!(
         folded.contains("licence⟩") && folded.contains("A. Nobody") && folded.contains("is for"),
         "{folded}"
@@ -216,8 +220,8 @@ fn a_numbered_listing_is_read_by_what_it_lists() {
     for sign in ["\t", "→"] {
         let listing: String =
             text.lines().enumerate().map(|(at, line)| format!("{:>6}{sign}{line}\n", at + 41)).collect();
-        assert!(vote(&Sample::of(&listing)) >= 50);
-        let outline = short(&listing, Room::Bytes(listing.len() / 2));
+        assert!(vote(&LineSample::of(&listing)) >= 50);
+        let outline = short(&listing, KeepLimit::Bytes(listing.len() / 2));
         if cfg!(feature = "python") {
             assert!(
                 outline.contains("48")
@@ -242,7 +246,7 @@ fn other_texts_are_no_code() {
         "",
         "\n\n\n",
     ] {
-        assert_eq!(vote(&Sample::of(text)), 0, "{text}");
+        assert_eq!(vote(&LineSample::of(text)), 0, "{text}");
     }
 }
 
@@ -257,7 +261,7 @@ fn depth_and_size_overflow_nothing() {
         format!("let x = {}{};\n", "[".repeat(n), "]".repeat(n)),
         (0..n).map(|n| " ".repeat(n % 300) + "a:\n").collect(),
     ] {
-        let folded = short(&text, Room::Fold);
+        let folded = short(&text, KeepLimit::Fold);
         assert!(!folded.is_empty());
     }
 }
@@ -268,13 +272,13 @@ proptest! {
         let (_, text) = samples().swap_remove(which);
         let (from, to) = (from.min(text.len()), to.min(text.len()));
         let broken = format!("{}{with}{}", &text[..from], &text[to..]);
-        short(&broken, Room::Fold);
-        short(&broken, Room::Bytes(room));
+        short(&broken, KeepLimit::Fold);
+        short(&broken, KeepLimit::Bytes(room));
     }
 
     #[test]
     fn any_text_tiles(text in "\\PC{0,60}|[{}()\"'/*#:;a-z \t\n]{0,200}") {
-        short(&text, Room::Fold);
-        vote(&Sample::of(&text));
+        short(&text, KeepLimit::Fold);
+        vote(&LineSample::of(&text));
     }
 }

@@ -2,7 +2,7 @@
 
 /// One program of a pipeline, and its words.
 #[derive(Debug, Default)]
-pub(crate) struct Stage {
+pub(crate) struct ShellStage {
     pub(crate) words: Vec<String>,
     /// Whether it reads what another stage prints.
     pub(crate) piped: bool,
@@ -10,7 +10,7 @@ pub(crate) struct Stage {
     pub(crate) to_file: bool,
 }
 
-impl Stage {
+impl ShellStage {
     /// The program's name, without the folder it lies in.
     pub(crate) fn program(&self) -> &str {
         let word = self.words.first().map_or("", String::as_str);
@@ -38,9 +38,9 @@ impl Stage {
 
 /// The pipelines of a command line, in order. What stands in `$( )` or backquotes belongs to its word; the text of a
 /// here-document is not looked at.
-pub(crate) fn pipelines(command: &str) -> Vec<Vec<Stage>> {
+pub(crate) fn pipelines(command: &str) -> Vec<Vec<ShellStage>> {
     let command = without_documents(command);
-    let mut reader = Reader { rest: &command, ..Reader::default() };
+    let mut reader = ShellParser { rest: &command, ..ShellParser::default() };
     while reader.step() {}
     reader.end_pipeline();
     reader.pipelines
@@ -69,17 +69,17 @@ fn without_documents(command: &str) -> String {
 }
 
 #[derive(Default)]
-struct Reader<'c> {
+struct ShellParser<'c> {
     rest: &'c str,
-    pipelines: Vec<Vec<Stage>>,
-    stages: Vec<Stage>,
-    stage: Stage,
+    pipelines: Vec<Vec<ShellStage>>,
+    stages: Vec<ShellStage>,
+    stage: ShellStage,
     word: Option<String>,
     /// The next word is the target of a redirection: None, into the stage, out of it.
     target: Option<bool>,
 }
 
-impl Reader<'_> {
+impl ShellParser<'_> {
     fn step(&mut self) -> bool {
         let mut chars = self.rest.chars();
         let Some(c) = chars.next() else { return false };
@@ -207,7 +207,7 @@ impl Reader<'_> {
         if !self.stage.words.is_empty() {
             self.stages.push(std::mem::take(&mut self.stage));
         } else {
-            self.stage = Stage::default();
+            self.stage = ShellStage::default();
         }
     }
 

@@ -1,6 +1,6 @@
 //! Characters that markup writes by name or number.
 
-/// Names seen in pages, with what they stand for. Others stay as they are written.
+/// Entities seen in pages, and their text. Others stay as they are written.
 const NAMED: [(&str, &str); 62] = [
     ("amp", "&"),
     ("lt", "<"),
@@ -72,11 +72,11 @@ pub(super) fn decode(text: &str, into: &mut String) {
     while let Some(at) = memchr::memchr(b'&', rest.as_bytes()) {
         let (before, after) = rest.split_at(at);
         into.push_str(before);
-        match one(after) {
+        match parse_entity(after) {
             Some((length, resolved)) => {
                 match resolved {
-                    Resolved::Name(name) => into.push_str(name),
-                    Resolved::Char(c) => into.push(c),
+                    EntityText::Name(name) => into.push_str(name),
+                    EntityText::Char(c) => into.push(c),
                 }
                 rest = after.get(length..).unwrap_or("");
             }
@@ -89,13 +89,13 @@ pub(super) fn decode(text: &str, into: &mut String) {
     into.push_str(rest);
 }
 
-enum Resolved {
+enum EntityText {
     Name(&'static str),
     Char(char),
 }
 
 /// The entity a text starts with: how long it is, and what it stands for.
-fn one(text: &str) -> Option<(usize, Resolved)> {
+fn parse_entity(text: &str) -> Option<(usize, EntityText)> {
     let end = text.bytes().take(12).position(|byte| byte == b';')?;
     let name = text.get(1..end)?;
     let number = name.strip_prefix('#').map(|number| match number.strip_prefix(['x', 'X']) {
@@ -105,7 +105,7 @@ fn one(text: &str) -> Option<(usize, Resolved)> {
     if let Some(number) = number {
         let c = char::from_u32(number.ok()?)?;
         let c = if c == '\u{a0}' { ' ' } else { c };
-        return (!c.is_control() || c == '\n' || c == '\t').then_some((end + 1, Resolved::Char(c)));
+        return (!c.is_control() || c == '\n' || c == '\t').then_some((end + 1, EntityText::Char(c)));
     }
-    NAMED.iter().find(|(known, _)| *known == name).map(|(_, stands)| (end + 1, Resolved::Name(stands)))
+    NAMED.iter().find(|(known, _)| *known == name).map(|(_, stands)| (end + 1, EntityText::Name(stands)))
 }

@@ -1,34 +1,37 @@
 //! Markup pages: what they say, as Markdown, and what they only hold.
 //!
-//! A page is read twice, each time in one pass and without a tree: first for its parts ([`region`]), so that navigation
-//! and scripts are known before anything is written, then for its text ([`markdown`]). The text is cut to a budget as
-//! any other: its blocks are units, and what is left out is marked in bytes of the page.
+//! A page is read twice, each time in one pass and without a tree: first for its parts ([`regions`]), so that
+//! navigation and scripts are known before anything is written, then for its text ([`markdown`]). The text is cut to a
+//! budget as any other: its blocks are spans, and what is left out is marked in bytes of the page.
 
 mod entity;
 mod markdown;
-mod region;
-mod token;
+mod regions;
+mod tokens;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::ask::Asked;
-use crate::lines::Lines;
-use crate::mark::{self, Gap, Measure, Told};
-use crate::piece::Piece;
-use crate::sample::Sample;
-use crate::unit::{self, Label, Rank, Room, Unit};
-use markdown::{Block, Sort};
-use region::Page;
+use crate::label::Label;
+use crate::lines::TextLines;
+use crate::mark::{self, Gap, GapFact, GapUnit};
+use crate::query::QueryTerms;
+use crate::sample::LineSample;
+use crate::segment::TextSegment;
+use crate::select::{self, KeepLimit};
+use crate::span::{LineSpan, Rank, counts};
+use markdown::{HtmlBlock, HtmlBlockKind};
+use regions::PageOutline;
 
-/// A page with less text than this for its size has its content elsewhere.
+/// Bytes of text below which a page with scripts may have its content elsewhere.
 const SHELL_TEXT: usize = 200;
+/// It has if its text is also less than one byte in this number.
 const SHELL_SHARE: usize = 100;
-/// What is shown between two marks is at least this long.
-const MARKED_BYTES: usize = 100;
+/// Minimum bytes shown between two marks.
+const MIN_SHOWN_BYTES: usize = 100;
 
-/// How sure it is that a text is a page of markup, or a part of one. Other markup (feeds, build files) is none.
-pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
+/// How sure it is that a text is a page of markup, or part of one. Other markup (feeds, build files) does not count.
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let head = sample.lines.iter().take(60).map(|line| line.trim_start().trim_start_matches('\u{feff}'));
     let starts =
         |line: &str, with: &str| line.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
@@ -37,7 +40,7 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
             // The head of a response may stand before a page, but not much else.
             return if said < 40 { 96 } else { 60 };
         }
-        if starts(line, "<?xml") && memchr::memmem::find(head_of(sample.text), b"<html").is_none() {
+        if starts(line, "<?xml") && memchr::memmem::find(first_bytes(sample.text), b"<html").is_none() {
             return 0;
         }
     }
@@ -57,7 +60,7 @@ pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
     if tagged < 25 || foreign > tagged / 2 { 0 } else { (40 + tagged / 2).min(85) }
 }
 
-fn head_of(text: &str) -> &[u8] {
+fn first_bytes(text: &str) -> &[u8] {
     text.as_bytes().get(..2_000).unwrap_or(text.as_bytes())
 }
 
@@ -73,113 +76,121 @@ fn is_known(tag: &str) -> bool {
 }
 
 /// A page, and its text as far as it was read.
-pub(crate) struct Reading<'t> {
+pub(crate) struct HtmlReading<'t> {
     text: &'t str,
-    asked: &'t Asked,
-    page: Page,
-    main: Written,
+    query: &'t QueryTerms,
+    page: PageOutline,
+    main: PageMarkdown,
     /// With all that is beside what one reads the page for, where there is room for more.
-    whole: Option<(Page, Written)>,
+    whole: Option<(PageOutline, PageMarkdown)>,
 }
 
 /// The Markdown of a page, and what its blocks are worth.
-struct Written {
+struct PageMarkdown {
     shown: String,
-    blocks: Vec<Block>,
-    units: Vec<Unit>,
+    blocks: Vec<HtmlBlock>,
+    spans: Vec<LineSpan>,
 }
 
-impl Written {
-    fn of(text: &str, page: &Page, main: &Page, asked: &Asked) -> Self {
-        let (shown, blocks) = markdown::write(text, page);
-        let mut units = units(&blocks, &shown);
-        for (unit, block) in units.iter_mut().zip(&blocks) {
+impl PageMarkdown {
+    fn of(text: &str, page: &PageOutline, main: &PageOutline, query: &QueryTerms) -> Self {
+        let (shown, blocks) = markdown::write_markdown(text, page);
+        let mut spans = rank_blocks(&blocks, &shown);
+        for (span, block) in spans.iter_mut().zip(&blocks) {
             // What stands beside comes after all that does not.
-            if page.raw && block.sort != Sort::Title && main.is_aside(block.start) {
-                unit.rank = Rank::Filler;
-                unit.set_told(None);
-                unit.score += 1_000;
+            if page.raw && block.sort != HtmlBlockKind::Title && main.is_aside(block.start) {
+                span.rank = Rank::Filler;
+                span.set_description(None);
+                span.score += 1_000;
             }
         }
-        asked.promote(&shown, &mut units);
-        if !asked.is_empty() {
-            unit::raise_under_asked(&mut units);
+        query.promote(&shown, &mut spans);
+        if !query.is_empty() {
+            select::raise_under_query(&mut spans);
         }
-        Self { shown, blocks, units }
+        Self { shown, blocks, spans }
     }
 }
 
-impl<'t> Reading<'t> {
-    pub(crate) fn of(text: &'t str, asked: &'t Asked) -> Self {
-        let page = region::page(text);
-        let main = Written::of(text, &page, &page, asked);
-        Self { text, asked, page, main, whole: None }
+impl<'t> HtmlReading<'t> {
+    pub(crate) fn of(text: &'t str, query: &'t QueryTerms) -> Self {
+        let page = regions::read_page(text);
+        let main = PageMarkdown::of(text, &page, &page, query);
+        Self { text, query, page, main, whole: None }
     }
 
-    /// The page cut into pieces: each says what it leaves out, and shows what follows as Markdown.
-    pub(crate) fn pieces(&mut self, room: Room) -> Vec<Piece> {
-        let has_room = matches!(room, Room::Bytes(bytes) if self.main.shown.len() + MARKED_BYTES < bytes);
+    /// The page cut into segments: each says what it leaves out, and shows what follows as Markdown.
+    pub(crate) fn segments(&mut self, room: KeepLimit) -> Vec<TextSegment> {
+        let has_room =
+            matches!(room, KeepLimit::Bytes(bytes) if self.main.shown.len() + MIN_SHOWN_BYTES < bytes);
         if !has_room {
-            return pieces(&self.page, &self.main, room, self.text.len());
+            return page_segments(&self.page, &self.main, room, self.text.len());
         }
-        let (text, main, asked) = (self.text, &self.page, self.asked);
+        let (text, main, query) = (self.text, &self.page, self.query);
         let (page, written) = self.whole.get_or_insert_with(|| {
             let page = main.whole(text.len());
-            let written = Written::of(text, &page, main, asked);
+            let written = PageMarkdown::of(text, &page, main, query);
             (page, written)
         });
-        pieces(page, written, room, text.len())
+        page_segments(page, written, room, text.len())
     }
 }
 
-fn pieces(page: &Page, written: &Written, room: Room, length: usize) -> Vec<Piece> {
-    let Written { shown, blocks, units } = written;
-    let chosen = unit::choose(&Lines::of(shown), units, room);
-    let omissions = omissions(page, written, &chosen, length);
-    assemble(page, &omissions, shown, blocks, length)
+fn page_segments(
+    page: &PageOutline,
+    written: &PageMarkdown,
+    room: KeepLimit,
+    length: usize,
+) -> Vec<TextSegment> {
+    let PageMarkdown { shown, blocks, spans } = written;
+    let chosen = select::select(&TextLines::of(shown), spans, room);
+    let omissions = find_omissions(page, written, &chosen, length);
+    assemble_segments(page, &omissions, shown, blocks, length)
 }
 
-/// What the blocks of a page are worth.
-fn units(blocks: &[Block], shown: &str) -> Vec<Unit> {
-    let mut after: Option<(Sort, u16)> = None;
-    let mut units = Vec::with_capacity(blocks.len());
+/// The spans of a page's blocks.
+fn rank_blocks(blocks: &[HtmlBlock], shown: &str) -> Vec<LineSpan> {
+    let mut after: Option<(HtmlBlockKind, u16)> = None;
+    let mut spans = Vec::with_capacity(blocks.len());
     for block in blocks {
         // How many of its sort stand before it in a row.
         let nth = after.filter(|(sort, _)| *sort == block.sort).map_or(0, |(_, nth)| nth.saturating_add(1));
         let (rank, score, label) = match block.sort {
-            Sort::Title => (Rank::Frame, 990, Label::Titles),
-            Sort::Heading(level) => (Rank::Frame, 950 - 50 * u16::from(level.min(9)), Label::Headings),
-            Sort::TableHead => (Rank::Frame, 500, Label::Rows),
-            Sort::Paragraph => (Rank::Context, if nth == 0 { 500 } else { 300 }, Label::Paragraphs),
-            Sort::Item => (Rank::Context, if nth < 3 { 400 } else { 200 }, Label::Items),
-            Sort::Row => (Rank::Context, if nth < 3 { 380 } else { 190 }, Label::Rows),
-            Sort::Code => (Rank::Context, 350, Label::CodeBlocks),
-            Sort::MoreCode => (Rank::Context, 150, Label::MoreCode),
-            Sort::Script => (Rank::Filler, 100, Label::Scripts),
-            Sort::Style => (Rank::Filler, 50, Label::Styles),
+            HtmlBlockKind::Title => (Rank::Frame, 990, Label::Titles),
+            HtmlBlockKind::Heading(level) => {
+                (Rank::Frame, 950 - 50 * u16::from(level.min(9)), Label::Headings)
+            }
+            HtmlBlockKind::TableHead => (Rank::Frame, 500, Label::Rows),
+            HtmlBlockKind::Paragraph => (Rank::Context, if nth == 0 { 500 } else { 300 }, Label::Paragraphs),
+            HtmlBlockKind::Item => (Rank::Context, if nth < 3 { 400 } else { 200 }, Label::Items),
+            HtmlBlockKind::Row => (Rank::Context, if nth < 3 { 380 } else { 190 }, Label::Rows),
+            HtmlBlockKind::Code => (Rank::Context, 350, Label::CodeBlocks),
+            HtmlBlockKind::MoreCode => (Rank::Context, 150, Label::MoreCode),
+            HtmlBlockKind::Script => (Rank::Filler, 100, Label::Scripts),
+            HtmlBlockKind::Style => (Rank::Filler, 50, Label::Styles),
         };
-        let mut unit = Unit::new(block.shown.clone(), rank);
-        unit.score = score;
-        unit.label = Some(label);
-        if matches!(block.sort, Sort::Title | Sort::Heading(_)) {
-            unit.set_told(shown.get(block.shown.clone()).map(|line| line.trim().to_owned().into()));
+        let mut span = LineSpan::new(block.shown.clone(), rank);
+        span.score = score;
+        span.label = Some(label);
+        if matches!(block.sort, HtmlBlockKind::Title | HtmlBlockKind::Heading(_)) {
+            span.set_description(shown.get(block.shown.clone()).map(|line| line.trim().to_owned().into()));
         }
-        units.push(unit);
+        spans.push(span);
         after = Some((block.sort, nth));
     }
-    units
+    spans
 }
 
-/// What a mark says of what is left out. Counts are put into words last, for several gaps share a mark.
+/// A fact about what is left out. Counts become words last, for several gaps share a mark.
 #[derive(Clone)]
-enum Fact {
+enum PageFact {
     Counted(Label, u64),
-    Said(Told),
+    Said(GapFact),
 }
 
-impl Fact {
-    fn said(what: impl Into<Cow<'static, str>>) -> Self {
-        Self::Said(Told { count: None, what: what.into() })
+impl PageFact {
+    fn text(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::Said(GapFact { count: None, what: what.into() })
     }
 
     /// Takes another fact in, if it is of the same.
@@ -194,26 +205,31 @@ impl Fact {
         }
     }
 
-    fn told(self) -> Told {
+    fn fact(self) -> GapFact {
         match self {
-            Self::Counted(label, count) => label.told(count),
+            Self::Counted(label, count) => label.fact(count),
             Self::Said(told) => told,
         }
     }
 }
 
 /// Something that is left out, from a place in the source on.
-struct Omission {
+struct PageOmission {
     at: usize,
-    facts: Vec<Fact>,
+    facts: Vec<PageFact>,
     /// How much of the Markdown is written, or left out, before it; and where it goes on after it.
     until: usize,
     resume: usize,
 }
 
-/// What is left out, in the order of the source: parts of the page, and blocks for which there is no room.
-fn omissions(page: &Page, written: &Written, chosen: &[Piece], length: usize) -> Vec<Omission> {
-    let Written { blocks, units, .. } = written;
+/// The omissions in the order of the source: parts of the page, and blocks for which there is no room.
+fn find_omissions(
+    page: &PageOutline,
+    written: &PageMarkdown,
+    chosen: &[TextSegment],
+    length: usize,
+) -> Vec<PageOmission> {
+    let PageMarkdown { blocks, spans, .. } = written;
     let mut omissions = Vec::new();
     let before = |at: usize| {
         let next = blocks.partition_point(|block| block.start < at);
@@ -225,44 +241,55 @@ fn omissions(page: &Page, written: &Written, chosen: &[Piece], length: usize) ->
         // Small decoration is a part of the markup.
         if region.text > 20 {
             let at = region.span.start;
-            let mut facts = vec![Fact::said(region.part.name())];
-            facts.extend(region.titles.iter().map(|title| Fact::said(title.clone())));
-            omissions.push(Omission { at, facts, until: before(at), resume: before(at) });
+            let mut facts = vec![PageFact::text(region.part.name())];
+            facts.extend(region.titles.iter().map(|title| PageFact::text(title.clone())));
+            omissions.push(PageOmission { at, facts, until: before(at), resume: before(at) });
         }
     }
     if page.main.end < length {
         let at = page.main.end;
-        omissions.push(Omission { at, facts: Vec::new(), until: before(at), resume: before(at) });
+        omissions.push(PageOmission { at, facts: Vec::new(), until: before(at), resume: before(at) });
     }
-    for piece in chosen {
-        if let Piece::Gap { gap, .. } = piece {
+    for segment in chosen {
+        if let TextSegment::Gap { gap, .. } = segment {
             let first = blocks.partition_point(|block| block.shown.start < gap.span.start);
             let at = blocks.get(first).map_or(0, |block| block.start);
-            let from = units.partition_point(|unit| unit.span().start < gap.span.start);
-            let to = units.partition_point(|unit| unit.span().end <= gap.span.end);
-            let counts = unit::counts(units.get(from..to).unwrap_or_default());
-            let mut facts: Vec<Fact> =
-                counts.into_iter().map(|(label, count)| Fact::Counted(label, count)).collect();
-            facts.extend(gap.told.iter().filter(|told| told.count.is_none()).cloned().map(Fact::Said));
-            omissions.push(Omission { at, facts, until: gap.span.start, resume: gap.span.end });
+            let from = spans.partition_point(|span| span.range().start < gap.span.start);
+            let to = spans.partition_point(|span| span.range().end <= gap.span.end);
+            let counts = counts(spans.get(from..to).unwrap_or_default());
+            let mut facts: Vec<PageFact> =
+                counts.into_iter().map(|(label, count)| PageFact::Counted(label, count)).collect();
+            facts.extend(gap.told.iter().filter(|told| told.count.is_none()).cloned().map(PageFact::Said));
+            omissions.push(PageOmission { at, facts, until: gap.span.start, resume: gap.span.end });
         }
     }
     omissions.sort_by_key(|omission| (omission.until, omission.at));
     omissions
 }
 
-/// The pieces: one for each stretch that is shown after something that is not.
-fn assemble(page: &Page, omissions: &[Omission], text: &str, blocks: &[Block], length: usize) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    let mut facts: Vec<Fact> = head(page, blocks, length).into_iter().map(Fact::Said).collect();
+/// The segments: one for each stretch that is shown after something that is not.
+fn assemble_segments(
+    page: &PageOutline,
+    omissions: &[PageOmission],
+    text: &str,
+    blocks: &[HtmlBlock],
+    length: usize,
+) -> Vec<TextSegment> {
+    let mut segments = Vec::new();
+    let mut facts: Vec<PageFact> =
+        describe_page(page, blocks, length).into_iter().map(PageFact::Said).collect();
     let mut shown = String::new();
     let (mut start, mut from) = (0, 0);
     for omission in omissions {
         mark::escape(text.get(from..omission.until).unwrap_or(""), &mut shown);
         from = from.max(omission.until).max(omission.resume);
         // A mark for each few words would say less than one mark for all.
-        if shown.len() > MARKED_BYTES && omission.at > start {
-            pieces.push(piece(start..omission.at, std::mem::take(&mut facts), std::mem::take(&mut shown)));
+        if shown.len() > MIN_SHOWN_BYTES && omission.at > start {
+            segments.push(make_segment(
+                start..omission.at,
+                std::mem::take(&mut facts),
+                std::mem::take(&mut shown),
+            ));
             start = omission.at;
         }
         for fact in &omission.facts {
@@ -272,33 +299,35 @@ fn assemble(page: &Page, omissions: &[Omission], text: &str, blocks: &[Block], l
         }
     }
     mark::escape(text.get(from..).unwrap_or(""), &mut shown);
-    pieces.push(piece(start..length, facts, shown));
-    pieces
+    segments.push(make_segment(start..length, facts, shown));
+    segments
 }
 
-/// What the first mark says of the whole page.
-fn head(page: &Page, blocks: &[Block], length: usize) -> Vec<Told> {
-    let mut told = vec![Told { count: None, what: "markup (its text follows)".into() }];
+/// The facts about the whole page in the first mark.
+fn describe_page(page: &PageOutline, blocks: &[HtmlBlock], length: usize) -> Vec<GapFact> {
+    let mut told = vec![GapFact { count: None, what: "markup (its text follows)".into() }];
     let counted = [(page.scripts, "script"), (page.styles, "style sheet"), (page.pictures, "drawing")];
     // What is left out of scripts that are read is counted as any text.
     for (count, what) in counted.into_iter().filter(|(count, _)| *count > 0 && !page.raw) {
         let plural = if count == 1 { "" } else { "s" };
-        told.push(Told { count: Some(count), what: format!("{what}{plural}").into() });
+        told.push(GapFact { count: Some(count), what: format!("{what}{plural}").into() });
     }
-    told.extend(page.beside.iter().map(|title| Told { count: None, what: title.trim().to_owned().into() }));
-    let bodied = blocks.iter().any(|block| block.sort != Sort::Title);
+    told.extend(
+        page.beside.iter().map(|title| GapFact { count: None, what: title.trim().to_owned().into() }),
+    );
+    let bodied = blocks.iter().any(|block| block.sort != HtmlBlockKind::Title);
     if !bodied || (page.scripts > 0 && page.text < SHELL_TEXT && page.text * SHELL_SHARE < length) {
-        told.push(Told { count: None, what: "hardly any text: a shell that scripts fill".into() });
+        told.push(GapFact { count: None, what: "hardly any text: a shell that scripts fill".into() });
     }
     told
 }
 
-/// A mark says so many characters of what it stands for: a longer one is not known for a mark.
-const TOLD_CHARS: usize = 480;
+/// Maximum characters of facts in a mark: readers of marks do not recognise longer ones.
+const MAX_FACT_CHARS: usize = 480;
 
-fn piece(span: Range<usize>, facts: Vec<Fact>, shown: String) -> Piece {
-    let mut told: Vec<Told> = facts.into_iter().map(Fact::told).collect();
-    let mut room = TOLD_CHARS;
+fn make_segment(range: Range<usize>, facts: Vec<PageFact>, shown: String) -> TextSegment {
+    let mut told: Vec<GapFact> = facts.into_iter().map(PageFact::fact).collect();
+    let mut room = MAX_FACT_CHARS;
     told.retain(|told| {
         let length = told.what.chars().count() + ", 000 ".len();
         let fits = length <= room;
@@ -309,9 +338,9 @@ fn piece(span: Range<usize>, facts: Vec<Fact>, shown: String) -> Piece {
     if !shown.is_empty() && !shown.ends_with('\n') {
         shown.push('\n');
     }
-    let (first, last) = (span.start as u64 + 1, span.end as u64);
-    Piece::Gap {
-        gap: Gap { span, measure: Measure::Bytes, first, last, within: None, told },
+    let (first, last) = (range.start as u64 + 1, range.end as u64);
+    TextSegment::Gap {
+        gap: Gap { span: range, measure: GapUnit::Bytes, first, last, within: None, told },
         shown: Some(shown),
     }
 }

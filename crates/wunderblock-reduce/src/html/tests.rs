@@ -1,16 +1,16 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::piece;
+use crate::segment;
 
-fn pieces(text: &str, room: Room) -> Vec<Piece> {
-    Reading::of(text, &Asked::default()).pieces(room)
+fn segments(text: &str, room: KeepLimit) -> Vec<TextSegment> {
+    HtmlReading::of(text, &QueryTerms::default()).segments(room)
 }
 
 fn fold(text: &str) -> String {
-    let pieces = pieces(text, Room::Fold);
-    assert!(piece::tiles(&pieces, text.len()), "{pieces:?}");
-    piece::write(&pieces, text, None)
+    let segments = segments(text, KeepLimit::Fold);
+    assert!(segment::tiles_source(&segments, text.len()), "{segments:?}");
+    segment::write_segments(&segments, text, None)
 }
 
 const PAGE: &str = r##"<!DOCTYPE html>
@@ -53,9 +53,9 @@ fn a_budget_keeps_headings_first() {
         .map(|n| format!("<h2>Part {n}</h2><p>{}</p>", "words that fill the page ".repeat(20)))
         .collect();
     let page = format!("<html><body>{sections}</body></html>");
-    let pieces = pieces(&page, Room::Bytes(6_000));
-    assert!(piece::tiles(&pieces, page.len()));
-    let shown = piece::write(&pieces, &page, None);
+    let segments = segments(&page, KeepLimit::Bytes(6_000));
+    assert!(segment::tiles_source(&segments, page.len()));
+    let shown = segment::write_segments(&segments, &page, None);
     assert!(shown.len() < 6_600, "{}", shown.len());
     assert!((0..40).all(|n| shown.contains(&format!("## Part {n}\n"))), "{shown}");
     assert!(shown.contains("words that fill"));
@@ -82,7 +82,7 @@ fn a_page_without_text_says_so() {
 
 #[test]
 fn pages_are_told_from_other_texts() {
-    let vote = |text: &str| vote(&Sample::of(text));
+    let vote = |text: &str| vote(&LineSample::of(text));
     assert!(vote(PAGE) > 90);
     assert!(vote("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n<!DOCTYPE HTML>\n<p>x") > 90);
     assert!(vote("<div>\n<p>one</p>\n<p>two</p>\n<ul>\n<li>x</li>\n</ul>\n</div>\n") > 50);
@@ -135,9 +135,9 @@ proptest! {
         };
         let (from, to) = (cut(from), cut(to));
         let text = format!("{}{with}{}", &PAGE[..from], &PAGE[to..]);
-        for goal in [Room::Fold, Room::Bytes(room)] {
-            let pieces = pieces(&text, goal);
-            prop_assert!(piece::tiles(&pieces, text.len()));
+        for target in [KeepLimit::Fold, KeepLimit::Bytes(room)] {
+            let segments = segments(&text, target);
+            prop_assert!(segment::tiles_source(&segments, text.len()));
         }
     }
 

@@ -4,7 +4,8 @@
 //! reads as a number, `true`, `false` or `null`, save in a column of strings; a `~` before a value says that it is JSON
 //! whatever the column is. Nothing at all is a value that is missing.
 
-use super::tree::Tree;
+use super::inner_mark;
+use super::tree::JsonTree;
 
 /// Whether the content of a string can stand without quotes in a column of strings.
 pub(super) fn is_plain_text(raw: &str) -> bool {
@@ -13,7 +14,7 @@ pub(super) fn is_plain_text(raw: &str) -> bool {
     !matches!(first, b'~' | b' ' | b'@')
         && *last != b' '
         && !bytes.iter().any(|byte| matches!(byte, b',' | b';' | b'"' | b'[' | b']' | b'{' | b'}'))
-        && named(raw).is_none()
+        && name_length(raw).is_none()
 }
 
 /// Whether it can in any column.
@@ -25,7 +26,7 @@ pub(super) fn is_plain(raw: &str) -> bool {
 pub(super) fn is_literal(text: &str) -> bool {
     match text.as_bytes().first() {
         Some(b'-' | b'0'..=b'9') => {
-            Tree::value(text, 0, false).is_ok_and(|tree| tree.node(0).end as usize == text.len())
+            JsonTree::value(text, 0, false).is_ok_and(|tree| tree.node(0).end as usize == text.len())
         }
         Some(b't' | b'f' | b'n') => matches!(text, "true" | "false" | "null"),
         _ => false,
@@ -33,7 +34,7 @@ pub(super) fn is_literal(text: &str) -> bool {
 }
 
 /// A key as part of a path.
-pub(super) fn part(name: &str) -> String {
+pub(super) fn path_part(name: &str) -> String {
     if is_word(name) { name.to_owned() } else { format!("\"{name}\"") }
 }
 
@@ -47,7 +48,7 @@ fn is_word_byte(byte: u8) -> bool {
 }
 
 /// The usual value of a column, as it stands in the header.
-pub(super) fn usual(source: &str) -> String {
+pub(super) fn header_value(source: &str) -> String {
     let raw = source.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     match raw {
         Some(raw) if is_plain(raw) => raw.to_owned(),
@@ -56,18 +57,18 @@ pub(super) fn usual(source: &str) -> String {
 }
 
 /// The path before a `=` at the start of a cell: its length, the `=` left out.
-pub(super) fn named(cell: &str) -> Option<usize> {
-    let end = path(cell)?;
+pub(super) fn name_length(cell: &str) -> Option<usize> {
+    let end = path_length(cell)?;
     (cell.as_bytes().get(end) == Some(&b'=')).then_some(end)
 }
 
 /// The length of the path a text begins with.
-pub(super) fn path(text: &str) -> Option<usize> {
+pub(super) fn path_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {
         if bytes.get(at) == Some(&b'"') {
-            at = string(bytes, at)?;
+            at = string_end(bytes, at)?;
         } else {
             if !bytes.get(at).is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_') {
                 return None;
@@ -83,48 +84,17 @@ pub(super) fn path(text: &str) -> Option<usize> {
     }
 }
 
-/// Where the string that begins at a byte ends, its quotes included.
-pub(super) fn string(bytes: &[u8], at: usize) -> Option<usize> {
+/// The end of the string that begins at a byte, its quotes included.
+pub(super) fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     let mut at = at + 1;
     loop {
         match bytes.get(at)? {
             b'"' => return Some(at + 1),
             b'\\' => at += 2,
-            0xe2 => at = bracket(bytes, at)?,
+            0xe2 => at = inner_mark::after_bracket(bytes, at)?,
             _ => at += 1,
         }
     }
-}
-
-/// Past what begins with the first byte of `⟨`: a mark as a whole, an escape, or that byte alone.
-fn bracket(bytes: &[u8], at: usize) -> Option<usize> {
-    let rest = bytes.get(at..)?;
-    if rest.starts_with("⟨⟨".as_bytes()) {
-        return Some(at + "⟨⟨".len());
-    }
-    mark(bytes, at).or(Some(at + 1))
-}
-
-/// Whether a mark stands in a text.
-pub(super) fn holds_mark(bytes: &[u8]) -> bool {
-    let mut at = 0;
-    while let Some(found) = memchr::memchr(0xe2, bytes.get(at..).unwrap_or_default()) {
-        at += found;
-        if mark(bytes, at).is_some() {
-            return true;
-        }
-        at = bracket(bytes, at).unwrap_or(bytes.len());
-    }
-    false
-}
-
-/// Where the mark that begins at a byte ends.
-pub(super) fn mark(bytes: &[u8], at: usize) -> Option<usize> {
-    let rest = bytes.get(at..)?;
-    if !rest.starts_with("⟨… ".as_bytes()) {
-        return None;
-    }
-    memchr::memmem::find(rest, "⟩".as_bytes()).map(|end| at + end + "⟩".len())
 }
 
 /// Whether a key can stand without quotes before its row.
@@ -133,13 +103,13 @@ pub(super) fn is_plain_key(name: &str) -> bool {
 }
 
 /// The parts of a path, as keys with their quotes.
-pub(super) fn keys(path: &str) -> Vec<std::borrow::Cow<'_, str>> {
+pub(super) fn path_keys(path: &str) -> Vec<std::borrow::Cow<'_, str>> {
     let bytes = path.as_bytes();
     let mut keys = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
         let end = if bytes.get(at) == Some(&b'"') {
-            string(bytes, at).unwrap_or(bytes.len())
+            string_end(bytes, at).unwrap_or(bytes.len())
         } else {
             memchr::memchr(b'.', bytes.get(at..).unwrap_or_default()).map_or(bytes.len(), |end| at + end)
         };

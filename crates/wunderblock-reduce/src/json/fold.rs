@@ -1,49 +1,49 @@
-//! What of a document is left out.
+//! The choice of what is left out of a document.
 //!
-//! A list keeps its first and last, what is rare, extreme or wrong among its items, and as many examples as show
+//! A list keeps its first and last items, those that are rare, extreme or wrong, and examples as long as they show
 //! something new. Lists in what is kept are folded in turn. A budget makes the choice wider or narrower.
 
 use std::collections::HashMap;
 
-use super::cut::{Cuts, Run};
-use super::fact::{self, Fact};
-use super::hits::Hits;
-use super::need::{self, Need};
-use super::tree::{Tree, Type};
-use super::worth::{self, Worth, Worths};
-use crate::ask::Asked;
-use crate::mark::{Gap, Measure, Told};
+use super::cuts::{CutRun, JsonCuts};
+use super::fact_needs::{self, FactNeeds};
+use super::facts::{self, JsonFact};
+use super::item_worth::{self, ItemWorth, ItemWorths};
+use super::query_hits::QueryHits;
+use super::tree::{JsonTree, JsonType};
+use crate::mark::{Gap, GapFact, GapUnit};
+use crate::query::QueryTerms;
 
-/// Of each item of a list, and each node of the document, about so many looks are had.
-const LOOKS: usize = 6;
+/// About how often each item of a list and each node of the document is looked at.
+const MAX_LOOKS: usize = 6;
 
-/// Characters of a path in a mark.
-const PATH_CHARS: usize = 80;
+/// Maximum characters of a path in a mark.
+const MAX_PATH_CHARS: usize = 80;
 
-/// How much is kept.
+/// Limits of what is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Width {
-    /// Strings longer than this are cut.
+pub(super) struct FoldWidth {
+    /// Maximum bytes of a string that is not cut.
     string: usize,
-    /// Of a list, at most so many examples from its head.
+    /// Maximum examples from the head of a list.
     examples: usize,
-    /// At most so many items that are rare, and so many that must stay.
+    /// Maximum number of rare items, and of items that must stay.
     rare: usize,
     must: usize,
-    /// Of an object that is no list, so many members; of the outermost ones, so many.
+    /// Maximum members of an object that is not a list, and of the outermost ones.
     keys: usize,
     outer: usize,
-    /// Lists of at most so many items stay whole.
+    /// Maximum items of a list that stays whole.
     small: usize,
-    /// A run of fewer bytes, about, is not worth a mark.
+    /// Minimum bytes, about, of a run that is worth a mark.
     run: usize,
-    /// Of what would be left out this share stays after all, in thousandths.
+    /// Share that stays of what would be left out, in thousandths.
     more: usize,
 }
 
 const ALL: usize = usize::MAX;
 
-impl Width {
+impl FoldWidth {
     /// From what folding keeps to the least there is.
     #[rustfmt::skip]
     pub(super) const STEPS: [Self; 7] = [
@@ -56,7 +56,7 @@ impl Width {
         Self { string: 150, examples: 1, rare: 0, must: 2, keys: 3, outer: 3, small: 1, run: 120, more: 0 },
     ];
 
-    /// The same, with so many thousandths of what it leaves out.
+    /// The same width that keeps `more` thousandths of what it would leave out.
     pub(super) fn with(self, more: usize) -> Self {
         Self { more, ..self }
     }
@@ -67,65 +67,78 @@ impl Width {
     }
 }
 
-struct Folder<'t, 's> {
-    tree: &'s Tree<'t>,
-    width: Width,
-    cuts: Cuts,
-    hits: &'s Hits,
+struct JsonFolder<'t, 's> {
+    tree: &'s JsonTree<'t>,
+    width: FoldWidth,
+    cuts: JsonCuts,
+    hits: &'s QueryHits,
     /// Looks that are left.
     left: usize,
     /// The lists that were looked at before.
-    worths: &'s mut HashMap<usize, Worths>,
-    need: &'s Need,
+    worths: &'s mut HashMap<usize, ItemWorths>,
+    need: &'s FactNeeds,
 }
 
 /// An open container on the way to a node.
-struct Step {
+struct PathStep {
     end: usize,
     /// The number of the member that comes next, from 0.
     index: usize,
     node: usize,
 }
 
-/// What is known of a document before anything is left out of it.
-pub(super) struct Known<'t> {
-    facts: Vec<Fact<'t>>,
-    hits: Hits,
-    /// The lists that were looked at.
-    worths: HashMap<usize, Worths>,
+/// A container some of whose items are left out.
+struct FoldedList<'l> {
+    at: usize,
+    items: &'l [usize],
+    worths: &'l ItemWorths,
+    /// The containers around it, from the root.
+    way: &'l [PathStep],
 }
 
-impl<'t> Known<'t> {
-    pub(super) fn of(tree: &Tree<'t>, asked: &Asked) -> Self {
-        Self { facts: fact::facts(tree), hits: Hits::of(tree, asked), worths: HashMap::new() }
+/// All that is known of a document before anything is left out of it.
+pub(super) struct DocumentFacts<'t> {
+    facts: Vec<JsonFact<'t>>,
+    hits: QueryHits,
+    /// The lists that were looked at.
+    worths: HashMap<usize, ItemWorths>,
+}
+
+impl<'t> DocumentFacts<'t> {
+    pub(super) fn of(tree: &JsonTree<'t>, query: &QueryTerms) -> Self {
+        Self { facts: facts::find_facts(tree), hits: QueryHits::of(tree, query), worths: HashMap::new() }
     }
 }
 
-/// What is left out at a width. Facts that would be out of sight with it are said in the marks, or shown.
-pub(super) fn cuts<'t>(tree: &Tree<'t>, width: Width, known: &mut Known<'t>) -> Cuts {
-    let mut leave_out = |need: &Need| {
-        let left = LOOKS * tree.nodes.len();
+/// The cuts at a width. Marks state facts that would be out of sight, or their items stay.
+pub(super) fn choose_cuts<'t>(
+    tree: &JsonTree<'t>,
+    width: FoldWidth,
+    known: &mut DocumentFacts<'t>,
+) -> JsonCuts {
+    let mut leave_out = |need: &FactNeeds| {
+        let left = MAX_LOOKS * tree.nodes.len();
         let (worths, hits) = (&mut known.worths, &known.hits);
-        let mut folder = Folder { tree, width, cuts: Cuts::default(), hits, left, worths, need };
+        let mut folder = JsonFolder { tree, width, cuts: JsonCuts::default(), hits, left, worths, need };
         folder.walk();
         folder.cuts
     };
-    let asked = Need { places: known.hits.best(), ..Need::default() };
-    let mut cuts = leave_out(&asked);
-    let mut need = need::need(tree, &mut cuts, &known.facts);
-    need.places.extend(asked.places);
+    let query = FactNeeds { places: known.hits.best(), ..FactNeeds::default() };
+    let mut cuts = leave_out(&query);
+    let mut need = fact_needs::find_needs(tree, &mut cuts, &known.facts);
+    need.places.extend(query.places);
     need.places.sort_unstable();
     if !(need.places.is_empty() && need.splits.is_empty()) {
         cuts = leave_out(&need);
     }
-    need::say(&mut cuts, &known.facts);
+    fact_needs::state_facts(&mut cuts, &known.facts);
     cuts
 }
 
-impl Folder<'_, '_> {
+impl JsonFolder<'_, '_> {
     fn walk(&mut self) {
         let tree = self.tree;
-        let mut way: Vec<Step> = Vec::new();
+        let mut way: Vec<PathStep> = Vec::new();
         let mut at = 0;
         while at < tree.nodes.len() {
             while way.pop_if(|step| step.end <= at).is_some() {}
@@ -144,35 +157,35 @@ impl Folder<'_, '_> {
                 if tree.children(at).nth(self.width.small).is_some() {
                     self.list(at, &way);
                 }
-                way.push(Step { end: tree.node(at).next as usize, index: 0, node: at });
-            } else if tree.kind(at) == Type::Text && tree.span(at).len() > self.width.string {
+                way.push(PathStep { end: tree.node(at).next as usize, index: 0, node: at });
+            } else if tree.kind(at) == JsonType::Text && tree.span(at).len() > self.width.string {
                 self.string(at, &way);
             }
             at += 1;
         }
     }
 
-    fn list(&mut self, at: usize, way: &[Step]) {
+    fn list(&mut self, at: usize, way: &[PathStep]) {
         let tree = self.tree;
         let items: Vec<usize> = tree.children(at).collect();
-        if tree.kind(at) == Type::Object && !fact::is_map(tree, at) {
-            let most = if way.len() <= 1 { self.width.outer } else { self.width.keys };
-            if items.len() > most {
-                self.record(at, &items, most, way);
+        if tree.kind(at) == JsonType::Object && !facts::is_map(tree, at) {
+            let max_items = if way.len() <= 1 { self.width.outer } else { self.width.keys };
+            if items.len() > max_items {
+                self.record(at, &items, max_items, way);
             }
             return;
         }
         let worths = match self.worths.remove(&at) {
             Some(known) => known,
-            None => worth::worths(tree, &items, self.hits.at_depth(way.len()), &mut self.left),
+            None => item_worth::rank_items(tree, &items, self.hits.at_depth(way.len()), &mut self.left),
         };
         let kept = self.choose(&items, &worths);
-        self.leave_out_all(at, &items, &kept, (&worths, way));
+        self.leave_out_all(&FoldedList { at, items: &items, worths: &worths, way }, &kept);
         self.worths.insert(at, worths);
     }
 
-    /// Of an object that is no list, the first members; links come last.
-    fn record(&mut self, at: usize, items: &[usize], most: usize, way: &[Step]) {
+    /// Folds an object that is not a list: its first members stay, links go first.
+    fn record(&mut self, at: usize, items: &[usize], max_items: usize, way: &[PathStep]) {
         let mut kept = vec![false; items.len()];
         let is_link =
             |item: &usize| items.get(*item).is_some_and(|at| self.tree.source(*at).starts_with("\"http"));
@@ -183,30 +196,31 @@ impl Folder<'_, '_> {
             items.get(*item).map_or(0, |at| hits.score(*at, self.tree.node(*at).next as usize))
         };
         order.sort_by_cached_key(|item| (std::cmp::Reverse(score(item)), is_link(item)));
-        for item in order.into_iter().take(most) {
+        for item in order.into_iter().take(max_items) {
             if let Some(kept) = kept.get_mut(item) {
                 *kept = true;
             }
         }
         self.widen(items, &mut kept);
         self.keep_needed(items, &mut kept);
-        self.leave_out_all(at, items, &kept, (&Worths::default(), way));
+        let worths = ItemWorths::default();
+        self.leave_out_all(&FoldedList { at, items, worths: &worths, way }, &kept);
     }
 
-    fn leave_out_all(&mut self, at: usize, items: &[usize], kept: &[bool], known: (&Worths, &[Step])) {
+    fn leave_out_all(&mut self, list: &FoldedList<'_>, kept: &[bool]) {
         let mut from = 0;
-        while from < items.len() {
-            let fate = kept.get(from).copied().unwrap_or(true);
-            let mut run = kept.iter().skip(from).take_while(|kept| **kept == fate).count().max(1);
-            if !fate {
-                run = self.until_split(items.get(from..from + run).unwrap_or_default());
-                self.leave_out(at, items, from..from + run, known);
+        while from < list.items.len() {
+            let state = kept.get(from).copied().unwrap_or(true);
+            let mut run = kept.iter().skip(from).take_while(|kept| **kept == state).count().max(1);
+            if !state {
+                run = self.until_split(list.items.get(from..from + run).unwrap_or_default());
+                self.leave_out(list, from..from + run);
             }
             from += run;
         }
     }
 
-    /// How many of the items that are left out stand in one gap.
+    /// The number of left-out items in one gap.
     fn until_split(&self, gone: &[usize]) -> usize {
         let splits = &self.need.splits;
         let (Some(first), Some(last)) = (gone.first(), gone.last()) else { return 1 };
@@ -217,13 +231,13 @@ impl Folder<'_, '_> {
         }
     }
 
-    /// Which items stay.
-    fn choose(&self, items: &[usize], worths: &Worths) -> Vec<bool> {
+    /// Chooses the items that stay.
+    fn choose(&self, items: &[usize], worths: &ItemWorths) -> Vec<bool> {
         let examples = worths.examples.min(self.width.examples);
         let last = if self.width.examples > 1 { 2 } else { 1 };
         let from_end = items.len().saturating_sub(last);
         let mut kept: Vec<bool> = (0..items.len()).map(|at| at < examples || at >= from_end).collect();
-        for (worth, limit) in [(Worth::Must, self.width.must), (Worth::Rare, self.width.rare)] {
+        for (worth, limit) in [(ItemWorth::Must, self.width.must), (ItemWorth::Rare, self.width.rare)] {
             let such = worths.items.iter().enumerate().filter(|(_, known)| **known == worth);
             let mut such: Vec<usize> = such.map(|(at, _)| at).collect();
             such.sort_by_key(|at| std::cmp::Reverse(worths.rarity.get(*at).copied()));
@@ -255,9 +269,9 @@ impl Folder<'_, '_> {
     fn widen(&self, items: &[usize], kept: &mut [bool]) {
         let mut from = 0;
         while from < kept.len() {
-            let fate = kept.get(from).copied().unwrap_or(true);
-            let run = kept.iter().skip(from).take_while(|kept| **kept == fate).count().max(1);
-            if !fate {
+            let state = kept.get(from).copied().unwrap_or(true);
+            let run = kept.iter().skip(from).take_while(|kept| **kept == state).count().max(1);
+            if !state {
                 let mut end = from + run;
                 let more = run * self.width.more / 1_000;
                 kept.iter_mut().skip(from).take(more).for_each(|kept| *kept = true);
@@ -286,15 +300,10 @@ impl Folder<'_, '_> {
             .sum()
     }
 
-    fn leave_out(
-        &mut self,
-        at: usize,
-        items: &[usize],
-        gone: std::ops::Range<usize>,
-        (worths, way): (&Worths, &[Step]),
-    ) {
-        let tree = self.tree;
-        let (Some(first), Some(last)) = (items.get(gone.start).copied(), items.get(gone.end - 1).copied())
+    fn leave_out(&mut self, list: &FoldedList<'_>, gone: std::ops::Range<usize>) {
+        let (tree, worths) = (self.tree, list.worths);
+        let (Some(first), Some(last)) =
+            (list.items.get(gone.start).copied(), list.items.get(gone.end - 1).copied())
         else {
             return;
         };
@@ -308,21 +317,22 @@ impl Folder<'_, '_> {
             counts.into_iter().zip(&worths.values).filter(|(count, _)| *count > 0).collect();
         counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
         let told = counts.into_iter().take(3);
-        let told = told.map(|(count, what)| Told { count: Some(count), what: what.clone().into() }).collect();
-        let measure = if tree.kind(at) == Type::Object { Measure::Keys } else { Measure::Items };
+        let told =
+            told.map(|(count, what)| GapFact { count: Some(count), what: what.clone().into() }).collect();
+        let measure = if tree.kind(list.at) == JsonType::Object { GapUnit::Keys } else { GapUnit::Items };
         let gap = Gap {
             span: tree.member(first)..tree.span(last).end,
             measure,
             first: gone.start as u64 + 1,
             last: gone.end as u64,
-            within: Some(self.path(at, way).into()),
+            within: Some(self.path(list.at, list.way).into()),
             told,
         };
-        self.cuts.leave_out(Run { gap, first, next: tree.node(last).next as usize });
+        self.cuts.leave_out(CutRun { gap, first, next: tree.node(last).next as usize });
     }
 
     /// The middle of a string, neither in a character nor in an escape.
-    fn string(&mut self, at: usize, way: &[Step]) {
+    fn string(&mut self, at: usize, way: &[PathStep]) {
         let span = self.tree.span(at);
         let source = self.tree.source(at).as_bytes();
         let (head, tail) = (1 + self.width.string / 4, source.len() - 1 - self.width.string / 8);
@@ -352,7 +362,7 @@ impl Folder<'_, '_> {
         let (first, last) = ((from) as u64, to as u64 - 1);
         let gap = Gap {
             span: span.start + from..span.start + to,
-            measure: Measure::Bytes,
+            measure: GapUnit::Bytes,
             first,
             last,
             within,
@@ -362,7 +372,7 @@ impl Folder<'_, '_> {
     }
 
     /// The path of a node, its last steps if it is deep.
-    fn path(&self, at: usize, way: &[Step]) -> String {
+    fn path(&self, at: usize, way: &[PathStep]) -> String {
         let mut path = String::from("$");
         let deep = way.len().saturating_sub(6);
         if deep > 0 {
@@ -371,7 +381,7 @@ impl Folder<'_, '_> {
         let nodes = way.iter().map(|step| step.node).skip(1).chain((!way.is_empty()).then_some(at));
         for (node, step) in nodes.zip(way).skip(deep) {
             let name = self.tree.name(node);
-            if self.tree.kind(step.node) == Type::Array {
+            if self.tree.kind(step.node) == JsonType::Array {
                 path.push_str(&format!("[{}]", step.index.saturating_sub(1)));
             } else if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
                 && !name.is_empty()
@@ -382,10 +392,10 @@ impl Folder<'_, '_> {
                 path.push_str(&format!("[\"{name}\"]"));
             }
         }
-        // A mark shows so much of a path; its end says more than its beginning.
+        // A mark shows a part of a long path; its end says more than its beginning.
         let length = path.chars().count();
-        if length > PATH_CHARS {
-            return format!("$…{}", path.chars().skip(length + 2 - PATH_CHARS).collect::<String>());
+        if length > MAX_PATH_CHARS {
+            return format!("$…{}", path.chars().skip(length + 2 - MAX_PATH_CHARS).collect::<String>());
         }
         path
     }

@@ -3,23 +3,23 @@
 //! A container is either broken (each member on a line of its own, one indent deeper) or on one line. Which of the two
 //! it is follows from a rule; what the rule has wrong is listed.
 
-use super::cut::Cuts;
-use super::tree::{SPACE, Tree, Type};
+use super::cuts::JsonCuts;
+use super::tree::{JsonTree, JsonType, SPACE};
 
-/// Which containers stand on one line.
+/// The rule for containers that stand on one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fit {
+pub(super) enum InlineRule {
     Never,
     Always,
-    /// Those whose line is at most so long.
+    /// Those whose line has at most this length.
     Width(u32),
-    /// Those that nest at most so deep: 0 holds no container.
+    /// Those with at most this depth of containers in them: 0 holds none.
     Height(u32),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
-    /// What one level is indented by. None: nothing is broken.
+pub(super) struct JsonLayout {
+    /// The indent of one level. None: nothing is broken.
     pub(super) indent: Option<String>,
     pub(super) newline: String,
     pub(super) colon: String,
@@ -29,23 +29,23 @@ pub(super) struct Layout {
     pub(super) array_pad: String,
     /// The outermost container's own: after its bracket, after each comma, before the closing bracket.
     pub(super) root: Option<[String; 3]>,
-    pub(super) objects: Fit,
-    pub(super) arrays: Fit,
-    /// Which containers the rule has wrong, counted from 0 over all it decides.
+    pub(super) objects: InlineRule,
+    pub(super) arrays: InlineRule,
+    /// The containers that are exceptions of the rule, counted from 0 over all it decides.
     pub(super) but: Vec<u32>,
     /// A document per line: no brackets, no commas.
     pub(super) lines: bool,
 }
 
 /// The white space of one container.
-struct Style<'t> {
+struct SpaceStyle<'t> {
     open: &'t str,
     /// None with one member only.
     sep: Option<&'t str>,
     close: &'t str,
 }
 
-fn style<'t>(tree: &Tree<'t>, at: usize) -> Option<Style<'t>> {
+fn container_style<'t>(tree: &JsonTree<'t>, at: usize) -> Option<SpaceStyle<'t>> {
     let span = tree.span(at);
     let bracket = usize::from(!(tree.lines && at == 0));
     let mut from = span.start + bracket;
@@ -64,15 +64,15 @@ fn style<'t>(tree: &Tree<'t>, at: usize) -> Option<Style<'t>> {
         from = tree.span(child).end;
     }
     let close = tree.text.get(from..span.end - bracket)?;
-    Some(Style { open: open?, sep, close })
+    Some(SpaceStyle { open: open?, sep, close })
 }
 
-fn colon<'t>(tree: &Tree<'t>, at: usize) -> Option<&'t str> {
+fn colon_space<'t>(tree: &JsonTree<'t>, at: usize) -> Option<&'t str> {
     let (start, key) = (tree.member(at), tree.key(at));
     if key.is_empty() { None } else { tree.text.get(start + key.len()..tree.span(at).start) }
 }
 
-impl Layout {
+impl JsonLayout {
     pub(super) fn compact() -> Self {
         Self {
             indent: None,
@@ -82,21 +82,21 @@ impl Layout {
             object_pad: String::new(),
             array_pad: String::new(),
             root: None,
-            objects: Fit::Always,
-            arrays: Fit::Always,
+            objects: InlineRule::Always,
+            arrays: InlineRule::Always,
             but: Vec::new(),
             lines: false,
         }
     }
 
-    /// That of a document whose own is dropped.
-    pub(super) fn compact_as(tree: &Tree<'_>) -> Self {
+    /// The compact layout for a document whose own is dropped.
+    pub(super) fn compact_as(tree: &JsonTree<'_>) -> Self {
         let root = tree.lines.then(|| ["", "\n", ""].map(str::to_owned));
         Self { root, lines: tree.lines, ..Self::compact() }
     }
 
     /// The layout of a document, if there is a rule for it.
-    pub(super) fn of(tree: &Tree<'_>) -> Option<Self> {
+    pub(super) fn of(tree: &JsonTree<'_>) -> Option<Self> {
         let mut layout = Self::compact();
         layout.lines = tree.lines;
         layout.learn(tree)?;
@@ -106,13 +106,13 @@ impl Layout {
     }
 
     /// The same, its exceptions counted over what the cuts leave.
-    pub(super) fn around(&self, tree: &Tree<'_>, cuts: &Cuts) -> Self {
+    pub(super) fn around(&self, tree: &JsonTree<'_>, cuts: &JsonCuts) -> Self {
         let mut layout = self.clone();
         if self.but.is_empty() || cuts.is_empty() {
             return layout;
         }
         layout.but.clear();
-        let sizes = Sizes::of(tree, self);
+        let sizes = InlineSizes::of(tree, self);
         let mut open: Vec<(usize, bool)> = Vec::new();
         let (mut decided, mut left, mut gone) = (0u32, 0u32, 0);
         let mut but = self.but.iter().copied().peekable();
@@ -143,14 +143,14 @@ impl Layout {
     }
 
     /// Takes each parameter from the first place that shows it.
-    fn learn(&mut self, tree: &Tree<'_>) -> Option<()> {
+    fn learn(&mut self, tree: &JsonTree<'_>) -> Option<()> {
         let (mut spaced, mut object, mut array, mut coloned) = (false, false, false, false);
         let mut open: Vec<usize> = Vec::new();
         for at in 0..tree.nodes.len() {
             while open.last().is_some_and(|end| *end <= at) {
                 open.pop();
             }
-            if !coloned && let Some(found) = colon(tree, at) {
+            if !coloned && let Some(found) = colon_space(tree, at) {
                 self.colon = found.to_owned();
                 coloned = true;
             }
@@ -162,7 +162,7 @@ impl Layout {
             if spaced && object && array && coloned && self.indent.is_some() {
                 break;
             }
-            let style = style(tree, at)?;
+            let style = container_style(tree, at)?;
             if style.open.contains('\n') {
                 self.learn_indent(style.open, depth);
                 continue;
@@ -170,7 +170,7 @@ impl Layout {
             if at == 0 && (style.sep.is_some_and(|sep| sep.contains('\n')) || tree.lines) {
                 continue;
             }
-            let (pad, known) = if tree.kind(at) == Type::Object {
+            let (pad, known) = if tree.kind(at) == JsonType::Object {
                 (&mut self.object_pad, &mut object)
             } else {
                 (&mut self.array_pad, &mut array)
@@ -201,12 +201,12 @@ impl Layout {
         self.indent = Some(unit.to_owned());
     }
 
-    pub(super) fn pad(&self, kind: Type) -> &str {
-        if kind == Type::Object { &self.object_pad } else { &self.array_pad }
+    pub(super) fn pad(&self, kind: JsonType) -> &str {
+        if kind == JsonType::Object { &self.object_pad } else { &self.array_pad }
     }
 
     /// Whether the white space of a broken container at a depth is as it would be written.
-    fn is_broken(&self, style: &Style<'_>, depth: usize) -> bool {
+    fn is_broken(&self, style: &SpaceStyle<'_>, depth: usize) -> bool {
         let Some(unit) = &self.indent else { return false };
         let is = |text: &str, depth: usize| {
             text.strip_prefix(self.newline.as_str()).is_some_and(|indent| {
@@ -216,20 +216,20 @@ impl Layout {
         is(style.open, depth + 1) && style.sep.is_none_or(|sep| is(sep, depth + 1)) && is(style.close, depth)
     }
 
-    fn is_flat(&self, style: &Style<'_>, kind: Type) -> bool {
+    fn is_flat(&self, style: &SpaceStyle<'_>, kind: JsonType) -> bool {
         let pad = self.pad(kind);
         style.open == pad && style.close == pad && style.sep.is_none_or(|sep| sep == self.sep)
     }
 
     /// Checks every container, and gives those the rule must decide, with what they are: on one line or not.
-    fn check(&mut self, tree: &Tree<'_>) -> Option<Vec<(u32, bool)>> {
+    fn check(&mut self, tree: &JsonTree<'_>) -> Option<Vec<(u32, bool)>> {
         let mut decided = Vec::new();
         let mut open: Vec<(usize, bool)> = Vec::new();
         for at in 0..tree.nodes.len() {
             while open.last().is_some_and(|(end, _)| *end <= at) {
                 open.pop();
             }
-            if colon(tree, at).is_some_and(|found| found != self.colon) {
+            if colon_space(tree, at).is_some_and(|found| found != self.colon) {
                 return None;
             }
             if !tree.is_container(at) {
@@ -241,7 +241,7 @@ impl Layout {
                 }
                 continue;
             }
-            let style = style(tree, at)?;
+            let style = container_style(tree, at)?;
             let within_flat = open.last().is_some_and(|(_, flat)| *flat);
             let flat = self.is_flat(&style, tree.kind(at)) && !(at == 0 && tree.lines);
             if !flat && (within_flat || !self.is_broken(&style, open.len())) {
@@ -262,31 +262,35 @@ impl Layout {
     }
 
     /// Finds the rule that has the fewest containers wrong.
-    fn decide(&mut self, tree: &Tree<'_>, decided: &[(u32, bool)]) -> Option<()> {
-        let of = |kind: Type| decided.iter().filter(move |(at, _)| tree.kind(*at as usize) == kind);
-        let uniform = |kind: Type| {
+    fn decide(&mut self, tree: &JsonTree<'_>, decided: &[(u32, bool)]) -> Option<()> {
+        let of = |kind: JsonType| decided.iter().filter(move |(at, _)| tree.kind(*at as usize) == kind);
+        let uniform = |kind: JsonType| {
             let flat = of(kind).filter(|(_, flat)| *flat).count();
-            if flat == 0 { Some(Fit::Never) } else { (flat == of(kind).count()).then_some(Fit::Always) }
+            if flat == 0 {
+                Some(InlineRule::Never)
+            } else {
+                (flat == of(kind).count()).then_some(InlineRule::Always)
+            }
         };
         if self.indent.is_none() {
             return Some(());
         }
-        let (objects, arrays) = (uniform(Type::Object), uniform(Type::Array));
-        self.objects = objects.unwrap_or(Fit::Never);
-        self.arrays = arrays.unwrap_or(Fit::Never);
+        let (objects, arrays) = (uniform(JsonType::Object), uniform(JsonType::Array));
+        self.objects = objects.unwrap_or(InlineRule::Never);
+        self.arrays = arrays.unwrap_or(InlineRule::Never);
         if objects.is_some() && arrays.is_some() {
             return Some(());
         }
-        let sizes = Sizes::of(tree, self);
-        for (kind, known) in [(Type::Object, objects), (Type::Array, arrays)] {
+        let sizes = InlineSizes::of(tree, self);
+        for (kind, known) in [(JsonType::Object, objects), (JsonType::Array, arrays)] {
             if known.is_none() {
                 let found: Vec<(u32, u32, bool)> = of(kind)
                     .map(|(at, flat)| {
                         (sizes.line(tree, self, *at as usize), sizes.height(*at as usize), *flat)
                     })
                     .collect();
-                let fit = best(&found);
-                *(if kind == Type::Object { &mut self.objects } else { &mut self.arrays }) = fit;
+                let fit = best_rule(&found);
+                *(if kind == JsonType::Object { &mut self.objects } else { &mut self.arrays }) = fit;
             }
         }
         for (count, (at, flat)) in decided.iter().enumerate() {
@@ -294,17 +298,17 @@ impl Layout {
                 self.but.push(u32::try_from(count).ok()?);
             }
         }
-        // A rule with too many exceptions is none.
+        // A rule with too many exceptions does not count.
         (self.but.len() * 3 * 20 <= tree.text.len()).then_some(())
     }
 
-    pub(super) fn is_one_line(&self, tree: &Tree<'_>, sizes: Option<&Sizes>, at: usize) -> bool {
-        let fit = if tree.kind(at) == Type::Object { self.objects } else { self.arrays };
+    pub(super) fn is_one_line(&self, tree: &JsonTree<'_>, sizes: Option<&InlineSizes>, at: usize) -> bool {
+        let fit = if tree.kind(at) == JsonType::Object { self.objects } else { self.arrays };
         match (fit, sizes) {
-            (Fit::Never, _) => false,
-            (Fit::Always, _) => true,
-            (Fit::Width(most), Some(sizes)) => sizes.line(tree, self, at) <= most,
-            (Fit::Height(most), Some(sizes)) => sizes.height(at) <= most,
+            (InlineRule::Never, _) => false,
+            (InlineRule::Always, _) => true,
+            (InlineRule::Width(max), Some(sizes)) => sizes.line(tree, self, at) <= max,
+            (InlineRule::Height(max), Some(sizes)) => sizes.height(at) <= max,
             (_, None) => false,
         }
     }
@@ -314,32 +318,32 @@ fn repeats(indent: &str, unit: &str) -> bool {
     indent.as_bytes().chunks(unit.len()).all(|chunk| chunk == unit.as_bytes())
 }
 
-fn best(found: &[(u32, u32, bool)]) -> Fit {
+fn best_rule(found: &[(u32, u32, bool)]) -> InlineRule {
     let widest = found.iter().filter(|(_, _, flat)| *flat).map(|(width, _, _)| *width).max().unwrap_or(0);
-    let widths = [80, 100, 120, 60, 88, 72, widest].into_iter().map(Fit::Width);
-    let candidates = (0..3).map(Fit::Height).chain(widths);
-    let wrong = |fit: &Fit| {
+    let widths = [80, 100, 120, 60, 88, 72, widest].into_iter().map(InlineRule::Width);
+    let candidates = (0..3).map(InlineRule::Height).chain(widths);
+    let wrong = |fit: &InlineRule| {
         let says = |width: u32, height: u32| match fit {
-            Fit::Width(most) => width <= *most,
-            Fit::Height(most) => height <= *most,
-            Fit::Always => true,
-            Fit::Never => false,
+            InlineRule::Width(max) => width <= *max,
+            InlineRule::Height(max) => height <= *max,
+            InlineRule::Always => true,
+            InlineRule::Never => false,
         };
         found.iter().filter(|(width, height, flat)| says(*width, *height) != *flat).count()
     };
-    candidates.chain([Fit::Never, Fit::Always]).min_by_key(wrong).unwrap_or(Fit::Never)
+    candidates.chain([InlineRule::Never, InlineRule::Always]).min_by_key(wrong).unwrap_or(InlineRule::Never)
 }
 
-/// How long each value is on one line, how deep it nests, and at what depth it stands.
-pub(super) struct Sizes {
+/// The length of each value on one line, the depth of containers in it, and its own depth.
+pub(super) struct InlineSizes {
     flat: Vec<u32>,
     height: Vec<u16>,
     depth: Vec<u16>,
     last: Vec<bool>,
 }
 
-impl Sizes {
-    pub(super) fn of(tree: &Tree<'_>, layout: &Layout) -> Self {
+impl InlineSizes {
+    pub(super) fn of(tree: &JsonTree<'_>, layout: &JsonLayout) -> Self {
         let count = tree.nodes.len();
         let mut sizes = Self {
             flat: vec![0; count],
@@ -380,13 +384,13 @@ impl Sizes {
                     before = Some(child);
                 }
             }
-            set(&mut sizes.flat, at, flat);
-            set(&mut sizes.height, at, height);
+            set_at(&mut sizes.flat, at, flat);
+            set_at(&mut sizes.height, at, height);
         }
         for at in 0..count {
             let depth = sizes.depth.get(at).copied().unwrap_or(0).saturating_add(1);
             for child in tree.children(at) {
-                set(&mut sizes.depth, child, depth);
+                set_at(&mut sizes.depth, child, depth);
             }
         }
         sizes
@@ -396,8 +400,8 @@ impl Sizes {
         self.height.get(at).copied().unwrap_or(0).into()
     }
 
-    /// How long the line would be if a container stood on one.
-    fn line(&self, tree: &Tree<'_>, layout: &Layout, at: usize) -> u32 {
+    /// The length of the line if a container stood on one.
+    fn line(&self, tree: &JsonTree<'_>, layout: &JsonLayout, at: usize) -> u32 {
         let unit = layout.indent.as_ref().map_or(0, String::len);
         let depth = self.depth.get(at).copied().unwrap_or(0);
         let key = tree.width(tree.key(at));
@@ -408,7 +412,7 @@ impl Sizes {
     }
 }
 
-fn set<T>(all: &mut [T], at: usize, value: T) {
+fn set_at<T>(all: &mut [T], at: usize, value: T) {
     if let Some(slot) = all.get_mut(at) {
         *slot = value;
     }

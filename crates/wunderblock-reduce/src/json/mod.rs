@@ -1,83 +1,84 @@
 //! JSON: documents, documents per line, documents inside other text.
 
-mod args;
 mod cell;
-mod cut;
-mod fact;
-mod find;
+mod cuts;
+mod fact_needs;
+mod facts;
 mod fold;
-mod hits;
+mod inner_mark;
+mod item_worth;
 mod layout;
-mod need;
-mod prefix;
-mod print;
-mod row;
+mod layout_args;
+mod layout_print;
+mod locate;
+mod query_hits;
 mod schema;
+mod shared_prefix;
+mod table_decoder;
+mod table_row;
 mod tree;
-mod undo;
-mod worth;
 
 #[cfg(test)]
 mod tests;
-mod write;
+mod writer;
 
-pub(crate) use undo::undo_code;
+pub(crate) use table_decoder::decode_block;
 
-use crate::ask::Asked;
-use crate::goal::Goal;
-use crate::mark::{self, Gap, Measure, Told};
-use crate::out::Out;
-use crate::piece::Piece;
-use crate::sample::Sample;
+use crate::mark::{self, Gap, GapFact, GapUnit};
+use crate::query::QueryTerms;
+use crate::sample::LineSample;
+use crate::segment::TextSegment;
+use crate::sink::TextSink;
+use crate::target::SizeTarget;
 
-use cut::Cuts;
-use fold::{Known, Width};
-use layout::Layout;
-use tree::Tree;
-use write::Tables;
+use cuts::JsonCuts;
+use fold::{DocumentFacts, FoldWidth};
+use layout::JsonLayout;
+use tree::JsonTree;
+use writer::TableChoices;
 
 /// Whether a text is one document, or one per line.
 pub(crate) fn is_document(text: &str) -> bool {
-    find::document(text).is_some()
+    locate::find_document(text).is_some()
 }
 
 /// How sure it is that a text contains documents worth their reading.
-pub(crate) fn vote(sample: &Sample<'_>) -> u32 {
-    find::vote(sample)
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
+    locate::vote(sample)
 }
 
 /// The documents of a text, and what was found out about them: a budget is tried more than once.
-pub(crate) struct Reading<'t> {
+pub(crate) struct JsonReading<'t> {
     text: &'t str,
-    documents: Vec<Document<'t>>,
+    documents: Vec<JsonDocument<'t>>,
 }
 
-struct Document<'t> {
-    tree: Tree<'t>,
-    layout: Option<Layout>,
-    tables: Tables,
-    known: Option<Known<'t>>,
+struct JsonDocument<'t> {
+    tree: JsonTree<'t>,
+    layout: Option<JsonLayout>,
+    tables: TableChoices,
+    known: Option<DocumentFacts<'t>>,
     /// The size of the whole, and of what each width leaves at least.
     full: Option<usize>,
-    least: [Option<usize>; Width::STEPS.len()],
+    min_sizes: [Option<usize>; FoldWidth::STEPS.len()],
 }
 
-impl<'t> Document<'t> {
-    fn of(tree: Tree<'t>) -> Self {
-        let (layout, tables) = (Layout::of(&tree), Tables::of(&tree));
-        Self { tree, layout, tables, known: None, full: None, least: Default::default() }
+impl<'t> JsonDocument<'t> {
+    fn of(tree: JsonTree<'t>) -> Self {
+        let (layout, tables) = (JsonLayout::of(&tree), TableChoices::of(&tree));
+        Self { tree, layout, tables, known: None, full: None, min_sizes: Default::default() }
     }
 }
 
-impl<'t> Reading<'t> {
+impl<'t> JsonReading<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
-        let found = match find::document(text) {
+        let found = match locate::find_document(text) {
             Some(tree) => vec![tree],
             // What was written here before stays as it is.
             None if text.contains("⟨=json") => Vec::new(),
-            None => find::within(text),
+            None => locate::find_documents(text),
         };
-        Self { text, documents: found.into_iter().map(Document::of).collect() }
+        Self { text, documents: found.into_iter().map(JsonDocument::of).collect() }
     }
 
     /// Whether no document was found.
@@ -85,94 +86,100 @@ impl<'t> Reading<'t> {
         self.documents.is_empty()
     }
 
-    pub(crate) fn pieces(&mut self, goal: Goal, asked: &Asked) -> Vec<Piece> {
-        let (text, mut pieces, mut at) = (self.text, Vec::new(), 0);
+    pub(crate) fn segments(&mut self, target: SizeTarget, query: &QueryTerms) -> Vec<TextSegment> {
+        let (text, mut segments, mut at) = (self.text, Vec::new(), 0);
         let all: usize = self.documents.iter().map(|document| document.tree.span(0).len()).sum();
         for document in &mut self.documents {
             let span = document.tree.span(0);
             if at < span.start {
-                pieces.push(Piece::Keep(at..span.start));
+                segments.push(TextSegment::Keep(at..span.start));
             }
-            let goal = match goal {
-                Goal::Bytes(bytes) => {
+            let target = match target {
+                SizeTarget::Bytes(bytes) => {
                     let bytes = bytes.saturating_sub(text.len() - all) as u128;
                     let share = bytes * span.len() as u128 / all.max(1) as u128;
-                    Goal::Bytes(usize::try_from(share).unwrap_or(usize::MAX))
+                    SizeTarget::Bytes(usize::try_from(share).unwrap_or(usize::MAX))
                 }
-                goal => goal,
+                target => target,
             };
-            pieces.extend(document.pieces(goal, asked));
+            segments.extend(document.segments(target, query));
             at = span.end;
         }
         if at < text.len() {
-            pieces.push(Piece::Keep(at..text.len()));
+            segments.push(TextSegment::Keep(at..text.len()));
         }
-        pieces
+        segments
     }
 }
 
-impl<'t> Document<'t> {
-    fn pieces(&mut self, goal: Goal, asked: &Asked) -> Vec<Piece> {
-        let written = match goal {
-            Goal::Exact => self.exact(),
-            Goal::Fold => self.at(Width::STEPS[0], asked),
-            Goal::Bytes(bytes) => self.within(bytes, asked),
+impl<'t> JsonDocument<'t> {
+    fn segments(&mut self, target: SizeTarget, query: &QueryTerms) -> Vec<TextSegment> {
+        let written = match target {
+            SizeTarget::Exact => self.exact(),
+            SizeTarget::Fold => self.at(FoldWidth::STEPS[0], query),
+            SizeTarget::Bytes(bytes) => self.within(bytes, query),
         };
-        written.unwrap_or_else(|| vec![Piece::Keep(self.tree.span(0))])
+        written.unwrap_or_else(|| vec![TextSegment::Keep(self.tree.span(0))])
     }
 
     /// The whole, from which its bytes can be had again: addresses that begin alike are shared where that is shorter.
-    fn exact(&mut self) -> Option<Vec<Piece>> {
+    fn exact(&mut self) -> Option<Vec<TextSegment>> {
         let layout = self.layout.clone()?;
-        let plain = self.written(&Cuts::default());
+        let plain = self.encoded(&JsonCuts::default());
         let (span, lines) = (self.tree.span(0), self.tree.lines);
-        let shared = prefix::share(&self.tree).and_then(|(prefixes, text)| {
-            let tree = if lines { Tree::lines(&text, 0..text.len()) } else { Tree::value(&text, 0, false) };
-            let args = [layout.args(), prefix::argument(&prefixes)].join(" ");
+        let shared = shared_prefix::share_prefixes(&self.tree).and_then(|(prefixes, text)| {
+            let tree =
+                if lines { JsonTree::lines(&text, 0..text.len()) } else { JsonTree::value(&text, 0, false) };
+            let args = [layout.args(), shared_prefix::prefix_argument(&prefixes)].join(" ");
             let head = format!("⟨=json {}⟩", args.trim_start());
             let tree = tree.ok()?;
-            let said = write::pieces(&tree, &Cuts::default(), &mut Tables::of(&tree), (&head, "⟨=⟩"));
-            let text = said.into_iter().map(|piece| match piece {
-                Piece::Coded { text, .. } => Some(text),
-                Piece::Keep(_) | Piece::Gap { .. } | Piece::Note(_) => None,
+            let said = writer::write_segments(
+                &tree,
+                &JsonCuts::default(),
+                &mut TableChoices::of(&tree),
+                &head,
+                "⟨=⟩",
+            );
+            let text = said.into_iter().map(|segment| match segment {
+                TextSegment::Coded { text, .. } => Some(text),
+                TextSegment::Keep(_) | TextSegment::Gap { .. } | TextSegment::Note(_) => None,
             });
             let text = text.collect::<Option<String>>()?;
-            Some(vec![Piece::Coded { span: span.clone(), text }])
+            Some(vec![TextSegment::Coded { span: span.clone(), text }])
         });
-        let least = plain.as_ref().map_or(span.len(), |pieces| size(pieces));
-        shared.filter(|pieces| size(pieces) < least).or(plain)
+        let min_size = plain.as_ref().map_or(span.len(), |segments| written_size(segments));
+        shared.filter(|segments| written_size(segments) < min_size).or(plain)
     }
 
-    fn at(&mut self, width: Width, asked: &Asked) -> Option<Vec<Piece>> {
-        let known = self.known.get_or_insert_with(|| Known::of(&self.tree, asked));
-        let cuts = fold::cuts(&self.tree, width, known);
-        self.written(&cuts)
+    fn at(&mut self, width: FoldWidth, query: &QueryTerms) -> Option<Vec<TextSegment>> {
+        let known = self.known.get_or_insert_with(|| DocumentFacts::of(&self.tree, query));
+        let cuts = fold::choose_cuts(&self.tree, width, known);
+        self.encoded(&cuts)
     }
 
-    fn written(&mut self, cuts: &Cuts) -> Option<Vec<Piece>> {
-        written(&self.tree, cuts, self.layout.as_ref(), &mut self.tables)
+    fn encoded(&mut self, cuts: &JsonCuts) -> Option<Vec<TextSegment>> {
+        encode_document(&self.tree, cuts, self.layout.as_ref(), &mut self.tables)
     }
 
     /// The widest choice that fits.
-    fn within(&mut self, room: usize, asked: &Asked) -> Option<Vec<Piece>> {
+    fn within(&mut self, room: usize, query: &QueryTerms) -> Option<Vec<TextSegment>> {
         if self.full.is_none_or(|full| full <= room) {
-            let whole = self.written(&Cuts::default());
-            let full = whole.as_ref().map_or(self.tree.span(0).len(), |pieces| size(pieces));
+            let whole = self.encoded(&JsonCuts::default());
+            let full = whole.as_ref().map_or(self.tree.span(0).len(), |segments| written_size(segments));
             self.full = Some(full);
             if full <= room {
                 return whole;
             }
         }
-        let full = self.full.unwrap_or(0);
-        for (number, step) in Width::STEPS.into_iter().enumerate() {
-            if self.least.get(number).copied().flatten().is_some_and(|least| least > room) {
+        for (number, step) in FoldWidth::STEPS.into_iter().enumerate() {
+            if self.min_sizes.get(number).copied().flatten().is_some_and(|min_size| min_size > room) {
                 continue;
             }
-            let Some(best) = self.at(step, asked) else { continue };
-            let least = size(&best);
-            self.least.iter_mut().skip(number).take(1).for_each(|known| *known = Some(least));
-            if least <= room {
-                return Some(self.filled(step, best, (room, full), asked));
+            let Some(best) = self.at(step, query) else { continue };
+            let min_size = written_size(&best);
+            self.min_sizes.iter_mut().skip(number).take(1).for_each(|known| *known = Some(min_size));
+            if min_size <= room {
+                return Some(self.filled(step, best, room, query));
             }
         }
         Some(cut_off(&self.tree, room))
@@ -181,12 +188,13 @@ impl<'t> Document<'t> {
     /// What is still free goes to what would be left out, everywhere the same share.
     fn filled(
         &mut self,
-        step: Width,
-        mut best: Vec<Piece>,
-        (room, full): (usize, usize),
-        asked: &Asked,
-    ) -> Vec<Piece> {
-        let (mut low, mut high, mut at_low, mut at_high) = (0, 1_000, size(&best), full);
+        step: FoldWidth,
+        mut best: Vec<TextSegment>,
+        room: usize,
+        query: &QueryTerms,
+    ) -> Vec<TextSegment> {
+        let (mut low, mut high, mut at_low, mut at_high) =
+            (0, 1_000, written_size(&best), self.full.unwrap_or(0));
         for turn in 0..6 {
             if at_low * 100 >= room * 96 || high <= low + 1 {
                 break;
@@ -194,8 +202,8 @@ impl<'t> Document<'t> {
             let even = room.saturating_sub(at_low) * (high - low) / at_high.saturating_sub(at_low).max(1);
             let share = if turn % 2 == 0 { even } else { even.midpoint((high - low) / 2) };
             let more = low + share.clamp(1, high - low - 1);
-            let Some(tried) = self.at(step.with(more), asked) else { break };
-            let tried_size = size(&tried);
+            let Some(tried) = self.at(step.with(more), query) else { break };
+            let tried_size = written_size(&tried);
             if tried_size <= room {
                 (low, at_low, best) = (more, tried_size, tried);
             } else {
@@ -207,106 +215,119 @@ impl<'t> Document<'t> {
 }
 
 /// The document in fewer words, or none where they would not be fewer.
-fn written(tree: &Tree<'_>, cuts: &Cuts, layout: Option<&Layout>, tables: &mut Tables) -> Option<Vec<Piece>> {
+fn encode_document(
+    tree: &JsonTree<'_>,
+    cuts: &JsonCuts,
+    layout: Option<&JsonLayout>,
+    tables: &mut TableChoices,
+) -> Option<Vec<TextSegment>> {
     let span = tree.span(0);
     if let Some(layout) = layout {
-        let pieces = coded(tree, cuts, &layout.around(tree, cuts), tables);
-        if cuts.is_empty() || stands_for(&pieces, tree.text) {
-            return (size(&pieces) < span.len()).then_some(pieces);
+        let segments = encode_segments(tree, cuts, &layout.around(tree, cuts), tables);
+        if cuts.is_empty() || decodes_to(&segments, tree.text) {
+            return (written_size(&segments) < span.len()).then_some(segments);
         }
     }
-    let compact = Layout::compact_as(tree);
-    let mut said = coded(tree, cuts, &compact, tables);
+    let compact = JsonLayout::compact_as(tree);
+    let mut said = encode_segments(tree, cuts, &compact, tables);
     if !cuts.is_empty() {
-        // Without tables nothing is said in other words: what the others mean must be the same.
-        let plain = coded(tree, cuts, &compact, &mut Tables::none());
-        let undone = |pieces: &[Piece]| undo(&text(pieces), Out::new(usize::MAX));
+        // Without tables nothing is encoded: only the decoded text of the others must be the same.
+        let plain = encode_segments(tree, cuts, &compact, &mut TableChoices::none());
+        let undone = |segments: &[TextSegment]| decode_text(&text(segments), TextSink::new(usize::MAX));
         if undone(&said) != undone(&plain) {
             said = plain;
         }
     }
-    let mut pieces = vec![Piece::Gap { gap: white_space(tree), shown: None }];
-    pieces.extend(said);
-    (size(&pieces) < span.len()).then_some(pieces)
+    let mut segments = vec![TextSegment::Gap { gap: white_space(tree), shown: None }];
+    segments.extend(said);
+    (written_size(&segments) < span.len()).then_some(segments)
 }
 
-/// What pieces say, marks without handles included.
-fn text(pieces: &[Piece]) -> String {
+/// What segments say, marks without handles included.
+fn text(segments: &[TextSegment]) -> String {
     let mut said = String::new();
-    for piece in pieces {
-        match piece {
-            Piece::Coded { text, .. } => said.push_str(text),
-            Piece::Gap { gap, .. } => said.push_str(&gap.mark(None)),
-            Piece::Keep(_) | Piece::Note(_) => {}
+    for segment in segments {
+        match segment {
+            TextSegment::Coded { text, .. } => said.push_str(text),
+            TextSegment::Gap { gap, .. } => said.push_str(&gap.mark(None)),
+            TextSegment::Keep(_) | TextSegment::Note(_) => {}
         }
     }
     said
 }
 
-fn coded(tree: &Tree<'_>, cuts: &Cuts, layout: &Layout, tables: &mut Tables) -> Vec<Piece> {
+fn encode_segments(
+    tree: &JsonTree<'_>,
+    cuts: &JsonCuts,
+    layout: &JsonLayout,
+    tables: &mut TableChoices,
+) -> Vec<TextSegment> {
     let args = layout.args();
     let head = if args.is_empty() { "⟨=json⟩".to_owned() } else { format!("⟨=json {args}⟩") };
-    write::pieces(tree, cuts, tables, (&head, "⟨=⟩"))
+    writer::write_segments(tree, cuts, tables, &head, "⟨=⟩")
 }
 
-/// Whether pieces with gaps say exactly what the source says around the gaps.
-fn stands_for(pieces: &[Piece], source: &str) -> bool {
-    if let [Piece::Coded { span, text }] = pieces {
+/// Whether segments with gaps say exactly what the source says around the gaps.
+fn decodes_to(segments: &[TextSegment], source: &str) -> bool {
+    if let [TextSegment::Coded { span, text }] = segments {
         let meant = source.get(span.clone()).unwrap_or("");
         if !meant.contains(mark::OPEN) {
-            return undo(text, Out::must(meant)).is_some();
+            return decode_text(text, TextSink::comparing(meant)).is_some();
         }
     }
     let mut meant = String::new();
-    for piece in pieces {
-        match piece {
-            Piece::Coded { span, .. } => mark::escape(source.get(span.clone()).unwrap_or(""), &mut meant),
-            Piece::Gap { gap, .. } => meant.push_str(&gap.mark(None)),
-            Piece::Keep(_) | Piece::Note(_) => return false,
+    for segment in segments {
+        match segment {
+            TextSegment::Coded { span, .. } => {
+                mark::escape(source.get(span.clone()).unwrap_or(""), &mut meant)
+            }
+            TextSegment::Gap { gap, .. } => meant.push_str(&gap.mark(None)),
+            TextSegment::Keep(_) | TextSegment::Note(_) => return false,
         }
     }
-    undo(&text(pieces), Out::must(&meant)).is_some()
+    decode_text(&text(segments), TextSink::comparing(&meant)).is_some()
 }
 
 /// The text a code as a whole stands for.
-fn undo(code: &str, mut out: Out<'_>) -> Option<String> {
+fn decode_text(code: &str, mut out: TextSink<'_>) -> Option<String> {
     let (head, body) = code.strip_prefix("⟨=json")?.strip_suffix("⟨=⟩")?.split_once('⟩')?;
-    undo_code((head.trim_start(), body), &mut out)?;
-    out.done()
+    decode_block(head.trim_start(), body, &mut out)?;
+    out.finish()
 }
 
-/// What a handle adds to a mark, and the mark of a stretch of bytes, about.
+/// What a handle adds to a mark, about.
 const HANDLE_BYTES: usize = 24;
-const MARK_BYTES: usize = 88;
+/// What the mark of a stretch of bytes takes, about.
+const STRETCH_MARK_BYTES: usize = 88;
 
-fn size(pieces: &[Piece]) -> usize {
-    let of = |piece: &Piece| match piece {
-        Piece::Coded { text, .. } => text.len(),
-        Piece::Keep(span) => span.len(),
-        Piece::Gap { gap, .. } => gap.mark(None).len() + HANDLE_BYTES,
-        Piece::Note(note) => note.len(),
+fn written_size(segments: &[TextSegment]) -> usize {
+    let of = |segment: &TextSegment| match segment {
+        TextSegment::Coded { text, .. } => text.len(),
+        TextSegment::Keep(span) => span.len(),
+        TextSegment::Gap { gap, .. } => gap.mark(None).len() + HANDLE_BYTES,
+        TextSegment::Note(note) => note.len(),
     };
-    pieces.iter().map(of).sum()
+    segments.iter().map(of).sum()
 }
 
 /// What is shown where nothing has a structure to choose by: the beginning.
-fn cut_off(tree: &Tree<'_>, room: usize) -> Vec<Piece> {
+fn cut_off(tree: &JsonTree<'_>, room: usize) -> Vec<TextSegment> {
     let span = tree.span(0);
-    let mut at = span.start + room.saturating_sub(MARK_BYTES).min(span.len());
+    let mut at = span.start + room.saturating_sub(STRETCH_MARK_BYTES).min(span.len());
     while !tree.text.is_char_boundary(at) {
         at -= 1;
     }
     let (first, last) = (at as u64 + 1, span.end as u64);
     let gap =
-        Gap { span: at..span.end, measure: Measure::Bytes, first, last, within: None, told: Vec::new() };
-    vec![Piece::Keep(span.start..at), Piece::Gap { gap, shown: None }]
+        Gap { span: at..span.end, measure: GapUnit::Bytes, first, last, within: None, told: Vec::new() };
+    vec![TextSegment::Keep(span.start..at), TextSegment::Gap { gap, shown: None }]
 }
 
 /// Said once at the head where the layout of a shortened document is too irregular to be kept.
-fn white_space(tree: &Tree<'_>) -> Gap {
+fn white_space(tree: &JsonTree<'_>) -> Gap {
     let span = tree.span(0);
-    let gone = span.len().saturating_sub(write::plain_len(tree, 0)) as u64;
-    let told = vec![Told { count: Some(gone), what: "white space between values".into() }];
+    let gone = span.len().saturating_sub(writer::compact_length(tree, 0)) as u64;
+    let told = vec![GapFact { count: Some(gone), what: "white space between values".into() }];
     let (first, last) = (span.start as u64 + 1, span.end as u64);
-    Gap { span: span.start..span.start, measure: Measure::Bytes, first, last, within: None, told }
+    Gap { span: span.start..span.start, measure: GapUnit::Bytes, first, last, within: None, told }
 }

@@ -6,30 +6,32 @@
 use std::collections::HashMap;
 
 use super::cell;
-use super::tree::{Tree, Type};
+use super::tree::{JsonTree, JsonType};
 
-/// Rows looked at: from the head, and at even steps after it.
-const SAMPLED: usize = 384;
-/// Objects in objects become columns so deep.
-const DEPTH: usize = 5;
-/// Tables in cells nest so deep.
-const NESTED: usize = 3;
-/// An object with more different keys than this over all rows is a map, not a record.
-const WIDE: usize = 48;
-/// A table has at most so many columns: one cannot count commas beyond.
-pub(super) const COLUMNS: usize = 48;
-/// An object of at least so many objects is a map.
-const MAP: usize = 6;
-/// Paths followed in all.
-const PATHS: usize = 512;
-/// What all strings of a column share is said once if it is this long, and this many rows have it.
-const SHARED_BYTES: usize = 10;
-const SHARED_ROWS: usize = 3;
-const TAIL_BYTES: usize = 6;
+/// Maximum rows looked at: from the head, and at even steps after it.
+const MAX_SAMPLED_ROWS: usize = 384;
+/// Maximum depth of objects in objects that become columns.
+const MAX_DEPTH: usize = 5;
+/// Maximum depth of tables in cells.
+const MAX_NESTED: usize = 3;
+/// Maximum number of different keys of a record, over all rows: an object with more is a map.
+const MAX_RECORD_KEYS: usize = 48;
+/// Maximum columns of a table: nobody counts commas beyond.
+pub(super) const MAX_COLUMNS: usize = 48;
+/// Minimum number of objects in an object that is a map.
+const MIN_MAP_VALUES: usize = 6;
+/// Maximum number of paths followed in all.
+const MAX_PATHS: usize = 512;
+/// Minimum bytes shared by all strings of a column that are written once, in the header.
+const MIN_SHARED_BYTES: usize = 10;
+/// Minimum rows that share them.
+const MIN_SHARED_ROWS: usize = 3;
+/// Minimum bytes shared at the end of the strings.
+const MIN_TAIL_BYTES: usize = 6;
 
-/// What a column's cells are, where not any value.
+/// The values of a column's cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Cells {
+pub(super) enum ColumnCells {
     Any,
     /// Strings, so that what looks like a number needs no quotes.
     Text,
@@ -43,20 +45,20 @@ pub(super) enum Cells {
     /// Nothing, where it is the row's own key.
     Key,
     /// Arrays of rows, or objects of rows by key.
-    Rows(Box<Schema>),
-    Map(Box<Schema>),
+    Rows(Box<TableSchema>),
+    Map(Box<TableSchema>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Column {
+pub(super) struct JsonColumn {
     /// As it is written: `address.city`.
     pub(super) path: String,
-    pub(super) cells: Cells,
+    pub(super) cells: ColumnCells,
 }
 
 /// A place in a row, and how to go on from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SchemaPlace {
     /// The places in it, by name without quotes.
     pub(super) within: Vec<(String, usize)>,
     /// Its members are columns, not itself.
@@ -66,13 +68,13 @@ pub(super) struct Place {
 
 /// The columns of a table, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Schema {
-    pub(super) columns: Vec<Column>,
+pub(super) struct TableSchema {
+    pub(super) columns: Vec<JsonColumn>,
     /// The first is the row itself.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<SchemaPlace>,
 }
 
-impl Schema {
+impl TableSchema {
     /// The place of a member, tried first where the one before it was found.
     pub(super) fn place(&self, within: usize, name: &str, hint: &mut usize) -> Option<usize> {
         let within = &self.places.get(within)?.within;
@@ -90,7 +92,7 @@ impl Schema {
 
 /// A path seen in the sample.
 #[derive(Default)]
-struct Seen<'t> {
+struct SeenPath<'t> {
     within: Vec<usize>,
     /// Rows that have it; of these, those with an object that is not empty.
     count: usize,
@@ -107,31 +109,31 @@ struct Seen<'t> {
     like: usize,
     keys: usize,
     values: HashMap<&'t str, usize>,
-    /// What all strings begin and end with.
+    /// The common start and end of all strings.
     shared: Option<(&'t str, &'t str)>,
 }
 
-struct Survey<'t, 's> {
-    tree: &'s Tree<'t>,
-    seen: Vec<Seen<'t>>,
+struct SchemaSurvey<'t, 's> {
+    tree: &'s JsonTree<'t>,
+    seen: Vec<SeenPath<'t>>,
     index: HashMap<(usize, &'t str), usize>,
 }
 
 /// The columns for these rows, the keys of their objects included where they are a map's values.
-pub(super) fn learn(tree: &Tree<'_>, rows: &[usize], by_key: bool) -> Option<Schema> {
-    nested(tree, rows, by_key, NESTED)
+pub(super) fn learn_schema(tree: &JsonTree<'_>, rows: &[usize], by_key: bool) -> Option<TableSchema> {
+    learn_nested(tree, rows, by_key, MAX_NESTED)
 }
 
-fn nested(tree: &Tree<'_>, rows: &[usize], by_key: bool, levels: usize) -> Option<Schema> {
-    let step = (rows.len() / (SAMPLED / 2)).max(1);
-    let head = rows.iter().take(SAMPLED / 2);
-    let rest = rows.iter().skip(SAMPLED / 2).step_by(step);
+fn learn_nested(tree: &JsonTree<'_>, rows: &[usize], by_key: bool, levels: usize) -> Option<TableSchema> {
+    let step = (rows.len() / (MAX_SAMPLED_ROWS / 2)).max(1);
+    let head = rows.iter().take(MAX_SAMPLED_ROWS / 2);
+    let rest = rows.iter().skip(MAX_SAMPLED_ROWS / 2).step_by(step);
     let sample: Vec<usize> = head.chain(rest).copied().collect();
     let objects = sample.iter().filter(|row| is_record(tree, **row)).count();
     if objects < 2 || objects * 5 < sample.len() * 4 {
         return None;
     }
-    let mut survey = Survey { tree, seen: vec![Seen::default()], index: HashMap::new() };
+    let mut survey = SchemaSurvey { tree, seen: vec![SeenPath::default()], index: HashMap::new() };
     let sample: Vec<usize> = sample.into_iter().filter(|row| is_record(tree, *row)).collect();
     for row in &sample {
         survey.look(*row, 0, 0);
@@ -143,19 +145,19 @@ fn nested(tree: &Tree<'_>, rows: &[usize], by_key: bool, levels: usize) -> Optio
     Some(survey.schema(&order, sample.len(), by_key, levels))
 }
 
-fn is_record(tree: &Tree<'_>, at: usize) -> bool {
-    tree.kind(at) == Type::Object && !tree.is_empty(at)
+fn is_record(tree: &JsonTree<'_>, at: usize) -> bool {
+    tree.kind(at) == JsonType::Object && !tree.is_empty(at)
 }
 
-impl<'t> Survey<'t, '_> {
+impl<'t> SchemaSurvey<'t, '_> {
     fn is_wide(&self, at: usize) -> bool {
-        self.seen.get(at).is_none_or(|seen| seen.within.len() > WIDE * if at == 0 { 8 } else { 1 })
+        self.seen.get(at).is_none_or(|seen| seen.within.len() > MAX_RECORD_KEYS * if at == 0 { 8 } else { 1 })
     }
 
     fn look(&mut self, object: usize, place: usize, depth: usize) {
         let tree = self.tree;
         for child in tree.children(object) {
-            if tree.kind(child) == Type::Mark || self.is_wide(place) {
+            if tree.kind(child) == JsonType::Mark || self.is_wide(place) {
                 return;
             }
             let at = self.find(place, tree.name(child));
@@ -166,8 +168,8 @@ impl<'t> Survey<'t, '_> {
             }
             if is_record(tree, child) {
                 seen.objects += 1;
-                seen.members += tree.children(child).take(WIDE).count();
-                if depth + 1 < DEPTH && self.seen.len() < PATHS {
+                seen.members += tree.children(child).take(MAX_RECORD_KEYS).count();
+                if depth + 1 < MAX_DEPTH && self.seen.len() < MAX_PATHS {
                     self.look(child, at, depth + 1);
                 }
             }
@@ -178,7 +180,7 @@ impl<'t> Survey<'t, '_> {
         let next = self.seen.len();
         let at = *self.index.entry((parent, name)).or_insert(next);
         if at == next {
-            self.seen.push(Seen { name, parent, ..Seen::default() });
+            self.seen.push(SeenPath { name, parent, ..SeenPath::default() });
             if let Some(seen) = self.seen.get_mut(parent) {
                 seen.within.push(at);
             }
@@ -195,19 +197,20 @@ impl<'t> Survey<'t, '_> {
             && seen.within.len() <= mean * 2 + 2
             && !self.is_wide(at)
             && !self.is_map(at)
-            && self.depth(at) < DEPTH
+            && self.depth(at) < MAX_DEPTH
     }
 
-    /// Whether the members of a place are so many objects that their keys are rather values.
+    /// Whether a place has enough objects for their keys to be values.
     fn is_map(&self, at: usize) -> bool {
         let Some(seen) = self.seen.get(at) else { return false };
         let objects = |at: &&usize| self.seen.get(**at).is_some_and(|seen| seen.objects * 2 > seen.count);
-        seen.within.len() >= MAP && seen.within.iter().filter(objects).count() * 5 >= seen.within.len() * 4
+        seen.within.len() >= MIN_MAP_VALUES
+            && seen.within.iter().filter(objects).count() * 5 >= seen.within.len() * 4
     }
 
     fn depth(&self, mut at: usize) -> usize {
         let mut depth = 0;
-        while at != 0 && depth < 2 * DEPTH {
+        while at != 0 && depth < 2 * MAX_DEPTH {
             at = self.seen.get(at).map_or(0, |seen| seen.parent);
             depth += 1;
         }
@@ -258,7 +261,7 @@ impl<'t> Survey<'t, '_> {
 
     fn count(&mut self, leaf: usize, value: usize, key: &str) {
         let source = self.tree.source(value);
-        let text = self.tree.kind(value) == Type::Text;
+        let text = self.tree.kind(value) == JsonType::Text;
         let container = self.tree.is_container(value);
         let Some(seen) = self.seen.get_mut(leaf) else { return };
         seen.leaves += 1;
@@ -279,8 +282,8 @@ impl<'t> Survey<'t, '_> {
         }
     }
 
-    fn schema(&self, order: &[usize], rows: usize, by_key: bool, levels: usize) -> Schema {
-        let mut places: Vec<Place> = vec![Place::default(); self.seen.len()];
+    fn schema(&self, order: &[usize], rows: usize, by_key: bool, levels: usize) -> TableSchema {
+        let mut places: Vec<SchemaPlace> = vec![SchemaPlace::default(); self.seen.len()];
         for (at, seen) in self.seen.iter().enumerate().skip(1) {
             if let Some(place) = places.get_mut(at) {
                 place.flattened = self.flattened(at);
@@ -293,16 +296,17 @@ impl<'t> Survey<'t, '_> {
         let mut ranked: Vec<usize> =
             order.iter().copied().filter(|leaf| self.leaves_of(*leaf) * 3 >= rows).collect();
         ranked.sort_by_key(|leaf| std::cmp::Reverse(self.leaves_of(*leaf)));
-        ranked.truncate(COLUMNS);
+        ranked.truncate(MAX_COLUMNS);
         let chosen: std::collections::HashSet<usize> = ranked.into_iter().collect();
         let mut columns = Vec::new();
         for leaf in order.iter().filter(|leaf| chosen.contains(leaf)) {
             if let Some(place) = places.get_mut(*leaf) {
                 place.column = Some(columns.len());
             }
-            columns.push(Column { path: self.path(*leaf), cells: self.cells(*leaf, rows, by_key, levels) });
+            columns
+                .push(JsonColumn { path: self.path(*leaf), cells: self.cells(*leaf, rows, by_key, levels) });
         }
-        Schema { columns, places }
+        TableSchema { columns, places }
     }
 
     fn leaves_of(&self, at: usize) -> usize {
@@ -315,36 +319,37 @@ impl<'t> Survey<'t, '_> {
         while at != 0
             && let Some(seen) = self.seen.get(at)
         {
-            names.push(cell::part(seen.name));
+            names.push(cell::path_part(seen.name));
             at = seen.parent;
         }
         names.reverse();
         names.join(".")
     }
 
-    fn cells(&self, at: usize, rows: usize, by_key: bool, levels: usize) -> Cells {
-        let Some(seen) = self.seen.get(at) else { return Cells::Any };
+    fn cells(&self, at: usize, rows: usize, by_key: bool, levels: usize) -> ColumnCells {
+        let Some(seen) = self.seen.get(at) else { return ColumnCells::Any };
         if by_key && seen.keys * 10 >= rows * 9 {
-            return Cells::Key;
+            return ColumnCells::Key;
         }
-        let most = seen.values.iter().max_by_key(|(value, count)| (**count, std::cmp::Reverse(**value)));
-        if let Some((value, count)) = most
+        let commonest = seen.values.iter().max_by_key(|(value, count)| (**count, std::cmp::Reverse(**value)));
+        if let Some((value, count)) = commonest
             && *count * 5 >= rows * 4
             && value.len() <= 200
         {
-            return Cells::Usual(cell::usual(value));
+            return ColumnCells::Usual(cell::header_value(value));
         }
         if !seen.containers.is_empty() && levels > 0 {
-            for (kind, of) in
-                [(Type::Array, Cells::Rows as fn(Box<Schema>) -> Cells), (Type::Object, Cells::Map)]
-            {
+            for (kind, of) in [
+                (JsonType::Array, ColumnCells::Rows as fn(Box<TableSchema>) -> ColumnCells),
+                (JsonType::Object, ColumnCells::Map),
+            ] {
                 let such = || seen.containers.iter().copied().filter(|at| self.tree.kind(*at) == kind);
                 if such().count() * 2 <= seen.containers.len() {
                     continue;
                 }
                 let items: Vec<usize> =
-                    such().flat_map(|at| self.tree.children(at)).take(4 * SAMPLED).collect();
-                if let Some(schema) = nested(self.tree, &items, kind == Type::Object, levels - 1)
+                    such().flat_map(|at| self.tree.children(at)).take(4 * MAX_SAMPLED_ROWS).collect();
+                if let Some(schema) = learn_nested(self.tree, &items, kind == JsonType::Object, levels - 1)
                     && !schema.columns.is_empty()
                 {
                     return of(Box::new(schema));
@@ -352,15 +357,15 @@ impl<'t> Survey<'t, '_> {
             }
         }
         if seen.texts * 10 >= seen.leaves * 9
-            && seen.texts >= SHARED_ROWS
-            && let Some(pattern) = seen.shared.and_then(|(head, tail)| pattern(head, tail))
+            && seen.texts >= MIN_SHARED_ROWS
+            && let Some(pattern) = seen.shared.and_then(|(head, tail)| shared_pattern(head, tail))
         {
             return pattern;
         }
         if seen.like * 4 > seen.leaves && seen.texts * 10 >= seen.leaves * 9 {
-            Cells::Text
+            ColumnCells::Text
         } else {
-            Cells::Any
+            ColumnCells::Any
         }
     }
 }
@@ -379,16 +384,16 @@ fn common_tail<'t>(one: &'t str, other: &str) -> &'t str {
 }
 
 /// What is shared, from and to a sign between words: half a word or a number would be torn apart.
-fn pattern(head: &str, tail: &str) -> Option<Cells> {
+fn shared_pattern(head: &str, tail: &str) -> Option<ColumnCells> {
     let between = |c: char| c.is_ascii_punctuation() || c == ' ';
     let head = head.rfind(between).and_then(|at| head.get(..=at)).unwrap_or("");
     let tail = tail.find(between).and_then(|at| tail.get(at..)).unwrap_or("");
     // An escape is not torn apart either, and a star is ours.
     let is_plain = |text: &str| !text.contains(['\\', '*']);
     // Names are searched for with their endings.
-    let is_short = tail.len() < TAIL_BYTES && tail.contains(|c: char| !between(c) && !c.is_ascii_digit());
+    let is_short = tail.len() < MIN_TAIL_BYTES && tail.contains(|c: char| !between(c) && !c.is_ascii_digit());
     let tail = if is_short { "" } else { tail };
-    let pays = head.len() + tail.len() >= SHARED_BYTES;
+    let pays = head.len() + tail.len() >= MIN_SHARED_BYTES;
     (pays && is_plain(head) && !tail.contains('\\'))
-        .then(|| Cells::Pattern { head: head.into(), tail: tail.into() })
+        .then(|| ColumnCells::Pattern { head: head.into(), tail: tail.into() })
 }

@@ -1,10 +1,10 @@
-//! What holds for any text: pieces tile, fewer words mean the same bytes, gaps are where they say.
+//! What holds for any text: segments tile, fewer words mean the same bytes, gaps are where they say.
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::pack;
-use crate::piece;
+use crate::encode;
+use crate::segment;
 
 #[derive(Clone, Debug)]
 enum Value {
@@ -185,18 +185,20 @@ fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![4 => document(), 2 => lines(), 1 => inside(), 1 => broken(), 1 => "\\PC{0,60}"]
 }
 
-fn pieces(text: &str, goal: Goal, asked: &Asked) -> Vec<Piece> {
-    Reading::of(text).pieces(goal, asked)
+fn segments(text: &str, target: SizeTarget, query: &QueryTerms) -> Vec<TextSegment> {
+    JsonReading::of(text).segments(target, query)
 }
 
-/// What the pieces mean: the source, with marks for gaps.
-fn meant(pieces: &[Piece], text: &str) -> String {
+/// What the segments mean: the source, with marks for gaps.
+fn meant(segments: &[TextSegment], text: &str) -> String {
     let mut out = String::new();
-    for piece in pieces {
-        match piece {
-            Piece::Keep(span) | Piece::Coded { span, .. } => mark::escape(&text[span.clone()], &mut out),
-            Piece::Gap { gap, .. } => out.push_str(&gap.mark(None)),
-            Piece::Note(_) => {}
+    for segment in segments {
+        match segment {
+            TextSegment::Keep(span) | TextSegment::Coded { span, .. } => {
+                mark::escape(&text[span.clone()], &mut out)
+            }
+            TextSegment::Gap { gap, .. } => out.push_str(&gap.mark(None)),
+            TextSegment::Note(_) => {}
         }
     }
     out
@@ -212,25 +214,25 @@ proptest! {
 
     #[test]
     fn nothing_is_lost_in_fewer_words(text in any_text()) {
-        let pieces = pieces(&text, Goal::Exact, &Asked::default());
-        prop_assert!(piece::tiles(&pieces, text.len()));
-        let written = piece::write(&pieces, &text, None);
-        prop_assert_eq!(pack::invert(&written), Some(text.clone()), "{}", written);
-        prop_assert!(size(&pieces) <= text.len());
+        let segments = segments(&text, SizeTarget::Exact, &QueryTerms::default());
+        prop_assert!(segment::tiles_source(&segments, text.len()));
+        let written = segment::write_segments(&segments, &text, None);
+        prop_assert_eq!(encode::invert(&written), Some(text.clone()), "{}", written);
+        prop_assert!(written_size(&segments) <= text.len());
     }
 
     #[test]
     fn what_is_left_says_what_the_source_said(text in any_text(), room in 1usize..3_000, query in "[a-z]{0,3}") {
-        for goal in [Goal::Fold, Goal::Bytes(room)] {
-            let pieces = pieces(&text, goal, &Asked::of(Some(&query)));
-            prop_assert!(piece::tiles(&pieces, text.len()), "{:?}", pieces);
-            let dropped = pieces.iter().any(|piece| matches!(piece, Piece::Gap { gap, .. } if gap.span.is_empty()));
-            let written = piece::write(&pieces, &text, None);
+        for target in [SizeTarget::Fold, SizeTarget::Bytes(room)] {
+            let segments = segments(&text, target, &QueryTerms::of(Some(&query)));
+            prop_assert!(segment::tiles_source(&segments, text.len()), "{:?}", segments);
+            let dropped = segments.iter().any(|segment| matches!(segment, TextSegment::Gap { gap, .. } if gap.span.is_empty()));
+            let written = segment::write_segments(&segments, &text, None);
             if !dropped {
-                prop_assert_eq!(pack::undo(&written), Some(meant(&pieces, &text)), "{}", written);
+                prop_assert_eq!(encode::decode(&written), Some(meant(&segments, &text)), "{}", written);
             } else {
-                let undone = pack::undo(&written).map(|text| bare(&text));
-                prop_assert_eq!(undone, Some(bare(&meant(&pieces, &text))), "{}", written);
+                let undone = encode::decode(&written).map(|text| bare(&text));
+                prop_assert_eq!(undone, Some(bare(&meant(&segments, &text))), "{}", written);
             }
         }
     }
@@ -238,14 +240,14 @@ proptest! {
     #[test]
     fn a_document_is_known_whatever_its_white_space(text in document()) {
         prop_assert_eq!(is_document(&text), text.trim_start().starts_with(['{', '[']));
-        prop_assert!(find::document(&text).is_none_or(|tree| Layout::of(&tree).is_some() || text.contains('\n')));
+        prop_assert!(locate::find_document(&text).is_none_or(|tree| JsonLayout::of(&tree).is_some() || text.contains('\n')));
     }
 }
 
-fn shown(text: &str, goal: Goal) -> String {
-    let pieces = pieces(text, goal, &Asked::default());
-    assert!(piece::tiles(&pieces, text.len()));
-    piece::write(&pieces, text, Some("wb:0123456789abcdef"))
+fn shown(text: &str, target: SizeTarget) -> String {
+    let segments = segments(text, target, &QueryTerms::default());
+    assert!(segment::tiles_source(&segments, text.len()));
+    segment::write_segments(&segments, text, Some("wb:0123456789abcdef"))
 }
 
 #[test]
@@ -261,7 +263,7 @@ fn alike_objects_become_a_table() {
   ]
 }
 "#;
-    let short = shown(text, Goal::Exact);
+    let short = shown(text, SizeTarget::Exact);
     assert_eq!(
         short,
         "⟨=json indent=2 objects=height1⟩{\"orders\":[6 items: id,name,address.city,address.zip:str,status=ok,note\n\
@@ -273,7 +275,7 @@ fn alike_objects_become_a_table() {
          11,Fay,Graz,8010,null\n\
          ]}⟨=⟩\n"
     );
-    assert_eq!(pack::invert(&short).as_deref(), Some(text));
+    assert_eq!(encode::invert(&short).as_deref(), Some(text));
 }
 
 #[test]
@@ -282,10 +284,10 @@ fn what_addresses_begin_with_is_said_once() {
     let links: Vec<String> =
         ["items", "payments", "notes", "events", "labels", "parcels", "returns"].map(link).into();
     let text = format!("{{\"id\": 77, \"sign\": \"~1/no\", {}, \"end\": \"~\"}}\n", links.join(", "));
-    let short = shown(&text, Goal::Exact);
+    let short = shown(&text, SizeTarget::Exact);
     assert!(short.contains(" pre=https://api.shop.example/orders/77⟩"), "{short}");
     assert!(short.contains("\"sign\":\"~~1/no\",\"items_url\":\"~1/items\""), "{short}");
-    assert_eq!(pack::invert(&short), Some(text));
+    assert_eq!(encode::invert(&short), Some(text));
 }
 
 #[test]
@@ -299,7 +301,7 @@ fn what_is_rare_wrong_or_extreme_stays() {
     };
     let rows: Vec<String> = (0..200).map(row).collect();
     let text = format!("[{}]", rows.join(","));
-    let short = shown(&text, Goal::Fold);
+    let short = shown(&text, SizeTarget::Fold);
     for kept in ["0,20", "199,", "failed", "retries=3", "9000", "refused"] {
         assert!(short.contains(kept), "{kept} in {short}");
     }
@@ -322,9 +324,9 @@ fn what_is_asked_for_stays_wherever_it_stands() {
     for (query, wanted) in
         [("lost prime", "317"), ("get_valve_by_id", "205"), ("水站", "317"), ("317", "317")]
     {
-        for goal in [Goal::Fold, Goal::Bytes(1_500)] {
-            let pieces = pieces(&text, goal, &Asked::of(Some(query)));
-            let short = piece::write(&pieces, &text, None);
+        for target in [SizeTarget::Fold, SizeTarget::Bytes(1_500)] {
+            let segments = segments(&text, target, &QueryTerms::of(Some(query)));
+            let short = segment::write_segments(&segments, &text, None);
             assert!(short.lines().any(|line| line.starts_with(wanted)), "{query}: {short}");
         }
     }
@@ -351,10 +353,10 @@ fn what_is_rare_in_all_lists_together_is_shown_or_said() {
     };
     let groups: Vec<String> = (0..60).map(group).collect();
     let text = format!("[{}]", groups.join(","));
-    for goal in [Goal::Fold, Goal::Bytes(text.len() / 4), Goal::Bytes(text.len() / 10)] {
-        let short = shown(&text, goal);
+    for target in [SizeTarget::Fold, SizeTarget::Bytes(text.len() / 4), SizeTarget::Bytes(text.len() / 10)] {
+        let short = shown(&text, target);
         for wanted in ["broken", "990", "overdue"] {
-            assert!(short.contains(wanted), "{goal:?} {wanted}: {short}");
+            assert!(short.contains(wanted), "{target:?} {wanted}: {short}");
         }
         assert!(mark::gaps(&short).count() > 0, "{short}");
     }
@@ -367,7 +369,7 @@ fn a_budget_is_filled() {
         .collect();
     let text = format!("{{\"users\":[{}]}}", rows.join(","));
     for room in [600, 2_000, 8_000, 20_000] {
-        let short = shown(&text, Goal::Bytes(room));
+        let short = shown(&text, SizeTarget::Bytes(room));
         assert!(short.len() <= room && short.len() * 100 >= room * 90, "{} of {room}", short.len());
     }
 }
@@ -376,7 +378,7 @@ fn a_budget_is_filled() {
 fn long_strings_lose_their_middle_and_small_lists_nothing() {
     let blob = "QUJD".repeat(2_000);
     let text = format!("{{\"name\":\"a\",\"tags\":[1,2,3,4,5,6,7,8],\"data\":\"{blob}\\n\"}}");
-    let short = shown(&text, Goal::Fold);
+    let short = shown(&text, SizeTarget::Fold);
     assert!(
         short.starts_with("⟨=json⟩{\"name\":\"a\",\"tags\":[1,2,3,4,5,6,7,8],\"data\":\"QUJDQUJD"),
         "{short}"
@@ -390,23 +392,23 @@ fn json_is_found_in_other_text() {
     let rows: Vec<String> = (0..40).map(|n| format!("{{\"id\":{n},\"name\":\"n{n}\"}}")).collect();
     let text = format!("Warning: no settings\n\n{{\"a\":[{}]}}\ndone\n", rows.join(","));
     assert!(!is_document(&text));
-    let short = shown(&text, Goal::Exact);
+    let short = shown(&text, SizeTarget::Exact);
     assert!(short.starts_with("Warning: no settings\n\n⟨=json⟩{\"a\":[40 items: id,name\n0,n0\n"), "{short}");
     assert!(short.ends_with("]}⟨=⟩\ndone\n"));
-    assert_eq!(pack::invert(&short), Some(text));
+    assert_eq!(encode::invert(&short), Some(text));
 }
 
 #[test]
 fn depth_is_the_inputs_to_choose() {
     for (open, close, deep) in [("[", "]", 100_000), ("{\"a\":", "}", 20_000), ("[1,[2],", "]", 20_000)] {
         let text = format!("{}1{}", open.repeat(deep), close.repeat(deep));
-        for goal in [Goal::Exact, Goal::Fold, Goal::Bytes(5_000)] {
-            let pieces = pieces(&text, goal, &Asked::default());
-            assert!(piece::tiles(&pieces, text.len()));
+        for target in [SizeTarget::Exact, SizeTarget::Fold, SizeTarget::Bytes(5_000)] {
+            let segments = segments(&text, target, &QueryTerms::default());
+            assert!(segment::tiles_source(&segments, text.len()));
         }
         let cut = &text[..text.len() / 2];
         assert!(!is_document(cut));
-        assert!(piece::tiles(&pieces(cut, Goal::Fold, &Asked::default()), cut.len()));
+        assert!(segment::tiles_source(&segments(cut, SizeTarget::Fold, &QueryTerms::default()), cut.len()));
     }
 }
 
@@ -428,7 +430,7 @@ fn what_is_not_json_is_refused_where_it_stops() {
         ("{\"a\":1,}", 7),
         ("[\"a", 3),
     ] {
-        assert_eq!(Tree::value(text, 0, false).map(|_| ()), Err(tree::Stop(stop)), "{text}");
+        assert_eq!(JsonTree::value(text, 0, false).map(|_| ()), Err(tree::JsonStop(stop)), "{text}");
     }
     for text in
         ["{\"a\":1,\"a\":2}", "[1e400,18446744073709551616,-0.0E-1]", "[\"\\ud800\"]", " \n[]", "\u{feff}{}"]

@@ -5,13 +5,13 @@
 
 use std::ops::Range;
 
-use super::cell;
+use super::inner_mark;
 use crate::lines;
 use crate::mark::OPEN;
 
-/// What a value is, told by its first byte.
+/// The type of a value, told by its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Type {
+pub(super) enum JsonType {
     Object,
     Array,
     Text,
@@ -24,10 +24,10 @@ pub(super) enum Type {
 
 /// A value. Nodes stand in the order of the source, each before what it contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Node {
+pub(super) struct JsonNode {
     pub(super) start: u32,
     pub(super) end: u32,
-    /// Where its key begins; that of its own start where it has none.
+    /// The start of its key; its own start without a key.
     key: u32,
     /// The node after all that this one contains.
     pub(super) next: u32,
@@ -35,45 +35,45 @@ pub(super) struct Node {
 
 /// A document.
 #[derive(Debug)]
-pub(super) struct Tree<'t> {
+pub(super) struct JsonTree<'t> {
     pub(super) text: &'t str,
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<JsonNode>,
     /// The root is no value of the source but its lines, a document each.
     pub(super) lines: bool,
     /// Marks may stand in it: it is a written text.
     marks: bool,
 }
 
-/// How far a text is JSON.
+/// The place up to which a text is JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stop(pub(super) usize);
+pub(super) struct JsonStop(pub(super) usize);
 
-const NONE: Node = Node { start: 0, end: 0, key: 0, next: u32::MAX };
+const NONE: JsonNode = JsonNode { start: 0, end: 0, key: 0, next: u32::MAX };
 
-impl<'t> Tree<'t> {
+impl<'t> JsonTree<'t> {
     /// The one value that begins at a byte; it ends where `node(0)` ends.
-    pub(super) fn value(text: &'t str, at: usize, marks: bool) -> Result<Self, Stop> {
+    pub(super) fn value(text: &'t str, at: usize, marks: bool) -> Result<Self, JsonStop> {
         let mut tree = Self { text, nodes: Vec::new(), lines: false, marks };
-        Reader { bytes: text.as_bytes(), at, marks }.value(&mut tree.nodes)?;
+        JsonParser { bytes: text.as_bytes(), at, marks }.value(&mut tree.nodes)?;
         Ok(tree)
     }
 
     /// The same of a text that is most likely nothing else. Room is made at once: a list that grows is twice in memory
     /// while it is moved.
-    pub(super) fn whole(text: &'t str, at: usize, marks: bool) -> Result<Self, Stop> {
-        let nodes = Vec::with_capacity(most_nodes(text));
+    pub(super) fn whole(text: &'t str, at: usize, marks: bool) -> Result<Self, JsonStop> {
+        let nodes = Vec::with_capacity(max_nodes(text));
         let mut tree = Self { text, nodes, lines: false, marks };
-        Reader { bytes: text.as_bytes(), at, marks }.value(&mut tree.nodes)?;
+        JsonParser { bytes: text.as_bytes(), at, marks }.value(&mut tree.nodes)?;
         Ok(tree)
     }
 
     /// One value per line of a stretch of the text, two lines at least.
-    pub(super) fn lines(text: &'t str, within: Range<usize>) -> Result<Self, Stop> {
+    pub(super) fn lines(text: &'t str, within: Range<usize>) -> Result<Self, JsonStop> {
         let bytes = text.as_bytes().get(..within.end).unwrap_or_default();
-        let mut reader = Reader { bytes, at: within.start, marks: false };
+        let mut reader = JsonParser { bytes, at: within.start, marks: false };
         let stretch = text.get(within.clone()).unwrap_or("");
-        let mut nodes = Vec::with_capacity(most_nodes(stretch) + lines::count(stretch));
-        nodes.push(Node { start: 0, end: 0, key: 0, next: 0 });
+        let mut nodes = Vec::with_capacity(max_nodes(stretch) + lines::count_lines(stretch));
+        nodes.push(JsonNode { start: 0, end: 0, key: 0, next: 0 });
         let mut count = 0;
         reader.space();
         let mut end = reader.at;
@@ -85,37 +85,41 @@ impl<'t> Tree<'t> {
             reader.space();
             let between = text.get(end..reader.at).unwrap_or("");
             if reader.at < bytes.len() && !between.contains('\n') {
-                return Err(Stop(end));
+                return Err(JsonStop(end));
             }
         }
-        let next = u32::try_from(nodes.len()).map_err(|_| Stop(0))?;
-        let (start, end) = (narrow(start)?, narrow(end)?);
+        let next = u32::try_from(nodes.len()).map_err(|_| JsonStop(0))?;
+        let (start, end) = (to_u32(start)?, to_u32(end)?);
         if let Some(root) = nodes.first_mut() {
-            *root = Node { start, end, key: start, next };
+            *root = JsonNode { start, end, key: start, next };
         }
-        if count < 2 { Err(Stop(end as usize)) } else { Ok(Self { text, nodes, lines: true, marks: false }) }
+        if count < 2 {
+            Err(JsonStop(end as usize))
+        } else {
+            Ok(Self { text, nodes, lines: true, marks: false })
+        }
     }
 
-    pub(super) fn node(&self, at: usize) -> &Node {
+    pub(super) fn node(&self, at: usize) -> &JsonNode {
         self.nodes.get(at).unwrap_or(&NONE)
     }
 
-    pub(super) fn kind(&self, at: usize) -> Type {
+    pub(super) fn kind(&self, at: usize) -> JsonType {
         if at == 0 && self.lines {
-            return Type::Array;
+            return JsonType::Array;
         }
         match self.text.as_bytes().get(self.node(at).start as usize) {
-            Some(b'{') => Type::Object,
-            Some(b'[') => Type::Array,
-            Some(b'"') => Type::Text,
-            Some(b't' | b'f' | b'n') => Type::Word,
-            Some(b'-' | b'0'..=b'9') => Type::Number,
-            _ => Type::Mark,
+            Some(b'{') => JsonType::Object,
+            Some(b'[') => JsonType::Array,
+            Some(b'"') => JsonType::Text,
+            Some(b't' | b'f' | b'n') => JsonType::Word,
+            Some(b'-' | b'0'..=b'9') => JsonType::Number,
+            _ => JsonType::Mark,
         }
     }
 
     pub(super) fn is_container(&self, at: usize) -> bool {
-        matches!(self.kind(at), Type::Object | Type::Array)
+        matches!(self.kind(at), JsonType::Object | JsonType::Array)
     }
 
     pub(super) fn span(&self, at: usize) -> Range<usize> {
@@ -128,7 +132,7 @@ impl<'t> Tree<'t> {
         self.text.get(self.span(at)).unwrap_or("")
     }
 
-    /// Where a member begins: at its key, if it has one.
+    /// The start of a member: that of its key, if it has one.
     pub(super) fn member(&self, at: usize) -> usize {
         self.node(at).key as usize
     }
@@ -172,8 +176,8 @@ impl<'t> Tree<'t> {
     /// Whether a mark stands here, or in the string that does.
     pub(super) fn has_mark(&self, at: usize) -> bool {
         match self.kind(at) {
-            Type::Mark => true,
-            Type::Text if self.marks => cell::holds_mark(self.source(at).as_bytes()),
+            JsonType::Mark => true,
+            JsonType::Text if self.marks => inner_mark::holds_mark(self.source(at).as_bytes()),
             _ => false,
         }
     }
@@ -183,25 +187,26 @@ impl<'t> Tree<'t> {
     }
 }
 
+/// White space of JSON.
 pub(super) const SPACE: [char; 4] = [' ', '\n', '\r', '\t'];
 
 /// As many values as a document may have at most: one before each comma, one after each bracket that opens.
-fn most_nodes(text: &str) -> usize {
+fn max_nodes(text: &str) -> usize {
     let bytes = text.as_bytes();
     2 + memchr::memchr3_iter(b',', b'[', b'{', bytes).count()
 }
 
-fn narrow(at: usize) -> Result<u32, Stop> {
-    u32::try_from(at).map_err(|_| Stop(at))
+fn to_u32(at: usize) -> Result<u32, JsonStop> {
+    u32::try_from(at).map_err(|_| JsonStop(at))
 }
 
-struct Reader<'t> {
+struct JsonParser<'t> {
     bytes: &'t [u8],
     at: usize,
     marks: bool,
 }
 
-impl Reader<'_> {
+impl JsonParser<'_> {
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
@@ -213,22 +218,22 @@ impl Reader<'_> {
     }
 
     /// A whole value, with a stack of its own: the depth is the input's to choose.
-    fn value(&mut self, nodes: &mut Vec<Node>) -> Result<(), Stop> {
+    fn value(&mut self, nodes: &mut Vec<JsonNode>) -> Result<(), JsonStop> {
         let base = nodes.len();
         let mut open: Vec<u32> = Vec::new();
         loop {
             // A value, or a member of the innermost object.
             let in_object = open.last().is_some_and(|at| self.opened(nodes, *at) == Some(b'{'));
-            let key = narrow(self.at)?;
+            let key = to_u32(self.at)?;
             if in_object && !(self.marks && self.at_mark()) {
                 self.string()?;
                 self.space();
                 self.expect(b':')?;
                 self.space();
             }
-            let (index, start) = (narrow(nodes.len())?, narrow(self.at)?);
+            let (index, start) = (to_u32(nodes.len())?, to_u32(self.at)?);
             let key = if in_object { key } else { start };
-            nodes.push(Node { start, end: start, key, next: index + 1 });
+            nodes.push(JsonNode { start, end: start, key, next: index + 1 });
             match self.peek() {
                 Some(bracket @ (b'{' | b'[')) => {
                     self.at += 1;
@@ -242,7 +247,7 @@ impl Reader<'_> {
                 }
                 _ => self.scalar()?,
             }
-            close(nodes, index, self.at)?;
+            close_container(nodes, index, self.at)?;
             // What follows it: the next, or the end of what it is in.
             loop {
                 let Some(outer) = open.last().copied() else { return Ok(()) };
@@ -257,28 +262,28 @@ impl Reader<'_> {
                     Some(found) if found == bracket + 2 => {
                         self.at += 1;
                         open.pop();
-                        close(nodes, outer, self.at)?;
+                        close_container(nodes, outer, self.at)?;
                     }
-                    _ => return Err(Stop(self.at)),
+                    _ => return Err(JsonStop(self.at)),
                 }
             }
             debug_assert!(nodes.len() > base);
         }
     }
 
-    fn opened(&self, nodes: &[Node], at: u32) -> Option<u8> {
+    fn opened(&self, nodes: &[JsonNode], at: u32) -> Option<u8> {
         nodes.get(at as usize).and_then(|node| self.bytes.get(node.start as usize)).copied()
     }
 
-    fn expect(&mut self, byte: u8) -> Result<(), Stop> {
+    fn expect(&mut self, byte: u8) -> Result<(), JsonStop> {
         if self.peek() != Some(byte) {
-            return Err(Stop(self.at));
+            return Err(JsonStop(self.at));
         }
         self.at += 1;
         Ok(())
     }
 
-    fn scalar(&mut self) -> Result<(), Stop> {
+    fn scalar(&mut self) -> Result<(), JsonStop> {
         match self.peek() {
             Some(b'"') => self.string(),
             Some(b'-' | b'0'..=b'9') => self.number(),
@@ -286,28 +291,28 @@ impl Reader<'_> {
             Some(b'f') => self.word("false"),
             Some(b'n') => self.word("null"),
             _ if self.marks && self.at_mark() => self.mark(),
-            _ => Err(Stop(self.at)),
+            _ => Err(JsonStop(self.at)),
         }
     }
 
-    fn word(&mut self, word: &str) -> Result<(), Stop> {
+    fn word(&mut self, word: &str) -> Result<(), JsonStop> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         if !rest.starts_with(word.as_bytes()) {
-            return Err(Stop(self.at));
+            return Err(JsonStop(self.at));
         }
         self.at += word.len();
         Ok(())
     }
 
-    fn digits(&mut self) -> Result<(), Stop> {
+    fn digits(&mut self) -> Result<(), JsonStop> {
         let start = self.at;
         while matches!(self.peek(), Some(b'0'..=b'9')) {
             self.at += 1;
         }
-        if self.at == start { Err(Stop(start)) } else { Ok(()) }
+        if self.at == start { Err(JsonStop(start)) } else { Ok(()) }
     }
 
-    fn number(&mut self) -> Result<(), Stop> {
+    fn number(&mut self) -> Result<(), JsonStop> {
         self.at += usize::from(self.peek() == Some(b'-'));
         if self.peek() == Some(b'0') {
             self.at += 1;
@@ -326,12 +331,12 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn string(&mut self) -> Result<(), Stop> {
+    fn string(&mut self) -> Result<(), JsonStop> {
         self.expect(b'"')?;
         loop {
             let rest = self.bytes.get(self.at..).unwrap_or_default();
             let run = rest.iter().position(|byte| is_special(*byte));
-            let Some(run) = run else { return Err(Stop(self.bytes.len())) };
+            let Some(run) = run else { return Err(JsonStop(self.bytes.len())) };
             self.at += run;
             match self.peek() {
                 Some(b'"') => {
@@ -343,13 +348,13 @@ impl Reader<'_> {
                 Some(0xe2) if self.at_mark() => self.mark()?,
                 // A bracket of the source stands twice: neither opens a mark.
                 Some(0xe2) => self.at += if self.at_open() { 2 * OPEN.len() } else { 1 },
-                _ => return Err(Stop(self.at)),
+                _ => return Err(JsonStop(self.at)),
             }
         }
     }
 
-    fn escape(&mut self) -> Result<(), Stop> {
-        let stop = Stop(self.at);
+    fn escape(&mut self) -> Result<(), JsonStop> {
+        let stop = JsonStop(self.at);
         match self.bytes.get(self.at + 1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
             Some(b'u') => {
@@ -372,9 +377,9 @@ impl Reader<'_> {
         self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with("⟨… ".as_bytes()))
     }
 
-    fn mark(&mut self) -> Result<(), Stop> {
+    fn mark(&mut self) -> Result<(), JsonStop> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let end = memchr::memmem::find(rest, "⟩".as_bytes()).ok_or(Stop(self.at))?;
+        let end = memchr::memmem::find(rest, "⟩".as_bytes()).ok_or(JsonStop(self.at))?;
         self.at += end + "⟩".len();
         Ok(())
     }
@@ -385,10 +390,10 @@ fn is_special(byte: u8) -> bool {
     byte < 0x20 || matches!(byte, b'"' | b'\\' | 0xe2)
 }
 
-fn close(nodes: &mut [Node], at: u32, end: usize) -> Result<(), Stop> {
-    let next = narrow(nodes.len())?;
+fn close_container(nodes: &mut [JsonNode], at: u32, end: usize) -> Result<(), JsonStop> {
+    let next = to_u32(nodes.len())?;
     if let Some(node) = nodes.get_mut(at as usize) {
-        node.end = narrow(end)?;
+        node.end = to_u32(end)?;
         node.next = next;
     }
     Ok(())

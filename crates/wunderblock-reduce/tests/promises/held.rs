@@ -3,7 +3,7 @@
 //! The tests beside this file and the fuzzer (`fuzz/`) include it by its path: one statement of the promises, and no
 //! public item of the crate that exists for tests only.
 
-use wunderblock_reduce::{Level, Measure, Options, Reduced, gaps, invert, reduce, unpack};
+use wunderblock_reduce::{GapUnit, Level, Options, Reduced, gaps, invert, reduce, unpack};
 
 /// The handle that stands in the marks.
 pub(crate) const HANDLE: &str = "wb:3f9c1a7be2d04c58";
@@ -34,7 +34,7 @@ pub(crate) fn check(bytes: &[u8], options: &Options<'_>) -> Result<Reduced, Stri
     for gap in &short.gaps {
         holds("gaps lie in the source", gap.span.start <= gap.span.end && gap.span.end <= bytes.len())?;
         holds("gaps count what they say", gap.first >= 1 && gap.first <= gap.last)?;
-        let in_bytes = gap.measure == Measure::Bytes && !gap.span.is_empty();
+        let in_bytes = gap.measure == GapUnit::Bytes && !gap.span.is_empty();
         let place = (gap.span.start as u64 + 1, gap.span.end as u64);
         holds("a place in bytes is one of the source", !in_bytes || place == (gap.first, gap.last))?;
     }

@@ -24,7 +24,7 @@ use wunderblock_core::ports::{Bodies, Gauge as _};
 use wunderblock_core::step::At;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::view::{Entry, View};
-use wunderblock_reduce::{Earlier, Level, Options, detect, gaps};
+use wunderblock_reduce::{EarlierText, Level, Options, detect, gaps};
 
 /// A failure is what the next step is about. Shorter ones stay as they are.
 const FAILURE_CHARS: usize = 8_000;
@@ -291,7 +291,8 @@ impl Item<'_> {
         let own = handle.to_string();
         let ours = |named: &str| named.parse().is_ok_and(|named: Handle| ours.contains(&named));
         let earlier = self.earlier.iter();
-        let earlier: Vec<Earlier<'_>> = earlier.map(|(handle, text)| Earlier { handle, text }).collect();
+        let earlier: Vec<EarlierText<'_>> =
+            earlier.map(|(handle, text)| EarlierText { handle, text }).collect();
         let options = Options {
             level,
             kind: Some(kind),

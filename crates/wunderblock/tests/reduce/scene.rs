@@ -11,7 +11,7 @@ use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
 use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
-use wunderblock_reduce::{Gap, Level, Measure, Options, Reduced, Untouched};
+use wunderblock_reduce::{Gap, GapUnit, Level, Options, Reduced, Untouched};
 use wunderblock_testkit::backdoor::put;
 use wunderblock_testkit::memory::MemoryStorage;
 
@@ -79,7 +79,7 @@ fn plain(bytes: &[u8], options: &Options<'_>) -> Reduced {
             let span = start + lines[at].len()..end - lines[last].len();
             let (first, until) = (at as u64 + 2, last as u64);
             let gap =
-                Gap { span, measure: Measure::Lines, first, last: until, within: None, told: Vec::new() };
+                Gap { span, measure: GapUnit::Lines, first, last: until, within: None, told: Vec::new() };
             short.push_str(&gap.mark(options.handle));
             short.push('\n');
             short.push_str(lines[last]);

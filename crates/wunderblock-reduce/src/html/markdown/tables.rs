@@ -1,17 +1,10 @@
 //! Tables, row by row. One cell to a row is layout, and a table in a cell ends what was before it.
 
-use super::{Sort, Writer};
+use super::markdown_writer::MarkdownWriter;
+use super::page_block::HtmlBlockKind;
 
-/// A table that is open.
-#[derive(Default)]
-pub(super) struct Table {
-    pub(super) rows: usize,
-    pub(super) cells: usize,
-    pub(super) in_cell: bool,
-}
-
-impl Writer<'_> {
-    /// What a cell holds before another table begins in it is a paragraph.
+impl MarkdownWriter<'_> {
+    /// Ends a cell in which another table begins: its content so far is a paragraph.
     pub(super) fn leave_cell(&mut self) {
         if let Some(table) = self.tables.last_mut()
             && table.in_cell
@@ -35,7 +28,7 @@ impl Writer<'_> {
         table.in_cell = false;
         let blank = self.line.bytes().all(|byte| byte == b' ' || byte == b'|');
         if cells == 0 {
-            self.flush(Sort::Paragraph);
+            self.flush(HtmlBlockKind::Paragraph);
         } else if blank {
             self.line.clear();
             self.links.clear();
@@ -45,7 +38,7 @@ impl Writer<'_> {
             let said = self.line.trim_start_matches(['|', ' ']).to_owned();
             self.line = said;
             self.links.clear();
-            self.flush(Sort::Paragraph);
+            self.flush(HtmlBlockKind::Paragraph);
         } else {
             self.space();
             self.line.push('|');
@@ -56,7 +49,7 @@ impl Writer<'_> {
             if let Some(table) = self.tables.last_mut() {
                 table.rows += 1;
             }
-            self.flush(if rows == 0 { Sort::TableHead } else { Sort::Row });
+            self.flush(if rows == 0 { HtmlBlockKind::TableHead } else { HtmlBlockKind::Row });
         }
     }
 
@@ -66,7 +59,7 @@ impl Writer<'_> {
             return;
         };
         if table.cells == 0 && !self.line.trim().is_empty() {
-            self.flush(Sort::Paragraph);
+            self.flush(HtmlBlockKind::Paragraph);
         }
         let Some(table) = self.tables.last_mut() else { return };
         table.cells += 1;

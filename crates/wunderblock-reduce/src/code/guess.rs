@@ -1,0 +1,123 @@
+//! The language of a source, guessed by its lines alone.
+
+use super::cues;
+use super::language::SourceLanguage;
+use crate::lines::TextLines;
+
+/// Maximum number of lines that a guess looks at.
+const MAX_SAMPLED_LINES: usize = 240;
+
+/// The language a text is written in, if one is clearly ahead.
+pub(super) fn guess_language(lines: &TextLines<'_>) -> Option<SourceLanguage> {
+    // Three windows, as a file's head may be all comments.
+    let count = lines.len();
+    let third = MAX_SAMPLED_LINES / 3;
+    let starts = if count <= MAX_SAMPLED_LINES { [0, count, count] } else { [0, count / 2, count - third] };
+    let sizes = if count <= MAX_SAMPLED_LINES { count } else { third };
+    let sampled =
+        starts.into_iter().flat_map(|start| start..(start + sizes).min(count)).map(|at| lines.get(at));
+    guess_by_lines(sampled).map(|(language, _)| language)
+}
+
+/// The language whose lines weigh most, and the share (in per cent) of lines that speak for it.
+pub(super) fn guess_by_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Option<(SourceLanguage, u32)> {
+    let mut weights = [0u32; SourceLanguage::ALL.len()];
+    let mut speaking = [0u32; SourceLanguage::ALL.len()];
+    let mut strong = [0u32; SourceLanguage::ALL.len()];
+    let mut said = 0u32;
+    let mut block = BlockComment::default();
+    for (at, line) in lines.enumerate() {
+        let line = truncate(line.trim());
+        if at == 0 && line.starts_with("#!") {
+            let named =
+                |language: &SourceLanguage| language.interpreters().iter().any(|name| line.contains(name));
+            if let Some(language) = SourceLanguage::ALL.into_iter().find(named) {
+                return Some((language, 100));
+            }
+        }
+        // Data says nothing about a language either.
+        if block.takes(line)
+            || is_remark(line)
+            || !line.bytes().any(|byte| byte.is_ascii_alphabetic() || byte == b'$')
+        {
+            continue;
+        }
+        said += 1;
+        for language in SourceLanguage::ALL {
+            let weight = cues::language_weight(language, line);
+            if let Some(sum) = weights.get_mut(language.index()) {
+                *sum += weight;
+            }
+            if let Some(sum) = strong.get_mut(language.index()) {
+                *sum += u32::from(weight >= 3);
+            }
+            if let Some(sum) = speaking.get_mut(language.index()) {
+                *sum += u32::from(weight > 0);
+            }
+        }
+    }
+    let of = |language: SourceLanguage| weights.get(language.index()).copied().unwrap_or(0);
+    // A dialect is only taken where it says clearly more than the plain language.
+    let clearly = |dialect: u32, plain: u32| dialect * 100 >= plain * 112 + 600;
+    let mut best = (SourceLanguage::Rust, 0);
+    for language in SourceLanguage::ALL {
+        let weight = match language {
+            SourceLanguage::TypeScript if !clearly(of(language), of(SourceLanguage::JavaScript)) => 0,
+            SourceLanguage::Tsx if !clearly(of(language), of(SourceLanguage::TypeScript)) => 0,
+            language => of(language),
+        };
+        if weight > best.1 {
+            best = (language, weight);
+        }
+    }
+    let share = speaking.get(best.0.index()).copied().unwrap_or(0) * 100 / said.max(1);
+    let strong = strong.get(best.0.index()).copied().unwrap_or(0);
+    (strong >= 2 && share >= 12).then_some((best.0, share))
+}
+
+/// A line that says nothing about a language: most of them have such comments.
+fn is_remark(line: &str) -> bool {
+    line.starts_with("// ")
+        || line.starts_with("* ")
+        || line.starts_with("/*")
+        || line.starts_with("# ")
+        || line == "*"
+}
+
+fn truncate(line: &str) -> &str {
+    let mut end = line.len().min(200);
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    line.get(..end).unwrap_or(line)
+}
+
+/// A comment or a documenting string that goes over several lines.
+#[derive(Default)]
+pub(super) struct BlockComment {
+    end: Option<&'static str>,
+    lines: u32,
+}
+
+impl BlockComment {
+    /// Maximum lines of a block comment: a longer one began in the middle of a block.
+    const MAX_LINES: u32 = 150;
+
+    /// Whether a line, without its indentation, is within such a block.
+    pub(super) fn takes(&mut self, line: &str) -> bool {
+        if let Some(end) = self.end {
+            self.lines += 1;
+            if line.contains(end) || self.lines > Self::MAX_LINES {
+                self.end = None;
+            }
+            return true;
+        }
+        for (start, end) in [("/*", "*/"), ("\"\"\"", "\"\"\""), ("r\"\"\"", "\"\"\""), ("=begin", "=end")] {
+            if let Some(rest) = line.strip_prefix(start) {
+                (self.end, self.lines) = ((!rest.contains(end)).then_some(end), 0);
+                return true;
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,98 @@
+//! The worth of lines by their own words, whatever surrounds them.
+
+use super::line_worth::{LineWorth, LineWorths};
+use crate::lines::TextLines;
+use crate::span::Rank;
+
+/// Minimum lines of a licence header that is folded: a shorter one stays.
+const MIN_LICENCE_LINES: usize = 5;
+
+/// Score of a definition that the outline does not have.
+const DEFINITION_SCORE: u16 = 380;
+/// Score of an early end of a function, and of a note about work left to do.
+const EXIT_SCORE: u16 = 250;
+
+pub(crate) fn rank_lines(lines: &TextLines<'_>, worths: &mut LineWorths) {
+    rank_licence(lines, worths);
+    for (at, line) in lines.iter().enumerate() {
+        let worth = worths.worth(at);
+        if worth.rank != Rank::Context {
+            continue;
+        }
+        let line = line.trim_start();
+        if line.len() < 2 {
+            // Closing brackets and empty lines fill the budget last.
+            worths.set(at..at + 1, LineWorth::context(worth.score.saturating_sub(1)));
+        } else if is_definition(line) {
+            worths.raise(at..at + 1, LineWorth::frame(DEFINITION_SCORE));
+            worths.headline(at..at + 1, line);
+        } else if is_exit(line) {
+            worths.raise(at..at + 1, LineWorth::context(EXIT_SCORE));
+        }
+    }
+}
+
+/// Whether a line begins a definition where no grammar sees one: in a macro, in a string, in a body.
+pub(super) fn is_definition(line: &str) -> bool {
+    const BEFORE: [&str; 12] = [
+        "pub",
+        "async",
+        "unsafe",
+        "const",
+        "static",
+        "export",
+        "default",
+        "public",
+        "private",
+        "protected",
+        "abstract",
+        "final",
+    ];
+    const KEYWORDS: [&str; 10] =
+        ["fn", "def", "class", "struct", "enum", "trait", "interface", "func", "function", "type"];
+    let mut words = line.split(' ').skip_while(|word| BEFORE.contains(word) || word.starts_with("pub("));
+    let defines = words.next().is_some_and(|word| KEYWORDS.contains(&word));
+    let name = words.next().unwrap_or("");
+    let named = name.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$'));
+    let opens = line.trim_end().ends_with(['{', '(', ':', ')', ';', ',']);
+    defines && named && opens && !name.contains('\'')
+}
+
+fn is_exit(line: &str) -> bool {
+    const STARTS: [&str; 8] =
+        ["return ", "raise ", "throw ", "throw new", "panic!(", "bail!(", "Err(", "exit "];
+    const WITHIN: [&str; 4] = ["TODO", "FIXME", "XXX:", "HACK"];
+    STARTS.iter().any(|start| line.starts_with(start)) || WITHIN.iter().any(|word| line.contains(word))
+}
+
+/// The comment at the head of a file that gives its licence: its first lines stay.
+pub(super) fn rank_licence(lines: &TextLines<'_>, worths: &mut LineWorths) {
+    let first = usize::from(lines.get(0).starts_with("#!")) + usize::from(lines.get(0).starts_with("<?php"));
+    let end =
+        (first..lines.len()).take_while(|at| is_comment(lines.get(*at))).last().map_or(first, |at| at + 1);
+    if end < first + MIN_LICENCE_LINES {
+        return;
+    }
+    const SAID: [&str; 5] = ["licen", "copyright", "spdx-", "warranty", "permission is hereby"];
+    let legal: Vec<usize> = (first..end)
+        .filter(|at| {
+            let line = lines.get(*at).to_ascii_lowercase();
+            SAID.iter().any(|word| line.contains(word))
+        })
+        .collect();
+    let (Some(from), Some(to)) = (legal.first(), legal.last()) else { return };
+    if legal.len() < 2 {
+        return;
+    }
+    // The lines that name holder and licence stay; the terms go on to the end of their paragraph.
+    let to = (*to..end).find(|at| !lines.get(*at).contains(char::is_alphabetic)).unwrap_or(end);
+    if to.saturating_sub(from + 1) >= MIN_LICENCE_LINES {
+        worths.set(from + 1..to, LineWorth::FILLER);
+        worths.describe(from + 1..to, "licence".to_owned());
+    }
+}
+
+fn is_comment(line: &str) -> bool {
+    let line = line.trim_start();
+    line.is_empty() || ["//", "/*", "*", "#", "--", ";;", "<!--"].iter().any(|start| line.starts_with(start))
+}

@@ -1,0 +1,288 @@
+//! Lossless encodings of a text in fewer words, and their decoding.
+//!
+//! [`encode`] works on a text as it is written, marks and escapes in place; [`decode`] returns exactly that text.
+
+mod back_reference;
+mod bars;
+mod error_words;
+mod line_index;
+mod paths;
+mod rewrite;
+mod run_length;
+mod slots;
+mod tags;
+mod template;
+mod terminal_codes;
+mod token_estimate;
+
+use tags::EncodedBlock;
+
+use crate::kind::Kind;
+use crate::sink::TextSink;
+use crate::{json, mark};
+
+/// What an encoding may do to the lines of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineWording {
+    /// Lines may be taken apart, into what they share and what they do not.
+    Shared,
+    /// Lines stay as they are: they were chosen because somebody looks for them.
+    Verbatim,
+}
+
+/// A shorter encoding of a text, or none. It was decoded and compared.
+pub(crate) fn encode(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
+    // Codes of a document's own stay as they are.
+    if text.contains(OPEN_TAG) {
+        return None;
+    }
+    let packed = encode_layers(text, kind, wording)?;
+    (packed.len() < text.len() && decodes_to(&packed, text)).then_some(packed)
+}
+
+/// What opens the tag of a code.
+const OPEN_TAG: &str = "⟨=";
+
+/// One code around another. A later layer may only shorten what the earlier ones left: it is decoded first.
+fn encode_layers(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
+    let plain = terminal_codes::encode_endings(text);
+    let coloured = terminal_codes::encode_colours(plain.as_deref().unwrap_or(text));
+    let inner = coloured.as_ref().map(|(_, text)| text.as_str()).or(plain.as_deref());
+    let packed = encode_lines(inner.unwrap_or(text), kind, wording);
+    let mut packed = packed.or_else(|| inner.map(str::to_owned))?;
+    if let Some((tag, _)) = coloured {
+        packed = format!("⟨={tag}⟩{packed}{}", tags::CLOSE);
+    }
+    if plain.is_some() {
+        packed = format!("⟨=crlf⟩{packed}{}", tags::CLOSE);
+    }
+    Some(packed)
+}
+
+fn encode_lines(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
+    let mut packed = match kind {
+        Kind::Search => paths::encode_results(text),
+        Kind::Listing => paths::encode_paths(text),
+        _ => None,
+    };
+    if packed.is_none() && wording == LineWording::Shared {
+        packed = bars::encode(text);
+        if takes_templates(kind) {
+            packed = shorter(packed, template::encode(text));
+        }
+    }
+    // What a template saves much of has few blocks that repeat.
+    if packed.as_ref().is_none_or(|packed| packed.len() * 10 > text.len() * 7) {
+        packed = shorter(packed, back_reference::encode(text));
+    }
+    packed = terminal_codes::encode_states(packed.as_deref().unwrap_or(text)).or(packed);
+    run_length::encode(packed.as_deref().unwrap_or(text)).or(packed)
+}
+
+fn shorter(one: Option<String>, other: Option<String>) -> Option<String> {
+    match (one, other) {
+        (Some(one), Some(other)) => {
+            Some(if token_estimate::estimate_tokens(&other) < token_estimate::estimate_tokens(&one) {
+                other
+            } else {
+                one
+            })
+        }
+        (one, other) => one.or(other),
+    }
+}
+
+/// Whether lines of a kind may be taken apart. Lines that people search for stay as they are.
+fn takes_templates(kind: Kind) -> bool {
+    matches!(kind, Kind::Log | Kind::Search | Kind::Listing | Kind::Table | Kind::Infra | Kind::Blob)
+}
+
+/// The text that an encoded one was made from. None where a code is broken.
+pub(crate) fn decode(text: &str) -> Option<String> {
+    tags::decode(text, &decode_block, TextSink::new(output_limit(text, MAX_DECODED)))?.finish()
+}
+
+/// Whether an encoded text decodes to `text`.
+fn decodes_to(packed: &str, text: &str) -> bool {
+    tags::decode(packed, &decode_block, TextSink::comparing(text)).and_then(TextSink::finish).is_some()
+}
+
+/// Maximum bytes of a decoded text, beside a multiple of its own size.
+const MAX_DECODED: usize = 256 << 20;
+/// The same for a text that is decoded only to find out whether it is encoded.
+const MAX_PROBED: usize = 32 << 20;
+
+fn output_limit(text: &str, base: usize) -> usize {
+    base + text.len().saturating_mul(16)
+}
+
+/// Whether a written text decodes to the source, with nothing missing.
+pub(crate) fn stands_for(written: &str, text: &str) -> bool {
+    if !written.contains(OPEN_TAG) {
+        return mark::is_escaped(written, text);
+    }
+    if !text.contains(mark::OPEN) {
+        return decodes_to(written, text);
+    }
+    let mut meant = String::with_capacity(text.len());
+    mark::escape(text, &mut meant);
+    decodes_to(written, &meant)
+}
+
+/// Whether a text holds codes of this crate: then it was encoded before. Anyone can write a code, so a text that
+/// decodes to very much more than it has is not decoded to find out.
+pub(crate) fn is_encoded(text: &str) -> bool {
+    text.contains(OPEN_TAG)
+        && tags::decode(text, &decode_block, TextSink::new(output_limit(text, MAX_PROBED)))
+            .and_then(TextSink::finish)
+            .is_some_and(|written| written != text)
+}
+
+fn decode_block(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
+    match code.name {
+        "t" => template::decode(code, out),
+        "under" => paths::decode_results(code, out),
+        "dirs" => paths::decode_paths(code, out),
+        "bars" => bars::decode(code, out),
+        "ansi" => terminal_codes::decode_colours(code, out),
+        "crlf" => terminal_codes::decode_endings(code, out),
+        "cr" => terminal_codes::decode_states(code, out),
+        "json" => json::decode_block(code.args, code.body, out),
+        _ => None,
+    }
+}
+
+/// Decodes a reduced text; the marks of gaps stay, and a `⟨` of the source stays doubled. None for a text whose codes
+/// are broken.
+#[must_use]
+pub fn unpack(text: &str) -> Option<String> {
+    decode(text)
+}
+
+/// The source of a text that was reduced losslessly, byte for byte. None for a text that was not written by
+/// [`crate::reduce`].
+#[must_use]
+pub fn invert(text: &str) -> Option<String> {
+    decode(text).and_then(|written| mark::unescape(&written))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Lines as tools write them, and such as no tool would.
+    fn line() -> impl Strategy<Value = String> {
+        let hour = (0..3u32, 0..60u32, 0..60u32).prop_map(|(h, m, s)| format!("{h:02}:{m:02}:{s:02}"));
+        let word = prop::sample::select(vec![
+            "alpha", "beta", "gamma", "delta", "épée", "{x}", "\"", "a", "b", "\\",
+        ]);
+        prop_oneof![
+            6 => (hour, word.clone(), 0..2000u32).prop_map(|(at, word, n)| format!("Jun 4 {at} host app[{n}]: opened {word} size={n} ok")),
+            3 => (word.clone(), 0..99999u32, 0..40u32).prop_map(|(word, size, n)| format!("-rw-r--r-- {n:>3} root root {size:>8} Nov {n:>2} {word}{n}.rs")),
+            3 => (word.clone(), 0..40u32).prop_map(|(word, n)| format!("src/{word}/lib.rs:{n}:    let x = {n};")),
+            2 => (word.clone(), 0..40u32).prop_map(|(word, n)| format!("src/{word}/lib.rs-{n}-")),
+            2 => (word.clone(), 0..9u32).prop_map(|(word, n)| format!("./usr/share/{word}/doc{n}/file")),
+            2 => (word.clone(), word.clone()).prop_map(|(one, two)| format!("| {one:<9} | {two:>7} |")),
+            2 => (word.clone(), 0..99u32).prop_map(|(word, n)| format!("\x1b[1m\x1b[32m{word}\x1b[0m {n}")),
+            1 => (1..30u32).prop_map(|n| (0..n).map(|n| format!("{n:>3}% done\r")).collect()),
+            2 => prop::sample::select(vec!["--", "", " ", "\t", "⟨⟨", "⟨⟨=⟨⟨", "⟨… lines 1–2: 2 lines · wb:1⟩", "x ⟨×4⟩", "a", "a b", "\\a"]).prop_map(str::to_owned),
+            1 => "\\PC{0,12}".prop_map(|text| { let mut out = String::new(); mark::escape(&text, &mut out); out }),
+        ]
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        let block = (prop::collection::vec(line(), 1..12), 1..5usize)
+            .prop_map(|(lines, times)| vec![lines; times].concat());
+        let ending = prop::sample::select(vec!["\n", "\n", "\n", "\r\n"]);
+        (prop::collection::vec(block, 1..8), ending, any::<bool>()).prop_map(|(blocks, ending, ended)| {
+            blocks.concat().join(ending) + if ended { ending } else { "" }
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+
+        #[test]
+        fn what_is_packed_is_undone_exactly(text in text(), kind in prop::sample::select(Kind::ALL.to_vec())) {
+            if let Some(packed) = encode_layers(&text, kind, LineWording::Shared) {
+                prop_assert_eq!(decode(&packed), Some(text), "{}", packed);
+            }
+        }
+
+        #[test]
+        fn a_broken_code_is_refused_without_harm(text in text(), cut in 0..4000usize, put in prop::sample::select(vec!["", "⟨=⟩", "⟨=t 2⟩\n", "⟨=×9⟩", "\"", " ", "⟨=↑ 1–4: x⟩", "{99}", "{>4000}"])) {
+            let mut packed = encode_layers(&text, Kind::Log, LineWording::Shared).unwrap_or(text);
+            let mut at = cut.min(packed.len());
+            while !packed.is_char_boundary(at) { at -= 1; }
+            let mut end = (at + cut % 7).min(packed.len());
+            while !packed.is_char_boundary(end) { end += 1; }
+            packed.replace_range(at..end, put);
+            let _ = decode(&packed);
+        }
+
+        #[test]
+        fn any_text_can_be_escaped_and_had_again(text in "[⟨⟩=×… a\n]{0,40}") {
+            let mut written = String::new();
+            mark::escape(&text, &mut written);
+            prop_assert_eq!(decode(&written), Some(written.clone()));
+            prop_assert_eq!(invert(&written), Some(text));
+        }
+    }
+
+    #[test]
+    fn what_is_packed_is_not_packed_again() {
+        let log: String =
+            (0..60).map(|n| format!("12:00:{n:02} INFO served request {n} to client\n")).collect();
+        let options = crate::Options {
+            level: crate::Level::Lossless,
+            kind: Some(Kind::Log),
+            ..crate::Options::default()
+        };
+        let once = crate::reduce(log.as_bytes(), &options);
+        assert!(once.lossless && once.untouched.is_none());
+        assert_eq!(invert(&once.text), Some(log));
+        let again = crate::reduce(once.text.as_bytes(), &options);
+        assert_eq!((again.text, again.untouched), (once.text, Some(crate::Untouched::Reduced)));
+        assert!(!is_encoded("⟨⟨=t⟩") && !is_encoded("⟨=unknown⟩"));
+    }
+
+    #[test]
+    fn a_text_with_a_mark_is_not_all_of_its_source() {
+        assert_eq!(invert("a\n⟨… lines 2–3: 2 lines⟩\n"), None);
+        assert_eq!(invert("⟨⟨"), Some("⟨".to_owned()));
+    }
+
+    #[test]
+    fn what_is_searched_for_line_by_line_is_not_taken_apart() {
+        let log: String =
+            (0..60).map(|n| format!("12:00:{n:02} INFO served request {n} to client\n")).collect();
+        assert!(encode(&log, Kind::Log, LineWording::Shared).is_some());
+        for kind in
+            [Kind::Build, Kind::Tests, Kind::Diff, Kind::Trace, Kind::Code, Kind::Markdown, Kind::Prose]
+        {
+            assert_eq!(encode(&log, kind, LineWording::Shared), None, "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_few_bytes_do_not_become_a_mountain() {
+        let bomb = "x".repeat(1000) + " ⟨=×1000⟩ ⟨=×1000⟩ ⟨=×99999999⟩";
+        assert_eq!(decode(&bomb), None);
+        let rows = format!("⟨=t⟩\n{}{{}}\nx\n{}⟨=⟩", "y".repeat(1 << 20), "\n".repeat(1 << 20));
+        assert_eq!(decode(&rows), None);
+        // One row of many lines, each of them with the value above.
+        let value = "x".repeat(1 << 20);
+        let one = format!("⟨=t 100000 1⟩\n{}a {value}\n⟨=⟩", "a {}\n".repeat(100_000));
+        assert_eq!(decode(&one), None);
+        // Rows of one byte, each with the usual value; members that are indented ever deeper; a colon that is a book.
+        let table = format!("⟨=json⟩[9 items: a,b=\"{value}\"{}]⟨=⟩", ";".repeat(1 << 20));
+        assert_eq!(decode(&table), None);
+        let deep = format!("⟨=json indent=64⟩{}{}⟨=⟩", "[".repeat(100_000), "]".repeat(100_000));
+        assert_eq!(decode(&deep), None);
+        let colon =
+            format!("⟨=json colon={}⟩{{{}\"a\":1}}⟨=⟩", "_".repeat(60_000), "\"a\":1,".repeat(100_000));
+        assert_eq!(decode(&colon), None);
+    }
+}

@@ -1,0 +1,76 @@
+//! A hash table of numbers with four bytes each, since there may be as many as lines.
+
+/// Numbers, each at the first free place from that of its hash on. At most three of four places are taken.
+pub(in crate::encode) struct SlotTable {
+    /// A number from 1; 0: free.
+    slots: Vec<u32>,
+    taken: usize,
+}
+
+impl SlotTable {
+    /// A table for this number of entries. It grows, but is in memory twice while it does.
+    pub(in crate::encode) fn with_room(numbers: usize) -> Self {
+        Self { slots: vec![0; (numbers * 4 / 3 + 1).next_power_of_two()], taken: 0 }
+    }
+
+    /// The number with such a hash for which `is` holds.
+    pub(in crate::encode) fn find(&self, hash: u64, is: impl Fn(usize) -> bool) -> Option<usize> {
+        self.from(hash).map_while(|(_, number)| number).find(|number| is(*number))
+    }
+
+    /// Adds a number that the table does not have. `hash` returns the hash of each number in it.
+    pub(in crate::encode) fn put(&mut self, number: usize, hash: impl Fn(usize) -> u64) {
+        if (self.taken + 1) * 4 > self.slots.len() * 3 {
+            let doubled = vec![0; self.slots.len() * 2];
+            for number in std::mem::replace(&mut self.slots, doubled).into_iter().filter(|number| *number > 0)
+            {
+                self.place(number, hash(number as usize - 1));
+            }
+        }
+        if let Ok(put) = u32::try_from(number + 1) {
+            self.place(put, hash(number));
+            self.taken += 1;
+        }
+    }
+
+    fn place(&mut self, number: u32, hash: u64) {
+        let free = self.from(hash).find(|(_, number)| number.is_none());
+        if let Some(slot) = free.and_then(|(at, _)| self.slots.get_mut(at)) {
+            *slot = number;
+        }
+    }
+
+    /// The places from that of a hash on, and their numbers.
+    fn from(&self, hash: u64) -> impl Iterator<Item = (usize, Option<usize>)> {
+        let last = self.slots.len() - 1;
+        let first = (hash.wrapping_mul(MIX) >> 20) as usize;
+        (first..)
+            .map(move |at| at & last)
+            .map(|at| (at, self.slots.get(at).and_then(|number| (*number as usize).checked_sub(1))))
+    }
+}
+
+/// An odd number with its bits spread evenly (from the golden ratio).
+const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_found_however_their_hashes_collide() {
+        for spread in [0, 1, 1 << 20, 1 << 63] {
+            let mut slots = SlotTable::with_room(0);
+            for number in 0..500 {
+                assert_eq!(slots.find((number as u64).wrapping_mul(spread), |other| other == number), None);
+                slots.put(number, |number| (number as u64).wrapping_mul(spread));
+            }
+            for number in 0..500 {
+                assert_eq!(
+                    slots.find((number as u64).wrapping_mul(spread), |other| other == number),
+                    Some(number)
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The nesting of codes in a text: `⟨=name arguments⟩ body ⟨=⟩`, one inside another, and points, which have no body.
+//!
+//! Codes are decoded from the inside out: the body that a code receives holds no codes any more. A point refers to the
+//! text before it at the same depth.
+
+use super::line_index::LineIndex;
+use crate::mark::OPEN;
+use crate::sink::TextSink;
+
+/// What ends a body.
+pub(in crate::encode) const CLOSE: &str = "⟨=⟩";
+/// Maximum depth of nested codes.
+const MAX_DEPTH: usize = 12;
+/// Maximum bytes of a tag: this crate never writes a longer one.
+const MAX_TAG: usize = 64 << 10;
+
+/// Decodes one code.
+pub(in crate::encode) type CodeDecoder = dyn Fn(EncodedBlock<'_>, &mut TextSink<'_>) -> Option<()>;
+
+/// Decodes a text. None where a code is broken, or would exceed the room.
+pub(in crate::encode) fn decode<'e>(
+    text: &str,
+    decode: &CodeDecoder,
+    mut out: TextSink<'e>,
+) -> Option<TextSink<'e>> {
+    let finder = memchr::memmem::Finder::new(OPEN.as_bytes());
+    let mut open: Vec<(&str, TextSink<'e>, LineIndex)> = Vec::new();
+    let mut index = LineIndex::default();
+    // Up to where the text is looked at, and up to where it is in `out`: a body without codes is not copied.
+    let (mut at, mut from) = (0, 0);
+    while let Some(found) = finder.find(text.as_bytes().get(at..)?) {
+        let start = at + found;
+        at = start + OPEN.len();
+        let inner = text.get(at..)?;
+        if inner.starts_with(OPEN) {
+            at += OPEN.len();
+            continue;
+        }
+        let Some(tag) = inner.strip_prefix('=') else { continue };
+        let end = tag
+            .char_indices()
+            .take_while(|(at, _)| *at < MAX_TAG)
+            .find(|(_, c)| matches!(c, '⟩' | '⟨' | '\n'))?
+            .0;
+        let (tag, after) = (tag.get(..end)?, tag.get(end..)?.strip_prefix('⟩')?);
+        let before = text.get(from..start)?;
+        (at, from) = (text.len() - after.len(), text.len() - after.len());
+        if tag.is_empty() {
+            let (tag, outer, outer_index) = open.pop()?;
+            let mut inner = std::mem::replace(&mut out, outer);
+            index = outer_index;
+            out.charge(&inner);
+            if inner.len() == 0 {
+                decode(EncodedBlock::of(tag, before), &mut out)?;
+            } else {
+                inner.push(before)?;
+                decode(EncodedBlock::of(tag, inner.written()), &mut out)?;
+            }
+        } else if let Some(times) = tag.strip_prefix('×') {
+            out.push(before.strip_suffix(' ')?)?;
+            super::run_length::decode(times, &mut out)?;
+        } else if let Some(lines) = tag.strip_prefix("↑ ") {
+            out.push(before)?;
+            super::back_reference::decode(lines, &mut out, &mut index)?;
+        } else {
+            if open.len() >= MAX_DEPTH {
+                return None;
+            }
+            out.push(before)?;
+            let inner = out.inner();
+            open.push((tag, std::mem::replace(&mut out, inner), std::mem::take(&mut index)));
+        }
+    }
+    if !open.is_empty() {
+        return None;
+    }
+    out.push(text.get(from..)?)?;
+    Some(out)
+}
+
+/// A code with its body decoded.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::encode) struct EncodedBlock<'t> {
+    pub(in crate::encode) name: &'t str,
+    pub(in crate::encode) args: &'t str,
+    pub(in crate::encode) body: &'t str,
+}
+
+impl<'t> EncodedBlock<'t> {
+    fn of(tag: &'t str, body: &'t str) -> Self {
+        let (name, args) = tag.split_once(' ').unwrap_or((tag, ""));
+        Self { name, args, body }
+    }
+}
+
+/// A body as codes write it that are made of lines: each line ends with a newline, and a newline stands before the
+/// first. What closes the code stands where the last line's content would end, so the newline after it is the text's
+/// own.
+pub(in crate::encode) fn lines_of(body: &str) -> Option<std::str::Split<'_, char>> {
+    Some(body.strip_prefix('\n')?.strip_suffix('\n')?.split('\n'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shout(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
+        (code.name == "up").then(|| code.body.to_uppercase() + code.args).and_then(|output| out.push(&output))
+    }
+
+    #[test]
+    fn codes_are_undone_from_the_inside_out() {
+        for (text, expected) in [
+            ("plain", Some("plain")),
+            ("a⟨=up !⟩b⟨=up⟩c⟨=⟩d⟨=⟩e", Some("aBCD!e")),
+            ("⟨⟨=up⟩ ⟨×3⟩ ⟨… lines 1–2: 2 lines⟩", Some("⟨⟨=up⟩ ⟨×3⟩ ⟨… lines 1–2: 2 lines⟩")),
+            ("⟨⟨⟨=up⟩b⟨=⟩⟨⟨", Some("⟨⟨B⟨⟨")),
+            ("⟨=up⟩b", None),
+            ("b⟨=⟩", None),
+            ("⟨=down⟩b⟨=⟩", None),
+            ("⟨=up", None),
+            ("⟨=up⟨=⟩⟩", None),
+        ] {
+            let output = decode(text, &shout, TextSink::new(99)).and_then(TextSink::finish);
+            assert_eq!(output.as_deref(), expected, "{text}");
+        }
+        assert!(decode(&"⟨=up⟩".repeat(100_000), &shout, TextSink::new(99)).is_none());
+    }
+}

@@ -1,0 +1,247 @@
+//! The writer of a page's Markdown: text, links, lists and code, one block after another.
+
+use super::page_block::{HtmlBlock, HtmlBlockKind, HtmlTable};
+use crate::html::entity;
+use crate::html::tokens::attribute_value;
+
+/// Maximum lines of one part of a code block.
+const MAX_CODE_LINES: usize = 16;
+/// Maximum depth to which lists and quotations are indented.
+const MAX_DEPTH: usize = 6;
+
+/// Writes Markdown block by block.
+#[derive(Default)]
+pub(super) struct MarkdownWriter<'t> {
+    pub(super) out: String,
+    pub(super) blocks: Vec<HtmlBlock>,
+    /// The block that is being read, and where its source begins.
+    pub(super) line: String,
+    pub(super) start: Option<usize>,
+    /// Links that are open in it: where their text begins, and where they lead.
+    pub(super) links: Vec<(usize, &'t str)>,
+    /// Lists that are open: the number of the next item, or none if they have no numbers.
+    pub(super) lists: Vec<Option<u32>>,
+    pub(super) quotes: usize,
+    pub(super) heading: Option<u8>,
+    pub(super) in_item: bool,
+    pub(super) tables: Vec<HtmlTable>,
+    /// The code block that is being read: its language, and where its lines begin in `line` and in the source.
+    pub(super) code: Option<(&'t str, Vec<(usize, usize)>)>,
+    pub(super) scratch: String,
+}
+
+impl<'t> MarkdownWriter<'t> {
+    pub(super) fn in_cell(&self) -> bool {
+        self.tables.last().is_some_and(|table| table.in_cell)
+    }
+
+    pub(super) fn text(&mut self, said: &str, at: usize) {
+        if let Some((_, lines)) = &mut self.code {
+            for piece in said.split_inclusive('\n') {
+                let offset = piece.as_ptr() as usize - said.as_ptr() as usize;
+                if self.line.is_empty() || self.line.ends_with('\n') {
+                    lines.push((self.line.len(), at + offset));
+                }
+                entity::decode(piece, &mut self.line);
+            }
+            return;
+        }
+        let blank = said.bytes().all(|byte| byte.is_ascii_whitespace());
+        if blank {
+            self.space();
+            return;
+        }
+        self.start.get_or_insert(at);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        let said = if memchr::memchr(b'&', said.as_bytes()).is_some() {
+            entity::decode(said, &mut scratch);
+            scratch.as_str()
+        } else {
+            said
+        };
+        if said.starts_with(|c: char| c.is_ascii_whitespace()) {
+            self.space();
+        }
+        for (nth, word) in said.split_ascii_whitespace().enumerate() {
+            if nth > 0 {
+                self.line.push(' ');
+            }
+            self.line.push_str(word);
+        }
+        if said.ends_with(|c: char| c.is_ascii_whitespace()) {
+            self.space();
+        }
+        self.scratch = scratch;
+    }
+
+    pub(super) fn space(&mut self) {
+        if self.code.is_none() && !self.line.is_empty() && !self.line.ends_with([' ', '\n']) {
+            self.line.push(' ');
+        }
+    }
+
+    /// Ends a block, so that another may begin.
+    pub(super) fn boundary(&mut self) {
+        if self.in_cell() || self.heading.is_some() {
+            self.space();
+        } else {
+            self.flush(HtmlBlockKind::Paragraph);
+        }
+    }
+
+    pub(super) fn list(&mut self, first: Option<u32>) {
+        self.boundary();
+        self.lists.push(first);
+        self.in_item = false;
+    }
+
+    pub(super) fn line_break(&mut self) {
+        if self.in_cell() || self.heading.is_some() {
+            self.space();
+        } else if !self.line.is_empty() {
+            self.line.truncate(self.line.trim_end().len());
+            self.line.push('\n');
+        }
+    }
+
+    pub(super) fn image(&mut self, attributes: &str, at: usize) {
+        if let Some(alt) = attribute_value(attributes, "alt").filter(|alt| !alt.trim().is_empty()) {
+            self.start.get_or_insert(at);
+            self.line.push_str("![");
+            entity::decode(alt, &mut self.line);
+            self.line.push(']');
+        }
+    }
+
+    /// The end of a link: its text and its target. Links within the page have no target for readers of its text.
+    pub(super) fn link(&mut self) {
+        let Some((start, href)) = self.links.pop() else { return };
+        let text = self.line.get(start..).unwrap_or("");
+        if matches!(text.trim(), "¶" | "#" | "§" | "🔗") {
+            self.line.truncate(start);
+            return;
+        }
+        let away = !href.is_empty() && !href.starts_with('#') && !href.starts_with("javascript:");
+        if text.trim().is_empty() || !away || text.contains('\n') {
+            return;
+        }
+        let lead = start + text.len() - text.trim_start().len();
+        let spaced = text.ends_with(' ');
+        self.line.truncate(self.line.trim_end().len());
+        self.line.insert(lead, '[');
+        self.line.push_str("](");
+        entity::decode(href, &mut self.line);
+        self.line.push_str(if spaced { ") " } else { ")" });
+    }
+
+    /// The block that was read is written.
+    pub(super) fn flush(&mut self, sort: HtmlBlockKind) {
+        let sort = match self.heading {
+            Some(level) if sort == HtmlBlockKind::Paragraph => HtmlBlockKind::Heading(level),
+            _ => sort,
+        };
+        while !self.links.is_empty() {
+            self.link();
+        }
+        let mut line = std::mem::take(&mut self.line);
+        let said = line.trim();
+        let start = self.start.take();
+        if said.bytes().all(|byte| matches!(byte, b'`' | b' ' | b'\n')) {
+            line.clear();
+            self.line = line;
+            return;
+        }
+        let sort = if sort == HtmlBlockKind::Paragraph && !self.lists.is_empty() {
+            HtmlBlockKind::Item
+        } else {
+            sort
+        };
+        let from = self.out.len();
+        self.part_from_last(sort);
+        let depth = self.lists.len().clamp(1, MAX_DEPTH) - 1;
+        match sort {
+            HtmlBlockKind::Heading(level) => {
+                self.out.extend(std::iter::repeat_n('#', usize::from(level.clamp(1, 6))));
+                self.out.push(' ');
+            }
+            HtmlBlockKind::Title => self.out.push_str("title: "),
+            HtmlBlockKind::Item => {
+                self.out.extend(std::iter::repeat_n("  ", depth));
+                match self.lists.last_mut() {
+                    _ if !self.in_item => self.out.push_str("  "),
+                    Some(Some(number)) => {
+                        self.out.push_str(&format!("{number}. "));
+                        *number = number.saturating_add(1);
+                    }
+                    _ => self.out.push_str("- "),
+                }
+                // What follows in the same item is a part of it, not another.
+                self.in_item = false;
+            }
+            _ => {}
+        }
+        let quotes = self.quotes.min(MAX_DEPTH);
+        for (nth, line) in said.split('\n').enumerate() {
+            if nth > 0 {
+                self.out.push('\n');
+            }
+            self.out.extend(std::iter::repeat_n("> ", quotes));
+            self.out.push_str(line.trim());
+        }
+        self.out.push('\n');
+        self.block(sort, from, start);
+        line.clear();
+        self.line = line;
+    }
+
+    /// An empty line, where one kind of block ends or each is a paragraph.
+    pub(super) fn part_from_last(&mut self, sort: HtmlBlockKind) {
+        let last = self.blocks.last().map(|block| block.sort);
+        let joined = match sort {
+            HtmlBlockKind::Item => last == Some(HtmlBlockKind::Item),
+            HtmlBlockKind::Row => matches!(last, Some(HtmlBlockKind::TableHead | HtmlBlockKind::Row)),
+            HtmlBlockKind::MoreCode => true,
+            HtmlBlockKind::Script | HtmlBlockKind::Style => last == Some(sort),
+            _ => last.is_none(),
+        };
+        if !joined {
+            self.out.push('\n');
+        }
+    }
+
+    pub(super) fn block(&mut self, sort: HtmlBlockKind, from: usize, start: Option<usize>) {
+        let before = self.blocks.last().map_or(0, |block| block.start);
+        let start = start.unwrap_or(before).max(before);
+        self.blocks.push(HtmlBlock { sort, shown: from..self.out.len(), start });
+    }
+
+    pub(super) fn code_block(&mut self) {
+        let Some((language, lines)) = self.code.take() else { return };
+        let start = self.start.take();
+        let text = std::mem::take(&mut self.line);
+        if text.trim().is_empty() {
+            return;
+        }
+        let body = text.trim_end();
+        let from = self.out.len();
+        self.part_from_last(HtmlBlockKind::Code);
+        self.out.push_str("```");
+        self.out.push_str(language);
+        self.out.push('\n');
+        let mut chunks: Vec<(usize, usize)> =
+            lines.chunks(MAX_CODE_LINES).filter_map(|lines| lines.first().copied()).collect();
+        chunks.retain(|(at, _)| *at < body.len());
+        let (mut sort, mut from, mut start) = (HtmlBlockKind::Code, from, start);
+        for (nth, (at, _)) in chunks.iter().enumerate() {
+            let next = chunks.get(nth + 1).copied();
+            let end = next.map_or(body.len(), |(end, _)| end);
+            self.out.push_str(body.get(*at..end).unwrap_or(""));
+            if next.is_none() {
+                self.out.push_str("\n```\n");
+            }
+            self.block(sort, from, start);
+            (sort, from, start) = (HtmlBlockKind::MoreCode, self.out.len(), next.map(|(_, source)| source));
+        }
+    }
+}

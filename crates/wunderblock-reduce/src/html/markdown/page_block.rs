@@ -1,0 +1,39 @@
+//! The blocks of a page's Markdown.
+
+use std::ops::Range;
+
+/// The kind of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::html) enum HtmlBlockKind {
+    Title,
+    Heading(u8),
+    Paragraph,
+    Item,
+    TableHead,
+    Row,
+    /// The first lines of a code block.
+    Code,
+    /// More of it.
+    MoreCode,
+    /// A part of a script or a style sheet.
+    Script,
+    Style,
+}
+
+/// A block of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::html) struct HtmlBlock {
+    pub(in crate::html) sort: HtmlBlockKind,
+    /// Its place in the Markdown. Blocks tile it.
+    pub(in crate::html) shown: Range<usize>,
+    /// The start of its source.
+    pub(in crate::html) start: usize,
+}
+
+/// A table that is open.
+#[derive(Default)]
+pub(super) struct HtmlTable {
+    pub(super) rows: usize,
+    pub(super) cells: usize,
+    pub(super) in_cell: bool,
+}

@@ -1,0 +1,425 @@
+//! The parts of a page that are not what one reads it for, and the part that is.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::entity;
+use super::tokens::{HtmlToken, HtmlTokens, LowerName, attribute_value};
+
+/// The role of a part of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PagePart {
+    /// The subject of the page, as its author marked it.
+    Main,
+    Article,
+    Navigation,
+    Sidebar,
+    Header,
+    Footer,
+    /// Not shown by a browser, or drawn.
+    Hidden,
+}
+
+impl PagePart {
+    /// Its name in a mark.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Main | Self::Article => "main content",
+            Self::Navigation => "navigation",
+            Self::Sidebar => "sidebar",
+            Self::Header => "page header",
+            Self::Footer => "footer",
+            Self::Hidden => "hidden or drawn",
+        }
+    }
+}
+
+/// A part of a page, and how much text is in it.
+#[derive(Clone, Debug)]
+pub(super) struct PageRegion {
+    pub(super) span: Range<usize>,
+    pub(super) part: PagePart,
+    pub(super) text: usize,
+    /// Bytes of the text that are in links.
+    linked: usize,
+    headings: u32,
+    /// Its first headings, which its mark names if it is left out.
+    pub(super) titles: Vec<String>,
+}
+
+/// Maximum headings that the mark of a region names.
+const MAX_TITLES: usize = 3;
+
+impl PageRegion {
+    fn read_titles(&mut self, page: &str) {
+        let mut open = false;
+        for (_, token) in HtmlTokens::of(page.get(self.span.clone()).unwrap_or("")) {
+            match token {
+                HtmlToken::Open { name, .. } | HtmlToken::Close(name) if is_heading(name) => {
+                    open = matches!(token, HtmlToken::Open { .. });
+                    if open && self.titles.len() == MAX_TITLES {
+                        break;
+                    }
+                    if open {
+                        self.titles.push(String::new());
+                    }
+                }
+                HtmlToken::Text(said) if open => {
+                    if let Some(title) = self.titles.last_mut() {
+                        entity::decode(said.trim_end(), title);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.titles.retain(|title| !title.trim().is_empty());
+    }
+}
+
+fn is_heading(name: &str) -> bool {
+    matches!(name.as_bytes(), [b'h' | b'H', b'1'..=b'6'])
+}
+
+/// The regions of a page, found in one pass over it.
+#[derive(Debug, Default)]
+pub(super) struct PageOutline {
+    /// The regions that are left out, in order and apart from each other.
+    pub(super) skipped: Vec<PageRegion>,
+    /// The range of the page that people read it for. All of it, if nothing marks one.
+    pub(super) main: Range<usize>,
+    pub(super) scripts: u64,
+    pub(super) styles: u64,
+    pub(super) pictures: u64,
+    /// Bytes of text that a reader would see.
+    pub(super) text: usize,
+    /// The first headings before and after it.
+    pub(super) beside: Vec<String>,
+    /// Whether scripts and style sheets are read, too.
+    pub(super) raw: bool,
+}
+
+impl PageOutline {
+    /// The same, with nothing left out before it is read.
+    pub(super) fn whole(&self, length: usize) -> Self {
+        Self { skipped: Vec::new(), main: 0..length, beside: Vec::new(), raw: true, ..*self }
+    }
+
+    /// Whether a place is beside what one reads the page for.
+    pub(super) fn is_aside(&self, at: usize) -> bool {
+        let after = self.skipped.partition_point(|region| region.span.start <= at);
+        let skipped = after.checked_sub(1).and_then(|before| self.skipped.get(before));
+        !self.main.contains(&at) || skipped.is_some_and(|region| at < region.span.end)
+    }
+}
+
+/// Whether an element never has content, is within a line, or has an end that is often left out: such elements open
+/// nothing that must be closed.
+fn is_loose(name: &str) -> bool {
+    matches!(
+        name,
+        "area"
+            | "base"
+            | "br"
+            | "col"
+            | "embed"
+            | "hr"
+            | "img"
+            | "input"
+            | "link"
+            | "meta"
+            | "param"
+            | "source"
+            | "track"
+            | "wbr"
+            | "a"
+            | "abbr"
+            | "b"
+            | "big"
+            | "cite"
+            | "code"
+            | "em"
+            | "font"
+            | "i"
+            | "kbd"
+            | "mark"
+            | "p"
+            | "q"
+            | "s"
+            | "samp"
+            | "small"
+            | "strike"
+            | "strong"
+            | "sub"
+            | "sup"
+            | "time"
+            | "tt"
+            | "u"
+            | "var"
+            | "script"
+            | "style"
+    )
+}
+
+struct OpenElement<'t> {
+    name: &'t str,
+    part: Option<PagePart>,
+    start: usize,
+    text: usize,
+    linked: usize,
+    headings: u32,
+}
+
+/// One pass over a page.
+struct RegionScan<'t> {
+    open: Vec<OpenElement<'t>>,
+    /// The number of open elements of each name, so that a stray end tag costs nothing.
+    counts: HashMap<&'t str, u32>,
+    found: Vec<PageRegion>,
+    page: PageOutline,
+    text: usize,
+    linked: usize,
+    headings: u32,
+    links: u32,
+}
+
+/// Reads a page once.
+pub(super) fn read_page(text: &str) -> PageOutline {
+    let mut reading = RegionScan {
+        open: Vec::new(),
+        counts: HashMap::new(),
+        found: Vec::new(),
+        page: PageOutline::default(),
+        text: 0,
+        linked: 0,
+        headings: 0,
+        links: 0,
+    };
+    for (span, token) in HtmlTokens::of(text) {
+        match token {
+            HtmlToken::Text(said) => reading.add_text(said),
+            HtmlToken::Open { name, attributes, closed } => {
+                reading.opened(span.start, name, attributes, closed)
+            }
+            HtmlToken::Close(name) => reading.closed(span.end, name),
+            HtmlToken::Aside | HtmlToken::Raw => {}
+        }
+    }
+    let mut page = reading.finish(text.len());
+    for region in page.skipped.iter_mut().filter(|region| region.headings > 0) {
+        region.read_titles(text);
+    }
+    for span in [0..page.main.start, page.main.end..text.len()] {
+        let mut beside =
+            PageRegion { span, part: PagePart::Hidden, text: 0, linked: 0, headings: 0, titles: Vec::new() };
+        beside.read_titles(text);
+        page.beside.append(&mut beside.titles);
+    }
+    page
+}
+
+impl<'t> RegionScan<'t> {
+    fn add_text(&mut self, said: &str) {
+        let length = said.trim().len();
+        self.text += length;
+        if self.links > 0 {
+            self.linked += length;
+        }
+    }
+
+    fn opened(&mut self, start: usize, name: &'t str, attributes: &'t str, closed: bool) {
+        let lower = LowerName::of(name);
+        match lower.as_str() {
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.headings += 1,
+            "a" => self.links += 1,
+            "script" => self.page.scripts += 1,
+            "style" => self.page.styles += 1,
+            "svg" => self.page.pictures += 1,
+            _ => {}
+        }
+        if closed || is_loose(lower.as_str()) {
+            return;
+        }
+        *self.counts.entry(name).or_default() += 1;
+        let part = part_of_element(lower.as_str(), attributes);
+        self.open.push(OpenElement {
+            name,
+            part,
+            start,
+            text: self.text,
+            linked: self.linked,
+            headings: self.headings,
+        });
+    }
+
+    fn closed(&mut self, end: usize, name: &str) {
+        if name.eq_ignore_ascii_case("a") {
+            self.links = self.links.saturating_sub(1);
+            return;
+        }
+        if self.counts.get(name).copied().unwrap_or(0) == 0 {
+            return;
+        }
+        while let Some(open) = self.open.pop() {
+            if let Some(count) = self.counts.get_mut(open.name) {
+                *count -= 1;
+            }
+            if open.name != name {
+                // Never closed by its own tag: not believed to be what it says, or it would swallow what follows.
+                continue;
+            }
+            if let Some(part) = open.part {
+                self.found.push(PageRegion {
+                    span: open.start..end,
+                    part,
+                    text: self.text - open.text,
+                    linked: self.linked - open.linked,
+                    headings: self.headings - open.headings,
+                    titles: Vec::new(),
+                });
+            }
+            return;
+        }
+    }
+
+    fn finish(mut self, length: usize) -> PageOutline {
+        // A page cut off in the middle still has its main part.
+        let cut = self.open.iter().find(|open| open.part == Some(PagePart::Main)).map(|open| open.start);
+        if let Some(start) = cut {
+            let text = self.text;
+            self.found.push(PageRegion {
+                span: start..length,
+                part: PagePart::Main,
+                text,
+                linked: 0,
+                headings: 0,
+                titles: Vec::new(),
+            });
+        }
+        self.found.sort_by_key(|region| (region.span.start, std::cmp::Reverse(region.span.end)));
+        let skipped = keep_outermost(&self.found);
+        let lost: usize = skipped.iter().map(|region| region.text).sum();
+        let said = self.text.saturating_sub(lost);
+        let main = self.main(said);
+        self.page.main = main.map_or(0..length, |region| self.with_header(region));
+        self.page.skipped = skipped;
+        self.page.text = said;
+        self.page
+    }
+
+    /// A region, and the page's header before it if that has a heading.
+    fn with_header(&self, region: &PageRegion) -> Range<usize> {
+        let before = |header: &&PageRegion| {
+            let heads =
+                header.part == PagePart::Header && header.headings > 0 && header.linked * 2 < header.text;
+            heads && header.span.end <= region.span.start
+        };
+        let start = self.found.iter().rfind(before).map_or(region.span.start, |header| header.span.start);
+        start..region.span.end
+    }
+
+    /// The region with most of the text, if its author marked one.
+    fn main(&self, said: usize) -> Option<&PageRegion> {
+        let largest = |part: PagePart| {
+            self.found.iter().filter(|region| region.part == part).max_by_key(|region| region.text)
+        };
+        let article = || {
+            let articles = self.found.iter().filter(|region| region.part == PagePart::Article).count();
+            largest(PagePart::Article).filter(|region| articles == 1 || region.text * 10 >= said * 8)
+        };
+        largest(PagePart::Main)
+            .filter(|region| region.text * 10 >= said * 4)
+            .or_else(article)
+            .filter(|region| region.text * 10 >= said * 4)
+    }
+}
+
+/// The regions that are left out, without those inside others.
+fn keep_outermost(found: &[PageRegion]) -> Vec<PageRegion> {
+    let mut skipped: Vec<PageRegion> = Vec::new();
+    let mut main_until = 0;
+    for region in found {
+        let within = skipped.last().is_some_and(|outer| region.span.start < outer.span.end);
+        let leaves = match region.part {
+            PagePart::Main | PagePart::Article => {
+                if !within {
+                    main_until = main_until.max(region.span.end);
+                }
+                false
+            }
+            PagePart::Hidden | PagePart::Navigation => true,
+            PagePart::Sidebar => region.linked * 2 >= region.text || region.span.start >= main_until,
+            // The head and foot of an article are a part of it.
+            PagePart::Header => region.span.start >= main_until && region.headings == 0,
+            PagePart::Footer => region.span.start >= main_until,
+        };
+        if leaves && !within {
+            skipped.push(region.clone());
+        }
+    }
+    skipped
+}
+
+/// The part of a page that an element is, by its name, its role, or its class.
+fn part_of_element(name: &str, attributes: &str) -> Option<PagePart> {
+    match name {
+        "main" => Some(PagePart::Main),
+        "article" => Some(PagePart::Article),
+        "nav" => Some(PagePart::Navigation),
+        "aside" => Some(PagePart::Sidebar),
+        "footer" => Some(PagePart::Footer),
+        "header" => Some(PagePart::Header),
+        "svg" | "select" | "iframe" | "canvas" | "object" => Some(PagePart::Hidden),
+        "body" | "html" => None,
+        _ if attributes.len() < 5 => None,
+        _ => part_by_class(attributes),
+    }
+}
+
+fn part_by_class(attributes: &str) -> Option<PagePart> {
+    match attribute_value(attributes, "role").unwrap_or("") {
+        "main" => return Some(PagePart::Main),
+        "navigation" | "menu" | "menubar" | "search" => return Some(PagePart::Navigation),
+        "contentinfo" => return Some(PagePart::Footer),
+        "banner" => return Some(PagePart::Header),
+        "complementary" => return Some(PagePart::Sidebar),
+        _ => {}
+    }
+    if attribute_value(attributes, "aria-hidden") == Some("true") {
+        return Some(PagePart::Hidden);
+    }
+    if attribute_value(attributes, "style")
+        .is_some_and(|style| style.replace(' ', "").contains("display:none"))
+    {
+        return Some(PagePart::Hidden);
+    }
+    let id = attribute_value(attributes, "id").unwrap_or("");
+    if ["content", "main", "main-content", "maincontent", "mw-content-text", "bodyContent", "readme"]
+        .contains(&id)
+    {
+        return Some(PagePart::Main);
+    }
+    let classes = attribute_value(attributes, "class").unwrap_or("");
+    let words = || classes.split_ascii_whitespace().chain([id]);
+    const NAVIGATION: [&str; 12] = [
+        "nav",
+        "navbar",
+        "navigation",
+        "menu",
+        "breadcrumb",
+        "breadcrumbs",
+        "toc",
+        "skip-link",
+        "pagination",
+        "navbox",
+        "topnav",
+        "table-of-contents",
+    ];
+    const SIDEBAR: [&str; 6] = ["sidebar", "side-bar", "sidenav", "cookie-banner", "share", "related"];
+    if words().any(|word| NAVIGATION.contains(&word)) {
+        return Some(PagePart::Navigation);
+    }
+    if words().any(|word| SIDEBAR.contains(&word)) {
+        return Some(PagePart::Sidebar);
+    }
+    words().any(|word| ["footer", "site-footer", "page-footer"].contains(&word)).then_some(PagePart::Footer)
+}

@@ -1,0 +1,275 @@
+//! The facts that a document must not hide: values that a key has rarely, numbers far from the others, the names of the
+//! schema.
+//!
+//! They are looked for over the whole document, by key alone: a value that is usual in one list may be rare in all of
+//! them. The mark of a gap states a fact that no kept part shows, or the item with the fact stays
+//! ([`super::fact_needs`]).
+
+use std::collections::{HashMap, HashSet};
+
+use super::tree::{JsonTree, JsonType};
+use crate::numbers::Numbers;
+
+/// Maximum share of a key's values that a rare value has, in per cent.
+const MAX_RARE_PERCENT: u32 = 5;
+/// Minimum values of a key that has rare ones.
+const MIN_VALUES: u32 = 20;
+/// Maximum number of different values of a key that has rare ones.
+const MAX_DISTINCT: usize = 12;
+/// Maximum bytes of a string that is one of a set of values: longer ones are texts.
+const MAX_VALUE_BYTES: usize = 60;
+/// Maximum bytes of a name: longer ones are keys of a map.
+const MAX_NAME_BYTES: usize = 40;
+/// Minimum digits of a key of a map.
+const MIN_KEY_DIGITS: usize = 3;
+/// Maximum members of a record: an object with more may be a map.
+const MAX_RECORD_KEYS: usize = 24;
+/// Maximum places remembered of a name.
+const MAX_PLACES: usize = 4;
+/// Maximum number of keys of a document: one with more has maps, whose keys are values.
+const MAX_KEYS: usize = 4_096;
+/// Maximum depth of a name that belongs to the schema although it stands once.
+const MAX_SCHEMA_DEPTH: usize = 2;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum JsonFactKind {
+    Rare,
+    Min,
+    Max,
+    Name,
+}
+
+/// Something that must be visible, or said.
+#[derive(Debug)]
+pub(super) struct JsonFact<'t> {
+    pub(super) sort: JsonFactKind,
+    /// The key, and the value as the source has it. No value where the key itself is the fact.
+    pub(super) key: &'t str,
+    pub(super) value: &'t str,
+    /// The number of times the document has it.
+    pub(super) all: u32,
+    /// Its places: of a value all, of a name the first few.
+    pub(super) places: Vec<u32>,
+}
+
+/// The values of a key, if they are few.
+#[derive(Default)]
+struct ValueCounts<'t> {
+    all: u32,
+    values: Vec<(&'t str, u32)>,
+    many: bool,
+}
+
+impl<'t> ValueCounts<'t> {
+    fn add(&mut self, value: &'t str) {
+        self.all += 1;
+        if self.many {
+            return;
+        }
+        let room = self.values.len() < MAX_DISTINCT;
+        match self.values.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, count)) => *count += 1,
+            None if room => self.values.push((value, 1)),
+            None => (self.many, self.values) = (true, Vec::new()),
+        }
+    }
+
+    /// Whether a value is rare, and how often it stands.
+    fn rare(&self, value: &str) -> Option<u32> {
+        if self.many || self.all < MIN_VALUES {
+            return None;
+        }
+        let count = self.values.iter().find(|(known, _)| *known == value)?.1;
+        (count * 100 <= self.all * MAX_RARE_PERCENT).then_some(count)
+    }
+
+    fn has_rare(&self) -> bool {
+        self.values.iter().any(|(value, _)| self.rare(value).is_some())
+    }
+}
+
+/// The least and the most of a key's numbers, where they are far from the others and do not count something.
+fn find_extremes(numbers: &Numbers) -> impl Iterator<Item = (JsonFactKind, u32)> {
+    let counts = (numbers.rises + 1) * 10 >= numbers.count * 9;
+    let known = numbers.count >= MIN_VALUES && !counts;
+    let (min, max) = if known { numbers.extremes() } else { (None, None) };
+    min.map(|at| (JsonFactKind::Min, at)).into_iter().chain(max.map(|at| (JsonFactKind::Max, at)))
+}
+
+/// The values and places of one key.
+struct KeyFacts<'t> {
+    name: &'t str,
+    texts: ValueCounts<'t>,
+    others: ValueCounts<'t>,
+    numbers: Numbers,
+    /// How often it names a member of a record, and the first of these.
+    named: u32,
+    places: Vec<u32>,
+    shallow: bool,
+}
+
+/// The facts of a document, in the order of their first places.
+pub(super) fn find_facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
+    let mut keys: Vec<KeyFacts<'t>> = Vec::new();
+    let mut index: HashMap<&'t str, usize> = HashMap::new();
+    for_each_member(tree, |at, name, depth| {
+        let next = keys.len();
+        let key = match index.get(name) {
+            Some(known) => *known,
+            None if next < MAX_KEYS => {
+                index.insert(name, next);
+                next
+            }
+            None => return,
+        };
+        if key == next {
+            let (texts, others, numbers) =
+                (ValueCounts::default(), ValueCounts::default(), Numbers::default());
+            keys.push(KeyFacts {
+                name,
+                texts,
+                others,
+                numbers,
+                named: 0,
+                places: Vec::new(),
+                shallow: false,
+            });
+        }
+        if let Some(key) = keys.get_mut(key) {
+            count_value(tree, key, at);
+            if let Some(depth) = depth {
+                key.named += 1;
+                key.shallow |= depth <= MAX_SCHEMA_DEPTH;
+                if key.places.len() < MAX_PLACES {
+                    key.places.push(to_u32(at));
+                }
+            }
+        }
+    });
+    let mut facts = Vec::new();
+    let mut rare: HashMap<(usize, &'t str), JsonFact<'t>> = HashMap::new();
+    if keys.iter().any(|key| key.texts.has_rare() || key.others.has_rare()) {
+        for_each_member(tree, |at, name, _| {
+            let Some((number, key)) = index.get(name).and_then(|at| Some((*at, keys.get(*at)?))) else {
+                return;
+            };
+            let Some(value) = set_value(tree, at) else { return };
+            let set = if tree.kind(at) == JsonType::Text { &key.texts } else { &key.others };
+            let Some(all) = set.rare(value) else { return };
+            let new = || JsonFact { sort: JsonFactKind::Rare, key: key.name, value, all, places: Vec::new() };
+            rare.entry((number, value)).or_insert_with(new).places.push(to_u32(at));
+        });
+    }
+    facts.extend(rare.into_values());
+    for key in &keys {
+        let of = |sort, at: u32| {
+            let value = tree.source(at as usize);
+            JsonFact { sort, key: key.name, value, all: 1, places: vec![at] }
+        };
+        // A number that names things is not a measure.
+        if !is_identifier_name(key.name) {
+            facts.extend(find_extremes(&key.numbers).map(|(sort, at)| of(sort, at)));
+        }
+        if is_name(key.name) && (key.named > 1 || (key.named == 1 && key.shallow)) {
+            let (all, places) = (key.named, key.places.clone());
+            facts.push(JsonFact { sort: JsonFactKind::Name, key: key.name, value: "", all, places });
+        }
+    }
+    facts.sort_by_key(|fact| (fact.places.first().copied(), fact.key, fact.value));
+    facts
+}
+
+/// Every node but the root, with the key it is a value of (an item has that of its array), and how deep it stands if it
+/// is a member of a record.
+fn for_each_member<'t>(tree: &JsonTree<'t>, mut each: impl FnMut(usize, &'t str, Option<usize>)) {
+    let mut open: Vec<(usize, &'t str, bool)> = Vec::new();
+    for at in 0..tree.nodes.len() {
+        while open.pop_if(|(end, ..)| *end <= at).is_some() {}
+        let own = tree.name(at);
+        let (_, outer, in_record) = open.last().copied().unwrap_or_default();
+        let name = if own.is_empty() { outer } else { own };
+        if at > 0 {
+            each(at, name, in_record.then_some(open.len()));
+        }
+        if tree.is_container(at) && !tree.is_empty(at) {
+            let is_record = tree.kind(at) == JsonType::Object
+                && !(tree.children(at).nth(MAX_RECORD_KEYS).is_some() && is_map(tree, at));
+            open.push((tree.node(at).next as usize, name, is_record));
+        }
+    }
+}
+
+/// Minimum plain values of an object that is a map if they are alike.
+const MIN_PLAIN_MAP: usize = 24;
+/// Maximum members of an object that are compared.
+const MAX_COMPARED: usize = 64;
+
+/// Whether the members of an object are alike, so that the object is rather a list.
+pub(super) fn is_map(tree: &JsonTree<'_>, at: usize) -> bool {
+    let sample: Vec<usize> = tree.children(at).take(MAX_COMPARED).collect();
+    let more_than = |count: usize| tree.children(at).nth(count).is_some();
+    let objects: Vec<usize> =
+        sample.iter().copied().filter(|at| tree.kind(*at) == JsonType::Object).collect();
+    if objects.len() * 5 >= sample.len() * 4 {
+        let mut names: HashSet<&str> = HashSet::new();
+        let mut members = 0;
+        for object in &objects {
+            for child in tree.children(*object).take(MAX_COMPARED) {
+                names.insert(tree.name(child));
+                members += 1;
+            }
+        }
+        return names.len() <= 2 * (members / objects.len().max(1)) + 8 || more_than(MAX_COMPARED);
+    }
+    if !more_than(MIN_PLAIN_MAP) {
+        return false;
+    }
+    let kinds = |kind: JsonType| sample.iter().filter(|at| tree.kind(**at) == kind).count();
+    let alike = [JsonType::Text, JsonType::Number, JsonType::Array, JsonType::Word]
+        .into_iter()
+        .map(kinds)
+        .max()
+        .unwrap_or(0);
+    alike * 10 >= sample.len() * 9 || more_than(8 * MIN_PLAIN_MAP)
+}
+
+/// A plain value that may be one of few.
+fn set_value<'t>(tree: &JsonTree<'t>, at: usize) -> Option<&'t str> {
+    let source = tree.source(at);
+    match tree.kind(at) {
+        JsonType::Text => (source.len() <= MAX_VALUE_BYTES + 2).then_some(source),
+        JsonType::Number | JsonType::Word => (source.len() <= MAX_VALUE_BYTES).then_some(source),
+        JsonType::Object | JsonType::Array | JsonType::Mark => None,
+    }
+}
+
+fn count_value<'t>(tree: &JsonTree<'t>, key: &mut KeyFacts<'t>, at: usize) {
+    let kind = tree.kind(at);
+    if let Some(value) = set_value(tree, at) {
+        if kind == JsonType::Text { key.texts.add(value) } else { key.others.add(value) }
+    }
+    if kind == JsonType::Number
+        && let Ok(number) = tree.source(at).parse::<f64>()
+        && number.is_finite()
+    {
+        key.numbers.add(number, to_u32(at));
+    }
+}
+
+/// Whether a key may be a word of a schema.
+fn is_name(name: &str) -> bool {
+    let digits = name.bytes().filter(u8::is_ascii_digit).count();
+    (1..=MAX_NAME_BYTES).contains(&name.len())
+        && digits < MIN_KEY_DIGITS
+        && name.contains(char::is_alphabetic)
+}
+
+/// Whether a key names things by numbers.
+fn is_identifier_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name == "id" || name.ends_with("_id") || name.ends_with("number") || name.ends_with("timestamp")
+}
+
+fn to_u32(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}

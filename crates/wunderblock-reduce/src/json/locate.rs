@@ -1,0 +1,104 @@
+//! The places of JSON in a text.
+
+use super::tree::{JsonTree, SPACE};
+use crate::sample::LineSample;
+
+/// Minimum bytes of a document inside another text: shorter ones stay as they are.
+const MIN_DOCUMENT_BYTES: usize = 256;
+
+/// The text as one document, or one per line.
+pub(super) fn find_document(text: &str) -> Option<JsonTree<'_>> {
+    let start = text.strip_prefix('\u{feff}').map_or(0, |_| '\u{feff}'.len_utf8());
+    let rest = text.get(start..)?;
+    let at = start + rest.find(|c: char| !SPACE.contains(&c))?;
+    if !matches!(text.as_bytes().get(at), Some(b'{' | b'[')) {
+        return None;
+    }
+    match JsonTree::whole(text, at, false) {
+        Ok(tree) => {
+            let after = text.get(tree.node(0).end as usize..)?;
+            if after.trim_start_matches(SPACE).is_empty() {
+                return Some(tree);
+            }
+            drop(tree);
+            JsonTree::lines(text, at..text.len()).ok()
+        }
+        Err(_) => None,
+    }
+}
+
+/// The documents in a text, in order. They begin on a line and end one.
+pub(super) fn find_documents(text: &str) -> Vec<JsonTree<'_>> {
+    let mut found: Vec<JsonTree<'_>> = Vec::new();
+    let bytes = text.as_bytes();
+    // A text of brackets that never close would be read from each of them to its end.
+    let mut patience = 4 * text.len();
+    let mut line = 0;
+    while line < text.len() && patience > 0 {
+        let rest = text.get(line..).unwrap_or("");
+        let at = line + (rest.len() - rest.trim_start_matches([' ', '\t']).len());
+        let mut next =
+            memchr::memchr(b'\n', bytes.get(at..).unwrap_or_default()).map_or(text.len(), |end| at + end + 1);
+        if matches!(bytes.get(at), Some(b'{' | b'[')) {
+            match JsonTree::value(text, at, false) {
+                Ok(tree) => {
+                    let end = tree.node(0).end as usize;
+                    let after = text.get(end..).unwrap_or("").trim_start_matches([' ', '\t', '\r']);
+                    if after.is_empty() || after.starts_with('\n') {
+                        next = memchr::memchr(b'\n', bytes.get(end..).unwrap_or_default())
+                            .map_or(text.len(), |more| end + more + 1);
+                        found.push(tree);
+                    }
+                    patience = patience.saturating_sub(end - at);
+                }
+                Err(stop) => patience = patience.saturating_sub(stop.0.saturating_sub(at)),
+            }
+        }
+        line = next;
+    }
+    join_documents(text, found)
+}
+
+/// Documents on lines that follow each other, as one.
+fn join_documents<'t>(text: &'t str, found: Vec<JsonTree<'t>>) -> Vec<JsonTree<'t>> {
+    let mut all: Vec<JsonTree<'t>> = Vec::new();
+    let mut run: Vec<JsonTree<'t>> = Vec::new();
+    let mut end_run = |run: &mut Vec<JsonTree<'t>>| {
+        let (Some(first), Some(last)) = (run.first(), run.last()) else { return };
+        let span = first.span(0).start..last.span(0).end;
+        if span.len() < MIN_DOCUMENT_BYTES {
+            run.clear();
+        } else if run.len() > 1
+            && let Ok(tree) = JsonTree::lines(text, span)
+        {
+            all.push(tree);
+            run.clear();
+        } else {
+            all.extend(run.drain(..).filter(|tree| tree.span(0).len() >= MIN_DOCUMENT_BYTES));
+        }
+    };
+    for tree in found {
+        let follows = run.last().is_some_and(|before| {
+            let between = text.get(before.span(0).end..tree.span(0).start).unwrap_or("");
+            between == "\n" || between == "\r\n"
+        });
+        let one_line = |tree: &JsonTree<'_>| !tree.source(0).contains('\n');
+        if !(follows && one_line(&tree) && run.last().is_some_and(one_line)) {
+            end_run(&mut run);
+        }
+        run.push(tree);
+    }
+    end_run(&mut run);
+    all
+}
+
+/// JSON in other text is JSON where it is most of the bytes.
+pub(super) fn vote(sample: &LineSample<'_>) -> u32 {
+    let opens = |line: &str| line.trim_start().starts_with(['{', '[']);
+    if sample.count(opens) == 0 {
+        return 0;
+    }
+    let bytes: usize = find_documents(sample.text).iter().map(|tree| tree.span(0).len()).sum();
+    let share = bytes as u128 * 100 / (sample.text.len() as u128).max(1);
+    if share < 40 { 0 } else { u32::try_from(share.min(95)).unwrap_or(0) }
+}

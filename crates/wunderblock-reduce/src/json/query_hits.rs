@@ -1,0 +1,81 @@
+//! The values and keys of a document that have words of the query.
+
+use super::tree::JsonTree;
+use crate::query::QueryTerms;
+
+/// Maximum bytes of a value that are compared with the query.
+const MAX_COMPARED_BYTES: usize = 16 << 10;
+/// Maximum depth at which values are compared.
+const MAX_DEPTH: usize = 48;
+/// Maximum number of values that stay for the query wherever they stand.
+const MAX_BEST: usize = 16;
+
+/// The places of the query's words, in order, and the weight of each word.
+#[derive(Debug, Default)]
+pub(super) struct QueryHits {
+    /// A node and its words, a bit for each.
+    places: Vec<(u32, u64)>,
+    weights: Vec<u32>,
+}
+
+impl QueryHits {
+    pub(super) fn of(tree: &JsonTree<'_>, query: &QueryTerms) -> Self {
+        let mut hits = Self::default();
+        if query.is_empty() {
+            return hits;
+        }
+        let mut holding = [0u32; 64];
+        for at in 0..tree.nodes.len() {
+            let end = if tree.is_container(at) { tree.span(at).start } else { tree.span(at).end };
+            let start = tree.member(at);
+            let mut end = end.min(start + MAX_COMPARED_BYTES);
+            while !tree.text.is_char_boundary(end) {
+                end -= 1;
+            }
+            let words = query.words_in(tree.text.get(start..end).unwrap_or(""));
+            if words > 0 {
+                hits.places.push((u32::try_from(at).unwrap_or(u32::MAX), words));
+                for (bit, count) in holding.iter_mut().enumerate() {
+                    *count += u32::from(words >> bit & 1 == 1);
+                }
+            }
+        }
+        let all = u32::try_from(tree.nodes.len()).unwrap_or(u32::MAX);
+        // The rarer a word, the more it tells.
+        hits.weights = holding.iter().map(|count| 1 + (all / count.max(&1)).max(1).ilog2()).collect();
+        hits
+    }
+
+    fn weight(&self, words: u64) -> u32 {
+        let told = self.weights.iter().enumerate().filter(|(bit, _)| words >> bit & 1 == 1);
+        told.map(|(_, weight)| weight).sum()
+    }
+
+    /// The weight of the query's words in a range of nodes.
+    pub(super) fn score(&self, from: usize, to: usize) -> u32 {
+        if self.places.is_empty() {
+            return 0;
+        }
+        let first = self.places.partition_point(|(node, _)| (*node as usize) < from);
+        let within = self.places.iter().skip(first).take_while(|(node, _)| (*node as usize) < to);
+        self.weight(within.fold(0, |words, (_, more)| words | more))
+    }
+
+    /// The same for what stands not too deep: each value is looked at once for every container it is in.
+    pub(super) fn at_depth(&self, depth: usize) -> &Self {
+        const NONE: &QueryHits = &QueryHits { places: Vec::new(), weights: Vec::new() };
+        if depth > MAX_DEPTH { NONE } else { self }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// The values that have the most, if they are few.
+    pub(super) fn best(&self) -> Vec<u32> {
+        let scores = || self.places.iter().map(|(node, words)| (*node, self.weight(*words)));
+        let max = scores().map(|(_, score)| score).max().unwrap_or(0);
+        let best: Vec<u32> = scores().filter(|(_, score)| *score == max).map(|(node, _)| node).collect();
+        if best.len() > MAX_BEST { Vec::new() } else { best }
+    }
+}

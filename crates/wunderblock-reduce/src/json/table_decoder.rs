@@ -1,0 +1,421 @@
+//! Decodes JSON that `writer` encoded, in the layout it had.
+//!
+//! Marks of gaps count as what they replace, so a text with gaps can be decoded around them.
+
+use super::cell;
+use super::inner_mark;
+use super::layout::JsonLayout;
+use super::schema::{ColumnCells, JsonColumn, MAX_COLUMNS, TableSchema};
+use super::shared_prefix;
+use super::tree::JsonTree;
+use crate::sink::TextSink;
+
+/// Maximum depth of tables in tables.
+const MAX_DEPTH: usize = 12;
+
+/// Decodes a code of this module. None for a broken one, or where there is no room: a row of one byte may encode any
+/// number.
+pub(crate) fn decode_block(args: &str, body: &str, out: &mut TextSink<'_>) -> Option<()> {
+    let room = out.remaining();
+    let (args, prefixes) = shared_prefix::read_argument(args);
+    let layout = JsonLayout::read(&args)?;
+    let mut reader = TableDecoder { text: body, at: 0, out: String::with_capacity(body.len() * 2), room };
+    reader.value(0)?;
+    if reader.at != body.len() {
+        return None;
+    }
+    let mut plain = reader.out;
+    if !prefixes.is_empty() {
+        plain = shared_prefix::expand_prefixes(&plain, &prefixes, room)?;
+    }
+    if layout == JsonLayout::compact() {
+        return out.push(&plain);
+    }
+    let tree = JsonTree::whole(&plain, 0, true).ok()?;
+    if tree.node(0).end as usize != plain.len() {
+        return None;
+    }
+    layout.print(&tree, out)
+}
+
+struct TableDecoder<'t> {
+    text: &'t str,
+    at: usize,
+    out: String,
+    /// Bytes that may be written.
+    room: usize,
+}
+
+/// A row while its cells are read.
+struct RowContext<'r> {
+    schema: &'r TableSchema,
+    /// The key of the row, with its quotes, where rows have keys.
+    key: Option<&'r str>,
+    /// The number of tables around it.
+    level: usize,
+}
+
+/// An object that is put together from its leaves.
+#[derive(Default)]
+struct OpenObject<'t> {
+    /// The keys of the objects that are open in it.
+    open: Vec<std::borrow::Cow<'t, str>>,
+    begun: bool,
+}
+
+impl<'t> TableDecoder<'t> {
+    fn bytes(&self) -> &'t [u8] {
+        self.text.as_bytes()
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes().get(self.at).copied()
+    }
+
+    fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or("")
+    }
+
+    fn eat(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn copy(&mut self, to: usize) -> Option<()> {
+        self.out.push_str(self.text.get(self.at..to)?);
+        self.at = to;
+        Some(())
+    }
+
+    fn has_room(&self) -> Option<()> {
+        (self.out.len() <= self.room).then_some(())
+    }
+
+    /// Whether a cell or a row ends here.
+    fn at_end(&self) -> bool {
+        matches!(self.peek(), None | Some(b',' | b';' | b']' | b'}' | b'\n'))
+    }
+
+    /// One value of JSON, in which tables stand.
+    fn value(&mut self, level: usize) -> Option<()> {
+        let mut depth = 0usize;
+        loop {
+            match self.peek()? {
+                b'"' => self.copy(cell::string_end(self.bytes(), self.at)?)?,
+                b'[' | b'{' => {
+                    if let Some(by_key) = self.table_begins() {
+                        self.table(by_key, level)?;
+                    } else {
+                        depth += 1;
+                        self.copy(self.at + 1)?;
+                    }
+                }
+                b']' | b'}' => {
+                    depth = depth.checked_sub(1)?;
+                    self.copy(self.at + 1)?;
+                }
+                b',' | b':' if depth > 0 => self.copy(self.at + 1)?,
+                _ => match inner_mark::mark_end(self.bytes(), self.at) {
+                    Some(end) => self.copy(end)?,
+                    None => {
+                        let word =
+                            |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+                        let run = self.rest().bytes().take_while(word).count();
+                        if run == 0 {
+                            return None;
+                        }
+                        self.copy(self.at + run)?;
+                    }
+                },
+            }
+            if depth == 0 {
+                return Some(());
+            }
+        }
+    }
+
+    /// Whether a table stands here, and if so of what. The reader then stands at its header.
+    fn table_begins(&mut self) -> Option<bool> {
+        let inner = self.rest().get(1..)?;
+        let digits = inner.bytes().take_while(u8::is_ascii_digit).count();
+        let unit = inner.get(digits..)?;
+        let (by_key, name) = if self.peek() == Some(b'{') { (true, " keys: ") } else { (false, " items: ") };
+        if digits == 0 || !unit.starts_with(name) {
+            return None;
+        }
+        self.at += 1 + digits + name.len();
+        Some(by_key)
+    }
+
+    fn table(&mut self, by_key: bool, level: usize) -> Option<()> {
+        if level > MAX_DEPTH {
+            return None;
+        }
+        let schema = self.header(0)?;
+        let (open, close) = if by_key { ('{', '}') } else { ('[', ']') };
+        self.out.push(open);
+        let mut first = true;
+        while self.peek()? != close as u8 {
+            let broken = self.peek() == Some(b'\n');
+            if !broken && self.peek() != Some(b';') {
+                return None;
+            }
+            self.at += 1;
+            if broken && self.peek() == Some(close as u8) {
+                break;
+            }
+            if !std::mem::take(&mut first) {
+                self.out.push(',');
+            }
+            self.row(&schema, by_key, level + 1)?;
+        }
+        self.at += 1;
+        self.out.push(close);
+        Some(())
+    }
+
+    /// The columns, up to what ends them.
+    fn header(&mut self, level: usize) -> Option<TableSchema> {
+        if level > MAX_DEPTH {
+            return None;
+        }
+        let mut columns = Vec::new();
+        loop {
+            let end = self.at + cell::path_length(self.rest())?;
+            let path = self.text.get(self.at..end)?.to_owned();
+            self.at = end;
+            let cells = match self.peek() {
+                Some(b'=') => {
+                    self.at += 1;
+                    self.usual()?
+                }
+                Some(b':') => {
+                    self.at += 1;
+                    self.pattern()?
+                }
+                Some(bracket @ (b'[' | b'{')) => {
+                    self.at += 1;
+                    let schema = Box::new(self.header(level + 1)?);
+                    if !self.eat(bracket + 2) {
+                        return None;
+                    }
+                    if bracket == b'[' { ColumnCells::Rows(schema) } else { ColumnCells::Map(schema) }
+                }
+                _ => ColumnCells::Any,
+            };
+            // As many as are ever written: each is looked at for each row.
+            if columns.len() >= MAX_COLUMNS {
+                return None;
+            }
+            columns.push(JsonColumn { path, cells });
+            if !self.eat(b',') {
+                return Some(TableSchema { columns, places: Vec::new() });
+            }
+        }
+    }
+
+    /// The pattern of all strings of a column.
+    fn pattern(&mut self) -> Option<ColumnCells> {
+        let from = self.out.len();
+        let quoted = self.peek() == Some(b'"');
+        self.any(&ColumnCells::Any, 0)?;
+        let text = self.out.split_off(from);
+        let text = text.strip_prefix('"')?.strip_suffix('"')?;
+        match text.split_once('*') {
+            Some((head, tail)) => Some(ColumnCells::Pattern { head: head.into(), tail: tail.into() }),
+            None => (text == "str" && !quoted).then_some(ColumnCells::Text),
+        }
+    }
+
+    fn usual(&mut self) -> Option<ColumnCells> {
+        if self.rest().starts_with("@key") {
+            self.at += "@key".len();
+            return Some(ColumnCells::Key);
+        }
+        let from = self.out.len();
+        self.any(&ColumnCells::Any, 0)?;
+        let value = self.out.split_off(from);
+        Some(ColumnCells::Usual(value))
+    }
+
+    /// A row: what the columns and the cells say, as an object.
+    fn row(&mut self, schema: &TableSchema, by_key: bool, level: usize) -> Option<()> {
+        self.has_room()?;
+        if let Some(end) = inner_mark::mark_end(self.bytes(), self.at) {
+            return self.copy(end);
+        }
+        let mut key = None;
+        if by_key {
+            let from = self.out.len();
+            if self.peek() == Some(b'"') {
+                self.copy(cell::string_end(self.bytes(), self.at)?)?;
+            } else {
+                let end = memchr::memchr(b':', self.rest().as_bytes())?;
+                self.out.push('"');
+                self.copy(self.at + end)?;
+                self.out.push('"');
+            }
+            key = self.out.get(from..).map(str::to_owned);
+            if !(self.eat(b':') && self.eat(b' ')) {
+                return None;
+            }
+            self.out.push(':');
+        }
+        if self.rest().starts_with("~~") {
+            self.at += 2;
+            return self.value(level);
+        }
+        self.out.push('{');
+        let mut object = OpenObject::default();
+        let mut cursor = 0;
+        let row = RowContext { schema, key: key.as_deref(), level };
+        while !self.at_end() || self.peek() == Some(b',') {
+            self.member(&row, &mut cursor, &mut object)?;
+            if !self.eat(b',') {
+                break;
+            }
+            // A comma at the very end has an empty cell after it.
+        }
+        self.usuals(&row, cursor..schema.columns.len(), &mut object);
+        self.out.extend(object.open.iter().map(|_| '}'));
+        self.out.push('}');
+        Some(())
+    }
+
+    /// One cell.
+    fn member(
+        &mut self,
+        row: &RowContext<'_>,
+        cursor: &mut usize,
+        object: &mut OpenObject<'t>,
+    ) -> Option<()> {
+        self.has_room()?;
+        if let Some(end) = inner_mark::mark_end(self.bytes(), self.at) {
+            self.comma(object);
+            return self.copy(end);
+        }
+        if let Some(length) = cell::name_length(self.rest()) {
+            let path = self.rest().get(..length)?;
+            self.at += length + 1;
+            let column = row.schema.columns.iter().position(|column| column.path == path);
+            if let Some(column) = column.filter(|column| *column >= *cursor) {
+                self.usuals(row, *cursor..column, object);
+                *cursor = column + 1;
+            }
+            if !self.at_end() {
+                self.leaf(path, object);
+                self.any(&ColumnCells::Any, row.level)?;
+            }
+            return Some(());
+        }
+        let is_usual = |column: &JsonColumn| matches!(column.cells, ColumnCells::Usual(_) | ColumnCells::Key);
+        let to = (*cursor..).find(|at| !row.schema.columns.get(*at).is_some_and(is_usual))?;
+        self.usuals(row, *cursor..to, object);
+        let column = row.schema.columns.get(to)?;
+        *cursor = to + 1;
+        if !self.at_end() {
+            let keys = cell::path_keys(&column.path);
+            self.path(keys.into_iter().map(|key| key.into_owned().into()).collect(), object);
+            self.any(&column.cells, row.level)?;
+        }
+        Some(())
+    }
+
+    /// The columns that go without saying.
+    fn usuals(&mut self, row: &RowContext<'_>, columns: std::ops::Range<usize>, object: &mut OpenObject<'t>) {
+        for column in row.schema.columns.get(columns).unwrap_or_default() {
+            let value = match (&column.cells, row.key) {
+                (ColumnCells::Usual(value), _) => value.as_str(),
+                (ColumnCells::Key, Some(key)) => key,
+                _ => continue,
+            };
+            let keys = cell::path_keys(&column.path);
+            self.path(keys.into_iter().map(|key| key.into_owned().into()).collect(), object);
+            self.out.push_str(value);
+        }
+    }
+
+    fn leaf(&mut self, path: &'t str, object: &mut OpenObject<'t>) {
+        self.path(cell::path_keys(path), object);
+    }
+
+    fn comma(&mut self, object: &mut OpenObject<'t>) {
+        if std::mem::replace(&mut object.begun, true) {
+            self.out.push(',');
+        }
+    }
+
+    /// The key of a leaf, with the objects before it closed and those it is in opened.
+    fn path(&mut self, mut keys: Vec<std::borrow::Cow<'t, str>>, object: &mut OpenObject<'t>) {
+        let Some(own) = keys.pop() else { return };
+        let same = keys.iter().zip(&object.open).take_while(|(key, open)| key == open).count();
+        while object.open.len() > same {
+            object.open.pop();
+            self.out.push('}');
+        }
+        self.comma(object);
+        for key in keys.into_iter().skip(same) {
+            self.out.push_str(&key);
+            self.out.push_str(":{");
+            object.open.push(key);
+        }
+        self.out.push_str(&own);
+        self.out.push(':');
+    }
+
+    /// Decodes the content of a cell to JSON.
+    fn any(&mut self, cells: &ColumnCells, level: usize) -> Option<()> {
+        match (self.peek()?, cells) {
+            (b'[', ColumnCells::Rows(schema)) => self.inner(schema, false, level),
+            (b'{', ColumnCells::Map(schema)) => self.inner(schema, true, level),
+            (b'~', _) => {
+                self.at += 1;
+                self.value(level)
+            }
+            (b'"' | b'[' | b'{', _) => self.value(level),
+            _ => {
+                let stops = |byte: u8| matches!(byte, b',' | b';' | b']' | b'}' | b'\n');
+                let length = self.rest().bytes().position(stops).unwrap_or(self.rest().len());
+                let text = self.rest().get(..length)?;
+                self.at += length;
+                if let ColumnCells::Pattern { head, tail } = cells {
+                    for part in ["\"", head, text, tail, "\""] {
+                        self.out.push_str(part);
+                    }
+                } else if *cells != ColumnCells::Text && cell::is_literal(text) {
+                    self.out.push_str(text);
+                } else {
+                    self.out.push('"');
+                    self.out.push_str(text);
+                    self.out.push('"');
+                }
+                Some(())
+            }
+        }
+    }
+
+    /// The rows in one cell.
+    fn inner(&mut self, schema: &TableSchema, by_key: bool, level: usize) -> Option<()> {
+        if level > MAX_DEPTH {
+            return None;
+        }
+        let (open, close) = if by_key { ('{', '}') } else { ('[', ']') };
+        self.at += 1;
+        self.out.push(open);
+        if !self.eat(close as u8) {
+            loop {
+                self.row(schema, by_key, level + 1)?;
+                if self.eat(close as u8) {
+                    break;
+                }
+                if !self.eat(b';') {
+                    return None;
+                }
+                self.out.push(',');
+            }
+        }
+        self.out.push(close);
+        Some(())
+    }
+}

@@ -1,0 +1,260 @@
+//! Rows and cells of a table.
+
+use super::cell;
+use super::schema::{ColumnCells, TableSchema};
+use super::tree::JsonType;
+use super::writer::JsonWriter;
+
+/// The state of a row that is being written.
+struct RowState<'s> {
+    schema: &'s TableSchema,
+    cursor: usize,
+    cells: usize,
+    /// Cells left empty that are written only if another comes.
+    empty: usize,
+    /// A usual value was passed over in silence since the last cell.
+    silent: Option<usize>,
+    by_key: Option<usize>,
+}
+
+impl<'t> JsonWriter<'t, '_> {
+    /// One row, without what stands before it and after it.
+    pub(super) fn row(&mut self, at: usize, schema: &TableSchema, by_key: bool) {
+        let tree = self.tree;
+        if by_key {
+            let name = tree.name(at);
+            self.text(if cell::is_plain_key(name) { name } else { tree.key(at) });
+            self.out.push_str(": ");
+        }
+        let mut row =
+            RowState { schema, cursor: 0, cells: 0, empty: 0, silent: None, by_key: by_key.then_some(at) };
+        if tree.kind(at) == JsonType::Object && !tree.is_empty(at) && self.is_regular(at, schema, 0) {
+            let before = (self.out.len(), self.segments.len());
+            let mut path = Vec::new();
+            self.leaves(at, 0, &mut row, &mut path);
+            self.rest(&mut row);
+            if self.out.len() > before.0 || self.segments.len() > before.1 || by_key {
+                return;
+            }
+        }
+        self.out.push_str("~~");
+        self.value(at);
+    }
+
+    /// Whether the columns can say what the object is: not where a key that is taken apart follows itself, nor where a
+    /// gap does not stand in the object of the cell before it.
+    fn is_regular(&self, object: usize, schema: &TableSchema, place: usize) -> bool {
+        let (mut last, mut hint, mut next) = (None, 0, 0);
+        let mut can_leave_out = place == 0;
+        self.tree.children(object).all(|child| {
+            if child < next {
+                return true;
+            }
+            if let Some(cut) = self.cuts.and_then(|cuts| cuts.items(child)) {
+                next = cut.next;
+                return can_leave_out;
+            }
+            let name = self.tree.name(child);
+            let found = schema.place(place, name, &mut hint);
+            let within = found.filter(|at| schema.places.get(*at).is_some_and(|place| place.flattened));
+            let within =
+                within.filter(|_| self.tree.kind(child) == JsonType::Object && !self.tree.is_empty(child));
+            let twice = within.is_some() && last == Some(name);
+            last = Some(name);
+            can_leave_out = within.is_none();
+            !twice && within.is_none_or(|within| self.is_regular(child, schema, within))
+        })
+    }
+
+    fn leaves(&mut self, object: usize, place: usize, row: &mut RowState<'_>, path: &mut Vec<&'t str>) {
+        let tree = self.tree;
+        let schema = row.schema;
+        let (mut hint, mut next) = (0, 0);
+        for child in tree.children(object) {
+            if child < next {
+                continue;
+            }
+            if let Some(cut) = self.cuts.and_then(|cuts| cuts.items(child)) {
+                if let Some(silent) = row.silent.take() {
+                    self.say(row, silent);
+                }
+                self.next(row);
+                self.gap(&cut.gap);
+                next = cut.next;
+                continue;
+            }
+            let name = tree.name(child);
+            path.push(name);
+            let found =
+                schema.place(place, name, &mut hint).and_then(|at| Some((at, schema.places.get(at)?)));
+            match found {
+                Some((at, place))
+                    if place.flattened && tree.kind(child) == JsonType::Object && !tree.is_empty(child) =>
+                {
+                    self.leaves(child, at, row, path);
+                }
+                found => {
+                    let column =
+                        found.and_then(|(_, place)| place.column).filter(|column| *column >= row.cursor);
+                    self.leaf(child, column, row, path);
+                }
+            }
+            path.pop();
+        }
+    }
+
+    fn leaf(&mut self, value: usize, column: Option<usize>, row: &mut RowState<'_>, path: &[&str]) {
+        let Some(column) = column else {
+            // What was passed over in silence comes before this one, so it must be said.
+            if let Some(silent) = row.silent.take() {
+                self.say(row, silent);
+            }
+            self.next(row);
+            for (count, name) in path.iter().enumerate() {
+                if count > 0 {
+                    self.out.push('.');
+                }
+                let part = cell::path_part(name);
+                self.text(&part);
+            }
+            self.out.push('=');
+            self.cell(value, &ColumnCells::Any);
+            return;
+        };
+        self.pass(row, column);
+        row.cursor = column + 1;
+        let Some(column_is) = row.schema.columns.get(column) else { return };
+        let usual = match &column_is.cells {
+            ColumnCells::Usual(usual) => Some(cell::header_value(self.tree.source(value)) == *usual),
+            ColumnCells::Key => {
+                Some(row.by_key.is_some_and(|key| self.tree.key(key) == self.tree.source(value)))
+            }
+            _ => None,
+        };
+        match usual {
+            Some(true) => row.silent = Some(column),
+            Some(false) => {
+                self.next(row);
+                row.silent = None;
+                self.text(&column_is.path);
+                self.out.push('=');
+                self.cell(value, &ColumnCells::Any);
+            }
+            None => {
+                self.next(row);
+                row.silent = None;
+                self.cell(value, &column_is.cells);
+            }
+        }
+    }
+
+    /// The columns before one are missing in this row.
+    fn pass(&mut self, row: &mut RowState<'_>, to: usize) {
+        for column in row.cursor..to {
+            let Some(missing) = row.schema.columns.get(column) else { return };
+            if matches!(missing.cells, ColumnCells::Usual(_) | ColumnCells::Key) {
+                self.next(row);
+                self.text(&missing.path);
+                self.out.push('=');
+                row.silent = None;
+            } else {
+                row.empty += 1;
+            }
+        }
+        row.cursor = row.cursor.max(to);
+    }
+
+    fn rest(&mut self, row: &mut RowState<'_>) {
+        let columns = row.schema.columns.len();
+        self.pass(row, columns);
+    }
+
+    /// Names a usual value that would else go without saying.
+    fn say(&mut self, row: &mut RowState<'_>, column: usize) {
+        let Some(usual) = row.schema.columns.get(column) else { return };
+        self.next(row);
+        self.text(&usual.path);
+        self.out.push('=');
+        match (&usual.cells, row.by_key) {
+            (ColumnCells::Usual(value), _) => self.text(value),
+            (_, Some(key)) => self.text(self.tree.key(key)),
+            _ => {}
+        }
+    }
+
+    /// The comma before a cell, and those of the empty ones before it.
+    fn next(&mut self, row: &mut RowState<'_>) {
+        for _ in 0..std::mem::take(&mut row.empty) {
+            if row.cells > 0 {
+                self.out.push(',');
+            }
+            row.cells += 1;
+        }
+        if row.cells > 0 {
+            self.out.push(',');
+        }
+        row.cells += 1;
+    }
+
+    fn cell(&mut self, at: usize, cells: &ColumnCells) {
+        let kind = self.tree.kind(at);
+        let rows = match (cells, kind) {
+            (ColumnCells::Rows(schema), JsonType::Array) => Some((schema, '[', ']')),
+            (ColumnCells::Map(schema), JsonType::Object) => Some((schema, '{', '}')),
+            _ => None,
+        };
+        if let Some((schema, open, close)) = rows {
+            self.out.push(open);
+            self.inner(at, schema);
+            self.out.push(close);
+            return;
+        }
+        let cut = self.cuts.and_then(|cuts| cuts.bytes(at)).is_some();
+        if let ColumnCells::Pattern { head, tail } = cells {
+            let source = self.tree.source(at);
+            let middle = source.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+            let middle = middle.and_then(|raw| raw.strip_prefix(head.as_str())?.strip_suffix(tail.as_str()));
+            match middle.filter(|middle| !cut && cell::is_plain_text(middle)) {
+                Some(middle) => self.text(middle),
+                None => {
+                    self.out.push('~');
+                    self.value(at);
+                }
+            }
+            return;
+        }
+        if kind == JsonType::Text && !cut {
+            let source = self.tree.source(at);
+            let raw = source.get(1..source.len() - 1).unwrap_or("");
+            let plain =
+                if *cells == ColumnCells::Text { cell::is_plain_text(raw) } else { cell::is_plain(raw) };
+            self.text(if plain { raw } else { source });
+            return;
+        }
+        if *cells == ColumnCells::Text && !cut {
+            self.out.push('~');
+        }
+        self.value(at);
+    }
+
+    fn inner(&mut self, at: usize, schema: &TableSchema) {
+        let by_key = self.tree.kind(at) == JsonType::Object;
+        let mut next = 0;
+        for (count, row) in self.tree.children(at).enumerate() {
+            if row < next {
+                continue;
+            }
+            if count > 0 {
+                self.out.push(';');
+            }
+            if let Some(cut) = self.cuts.and_then(|cuts| cuts.items(row)) {
+                self.gap(&cut.gap);
+                next = cut.next;
+                continue;
+            }
+            self.level += 1;
+            self.row(row, schema, by_key);
+            self.level -= 1;
+        }
+    }
+}

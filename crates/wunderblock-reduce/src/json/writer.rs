@@ -1,0 +1,306 @@
+//! A tree in fewer words: without white space, and with tables where many objects are alike.
+//!
+//! ```text
+//! [40 items: id,name,address.city,zip:str,status=ok,items[sku,price]
+//! 1,Ann,Paris,75001,[a1,9.5;a2,3]
+//! 2,Bob,Rome,00100,status=failed,[]
+//! ]
+//! {2 keys: price,currency=EUR,url:https://shop.example/*.html
+//! apples: 1.10,a7
+//! pears: 2.40,p1
+//! }
+//! ```
+
+use std::collections::HashMap;
+
+use super::cell;
+use super::cuts::JsonCuts;
+use super::schema::{self, ColumnCells, TableSchema};
+use super::tree::{JsonTree, JsonType};
+use crate::mark::{self, Gap, OPEN};
+use crate::segment::TextSegment;
+
+/// Minimum rows of a table: a smaller one is harder to read than the JSON it replaces.
+const MIN_ROWS: usize = 3;
+/// Minimum share of its bytes that a table saves, in per cent.
+const MIN_GAIN_PERCENT: usize = 8;
+/// A table that saves this share, in per cent, is not compared with tables of its parts.
+const CLEAR_GAIN_PERCENT: usize = 35;
+/// Maximum depth of tables in tables.
+const MAX_LEVELS: usize = 3;
+
+pub(super) struct JsonWriter<'t, 's> {
+    pub(super) tree: &'s JsonTree<'t>,
+    pub(super) cuts: Option<&'s JsonCuts>,
+    pub(super) out: String,
+    pub(super) segments: Vec<TextSegment>,
+    /// The place in the source where `out` begins.
+    from: usize,
+    escapes: bool,
+    /// The number of tables around the place.
+    pub(super) level: usize,
+    tables: &'s mut TableChoices,
+}
+
+/// The containers that are tables, remembered because a document is written more than once.
+#[derive(Debug)]
+pub(super) struct TableChoices {
+    known: HashMap<usize, Option<TableSchema>>,
+    /// Bytes that may still be spent on tables that are written for trial.
+    trials: usize,
+}
+
+impl TableChoices {
+    pub(super) fn of(tree: &JsonTree<'_>) -> Self {
+        Self { known: HashMap::new(), trials: 8 * tree.text.len() }
+    }
+
+    /// For a text without tables.
+    pub(super) fn none() -> Self {
+        Self { known: HashMap::new(), trials: 0 }
+    }
+}
+
+/// The value in fewer words, as segments that tile `from..to` of the source; `before` and `after` stand around it.
+pub(super) fn write_segments(
+    tree: &JsonTree<'_>,
+    cuts: &JsonCuts,
+    tables: &mut TableChoices,
+    before: &str,
+    after: &str,
+) -> Vec<TextSegment> {
+    let within = tree.span(0);
+    let mut writer = JsonWriter {
+        tree,
+        cuts: (!cuts.is_empty()).then_some(cuts),
+        out: before.to_owned(),
+        segments: Vec::new(),
+        from: within.start,
+        escapes: tree.text.contains(OPEN),
+        level: 0,
+        tables,
+    };
+    writer.value(0);
+    writer.out.push_str(after);
+    writer.flush(within.end);
+    writer.segments
+}
+
+impl JsonWriter<'_, '_> {
+    fn flush(&mut self, to: usize) {
+        let text = std::mem::take(&mut self.out);
+        if !text.is_empty() || to > self.from {
+            self.segments.push(TextSegment::Coded { span: self.from..to, text });
+        }
+        self.from = to;
+    }
+
+    pub(super) fn gap(&mut self, gap: &Gap) {
+        self.flush(gap.span.start);
+        self.from = gap.span.end;
+        self.segments.push(TextSegment::Gap { gap: gap.clone(), shown: None });
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
+        if self.escapes { mark::escape(text, &mut self.out) } else { self.out.push_str(text) }
+    }
+
+    /// A value and all in it.
+    pub(super) fn value(&mut self, root: usize) {
+        self.container(root, true);
+    }
+
+    /// A value and all in it, as a table itself or not.
+    fn container(&mut self, root: usize, as_table: bool) {
+        let end = self.tree.node(root).next as usize;
+        let mut open: Vec<(usize, char)> = Vec::new();
+        let (mut at, mut first) = (root, true);
+        while at < end {
+            while let Some((_, close)) = open.pop_if(|(end, _)| *end <= at) {
+                self.out.push(close);
+                first = false;
+            }
+            if !first {
+                self.out.push(',');
+            }
+            first = false;
+            if at != root {
+                if let Some(cut) = self.cuts.and_then(|cuts| cuts.items(at)) {
+                    self.gap(&cut.gap);
+                    at = cut.next;
+                    continue;
+                }
+                let key = self.tree.key(at);
+                if !key.is_empty() {
+                    self.text(key);
+                    self.out.push(':');
+                }
+            }
+            let kind = self.tree.kind(at);
+            if !matches!(kind, JsonType::Object | JsonType::Array) || self.tree.is_empty(at) {
+                self.scalar(at);
+            } else if (at == root && !as_table) || !self.table(at) {
+                let (bracket, close) = if kind == JsonType::Object { ('{', '}') } else { ('[', ']') };
+                self.out.push(bracket);
+                open.push((self.tree.node(at).next as usize, close));
+                at += 1;
+                first = true;
+                continue;
+            }
+            at = (self.tree.node(at).next as usize).max(at + 1);
+        }
+        while let Some((_, close)) = open.pop() {
+            self.out.push(close);
+        }
+    }
+
+    /// A value as JSON that holds nothing, or a string that may be cut.
+    fn scalar(&mut self, at: usize) {
+        if self.tree.is_container(at) {
+            self.out.push_str(if self.tree.kind(at) == JsonType::Object { "{}" } else { "[]" });
+            return;
+        }
+        match self.cuts.and_then(|cuts| cuts.bytes(at)) {
+            Some(gap) => {
+                let span = self.tree.span(at);
+                let head = self.tree.text.get(span.start..gap.span.start).unwrap_or("");
+                let tail = self.tree.text.get(gap.span.end..span.end).unwrap_or("");
+                self.text(head);
+                self.gap(gap);
+                self.text(tail);
+            }
+            None => self.text(self.tree.source(at)),
+        }
+    }
+
+    /// The container as a table, where that is shorter.
+    fn table(&mut self, at: usize) -> bool {
+        let tree = self.tree;
+        if self.level >= MAX_LEVELS || tree.children(at).nth(MIN_ROWS - 1).is_none() {
+            return false;
+        }
+        // It is taken out while it is written: tables in its cells are looked up too.
+        match self.tables.known.remove(&at) {
+            Some(None) => {
+                self.tables.known.insert(at, None);
+                return false;
+            }
+            Some(Some(schema)) => {
+                self.rows(at, &schema);
+                self.tables.known.insert(at, Some(schema));
+                return true;
+            }
+            None => {}
+        }
+        let Some((schema, written)) = self.trial(at) else {
+            self.tables.known.insert(at, None);
+            return false;
+        };
+        if self.cuts.is_some() {
+            self.rows(at, &schema)
+        } else {
+            self.out.push_str(&written)
+        }
+        self.tables.known.insert(at, Some(schema));
+        true
+    }
+
+    /// The container as a table with nothing left out, if that is shorter.
+    fn trial(&mut self, at: usize) -> Option<(TableSchema, String)> {
+        let tree = self.tree;
+        let span = tree.span(at).len();
+        self.tables.trials = self.tables.trials.checked_sub(span)?;
+        let by_key = tree.kind(at) == JsonType::Object;
+        let objects = tree.children(at).take(64).filter(|row| tree.kind(*row) == JsonType::Object).count();
+        if objects * 5 < tree.children(at).take(64).count() * 4 {
+            return None;
+        }
+        let rows: Vec<usize> = tree.children(at).collect();
+        let schema = schema::learn_schema(tree, &rows, by_key)?;
+        if schema.columns.is_empty() {
+            return None;
+        }
+        let (cuts, out) = (self.cuts.take(), std::mem::take(&mut self.out));
+        self.rows(at, &schema);
+        let written = std::mem::take(&mut self.out);
+        let plain = compact_length(tree, at);
+        let mut pays = written.len() * 100 <= plain * (100 - MIN_GAIN_PERCENT);
+        // Tables of what is in it may be shorter than one of all.
+        if pays && written.len() * 100 > plain * (100 - CLEAR_GAIN_PERCENT) && self.tables.trials > span {
+            self.tables.trials -= span;
+            self.container(at, false);
+            pays = written.len() < self.out.len();
+        }
+        self.out = out;
+        self.cuts = cuts;
+        pays.then_some((schema, written))
+    }
+
+    fn rows(&mut self, at: usize, schema: &TableSchema) {
+        let by_key = self.tree.kind(at) == JsonType::Object;
+        let sep = if self.level == 0 { '\n' } else { ';' };
+        let (bracket, close, unit) = if by_key { ('{', '}', "keys") } else { ('[', ']', "items") };
+        self.out.push(bracket);
+        self.out.push_str(&format!("{} {unit}: ", self.tree.children(at).count()));
+        self.header(schema);
+        self.level += 1;
+        let mut rest = self.tree.children(at).peekable();
+        while let Some(row) = rest.next() {
+            self.out.push(sep);
+            if let Some(cut) = self.cuts.and_then(|cuts| cuts.items(row)) {
+                self.gap(&cut.gap);
+                while rest.next_if(|row| *row < cut.next).is_some() {}
+                continue;
+            }
+            self.row(row, schema, by_key);
+        }
+        self.level -= 1;
+        if sep == '\n' {
+            self.out.push(sep);
+        }
+        self.out.push(close);
+    }
+
+    fn header(&mut self, schema: &TableSchema) {
+        for (count, column) in schema.columns.iter().enumerate() {
+            if count > 0 {
+                self.out.push(',');
+            }
+            self.text(&column.path);
+            match &column.cells {
+                ColumnCells::Any => {}
+                ColumnCells::Text => self.out.push_str(":str"),
+                ColumnCells::Key => self.out.push_str("=@key"),
+                ColumnCells::Pattern { head, tail } => {
+                    self.out.push(':');
+                    let whole = format!("{head}*{tail}");
+                    let plain = cell::is_plain_text(&whole) && whole != "str";
+                    self.text(&if plain { whole } else { format!("\"{whole}\"") });
+                }
+                ColumnCells::Usual(value) => {
+                    self.out.push('=');
+                    self.text(value);
+                }
+                ColumnCells::Rows(schema) | ColumnCells::Map(schema) => {
+                    let (open, close) =
+                        if matches!(column.cells, ColumnCells::Rows(_)) { ('[', ']') } else { ('{', '}') };
+                    self.out.push(open);
+                    self.header(schema);
+                    self.out.push(close);
+                }
+            }
+        }
+    }
+}
+
+/// The bytes of a value without white space.
+pub(super) fn compact_length(tree: &JsonTree<'_>, at: usize) -> usize {
+    let end = tree.node(at).next as usize;
+    (at..end)
+        .map(|at| {
+            let own = if tree.is_container(at) { 2 } else { tree.span(at).len() };
+            let key = tree.key(at).len();
+            own + 1 + if key > 0 { key + 1 } else { 0 }
+        })
+        .sum()
+}

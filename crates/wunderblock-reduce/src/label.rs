@@ -1,0 +1,106 @@
+//! The labels by which marks count what is left out.
+
+use crate::mark::GapFact;
+
+/// A label for spans, in the plural and in the singular.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Label {
+    Error,
+    Warning,
+    Trouble,
+    Failed,
+    Passed,
+    Skipped,
+    SuitesPassed,
+    Ok,
+    Changed,
+    Complete,
+    Progress,
+    Retries,
+    Matches,
+    Frames,
+    Thrown,
+    Traces,
+    ShadowMemory,
+    SourceLines,
+    HelpLines,
+    SeenBefore,
+    SaidBefore,
+    ShownBefore,
+    NamedElsewhere,
+    Smaller,
+    Vendored,
+    KernelThreads,
+    WithErrors,
+    Contents,
+    Badges,
+    Titles,
+    Headings,
+    Paragraphs,
+    Items,
+    Rows,
+    CodeBlocks,
+    MoreCode,
+    Scripts,
+    Styles,
+    AsAbove,
+}
+
+impl Label {
+    /// The fact that a mark states about `count` of them.
+    pub(crate) fn fact(self, count: u64) -> GapFact {
+        let (many, one) = self.names();
+        let what = if count == 1 { one } else { many };
+        GapFact { count: self.is_counted().then_some(count), what: what.into() }
+    }
+
+    /// Whether its fact has a count.
+    const fn is_counted(self) -> bool {
+        !matches!(self, Self::AsAbove)
+    }
+
+    /// Its names: of many, and of one.
+    const fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Error => ("ERROR", "ERROR"),
+            Self::Warning => ("WARN", "WARN"),
+            Self::Trouble => ("with error words", "with error words"),
+            Self::Failed => ("failed", "failed"),
+            Self::Passed => ("passed", "passed"),
+            Self::Skipped => ("skipped", "skipped"),
+            Self::SuitesPassed => ("suites passed", "suite passed"),
+            Self::Ok => ("ok", "ok"),
+            Self::Changed => ("changed", "changed"),
+            Self::Complete => ("complete", "complete"),
+            Self::Progress => ("progress", "progress"),
+            Self::Retries => ("retries", "retry"),
+            Self::Matches => ("matches", "match"),
+            Self::Frames => ("frames", "frame"),
+            Self::Thrown => ("thrown", "thrown"),
+            Self::Traces => ("traces like one shown", "trace like one shown"),
+            Self::ShadowMemory => ("lines of shadow memory", "line of shadow memory"),
+            Self::SourceLines => ("source lines", "source line"),
+            Self::HelpLines => ("help lines", "help line"),
+            Self::SeenBefore => ("seen before", "seen before"),
+            Self::SaidBefore => ("said before", "said before"),
+            Self::ShownBefore => ("shown before", "shown before"),
+            Self::NamedElsewhere => ("named as in other folders", "named as in other folders"),
+            Self::Smaller => ("smaller", "smaller"),
+            Self::Vendored => ("in vendored folders", "in vendored folders"),
+            Self::KernelThreads => ("kernel threads", "kernel thread"),
+            Self::WithErrors => ("with errors", "with errors"),
+            Self::Contents => ("lines of contents", "line of contents"),
+            Self::Badges => ("badges", "badge"),
+            Self::Titles => ("title", "title"),
+            Self::Headings => ("headings", "heading"),
+            Self::Paragraphs => ("paragraphs", "paragraph"),
+            Self::Items => ("list items", "list item"),
+            Self::Rows => ("table rows", "table row"),
+            Self::CodeBlocks => ("code blocks", "code block"),
+            Self::MoreCode => ("parts of code", "part of code"),
+            Self::Scripts => ("parts of scripts", "part of a script"),
+            Self::Styles => ("parts of style sheets", "part of a style sheet"),
+            Self::AsAbove => ("as above", "as above"),
+        }
+    }
+}

@@ -1,0 +1,418 @@
+//! The stages of a reduction in order, from bytes to a shorter text.
+
+use std::borrow::Cow;
+
+use crate::encode::LineWording;
+use crate::kind::Kind;
+use crate::lines::{self, MAX_TEXT_BYTES};
+use crate::mark::{self, Gap, GapUnit};
+use crate::options::{Level, Options};
+use crate::query::QueryTerms;
+use crate::reading::TextReading;
+use crate::segment::{self, TextSegment};
+use crate::source::{self, SourceText};
+use crate::target::SizeTarget;
+use crate::{command, detect, encode};
+
+/// Minimum bytes of a text that is reduced: below, a mark and a second look cost more than they can save.
+pub(crate) const MIN_BYTES: usize = 512;
+/// Bytes below which the output of a failed command is left alone (Headroom's limit for errors: 8,000 characters).
+const SHORT_FAILURE_BYTES: usize = 8_000;
+/// Minimum share of the tokens that a reduction saves, in per cent; else the text stays as it is.
+const MIN_GAIN_PERCENT: u64 = 5;
+/// A folded text that is shorter by this factor is taken as it is.
+const TINY_RATIO: u64 = 8;
+/// Share of a budget, in per cent, at which it counts as full.
+const FULL_PERCENT: u64 = 96;
+/// Share of a budget, in per cent, below which twice the steps are taken to fill it.
+const ENOUGH_PERCENT: u64 = 90;
+/// Maximum steps towards a budget: bytes are a guess at tokens, and each step improves it.
+const MAX_STEPS: usize = 4;
+
+/// A reduced text, and what it costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reduced {
+    /// The text to show.
+    pub text: String,
+    /// The kind the text was reduced as.
+    pub kind: Kind,
+    /// The level that was applied: a selection is reduced losslessly although `fold` was requested.
+    pub level: Level,
+    /// The tokens of the source.
+    pub tokens_before: u64,
+    /// The tokens of `text`.
+    pub tokens_after: u64,
+    /// Whether `text` alone gives the source back ([`crate::invert`]).
+    pub lossless: bool,
+    /// The gaps, in the order of the source.
+    pub gaps: Vec<Gap>,
+    /// Why the text is unchanged, if it is.
+    pub untouched: Option<Untouched>,
+}
+
+/// Why a text is unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untouched {
+    /// It is too small.
+    Small,
+    /// It is the short output of a failed command.
+    Failure,
+    /// It holds marks of this crate: it was reduced before.
+    Reduced,
+    /// It is larger than the largest text that is read: 2 GiB.
+    Large,
+    /// No reduction made it shorter by enough.
+    NoGain,
+}
+
+impl Untouched {
+    /// Its name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Small => "small",
+            Self::Failure => "a short failure",
+            Self::Reduced => "reduced before",
+            Self::Large => "larger than 2 GiB",
+            Self::NoGain => "no gain",
+        }
+    }
+}
+
+/// Shortens a text.
+///
+/// It is total: whatever the bytes are, there is an answer, and in the worst case it is the text itself. Time and
+/// memory are linear in the size of the input.
+#[must_use]
+pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
+    let source = source::decode(bytes);
+    let level =
+        if options.command.is_some_and(command::is_selection) { Level::Lossless } else { options.level };
+    // What is ours may have more noise to a line than what it was made from.
+    let is_ours = mark::is_reduced(&source.text, options.ours) || encode::is_encoded(&source.text);
+    if !is_ours
+        && bytes.len() >= MIN_BYTES
+        && let Some(noise) = source::detect_binary(bytes)
+    {
+        return replace_binary(noise, level, options);
+    }
+    let before = (options.count)(&source.text);
+    if is_ours {
+        return Original { source, tokens: before }.untouched(None, level, Untouched::Reduced, options);
+    }
+    if options.failed && bytes.len() < SHORT_FAILURE_BYTES {
+        return Original { source, tokens: before }.untouched(None, level, Untouched::Failure, options);
+    }
+    let wanted = match level {
+        Level::Budget(tokens) => before > tokens,
+        Level::Lossless | Level::Fold => true,
+    };
+    if bytes.len() < MIN_BYTES || !wanted {
+        return Original { source, tokens: before }.untouched(None, level, Untouched::Small, options);
+    }
+    if source.text.len() > MAX_TEXT_BYTES {
+        return Original { source, tokens: before }.too_large(bytes, level, options);
+    }
+    let kind = options.kind.unwrap_or_else(|| detect::detect_kind(&source.text));
+    // A file that is read is a file that may be edited next: its text must stand there as it is.
+    let read = options.command.is_some_and(command::reads_file);
+    let level = if read && is_written(kind) { Level::Lossless } else { level };
+    let query = QueryTerms::of(options.query);
+    let plain = source::decode(bytes).visible();
+    let mut reading = TextReading::of(&plain.text, kind, &query, options.earlier);
+    let tried = match level {
+        Level::Lossless => None,
+        Level::Fold => reduce_to(&plain, &mut reading, SizeTarget::Fold, options),
+        Level::Budget(tokens) => fit_budget(&plain, &mut reading, tokens, before, options),
+    };
+    let enough = before - before * MIN_GAIN_PERCENT / 100;
+    // Where folding leaves next to nothing, nothing exact is as short: that is not looked for.
+    let is_tiny = |short: &ShortText| level == Level::Fold && short.tokens * TINY_RATIO <= before;
+    // What would not be taken at the end is not held until then.
+    let tried = tried.filter(|short| short.tokens <= enough);
+    let exact = match &tried {
+        Some(tried) if is_tiny(tried) => None,
+        _ if !source.losses.is_empty() => None,
+        _ if plain.losses.is_empty() => reduce_to(&source, &mut reading, SizeTarget::Exact, options),
+        _ => {
+            drop(reading);
+            drop(plain);
+            reduce_to(
+                &source,
+                &mut TextReading::of(&source.text, kind, &query, options.earlier),
+                SizeTarget::Exact,
+                options,
+            )
+        }
+    };
+    match choose_result(exact, tried, level, || one_gap(bytes, &source.text, options)) {
+        Some(short) if short.tokens <= enough => short.reduced(kind, level, before),
+        _ => Original { source, tokens: before }.untouched(Some(kind), level, Untouched::NoGain, options),
+    }
+}
+
+/// Chooses between an exact and a lossy result: the exact one wherever it is as short, and wherever it fits a budget. A
+/// budget that neither fits gets one mark over the whole text, if that is shorter.
+fn choose_result(
+    exact: Option<ShortText>,
+    tried: Option<ShortText>,
+    level: Level,
+    one_gap: impl FnOnce() -> ShortText,
+) -> Option<ShortText> {
+    let fits = |short: &ShortText| match level {
+        Level::Budget(tokens) => short.tokens <= tokens,
+        Level::Lossless | Level::Fold => true,
+    };
+    let best = match (exact, tried) {
+        (Some(exact), Some(tried))
+            if tried.tokens < exact.tokens && (level == Level::Fold || !fits(&exact)) =>
+        {
+            Some(tried)
+        }
+        (Some(exact), _) => Some(exact),
+        (None, tried) => tried,
+    };
+    match best {
+        Some(short) if fits(&short) => Some(short),
+        over if matches!(level, Level::Budget(_)) => {
+            over.into_iter().chain([one_gap()]).min_by_key(|short| short.tokens)
+        }
+        best => best,
+    }
+}
+
+/// Whether people and agents edit texts of a kind; programs print the others.
+const fn is_written(kind: Kind) -> bool {
+    matches!(kind, Kind::Code | Kind::Markdown | Kind::Html | Kind::Prose)
+}
+
+/// A text that was asked to be reduced, and the tokens it has.
+struct Original<'b> {
+    source: SourceText<'b>,
+    tokens: u64,
+}
+
+impl Original<'_> {
+    /// The text as it is. Bytes that are not text are still marked as left out.
+    fn untouched(self, kind: Option<Kind>, level: Level, why: Untouched, options: &Options<'_>) -> Reduced {
+        let Self { source, tokens } = self;
+        let text = source.head_marks(options.handle) + &source.text;
+        Reduced {
+            kind: kind.or(options.kind).unwrap_or_else(|| detect::detect_kind(&source.text)),
+            lossless: source.losses.is_empty(),
+            tokens_before: tokens,
+            tokens_after: if source.losses.is_empty() { tokens } else { (options.count)(&text) },
+            text,
+            level,
+            gaps: source.losses,
+            untouched: Some(why),
+        }
+    }
+
+    /// A text that is too large to be read: it stays as it is, and one mark replaces it where it exceeds a budget.
+    fn too_large(self, bytes: &[u8], level: Level, options: &Options<'_>) -> Reduced {
+        let kind = options.kind.unwrap_or(Kind::Prose);
+        match level {
+            Level::Budget(_) => one_gap(bytes, &self.source.text, options).reduced(kind, level, self.tokens),
+            Level::Lossless | Level::Fold => self.untouched(Some(kind), level, Untouched::Large, options),
+        }
+    }
+}
+
+/// One mark in the place of binary data: no level shows any of it. Its tokens are not counted with a vocabulary but
+/// taken as one for four bytes.
+fn replace_binary(noise: Gap, level: Level, options: &Options<'_>) -> Reduced {
+    let text = noise.mark(options.handle) + "\n";
+    Reduced {
+        kind: Kind::Blob,
+        level,
+        tokens_before: noise.count() / 4,
+        tokens_after: (options.count)(&text),
+        text,
+        lossless: false,
+        gaps: vec![noise],
+        untouched: None,
+    }
+}
+
+/// A shorter text, its tokens and its gaps.
+struct ShortText {
+    text: String,
+    tokens: u64,
+    gaps: Vec<Gap>,
+}
+
+impl ShortText {
+    fn reduced(self, kind: Kind, level: Level, tokens_before: u64) -> Reduced {
+        Reduced {
+            text: self.text,
+            kind,
+            level,
+            tokens_before,
+            tokens_after: self.tokens,
+            lossless: self.gaps.is_empty(),
+            gaps: self.gaps,
+            untouched: None,
+        }
+    }
+}
+
+/// The text reduced to one target. None where the checks fail, or nothing would be shorter: the caller has the text
+/// itself.
+fn reduce_to(
+    source: &SourceText<'_>,
+    reading: &mut TextReading<'_>,
+    target: SizeTarget,
+    options: &Options<'_>,
+) -> Option<ShortText> {
+    let segments = reading.segments(target);
+    compose(source, segments, reading.kind(), target, options)
+}
+
+/// One mark in the place of the whole text, and of what would be set aside from it.
+fn one_gap(bytes: &[u8], text: &str, options: &Options<'_>) -> ShortText {
+    let last = lines::count_lines(text) as u64;
+    let span = 0..bytes.len();
+    let gap = Gap { span, measure: GapUnit::Lines, first: 1, last, within: None, told: Vec::new() };
+    let text = gap.mark(options.handle) + if text.ends_with('\n') { "\n" } else { "" };
+    ShortText { tokens: (options.count)(&text), text, gaps: vec![gap] }
+}
+
+/// Writes, marks, encodes and checks the segments of a text.
+fn compose(
+    source: &SourceText<'_>,
+    segments: Vec<TextSegment>,
+    kind: Kind,
+    target: SizeTarget,
+    options: &Options<'_>,
+) -> Option<ShortText> {
+    let text: &str = &source.text;
+    if !segment::tiles_source(&segments, text.len()) {
+        return None;
+    }
+    if target == SizeTarget::Exact
+        && segments.iter().any(|segment| matches!(segment, TextSegment::Gap { .. }))
+    {
+        return None;
+    }
+    let written = match segments.as_slice() {
+        // The text as it is: there is no second copy of it.
+        [TextSegment::Keep(_)] if !text.contains(mark::OPEN) => Cow::Borrowed(text),
+        _ if source.losses.is_empty() => segment::write_segments(&segments, text, options.handle).into(),
+        _ => {
+            segment::write_with_marks(&segments, text, &|gap| source.locate(gap.clone()).mark(options.handle))
+                .into()
+        }
+    };
+    let gaps = segments.into_iter().filter_map(|segment| match segment {
+        TextSegment::Gap { gap, .. } => Some(source.locate(gap)),
+        TextSegment::Keep(_) | TextSegment::Coded { .. } | TextSegment::Note(_) => None,
+    });
+    let mut gaps: Vec<Gap> = if source.losses.is_empty() {
+        // In the place of the segments: there may be as many as lines.
+        gaps.collect()
+    } else {
+        source.losses.iter().cloned().chain(gaps).collect()
+    };
+    gaps.shrink_to_fit();
+    let exact = target == SizeTarget::Exact;
+    // What is packed after this is compared with what was.
+    if exact && !encode::stands_for(&written, text) {
+        return None;
+    }
+    let wording = if exact { LineWording::Shared } else { LineWording::Verbatim };
+    let mut short = match (encode::encode(&written, kind, wording), written) {
+        (Some(packed), _) => packed,
+        // Nothing is shorter, not even by what was set aside. A budget still wants to know how much that is.
+        (None, Cow::Borrowed(_)) if source.losses.is_empty() && !matches!(target, SizeTarget::Bytes(_)) => {
+            return None;
+        }
+        (None, written) => written.into_owned(),
+    };
+    if !source.losses.is_empty() {
+        short.insert_str(0, &source.head_marks(options.handle));
+    }
+    let tokens = (options.count)(&short);
+    Some(ShortText { text: short, tokens, gaps })
+}
+
+/// The fullest text found within a budget, else the shortest: a mark may cost more than the budget. The size in bytes
+/// is adjusted at the rate of tokens last seen.
+fn fit_budget(
+    source: &SourceText<'_>,
+    reading: &mut TextReading<'_>,
+    budget: u64,
+    before: u64,
+    options: &Options<'_>,
+) -> Option<ShortText> {
+    let scale = |tokens: u64, bytes: usize, of: u64| {
+        usize::try_from(u128::from(tokens) * bytes as u128 / u128::from(of.max(1))).unwrap_or(usize::MAX)
+    };
+    let mut room = scale(budget, source.text.len(), before);
+    let (mut best, mut shortest): (Option<(usize, ShortText)>, Option<ShortText>) = (None, None);
+    let mut too_much = usize::MAX;
+    let mut last: Option<BudgetStep> = None;
+    for step in 0..2 * MAX_STEPS {
+        let fill = best.as_ref().map_or(0, |(_, best)| best.tokens * 100 / budget.max(1));
+        if step >= MAX_STEPS && fill >= ENOUGH_PERCENT {
+            break;
+        }
+        let Some(short) = reduce_to(source, reading, SizeTarget::Bytes(room), options) else { break };
+        let (tokens, length) = (short.tokens, short.text.len());
+        // Marks have more tokens to a byte than text, so two points tell more than one.
+        let measured = BudgetStep { room, tokens };
+        let line = last.and_then(|last| last.interpolate(measured, budget));
+        last = Some(measured);
+        if tokens <= budget {
+            let full = tokens * 100 >= budget * FULL_PERCENT;
+            if best.as_ref().is_none_or(|(_, best)| best.tokens < tokens) {
+                best = Some((room, short));
+                shortest = None;
+            }
+            if full {
+                break;
+            }
+        } else {
+            too_much = too_much.min(room);
+            if best.is_none() && shortest.as_ref().is_none_or(|shortest| tokens < shortest.tokens) {
+                shortest = Some(short);
+            }
+        }
+        let next = match &best {
+            // Where a line leads nowhere, halves do.
+            Some((fits, _)) if step + 1 >= MAX_STEPS && too_much < usize::MAX => {
+                usize::midpoint(*fits, too_much)
+            }
+            _ => line.unwrap_or(scale(budget, room.min(length), tokens)),
+        };
+        // Never back to what was too much, and always some way below it, the further the longer it takes.
+        let ceiling = match best {
+            Some(_) => too_much.saturating_sub(too_much / 100 + 1),
+            None => too_much.saturating_sub(too_much / if step + 1 < MAX_STEPS { 50 } else { 8 } + 1),
+        };
+        if next.min(ceiling) == room {
+            break;
+        }
+        room = next.min(ceiling);
+    }
+    best.map(|(_, best)| best).or(shortest)
+}
+
+/// A step towards a budget: the bytes of room that were given, and the tokens that came of them.
+#[derive(Clone, Copy)]
+struct BudgetStep {
+    room: usize,
+    tokens: u64,
+}
+
+impl BudgetStep {
+    /// The room at which the line through two steps meets the budget.
+    fn interpolate(self, next: Self, budget: u64) -> Option<usize> {
+        let rise = i128::from(next.tokens) - i128::from(self.tokens);
+        let run = next.room as i128 - self.room as i128;
+        if rise == 0 || (rise > 0) != (run > 0) {
+            return None;
+        }
+        usize::try_from(next.room as i128 + (i128::from(budget) - i128::from(next.tokens)) * run / rise).ok()
+    }
+}

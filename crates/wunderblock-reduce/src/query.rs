@@ -1,0 +1,202 @@
+//! Relevance to what the reader looks for: Okapi BM25 over the spans of a text, in whole numbers, so that it is the
+//! same everywhere.
+//!
+//! k1 is 1.2 and b is 0.75, as Robertson and Zaragoza give them ("The Probabilistic Relevance Framework", 2009).
+
+use std::collections::HashMap;
+
+use crate::span::{LineSpan, Rank};
+
+mod word_hash;
+
+use word_hash::for_each_word;
+
+/// Numbers are in units of 1/1024.
+const ONE: u64 = 1024;
+const K1: u64 = ONE * 12 / 10;
+const B: u64 = ONE * 3 / 4;
+/// Maximum number of different words of a query: later ones are ignored.
+const MAX_TERMS: usize = 64;
+
+/// A query, ready to be compared with stretches of a text.
+#[derive(Debug, Default)]
+pub(crate) struct QueryTerms {
+    /// Each word of the query as a number, and its place among the words.
+    terms: HashMap<u64, usize>,
+}
+
+impl QueryTerms {
+    pub(crate) fn of(query: Option<&str>) -> Self {
+        let mut terms = HashMap::new();
+        for_each_word(query.unwrap_or(""), &mut |word| {
+            let next = terms.len();
+            if next < MAX_TERMS {
+                terms.entry(word).or_insert(next);
+            }
+        });
+        Self { terms }
+    }
+
+    /// Whether there is no query.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// The words of the query that a text has, a bit for each.
+    pub(crate) fn words_in(&self, text: &str) -> u64 {
+        let mut found = 0;
+        if !self.is_empty() {
+            for_each_word(text, &mut |word| {
+                if let Some(at) = self.terms.get(&word) {
+                    found |= 1 << at;
+                }
+            });
+        }
+        found
+    }
+
+    /// Raises the spans that are relevant: the best to what must stay, others to what stays at `fold`. A word that more
+    /// than a quarter of many spans have tells nothing, and raises none.
+    pub(crate) fn promote(&self, text: &str, spans: &mut [LineSpan]) {
+        if self.is_empty() || spans.is_empty() {
+            return;
+        }
+        let weights = self.weights(text, spans);
+        let best = weights.iter().copied().max().unwrap_or(0);
+        if best == 0 {
+            return;
+        }
+        let max_raised = (spans.len() / 20).max(8);
+        let mut order: Vec<usize> =
+            (0..weights.len()).filter(|at| weights.get(*at).is_some_and(|w| *w * 2 >= best)).collect();
+        order.sort_by_key(|at| (std::cmp::Reverse(weights.get(*at).copied()), *at));
+        for (span, weight) in spans.iter_mut().zip(&weights).filter(|(_, weight)| **weight > 0) {
+            let share = u16::try_from(weight * 20_000 / best).unwrap_or(u16::MAX);
+            span.score = span.score.saturating_add(share);
+            if *weight * 4 >= best {
+                span.rank = span.rank.max(Rank::Context);
+            }
+        }
+        for span in order.into_iter().take(max_raised) {
+            if let Some(span) = spans.get_mut(span) {
+                span.rank = Rank::Must;
+                span.score = span.score.max(u16::MAX - 1000);
+            }
+        }
+    }
+
+    /// The weight of each span, in 1/1024.
+    fn weights(&self, text: &str, spans: &[LineSpan]) -> Vec<u64> {
+        let mut holding = vec![0u64; self.terms.len()];
+        let mut found: Vec<(usize, Vec<(usize, u64)>)> = Vec::new();
+        let mut lengths = Vec::with_capacity(spans.len());
+        for (at, span) in spans.iter().enumerate() {
+            let mut length = 0u64;
+            let mut counts: Vec<(usize, u64)> = Vec::new();
+            for_each_word(text.get(span.range()).unwrap_or(""), &mut |word| {
+                length += 1;
+                let Some(term) = self.terms.get(&word) else { return };
+                match counts.iter_mut().find(|(known, _)| known == term) {
+                    Some((_, count)) => *count += 1,
+                    None => counts.push((*term, 1)),
+                }
+            });
+            lengths.push(length);
+            for (term, _) in &counts {
+                holding.iter_mut().skip(*term).take(1).for_each(|count| *count += 1);
+            }
+            if !counts.is_empty() {
+                found.push((at, counts));
+            }
+        }
+        let all = spans.len() as u64;
+        let mean = (lengths.iter().sum::<u64>() / all.max(1)).max(1);
+        let worth: Vec<u64> = holding.iter().map(|holding| inverse_frequency(all, *holding)).collect();
+        let mut weights = vec![0u64; spans.len()];
+        for (at, counts) in found {
+            let length = lengths.get(at).copied().unwrap_or(0);
+            let norm = K1 * (ONE - B + B * length / mean) / ONE;
+            let weight = counts.iter().map(|(term, count)| {
+                let saturated = count * ONE * (ONE + K1) / (count * ONE + norm);
+                worth.get(*term).copied().unwrap_or(0) * saturated / ONE
+            });
+            weights.iter_mut().skip(at).take(1).for_each(|slot| *slot = weight.clone().sum());
+        }
+        weights
+    }
+}
+
+/// The weight of a word that `holding` of all spans have: the logarithm (to base 2, in 1/1024) of 1 + (all − holding +
+/// ½) / (holding + ½); zero where it is common.
+fn inverse_frequency(all: u64, holding: u64) -> u64 {
+    if holding == 0 || (all > 8 && holding * 4 > all) {
+        return 0;
+    }
+    let ratio = ONE + (2 * (all - holding) + 1) * ONE / (2 * holding + 1);
+    log2(ratio)
+}
+
+/// The logarithm to base 2 of a number in 1/1024, at least 1, in 1/1024: whole part exact, the rest by a straight line.
+fn log2(number: u64) -> u64 {
+    let whole = u64::from(number.max(ONE).ilog2());
+    let rest = (number.max(ONE) << 10 >> whole) - ONE;
+    (whole - 10) * ONE + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lines::TextLines;
+    use proptest::prelude::*;
+
+    fn ranked(text: &str, query: &str, rank: Rank) -> Vec<LineSpan> {
+        let lines = TextLines::of(text);
+        let mut spans: Vec<LineSpan> =
+            (0..lines.len()).map(|line| LineSpan::new(lines.span(line), rank)).collect();
+        QueryTerms::of(Some(query)).promote(text, &mut spans);
+        spans
+    }
+
+    #[test]
+    fn what_is_asked_for_must_stay() {
+        let mut text: String = (0..100).map(|n| format!("request {n} served by worker\n")).collect();
+        text.push_str("the cache of getUserById timed out\n");
+        text.push_str("数据库连接失败了\n");
+        for query in ["user cache", "getUserById", "get_user_by_id timeouts", "timed", "连接失败"] {
+            let spans = ranked(&text, query, Rank::Filler);
+            let must: Vec<_> = spans.iter().filter(|span| span.rank == Rank::Must).collect();
+            assert_eq!(must.len(), 1, "{query}");
+        }
+        assert!(
+            ranked(&text, "worker", Rank::Filler).iter().all(|span| span.rank == Rank::Filler),
+            "common words tell nothing"
+        );
+        assert!(ranked(&text, "", Rank::Filler).iter().all(|span| span.score == 0));
+    }
+
+    #[test]
+    fn a_rarer_word_weighs_more() {
+        assert!(inverse_frequency(100, 1) > inverse_frequency(100, 10));
+        assert_eq!(inverse_frequency(100, 80), 0);
+        assert_eq!(log2(ONE), 0);
+        assert_eq!(log2(8 * ONE), 3 * ONE);
+    }
+
+    #[test]
+    fn the_words_of_a_text_are_told_apart() {
+        let query = QueryTerms::of(Some("red shoes"));
+        assert_eq!(query.words_in("{\"color\":\"red\",\"kind\":\"shoe\"}"), 0b11);
+        assert_eq!(query.words_in("{\"color\":\"red\"}"), 0b01);
+        assert_eq!(QueryTerms::of(None).words_in("red"), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn ranks_never_fall_and_spans_stay(text in "((red|blue|old_fox|\\PC{0,9})( |\n)){0,40}", query in "(red|blue|foxes| |\\PC{0,5}){0,4}") {
+            let before = ranked(&text, "", Rank::Context);
+            for (old, new) in before.iter().zip(ranked(&text, &query, Rank::Context)) {
+                prop_assert!(new.rank >= old.rank && new.score >= old.score && new.range() == old.range());
+            }
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! Listings of files, packages and processes: one thing per line.
+
+mod listing_row;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use crate::count_sketch::CountSketch;
+use crate::label::Label;
+use crate::lines::TextLines;
+use crate::sample::LineSample;
+use crate::span::{LineSpan, Rank};
+
+use super::{fingerprint, short_gaps};
+use listing_row::{ListingFormat, ListingRows};
+
+/// Maximum entries of a group that is shown whole.
+const MAX_WHOLE: usize = 12;
+/// Entries of a larger group, and of each series in it, that stay at its start.
+const HEAD_ENTRIES: usize = 3;
+/// Entries that stay at its end.
+const TAIL_ENTRIES: usize = 2;
+/// Minimum length of a series of entries that are alike.
+const MIN_SERIES: u32 = 4;
+/// Maximum number of a group's largest entries that stay, and of its newest.
+const MAX_EXTREMES: usize = 2;
+/// Minimum number of folders with a name that tells nothing about one of them.
+const COMMON_FOLDERS: u32 = 8;
+/// Minimum number of sizes that stay: these, or a fifth of all.
+const MIN_SIZES: usize = 30;
+/// Maximum number of names that mention a failure and stay for it.
+const MAX_FAILURES: usize = 24;
+/// Maximum number of processes that stay because they use most.
+const MAX_BUSY: usize = 8;
+
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
+    let form = listing_row::detect_format(&sample.lines);
+    form.map_or(0, |(_, vote)| vote)
+}
+
+pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
+    let sample = LineSample::of(lines.text());
+    let Some((form, _)) = listing_row::detect_format(&sample.lines) else {
+        return super::prose::spans(lines);
+    };
+    let rows = listing_row::parse_rows(lines, form);
+    let mut spans: Vec<LineSpan> =
+        (0..lines.len()).map(|line| LineSpan::new(lines.span(line), Rank::Context)).collect();
+    if form == ListingFormat::Processes {
+        rank_processes(&rows, &mut spans);
+        short_gaps::close_short(&mut spans);
+        return spans;
+    }
+    let nested = VendorFolders::of(&rows);
+    let mut judge = ListingRanker { rows: &rows, spans: &mut spans, folds: rows.len() > 2 * MAX_WHOLE };
+    for group in group_rows(&rows, form) {
+        judge.group(&group);
+    }
+    if matches!(form, ListingFormat::Paths | ListingFormat::Sizes) {
+        judge.names();
+    }
+    if form == ListingFormat::Sizes {
+        judge.sizes();
+    }
+    judge.wrong(lines);
+    judge.vendored(&nested);
+    if form == ListingFormat::Tree {
+        judge.repeated();
+    }
+    short_gaps::close_short(&mut spans);
+    spans
+}
+
+/// The rows that belong together: of one folder, or of one parent in a tree.
+fn group_rows(rows: &ListingRows<'_, '_>, form: ListingFormat) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut known: HashMap<u64, usize> = HashMap::new();
+    let mut parents: Vec<usize> = Vec::new();
+    let mut section = 0u64;
+    for (at, row) in rows.iter().enumerate() {
+        if row.is_head {
+            section += 1;
+            continue;
+        }
+        let key = match form {
+            ListingFormat::Tree => {
+                parents.truncate(usize::from(row.depth));
+                let parent = parents.last().map_or(0, |parent| *parent as u64 + 1);
+                parents.push(at);
+                parent
+            }
+            ListingFormat::Paths | ListingFormat::Sizes => fingerprint::exact_hash(row.folder),
+            _ => section,
+        };
+        let group = *known.entry(key).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        if let Some(group) = groups.get_mut(group) {
+            group.push(at);
+        }
+    }
+    groups
+}
+
+struct ListingRanker<'r, 't> {
+    rows: &'r ListingRows<'r, 't>,
+    spans: &'r mut [LineSpan],
+    folds: bool,
+}
+
+impl ListingRanker<'_, '_> {
+    fn set(&mut self, at: usize, rank: Rank, score: u16) {
+        if let Some(span) = self.spans.get_mut(at) {
+            (span.rank, span.score) = (rank, score);
+        }
+    }
+
+    /// Names that speak of failure stay while there are few of them: one lists a folder of logs for those.
+    fn wrong(&mut self, lines: &TextLines<'_>) {
+        let wrong: Vec<usize> = (0..lines.len().min(self.rows.len()))
+            .filter(|at| fingerprint::mentions_failure(lines.get(*at)))
+            .collect();
+        if wrong.len() <= MAX_FAILURES {
+            for at in wrong {
+                self.set(at, Rank::Must, 1_500);
+            }
+        }
+    }
+
+    /// Ranks what stands in one folder: first and last, the largest and the newest, one of each sort; of a series whose
+    /// members differ by a counter, or of many of one sort, the rest is filler.
+    fn group(&mut self, group: &[usize]) {
+        let row = |at: usize| self.rows.get(at);
+        let mut alike: HashMap<u64, u32> = HashMap::new();
+        let mut sorts: HashMap<u64, u32> = HashMap::new();
+        for row in group.iter().filter_map(|at| row(*at)) {
+            *alike.entry(fingerprint::masked_hash(row.name)).or_default() += 1;
+            *sorts.entry(row.sort()).or_default() += 1;
+        }
+        let extremes = self.extremes(group);
+        let many = self.folds && group.len() > MAX_WHOLE;
+        let crowd = group.len() > 2 * MAX_WHOLE;
+        let mut shown: HashMap<u64, u32> = HashMap::new();
+        let mut described = HashSet::new();
+        let last = group.len();
+        for (nth, at) in group.iter().enumerate() {
+            let Some(row) = self.rows.get(*at) else { continue };
+            let (series, sort) = (fingerprint::masked_hash(row.name), row.sort());
+            let in_series = alike.get(&series).is_some_and(|count| *count >= MIN_SERIES);
+            let of_sort = sorts.get(&sort).copied().unwrap_or(0);
+            let seen = shown.entry(if in_series { series } else { sort }).or_default();
+            *seen += 1;
+            let early = *seen <= if in_series { 2 } else { HEAD_ENTRIES as u32 + of_sort / 16 };
+            let (rank, score) = if row.is_odd {
+                (Rank::Must, 3_000)
+            } else if extremes.contains(at) {
+                (Rank::Must, 2_000)
+            } else if nth == 0 {
+                (Rank::Frame, 2_000)
+            } else if !many || nth < HEAD_ENTRIES || nth + TAIL_ENTRIES >= last {
+                (if many { Rank::Frame } else { Rank::Context }, 500)
+            } else if of_sort == 1 {
+                (Rank::Context, 400)
+            } else if (in_series || crowd) && !early {
+                (Rank::Filler, 1)
+            } else {
+                (Rank::Context, 100)
+            };
+            let first_gone = in_series && rank == Rank::Filler && described.insert(series);
+            let told = first_gone.then(|| format!("like {}", row.name).into());
+            self.set(*at, rank, score);
+            if let Some(span) = self.spans.get_mut(*at) {
+                span.set_description(told);
+            }
+        }
+    }
+
+    /// The largest things of a group, and the newest.
+    fn extremes(&self, group: &[usize]) -> Vec<usize> {
+        let mut found = Vec::new();
+        if group.len() <= MAX_WHOLE {
+            return found;
+        }
+        let row = |at: &usize| self.rows.get(*at);
+        found.extend(largest(group, |at| row(at).map_or(0, |row| row.size)));
+        let time = |at: &usize| row(at).map_or(0, |row| row.time);
+        let mut times: Vec<u32> = group.iter().map(time).collect();
+        let middle = (times.len() - 1) / 2;
+        let (_, middle, later) = times.select_nth_unstable(middle);
+        // Where all are of the same day none is the newest.
+        if later.iter().any(|time| time > middle) {
+            found.extend(largest(group, |at| time(at).into()));
+        }
+        found
+    }
+
+    /// Names that stand in many folders, such as `Cargo.toml`, are shown in the first of them.
+    fn names(&mut self) {
+        let mut sketch = CountSketch::of(self.rows.len());
+        let names = || self.rows.iter().map(|row| fingerprint::exact_hash(row.name));
+        names().for_each(|name| sketch.count(name));
+        let mut all: HashMap<u64, u32> = HashMap::new();
+        for name in names().filter(|name| sketch.may_reach(*name, COMMON_FOLDERS)) {
+            *all.entry(name).or_default() += 1;
+        }
+        let mut seen: HashMap<&str, u32> = HashMap::new();
+        let mut folders: HashSet<&str> = HashSet::new();
+        for (row, span) in self.rows.iter().zip(self.spans.iter_mut()) {
+            let first = folders.insert(row.folder);
+            if all.get(&fingerprint::exact_hash(row.name)).is_none_or(|count| *count < COMMON_FOLDERS) {
+                continue;
+            }
+            let seen = seen.entry(row.name).or_default();
+            *seen += 1;
+            if *seen > HEAD_ENTRIES as u32 && !first && span.rank <= Rank::Context && self.folds {
+                (span.rank, span.score, span.label) = (Rank::Filler, 1, Some(Label::NamedElsewhere));
+            }
+        }
+    }
+
+    /// Keeps the largest sizes: people list sizes to find them.
+    fn sizes(&mut self) {
+        let mut order: Vec<(u64, usize)> =
+            self.rows.iter().enumerate().map(|(at, row)| (row.size, at)).collect();
+        order.sort_by_key(|(size, at)| (std::cmp::Reverse(*size), *at));
+        let stay = MIN_SIZES.max(order.len() / 5);
+        for (nth, (size, at)) in order.into_iter().enumerate() {
+            let Some(span) = self.spans.get_mut(at) else { continue };
+            let score = 5_000 - u16::try_from(nth).unwrap_or(u16::MAX).min(4_000);
+            if nth < MIN_SIZES / 3 && size > 0 {
+                (span.rank, span.score) = (Rank::Must, score);
+            } else if nth < stay {
+                (span.rank, span.score) = (span.rank.max(Rank::Context), score);
+            } else if self.folds {
+                (span.rank, span.score, span.label) = (Rank::Filler, 1, Some(Label::Smaller));
+                span.set_description(None);
+            }
+        }
+    }
+
+    /// Folds what tools put into a project: of each such folder its first line stays.
+    fn vendored(&mut self, nested: &VendorFolders) {
+        for folder in &nested.folders {
+            for (nth, at) in folder.clone().enumerate() {
+                let (rank, score) = if nth == 0 { (Rank::Frame, 1_000) } else { (Rank::Filler, 0) };
+                self.set(at, rank, score);
+                if let Some(span) = self.spans.get_mut(at) {
+                    span.label = (nth > 0).then_some(Label::Vendored);
+                    span.set_description(None);
+                }
+            }
+        }
+    }
+
+    /// In a tree of packages, one that was there before with all it has is marked by the tool, or is said again.
+    fn repeated(&mut self) {
+        let mut seen: HashMap<u64, ()> = HashMap::new();
+        for at in 0..self.rows.len() {
+            let Some(row) = self.rows.get(at) else { continue };
+            if row.depth < 2 || !row.name.contains(' ') {
+                continue;
+            }
+            let name = row.name.trim_end_matches(" (*)").trim_end_matches(" deduped");
+            let again = seen.insert(fingerprint::exact_hash(name), ()).is_some();
+            if again && self.folds && row.depth >= 2 {
+                self.set(at, Rank::Filler, 0);
+                if let Some(span) = self.spans.get_mut(at) {
+                    span.label = Some(Label::ShownBefore);
+                    span.set_description(None);
+                }
+            }
+        }
+    }
+}
+
+/// The entries of a group with the highest numbers, zero excepted.
+fn largest(group: &[usize], number: impl Fn(&usize) -> u64) -> Vec<usize> {
+    let mut found: Vec<(u64, usize)> = Vec::with_capacity(MAX_EXTREMES + 1);
+    for at in group {
+        let number = number(at);
+        // Of equal ones the first stay first.
+        let place = found.partition_point(|(more, _)| *more >= number);
+        if number > 0 && place < MAX_EXTREMES {
+            found.insert(place, (number, *at));
+            found.truncate(MAX_EXTREMES);
+        }
+    }
+    found.into_iter().map(|(_, at)| at).collect()
+}
+
+/// Stretches of rows within folders that tools fill: `node_modules`, `target`, `.git`.
+struct VendorFolders {
+    folders: Vec<Range<usize>>,
+}
+
+impl VendorFolders {
+    fn of(rows: &ListingRows<'_, '_>) -> Self {
+        let mut folders: Vec<Range<usize>> = Vec::new();
+        let mut path: Option<&str> = None;
+        let mut outside = 0;
+        for (at, row) in rows.iter().enumerate() {
+            let vendor = row.vendor();
+            outside += usize::from(vendor.is_none() && !row.name.is_empty());
+            match (vendor, path, folders.last_mut()) {
+                (Some(vendor), Some(before), Some(folder)) if vendor == before && folder.end == at => {
+                    folder.end = at + 1
+                }
+                (Some(_), ..) => folders.push(at..at + 1),
+                _ => {}
+            }
+            path = vendor;
+        }
+        // A listing of nothing else was asked for.
+        if outside < 3 {
+            folders.clear();
+        }
+        folders.retain(|folder| folder.len() > 3);
+        Self { folders }
+    }
+}
+
+/// Processes: those that use most, and one of each command.
+fn rank_processes(rows: &ListingRows<'_, '_>, spans: &mut [LineSpan]) {
+    let mut busiest: Vec<(u64, usize)> =
+        rows.iter().enumerate().filter(|(_, row)| row.size > 0).map(|(at, row)| (row.size, at)).collect();
+    busiest.sort_by_key(|(use_, at)| (std::cmp::Reverse(*use_), *at));
+    let busiest: Vec<usize> = busiest.into_iter().take(MAX_BUSY).map(|(_, at)| at).collect();
+    let many = rows.len() > 2 * MAX_WHOLE;
+    let mut seen: HashMap<u64, u32> = HashMap::new();
+    for (at, (row, span)) in rows.iter().zip(spans).enumerate() {
+        let command = seen.entry(row.sort()).or_default();
+        *command += u32::from(!row.is_head);
+        let kernel = row.name.starts_with('[') && row.name.ends_with(']');
+        (span.rank, span.score) = if row.is_head {
+            (Rank::Frame, 3_000)
+        } else if row.is_odd || busiest.contains(&at) {
+            (Rank::Must, 2_000)
+        } else if many && kernel {
+            (Rank::Filler, 0)
+        } else if many && *command > HEAD_ENTRIES as u32 {
+            (Rank::Filler, 1)
+        } else {
+            (Rank::Context, if row.size > 0 { 500 } else { 100 })
+        };
+        span.label = if kernel { Some(Label::KernelThreads) } else { None };
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,224 @@
+//! Logs: what each template says stays visible, repeats between its first and last line do not.
+
+use crate::lines::TextLines;
+use crate::sample::LineSample;
+use crate::severity::{self, LineSeverity, LogLevel};
+use crate::span::{LineSpan, Rank};
+use crate::template::{LineTemplate, LineTemplates};
+
+use super::timestamp;
+
+/// Bytes from a line's start within which a level makes it the first line of a record.
+const LEVEL_REACH: usize = 100;
+/// Maximum lines of a template that stays whole.
+const MAX_RARE: u32 = 3;
+/// Maximum lines of a template that stay with the first line of their record.
+const MAX_FOLLOWING: u32 = 40;
+/// Minimum number of measurements that can have outliers.
+const MIN_MEASURED: f64 = 32.0;
+/// Minimum lines of a template that counts as repeated in a sample.
+const MIN_REPEATS: u32 = 5;
+/// Maximum number of outliers shown of one template.
+const MAX_OUTLIERS: u8 = 5;
+
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
+    if sample.lines.len() < 3 {
+        return 0;
+    }
+    let begun = sample.share(|line| timestamp::prefix_length(line) > 0);
+    let dated = sample.share(is_head);
+    // Records of several lines: what follows a head belongs to it. (No head begins so.)
+    let follows = dated + sample.share(|line| line.starts_with([' ', '\t']));
+    let all = if dated >= 25 { dated.max(follows.min(100) * 9 / 10) } else { dated };
+    let sure = if begun * 2 >= dated { 88 } else { 80 };
+    let vote = all * sure / 100;
+    if vote >= TEMPLATE_VOTE { vote } else { vote.max(vote_of_templates(sample)) }
+}
+
+/// The vote of lines that are alike, and nothing else.
+const TEMPLATE_VOTE: u32 = 36;
+
+/// The vote for lines that repeat themselves with other values, in words: whatever the program, it kept a log. The vote
+/// is weak, so any kind with more evidence precedes.
+fn vote_of_templates(sample: &LineSample<'_>) -> u32 {
+    let mut templates = LineTemplates::default();
+    let said = sample.lines.iter().filter(|line| !line.trim().is_empty());
+    let ids: Vec<Option<u32>> =
+        said.enumerate().map(|(at, line)| has_words(line).then(|| templates.learn(at, line, 0))).collect();
+    let common = |id: &&Option<u32>| {
+        id.and_then(|id| templates.get(id)).is_some_and(|template| template.count >= MIN_REPEATS)
+    };
+    let share = ids.iter().filter(common).count() * 100 / ids.len().max(1);
+    if share >= 60 && ids.len() >= 20 { TEMPLATE_VOTE } else { 0 }
+}
+
+/// Whether a line has two words at least, or names a value. The parts of a path are no words.
+fn has_words(line: &str) -> bool {
+    let word = |part: &&str| {
+        let letters = part.bytes().take_while(u8::is_ascii_alphabetic).count();
+        letters > 1 && part.as_bytes().get(letters).is_none_or(|after| b"(:=,;".contains(after))
+    };
+    let words = line.split_ascii_whitespace().filter(word).count();
+    words >= 2 || words == 1 && line.contains([':', '=', '('])
+}
+
+/// Whether a record begins here: a time near the line's beginning, or a level before its message.
+fn is_head(line: &str) -> bool {
+    !line.starts_with([' ', '\t']) && (timestamp::has_time(line) || is_levelled(line))
+}
+
+fn is_levelled(line: &str) -> bool {
+    let mut end = line.len().min(LEVEL_REACH);
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    severity::read_line(line.get(..end).unwrap_or(line)).level.is_some()
+}
+
+/// A line of a log.
+#[derive(Clone, Copy)]
+struct LogEntry {
+    template: u32,
+    said: LineSeverity,
+    head: bool,
+    /// The measurement at its end; not a number without one.
+    measured: f32,
+}
+
+pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
+    let mut templates = LineTemplates::default();
+    let entries = parse_entries(lines, &mut templates);
+    let mut outliers = LogOutliers::of(&entries);
+    let mut spans = Vec::with_capacity(lines.len());
+    let mut stays = false;
+    for (at, entry) in entries.iter().enumerate() {
+        let mut span = LineSpan::new(lines.span(at), Rank::Filler);
+        span.label = entry.said.label();
+        let count = templates.get(entry.template).map_or(0, |template| {
+            rank_line(&mut span, at, *entry, template);
+            template.count
+        });
+        if lines.get(at).trim().is_empty() {
+            span.rank = if stays { Rank::Context } else { Rank::Filler };
+            span.set_note(None);
+        } else if span.rank == Rank::Filler
+            && (!entry.head && stays && count <= MAX_FOLLOWING || outliers.take(entry))
+        {
+            span.rank = Rank::Context;
+            span.score = 30;
+        }
+        if entry.head {
+            stays = span.rank > Rank::Filler;
+        }
+        spans.push(span);
+    }
+    frame_ends(&mut spans);
+    spans
+}
+
+fn parse_entries(lines: &TextLines<'_>, templates: &mut LineTemplates) -> Vec<LogEntry> {
+    let sampled = lines.len().min(400);
+    let heads = lines.iter().take(sampled).filter(|line| is_head(line)).count();
+    // Where most lines have no head, each is a record of its own.
+    let headed = heads * 4 >= sampled;
+    let entry = |(at, line): (usize, &str)| {
+        let said = severity::read_line(line);
+        let head =
+            !line.starts_with([' ', '\t']) && (!headed || said.level.is_some() || timestamp::has_time(line));
+        let template = templates.learn(at, line, said.weight() as u8);
+        LogEntry { template, said, head, measured: parse_measure(line).unwrap_or(f32::NAN) }
+    };
+    lines.iter().enumerate().map(entry).collect()
+}
+
+/// The number with a unit at the end of a line: `in 12 ms`, `time: 0.25`, `"ms":12}`.
+fn parse_measure(line: &str) -> Option<f32> {
+    let text = line.trim_end_matches(['}', ')', ']', '"', ',', '.', ' ']);
+    let number_end = text.len() - text.bytes().rev().take(8).position(|byte| byte.is_ascii_digit())?;
+    let (head, span) = text.split_at_checked(number_end)?;
+    let digits =
+        head.bytes().rev().take(20).take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+    let (key, number) = head.split_at_checked(head.len() - digits)?;
+    let spans = ["ms", "us", "µs", "ns", "s", "sec", "seconds", "KB", "MB", "KiB", "MiB"];
+    let keyed = || {
+        let key = key.trim_end_matches([' ', ':', '=', '"']);
+        key.len() < head.len() - digits
+            && ["ms", "time", "duration", "latency", "elapsed", "took", "seconds"]
+                .iter()
+                .any(|name| key.ends_with(name))
+    };
+    if spans.contains(&span.trim()) || span.is_empty() && keyed() { number.parse().ok() } else { None }
+}
+
+/// Measurements that stand out among those of their template: by more than three standard deviations above the mean.
+struct LogOutliers {
+    /// Per template: above what, and how many may still be shown.
+    limits: Vec<(f64, u8)>,
+}
+
+impl LogOutliers {
+    fn of(entries: &[LogEntry]) -> Self {
+        let mut sums: Vec<(f64, f64, f64)> = Vec::new();
+        for entry in entries.iter().filter(|entry| !entry.measured.is_nan()) {
+            let at = entry.template as usize;
+            if sums.len() <= at {
+                sums.resize(at + 1, (0.0, 0.0, 0.0));
+            }
+            let Some((count, sum, squares)) = sums.get_mut(at) else { continue };
+            let value = f64::from(entry.measured);
+            (*count, *sum, *squares) = (*count + 1.0, *sum + value, value.mul_add(value, *squares));
+        }
+        let limit = |(count, sum, squares): (f64, f64, f64)| {
+            let mean = sum / count.max(1.0);
+            let spread = (squares / count.max(1.0) - mean * mean).max(0.0).sqrt();
+            if count < MIN_MEASURED { f64::INFINITY } else { 3.0f64.mul_add(spread, mean) }
+        };
+        Self { limits: sums.into_iter().map(|sums| (limit(sums), MAX_OUTLIERS)).collect() }
+    }
+
+    fn take(&mut self, entry: &LogEntry) -> bool {
+        let Some((limit, left)) = self.limits.get_mut(entry.template as usize) else { return false };
+        let out = f64::from(entry.measured) > *limit && *left > 0;
+        *left -= u8::from(out);
+        out
+    }
+}
+
+/// Ranks a line among those of its template.
+fn rank_line(span: &mut LineSpan, at: usize, entry: LogEntry, template: &LineTemplate) {
+    let weight = entry.said.weight();
+    let (first, last) = (template.first as usize == at, template.last as usize == at);
+    let whole = template.count <= MAX_RARE;
+    let example = match (first, last) {
+        (true, _) => 60,
+        (_, true) => 20,
+        _ => 0,
+    };
+    span.score = example + weight as u16 * 100 + if whole { 10 } else { 0 };
+    if !first && !last && !whole {
+        span.score = weight as u16 * 10;
+        return;
+    }
+    let heavy = weight > LogLevel::Info;
+    // Of what only follows a record the first example is enough; another stays where its record does.
+    if !entry.head && !heavy && !first && !whole {
+        return;
+    }
+    span.rank = if heavy { Rank::Must } else { Rank::Frame };
+    if first && !whole && (entry.head || heavy) {
+        let same = if template.differ { "" } else { " the same" };
+        let last = u64::from(template.last) + 1;
+        span.set_note(Some(format!("⟨×{}{same}, last line {last}⟩", template.count).into()));
+    }
+}
+
+/// A log's first and last lines show its span of time.
+fn frame_ends(spans: &mut [LineSpan]) {
+    let last = spans.len().saturating_sub(1);
+    for at in [0, last] {
+        if let Some(span) = spans.get_mut(at) {
+            span.rank = span.rank.max(Rank::Frame);
+            span.score = span.score.max(150);
+        }
+    }
+}

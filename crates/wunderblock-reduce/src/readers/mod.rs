@@ -1,0 +1,67 @@
+//! The readers of texts made of lines, one file per kind. Each votes how sure it is that a text is of its kind (0 to
+//! 100), and ranks the spans of such a text.
+
+mod blob;
+mod build;
+mod diagnostic;
+mod diff;
+mod fingerprint;
+mod infra;
+mod listing;
+mod log;
+mod markdown;
+mod progress;
+#[cfg(test)]
+mod promises;
+#[cfg(test)]
+mod property;
+mod prose;
+mod search;
+mod short_gaps;
+mod stack_frame;
+mod table;
+mod test_line;
+mod tests;
+mod timestamp;
+mod trace;
+
+use crate::kind::Kind;
+use crate::lines::TextLines;
+use crate::sample::LineSample;
+use crate::span::LineSpan;
+
+/// How sure the reader of a kind is.
+pub(crate) fn vote(sample: &LineSample<'_>, kind: Kind) -> u32 {
+    match kind {
+        Kind::Log => log::vote(sample),
+        Kind::Build => build::vote(sample),
+        Kind::Tests => tests::vote(sample),
+        Kind::Search => search::vote(sample),
+        Kind::Diff => diff::vote(sample),
+        Kind::Listing => listing::vote(sample),
+        Kind::Table => table::vote(sample),
+        Kind::Trace => trace::vote(sample),
+        Kind::Infra => infra::vote(sample),
+        Kind::Markdown => markdown::vote(sample),
+        Kind::Blob => blob::vote(sample),
+        Kind::Json | Kind::Html | Kind::Code | Kind::Prose => 0,
+    }
+}
+
+/// The spans of a text of that kind. They tile the text.
+pub(crate) fn spans(lines: &TextLines<'_>, kind: Kind) -> Vec<LineSpan> {
+    match kind {
+        Kind::Log => log::spans(lines),
+        Kind::Build => build::spans(lines),
+        Kind::Tests => tests::spans(lines),
+        Kind::Search => search::spans(lines),
+        Kind::Diff => diff::spans(lines),
+        Kind::Listing => listing::spans(lines),
+        Kind::Table => table::spans(lines),
+        Kind::Trace => trace::spans(lines),
+        Kind::Infra => infra::spans(lines),
+        Kind::Markdown => markdown::spans(lines),
+        Kind::Blob => blob::spans(lines),
+        Kind::Prose | Kind::Json | Kind::Html | Kind::Code => prose::spans(lines),
+    }
+}

@@ -1,0 +1,191 @@
+//! One line of search results.
+
+/// The role of a line of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SearchRole {
+    /// A line that was found.
+    Match,
+    /// A line beside one.
+    Near,
+    /// A path that the lines below it belong to.
+    Path,
+    /// The tool's own words: totals, binary files.
+    Other,
+}
+
+/// A line and its parts. No role: it separates, or is no result.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SearchLine<'t> {
+    pub(super) role: Option<SearchRole>,
+    /// Empty where the line does not name it.
+    pub(super) path: &'t str,
+    pub(super) number: Option<u64>,
+    /// Whether a column stands after the number: one line may then come more than once.
+    pub(super) column: bool,
+    pub(super) text: &'t str,
+}
+
+impl<'t> SearchLine<'t> {
+    const fn none(text: &'t str) -> Self {
+        Self { role: None, path: "", number: None, column: false, text }
+    }
+
+    const fn of(role: SearchRole, path: &'t str, text: &'t str) -> Self {
+        Self { role: Some(role), path, number: None, column: false, text }
+    }
+}
+
+pub(super) fn parse(line: &str, heading: bool) -> SearchLine<'_> {
+    if line.is_empty() || line == "--" {
+        return SearchLine::none(line);
+    }
+    if let Some(found) = parse_record(line) {
+        return found;
+    }
+    if line.starts_with("Binary file ") && line.contains(" match")
+        || line.starts_with("grep: ")
+        || line.starts_with("rg: ")
+    {
+        return SearchLine::of(SearchRole::Other, "", line);
+    }
+    if heading {
+        return parse_under_heading(line);
+    }
+    if let Some(found) = parse_numbered(line, b':', SearchRole::Match) {
+        return found;
+    }
+    if let Some(found) = parse_numbered(line, b'-', SearchRole::Near) {
+        return found;
+    }
+    match line.split_once(':') {
+        Some((path, text)) if is_path(path) && path.contains(['/', '.']) && !text.starts_with("//") => {
+            SearchLine::of(SearchRole::Match, path, text)
+        }
+        _ => SearchLine::none(line),
+    }
+}
+
+/// `12:text`, `12-text`, or a path.
+fn parse_under_heading(line: &str) -> SearchLine<'_> {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = line.split_at(digits);
+    let number = plain_number(number);
+    match (number, rest.chars().next()) {
+        (Some(number), Some(':')) => SearchLine {
+            number: Some(number),
+            ..SearchLine::of(SearchRole::Match, "", rest.get(1..).unwrap_or(""))
+        },
+        (Some(number), Some('-')) => SearchLine {
+            number: Some(number),
+            ..SearchLine::of(SearchRole::Near, "", rest.get(1..).unwrap_or(""))
+        },
+        _ if is_path(line) && line.contains(['/', '.']) && !line.contains(' ') => {
+            SearchLine::of(SearchRole::Path, line, "")
+        }
+        _ => SearchLine::none(line),
+    }
+}
+
+/// `path:12:text`, `path:12:5:text`, or the same with `-`: the first place where a number stands between two joints.
+fn parse_numbered(line: &str, joint: u8, role: SearchRole) -> Option<SearchLine<'_>> {
+    let bytes = line.as_bytes();
+    let window = bytes.get(..bytes.len().min(1024))?;
+    for at in memchr::memchr_iter(joint, window) {
+        let rest = bytes.get(at + 1..)?;
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if digits == 0 || digits > 9 || rest.get(digits) != Some(&joint) {
+            // A colon that no number follows ends the path; a dash may be part of it.
+            if joint == b':' && at > 1 {
+                return None;
+            }
+            continue;
+        }
+        let path = line.get(..at)?;
+        if !is_path(path) {
+            return None;
+        }
+        let number = plain_number(line.get(at + 1..at + 1 + digits)?)?;
+        let mut text = line.get(at + digits + 2..)?;
+        let more = text.bytes().take_while(u8::is_ascii_digit).count();
+        let column = more > 0
+            && more < 6
+            && text.as_bytes().get(more) == Some(&joint)
+            && plain_number(text.get(..more)?).is_some();
+        if column {
+            text = text.get(more + 1..)?;
+        }
+        return Some(SearchLine { role: Some(role), path, number: Some(number), column, text });
+    }
+    None
+}
+
+/// A number as programs count lines: no zero before it. The `53` of a time may be one, its `08` is not.
+fn plain_number(digits: &str) -> Option<u64> {
+    if digits.is_empty() || digits.starts_with('0') { None } else { digits.parse().ok() }
+}
+
+/// Whether a text may be the path of a file, as a search prints it.
+fn is_path(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    !path.is_empty()
+        && path.len() < 512
+        && (path.contains('/') || !path.contains(' '))
+        && !path.starts_with([' ', '\t', '{', '[', '<', '(', '"', '#', '*', '|', '@', '+'])
+        && !path.contains("  ")
+        && !path.contains("://")
+        && !path
+            .bytes()
+            .any(|byte| matches!(byte, b'"' | b'{' | b'}' | b'=' | b';' | b'\t' | b'<' | b'>' | b'|'))
+        && name.bytes().any(|byte| byte.is_ascii_alphabetic() || byte >= 0x80)
+        && !is_dated(name)
+}
+
+/// A name that ends as a time begins (`app.log_13`, `2024-05-16_13`, `2024-05-16T13`): what stands after its colon is
+/// the rest of the time.
+fn is_dated(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    let tail = bytes.len().saturating_sub(3);
+    let hour =
+        bytes.get(tail + 1..).is_some_and(|hour| hour.len() == 2 && hour.iter().all(u8::is_ascii_digit));
+    hour && matches!(bytes.get(tail), Some(b'_' | b'T' | b' ' | b'['))
+}
+
+/// A record of `rg --json`.
+pub(super) fn is_record(line: &str) -> bool {
+    parse_record(line).is_some()
+}
+
+fn parse_record(line: &str) -> Option<SearchLine<'_>> {
+    let rest = line.strip_prefix("{\"type\":\"")?;
+    let (kind, rest) = rest.split_once('"')?;
+    let data = rest.strip_prefix(",\"data\":")?;
+    let path = || {
+        let rest = data.split_once("\"path\":{\"text\":\"")?.1;
+        rest.split_once("\"}").map(|(path, _)| path)
+    };
+    let text = data
+        .split_once("\"lines\":{")
+        .map_or("", |(_, text)| text.split_once("},\"").map_or(text, |(text, _)| text));
+    match kind {
+        "begin" => Some(SearchLine::of(SearchRole::Near, path()?, line)),
+        "match" => Some(SearchLine::of(SearchRole::Match, path()?, text)),
+        "context" => Some(SearchLine::of(SearchRole::Near, path()?, text)),
+        "end" => Some(SearchLine::of(SearchRole::Near, path()?, line)),
+        "summary" => Some(SearchLine::of(SearchRole::Other, "", line)),
+        _ => None,
+    }
+}
+
+/// Whether paths stand on lines of their own, above numbered lines.
+pub(super) fn has_headings(lines: &[&str]) -> bool {
+    let (mut paths, mut numbered, mut said) = (0, 0, 0);
+    for line in lines.iter().filter(|line| !line.is_empty() && **line != "--") {
+        said += 1;
+        match parse_under_heading(line).role {
+            Some(SearchRole::Path) => paths += 1,
+            Some(_) => numbered += 1,
+            None => {}
+        }
+    }
+    paths > 0 && numbered >= paths && (paths + numbered) * 10 >= said * 9
+}

@@ -1,0 +1,24 @@
+//! Gaps that are not worth their mark.
+
+use crate::span::{LineSpan, Rank};
+
+/// Minimum spans of a gap between spans that stay: a shorter one breaks the text up for little.
+const MIN_GAP_SPANS: usize = 3;
+/// Minimum bytes of a gap that is kept although it has fewer spans.
+const MIN_GAP_BYTES: usize = 160;
+
+/// Lets stay what would leave a gap of a span or two.
+pub(crate) fn close_short(spans: &mut [LineSpan]) {
+    let mut start = 0;
+    for at in 0..=spans.len() {
+        if spans.get(at).is_some_and(|span| span.rank == Rank::Filler) {
+            continue;
+        }
+        let gap = spans.get_mut(start..at).unwrap_or_default();
+        let bytes: usize = gap.iter().map(|span| span.range().len()).sum();
+        if gap.len() < MIN_GAP_SPANS && bytes < MIN_GAP_BYTES {
+            gap.iter_mut().for_each(|span| span.rank = Rank::Context);
+        }
+        start = at + 1;
+    }
+}

@@ -1,0 +1,87 @@
+//! Printed source below a failure: where others failed in the same words before, it explains nothing more.
+
+use std::collections::HashMap;
+
+use super::message::{is_message, is_place};
+use crate::lines::TextLines;
+use crate::readers::build;
+use crate::readers::stack_frame::{self, FrameOwner};
+use crate::readers::test_line::TestLine;
+use crate::span::{LineSpan, Rank};
+
+/// Maximum number of failures of one message that are shown with all that was printed.
+const MAX_SHOWN: u32 = 2;
+
+/// Folds further failures of one message: their name, message and place stay.
+pub(super) fn fold_source(lines: &TextLines<'_>, cases: &[Option<TestLine>], spans: &mut [LineSpan]) {
+    let mut said: HashMap<u64, u32> = HashMap::new();
+    let mut words = Vec::new();
+    let mut start: Option<usize> = None;
+    for at in 0..=lines.len() {
+        let case = cases.get(at).copied().flatten();
+        if at < lines.len() && case.is_none_or(|case| case == TestLine::Captured) {
+            continue;
+        }
+        if let Some(start) = start.take() {
+            let Some(message) = (start..at).map(|at| lines.get(at)).find(|line| says_anything(line)) else {
+                continue;
+            };
+            let count = said.entry(build::repeated_source::message_hash(message, &mut words)).or_default();
+            *count += 1;
+            if *count > MAX_SHOWN {
+                leave_out(lines, start..at, spans);
+            }
+        }
+        if matches!(case, Some(TestLine::Details | TestLine::Failed)) {
+            start = Some(at + 1);
+        }
+    }
+}
+
+fn says_anything(line: &str) -> bool {
+    is_message(line.trim_start(), line) || stack_frame::is_head(line)
+}
+
+fn leave_out(lines: &TextLines<'_>, block: std::ops::Range<usize>, spans: &mut [LineSpan]) {
+    for at in block {
+        let line = lines.get(at);
+        let own = stack_frame::frame_owner(line) == Some(FrameOwner::Own)
+            || is_place(line)
+            || line.starts_with('>');
+        if let Some(span) = spans.get_mut(at).filter(|span| span.rank == Rank::Context && !own) {
+            (span.rank, span.score) = (Rank::Filler, 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lines::TextLines;
+    use crate::readers::tests::spans;
+    use crate::span::Rank;
+
+    #[test]
+    fn names_messages_and_places_of_all_failures_stay() {
+        let mut text =
+            String::from("=========== test session starts ===========\n=========== FAILURES ===========\n");
+        for nth in 0..6 {
+            text += &format!(
+                "____________ test_{nth} ____________\n\n    def test_{nth}(shop):\n        total = shop.total({nth})\n        assert shop.open\n>       assert total == {nth}\nE       AssertionError: assert 9 == {nth}\n\ntests/test_shop.py:{nth}: AssertionError\n"
+            );
+        }
+        text += "=========== 6 failed in 0.10s ===========\n";
+        let lines = TextLines::of(&text);
+        let spans = spans(&lines);
+        let rank = |part: String| {
+            let at = text.find(&part).unwrap();
+            spans.iter().find(|span| span.range().contains(&at)).unwrap().rank
+        };
+        for nth in 0..6 {
+            assert!(rank(format!("test_{nth} __")) == Rank::Must);
+            assert!(rank(format!("assert 9 == {nth}")) == Rank::Must);
+            assert!(rank(format!("test_shop.py:{nth}")) == Rank::Must);
+        }
+        assert_eq!(rank("shop.total(0)".into()), Rank::Context);
+        assert_eq!(rank("shop.total(5)".into()), Rank::Filler);
+    }
+}

@@ -1,0 +1,306 @@
+//! Stack traces: what was thrown and why stays, frames of libraries do not; a trace like one before it is a repeat.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use crate::label::Label;
+use crate::lines::TextLines;
+use crate::sample::LineSample;
+use crate::span::{LineSpan, Rank};
+use crate::template;
+
+use super::stack_frame::{self, FrameOwner};
+
+/// Maximum number of equal traces that are shown whole.
+const MAX_WHOLE: u32 = 2;
+/// Maximum number of different exceptions that are all shown; beyond it, traces that are otherwise alike are counted.
+const MAX_THROWN: usize = 400;
+
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
+    let frames = sample.count(|line| stack_frame::frame_owner(line).is_some());
+    let heads = sample.count(stack_frame::is_head);
+    if frames < 2 || frames + heads < 3 {
+        return 0;
+    }
+    let share = sample.share(|line| {
+        stack_frame::frame_owner(line).is_some()
+            || stack_frame::is_head(line)
+            || line.starts_with("    ")
+            || line.starts_with("stack backtrace")
+    });
+    // Sanitizers print the memory around it as well.
+    if frames >= 3 && sample.count(|line| line.starts_with("==") && line.contains("Sanitizer: ")) >= 1 {
+        return 75;
+    }
+    let pure = sample.share(|line| stack_frame::frame_owner(line).is_some());
+    if pure < 18 { 0 } else { (share.min(95) * 95 / 100).min(25 + pure * 2) }
+}
+
+/// The sort of a line of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TraceLine {
+    Head,
+    Frame(FrameOwner),
+    /// The source that stands under a frame.
+    Source,
+    Other,
+}
+
+pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
+    let read: Vec<TraceLine> = classify_lines(lines);
+    let mut spans: Vec<LineSpan> =
+        (0..lines.len()).map(|at| LineSpan::new(lines.span(at), Rank::Context)).collect();
+    for (at, line) in read.iter().enumerate() {
+        let Some(span) = spans.get_mut(at) else { continue };
+        if *line == TraceLine::Head {
+            span.rank = Rank::Must;
+            span.score = 200;
+        } else if is_shadow(lines.get(at)) {
+            (span.rank, span.label) = (Rank::Filler, Some(Label::ShadowMemory));
+        }
+    }
+    for stack in find_stacks(&read) {
+        shorten_stack(lines, &read, stack, &mut spans);
+    }
+    fold_equal(lines, &read, &mut spans);
+    spans
+}
+
+/// A line of a sanitizer's picture of memory: `  0x0c047fff7fb0: fa fa fd fd`, `=>0x…`.
+fn is_shadow(line: &str) -> bool {
+    let text = line.strip_prefix("=>").or_else(|| line.strip_prefix("  ")).unwrap_or("");
+    let Some((address, bytes)) = text.split_once(':') else { return false };
+    let hexadecimal = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    address.strip_prefix("0x").is_some_and(hexadecimal)
+        && bytes.split([' ', '[', ']']).all(|byte| byte.len() <= 2 && hexadecimal(byte))
+}
+
+fn classify_lines(lines: &TextLines<'_>) -> Vec<TraceLine> {
+    let mut before = TraceLine::Other;
+    lines
+        .iter()
+        .map(|line| {
+            let is = match stack_frame::frame_owner(line) {
+                Some(owner) => TraceLine::Frame(owner),
+                None if stack_frame::is_head(line) => TraceLine::Head,
+                None if matches!(before, TraceLine::Frame(_) | TraceLine::Source)
+                    && line.starts_with("    ") =>
+                {
+                    TraceLine::Source
+                }
+                None => TraceLine::Other,
+            };
+            before = is;
+            is
+        })
+        .collect()
+}
+
+/// The runs of frames, with the source lines under them.
+fn find_stacks(read: &[TraceLine]) -> Vec<Range<usize>> {
+    let mut stacks = Vec::new();
+    let mut start = None;
+    for (at, line) in read.iter().enumerate() {
+        match (line, start) {
+            (TraceLine::Frame(_), None) => start = Some(at),
+            (TraceLine::Head | TraceLine::Other, Some(from)) => {
+                stacks.push(from..at);
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    stacks.extend(start.map(|from| from..read.len()));
+    stacks
+}
+
+/// The first two and the last frame of a stack stay, and the caller's own; a frame like the one before it does not.
+pub(super) fn shorten_frames(lines: &TextLines<'_>, stack: Range<usize>, spans: &mut [LineSpan]) {
+    let read: Vec<TraceLine> = stack
+        .clone()
+        .map(|at| stack_frame::frame_owner(lines.get(at)).map_or(TraceLine::Source, TraceLine::Frame))
+        .collect();
+    shorten_at(lines, &read, stack, spans);
+}
+
+fn shorten_stack(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, spans: &mut [LineSpan]) {
+    shorten_at(lines, read.get(stack.clone()).unwrap_or_default(), stack, spans);
+}
+
+fn shorten_at(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, spans: &mut [LineSpan]) {
+    let first = stack.start;
+    let goes_on = |at: usize| at > first && is_place_of_frame(lines.get(at), lines.get(at - 1));
+    let owner_at = |nth: usize| match read.get(nth) {
+        Some(TraceLine::Frame(owner)) => Some(*owner),
+        _ => None,
+    };
+    let starts = |nth: usize| owner_at(nth).is_some() && !goes_on(first + nth);
+    let frames = (0..read.len()).filter(|nth| starts(*nth)).count();
+    let (mut count, mut owner, mut kept, mut before) = (0, FrameOwner::Own, true, 0);
+    for (nth, line) in read.iter().enumerate() {
+        let at = first + nth;
+        let begins = starts(nth);
+        if begins {
+            count += 1;
+            let said = template::hash(lines.get(at).as_bytes());
+            // The place below a name tells whose it is as well.
+            let placed = owner_at(nth + 1).filter(|_| goes_on(at + 1)) == Some(FrameOwner::Library);
+            let foreign = said == before || placed || owner_at(nth) == Some(FrameOwner::Library);
+            owner = if foreign { FrameOwner::Library } else { FrameOwner::Own };
+            before = said;
+            kept = count <= 2 || count == frames || owner == FrameOwner::Own;
+        }
+        let Some(span) = spans.get_mut(at) else { continue };
+        span.score = if owner == FrameOwner::Own { 60 } else { 0 } + if count <= 2 { 40 } else { 0 };
+        span.rank = match (kept, line) {
+            (true, TraceLine::Frame(_)) => Rank::Frame,
+            (true, _) => Rank::Context,
+            (false, _) => Rank::Filler,
+        };
+        span.label = (begins && !kept).then_some(Label::Frames);
+    }
+}
+
+/// Rust and Go write a frame on two lines: its name, then its place.
+fn is_place_of_frame(line: &str, before: &str) -> bool {
+    let text = line.trim_start();
+    let name = before.trim_start();
+    let numbered = name.starts_with(|c: char| c.is_ascii_digit()) && text.starts_with("at ");
+    let called = line.starts_with('\t')
+        && !before.starts_with('\t')
+        && (name.ends_with(')') || name.starts_with("created by "));
+    numbered || called && !text.starts_with("at ")
+}
+
+/// The traces of a text: each begins at a head that is not a cause of the one before it.
+fn find_traces(lines: &TextLines<'_>, read: &[TraceLine]) -> Vec<Range<usize>> {
+    let mut starts: Vec<usize> = Vec::new();
+    let mut before = TraceLine::Other;
+    for (at, line) in read.iter().enumerate() {
+        let text = lines.get(at);
+        let begins = match line {
+            TraceLine::Head => is_opening(text, before),
+            TraceLine::Other => {
+                !text.trim().is_empty() && matches!(before, TraceLine::Frame(_)) && !is_tail(text)
+            }
+            _ => false,
+        };
+        if begins {
+            starts.push(at);
+        }
+        before = *line;
+    }
+    let ends = starts.iter().skip(1).copied().chain([read.len()]);
+    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+}
+
+fn is_opening(text: &str, before: TraceLine) -> bool {
+    let text = text.trim_start();
+    let goes_on = [
+        "Caused by:",
+        "Suppressed:",
+        "[cause]",
+        "During handling",
+        "The above exception",
+        "---",
+        "Wrapped by:",
+    ];
+    // Python names the exception below its frames.
+    let python = matches!(before, TraceLine::Source) && !text.starts_with("Traceback");
+    !python && !goes_on.iter().any(|opening| text.starts_with(opening))
+}
+
+fn is_tail(text: &str) -> bool {
+    text.starts_with("note:") || text.starts_with('}') || text.starts_with("exit status")
+}
+
+/// Traces of the same words, whatever their values: the first and the last stay, with their number. Of those between
+/// stays what was thrown, where its words are not those of another.
+fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan]) {
+    let traces = find_traces(lines, read);
+    let mut words = Vec::new();
+    let mut seen: HashMap<u64, (u32, usize, usize)> = HashMap::new();
+    let keys: Vec<u64> = traces
+        .iter()
+        .map(|trace| {
+            let (mut key, mut before) = (0u64, 0);
+            for at in trace.clone() {
+                let line = template::masked_hash(lines.get(at), &mut words);
+                // How deep a recursion went is a value.
+                if line != before {
+                    key = key.rotate_left(7).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ line;
+                }
+                before = line;
+            }
+            key
+        })
+        .collect();
+    for (nth, key) in keys.iter().enumerate() {
+        let entry = seen.entry(*key).or_insert((0, nth, nth));
+        entry.0 += 1;
+        entry.2 = nth;
+    }
+    let mut thrown = HashSet::new();
+    for (nth, (key, trace)) in keys.iter().zip(&traces).enumerate() {
+        let mut new = |at: usize| {
+            read.get(at) == Some(&TraceLine::Head)
+                && !lines.get(at).starts_with("goroutine ")
+                && thrown.insert(template::hash(lines.get(at).trim().as_bytes()))
+        };
+        let heads: Vec<usize> = trace.clone().filter(|at| new(*at)).collect();
+        let Some((count, first, last)) = seen.get(key).copied() else { continue };
+        if count <= MAX_WHOLE {
+            continue;
+        }
+        if nth == first {
+            let place = traces.get(last).map_or(0, |trace| trace.start) + 1;
+            if let Some(span) = spans.get_mut(trace.start) {
+                span.set_note(Some(format!("⟨×{count} traces like this, last at line {place}⟩").into()));
+                span.score += 100;
+            }
+        } else if nth != last {
+            mark_repeat(trace.clone(), spans);
+            // What was thrown with other words, if only another number, is another error.
+            for at in heads.into_iter().filter(|_| thrown.len() <= MAX_THROWN) {
+                if let Some(span) = spans.get_mut(at) {
+                    (span.rank, span.score, span.label) = (Rank::Must, 150, Some(Label::Thrown));
+                }
+            }
+        }
+    }
+}
+
+fn mark_repeat(trace: Range<usize>, spans: &mut [LineSpan]) {
+    for (nth, span) in spans.get_mut(trace).unwrap_or_default().iter_mut().enumerate() {
+        span.rank = Rank::Filler;
+        span.label = (nth == 0).then_some(Label::Traces);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_different_exception_stays_though_its_frames_go() {
+        let text: String = (0..9)
+            .map(|nth| {
+                let frames: String = (0..8).map(|at| format!("\tat com.acme.Shop.step{at}(Shop.java:{at}1)\n")).collect();
+                format!("com.acme.OrderException: no stock for item {nth}\n{frames}Caused by: java.io.IOException: shelf {} is gone\n{frames}", nth % 2)
+            })
+            .collect();
+        let lines = TextLines::of(&text);
+        let spans = spans(&lines);
+        let shown: String = spans
+            .iter()
+            .filter(|span| span.rank > Rank::Filler)
+            .map(|span| text.get(span.range()).unwrap())
+            .collect();
+        for nth in 0..9 {
+            assert!(shown.contains(&format!("item {nth}\n")), "{nth}");
+        }
+        assert!(shown.contains("shelf 0 is gone") && shown.contains("shelf 1 is gone"));
+        assert!(shown.matches("shelf").count() < 9, "the same cause is said again");
+        assert!(shown.len() * 2 < text.len());
+    }
+}

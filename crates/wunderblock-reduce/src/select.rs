@@ -1,0 +1,284 @@
+//! The choice of spans that stay, and the segments and gaps that follow from it: the same for every kind of text.
+
+mod headline;
+
+use std::borrow::Cow;
+
+use crate::lines::TextLines;
+use crate::mark::{Gap, GapFact, GapUnit, MARK_BYTES, SEEN};
+use crate::segment::TextSegment;
+use crate::span::{LineSpan, Rank, counts};
+
+pub(crate) use headline::raise_under_query;
+
+/// How much of a text stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeepLimit {
+    /// All but filler.
+    Fold,
+    /// At most this number of bytes, marks included.
+    Bytes(usize),
+}
+
+/// The segments that stay, and the gaps between them.
+pub(crate) fn select(lines: &TextLines<'_>, spans: &[LineSpan], room: KeepLimit) -> Vec<TextSegment> {
+    let mut listed = Vec::new();
+    let mut kept = match room {
+        KeepLimit::Fold => spans.iter().map(|span| span.rank > Rank::Filler).collect(),
+        KeepLimit::Bytes(bytes) => {
+            let kept = keep_best(spans, bytes);
+            if headline::all_fit(spans, &kept, bytes) {
+                kept
+            } else {
+                // Not all headlines can stand: marks say them, which takes less room than a mark around each.
+                listed = headline::listed(spans, bytes);
+                headline::keep_best(spans, &listed, bytes)
+            }
+        }
+    };
+    close_small_gaps(spans, &mut kept);
+    if kept.iter().all(|kept| *kept) {
+        // Notes speak of what is left out.
+        return vec![TextSegment::Keep(0..lines.text().len())];
+    }
+    cut_segments(lines, spans, &kept, &listed)
+}
+
+/// Joins neighbours that a fold treats alike and of which marks say nothing.
+pub(crate) fn join_spans(spans: &mut Vec<LineSpan>) {
+    spans.dedup_by(|next, span| {
+        let [kept, next_kept] = [span.rank, next.rank].map(|rank| rank > Rank::Filler);
+        // A description of a part of a gap holds for all of it, except where it was seen.
+        let seen = !kept && span.description().is_some_and(|seen_in| seen_in.starts_with(SEEN));
+        let counted = !kept && next.label.is_some();
+        let joins = kept == next_kept
+            && span.range().end == next.range().start
+            && span.note().is_none()
+            && !next.has_notes()
+            && !seen
+            && !counted;
+        if joins {
+            span.extend(next.range().end);
+        }
+        joins
+    });
+    spans.shrink_to_fit();
+}
+
+/// The best spans that fit into `bytes`. A span that does not fit is skipped: a smaller one after it may fit.
+fn keep_best(spans: &[LineSpan], bytes: usize) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..spans.len()).collect();
+    order.sort_unstable_by_key(|at| {
+        spans.get(*at).map(|span| (std::cmp::Reverse((span.rank, span.score)), *at))
+    });
+    let mut kept = vec![false; spans.len()];
+    let mut spent = if spans.is_empty() { 0 } else { MARK_BYTES };
+    for at in order {
+        let Some(span) = spans.get(at) else { continue };
+        let beside = |at: Option<usize>| at.and_then(|at| kept.get(at)).copied().unwrap_or(true);
+        // A span between two gaps splits one mark into two; one that fills a gap saves its mark.
+        let (before, after) = (beside(at.checked_sub(1)), beside(Some(at + 1)));
+        let grown = match (before, after) {
+            (false, false) => spent + span.bytes() + MARK_BYTES,
+            (true, true) => (spent + span.bytes()).saturating_sub(MARK_BYTES),
+            _ => spent + span.bytes(),
+        };
+        if grown <= bytes
+            && let Some(kept) = kept.get_mut(at)
+        {
+            *kept = true;
+            spent = grown;
+        }
+    }
+    kept
+}
+
+/// Keeps the spans of gaps that are no larger than their mark.
+fn close_small_gaps(spans: &[LineSpan], kept: &mut [bool]) {
+    let mut at = 0;
+    while at < spans.len() {
+        let end = run_end(kept, at);
+        let gone = !kept.get(at).copied().unwrap_or(true);
+        let weight: usize = spans.get(at..end).unwrap_or_default().iter().map(LineSpan::bytes).sum();
+        if gone && weight <= MARK_BYTES {
+            kept.iter_mut().take(end).skip(at).for_each(|kept| *kept = true);
+        }
+        at = end;
+    }
+}
+
+/// The end of the run of spans that are kept, or left out, together with the one at `at`.
+fn run_end(kept: &[bool], at: usize) -> usize {
+    let state = kept.get(at);
+    at + kept.iter().skip(at).take_while(|kept| Some(*kept) == state).count()
+}
+
+fn cut_segments(
+    lines: &TextLines<'_>,
+    spans: &[LineSpan],
+    kept: &[bool],
+    listed: &[bool],
+) -> Vec<TextSegment> {
+    let runs = kept.windows(2).filter(|two| two.first() != two.last()).count() + 1;
+    let notes = spans.iter().filter(|span| span.note().is_some()).count();
+    let mut segments = Vec::with_capacity(runs + 2 * notes);
+    let mut at = 0;
+    while at < spans.len() {
+        let end = run_end(kept, at).max(at + 1);
+        if kept.get(at).copied().unwrap_or(true) {
+            for span in spans.get(at..end).unwrap_or_default() {
+                // What stays together is one segment: most texts have few gaps and many lines.
+                match segments.last_mut() {
+                    Some(TextSegment::Keep(before)) if before.end == span.range().start => {
+                        before.end = span.range().end
+                    }
+                    _ => segments.push(TextSegment::Keep(span.range())),
+                }
+                segments.extend(span.note().map(|note| TextSegment::Note(note.to_owned())));
+            }
+            at = end;
+        }
+        while at < end {
+            let until = headline::gap_end(spans, listed, at..end).max(at + 1);
+            let run = spans.get(at..until).unwrap_or_default();
+            let listed = listed.get(at..until).unwrap_or_default();
+            segments.push(TextSegment::Gap { gap: make_gap(lines, run, listed), shown: None });
+            at = until;
+        }
+    }
+    segments
+}
+
+/// The gap that a run of spans leaves: in lines where it consists of whole lines, else in bytes.
+fn make_gap(lines: &TextLines<'_>, run: &[LineSpan], listed: &[bool]) -> Gap {
+    let start = run.first().map_or(0, |span| span.range().start);
+    let end = run.last().map_or(start, |span| span.range().end);
+    let facts = gap_facts(run, listed);
+    let (first, last) = (lines.at(start), lines.at(end.saturating_sub(1).max(start)));
+    if lines.span(first).start == start && lines.span(last).end == end {
+        let (first, last) = (first as u64 + 1, last as u64 + 1);
+        return Gap { span: start..end, measure: GapUnit::Lines, first, last, within: None, told: facts };
+    }
+    let (first, last) = (start as u64 + 1, end as u64);
+    Gap { span: start..end, measure: GapUnit::Bytes, first, last, within: None, told: facts }
+}
+
+/// Maximum number of descriptions in one mark.
+const MAX_DESCRIPTIONS: usize = 3;
+
+/// The facts in the mark of a run of spans: the listed headlines, or else their counts and descriptions.
+fn gap_facts(run: &[LineSpan], listed: &[bool]) -> Vec<GapFact> {
+    let counted = counts(run).into_iter().map(|(label, count)| label.fact(count));
+    // Parts of one thing say what it is once.
+    let mut described: Vec<&Cow<'static, str>> = Vec::new();
+    let mut headlines = run
+        .iter()
+        .zip(listed)
+        .filter(|(_, listed)| **listed)
+        .filter_map(|(span, _)| span.headline())
+        .peekable();
+    if headlines.peek().is_some() {
+        // What it is the rest of, if it begins in the middle of something.
+        described.extend(run.first().and_then(LineSpan::description));
+    }
+    for what in headlines {
+        if described.last() != Some(&what) {
+            described.push(what);
+        }
+    }
+    if described.is_empty() {
+        for what in run.iter().filter_map(LineSpan::description) {
+            if described.len() < MAX_DESCRIPTIONS && !described.contains(&what) {
+                described.push(what);
+            }
+        }
+    }
+    let all = |what: &Cow<'_, str>| run.iter().all(|span| span.description() == Some(what));
+    let describe = |what: &Cow<'static, str>| match what.starts_with(SEEN) && !all(what) {
+        true => format!("partly {what}").into(),
+        false => what.clone(),
+    };
+    let mut facts: Vec<GapFact> = counted
+        .chain(described.into_iter().map(|what| GapFact { count: None, what: describe(what) }))
+        .collect();
+    // There may be as many marks as lines.
+    facts.shrink_to_fit();
+    facts
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::label::Label;
+    use crate::segment;
+
+    fn spans(lines: &TextLines<'_>, ranks: &[Rank]) -> Vec<LineSpan> {
+        ranks.iter().enumerate().map(|(line, rank)| LineSpan::new(lines.span(line), *rank)).collect()
+    }
+
+    #[test]
+    fn folding_leaves_out_filler_and_says_where_it_was() {
+        let text: String =
+            (1..=9).map(|line| format!("line {line} of a text long enough for a mark\n")).collect();
+        let lines = TextLines::of(&text);
+        let mut ranks = vec![Rank::Filler; 9];
+        ranks[0] = Rank::Frame;
+        ranks[8] = Rank::Must;
+        let segments = select(&lines, &spans(&lines, &ranks), KeepLimit::Fold);
+        assert!(segment::tiles_source(&segments, text.len()));
+        assert_eq!(
+            segment::write_segments(&segments, &text, Some("wb:0123456789abcdef")),
+            "line 1 of a text long enough for a mark\n\
+             ⟨… lines 2–8: 7 lines · wb:0123456789abcdef⟩\n\
+             line 9 of a text long enough for a mark\n"
+        );
+    }
+
+    #[test]
+    fn a_text_that_is_left_whole_has_no_notes() {
+        let text = "tick\nthe first of many\ntick\n";
+        let lines = TextLines::of(text);
+        let mut spans = spans(&lines, &[Rank::Frame, Rank::Context, Rank::Filler]);
+        spans[0].set_note(Some("⟨×2, last line 3⟩".into()));
+        assert_eq!(select(&lines, &spans, KeepLimit::Fold), [TextSegment::Keep(0..text.len())]);
+    }
+
+    #[test]
+    fn a_budget_is_filled_in_the_order_of_worth() {
+        let text: String = (1..=40).map(|line| format!("line {line:02} with thirty bytes here\n")).collect();
+        let lines = TextLines::of(&text);
+        let mut ranks = vec![Rank::Context; 40];
+        ranks[20] = Rank::Must;
+        let spans = spans(&lines, &ranks);
+        for room in [80, 200, 500, 1_000, text.len()] {
+            let segments = select(&lines, &spans, KeepLimit::Bytes(room));
+            assert!(segment::tiles_source(&segments, text.len()));
+            let short = segment::write_segments(&segments, &text, None);
+            assert!(short.len() <= room.max(MARK_BYTES), "{} of {room}", short.len());
+            assert!(room < 200 || short.contains("line 21"), "{short}");
+            assert!(room < 500 || short.len() * 10 >= room * 8, "{} of {room}", short.len());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_joined_folds_as_it_did(of in prop::collection::vec((0..3usize, 0..4usize, 0..5usize), 1..40)) {
+            let text: String = (0..of.len()).map(|at| format!("line {at} of a text that is of some length\n")).collect();
+            let lines = TextLines::of(&text);
+            let span = |(at, (rank, label, listed)): (usize, &(usize, usize, usize))| {
+                let rank = [Rank::Filler, Rank::Filler, Rank::Must][*rank];
+                let label = [None, None, Some(Label::AsAbove), Some(Label::Passed)][*label];
+                let told = [None, None, Some("seen in lines 1–4 of wb:0".into()), Some("like this".into()), None][*listed].clone();
+                let mut span = LineSpan::new(lines.span(at), rank).labelled(label).described(told);
+                span.set_note((*listed == 4).then(|| "⟨×2⟩".into()));
+                span
+            };
+            let spans: Vec<LineSpan> = of.iter().enumerate().map(span).collect();
+            let mut joined = spans.clone();
+            join_spans(&mut joined);
+            prop_assert_eq!(select(&lines, &joined, KeepLimit::Fold), select(&lines, &spans, KeepLimit::Fold));
+        }
+    }
+}
