@@ -2,7 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::error::Error;
-use crate::incoming::Stamp;
+use crate::incoming::{Clock, IdSource, Stamp};
 use crate::known::Known;
 use crate::parallel::Workers;
 use crate::redact::Redactor;
@@ -15,12 +15,6 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wunderblock_core::id::{EventId, StreamId, TenantId};
 use wunderblock_core::units::Millis;
-
-/// Tells the time: milliseconds since 1970. Passed in, so that a test or a replay can tell another.
-pub type Clock = Arc<dyn Fn() -> Millis + Send + Sync>;
-
-/// Makes the ids of events whose caller gives none. Each must be new.
-pub type IdSource = Arc<dyn Fn() -> Result<EventId, Error> + Send + Sync>;
 
 /// What an engine is made with. Parsed once by its caller; the engine reads no file and no environment for it.
 #[derive(Clone)]

@@ -1,10 +1,18 @@
 //! What callers append: events, messages, lines of JSON.
 
-use crate::engine::{Clock, IdSource};
 use crate::error::Error;
+use std::sync::Arc;
 use wunderblock_core::event::{Fact, MessageAppended, NewEvent, Source};
+use wunderblock_core::id::EventId;
 use wunderblock_core::message::Message;
+use wunderblock_core::units::Millis;
 use wunderblock_wire::{LiveLine, decode_line};
+
+/// Tells the time: milliseconds since 1970. Passed in, so that a test or a replay can tell another.
+pub type Clock = Arc<dyn Fn() -> Millis + Send + Sync>;
+
+/// Makes the ids of events whose caller gives none. Each must be new.
+pub type IdSource = Arc<dyn Fn() -> Result<EventId, Error> + Send + Sync>;
 
 /// Gives events the ids and the time their caller did not give.
 #[derive(Clone)]
@@ -36,7 +44,7 @@ impl Stamp {
     pub fn line(&self, line: &[u8]) -> Result<NewEvent, Error> {
         let LiveLine { id, at, fact } = decode_line(line)?;
         let id = match id {
-            Some(id) => wunderblock_core::id::EventId::new(id)?,
+            Some(id) => EventId::new(id)?,
             None => (self.ids)()?,
         };
         Ok(NewEvent { id, at: at.unwrap_or_else(|| (self.clock)()), source: Source::Live, fact })
