@@ -1,6 +1,6 @@
 //! `sessions`: what there is.
 
-use super::{print, print_json, say, time};
+use super::{print, print_json, say, time, zone};
 use crate::args::{Global, Sessions};
 use crate::columns::{columns, fit, pad, size};
 use crate::exit::{Failure, wrong};
@@ -136,7 +136,7 @@ async fn sources(engine: &Engine, info: &StreamInfo) -> Result<Vec<serde_json::V
 fn since(text: &str) -> Result<Millis, Failure> {
     let date = || -> Option<jiff::Timestamp> {
         let date: jiff::civil::Date = text.parse().ok()?;
-        Some(date.to_zoned(jiff::tz::TimeZone::system()).ok()?.timestamp())
+        Some(date.to_zoned(zone()).ok()?.timestamp())
     };
     let time = text.parse::<jiff::Timestamp>().ok().or_else(date);
     let why = || wrong(format!("`{text}` is not a time; give 2026-11-01 or 2026-11-01T09:30:00Z"));
