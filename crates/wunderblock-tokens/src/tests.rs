@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use regex::Regex;
 use std::sync::OnceLock;
 use tiktoken::{CoreBpe, encoding};
 
@@ -134,6 +135,40 @@ fn every_kind_of_character_is_cut_as_the_crate_cuts_it() {
     }
 }
 
+/// The published patterns. `\s+(?!\S)` is what [`ends`] makes of `\s+`.
+const PATTERNS: [&str; 2] = [
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+",
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+",
+];
+
+/// Where a general engine ends the pieces of a text.
+fn ends(pattern: &Regex, text: &str) -> Vec<usize> {
+    let (mut at, mut ends) = (0, Vec::new());
+    while let Some(found) = pattern.find_at(text, at) {
+        assert_eq!(found.start(), at, "every character is of a piece");
+        let last = found.as_str().char_indices().next_back().map_or(0, |(last, _)| last);
+        let is_blank = found.as_str().chars().all(char::is_whitespace);
+        let looks_ahead = is_blank && !found.as_str().ends_with(['\r', '\n']) && found.end() < text.len();
+        at = if looks_ahead && last > 0 { at + last } else { found.end() };
+        ends.push(at);
+    }
+    ends
+}
+
+/// A count says little of where a text was cut: few tokens would reach over a wrong end.
+fn assert_cut_alike(text: &str) {
+    static REGEXES: OnceLock<[Regex; 2]> = OnceLock::new();
+    let regexes = REGEXES.get_or_init(|| PATTERNS.map(|pattern| Regex::new(pattern).unwrap()));
+    let ours: [fn(&str, usize) -> usize; 2] = [piece::o200k, piece::cl100k];
+    for (end, regex) in ours.iter().zip(regexes) {
+        let mut found = vec![];
+        while found.last().copied().unwrap_or(0) < text.len() {
+            found.push(end(text, found.last().copied().unwrap_or(0)));
+        }
+        assert_eq!(found, ends(regex, text), "{text:?}");
+    }
+}
+
 #[test]
 fn real_texts_are_counted_as_the_crate_counts_them() {
     for text in [
@@ -165,6 +200,17 @@ const MIXED: &str = "([a-zA-Z0-9'éÉßǅªʰ字かカ한ㅎاडमी\u{301}\u
     |'s|'LL|'Re|a's|'d|  |\n\n|\r\n| \n|12|Ab|aB|AB|ÀÉ|Привет|мир|你好|。|[ -~]|\\PC){0,40}";
 
 proptest! {
+    #[test]
+    fn texts_are_cut_where_the_published_patterns_cut_them(
+        mixed in MIXED,
+        letters in "([A-C]|[a-c]|ǅ|ª|字|\u{301}|'|ſ| |s|!|\n){0,30}",
+        any in "(?s:.){0,80}",
+    ) {
+        for text in [&mixed, &letters, &any] {
+            assert_cut_alike(text);
+        }
+    }
+
     #[test]
     fn mixed_texts_are_counted_as_the_crate_counts_them(text in MIXED) {
         assert_alike(&text);
