@@ -3,7 +3,9 @@
 use crate::args::Global;
 use crate::exit::Failure;
 use crate::terminal::clean_json;
+use jiff::tz::TimeZone;
 use std::io::Write;
+use std::sync::OnceLock;
 
 /// One JSON value on a line of stdout.
 pub(crate) fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
@@ -27,14 +29,37 @@ pub(crate) fn say(global: &Global, text: &str) {
 /// A point in time for people, by the clock on their wall.
 pub(crate) fn time(at: wunderblock_core::units::Millis) -> String {
     match jiff::Timestamp::from_millisecond(at.0) {
-        Ok(time) if at.0 > 0 => {
-            time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
-        }
+        Ok(time) if at.0 > 0 => time.to_zoned(zone()).strftime("%Y-%m-%d %H:%M").to_string(),
         _ => "—".to_owned(),
     }
+}
+
+/// The time zone of the clock on their wall.
+///
+/// The default is a file; asked for it, jiff would look for its name as well, in every folder of the system's database
+/// (2 ms). A zone that `TZ` names is looked up there.
+pub(crate) fn zone() -> TimeZone {
+    static ZONE: OnceLock<TimeZone> = OnceLock::new();
+    let default = || TimeZone::tzif("", &std::fs::read("/etc/localtime").ok()?).ok();
+    let zone = || std::env::var_os("TZ").map_or_else(default, |_| None);
+    ZONE.get_or_init(|| zone().unwrap_or_else(TimeZone::system)).clone()
 }
 
 /// A report on a line of stdout.
 pub(crate) fn print_report(report: &impl serde::Serialize) -> Result<(), Failure> {
     print_json(&serde_json::to_value(report)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_zone_is_the_systems() {
+        let (ours, system) = (zone(), TimeZone::system());
+        for day in (0..25_000).step_by(50) {
+            let time = jiff::Timestamp::from_second(day * 86_400).unwrap();
+            assert_eq!(ours.to_offset(time), system.to_offset(time), "{time}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::args::{Global, Sessions};
 use crate::columns::{columns, fit, pad, size};
-use crate::console::{print, print_json, say, time};
+use crate::console::{print, print_json, say, time, zone};
 use crate::exit::{Failure, wrong};
 use crate::paint::Paint;
 use crate::settings::Settings;
@@ -138,7 +138,7 @@ async fn sources(engine: &Engine, info: &StreamInfo) -> Result<Vec<serde_json::V
 fn since(text: &str) -> Result<Millis, Failure> {
     let date = || -> Option<jiff::Timestamp> {
         let date: jiff::civil::Date = text.parse().ok()?;
-        Some(date.to_zoned(jiff::tz::TimeZone::system()).ok()?.timestamp())
+        Some(date.to_zoned(zone()).ok()?.timestamp())
     };
     let time = text.parse::<jiff::Timestamp>().ok().or_else(date);
     let why = || wrong(format!("`{text}` is not a time; give 2026-11-01 or 2026-11-01T09:30:00Z"));

@@ -12,7 +12,7 @@ pub use price::{Long, MicroDollars, Price, Rates, Spent};
 use crate::tokens::{Counter, Family, TokenModel, Vocabulary};
 use parse::parse;
 use serde::Deserialize;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 
@@ -122,11 +122,14 @@ pub enum CatalogError {
     },
 }
 
-/// All rows. Small: a lookup looks at each.
+/// All rows. Small: a lookup looks at each. Clones share them, and the embedded ones are read at the first lookup, since
+/// many a command looks nothing up.
+#[derive(Clone, Debug, Default)]
+pub struct Catalog(Arc<OnceLock<Rows>>);
+
 #[derive(Clone, Debug)]
-pub struct Catalog {
-    /// Shared: a catalog is cloned for every build.
-    entries: Arc<Vec<Entry>>,
+struct Rows {
+    entries: Vec<Entry>,
     default: Row,
 }
 
@@ -143,26 +146,43 @@ impl From<Row> for Entry {
     }
 }
 
+impl Rows {
+    fn embedded() -> Self {
+        // That the embedded text parses is what a test is for; a program is not stopped by its catalog.
+        let rows = parse(EMBEDDED).unwrap_or_default();
+        Self { entries: rows.into_iter().map(Entry::from).collect(), default: default_row() }
+    }
+
+    fn best(&self, name: &str) -> Option<&Row> {
+        let matching = self.entries.iter().filter(|entry| matches(&entry.row.name, name));
+        let Entry { row, alike } = matching.max_by_key(|entry| rank(&entry.row.name))?;
+        let rest = row.name.strip_suffix('*').and_then(|beginning| name.strip_prefix(beginning));
+        Some(if rest.is_none_or(is_version) { row } else { alike })
+    }
+}
+
 impl Catalog {
     /// The rows that are part of the program.
     #[must_use]
     pub fn embedded() -> Self {
-        // That the embedded text parses is what a test is for; a program is not stopped by its catalog.
-        let rows = parse(EMBEDDED).unwrap_or_default();
-        Self { entries: Arc::new(rows.into_iter().map(Entry::from).collect()), default: default_row() }
+        Self::default()
+    }
+
+    fn all(&self) -> &Rows {
+        self.0.get_or_init(Rows::embedded)
     }
 
     /// These rows and the caller's, which win over rows of the same name and over shorter names.
     ///
     /// # Errors
     /// [`CatalogError`] if the text is not a catalog in the form of `catalog.toml`.
-    pub fn with_overrides(mut self, toml_text: &str) -> Result<Self, CatalogError> {
-        let entries = Arc::make_mut(&mut self.entries);
+    pub fn with_overrides(self, toml_text: &str) -> Result<Self, CatalogError> {
+        let mut rows = self.all().clone();
         for row in parse(toml_text)? {
-            entries.retain(|old| old.row.name != row.name);
-            entries.push(row.into());
+            rows.entries.retain(|old| old.row.name != row.name);
+            rows.entries.push(row.into());
         }
-        Ok(self)
+        Ok(Self(Arc::new(rows.into())))
     }
 
     /// The row of a model: an exact name first, then the longest beginning.
@@ -179,21 +199,14 @@ impl Catalog {
         let whole = model.trim().to_ascii_lowercase();
         let bare = whole.rsplit('/').next().unwrap_or_default();
         let vendorless = bare.split_once("anthropic.").map_or(bare, |(_, name)| name);
-        let row = [whole.as_str(), bare, vendorless].into_iter().find_map(|name| self.best(name));
-        row.map_or(Found { row: &self.default, known: false }, |row| Found { row, known: true })
+        let row = [whole.as_str(), bare, vendorless].into_iter().find_map(|name| self.all().best(name));
+        row.map_or(Found { row: &self.all().default, known: false }, |row| Found { row, known: true })
     }
 
     /// All rows, the default excepted.
     #[must_use]
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &Row> {
-        self.entries.iter().map(|entry| &entry.row)
-    }
-
-    fn best(&self, name: &str) -> Option<&Row> {
-        let matching = self.entries.iter().filter(|entry| matches(&entry.row.name, name));
-        let Entry { row, alike } = matching.max_by_key(|entry| rank(&entry.row.name))?;
-        let rest = row.name.strip_suffix('*').and_then(|beginning| name.strip_prefix(beginning));
-        Some(if rest.is_none_or(is_version) { row } else { alike })
+        self.all().entries.iter().map(|entry| &entry.row)
     }
 }
 

@@ -3,7 +3,6 @@
 use super::finding::{Finding, PolicyError};
 use super::nearest::{said, suggestion};
 use super::parse::{Bases, Parsed, line_of_key, parse};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use wunderblock_core::policy::{Fault, Policy, Severity};
 
@@ -44,29 +43,25 @@ presets![
     "never",
 ];
 
-/// The presets, and how other policies are read.
-#[derive(Clone, Debug)]
-pub struct Policies {
-    presets: BTreeMap<&'static str, Arc<Policy>>,
-}
+/// The presets, and how other policies are read. A preset is parsed when it is asked for: a command needs one of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Policies(());
 
 impl Policies {
     /// The presets that are part of the program.
     #[must_use]
     pub fn embedded() -> Self {
-        // That each parses is what a test is for; a program is not stopped by its presets.
-        let read = |(name, text): &(&'static str, &str)| {
-            parse(text, name, &bases()).ok().map(|parsed| (*name, Arc::new(parsed.policy)))
-        };
-        let mut presets: BTreeMap<_, _> = PRESETS.iter().filter_map(read).collect();
-        presets.insert(OFF, Arc::new(Policy::never()));
-        Self { presets }
+        Self(())
     }
 
     /// The preset of that name.
     #[must_use]
     pub fn preset(&self, name: &str) -> Option<Arc<Policy>> {
-        self.presets.get(name).cloned()
+        if name == OFF {
+            return Some(Arc::new(Policy::never()));
+        }
+        // That each parses is what a test is for; a program is not stopped by its presets.
+        Some(Arc::new(parse(text(name)?, name, &bases()).ok()?.policy))
     }
 
     /// The preset of that name.
@@ -104,12 +99,6 @@ impl Policies {
             parsed.warnings.push(Finding { line: line_of_key(text, "name"), fault });
         }
         Ok(parsed)
-    }
-}
-
-impl Default for Policies {
-    fn default() -> Self {
-        Self::embedded()
     }
 }
 

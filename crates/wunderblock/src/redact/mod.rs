@@ -18,7 +18,7 @@ pub use rule::{MAX_RULES, RuleError};
 use rule::Rule;
 use scan::Keywords;
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 const EMBEDDED: &str = include_str!("rules.toml");
 
@@ -42,22 +42,32 @@ pub struct Redacted<'t> {
     pub found: Vec<Finding>,
 }
 
-/// A set of rules, ready to use. Share one: building it costs more than using it on a short text.
+/// A set of rules. Share one: making it ready, which the first text waits for, costs more than using it on a short text.
 #[derive(Debug)]
-pub struct Redactor {
+pub struct Redactor(OnceLock<Ready>);
+
+/// Rules, ready to use.
+#[derive(Debug)]
+struct Ready {
     rules: Vec<Rule>,
     /// None only if no automaton can be built; then every rule is tried on every text.
     keywords: Option<Keywords>,
+}
+
+impl Ready {
+    fn embedded() -> Self {
+        // That the embedded rules parse and compile is what a test is for.
+        let rules: Vec<Rule> = rule::parse(EMBEDDED).unwrap_or_default().into_iter().map(Rule::new).collect();
+        let keywords = Keywords::new(&rules).ok();
+        Self { rules, keywords }
+    }
 }
 
 impl Redactor {
     /// The rules that are part of the program.
     #[must_use]
     pub fn embedded() -> Self {
-        // That the embedded rules parse and compile is what a test is for.
-        let rules: Vec<Rule> = rule::parse(EMBEDDED).unwrap_or_default().into_iter().map(Rule::new).collect();
-        let keywords = Keywords::new(&rules).ok();
-        Self { rules, keywords }
+        Self(OnceLock::new())
     }
 
     /// The embedded rules and the caller's, in the form of `rules.toml`. A rule with an embedded rule's id replaces it,
@@ -82,7 +92,7 @@ impl Redactor {
             return Err(RuleError::TooMany(rules.len()));
         }
         let keywords = Some(Keywords::new(&rules)?);
-        Ok(Self { rules, keywords })
+        Ok(Self(Ready { rules, keywords }.into()))
     }
 
     /// `text` without secrets. Placeholders only name the rule: without a key, a hash of a guessable secret would give
@@ -99,7 +109,8 @@ impl Redactor {
     }
 
     fn replace<'t>(&self, text: &'t str, key: Option<&[u8; 32]>) -> Redacted<'t> {
-        let found = scan::secrets(&self.rules, self.keywords.as_ref(), text);
+        let Ready { rules, keywords } = self.0.get_or_init(Ready::embedded);
+        let found = scan::secrets(rules, keywords.as_ref(), text);
         if found.is_empty() {
             return Redacted { text: Cow::Borrowed(text), found };
         }

@@ -5,10 +5,10 @@
 //! not to be.
 
 use crate::tokens::class::Class;
-use crate::tokens::count::Vocabulary;
 use crate::tokens::estimate::{self, Family, Framing};
 use wunderblock_core::budget::Certainty;
 use wunderblock_core::units::Tokens;
+use wunderblock_tokens::Vocabulary;
 
 /// What is known of a text, independent of any model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

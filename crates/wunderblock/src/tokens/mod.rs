@@ -5,13 +5,12 @@
 //! Nothing here knows messages: what parts of a request are counted is decided by who renders it.
 
 mod class;
-mod count;
 mod counter;
 mod escaped;
 mod estimate;
 
 pub use class::Class;
-pub use count::{STRETCH, Vocabulary};
 pub use counter::{Counted, Counter, TokenModel};
 pub use escaped::escaped_len;
 pub use estimate::{Family, Framing, certainty, estimate, framing};
+pub use wunderblock_tokens::{STRETCH, Vocabulary};

@@ -1,0 +1,96 @@
+//! Writes the tables that the library maps: one of each vocabulary, and one of the classes of characters.
+//!
+//! The vocabularies are those of the crate `tiktoken`, the classes those of the crate `regex`, which that crate cuts texts
+//! with. `src/table.rs` and `src/class.rs` describe the layouts.
+
+// What cannot be written here is a failed build.
+#![allow(clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::unwrap_used)]
+
+use regex::Regex;
+use std::path::Path;
+use std::{env, fs};
+use tiktoken::{CoreBpe, encoding};
+
+#[path = "src/key.rs"]
+mod key;
+#[path = "src/layout.rs"]
+mod layout;
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=src/key.rs");
+    println!("cargo:rerun-if-changed=src/layout.rs");
+    let out = env::var_os("OUT_DIR").expect("a folder to write to");
+    write_vocabulary(Path::new(&out), "o200k", &encoding::o200k_base());
+    write_vocabulary(Path::new(&out), "cl100k", &encoding::cl100k_base());
+    write_classes(Path::new(&out));
+}
+
+fn write_vocabulary(out: &Path, name: &str, encoder: &CoreBpe) {
+    let size = u32::try_from(encoder.vocab_size()).expect("fewer tokens than numbers");
+    let mut slots = vec![0_u32; (size as usize * 2).next_power_of_two()];
+    let mut pairs = vec![layout::ABSENT; 1 << 16];
+    // The first place is left out: a slot of 0 is empty.
+    let mut records = vec![0_u8; layout::UNIT];
+    for rank in 0..size {
+        let token = encoder.decode(&[rank]);
+        if let [first, second] = token[..] {
+            pairs[usize::from(first) << 8 | usize::from(second)] = rank;
+        }
+        let place = u32::try_from(records.len() / layout::UNIT).expect("a small table");
+        assert!(place < 1 << layout::PLACE_BITS && rank < 1 << 24, "{name}: the table is too large");
+        let length = u8::try_from(token.len()).expect("a token of at most 255 bytes");
+        assert!(length > 0, "{name}: ranks are consecutive");
+        records.extend_from_slice(&(rank | u32::from(length) << 24).to_le_bytes());
+        records.extend_from_slice(&token);
+        records.resize(records.len().next_multiple_of(layout::UNIT), 0);
+
+        let hash = key::hash(&token);
+        let mut at = hash as usize & (slots.len() - 1);
+        while slots[at] != 0 {
+            at = (at + 1) & (slots.len() - 1);
+        }
+        slots[at] = place | layout::tag(hash);
+    }
+    // A short token is compared as eight bytes, whatever its length.
+    records.resize(records.len() + 8, 0);
+    fs::write(out.join(format!("{name}.slots")), words(&slots)).expect("slots");
+    fs::write(out.join(format!("{name}.pairs")), words(&pairs)).expect("pairs");
+    fs::write(out.join(format!("{name}.records")), records).expect("records");
+}
+
+fn words(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// Blocks of 256 characters that are alike are written once; an index says which block is whose.
+fn write_classes(out: &Path) {
+    let every: String = (0..=0x10_ffff).filter_map(char::from_u32).collect();
+    let mut classes = vec![layout::OTHER; 0x11_0000];
+    let kinds = [
+        (r"[\p{Lu}\p{Lt}]+", layout::UPPER | layout::LETTER),
+        (r"\p{Ll}+", layout::LOWER | layout::LETTER),
+        (r"[\p{Lm}\p{Lo}]+", layout::UPPER | layout::LOWER | layout::LETTER),
+        (r"\p{M}+", layout::UPPER | layout::LOWER | layout::MARK),
+        (r"\p{N}+", layout::NUMBER),
+        (r"\s+", layout::SPACE),
+        (r"[\r\n]+", layout::NEWLINE),
+    ];
+    for (pattern, class) in kinds {
+        for found in Regex::new(pattern).expect("a pattern").find_iter(&every) {
+            for character in found.as_str().chars() {
+                classes[character as usize] = class;
+            }
+        }
+    }
+    let (mut index, mut blocks) = (Vec::new(), Vec::<&[u8]>::new());
+    for block in classes.chunks(256) {
+        let at = blocks.iter().position(|other| *other == block).unwrap_or_else(|| {
+            blocks.push(block);
+            blocks.len() - 1
+        });
+        index.push(u8::try_from(at).expect("fewer than 256 different blocks"));
+    }
+    fs::write(out.join("classes.index"), index).expect("an index");
+    fs::write(out.join("classes.blocks"), blocks.concat()).expect("blocks");
+}

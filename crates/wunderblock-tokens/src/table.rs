@@ -1,0 +1,75 @@
+//! Ranks of tokens, read from tables that are part of the program.
+//!
+//! `build.rs` writes three tables for each vocabulary, and nothing of them is built or copied at run time, so the first
+//! lookup costs what the thousandth does, besides the pages that are read in:
+//!
+//! - **records**: for each token its rank (three bytes), its length and its bytes, padded to four;
+//! - **slots**: where the record is, and twelve more bits of its hash, open addressing at a load of 0.38;
+//! - **pairs**: the rank of each two bytes, since every merge begins with those.
+
+use crate::key;
+use crate::layout::{ABSENT, PLACE_BITS, UNIT, tag};
+
+/// A vocabulary's tables.
+pub(crate) struct Table {
+    slots: &'static [u8],
+    pairs: &'static [u8],
+    records: &'static [u8],
+}
+
+macro_rules! table {
+    ($name:literal) => {
+        Table {
+            slots: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".slots")),
+            pairs: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".pairs")),
+            records: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".records")),
+        }
+    };
+}
+
+pub(crate) static O200K: Table = table!("o200k");
+pub(crate) static CL100K: Table = table!("cl100k");
+
+impl Table {
+    /// Rank of a pair of bytes, [`ABSENT`] if they are no token.
+    pub(crate) fn pair(&self, first: u8, second: u8) -> u32 {
+        let (pairs, _) = self.pairs.as_chunks::<4>();
+        let at = usize::from(first) << 8 | usize::from(second);
+        pairs.get(at).map_or(ABSENT, |rank| u32::from_le_bytes(*rank))
+    }
+
+    /// Rank of a token, [`ABSENT`] if the bytes are none.
+    pub(crate) fn rank(&self, token: &[u8]) -> u32 {
+        if token.len() > 8 {
+            return self.find(key::hash(token), |record| {
+                let length = record.get(3).copied().map_or(0, usize::from);
+                length == token.len() && record.get(UNIT..UNIT + length) == Some(token)
+            });
+        }
+        let (bytes, length) = (key::short(token), token.len());
+        let kept = u64::MAX >> (8 * (8 - length as u32).min(7));
+        self.find(key::hash_short(bytes, length), |record| {
+            let held = record.get(UNIT..).and_then(|rest| rest.first_chunk::<8>());
+            record.get(3).copied() == Some(length as u8)
+                && held.is_some_and(|held| u64::from_le_bytes(*held) & kept == bytes)
+        })
+    }
+
+    fn find(&self, hash: u64, is_token: impl Fn(&[u8]) -> bool) -> u32 {
+        let (slots, _) = self.slots.as_chunks::<4>();
+        let mut at = hash as usize & (slots.len() - 1);
+        while let Some(slot) = slots.get(at).map(|slot| u32::from_le_bytes(*slot)).filter(|slot| *slot != 0) {
+            let place = slot & ((1 << PLACE_BITS) - 1);
+            if slot ^ place == tag(hash)
+                && let Some(record) = self.records.get(place as usize * UNIT..)
+                && is_token(record)
+            {
+                return record
+                    .first_chunk::<4>()
+                    .map_or(ABSENT, |head| u32::from_le_bytes(*head) & 0xff_ffff);
+            }
+            at = (at + 1) & (slots.len() - 1);
+        }
+        ABSENT
+    }
+}
