@@ -1,6 +1,7 @@
 //! Chores of the repository that are programs: `cargo run -p xtask -- COMMAND`.
 
 mod bench;
+mod dist;
 mod fixture;
 mod formats;
 mod picture;
@@ -19,6 +20,8 @@ usage: cargo run -p xtask -- COMMAND
 
   bench [--events 1000,10000,100000] [--json]
                                   print the numbers of the design as a table (build with --release)
+  dist                            build the program that is published, static where the target for that is
+                                  installed, and pack it with completions, man page and checksums into target/dist
   record --out FILE [--rev REV]   play the example session on a throw-away copy of REV (default HEAD)
                                   and write its transcript to FILE
   record-ledger BINARY DIR        have the program BINARY write the ledger that later versions must open, with
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         },
         ("record-ledger", [binary, folder]) => fixture::run(Path::new(binary), Path::new(folder)).map(Some),
         ("prove", rest) => prove::run(rest).map(Some),
+        ("dist", []) => dist::run().map(Some),
         ("formats", []) => Ok(Some(formats::guide())),
         ("usage", files @ [_, ..]) => usage::table(files).map(Some),
         ("reduce", paths @ [_, ..]) => reduce::run(paths).map(Some),

@@ -1,0 +1,221 @@
+//! What is published: a program that needs nothing of its machine, packed with its papers, and checksums.
+
+use crate::program::{Outcome, Program};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Size that the program should not exceed. A larger one is packed, and said to be too large.
+const LIMIT: usize = 40_000_000;
+
+const STATIC: &str = "x86_64-unknown-linux-musl";
+
+/// Builds, packs and describes what was made.
+pub(crate) fn run() -> Outcome<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("no workspace")?;
+    let triple = triple()?;
+    let program = build(root, &triple)?;
+    let bytes = std::fs::read(&program)?;
+    let linked = match needs_an_interpreter(&bytes) {
+        Some(false) => "static: needs no library of its machine",
+        Some(true) => "dynamic: needs the C library of its machine",
+        None => "needs what programs of its system need",
+    };
+
+    let name = format!("wunderblock-{}-{triple}", env!("CARGO_PKG_VERSION"));
+    let mut files = papers(root, &program)?;
+    files.push((executable(&triple), bytes, 0o755));
+    let mut tar = Vec::new();
+    let time = committed(root);
+    for (path, content, mode) in &files {
+        entry(&mut tar, &format!("{name}/{path}"), content, (*mode, time))?;
+    }
+    tar.resize(tar.len() + 1024, 0);
+
+    let folder = root.join("target/dist");
+    std::fs::create_dir_all(&folder)?;
+    let archive = format!("{name}.tar.zst");
+    let packed = zstd::encode_all(&tar[..], 19)?;
+    std::fs::write(folder.join(&archive), &packed)?;
+    let sums = format!("{}  {archive}\n", sha256(&packed));
+    std::fs::write(folder.join("SHA256SUMS"), &sums)?;
+
+    let mut said = String::new();
+    writeln!(said, "{}", folder.join(&archive).display())?;
+    writeln!(said, "  program   {triple}, {linked}")?;
+    let size = files.last().map_or(0, |(_, program, _)| program.len());
+    let too_large = if size > LIMIT { ": more than the limit of 40 MB" } else { "" };
+    let megabytes = |bytes: usize| bytes as f64 / 1e6;
+    writeln!(
+        said,
+        "  size      {:.1} MB, packed {:.1} MB{too_large}",
+        megabytes(size),
+        megabytes(packed.len())
+    )?;
+    for (path, ..) in &files {
+        writeln!(said, "  contains  {path}")?;
+    }
+    write!(said, "  sha256    {sums}")?;
+    Ok(said)
+}
+
+/// The target for static programs where it is installed, otherwise this machine's.
+fn triple() -> Outcome<String> {
+    let ask = |args: &[&str]| -> Outcome<String> {
+        let answer = Command::new("rustc").args(args).output()?;
+        Ok(String::from_utf8(answer.stdout)?)
+    };
+    let libraries = ask(&["--print", "target-libdir", "--target", STATIC])?;
+    let version = ask(&["-vV"])?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc names no host")?;
+    let is_alike = host.starts_with("x86_64-unknown-linux");
+    let is_installed = Path::new(libraries.trim()).is_dir();
+    Ok(if is_alike && is_installed { STATIC } else { host }.to_owned())
+}
+
+fn build(root: &Path, triple: &str) -> Outcome<PathBuf> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args([
+        "build",
+        "--locked",
+        "--profile",
+        "dist",
+        "--package",
+        "wunderblock-cli",
+        "--target",
+        triple,
+        // A folder of its own: `target/dist` is where cargo would build for this profile.
+        "--target-dir",
+        "target/static",
+    ]);
+    if triple.contains("linux-gnu") {
+        cargo.env("RUSTFLAGS", "-C target-feature=+crt-static");
+    }
+    if !cargo.current_dir(root).status()?.success() {
+        return Err("the program does not build".into());
+    }
+    Ok(root.join("target/static").join(triple).join("dist").join(executable(triple)))
+}
+
+fn executable(triple: &str) -> String {
+    if triple.contains("windows") { "wunderblock.exe" } else { "wunderblock" }.to_owned()
+}
+
+/// Path in the archive, content and mode.
+type File = (String, Vec<u8>, u32);
+
+/// What goes with the program. Completions and manual are the program's own.
+fn papers(root: &Path, program: &Path) -> Outcome<Vec<File>> {
+    let home = tempfile::tempdir()?;
+    let program = Program::new(program, home.path())?;
+    let mut files = Vec::new();
+    for name in ["README.md", "LICENSE", "CHANGELOG.md"] {
+        files.push((name.to_owned(), std::fs::read(root.join(name))?, 0o644));
+    }
+    for (shell, name) in [("bash", "wunderblock.bash"), ("zsh", "_wunderblock"), ("fish", "wunderblock.fish")]
+    {
+        files.push((format!("completions/{name}"), program.bytes(&["completions", shell])?, 0o644));
+    }
+    files.push(("man/wunderblock.1".to_owned(), program.bytes(&["man"])?, 0o644));
+    Ok(files)
+}
+
+/// When the latest commit was made, in seconds since 1970: the same sources make the same archive.
+fn committed(root: &Path) -> u64 {
+    let log = Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root).output();
+    log.ok().and_then(|log| String::from_utf8(log.stdout).ok()?.trim().parse().ok()).unwrap_or(0)
+}
+
+/// Whether a program asks its system for a loader of libraries; none if it is no ELF file of 64 bits.
+fn needs_an_interpreter(program: &[u8]) -> Option<bool> {
+    const INTERPRETER: [u8; 4] = 3_u32.to_le_bytes();
+    let number = |at: usize, length: usize| -> Option<usize> {
+        let bytes = program.get(at..at + length)?;
+        Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte)))
+    };
+    program.strip_prefix(b"\x7fELF\x02\x01")?;
+    let (table, size, count) = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
+    Some(
+        (0..count)
+            .any(|at| program.get(table + at * size..).is_some_and(|head| head.starts_with(&INTERPRETER))),
+    )
+}
+
+/// Adds a file to an archive in the POSIX form (`ustar`).
+fn entry(tar: &mut Vec<u8>, path: &str, content: &[u8], (mode, time): (u32, u64)) -> Outcome<()> {
+    if path.len() >= 100 {
+        return Err(format!("{path}: an archive takes paths of 99 bytes").into());
+    }
+    let mut head = Vec::with_capacity(512);
+    let mut field = |text: &str, width: usize| {
+        head.extend_from_slice(text.as_bytes());
+        head.resize(head.len() + width - text.len(), 0);
+    };
+    field(path, 100);
+    field(&format!("{mode:07o}"), 8);
+    field("0000000", 8);
+    field("0000000", 8);
+    field(&format!("{:011o}", content.len()), 12);
+    field(&format!("{time:011o}"), 12);
+    // The checksum counts its own field as spaces.
+    field("        ", 8);
+    field("0", 101);
+    field("ustar\u{0}00", 8);
+    field("root", 32);
+    field("root", 32);
+    field("", 183);
+    let sum: u32 = head.iter().map(|byte| u32::from(*byte)).sum();
+    head.splice(148..156, format!("{sum:06o}\0 ").into_bytes());
+    tar.extend_from_slice(&head);
+    tar.extend_from_slice(content);
+    tar.resize(tar.len().next_multiple_of(512), 0);
+    Ok(())
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
+    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_systems_tar_reads_an_archive() {
+        let folder = tempfile::tempdir().unwrap();
+        let long = vec![b'x'; 1300];
+        let mut tar = Vec::new();
+        entry(&mut tar, "one/README.md", b"hello\n", (0o644, 1_700_000_000)).unwrap();
+        entry(&mut tar, "one/bin", &long, (0o755, 1_700_000_000)).unwrap();
+        tar.resize(tar.len() + 1024, 0);
+        std::fs::write(folder.path().join("a.tar"), &tar).unwrap();
+        let done = Command::new("tar").args(["-xf", "a.tar"]).current_dir(&folder).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        assert_eq!(std::fs::read(folder.path().join("one/README.md")).unwrap(), b"hello\n");
+        assert_eq!(std::fs::read(folder.path().join("one/bin")).unwrap(), long);
+        let made = folder.path().join("one/bin").metadata().unwrap();
+        let since = made.modified().unwrap().duration_since(std::time::UNIX_EPOCH).unwrap();
+        assert_eq!(since.as_secs(), 1_700_000_000);
+        #[cfg(unix)]
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&made.permissions()) & 0o777, 0o755);
+        assert!(entry(&mut tar, &"x".repeat(100), b"", (0o644, 0)).is_err());
+    }
+
+    #[test]
+    fn checksums_are_the_published_ones() {
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(sha256(b""), empty);
+    }
+
+    #[test]
+    fn a_dynamic_program_is_told_from_a_static_one() {
+        let mut program = vec![0; 64 + 2 * 56];
+        program[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        (program[32], program[54], program[56]) = (64, 56, 2);
+        assert_eq!(needs_an_interpreter(&program), Some(false));
+        program[64 + 56] = 3;
+        assert_eq!(needs_an_interpreter(&program), Some(true));
+        assert_eq!(needs_an_interpreter(b"#!/bin/sh"), None);
+    }
+}
