@@ -2,8 +2,9 @@
 
 use super::due::{Level, Measure, whole};
 use super::guard::{Guard, guard};
+use super::job::Job;
 use super::task::Task;
-use super::{Job, condense, curate, dedupe, drop, shrink, stub, summarise};
+use super::{condense, curate, dedupe, drop, shrink, stub, summarise};
 use crate::compaction::RungTaken;
 use crate::event::ContentReduced;
 use crate::message::Body;

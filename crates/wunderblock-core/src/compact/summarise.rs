@@ -1,8 +1,8 @@
 //! The rung that puts summaries in the place of ranges.
 
 use super::guard::{self, Guard};
+use super::job::{Detail, Job};
 use super::task::{Task, TaskState};
-use super::{Detail, Job};
 use crate::cost;
 use crate::pair::{Arrangement, Unit};
 use crate::plan::Ask;
