@@ -1,5 +1,6 @@
 //! Answers queries from a snapshot.
 
+use super::failure::failure;
 use super::sql::{handle_of, handle_sql, row, rows, stream_id, unreadable};
 use crate::store::StoreError;
 use crate::store::query::{Answer, Marked, Order, Query};
@@ -7,7 +8,6 @@ use crate::store::row::{
     BodyCount, KnownEvent, Named, SegmentInfo, SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamNo,
     Stretch, TallyRow, Tenant, TenantNo,
 };
-use crate::store::sqlite::open::failure;
 use crate::store::write::PackedBlob;
 use rusqlite::{Connection, Row, params};
 use wunderblock_core::id::{EventId, Handle, Scope, StreamId};

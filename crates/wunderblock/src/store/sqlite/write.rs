@@ -1,10 +1,10 @@
 //! Applies writes inside the writer's transaction.
 
+use super::failure::failure;
 use super::sql::{handle_sql, run};
 use super::{append, erase, lease, source};
 use crate::store::StoreError;
 use crate::store::row::{StreamNo, TenantNo};
-use crate::store::sqlite::open::failure;
 use crate::store::write::{Opening, Reach, Write, Written};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use wunderblock_core::id::{Handle, StreamId};
