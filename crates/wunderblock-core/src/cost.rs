@@ -116,8 +116,9 @@ pub fn part(piece: &Part, gauge: &dyn Gauge) -> Cost {
 #[must_use]
 pub fn unit(unit: &Unit, trim: &Trim, view: &View, gauge: &dyn Gauge) -> EntryCost {
     let mut total = EntryCost::default();
+    let priced = form::Priced { trim, view, gauge };
     let forms = |at: At, piece: &Part, gist: Option<&str>| {
-        let verbatim = form::cost(at, piece, (trim, view), gauge, gist);
+        let verbatim = form::cost(at, piece, priced, gist);
         // A mark that nothing is left stays what it is in a unit of stubs.
         let is_mark = trim.form_of(at) == Some(Form::Placeholder);
         EntryCost { verbatim, stub: if is_mark { verbatim } else { forms(piece, gauge, gist).stub } }

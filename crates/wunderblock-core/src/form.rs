@@ -84,14 +84,17 @@ pub(crate) fn parts<'v>(unit: &'v Unit, view: &'v View) -> impl Iterator<Item = 
     own.chain(unit.calls().iter().filter_map(|call| call.result))
 }
 
-/// What a part costs at most in the form a trim gives it, where its unit is shown word for word.
-pub(crate) fn cost(
-    at: At,
-    piece: &Part,
-    (trim, view): (&Trim, &View),
-    gauge: &dyn Gauge,
-    gist: Option<&str>,
-) -> Cost {
+/// A trim of a view, and what texts cost.
+#[derive(Clone, Copy)]
+pub(crate) struct Priced<'a> {
+    pub(crate) trim: &'a Trim,
+    pub(crate) view: &'a View,
+    pub(crate) gauge: &'a dyn Gauge,
+}
+
+/// Maximum cost of a part in the form a trim gives it, where its unit is shown word for word.
+pub(crate) fn cost(at: At, piece: &Part, priced: Priced<'_>, gist: Option<&str>) -> Cost {
+    let Priced { trim, view, gauge } = priced;
     let of = |form: Stubbed| match form {
         Stubbed::Kept => cost::part(piece, gauge),
         Stubbed::Gone => Cost::ZERO,

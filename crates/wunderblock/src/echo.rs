@@ -7,7 +7,7 @@
 use crate::backup::file_error;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::import::{event_id, raw_of, record_name, session_name};
+use crate::import::name::{event_id, raw_of, record_name, session_name};
 use crate::store::{Answer, Erasure, Gone, Query, REPEATED_MIN, SourceInfo, SourceSpan};
 use aho_corasick::AhoCorasick;
 use memchr::memmem;

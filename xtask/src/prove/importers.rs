@@ -1,8 +1,8 @@
 //! Several programs that import one file at the same time.
 
-use super::Report;
 use super::draw::Draw;
 use super::record::message;
+use super::report::Report;
 use crate::program::{Outcome, Program};
 use serde_json::Value;
 use std::path::Path;

@@ -5,75 +5,13 @@ mod importers;
 mod kill;
 mod model;
 mod record;
+mod report;
 mod scan;
 
 use crate::program::Outcome;
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::io::Write as _;
+use report::println;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
-
-/// Failures of a kind that are told one by one.
-const TOLD: usize = 3;
-/// How often an attack says how far it is.
-const TELL: Duration = Duration::from_secs(5);
-
-/// What came of one attack.
-pub(super) struct Report {
-    what: &'static str,
-    tried: u64,
-    begun: Instant,
-    told: Instant,
-    notes: Vec<String>,
-    failures: BTreeMap<String, Vec<String>>,
-}
-
-impl Report {
-    fn new(what: &'static str) -> Self {
-        let now = Instant::now();
-        Self { what, tried: 0, begun: now, told: now, notes: Vec::new(), failures: BTreeMap::new() }
-    }
-
-    /// Counts an attempt, and says from time to time how many there were.
-    fn tried(&mut self) {
-        self.tried += 1;
-        if self.told.elapsed() >= TELL {
-            self.told = Instant::now();
-            println(&format!("{} {}, {} s", self.tried, self.what, self.begun.elapsed().as_secs()));
-        }
-    }
-
-    /// Notes a failure, and tells of it at once: the rest may take minutes.
-    fn fail(&mut self, kind: &str, failure: String) {
-        let _ = writeln!(std::io::stderr(), "failed: {kind}");
-        self.failures.entry(kind.to_owned()).or_default().push(failure);
-    }
-
-    fn note(&mut self, note: String) {
-        self.notes.push(note);
-    }
-
-    fn failed(&self) -> usize {
-        self.failures.values().map(Vec::len).sum()
-    }
-
-    fn text(&self) -> String {
-        let seconds = self.begun.elapsed().as_secs();
-        let mut out = format!("{} {}, {} failed, {seconds} s\n", self.tried, self.what, self.failed());
-        for note in &self.notes {
-            let _ = writeln!(out, "  {note}");
-        }
-        for (kind, failures) in &self.failures {
-            let _ = writeln!(out, "  {} × {kind}", failures.len());
-            for failure in failures.iter().take(TOLD) {
-                let _ = writeln!(out, "    {failure}");
-            }
-        }
-        out
-    }
-}
 
 /// What to prove, and how thoroughly.
 struct Options {
@@ -149,10 +87,6 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<String> {
         return Err(format!("{failed} attempts failed; `--seed {}` repeats them", options.seed).into());
     }
     Ok("nothing was lost, and nothing that was erased came back".to_owned())
-}
-
-fn println(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{text}");
 }
 
 /// The program under attack: the one given, or the one built from this state beside this very chore.

@@ -4,7 +4,7 @@
 //! of each line, and `{/REGEX/}` the first group of the first match in them. What cannot be filled in ends the
 //! recording: a comment must be true of what was recorded.
 
-use super::Outcome;
+use crate::program::Outcome;
 use regex::Regex;
 use std::collections::BTreeSet;
 

@@ -13,11 +13,8 @@ mod tools;
 mod transcript;
 mod tree;
 
-use std::error::Error;
+use crate::program::Outcome;
 use std::path::{Path, PathBuf};
-
-/// What can go wrong while recording: anything, and it ends the recording.
-type Outcome<T> = Result<T, Box<dyn Error>>;
 
 /// What to record and where to.
 pub(crate) struct Options {

@@ -3,7 +3,8 @@
 use super::scenario::{Step, Tool};
 use super::transcript::{Called, Head, Transcript, Written};
 use super::tree::Tree;
-use super::{Outcome, comment, tools};
+use super::{comment, tools};
+use crate::program::Outcome;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 //! Takes the machine out of what was recorded: the same scenario must read the same wherever it is played.
 
-use super::Outcome;
+use crate::program::Outcome;
 use regex::Regex;
 use std::path::Path;
 

@@ -1,9 +1,9 @@
 //! What each tool is called with, what it does in the tree, and what it answers.
 
-use super::Outcome;
 use super::sanitise::ROOT;
 use super::scenario::{Status, Tool};
 use super::tree::Tree;
+use crate::program::Outcome;
 use serde_json::{Value, json};
 
 /// The longest answer of a command, in characters; the agent cuts what is longer.

@@ -3,8 +3,8 @@
 //! Ids are UUIDv5 of the record's number, times follow from a fixed beginning and plausible durations, and usage is
 //! computed from o200k counts: no model was asked and nothing was billed.
 
-use super::Outcome;
 use super::sanitise::ROOT;
+use crate::program::Outcome;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;

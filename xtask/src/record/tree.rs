@@ -1,7 +1,7 @@
 //! A throw-away copy of the repository, in which the session's commands run.
 
-use super::Outcome;
 use super::sanitise::{AUTHOR, Sanitiser};
+use crate::program::Outcome;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;

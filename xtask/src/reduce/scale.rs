@@ -5,6 +5,7 @@
 
 mod text;
 
+use super::measure::{HANDLE, exact};
 use crate::bench::measure::{cpu, peak_memory};
 use std::error::Error;
 use std::fmt::Write as _;
@@ -55,7 +56,7 @@ pub(super) fn run(arguments: &[String]) -> Result<String, Box<dyn Error>> {
     );
     for name in names {
         let input = text::of(name, TYPICAL_BYTES);
-        let (exact, plain) = (warm(&input, &super::exact), warm(&input, &about));
+        let (exact, plain) = (warm(&input, &exact), warm(&input, &about));
         let _ = writeln!(
             out,
             "| {name} | {:.2} ms{} | {:.2} ms |",
@@ -129,7 +130,7 @@ fn child(arguments: &[String]) -> Result<String, Box<dyn Error>> {
         "budget" => Level::Budget(about(&input) / 4),
         _ => Level::Lossless,
     };
-    let options = Options { level, handle: Some(super::HANDLE), ours: &|_| false, ..Options::default() };
+    let options = Options { level, handle: Some(HANDLE), ours: &|_| false, ..Options::default() };
     let begun = cpu();
     let short = reduce(input.as_bytes(), &options);
     let seconds = (cpu() - begun).max(Duration::from_millis(5)).as_secs_f64();
@@ -150,7 +151,7 @@ fn about(text: &str) -> u64 {
 
 /// The median time of a reduction that has been done before.
 fn warm(input: &str, count: &(dyn Fn(&str) -> u64 + Sync)) -> Duration {
-    let options = Options { handle: Some(super::HANDLE), count, ours: &|_| false, ..Options::default() };
+    let options = Options { handle: Some(HANDLE), count, ours: &|_| false, ..Options::default() };
     let mut times: Vec<Duration> = (0..TURNS)
         .map(|_| {
             let begun = Instant::now();

@@ -1,6 +1,6 @@
 //! The figures as tables.
 
-use super::{Row, Side};
+use super::row::{Row, Side};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,6 +1,6 @@
 //! The rung that makes one summary of several.
 
-use super::{Detail, Job};
+use super::job::{Detail, Job};
 use crate::cost;
 use crate::plan::Ask;
 use crate::policy::{Measure, Policy};

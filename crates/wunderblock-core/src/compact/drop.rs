@@ -9,14 +9,19 @@ use crate::step::Trim;
 use crate::units::{Seq, Tokens};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+/// How much is left out, and in which order.
+pub(super) struct Rules {
+    pub(super) by: Order,
+    /// Messages that stay; 0 for no such limit.
+    pub(super) keep: u64,
+    /// Tokens to be saved, where no number of messages is to stay.
+    pub(super) excess: Tokens,
+}
+
 /// The trim that leaves out what comes first in an order, until `keep` messages are left, or, where that is 0, until
 /// `excess` tokens are saved.
-pub(super) fn drop(
-    (by, keep, excess): (Order, u64, Tokens),
-    ask: &Ask<'_>,
-    guard: &Guard,
-    arrangement: &Arrangement,
-) -> Trim {
+pub(super) fn drop(rules: &Rules, ask: &Ask<'_>, guard: &Guard, arrangement: &Arrangement) -> Trim {
+    let Rules { by, keep, excess } = *rules;
     let units = guard::shown(ask, arrangement);
     let scores = scores(by, ask, &units);
     // What was kept out of a summary and stands within its range is told nowhere else: its mark would say that it is.

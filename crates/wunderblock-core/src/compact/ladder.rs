@@ -2,8 +2,9 @@
 
 use super::due::{Level, Measure, whole};
 use super::guard::{Guard, guard};
+use super::job::Job;
 use super::task::Task;
-use super::{Job, condense, curate, dedupe, drop, shrink, stub, summarise};
+use super::{condense, curate, dedupe, drop, shrink, stub, summarise};
 use crate::compaction::RungTaken;
 use crate::event::ContentReduced;
 use crate::message::Body;
@@ -209,6 +210,7 @@ impl<'a> Ladder<'a> {
         match act {
             Act::Summarise { by, chunk, chunk_share, chunk_least, oldest, all, anchored, .. } => {
                 let rules = summarise::Rules {
+                    policy: self.policy,
                     by: *by,
                     chunk: *chunk,
                     chunk_share: *chunk_share,
@@ -221,7 +223,7 @@ impl<'a> Ladder<'a> {
                 };
                 let tasks = if *by == By::Task { self.tasks } else { &[] };
                 let arrangement = arrange(&self.view);
-                let jobs = summarise::jobs(&rules, self.policy, &ask, &self.guard, (&arrangement, tasks));
+                let jobs = summarise::jobs(&rules, &ask, &self.guard, &arrangement, tasks);
                 self.within_room(jobs)
             }
             Act::Condense { leaves, nodes, chunk, most, above, above_tokens, .. } => {
@@ -286,7 +288,8 @@ impl<'a> Ladder<'a> {
             }
             Act::Drop { by, keep, .. } => {
                 let excess = self.now.saturating_sub(self.target);
-                let trim = drop::drop((*by, *keep, excess), &ask, guard, &arrangement);
+                let rules = drop::Rules { by: *by, keep: *keep, excess };
+                let trim = drop::drop(&rules, &ask, guard, &arrangement);
                 return (trim != *self.view.trim()).then_some((trim, Vec::new()));
             }
             Act::Summarise { .. } | Act::Condense { .. } => return None,

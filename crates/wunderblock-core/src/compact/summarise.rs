@@ -1,8 +1,8 @@
 //! The rung that puts summaries in the place of ranges.
 
 use super::guard::{self, Guard};
+use super::job::{Detail, Job};
 use super::task::{Task, TaskState};
-use super::{Detail, Job};
 use crate::cost;
 use crate::pair::{Arrangement, Unit};
 use crate::plan::Ask;
@@ -11,7 +11,8 @@ use crate::units::{Seq, Tokens};
 use crate::view::Node;
 
 /// How ranges are made.
-pub(super) struct Rules {
+pub(super) struct Rules<'a> {
+    pub(super) policy: &'a Policy,
     pub(super) by: Measure,
     pub(super) chunk: Tokens,
     pub(super) chunk_share: Permille,
@@ -25,10 +26,10 @@ pub(super) struct Rules {
     pub(super) next: Seq,
 }
 
-impl Rules {
-    /// How much a summary covers at most; 0 for no limit.
-    fn chunk(&self, policy: &Policy, ask: &Ask<'_>, mean: Tokens) -> Tokens {
-        let margin = policy.summary.margin;
+impl Rules<'_> {
+    /// Maximum tokens that a summary covers; 0 for no limit.
+    fn chunk(&self, ask: &Ask<'_>, mean: Tokens) -> Tokens {
+        let margin = self.policy.summary.margin;
         let share = chunk_tokens(self.chunk_share, self.chunk_least, ask.budget.window, mean, margin);
         let share = Tokens(share.0.saturating_mul(1_000) / u64::from(margin.0.max(1)));
         match (self.chunk, share) {
@@ -41,12 +42,13 @@ impl Rules {
 
 /// The summaries that are needed, in order; their ranges follow one another from the frontier on.
 pub(super) fn jobs(
-    rules: &Rules,
-    policy: &Policy,
+    rules: &Rules<'_>,
     ask: &Ask<'_>,
     guard: &Guard,
-    (arrangement, tasks): (&Arrangement, &[Task]),
+    arrangement: &Arrangement,
+    tasks: &[Task],
 ) -> Vec<Job> {
+    let policy = rules.policy;
     let mut before = guard::shown(ask, arrangement);
     before.retain(|(unit, _)| (guard.head..guard.cut).contains(&unit.last));
     let free = || before.iter().filter(|(unit, _)| guard.is_free(unit));
@@ -54,7 +56,7 @@ pub(super) fn jobs(
     let tokens: Tokens = free().map(|(_, tokens)| *tokens).sum();
     // At least one, however small the part.
     let most = rules.oldest.of(Tokens(messages)).0.max(1);
-    let chunk = rules.chunk(policy, ask, Tokens(tokens.0 / messages.max(1)));
+    let chunk = rules.chunk(ask, Tokens(tokens.0 / messages.max(1)));
     let begins = ask.view.trim().drop_before.max(ask.floor).max(guard.head).max(Seq(2));
     let (by, jobs, open) = (rules.by, Vec::new(), Vec::new());
     let mut ranges = Ranges { policy, by, chunk, jobs, begins, open, taken: Tokens::ZERO };

@@ -3,7 +3,8 @@
 //! Events speak of positions: ranges that were summarised or erased, frontiers, targets. The engine only writes ranges of
 //! what came before. A record that says otherwise was not written by it, and no lane follows it.
 
-use super::{Fact, SessionCompacted};
+use super::Fact;
+use crate::compaction::SessionCompacted;
 use crate::step::Trim;
 use crate::units::Seq;
 

@@ -4,134 +4,14 @@
 //! the end of the file. The mode says what files that come later in the hierarchy may do with the block. [`pieces`]
 //! takes a text apart, [`settle`] says what holds of many.
 
+mod file;
+mod finding;
 mod markdown;
 mod pieces;
 mod settle;
 
+pub use file::{InstructionFile, LoadReason, Mode, Piece};
+pub use finding::{Finding, FindingKind};
 pub use markdown::{Span, SpanKind, spans};
 pub use pieces::{MAX_BLOCK_NAME, MAX_PROBLEMS, Problem, pieces, pieces_in};
 pub use settle::{MAX_SETTLED, Outcome, RULES, Settled, outcome, settle};
-
-use crate::authority::Level;
-use serde::{Deserialize, Serialize};
-
-/// Why a file was looked at.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LoadReason {
-    /// It applies wherever the session works.
-    SessionStart,
-    /// Something in its directory was touched: this path.
-    Nested(Box<str>),
-    /// A path that one of its patterns names was touched: this one.
-    PathRule(Box<str>),
-    /// Another file imports it: this one.
-    Import(Box<str>),
-    /// The scan of the project found it.
-    Scan,
-    /// Handed in.
-    Given,
-}
-
-impl LoadReason {
-    /// In words.
-    #[must_use]
-    pub fn words(&self) -> String {
-        match self {
-            Self::SessionStart => "session start".to_owned(),
-            Self::Nested(path) => format!("{path} was touched"),
-            Self::PathRule(path) => format!("{path} was touched, which it has a pattern for"),
-            Self::Import(by) => format!("imported by {by}"),
-            Self::Scan => "found by the scan".to_owned(),
-            Self::Given => "handed in".to_owned(),
-        }
-    }
-}
-
-/// What files later in the hierarchy may do with a named block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// Replace it, or add to it. As a later definition: replaces what is there.
-    #[default]
-    Override,
-    /// Only add to it. As a later definition: adds to what is there.
-    Append,
-    /// Nothing. As a later definition: replaces what is there, for good.
-    Locked,
-}
-
-impl Mode {
-    /// The word in a block's line.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Override => "override",
-            Self::Append => "append",
-            Self::Locked => "locked",
-        }
-    }
-}
-
-/// One file, as it was read: front matter of rules and comments gone, imports resolved into files of their own before
-/// it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InstructionFile {
-    /// Where it is: relative to the project's root inside it, absolute elsewhere.
-    pub path: Box<str>,
-    /// Where it stands.
-    pub level: Level,
-    /// Why it was looked at.
-    pub reason: LoadReason,
-    /// BLAKE3 of its bytes, hexadecimal.
-    pub digest: Box<str>,
-    /// Its text, in pieces, in order.
-    pub pieces: Vec<Piece>,
-}
-
-/// A stretch of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// The block's name and mode; none for plain text.
-    pub block: Option<(Box<str>, Mode)>,
-    /// What it says.
-    pub text: String,
-    /// The line it begins at, counted from 1.
-    pub line: u64,
-}
-
-/// Something to know about a source: what was refused, is in conflict, or could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
-    /// Which source.
-    pub source: Box<str>,
-    /// The line of it, counted from 1, where that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line: Option<u64>,
-    /// What kind of thing.
-    pub what: FindingKind,
-    /// What happened, and what to do.
-    pub detail: Box<str>,
-}
-
-/// What kind of thing a [`Finding`] is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FindingKind {
-    /// A block that may not be replaced or added to; the attempt has no effect.
-    Refused,
-    /// Two files of one directory define the same block; the later one holds.
-    Conflict,
-    /// A block was replaced by one that is closer.
-    Replaced,
-    /// It is there, and cannot be used.
-    Unusable,
-    /// An ignore rule keeps it out.
-    Ignored,
-    /// The same text is there already.
-    Repeated,
-    /// It has changed; that takes effect later.
-    Deferred,
-    /// There is no room for it.
-    NoRoom,
-}

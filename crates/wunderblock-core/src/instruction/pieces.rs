@@ -1,7 +1,7 @@
 //! A file's text, taken apart into plain text and named blocks, its comments left out.
 
+use super::file::{Mode, Piece};
 use super::markdown::{Span, SpanKind, spans};
-use super::{Mode, Piece};
 
 /// The longest name of a block, in bytes.
 pub const MAX_BLOCK_NAME: usize = 64;

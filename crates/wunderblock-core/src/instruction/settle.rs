@@ -1,6 +1,7 @@
 //! What holds of many files: named blocks that replace, add to, or close each other.
 
-use super::{Finding, FindingKind, InstructionFile, Mode};
+use super::file::{InstructionFile, Mode};
+use super::finding::{Finding, FindingKind};
 use crate::authority::{Authority, Level};
 use std::collections::HashMap;
 

@@ -1,6 +1,11 @@
 //! What is wrong with a policy, beyond what its schema says.
 
-use super::{Act, Form, Level, Permille, Policy, REDUCE_FLOOR, TextKind};
+use super::Policy;
+use super::permille::Permille;
+use super::reduce::{FLOOR as REDUCE_FLOOR, TextKind};
+use super::step::Act;
+use super::template::Form;
+use super::trigger::Level;
 use crate::units::Tokens;
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,6 +1,6 @@
 //! What no step touches, and where the rest may be cut.
 
-use super::Permille;
+use super::permille::Permille;
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
 

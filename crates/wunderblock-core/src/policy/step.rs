@@ -1,6 +1,6 @@
 //! The rungs of a policy's ladder.
 
-use super::Permille;
+use super::permille::Permille;
 use crate::units::{Bytes, Tokens};
 use serde::{Deserialize, Serialize};
 
@@ -144,7 +144,7 @@ pub enum Act {
         #[serde(default)]
         by: Order,
         /// The best so many messages stay, wherever they stand; 0 to go on only until the target is reached. By age they
-        /// are the newest, from where the policy's [`super::Split`] may cut.
+        /// are the newest, from where the policy's [`Split`](crate::policy::Split) may cut.
         #[serde(default)]
         keep: u64,
         /// See [`Act::gain`].

@@ -1,6 +1,6 @@
 //! What a policy's summaries look like.
 
-use super::Permille;
+use super::permille::Permille;
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
 

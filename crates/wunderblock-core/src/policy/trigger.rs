@@ -1,6 +1,6 @@
 //! When a policy compacts.
 
-use super::Permille;
+use super::permille::Permille;
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
 

@@ -233,14 +233,15 @@ impl Told<'_> {
         match step {
             Step::Take { owner, grow, off, now, dead, .. } => {
                 let begin = begin(*number, *grow, (newest + u32::from(*off), len));
-                vec![take(tenant, *number, begin, (*owner, *now, *dead))]
+                vec![take(tenant, *number, begin, &Taker { worker: *owner, now: *now, dead: *dead })]
             }
             Step::Import { owner, grow, chunks, end, .. } => {
-                let mut writes =
-                    vec![take(tenant, *number, begin(*number, *grow, (newest, len)), (*owner, 9, false))];
+                let begin = begin(*number, *grow, (newest, len));
+                let taker = Taker { worker: *owner, now: 9, dead: false };
+                let mut writes = vec![take(tenant, *number, begin, &taker)];
                 let (revision, from) = if *grow { (newest, len) } else { (newest + 1, 0) };
                 let Some(source) = known.map(|info| info.no) else { return writes };
-                writes.push(extend((source, revision), *owner, from, (chunks, None)));
+                writes.push(extend((source, revision), *owner, &Growth { from, lens: chunks, erased: None }));
                 if *end {
                     writes.push(whole((source, revision), *owner, None));
                 }
@@ -248,7 +249,8 @@ impl Told<'_> {
             }
             Step::Extend { owner, off, chunks, erased, .. } => {
                 let from = len + u64::from(*off);
-                let write = |place| extend(place, *owner, from, (chunks, *erased));
+                let growth = Growth { from, lens: chunks, erased: *erased };
+                let write = |place| extend(place, *owner, &growth);
                 known.map(place).map(write).into_iter().collect()
             }
             Step::Whole { owner, leaf, .. } => {
@@ -311,25 +313,37 @@ fn begin(number: u8, grow: bool, (newest, len): (u32, u64)) -> Begin {
     if grow { Begin::Grow { revision: newest, len } } else { after(&source_name(number), newest) }
 }
 
-fn take(tenant: TenantNo, number: u8, begin: Begin, (token, now, dead): (u8, u8, bool)) -> Write {
+/// A worker that asks to write a source.
+struct Taker {
+    worker: u8,
+    now: u8,
+    /// Whether it knows that the owner is dead.
+    dead: bool,
+}
+
+fn take(tenant: TenantNo, number: u8, begin: Begin, taker: &Taker) -> Write {
+    let Taker { worker, now, dead } = *taker;
     Write::Source {
         tenant,
         handle: handle(&source_name(number)),
         key: source_name(number),
         format: "jsonl".to_owned(),
         begin,
-        owner: owner(&worker_name(token), i64::from(now) + 90),
+        owner: owner(&worker_name(worker), i64::from(now) + 90),
         now: Millis(i64::from(now)),
         takes_over: dead,
     }
 }
 
-fn extend(
-    (source, revision): (SourceNo, u32),
-    token: u8,
+/// Chunks of a source by their lengths, and where some bytes of them were erased.
+struct Growth<'a> {
     from: u64,
-    (lens, erased): (&[u8], Option<u8>),
-) -> Write {
+    lens: &'a [u8],
+    erased: Option<u8>,
+}
+
+fn extend((source, revision): (SourceNo, u32), token: u8, growth: &Growth<'_>) -> Write {
+    let Growth { from, lens, erased } = *growth;
     let text = |len: &u8| char::from(b'a' + len % 26).to_string().repeat(usize::from(*len));
     let texts: Vec<String> = lens.iter().filter(|len| **len > 0).map(text).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

@@ -4,17 +4,17 @@ use super::scene::{Scene, said, stream_id, texts};
 use super::sources::{
     after, bytes, ending, extending, import, owner, packed, revision, source, take, taking,
 };
-use wunderblock::store::{Begin, SourceNo, Storage, StoreError, Write, Written};
+use wunderblock::store::{Begin, Owner, SourceNo, Storage, StoreError, Write, Written};
 use wunderblock_core::units::Millis;
 
 /// Takes a source at a time, maybe knowing that its owner is dead.
 fn take_at(
     scene: &Scene<'_>,
     begin: Begin,
-    (token, until): (&str, i64),
+    taker: Owner,
     (at, dead): (i64, bool),
 ) -> Result<(SourceNo, u32), StoreError> {
-    let write = match taking(scene, "/a", begin, owner(token, until)) {
+    let write = match taking(scene, "/a", begin, taker) {
         Write::Source { tenant, key, handle, format, begin, owner, .. } => {
             let now = Millis(at);
             Write::Source { tenant, key, handle, format, begin, owner, now, takes_over: dead }
@@ -32,16 +32,16 @@ pub fn a_source_has_one_owner(store: &dyn Storage) {
     let scene = Scene::new(store);
     let grow = |len| Begin::Grow { revision: 1, len };
     let held = |until| Err(StoreError::Held { until: Millis(until) });
-    let place = take_at(&scene, after("/a", 0), ("one", 100), (0, false)).unwrap();
-    assert_eq!(take_at(&scene, grow(0), ("two", 300), (99, false)), held(100));
-    assert_eq!(take_at(&scene, after("/a", 1), ("two", 300), (99, false)), held(100));
-    assert_eq!(take_at(&scene, grow(7), ("two", 300), (99, false)), held(100), "that comes first");
+    let place = take_at(&scene, after("/a", 0), owner("one", 100), (0, false)).unwrap();
+    assert_eq!(take_at(&scene, grow(0), owner("two", 300), (99, false)), held(100));
+    assert_eq!(take_at(&scene, after("/a", 1), owner("two", 300), (99, false)), held(100));
+    assert_eq!(take_at(&scene, grow(7), owner("two", 300), (99, false)), held(100), "that comes first");
     assert_eq!(revision(&scene, place).owner, Some(owner("one", 100)));
-    assert_eq!(take_at(&scene, grow(0), ("one", 120), (99, false)), Ok(place), "it may ask again");
-    assert_eq!(take_at(&scene, grow(0), ("two", 300), (119, false)), held(120));
-    assert_eq!(take_at(&scene, grow(0), ("two", 300), (120, false)), Ok(place), "its time has passed");
-    assert_eq!(take_at(&scene, grow(0), ("three", 400), (200, false)), held(300));
-    assert_eq!(take_at(&scene, grow(0), ("three", 400), (200, true)), Ok(place), "the owner is dead");
+    assert_eq!(take_at(&scene, grow(0), owner("one", 120), (99, false)), Ok(place), "it may ask again");
+    assert_eq!(take_at(&scene, grow(0), owner("two", 300), (119, false)), held(120));
+    assert_eq!(take_at(&scene, grow(0), owner("two", 300), (120, false)), Ok(place), "its time has passed");
+    assert_eq!(take_at(&scene, grow(0), owner("three", 400), (200, false)), held(300));
+    assert_eq!(take_at(&scene, grow(0), owner("three", 400), (200, true)), Ok(place), "the owner is dead");
     assert_eq!(revision(&scene, place).owner, Some(owner("three", 400)));
     let extend = Write::Extend {
         source: place.0,
@@ -52,7 +52,7 @@ pub fn a_source_has_one_owner(store: &dyn Storage) {
         erased: Vec::new(),
     };
     scene.commit(extend);
-    assert_eq!(take_at(&scene, grow(0), ("four", 999), (899, false)), held(900), "a write renews it");
+    assert_eq!(take_at(&scene, grow(0), owner("four", 999), (899, false)), held(900), "a write renews it");
 }
 
 /// A writer that was disowned writes no more, and what it wanted with it is not done either.
@@ -62,7 +62,7 @@ pub fn a_disowned_writer_is_refused(store: &dyn Storage) {
     let place = take(&scene, "/a", after("/a", 0), "one");
     scene.commit(extending(place, "one", 0, &["first "]));
     let grow = Begin::Grow { revision: 1, len: 6 };
-    assert_eq!(take_at(&scene, grow, ("two", 300), (0, true)), Ok(place));
+    assert_eq!(take_at(&scene, grow, owner("two", 300), (0, true)), Ok(place));
     let append = || scene.appending("s", vec![said("1", "too late")]);
     let refused = |writes| assert_eq!(scene.try_commit(writes), Err(StoreError::Disowned));
     refused(vec![append(), extending(place, "one", 6, &["late"])]);
@@ -77,7 +77,7 @@ pub fn a_disowned_writer_is_refused(store: &dyn Storage) {
     refused(vec![extending(place, "two", 12, &["an ended revision is nobody's"])]);
     refused(vec![ending(place, "two")]);
     let next = take(&scene, "/a", after("/a", 1), "one");
-    assert_eq!(take_at(&scene, after("/a", 2), ("two", 300), (0, true)), Ok((place.0, 3)));
+    assert_eq!(take_at(&scene, after("/a", 2), owner("two", 300), (0, true)), Ok((place.0, 3)));
     refused(vec![extending(next, "one", 0, &["a revision that was given up takes nothing more"])]);
     assert_eq!(revision(&scene, next).owner, None);
 }
@@ -97,12 +97,15 @@ pub fn an_owner_gives_back(store: &dyn Storage) {
     let info = revision(&scene, place);
     assert_eq!((info.owner, info.whole, info.len, info.reader), (None, false, 4, None));
     let grow = Begin::Grow { revision: 1, len: 4 };
-    assert_eq!(take_at(&scene, grow, ("two", 300), (0, false)), Ok(place));
+    assert_eq!(take_at(&scene, grow, owner("two", 300), (0, false)), Ok(place));
     scene.try_commit(vec![extending(place, "two", 4, &["ner"]), ending(place, "two")]).unwrap();
     let info = revision(&scene, place);
     assert_eq!((info.owner, info.whole, info.len), (None, true, 7));
     assert_eq!(info.reader.as_deref(), Some(&b"reader"[..]));
-    assert_eq!(take_at(&scene, Begin::Grow { revision: 1, len: 7 }, ("three", 9), (0, false)), Ok(place));
+    assert_eq!(
+        take_at(&scene, Begin::Grow { revision: 1, len: 7 }, owner("three", 9), (0, false)),
+        Ok(place)
+    );
     assert!(!revision(&scene, place).whole, "who goes on has not reached the end");
 }
 
@@ -111,7 +114,7 @@ pub fn growing_goes_on_where_it_ended(store: &dyn Storage) {
     let scene = Scene::new(store);
     let moved = Err(StoreError::SourceMoved);
     let grow = |revision, len| Begin::Grow { revision, len };
-    let one = |begin| take_at(&scene, begin, ("one", 300), (0, false));
+    let one = |begin| take_at(&scene, begin, owner("one", 300), (0, false));
     assert_eq!(one(grow(1, 0)), moved, "there is nothing to go on with");
     assert_eq!(one(after("/a", 1)), moved, "nor anything to come after");
     assert_eq!(source(&scene, "/a"), None);

@@ -1,6 +1,7 @@
 //! Imported sources: chunks, revisions, links, erasing bytes.
 
 use super::scene::{Scene, handle, said, span, stream_id};
+use std::ops::Range;
 use wunderblock::store::codec::{checksum, pack_chunk, unpack_chunk};
 use wunderblock::store::{
     Answer, Begin, Chunk, Named, Owner, PackedChunk, Query, RevisionInfo, SourceBy, SourceInfo, SourceNo,
@@ -89,10 +90,10 @@ pub(super) fn revision(scene: &Scene<'_>, (no, revision): (SourceNo, u32)) -> Re
 fn chunks(
     scene: &Scene<'_>,
     (source, revision): (SourceNo, u32),
-    range: (u64, u64),
+    range: Range<u64>,
     limit: u64,
 ) -> Vec<Chunk> {
-    let (from, to) = range;
+    let Range { start: from, end: to } = range;
     match scene.ask(Query::Chunks { source, revision, from, to, limit }) {
         Answer::Chunks(chunks) => chunks,
         other => panic!("chunks were asked for, and answered was {other:?}"),
@@ -102,7 +103,7 @@ fn chunks(
 /// The bytes of a range.
 pub(super) fn bytes(scene: &Scene<'_>, place: (SourceNo, u32), from: u64, to: u64) -> String {
     let mut text = String::new();
-    for chunk in chunks(scene, place, (from, to), u64::MAX >> 1) {
+    for chunk in chunks(scene, place, from..to, u64::MAX >> 1) {
         let part = String::from_utf8(unpack_chunk(&chunk).unwrap()).unwrap();
         assert_eq!(chunk.checksum, Some(checksum(&[part.as_bytes()])), "a chunk can prove itself");
         let start = from.saturating_sub(chunk.offset) as usize;
@@ -172,7 +173,7 @@ pub fn chunks_by_range(store: &dyn Storage) {
     let place = import(&scene, "/a", &["0123", "4567", "89"]);
     let expect = |from, to, limit, expected: &[u64]| {
         let found: Vec<u64> =
-            chunks(&scene, place, (from, to), limit).iter().map(|chunk| chunk.offset).collect();
+            chunks(&scene, place, from..to, limit).iter().map(|chunk| chunk.offset).collect();
         assert_eq!(found, expected, "{from}..{to}, {limit} at most");
     };
     expect(0, 10, 9, &[0, 4, 8]);
@@ -187,7 +188,7 @@ pub fn chunks_by_range(store: &dyn Storage) {
     expect(9, 2, 9, &[]);
     assert_eq!(bytes(&scene, place, 2, 9), "2345678");
     for nowhere in [(SourceNo(place.0.0 + 1000), 1), (place.0, 0), (place.0, 2), (place.0, 99)] {
-        assert_eq!(chunks(&scene, nowhere, (0, 99), 9), [], "{nowhere:?}");
+        assert_eq!(chunks(&scene, nowhere, 0..99, 9), [], "{nowhere:?}");
     }
 }
 

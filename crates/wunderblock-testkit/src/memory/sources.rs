@@ -10,6 +10,21 @@ use wunderblock::store::{
 };
 use wunderblock_core::id::{Handle, StreamId};
 
+/// A revision that nothing has been read of.
+fn new_row(handle: Handle, format: String, owner: Owner) -> RevisionRow {
+    RevisionRow {
+        handle,
+        format,
+        len: 0,
+        whole: false,
+        owner: Some(owner),
+        erased: BTreeMap::new(),
+        leaf: None,
+        modified: None,
+        reader: None,
+    }
+}
+
 impl State {
     pub(super) fn take(&mut self, write: Write) -> Result<Written, StoreError> {
         let Write::Source { tenant, key, handle, format, begin, owner, now, takes_over } = write else {
@@ -41,7 +56,7 @@ impl State {
             }
             Begin::New { after, handle: revision } => {
                 let no = no.unwrap_or_else(|| self.new_source(key, handle));
-                self.begin_revision((tenant, no), after, revision, (format, owner));
+                self.begin_revision(tenant, no, after, new_row(revision, format, owner));
                 Ok(Written::Source(no, after.saturating_add(1)))
             }
         }
@@ -57,28 +72,12 @@ impl State {
         no
     }
 
-    fn begin_revision(
-        &mut self,
-        (tenant, no): (TenantNo, SourceNo),
-        after: u32,
-        handle: Handle,
-        (format, owner): (String, Owner),
-    ) {
+    fn begin_revision(&mut self, tenant: TenantNo, no: SourceNo, after: u32, row: RevisionRow) {
+        let handle = row.handle;
         let newest = after.saturating_add(1);
         self.sources.change(&no, |row| row.newest = newest);
         // A revision that was given up is not whole, and nobody owns it any more.
         self.revisions.change(&(no, after), |row| row.owner = None);
-        let row = RevisionRow {
-            handle,
-            format,
-            len: 0,
-            whole: false,
-            owner: Some(owner),
-            erased: BTreeMap::new(),
-            leaf: None,
-            modified: None,
-            reader: None,
-        };
         self.revisions.put((no, newest), row);
         if self.revision_handles.get(&(tenant, handle)).is_none() {
             self.revision_handles.put((tenant, handle), (no, newest));
@@ -91,13 +90,11 @@ impl State {
         self.revisions.get(&place).filter(owns).cloned().ok_or(StoreError::Disowned)
     }
 
-    pub(super) fn extend(
-        &mut self,
-        place: (SourceNo, u32),
-        owner: Owner,
-        from: u64,
-        (chunks, erased): (Vec<PackedChunk>, &[(u64, u64)]),
-    ) -> Result<Written, StoreError> {
+    pub(super) fn extend(&mut self, write: Write) -> Result<Written, StoreError> {
+        let Write::Extend { source, revision, owner, from, chunks, erased } = write else {
+            return Ok(Written::Done);
+        };
+        let place = (source, revision);
         let mut row = self.owned(place, &owner.token)?;
         if row.len != from {
             return Err(StoreError::SourceMoved);

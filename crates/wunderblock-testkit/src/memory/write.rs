@@ -19,9 +19,7 @@ impl State {
                 self.append(tenant, &stream, expect_head, events).map(Written::Appended)
             }
             take @ Write::Source { .. } => self.take(take),
-            Write::Extend { source, revision, owner, from, chunks, erased } => {
-                self.extend((source, revision), owner, from, (chunks, &erased))
-            }
+            extend @ Write::Extend { .. } => self.extend(extend),
             whole @ Write::Whole { .. } => self.whole(whole),
             Write::Disown { source, revision, token } => Ok(self.disown((source, revision), &token)),
             Write::Link { tenant, stream, source, revision } => {

@@ -1,7 +1,10 @@
 //! Replies of Anthropic Messages. Facts are of its API reference and its page "Streaming messages".
 
+use super::answer::{Reply, Stop, named, note};
+use super::body::{only, opened};
+use super::fault::{Fault, Refusal, unreadable};
 use super::fields::Growing;
-use super::{Fault, Refusal, Reply, Stop, named, note, only, opened, sse, unreadable};
+use super::sse;
 use crate::json::{self, Fields};
 use std::collections::BTreeMap;
 use wunderblock_core::event::UsageMeasured;

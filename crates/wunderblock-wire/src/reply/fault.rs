@@ -100,6 +100,11 @@ impl Refusal {
     }
 }
 
+/// A text that a provider says is JSON, and is not, at a fault's length.
+pub(super) fn unreadable(reason: impl std::fmt::Display) -> Fault {
+    Fault::Unreadable { reason: reason.to_string().chars().take(300).collect() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,121 +3,22 @@
 //! A stream is put together to the body it stands for, and that is read as any other: both forms of a reply give the
 //! same. Reading never fails: what went wrong is in the reply, beside what had come until then.
 
+mod answer;
 mod anthropic;
+mod body;
 mod fault;
 mod fields;
 mod openai_chat;
 pub mod sse;
 
+pub use answer::{MAX_ODD, Reply, Stop};
 pub use fault::{Fault, Refusal};
 
-use crate::json;
 use sse::Events;
-use wunderblock_core::event::UsageMeasured;
-use wunderblock_core::message::{Body, Dialect, Message, Part, Role};
-
-/// A model's reply.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
-    /// What it says: texts, thinking, calls of tools, and what we have no word for, in order; with the provider's id, the
-    /// model and the provider's word for why it stopped.
-    pub message: Message,
-    /// Why it stopped.
-    pub stop: Stop,
-    /// The tokens it reports, for one request.
-    pub usage: Option<UsageMeasured>,
-    /// What is wrong with it.
-    pub fault: Option<Fault>,
-    /// What came that is not known, in words; of many, the first [`MAX_ODD`].
-    pub odd: Vec<String>,
-}
-
-/// How many things that are not known a reply names.
-pub const MAX_ODD: usize = 32;
+use wunderblock_core::message::Dialect;
 
 /// A byte order mark in UTF-8.
 const BOM: &[u8] = "\u{feff}".as_bytes();
-
-/// Why a model stopped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stop {
-    /// It had said what it wanted.
-    End,
-    /// At the most it was allowed to write.
-    Length,
-    /// To have tools called.
-    Tools,
-    /// At a sequence it was to stop at.
-    Sequence,
-    /// It, or a filter behind it, would not.
-    Refused,
-    /// At the end of its window.
-    Window,
-    /// In the middle of tools that the provider runs: to go on, it is sent again.
-    Paused,
-    /// A word that is not known; it is in the message.
-    Other,
-    /// It does not say.
-    #[default]
-    Unknown,
-}
-
-impl Stop {
-    fn of(word: Option<&str>) -> Self {
-        match word {
-            None => Self::Unknown,
-            Some("end_turn" | "stop") => Self::End,
-            Some("max_tokens" | "length") => Self::Length,
-            Some("tool_use" | "tool_calls" | "function_call") => Self::Tools,
-            Some("stop_sequence") => Self::Sequence,
-            Some("refusal" | "content_filter") => Self::Refused,
-            Some("model_context_window_exceeded") => Self::Window,
-            Some("pause_turn") => Self::Paused,
-            Some(_) => Self::Other,
-        }
-    }
-}
-
-impl Reply {
-    /// Nothing but what is wrong.
-    #[must_use]
-    pub fn fault(fault: Fault) -> Self {
-        Self {
-            message: Message::new(Role::Assistant, Vec::new()),
-            stop: Stop::Unknown,
-            usage: None,
-            fault: Some(fault),
-            odd: Vec::new(),
-        }
-    }
-
-    /// Its texts, one after the other; thinking and words of refusal are none.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let texts =
-            self.message.parts.iter().filter(|part| !openai_chat::is_refusal(part)).filter_map(|part| {
-                match part {
-                    Part::Text { text: Body::Inline(text), .. } => Some(text.as_str()),
-                    _ => None,
-                }
-            });
-        texts.collect()
-    }
-
-    /// The words with which the model declined; empty where it only stopped, `None` where it did not decline.
-    #[must_use]
-    pub fn refusal(&self) -> Option<String> {
-        let words: String = self
-            .message
-            .parts
-            .iter()
-            .filter(|part| openai_chat::is_refusal(part))
-            .flat_map(Part::bodies)
-            .filter_map(Body::inline)
-            .collect();
-        (self.stop == Stop::Refused || !words.is_empty()).then_some(words)
-    }
-}
 
 /// Reads a whole body.
 #[must_use]
@@ -294,33 +195,4 @@ impl Stream {
         }
         reply
     }
-}
-
-/// Notes something that is not known.
-fn note(odd: &mut Vec<String>, what: impl FnOnce() -> String) {
-    if odd.len() < MAX_ODD {
-        odd.push(what());
-    }
-}
-
-/// A word of the provider's as it may stand in a note.
-fn named(word: &str) -> String {
-    let word: String = word.chars().filter(|c| !c.is_control()).take(60).collect();
-    format!("`{word}`")
-}
-
-/// A text that a provider says is JSON, and is not, at a fault's length.
-fn unreadable(reason: impl std::fmt::Display) -> Fault {
-    Fault::Unreadable { reason: reason.to_string().chars().take(300).collect() }
-}
-
-/// The one message of a reply.
-fn only(messages: Vec<Message>) -> Result<Message, Fault> {
-    messages.into_iter().next().ok_or_else(|| unreadable("no message in it"))
-}
-
-/// A document's fields.
-fn opened(bytes: &[u8]) -> Result<json::Fields<'_>, Fault> {
-    let document = json::document(bytes).map_err(unreadable)?;
-    json::Fields::of(document).ok_or_else(|| unreadable("it is no object"))
 }

@@ -1,14 +1,16 @@
 //! Replies of OpenAI chat completions, and of servers compatible with it. Facts are of its API reference, "Chat
 //! completions" and "Streaming".
 
+use super::answer::{Reply, Stop, named, note};
+use super::body::{only, opened};
+use super::fault::{Fault, Refusal, unreadable};
 use super::fields::Growing;
-use super::{Fault, Refusal, Reply, Stop, named, note, only, opened, sse, unreadable};
-use crate::extra::{self, KIND};
+use super::sse;
 use crate::json::{self, Fields, is_null, list};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use wunderblock_core::event::UsageMeasured;
-use wunderblock_core::message::{Dialect, Message, Part};
+use wunderblock_core::message::Message;
 
 /// Reads a whole body.
 pub(super) fn whole(bytes: &[u8]) -> Result<Reply, Fault> {
@@ -39,13 +41,6 @@ fn measured(usage: &Fields<'_>, message: &Message) -> UsageMeasured {
     let details = usage.get("prompt_tokens_details").and_then(Fields::of).unwrap_or_default();
     let prompt = (count(usage, "prompt_tokens"), count(&details, "cached_tokens"));
     crate::openai_chat::usage(prompt, count(usage, "completion_tokens"), message)
-}
-
-/// Whether a part is what the model said when it declined.
-pub(super) fn is_refusal(part: &Part) -> bool {
-    let Part::Text { extra, .. } = part else { return false };
-    let kind = extra::open(extra, Dialect::OpenaiChat).ok().and_then(|opened| opened.own_word(KIND));
-    matches!(kind.as_deref(), Some("refusal" | "refusal_part"))
 }
 
 /// The body that a stream's chunks amount to.

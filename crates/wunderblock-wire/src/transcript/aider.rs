@@ -3,8 +3,8 @@
 //! The format does not escape: a reply that quotes such lines is read the way aider itself reads it. A record is one
 //! block of lines of one speaker, with the blank lines that follow it.
 
+use super::record::{Item, Kept, Record, Span};
 use super::time::rfc3339;
-use super::{Item, Kept, Record, Span};
 use serde::{Deserialize, Serialize};
 use wunderblock_core::event::SessionOpened;
 use wunderblock_core::message::{Message, Role, Standing};

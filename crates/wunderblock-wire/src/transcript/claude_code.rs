@@ -9,10 +9,11 @@ mod sessions;
 
 use super::blocks::{self, Blocks, first_word};
 use super::object::{Object, string};
-use super::{Item, Kept, Record, Span, generic, time};
+use super::record::{Item, Kept, Record, Span};
+use super::{generic, time};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use sessions::{At, Sessions};
+use sessions::{At, Boundary, Sessions};
 use wunderblock_core::event::{TurnCompleted, UsageMeasured};
 use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
 use wunderblock_core::units::Tokens;
@@ -68,26 +69,6 @@ const HARNESS_TEXTS: [(&str, &str); 7] = [
 pub(super) struct ClaudeCode {
     sessions: Sessions,
     last_usage: Option<UsageMeasured>,
-}
-
-/// What a compact boundary said, until the summary comes.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Boundary {
-    before: Option<Box<str>>,
-    trigger: Option<Box<str>>,
-    tokens_before: Option<Tokens>,
-}
-
-impl Boundary {
-    fn into_item(self, summary: Option<String>) -> Item {
-        Item::Compacted {
-            from: None,
-            before: self.before,
-            summary,
-            trigger: self.trigger,
-            tokens_before: self.tokens_before,
-        }
-    }
 }
 
 impl ClaudeCode {

@@ -8,8 +8,9 @@ mod items;
 
 use super::blocks::{Blocks, Pairing, first_word};
 use super::object::Object;
+use super::record::{Item, Kept, Place, Record, Span};
 use super::seen::hash;
-use super::{Item, Kept, Place, Record, Span, generic, time};
+use super::{generic, time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use wunderblock_core::event::{SessionOpened, TurnCompleted, UsageMeasured};

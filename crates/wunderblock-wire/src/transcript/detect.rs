@@ -1,7 +1,8 @@
 //! Which format a file is in, by its beginning.
 
+use super::format::{Format, Shape};
 use super::object::{Object, array};
-use super::{Format, Shape, aider, openai_chat};
+use super::{aider, openai_chat};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 

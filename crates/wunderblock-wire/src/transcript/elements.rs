@@ -1,7 +1,7 @@
 //! JSON that holds its messages in an array: where that is, and a record for every byte around it.
 
 use super::object::{Object, array, position};
-use super::{Record, Span};
+use super::record::{Record, Span};
 use serde_json::value::RawValue;
 
 /// How deep the array of messages is searched for. Each level costs one scan of what it holds.

@@ -5,7 +5,7 @@
 //! a copy has its own, so targets and ranges are given by the records that stand there.
 
 use super::object::Object;
-use super::{Item, Kept, Record, Span};
+use super::record::{Item, Kept, Record, Span};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wunderblock_core::event::{ContentPinned, Fact, SessionCompacted, SessionOpened};

@@ -6,7 +6,8 @@
 use super::blocks::{Blocks, Pairing, first, first_word};
 use super::elements::{self, List};
 use super::object::{Object, array, string};
-use super::{Item, Kept, Record, Span, time};
+use super::record::{Item, Kept, Record, Span};
+use super::time;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use wunderblock_core::event::SessionOpened;

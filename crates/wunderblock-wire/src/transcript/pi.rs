@@ -2,8 +2,9 @@
 
 use super::blocks::{self, Blocks, Pairing, first_word};
 use super::object::Object;
+use super::record::{Item, Kept, Place, Record, Span};
 use super::seen::Seen;
-use super::{Item, Kept, Place, Record, Span, generic, time};
+use super::{generic, time};
 use serde::{Deserialize, Serialize};
 use wunderblock_core::event::{SessionOpened, UsageMeasured};
 use wunderblock_core::id::Scope;

@@ -7,13 +7,14 @@ pub use checkpoint::Checkpoint;
 use super::aider::Aider;
 use super::claude_code::ClaudeCode;
 use super::codex::Codex;
+use super::elements;
 use super::export::Export;
+use super::format::Format;
 use super::generic::Generic;
 use super::object::{self, Object};
 use super::openai_chat::OpenaiChat;
 use super::pi::Pi;
-
-use super::{Format, Record, Span, elements};
+use super::record::{Record, Span};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 

@@ -1,7 +1,7 @@
 //! What the Anthropic Messages API refuses.
 
+use super::findings::{Findings, is_name};
 use super::node::{Kind, Node};
-use super::{Findings, is_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// At most so many `cache_control` may stand in a request, the automatic one at its top included.

@@ -6,40 +6,16 @@
 //! violation.
 
 mod anthropic;
+mod findings;
 mod node;
 mod openai_chat;
 
+pub use findings::Violation;
+
+use findings::Findings;
 use node::Node;
 use wunderblock_core::message::Dialect;
 use wunderblock_core::request::Request;
-
-/// One rule that a body breaks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// Where: `messages[3].content[0].id`. Empty for the body as a whole.
-    pub path: String,
-    /// The rule's name, to be counted and matched.
-    pub rule: &'static str,
-    /// What is wrong there.
-    pub detail: String,
-}
-
-/// The violations found so far.
-#[derive(Default)]
-struct Findings(Vec<Violation>);
-
-impl Findings {
-    fn add(&mut self, path: &str, rule: &'static str, detail: impl Into<String>) {
-        self.0.push(Violation { path: path.to_owned(), rule, detail: detail.into() });
-    }
-
-    /// Notes the violation unless `holds`.
-    fn demand(&mut self, holds: bool, path: &str, rule: &'static str, detail: &str) {
-        if !holds {
-            self.add(path, rule, detail);
-        }
-    }
-}
 
 /// Checks an encoded request. Empty: the provider has no reason in its form to refuse it.
 #[must_use]
@@ -65,10 +41,4 @@ pub fn validate(dialect: Dialect, bytes: &[u8]) -> Vec<Violation> {
         }
     }
     findings.0
-}
-
-/// Whether a name is of letters, digits, `_`, `-` and at most so long.
-fn is_name(name: &str, most: usize) -> bool {
-    (1..=most).contains(&name.len())
-        && name.chars().all(|c| matches!(c, 'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-'))
 }

@@ -1,7 +1,7 @@
 //! What the OpenAI chat completions API refuses.
 
+use super::findings::{Findings, is_name};
 use super::node::{Kind, Node};
-use super::{Findings, is_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 type Fields<'a> = BTreeMap<String, Node<'a>>;

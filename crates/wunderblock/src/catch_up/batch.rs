@@ -1,6 +1,5 @@
 //! A batch of the background's work: what is read for it, and what threads make of it.
 
-use super::is_searched;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::gauge::count_body;
@@ -215,4 +214,9 @@ impl Worker<'_> {
 
 fn text(bytes: &[u8]) -> Result<&str, CodecError> {
     std::str::from_utf8(bytes).map_err(|_| CodecError::Unpack("it is not UTF-8".to_owned()))
+}
+
+/// Whether people would look for words of it.
+pub(crate) fn is_searched(part: &Part) -> bool {
+    !matches!(part, Part::Media { .. })
 }

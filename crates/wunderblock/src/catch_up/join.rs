@@ -3,7 +3,7 @@
 //! A join is worked on in ranges of terms by several threads: in memory are the blocks of the ranges under way, and what
 //! is joined so far.
 
-use super::Extent;
+use super::extent::Extent;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::index::{
@@ -36,7 +36,7 @@ impl Engine {
             for MergeJob { ids } in propose_merges(&metas) {
                 let parts: Vec<&SegmentInfo> = infos.iter().filter(|info| ids.contains(&info.id)).collect();
                 let bytes: u64 = parts.iter().map(|info| info.bytes.0).sum();
-                if extent.until.is_some() && (self.is_over(extent) || bytes > SEARCH_JOIN) {
+                if extent.until.is_some() && (extent.is_over(|| self.now()) || bytes > SEARCH_JOIN) {
                     return Ok(());
                 }
                 if let Some(segment) = self.join(&parts).await? {

@@ -9,59 +9,25 @@
 //! depends on the size of a batch and the number of threads, not on the length of a session.
 
 mod batch;
+mod extent;
 mod join;
+
+pub(crate) use batch::is_searched;
+pub(crate) use extent::Extent;
+pub use extent::Progress;
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, CATCH_UP_RETRIES, SEARCH_BATCH_BYTES};
+use crate::limits::CATCH_UP_RETRIES;
 use crate::parallel::{self, Pool};
-use crate::store::{Answer, Query, StoreError, StreamInfo, Write};
+use crate::store::{Answer, Query, StoreError, Write};
 use crate::trip::Trip;
 use batch::{Batch, Done};
+use extent::BATCH_MIN;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::Arc;
-use wunderblock_core::message::Part;
-use wunderblock_core::units::{Bytes, Millis, Seq};
-
-/// How far the background has come, for a progress bar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// Events done.
-    pub done: u64,
-    /// Events in all.
-    pub total: u64,
-}
-
-/// How much of the background's work is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Extent {
-    /// Whether texts are counted as well, which takes longer than indexing them.
-    pub(crate) counting: bool,
-    /// No batch is begun from this time on.
-    pub(crate) until: Option<Millis>,
-}
-
-impl Extent {
-    const ALL: Self = Self { counting: true, until: None };
-
-    /// Up to where a stream's work is done.
-    fn done(self, info: &StreamInfo) -> Seq {
-        if self.counting { info.counted.min(info.indexed) } else { info.indexed }
-    }
-
-    /// Events and text of a batch, where so many events are waiting.
-    fn room(self, total: u64) -> (u64, Bytes) {
-        match self.until {
-            None => ((total / parallel::workers() as u64).clamp(BATCH_MIN, CATCH_UP_EVENTS), CATCH_UP_BYTES),
-            Some(_) => (BATCH_MIN, SEARCH_BATCH_BYTES),
-        }
-    }
-}
-
-/// The fewest events of a batch: smaller ones leave more segments to be joined than they give threads to do.
-const BATCH_MIN: u64 = 256;
 
 type Answering = Pin<Box<dyn Future<Output = Result<Done, Error>> + Send>>;
 
@@ -82,15 +48,11 @@ impl Engine {
     ) -> Result<(), Error> {
         // Another process may be at the same work. What it did first stands, and the rest is looked at again.
         for _ in 0..CATCH_UP_RETRIES {
-            if self.catch_up_once(extent, progress).await?.is_continue() || self.is_over(extent) {
+            if self.catch_up_once(extent, progress).await?.is_continue() || extent.is_over(|| self.now()) {
                 break;
             }
         }
         self.join_segments(extent).await
-    }
-
-    fn is_over(&self, extent: Extent) -> bool {
-        extent.until.is_some_and(|until| self.now() >= until)
     }
 
     async fn catch_up_once(
@@ -117,7 +79,7 @@ impl Engine {
                     if line.send(full, progress).await?.is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
-                    if self.is_over(extent) {
+                    if extent.is_over(|| self.now()) {
                         break 'streams;
                     }
                 }
@@ -221,9 +183,4 @@ impl<'e> Line<'e> {
         progress(Progress { done: self.done, total: self.total });
         Ok(stored)
     }
-}
-
-/// Whether people would look for words of it.
-pub(crate) fn is_searched(part: &Part) -> bool {
-    !matches!(part, Part::Media { .. })
 }

@@ -1,6 +1,6 @@
 //! What erasing has to do in imported files.
 
-use super::Raw;
+use super::loss::Raw;
 use crate::echo::{Hit, Wanted};
 use crate::engine::Engine;
 use crate::error::Error;

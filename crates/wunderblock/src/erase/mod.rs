@@ -3,111 +3,35 @@
 //! What was erased does not come back by another import: the ledger keeps its coordinates (the session's own id, the
 //! records' own ids, ranges of bytes), and no content or hash of it.
 
-mod family;
+mod erased;
+pub(crate) mod family;
 mod files;
+mod loss;
 mod text;
 
+pub use erased::{Along, Erased};
 pub(crate) use family::native;
 pub use text::{TextFound, TextPlace, TextRecord};
 
-use crate::echo::{Hit, Wanted, beginning};
+use crate::echo::{Wanted, beginning};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::import::nameless;
 use crate::index::{DocKey, Header, without};
 use crate::limits::CATCH_UP_RETRIES;
 use crate::record::pack;
 use crate::session::Session;
 use crate::store::{
     Answer, Erasure, Gone, Marked, PackedSegment, Query, SourceSpan, StoreError, StreamInfo, Stretch, Write,
-    Written, codec,
+    Written,
 };
 use family::{is_child, is_copy, lineage, own_streams, relatives};
+use loss::{Loss, Raw, erased_place, stays};
 use std::collections::{BTreeMap, BTreeSet};
-use wunderblock_core::event::{ContentErased, Event, Fact, NewEvent, Source};
+use wunderblock_core::event::{ContentErased, Fact, NewEvent, Source};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies as _;
-use wunderblock_core::units::{Bytes, Seq};
-
-/// The receipt of an erasure.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Erased {
-    /// Events that lost their content.
-    pub events: u64,
-    /// Bodies removed because nothing else held them.
-    pub blobs: u64,
-    /// Bytes of imported sources overwritten.
-    pub source_bytes: Bytes,
-    /// Where the receipt stands in the session.
-    pub receipt: Option<Seq>,
-    /// Sessions of sub-agents that were left.
-    pub children: Vec<StreamId>,
-    /// Sessions that share records with it and were left.
-    pub copies: Vec<StreamId>,
-}
-
-impl Erased {
-    /// What a store has erased.
-    fn of(done: &[Written]) -> Self {
-        let mut sum = Self::default();
-        for written in done {
-            if let Written::Erased { events, blobs, source_bytes } = written {
-                sum.events += events;
-                sum.blobs += blobs;
-                sum.source_bytes += *source_bytes;
-            }
-        }
-        sum
-    }
-
-    fn add(&mut self, more: Self) {
-        self.events += more.events;
-        self.blobs += more.blobs;
-        self.source_bytes += more.source_bytes;
-        self.receipt = more.receipt.or(self.receipt);
-    }
-}
-
-/// What goes with a session that is erased whole.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Along {
-    /// The sessions of its sub-agents.
-    pub children: bool,
-    /// Sessions that went on from it under other ids, and copies of it.
-    pub copies: bool,
-}
-
-/// What one stream loses with one of the runs that are erased.
-struct Loss {
-    run: usize,
-    stream: StreamId,
-    seqs: BTreeSet<Seq>,
-    /// By what records without ids are found from now on, where they stand.
-    places: Vec<(i64, Seq)>,
-}
-
-impl Loss {
-    fn new(run: usize, stream: &StreamId) -> Self {
-        Self { run, stream: stream.clone(), seqs: BTreeSet::new(), places: Vec::new() }
-    }
-}
-
-/// What imported files lose, and the coordinates that keep it from coming back.
-#[derive(Default)]
-struct Raw {
-    spans: BTreeSet<SourceSpan>,
-    erasures: BTreeSet<Erasure>,
-}
-
-impl Raw {
-    fn take(&mut self, hits: Vec<Hit>) {
-        for Hit { span, session, record } in hits {
-            self.spans.insert(span);
-            self.erasures.insert(Erasure { session, what: Gone::Record(record) });
-        }
-    }
-}
+use wunderblock_core::units::Seq;
 
 /// Where what is erased came from.
 #[derive(Default)]
@@ -347,22 +271,6 @@ impl Session {
         }
         Ok(loss)
     }
-}
-
-/// By what a copy of a file without ids finds the session that a record of it was erased from.
-fn erased_place(event: &Event) -> Option<i64> {
-    let Source::Import { offset, len, .. } = event.source else { return None };
-    (event.id.as_str() == nameless(offset)).then(|| codec::erased_key(offset, len))
-}
-
-/// What opens a stream, steers a view or measures says nothing of the content and stays.
-fn stays(event: &Event) -> bool {
-    matches!(
-        event.fact,
-        None | Some(
-            Fact::SessionForked(_) | Fact::ContentErased(_) | Fact::ViewTrimmed(_) | Fact::SessionOpened(_)
-        )
-    )
 }
 
 impl Engine {

@@ -1,7 +1,8 @@
 //! Erasing a text wherever it stands: what was said, summaries, requests, branches, and the imported files.
 
+use super::erased::Erased;
 use super::family::{lineage, native};
-use super::{Erased, Raw, stays};
+use super::loss::{Raw, stays};
 use crate::catch_up::Progress;
 use crate::echo::{Hit, Needle, Wanted};
 use crate::engine::Engine;

@@ -139,7 +139,7 @@ impl Engine {
         let number = checked_page(wanted.page, pages)?;
         let found = self.on_page(graph, &ruler, (&grid, number)).await?;
         let pieces = self.pieces(graph.stream.handle, found, (&grid, number)).await?;
-        Ok(finished((address, Shows::Events), pieces, (number, pages), wanted.page_tokens))
+        Ok(finished(address, Shows::Events, pieces, PageNo { page: number, pages }, wanted.page_tokens))
     }
 
     /// The messages of which a page shows something, and where they are on the line.
@@ -299,7 +299,7 @@ fn listed(
     let pages = grid.pages(length);
     let number = checked_page(wanted.page, pages)?;
     let pieces = entries.into_iter().flat_map(|entry| entry.pieces(&grid, number)).collect();
-    Ok(finished((address, shows), pieces, (number, pages), wanted.page_tokens))
+    Ok(finished(address, shows, pieces, PageNo { page: number, pages }, wanted.page_tokens))
 }
 
 fn checked_page(page: Option<u64>, pages: u64) -> Result<u64, Error> {
@@ -310,12 +310,20 @@ fn checked_page(page: Option<u64>, pages: u64) -> Result<u64, Error> {
     Err(Error::Address(format!("there is no page {number}: there are {pages}, counted from 1")))
 }
 
+/// Which page it is, and how many there are.
+pub(super) struct PageNo {
+    pub(super) page: u64,
+    pub(super) pages: u64,
+}
+
 pub(super) fn finished(
-    (address, shows): (String, Shows),
+    address: String,
+    shows: Shows,
     pieces: Vec<Piece>,
-    (page, pages): (u64, u64),
+    number: PageNo,
     most: u64,
 ) -> Expanded {
+    let PageNo { page, pages } = number;
     let (text, tokens) = page::write(&pieces, page, most);
     let items = pieces.into_iter().map(|piece| piece.item).collect();
     let next = (page < pages).then(|| page.saturating_add(1));

@@ -4,8 +4,9 @@
 //! languages without spaces are found alike. Messages that have the words in a row come first, then those with more of
 //! the words on one line, then those with more of them at all, then the newer.
 
-use super::expand::{Expanded, Shows, finished, shown_bodies};
+use super::expand::{Expanded, PageNo, Shows, finished, shown_bodies};
 use super::item::{Item, Piece, Reader};
+use super::node::Graph;
 use super::place::Place;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -37,6 +38,16 @@ struct Wanted {
     phrase: String,
     words: Vec<String>,
     pattern: Pattern,
+    /// Maximum tokens of the page.
+    most: u64,
+}
+
+/// A range of positions in a stream.
+struct Positions<'g> {
+    stream: &'g StreamId,
+    handle: Handle,
+    from: Seq,
+    to: Seq,
 }
 
 /// How well a line or a message answers.
@@ -50,7 +61,7 @@ struct Merit {
 }
 
 impl Wanted {
-    fn parse(query: &str) -> Result<Self, Error> {
+    fn parse(query: &str, most: u64) -> Result<Self, Error> {
         let mut words: Vec<String> = Vec::new();
         for word in query.split_whitespace().map(str::to_lowercase) {
             if !words.contains(&word) && words.len() < WORDS {
@@ -66,7 +77,7 @@ impl Wanted {
         let options = GrepOptions { session: None, regex: true, ignore_case: true };
         let pattern = Pattern::new(&either.join("|"), &options)?;
         let phrase = query.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-        Ok(Self { phrase, words, pattern })
+        Ok(Self { phrase, words, pattern, most })
     }
 
     fn merit(&self, line: &str) -> Merit {
@@ -109,6 +120,12 @@ impl Wanted {
     }
 }
 
+impl<'g> Positions<'g> {
+    fn of(graph: &'g Graph, from: Seq, to: Seq) -> Self {
+        Self { stream: &graph.stream.id, handle: graph.stream.handle, from, to }
+    }
+}
+
 impl Engine {
     pub(super) async fn expand_query(
         &self,
@@ -116,17 +133,15 @@ impl Engine {
         place: &Place,
         (query, most): (&str, u64),
     ) -> Result<Expanded, Error> {
-        let wanted = Wanted::parse(query)?;
+        let wanted = Wanted::parse(query, most)?;
         match place {
-            Place::Body(handle) => self.body_hits(address, *handle, (&wanted, most)).await,
+            Place::Body(handle) => self.body_hits(address, *handle, &wanted).await,
             Place::Node(graph, seq) => {
                 let node = &graph.node(*seq)?.node;
-                let stream = (&graph.stream.id, graph.stream.handle);
-                self.range_hits(address, (stream, node.from, node.to), (&wanted, most)).await
+                self.range_hits(address, Positions::of(graph, node.from, node.to), &wanted).await
             }
             Place::Range(graph, from, to) => {
-                let stream = (&graph.stream.id, graph.stream.handle);
-                self.range_hits(address, (stream, *from, *to), (&wanted, most)).await
+                self.range_hits(address, Positions::of(graph, *from, *to), &wanted).await
             }
         }
     }
@@ -134,9 +149,10 @@ impl Engine {
     async fn range_hits(
         &self,
         address: String,
-        ((stream, handle), from, to): ((&StreamId, Handle), Seq, Seq),
-        (wanted, most): (&Wanted, u64),
+        range: Positions<'_>,
+        wanted: &Wanted,
     ) -> Result<Expanded, Error> {
+        let Positions { stream, handle, from, to } = range;
         let mut found: BTreeMap<Seq, Merit> = BTreeMap::new();
         let scan = Scan { stream, from, to, said_only: true };
         let _ = self
@@ -153,22 +169,23 @@ impl Engine {
         ranked.sort_by_key(|(seq, merit)| {
             Reverse((merit.phrase, merit.together, merit.words.count_ones(), *seq))
         });
-        let mut sheet = Sheet::new(ranked.len() as u64, most);
+        let mut sheet = Sheet::new(ranked.len() as u64, wanted.most);
         for some in ranked.chunks(READ) {
-            for piece in self.excerpts((stream, handle), some, (wanted, most)).await? {
+            for piece in self.excerpts(stream, handle, some, wanted).await? {
                 if !sheet.add(piece) {
-                    return Ok(sheet.finish(address, most));
+                    return Ok(sheet.finish(address, wanted.most));
                 }
             }
         }
-        Ok(sheet.finish(address, most))
+        Ok(sheet.finish(address, wanted.most))
     }
 
     async fn excerpts(
         &self,
-        (stream, handle): (&StreamId, Handle),
+        stream: &StreamId,
+        handle: Handle,
         ranked: &[(Seq, Merit)],
-        (wanted, most): (&Wanted, u64),
+        wanted: &Wanted,
     ) -> Result<Vec<Piece>, Error> {
         let seqs = ranked.iter().map(|(seq, _)| *seq).collect();
         let query = Query::At { tenant: self.tenant.no, stream: stream.clone(), seqs };
@@ -192,7 +209,7 @@ impl Engine {
             let Some((best, leaf)) = best.max_by_key(|(best, _)| (best.2.phrase, best.2.together)) else {
                 continue;
             };
-            let mut item = wanted.cut(leaf.item, best, most);
+            let mut item = wanted.cut(leaf.item, best.0);
             item.matched = wanted.named(merit.words);
             let heading =
                 said_where(&format!("{} · {}", entry.heading, handle.range(row.seq, row.seq)), &item, best.1);
@@ -201,12 +218,7 @@ impl Engine {
         Ok(pieces)
     }
 
-    async fn body_hits(
-        &self,
-        address: String,
-        handle: Handle,
-        (wanted, most): (&Wanted, u64),
-    ) -> Result<Expanded, Error> {
+    async fn body_hits(&self, address: String, handle: Handle, wanted: &Wanted) -> Result<Expanded, Error> {
         let texts = self.texts([handle]).await?;
         let text = texts.text(handle).ok_or(Error::NoHandle(handle))?;
         let lines = wanted.pattern.lines(text.as_bytes()).into_iter();
@@ -216,7 +228,7 @@ impl Engine {
         let mut ranked: Vec<_> = lines.map(merit).collect();
         // In one text no line is newer than another: those that come first are shown first.
         ranked.sort_by_key(|(merit, number, _)| (Reverse((merit.phrase, merit.together)), *number));
-        let mut sheet = Sheet::new(ranked.len() as u64, most);
+        let mut sheet = Sheet::new(ranked.len() as u64, wanted.most);
         let mut covered: Vec<(u64, u64)> = Vec::new();
         for (merit, number, line) in ranked {
             if covered.iter().any(|(from, to)| *from <= line.0 as u64 && line.1 as u64 <= *to) {
@@ -224,7 +236,7 @@ impl Engine {
                 continue;
             }
             let whole = Item::body(handle, text);
-            let mut item = wanted.cut(whole, (line, number, merit), most);
+            let mut item = wanted.cut(whole, line);
             item.matched = wanted.named(merit.words);
             covered.push((item.from_byte, item.to_byte));
             let heading = said_where(&handle.to_string(), &item, number);
@@ -233,14 +245,14 @@ impl Engine {
                 break;
             }
         }
-        Ok(sheet.finish(address, most))
+        Ok(sheet.finish(address, wanted.most))
     }
 }
 
 impl Wanted {
-    fn cut(&self, item: Item, (line, _, _): ((usize, usize), u64, Merit), most: u64) -> Item {
+    fn cut(&self, item: Item, line: (usize, usize)) -> Item {
         // However dense a text is, a quarter of the page in bytes is less than the page in tokens.
-        let bytes = usize::try_from(most / 2).unwrap_or(usize::MAX).min(EXCERPT);
+        let bytes = usize::try_from(self.most / 2).unwrap_or(usize::MAX).min(EXCERPT);
         let (from, to) = self.excerpt(&item.text, line, bytes);
         let text = item.text.get(from..to).unwrap_or_default().to_owned();
         Item { from_byte: from as u64, to_byte: to as u64, text, ..item }
@@ -295,7 +307,7 @@ impl Sheet {
 
     fn finish(self, address: String, most: u64) -> Expanded {
         let more = self.matches.saturating_sub(self.covered);
-        let mut done = finished((address, Shows::Hits), self.pieces, (1, 1), most);
+        let mut done = finished(address, Shows::Hits, self.pieces, PageNo { page: 1, pages: 1 }, most);
         if more > 0 {
             done.text.push_str(&format!(
                 "\n⟨{} more match; use words that fewer of them have, or a smaller range⟩\n",

@@ -205,7 +205,8 @@ impl Reader<'_> {
         let tokens = tokens_of(fact, self.counts);
         let mut shown: Vec<Leaf> = Vec::new();
         for (number, ((part, body), tokens)) in leaves(message).into_iter().zip(tokens).enumerate() {
-            shown.push(self.leaf((seq, message), number, (part, body), tokens));
+            let item = self.item(seq, (number, ItemKind::Text, Some(message.role)), String::new());
+            shown.push(self.leaf(item, part, body, tokens));
         }
         self.results(message, &mut shown);
         if shown.is_empty() {
@@ -231,13 +232,8 @@ impl Reader<'_> {
         }
     }
 
-    fn leaf(
-        &self,
-        (seq, message): (Seq, &Message),
-        number: usize,
-        (part, body): (&Part, &Body),
-        tokens: u64,
-    ) -> Leaf {
+    /// A text of a message; `item` says where it stands.
+    fn leaf(&self, item: Item, part: &Part, body: &Body, tokens: u64) -> Leaf {
         let (kind, mark, short) = match part {
             Part::Thinking { .. } => (ItemKind::Thinking, "thinking".to_owned(), "thinking"),
             Part::ToolCall { name, gist, .. } => {
@@ -247,7 +243,7 @@ impl Reader<'_> {
             Part::Opaque { .. } => (ItemKind::Opaque, "[block of unknown shape]".to_owned(), "[block]"),
             Part::Text { .. } | Part::ToolResult { .. } => (ItemKind::Text, String::new(), ""),
         };
-        let address = body.handle().map_or_else(|| self.stream.range(seq, seq), |handle| handle.to_string());
+        let address = body.handle().map_or_else(|| item.address.clone(), |handle| handle.to_string());
         let is_data = matches!(part, Part::Media { form: MediaForm::Base64, .. });
         let text = body.inline().or_else(|| self.texts.text(body.handle()?)).filter(|_| !is_data);
         let instead = match text {
@@ -255,9 +251,8 @@ impl Reader<'_> {
             None => Some("⟨erased⟩".to_owned()),
             Some(_) => None,
         };
-        let bytes = body.bytes().0;
-        let item = self.item(seq, (number, kind, Some(message.role)), text.unwrap_or_default().to_owned());
-        Leaf { mark, short, instead, tokens, item: Item { address, bytes, ..item } }
+        let (bytes, text) = (body.bytes().0, text.unwrap_or_default().to_owned());
+        Leaf { mark, short, instead, tokens, item: Item { kind, address, bytes, text, ..item } }
     }
 
     /// Says of each result what it is the result of. A result without content is told of as well.

@@ -3,27 +3,20 @@
 //! One batch is under way at most, and it has arrived before the next is sent, so that positions follow the file.
 
 use super::bytes::RawChunk;
-use super::feed::{Feed, Waiting};
-use super::twin::has_no_ids;
+use super::feed::Feed;
+use super::name::has_no_ids;
+use super::waiting::{Sent, Waiting};
 use crate::engine::unexpected;
 use crate::error::Error;
 use crate::parallel;
 use crate::record::pack;
-use crate::store::{Answering, Appended, PackedChunk, PackedEvent, StoreError, Write, Written, codec};
+use crate::store::{Appended, PackedChunk, PackedEvent, StoreError, Write, Written, codec};
 use std::sync::{Mutex, PoisonError};
 use wunderblock_core::event::{NewEvent, Source};
 use wunderblock_core::id::{EventId, StreamId};
 
 /// Events that one thread makes ready at a time.
 const SHARE: usize = 64;
-
-/// A batch under way, with what is needed to send it again in parts.
-pub(super) struct Sent<'e> {
-    /// In a lock that nobody waits for: only what is shared between threads may be borrowed while an import waits.
-    answer: Mutex<Answering<'e, Vec<Written>>>,
-    first: Vec<Write>,
-    batch: Vec<Waiting>,
-}
 
 /// A share of the work on a batch, and what comes of it.
 enum Share<'b> {

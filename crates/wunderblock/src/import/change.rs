@@ -4,7 +4,9 @@
 //! between. All of it is compared only where its time moved and its length did not, where there are no samples (an
 //! earlier format, an erasure), and where a caller asks for it.
 
+use super::opened::read_full;
 use super::saved::Saved;
+use crate::backup::file_error;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::store::{Answer, Query, SourceInfo, codec};
@@ -114,7 +116,7 @@ impl Engine {
 
     /// Compares a file with what is kept of one, up to the shorter one's end.
     pub(super) async fn kept(&self, old: &SourceInfo, file: &mut File, path: &Path) -> Result<Kept, Error> {
-        let read_error = |error: std::io::Error| super::file_error(path, &error);
+        let read_error = |error: std::io::Error| file_error(path, &error);
         let len = old.revision.len.min(file.metadata().map_err(read_error)?.len());
         let mut kept_all = if old.revision.erased.is_empty() { Kept::Bytes } else { Kept::Blanks };
         let mut at = 0;
@@ -136,7 +138,7 @@ impl Engine {
                 };
                 let mut now = vec![0; kept.len()];
                 file.seek(SeekFrom::Start(at)).map_err(read_error)?;
-                let read = super::read_full(file, &mut now).map_err(read_error)?;
+                let read = read_full(file, &mut now).map_err(read_error)?;
                 if read < kept.len() || !equal(kept, &now, (at, &old.revision.erased)) {
                     return Ok(Kept::Other);
                 }

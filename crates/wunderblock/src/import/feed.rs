@@ -1,19 +1,19 @@
 //! Turns records into events and commits them in batches, with the raw bytes beside them.
 
-use super::batch::Sent;
 use super::bytes::RawBytes;
 use super::claim::Claim;
-use super::known::{Known, event_id, items_of, nameless, raw_of, record_name};
-use super::place::Placed;
+use super::imported::{Imported, MAX_WARNINGS};
+use super::known::{Known, items_of};
+use super::name::{event_id, nameless, raw_of, record_name};
 use super::saved::{Saved, SavedTree};
-use super::tree::{Point, SessionTree};
-use super::{Imported, session::Belongs};
+use super::tree::{Belongs, Placed, Point, SessionTree};
+use super::waiting::{Sent, Waiting};
 use crate::echo::Lost;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits::{IMPORT_BATCH_BYTES, IMPORT_BATCH_CHUNKS, IMPORT_BATCH_EVENTS, SOURCE_CHUNK};
-use crate::store::codec::{nameless_key, record_key, revision_handle};
-use crate::store::{PackedEvent, Write};
+use crate::store::Write;
+use crate::store::codec::{record_key, revision_handle};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use wunderblock_core::event::{
@@ -24,50 +24,10 @@ use wunderblock_core::message::{Body, Message, Part, Role, Standing};
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_wire::transcript::{Format, Item, Kept, Place, Reader, Record};
 
-/// Maximum number of warnings an import lists.
-pub const MAX_WARNINGS: usize = 20;
-
 /// Records at a file's beginning that wait for one that names the session: titles and settings come first in some.
 const HELD: usize = 64;
 /// A record as long as this is not held back.
 const HELD_BYTES: usize = 256 << 10;
-
-/// Events of one branch, waiting to be committed.
-pub(super) struct Waiting {
-    pub(super) session: usize,
-    pub(super) branch: usize,
-    pub(super) events: Vec<NewEvent>,
-    /// Records that end with an event: the event's number here, the hash of the record's id.
-    pub(super) records: Vec<(usize, i64)>,
-}
-
-impl Waiting {
-    /// Gives packed events the records that end with them. `by_content`: the key by which those without ids are found.
-    pub(super) fn name_records(&self, events: &mut [PackedEvent], by_content: Option<&[u8; 32]>) {
-        for (index, record) in &self.records {
-            if let Some(event) = events.get_mut(*index) {
-                event.records.push(*record);
-            }
-        }
-        let Some(key) = by_content else { return };
-        for (event, packed) in self.events.iter().zip(events) {
-            if let Source::Import { offset, .. } = event.source
-                && event.id.as_str() == nameless(offset)
-            {
-                packed.records.push(nameless_key(key, offset, &packed.content));
-            }
-        }
-    }
-
-    /// The events from a number on.
-    pub(super) fn split_off(&mut self, at: usize) -> Self {
-        let events = self.events.split_off(at);
-        let later = self.records.iter().filter(|(index, _)| *index >= at);
-        let records = later.map(|(index, record)| (index - at, *record)).collect();
-        self.records.retain(|(index, _)| *index < at);
-        Self { session: self.session, branch: self.branch, events, records }
-    }
-}
 
 /// An import under way.
 pub(super) struct Feed<'e> {
@@ -138,7 +98,7 @@ impl<'e> Feed<'e> {
     }
 
     pub(super) fn reader(&self) -> Reader {
-        super::reader(self.format, &self.name)
+        Reader::new(self.format, &self.name)
     }
 
     /// Says where in the file reading begins.

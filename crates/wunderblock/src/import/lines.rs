@@ -1,9 +1,11 @@
 //! Reads a file: line by line in bounded memory, or whole where it is one document.
 
+use super::change;
 use super::feed::Feed;
-use super::known::raw_of;
+use super::imported::OnBytes;
+use super::name::raw_of;
+use super::opened::Opened;
 use super::saved::Saved;
-use super::{OnBytes, Opened, change};
 use crate::backup::file_error;
 use crate::error::Error;
 use crate::limits::{MAX_LINE, SOURCE_CHUNK};

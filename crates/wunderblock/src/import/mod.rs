@@ -14,18 +14,21 @@ mod bytes;
 mod change;
 mod claim;
 mod feed;
+mod imported;
 mod known;
 mod lines;
+mod look_up;
+pub(crate) mod name;
+mod opened;
 mod place;
 mod saved;
 mod session;
 mod tree;
 mod twin;
+mod waiting;
 
 pub(crate) use change::is_same;
-pub use feed::MAX_WARNINGS;
-pub(crate) use known::{event_id, nameless, raw_of, record_name};
-pub(crate) use twin::session_name;
+pub use imported::{Imported, MAX_WARNINGS, OnBytes};
 
 use crate::backup::file_error;
 use crate::engine::{Engine, unexpected};
@@ -36,56 +39,12 @@ use crate::store::{Answer, Query, SourceBy, SourceInfo, StoreError};
 use change::Change;
 use claim::Claim;
 use feed::Feed;
+use opened::{Opened, read_head};
 use saved::Saved;
-use std::fs::{File, Metadata};
-use std::io::{Read, Seek, SeekFrom};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use wunderblock_core::id::StreamId;
-use wunderblock_wire::transcript::{Format, Reader, Shape, Unrecognised, detect};
-
-/// What an import did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Imported {
-    /// The file.
-    pub path: PathBuf,
-    /// Its format.
-    pub format: Format,
-    /// The sessions it holds, the file's own newest branch first.
-    pub sessions: Vec<StreamId>,
-    /// Its length in bytes.
-    pub bytes: u64,
-    /// Whether nothing of it was new.
-    pub unchanged: bool,
-    /// Raw records read.
-    pub records: u64,
-    /// Events appended.
-    pub appended: u64,
-    /// Events that were there before.
-    pub duplicates: u64,
-    /// Records that were erased before and are not stored again.
-    pub erased: u64,
-    /// Bytes of records of unknown shape, broken ones included.
-    pub opaque_bytes: u64,
-    /// Records that could not be read at all.
-    pub broken: u64,
-    /// What is worth knowing, with file and line; at most [`MAX_WARNINGS`], then a count.
-    pub warnings: Vec<String>,
-}
-
-/// How far an import has come: bytes read, bytes in all. While another import of the file is waited for, it is called
-/// again and again, and 0 is read.
-pub type OnBytes<'a> = &'a mut (dyn FnMut(u64, u64) + Send);
-
-/// A file that is being imported.
-struct Opened<'p> {
-    path: &'p Path,
-    name: String,
-    file: File,
-    meta: Metadata,
-    /// Whether no other import of it is alive.
-    locked: bool,
-}
+use wunderblock_wire::transcript::{Format, Shape, Unrecognised, detect};
 
 /// How an import is done.
 #[derive(Clone, Copy)]
@@ -257,25 +216,6 @@ impl Engine {
     }
 }
 
-impl Imported {
-    fn of(path: &Path, format: Format) -> Self {
-        Self {
-            path: path.to_owned(),
-            format,
-            sessions: Vec::new(),
-            bytes: 0,
-            unchanged: false,
-            records: 0,
-            appended: 0,
-            duplicates: 0,
-            erased: 0,
-            opaque_bytes: 0,
-            broken: 0,
-            warnings: Vec::new(),
-        }
-    }
-}
-
 /// What a folder holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transcripts {
@@ -357,28 +297,6 @@ pub fn transcripts(folder: &Path) -> Result<Transcripts, Error> {
     Ok(found)
 }
 
-fn read_head(file: &mut File, path: &Path) -> Result<Vec<u8>, Error> {
-    file.seek(SeekFrom::Start(0)).map_err(|error| file_error(path, &error))?;
-    let mut head = vec![0; 64 << 10];
-    let read = read_full(file, &mut head).map_err(|error| file_error(path, &error))?;
-    head.truncate(read);
-    file.seek(SeekFrom::Start(0)).map_err(|error| file_error(path, &error))?;
-    Ok(head)
-}
-
-fn read_full(file: &mut File, buffer: &mut [u8]) -> std::io::Result<usize> {
-    let mut filled = 0;
-    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match file.read(rest) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
-}
-
 fn refused(path: &Path, why: &str) -> Error {
     Error::Import { path: path.display().to_string(), reason: ImportReason::Unsuited, why: why.to_owned() }
 }
@@ -386,9 +304,4 @@ fn refused(path: &Path, why: &str) -> Error {
 fn unrecognised(path: &Path, why: &Unrecognised) -> Error {
     let reason = ImportReason::NotATranscript;
     Error::Import { path: path.display().to_string(), reason, why: why.to_string() }
-}
-
-/// A reader for a format.
-fn reader(format: Format, name: &str) -> Reader {
-    Reader::new(format, name)
 }

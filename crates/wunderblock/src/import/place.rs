@@ -1,8 +1,9 @@
 //! Where in its session a record belongs; begins a branch where it forks.
 
 use super::feed::Feed;
-use super::known::{event_id, first_message, is_of};
-use super::tree::{Branch, Point, SessionTree, Standing};
+use super::known::first_message;
+use super::name::{event_id, is_of};
+use super::tree::{Branch, Placed, Point, SessionTree, Standing};
 use crate::engine::unexpected;
 use crate::error::Error;
 use crate::store::codec::{commitment, content_hash, record_key};
@@ -10,19 +11,6 @@ use wunderblock_core::event::{Fact, MessageAppended, SessionForked};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_wire::transcript::{Item, Place, Record};
-
-/// Where a record was put.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Placed {
-    /// At the end of the current branch.
-    New,
-    /// It is there already, up to this position of the current branch.
-    There(Seq),
-    /// It says nothing, and follows an earlier place.
-    Beside((usize, Point)),
-    /// It stands in the session that this one will be a child of.
-    Elsewhere,
-}
 
 /// What the ledger tells of a record without an id.
 enum Nameless {

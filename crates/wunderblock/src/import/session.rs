@@ -10,12 +10,11 @@
 //! | known | none is known | another session, `ID@…`, with a warning |
 
 use super::feed::Feed;
-use super::known::{event_id, is_of};
+use super::name::{event_id, is_of, path_mark, session_name};
 use super::saved::Saved;
-use super::tree::{Branch, SessionTree, Standing};
-use super::twin::{path_mark, session_name};
+use super::tree::{Belongs, Branch, SessionTree, Standing};
 use crate::echo::Lost;
-use crate::erase::native;
+use crate::erase::family::native;
 use crate::error::{Error, ImportReason};
 use crate::store::codec::{commitment, content_hash, record_key};
 use crate::store::{StreamInfo, Write};
@@ -28,24 +27,6 @@ use wunderblock_wire::transcript::{Item, Place, Reader, Record};
 /// The session a branch belongs to.
 fn root(id: &StreamId) -> Option<StreamId> {
     StreamId::new(id.as_str().split('~').next()?).ok()
-}
-
-/// What a session of the file is to this import.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Belongs {
-    /// One of [`Feed::sessions`].
-    To(usize),
-    /// It was erased, and does not come back.
-    Erased,
-}
-
-impl Belongs {
-    pub(super) fn index(self) -> Option<usize> {
-        match self {
-            Self::To(index) => Some(index),
-            Self::Erased => None,
-        }
-    }
 }
 
 impl Feed<'_> {

@@ -165,3 +165,34 @@ impl SessionTree {
         self.taken += 1;
     }
 }
+
+/// Where a record was put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Placed {
+    /// At the end of the current branch.
+    New,
+    /// It is there already, up to this position of the current branch.
+    There(Seq),
+    /// It says nothing, and follows an earlier place.
+    Beside((usize, Point)),
+    /// It stands in the session that this one will be a child of.
+    Elsewhere,
+}
+
+/// What a session of the file is to this import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Belongs {
+    /// One of the import's sessions, by its place among them.
+    To(usize),
+    /// It was erased, and does not come back.
+    Erased,
+}
+
+impl Belongs {
+    pub(super) fn index(self) -> Option<usize> {
+        match self {
+            Self::To(index) => Some(index),
+            Self::Erased => None,
+        }
+    }
+}

@@ -18,9 +18,9 @@
 use super::change::Kept;
 use super::feed::Feed;
 use super::known::Told;
+use super::name::{file_of, has_no_ids, new_name, offset_of};
 use crate::backup::file_error;
 use crate::engine::Engine;
-use crate::erase::native;
 use crate::error::Error;
 use crate::store::{Answer, Order, Query, SourceInfo, SourceNo};
 use std::cmp::Reverse;
@@ -29,7 +29,7 @@ use std::fs::File;
 use std::path::Path;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Bytes, Seq};
-use wunderblock_wire::transcript::{Format, Record};
+use wunderblock_wire::transcript::Format;
 
 /// Sessions that a file is compared with.
 const CANDIDATES: usize = 4;
@@ -37,51 +37,6 @@ const CANDIDATES: usize = 4;
 const TELLING: usize = 8;
 /// Records that tell by their places alone that they were erased.
 const PLACES: usize = 3;
-
-/// Whether files of a format have ids neither for their sessions nor for their records.
-pub(super) fn has_no_ids(format: Format) -> bool {
-    matches!(format, Format::OpenaiChat | Format::Aider | Format::JsonLines | Format::JsonDocument)
-}
-
-/// What a record's session is called by its agent, or after the file where its agent does not name it.
-pub(crate) fn session_name(format: Format, file: &str, record: &Record, own: Option<&str>) -> String {
-    match &record.session {
-        // Without ids sessions are counted in their file.
-        Some(name) if has_no_ids(format) => format!("{file}-{name}"),
-        Some(name) => name.to_string(),
-        None => own.unwrap_or(file).to_owned(),
-    }
-}
-
-/// What a file is called that is not known yet.
-fn new_name(path: &Path) -> String {
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let clean: String = stem
-        .unwrap_or_default()
-        .chars()
-        .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
-        .take(48)
-        .collect();
-    format!("{clean}-{}", path_mark(path))
-}
-
-pub(super) fn path_mark(path: &Path) -> String {
-    blake3::hash(path.to_string_lossy().as_bytes()).to_hex().chars().take(MARK).collect()
-}
-
-/// Characters of a path's mark.
-const MARK: usize = 8;
-
-/// What the file is called that a session is named after.
-fn file_of(session: &StreamId) -> Option<&str> {
-    let name = native(session);
-    let counted = ["-chat-", "-line-", "-conversation-"].into_iter().filter_map(|word| name.rfind(word));
-    let is_file = |name: &&str| {
-        let mark = name.rsplit_once('-').map_or("", |(_, mark)| mark);
-        mark.len() == MARK && mark.bytes().all(|byte| byte.is_ascii_hexdigit())
-    };
-    counted.filter_map(|at| name.get(..at)).chain([name]).find(is_file)
-}
 
 impl Feed<'_> {
     /// What the ledger calls the file, asked when the first record of the session `key` is at hand.
@@ -201,11 +156,6 @@ impl Engine {
             }
         }
     }
-}
-
-/// The place in its file of the record that an event with this id is of.
-fn offset_of(id: &str) -> Option<u64> {
-    id.strip_prefix('r')?.split('#').next()?.parse().ok()
 }
 
 #[cfg(test)]

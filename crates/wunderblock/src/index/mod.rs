@@ -13,6 +13,7 @@
 //! text), no floats, no clock; the same documents in the same order give the same bytes.
 
 mod block;
+mod checker;
 mod frame;
 mod header;
 pub mod merge;
@@ -20,6 +21,7 @@ mod postings;
 pub mod query;
 mod rank;
 mod reader;
+mod request;
 pub mod scope;
 pub mod score;
 pub mod search;
@@ -37,8 +39,9 @@ pub use frame::SegmentError;
 pub use header::{DocKey, Header, MAX_DOCS};
 pub use merge::{MergePlan, TermRange, merge, verify, without};
 pub use query::{MAX_QUERY_TERMS, Phrase, Query, QueryError};
+pub use request::{Hit, Order, Search, SearchError};
 pub use scope::Scope;
-pub use search::{Hit, Order, Search, SearchError, search};
+pub use search::search;
 pub use segment::{Segment, SegmentBuilder, SegmentPart};
 pub use tail::Tail;
 pub use tiers::{MergeJob, SegmentMeta, propose_merges};

@@ -1,11 +1,12 @@
 //! The best documents first: every posting in scope is counted, then scored.
 
+use super::checker::Checker;
 use super::header::DocKey;
 use super::postings::Postings;
 use super::query::{Need, Phrase, Query};
 use super::reader::{Reader, Source, all_of, exclude, exclusions, tally};
+use super::request::{Hit, Search, SearchError};
 use super::score::{Statistics, cover, weigh};
-use super::search::{Checker, Hit, Search, SearchError};
 use std::cmp::Reverse;
 
 /// A document on its way into the ranking: its score, and where it is.

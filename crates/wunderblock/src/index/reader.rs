@@ -5,8 +5,8 @@ use super::frame::SegmentError;
 use super::header::{DocKey, Docs, Header};
 use super::postings::{self, Postings};
 use super::query::{Clause, Need, Query, Term};
+use super::request::SearchError;
 use super::scope::Visible;
-use super::search::SearchError;
 
 /// A segment, or the tail, as far as it is visible.
 pub(super) struct Source<'a> {

@@ -9,59 +9,16 @@
 //! first, nothing pushes a poor match down, so all words are required; nothing is scored, and segments are read only as
 //! far as hits are missing. Order is by segment and number in it, which is the order in which documents were indexed.
 
-use super::frame::SegmentError;
+use super::checker::Checker;
 use super::header::{DocKey, Header};
 use super::postings::Postings;
-use super::query::{Clause, Need, Phrase, Query};
+use super::query::{Clause, Need, Phrase};
 use super::rank::ranked;
 use super::reader::{Origin, Reader, Source, all_of, exclude, exclusions};
-use super::scope::{Scope, Visible};
+use super::request::{Hit, Order, Search, SearchError};
+use super::scope::Visible;
 use super::score::Statistics;
 use super::tail::Tail;
-
-/// In which order hits come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// The best first; among equals the newest.
-    Ranked,
-    /// The newest first.
-    Newest,
-}
-
-/// What is looked for, by whom, and how much of it.
-#[derive(Clone, Copy, Debug)]
-pub struct Search<'a> {
-    /// The words.
-    pub query: &'a Query,
-    /// What the searcher may see.
-    pub scope: &'a Scope,
-    /// Best or newest first.
-    pub order: Order,
-    /// How many hits at most.
-    pub limit: usize,
-}
-
-/// A document found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
-    /// Which.
-    pub doc: DocKey,
-    /// How good, with 16 fractional bits; zero where hits are ordered by age.
-    pub score: i64,
-    /// The words and phrases of the query that it has, as they were asked for.
-    pub matched: Vec<Box<str>>,
-}
-
-/// Why a search failed: the index is damaged, or `E`, what the caller's reading or checking said.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SearchError<E> {
-    /// Bytes of the index are not what they should be.
-    #[error(transparent)]
-    Segment(#[from] SegmentError),
-    /// A block could not be read, or a text not be checked.
-    #[error(transparent)]
-    Source(E),
-}
 
 /// Finds documents.
 ///
@@ -96,33 +53,6 @@ pub fn search<E, B: AsRef<[u8]>>(
     match search.order {
         Order::Ranked => ranked(search, statistics, &sources, &mut reader, &mut checker),
         Order::Newest => newest(search, &sources, &mut reader, &mut checker),
-    }
-}
-
-/// Checks phrases against texts.
-pub(super) struct Checker<'a, C> {
-    /// With whether they must be there.
-    pub(super) phrases: Vec<(&'a Phrase, bool)>,
-    check: C,
-}
-
-impl<'a, C> Checker<'a, C> {
-    fn of(query: &'a Query, check: C) -> Self {
-        let phrase =
-            |clause: &'a Clause| clause.phrase.as_ref().map(|phrase| (phrase, clause.need != Need::MustNot));
-        Self { phrases: query.clauses.iter().filter_map(phrase).collect(), check }
-    }
-
-    pub(super) fn passes<E>(&mut self, doc: DocKey) -> Result<bool, SearchError<E>>
-    where
-        C: FnMut(DocKey, &Phrase) -> Result<bool, E>,
-    {
-        for (phrase, wanted) in &self.phrases {
-            if (self.check)(doc, phrase).map_err(SearchError::Source)? != *wanted {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A ledger whose programs are killed, and what it must hold.
 
-use super::{Act, When};
+use super::act::{Act, When};
 use crate::program::{Outcome, Program};
 use crate::prove::draw::Draw;
 use crate::prove::record::{Record, file, records, text};

@@ -1,13 +1,14 @@
 //! Kills programs at random moments, whatever they do, and looks whether anything is lost.
 
+mod act;
 mod desk;
 
-use super::Report;
 use super::draw::Draw;
+use super::report::Report;
 use crate::program::Outcome;
+use act::{Act, When};
 use desk::Desk;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,25 +16,6 @@ use std::time::Duration;
 const EACH: u64 = 20;
 /// Kills after which the ledger is examined.
 const EXAMINED: u64 = 10;
-
-/// What a program is doing when it is killed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Act {
-    CreateByAppend,
-    CreateByImport,
-    CreateByContext,
-    Append,
-    Import,
-    ImportUnindexed,
-    ContextOfPath,
-    Context,
-    Compact,
-    Erase,
-    EraseAll,
-    Backup,
-    Restore,
-    Repair,
-}
 
 /// System calls that change files, in strace's words: a static program opens by `open`, which not every machine has.
 /// A ledger gets its name by `linkat`.
@@ -54,27 +36,6 @@ const OTHERS: [Act; 11] = [
     Act::Restore,
     Act::Repair,
 ];
-
-/// When a program is killed.
-#[derive(Clone, Copy, Debug)]
-enum When {
-    /// After a time.
-    After(Duration),
-    /// At a system call, before it is made: its name, and which of them, counted from 1.
-    At(&'static str, u64),
-    /// Not at all.
-    Never,
-}
-
-impl fmt::Display for When {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::After(delay) => write!(f, "after {:.1} ms", delay.as_secs_f64() * 1e3),
-            Self::At(call, which) => write!(f, "at {call} {which}"),
-            Self::Never => f.write_str("never"),
-        }
-    }
-}
 
 /// Kills at random moments.
 pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> Outcome<Report> {

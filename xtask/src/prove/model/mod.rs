@@ -7,8 +7,8 @@ mod memory;
 mod step;
 mod world;
 
-use super::Report;
 use super::draw::Draw;
+use super::report::Report;
 use crate::program::Outcome;
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! Another defect that was pulled, then a refactoring over several files.
 
-use super::Status::{Doing, Done, Open};
-use super::Step::{self, Call, Expect, Pulled, Say, Think, User};
-use super::Tool::{Bash, Edit, Fails, Files, Grep, Lines, Read, Todo, Write};
+use super::step::Status::{Doing, Done, Open};
+use super::step::Step::{self, Call, Expect, Pulled, Say, Think, User};
+use super::step::Tool::{Bash, Edit, Fails, Files, Grep, Lines, Read, Todo, Write};
 
 const STUB: &str = "crates/wunderblock-core/src/stub.rs";
 const UNITS: &str = "crates/wunderblock-core/src/units.rs";

@@ -1,7 +1,7 @@
 //! Questions about the library: a long read through index, storage and counting, answered from their own words.
 
-use super::Step::{self, Call, Expect, Say, Think, User};
-use super::Tool::{Bash, Fails, Files, Glob, Grep, Lines, Read};
+use super::step::Step::{self, Call, Expect, Say, Think, User};
+use super::step::Tool::{Bash, Fails, Files, Glob, Grep, Lines, Read};
 
 const INDEX: &str = "crates/wunderblock/src/index";
 const STORE: &str = "crates/wunderblock/src/store";

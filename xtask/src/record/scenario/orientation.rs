@@ -1,8 +1,8 @@
 //! The assistant gets to know the workspace.
 
-use super::Status::{Doing, Done, Open};
-use super::Step::{self, Call, Expect, Say, Think, User};
-use super::Tool::{Bash, Fails, Files, Glob, Grep, Lines, Missing, Read, Todo};
+use super::step::Status::{Doing, Done, Open};
+use super::step::Step::{self, Call, Expect, Say, Think, User};
+use super::step::Tool::{Bash, Fails, Files, Glob, Grep, Lines, Missing, Read, Todo};
 
 pub(super) const STEPS: &[Step] = &[
     User(

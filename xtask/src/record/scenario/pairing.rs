@@ -1,7 +1,7 @@
 //! A review of the pairing code, with a sub-agent, and a prompt that is taken back.
 
-use super::Step::{self, Back, Call, Compact, Expect, Mark, Say, Think, User};
-use super::Tool::{Bash, Fails, Files, Grep, Lines, Task};
+use super::step::Step::{self, Back, Call, Compact, Expect, Mark, Say, Think, User};
+use super::step::Tool::{Bash, Fails, Files, Grep, Lines, Task};
 
 const PAIR: &str = "crates/wunderblock-core/src/pair.rs";
 const TRIM: &str = "crates/wunderblock-core/src/trim.rs";

@@ -1,8 +1,8 @@
 //! The assistant adds a filter by time to core, with the usual detours.
 
-use super::Status::{Doing, Done, Open};
-use super::Step::{self, Call, Expect, Say, Think, User};
-use super::Tool::{Bash, Edit, Fails, Grep, Lines, Misses, Read, Todo, Write};
+use super::step::Status::{Doing, Done, Open};
+use super::step::Step::{self, Call, Expect, Say, Think, User};
+use super::step::Tool::{Bash, Edit, Fails, Grep, Lines, Misses, Read, Todo, Write};
 
 const SINCE: &str = "crates/wunderblock-core/src/since.rs";
 const VIEW: &str = "crates/wunderblock-core/src/view.rs";

@@ -1,8 +1,8 @@
 //! A commit that came in breaks clipped texts; the assistant finds out why.
 
-use super::Status::{Doing, Done, Open};
-use super::Step::{self, Call, Expect, Pulled, Say, Think, User};
-use super::Tool::{Bash, Edit, Fails, Grep, Lines, Read, Todo};
+use super::step::Status::{Doing, Done, Open};
+use super::step::Step::{self, Call, Expect, Pulled, Say, Think, User};
+use super::step::Tool::{Bash, Edit, Fails, Grep, Lines, Read, Todo};
 
 const STUB: &str = "crates/wunderblock-core/src/stub.rs";
 

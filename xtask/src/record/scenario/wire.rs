@@ -1,8 +1,8 @@
 //! Dates that do not exist, questions about the readers, and a page of documentation.
 
-use super::Status::{Doing, Done, Open};
-use super::Step::{self, Back, Call, Expect, Mark, Say, Think, User};
-use super::Tool::{Bash, Edit, Fails, Files, Glob, Grep, Lines, Read, Todo, Write};
+use super::step::Status::{Doing, Done, Open};
+use super::step::Step::{self, Back, Call, Expect, Mark, Say, Think, User};
+use super::step::Tool::{Bash, Edit, Fails, Files, Glob, Grep, Lines, Read, Todo, Write};
 
 const TIME: &str = "crates/wunderblock-wire/src/transcript/time.rs";
 const CLAUDE: &str = "crates/wunderblock-wire/src/transcript/claude_code.rs";

@@ -2,13 +2,13 @@
 
 use super::super::blocks::Pairing;
 use super::super::object::Object;
+use super::super::record::{Item, Place, Record};
 use super::super::seen::{Seen, hash};
-use super::super::{Item, Place, Record};
-use super::Boundary;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 use wunderblock_core::event::SessionOpened;
 use wunderblock_core::id::Scope;
+use wunderblock_core::units::Tokens;
 
 /// The sessions found in one file. The first is the file's own.
 #[derive(Debug, Serialize, Deserialize)]
@@ -52,6 +52,26 @@ pub(super) struct Session {
     last: Option<Box<str>>,
     /// Calls that were recorded without ids.
     pub(super) pairing: Pairing,
+}
+
+/// What a compact boundary said, until the summary comes.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Boundary {
+    pub(super) before: Option<Box<str>>,
+    pub(super) trigger: Option<Box<str>>,
+    pub(super) tokens_before: Option<Tokens>,
+}
+
+impl Boundary {
+    pub(super) fn into_item(self, summary: Option<String>) -> Item {
+        Item::Compacted {
+            from: None,
+            before: self.before,
+            summary,
+            trigger: self.trigger,
+            tokens_before: self.tokens_before,
+        }
+    }
 }
 
 impl Session {

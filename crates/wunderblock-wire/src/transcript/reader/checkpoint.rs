@@ -4,7 +4,7 @@
 //! ledger. So a restored reader names the ids it needs to know of before each line.
 
 use super::{Reader, State};
-use crate::transcript::Format;
+use crate::transcript::format::Format;
 use crate::transcript::object::Object;
 use crate::transcript::seen::hash;
 use memchr::memmem;

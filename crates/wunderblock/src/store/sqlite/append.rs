@@ -1,10 +1,10 @@
 //! Appending events: positions, idempotency, bodies.
 
+use super::failure::failure;
 use super::sql::{handle_sql, row, run};
 use crate::store::StoreError;
 use crate::store::codec::{self, commitment};
 use crate::store::row::{StreamNo, TenantNo};
-use crate::store::sqlite::open::failure;
 use crate::store::write::{Appended, MAX_HOLDERS, Mark, PackedBlob, PackedEvent};
 use rusqlite::{Connection, OptionalExtension, params};
 use wunderblock_core::id::{EventId, StreamId};

@@ -1,11 +1,13 @@
 //! Copies of a whole ledger, and another ledger's content in its place.
 
+use super::access::{Access, BUSY};
 use super::create::at;
-use super::open::{Outcome, connect, failure, format};
+use super::failure::{Outcome, failure};
+use super::log;
+use super::open::{connect, format};
 use super::place::private;
-use super::{Access, BUSY, log};
+use super::threads::spawn;
 use crate::store::StoreError;
-use crate::store::sqlite::threads::spawn;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;

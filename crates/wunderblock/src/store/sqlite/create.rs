@@ -4,11 +4,12 @@
 //! A kill at any moment leaves nothing there or a ledger; what a dead creator left beside it, the next one removes.
 //! A file without content, such as an older version's killed creation or `mktemp` left, is completed in place.
 
-use super::open::{Outcome, is_blank, traces};
+use super::access::{APPLICATION_ID, FORMAT};
+use super::failure::Outcome;
+use super::failure::failure;
+use super::open::{is_blank, traces};
 use super::place::{FolderLock, folder, make_private, place, private};
-use super::{APPLICATION_ID, FORMAT};
 use crate::store::StoreError;
-use crate::store::sqlite::open::failure;
 use rusqlite::{Connection, MAIN_DB, OpenFlags, TransactionBehavior};
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,22 +1,34 @@
 //! Erasing content for good.
 
 use super::read::lineage;
-use super::source::{note_erased, spans};
+use super::source::{Revision, note_erased, spans};
 use super::sql::{handle_sql, row, rows, run};
-use crate::store::row::{Erasure, Gone, Stretch, TenantNo};
+use crate::store::row::{Erasure, Gone, SourceNo, Stretch, TenantNo};
 use crate::store::write::{SourceSpan, Written};
 use crate::store::{StoreError, codec};
 use rusqlite::{Connection, Row, params};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
+
+/// Everything that one erasure takes.
+pub(super) struct Erasing<'a> {
+    /// Positions of a stream.
+    pub(super) seqs: &'a [Seq],
+    /// Bytes of imported files.
+    pub(super) spans: &'a [SourceSpan],
+    /// Coordinates that keep it from coming back.
+    pub(super) erasures: &'a [Erasure],
+}
 
 pub(super) fn erase(
     db: &Connection,
     tenant: TenantNo,
     stream: &StreamId,
-    (seqs, spans, erasures): (&[Seq], &[SourceSpan], &[Erasure]),
+    erasing: &Erasing<'_>,
 ) -> Result<Written, StoreError> {
+    let Erasing { seqs, spans, erasures } = *erasing;
     let stretches = if seqs.is_empty() { Vec::new() } else { lineage(db, tenant, stream)? };
     let (mut events, mut blobs) = (0, 0);
     forget_records(db, tenant, &stretches, seqs)?;
@@ -132,44 +144,48 @@ fn overwrite_all(db: &Connection, tenant: TenantNo, all: &[SourceSpan]) -> Resul
         let sql = "SELECT s.source, r.len FROM sources s JOIN source_revisions r ON r.source = s.source
                    WHERE s.tenant = ?1 AND s.handle = ?2 AND r.revision = ?3";
         let found = row(db, sql, params![tenant.0, handle_sql(handle), revision], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, u64>(1)?))
+            Ok((SourceNo(row.get(0)?), row.get::<_, u64>(1)?))
         })?;
         let Some((source, len)) = found else { continue };
+        let written = Revision { source, no: revision };
         ranges.iter_mut().for_each(|range| range.1 = range.1.min(len));
         ranges.retain(|(from, to)| from < to);
         ranges.sort_unstable();
-        for (holder, begin, end) in spans(db, source, revision)? {
-            erased += blank(db, (source, holder), (begin, end), &ranges)?;
+        for (holder, begin, end) in spans(db, written)? {
+            erased += blank(db, Revision { source, no: holder }, begin..end, &ranges)?;
         }
-        for range in ranges {
-            note_erased(db, (source, revision), range)?;
+        for (from, to) in ranges {
+            note_erased(db, written, from..to)?;
         }
         // What could prove a guess of the erased bytes, or hold some of them, goes too.
         run(
             db,
             "UPDATE source_revisions SET hash = NULL, reader = NULL WHERE source = ?1 AND revision >= ?2",
-            params![source, revision],
+            params![source.0, revision],
         )?;
     }
     Ok(erased)
 }
 
-/// Fills ranges of the chunks that one revision holds between `begin` and `end` with spaces.
+/// Fills ranges of the chunks that one revision holds within `held` with spaces.
 fn blank(
     db: &Connection,
-    (source, revision): (i64, u32),
-    (begin, end): (u64, u64),
+    revision: Revision,
+    held: Range<u64>,
     ranges: &[(u64, u64)],
 ) -> Result<u64, StoreError> {
-    let inside = || ranges.iter().map(|(from, to)| ((*from).max(begin), (*to).min(end)));
+    let inside = || ranges.iter().map(|(from, to)| ((*from).max(held.start), (*to).min(held.end)));
     let Some(first) = inside().filter(|(from, to)| from < to).map(|(from, _)| from).min() else {
         return Ok(0);
     };
     let sql = "SELECT chunk, start, len FROM source_chunks
                WHERE source = ?1 AND revision = ?2 AND start < ?4 AND start + len > ?3";
-    let chunks = rows(db, sql, params![source, revision, first, end.min(i64::MAX as u64)], |row| {
-        Ok((row.get::<_, i64>(0)?, row.get::<_, u64>(1)?, row.get::<_, u64>(2)?))
-    })?;
+    let chunks = rows(
+        db,
+        sql,
+        params![revision.source.0, revision.no, first, held.end.min(i64::MAX as u64)],
+        |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u64>(1)?, row.get::<_, u64>(2)?)),
+    )?;
     let mut erased = 0;
     for (chunk, start, len) in chunks {
         let touched: Vec<_> =

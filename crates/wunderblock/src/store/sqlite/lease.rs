@@ -16,15 +16,15 @@ pub(super) fn claim(
     db: &Connection,
     tenant: TenantNo,
     key: &str,
-    holder: &str,
-    (now, until): (Millis, Millis),
+    asked: &Lease,
+    now: Millis,
 ) -> Result<Written, StoreError> {
     let taken = run(
         db,
         "INSERT INTO leases (tenant, key, holder, until) VALUES (?1, ?2, ?3, ?5)
          ON CONFLICT (tenant, key) DO UPDATE SET holder = excluded.holder, until = excluded.until
          WHERE leases.holder = excluded.holder OR leases.until <= ?4",
-        params![tenant.0, key, holder, now.0, until.0],
+        params![tenant.0, key, asked.holder, now.0, asked.until.0],
     )?;
     let other = if taken == 0 { lease(db, tenant, key)? } else { None };
     Ok(Written::Claimed(other))

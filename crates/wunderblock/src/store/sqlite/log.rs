@@ -1,6 +1,7 @@
 //! The log beside the ledger: emptying it, and with it the last copies of what was erased.
 
-use super::open::{Outcome, failure, standing};
+use super::failure::{Outcome, failure};
+use super::open::standing;
 use super::wipe::wipe;
 use crate::store::StoreError;
 use rusqlite::Connection;

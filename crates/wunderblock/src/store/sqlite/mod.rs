@@ -7,11 +7,13 @@
 //! (`secure_delete`), and after an erasure the log is emptied and free bytes are overwritten, so that nothing of it stays
 //! in the files.
 
+mod access;
 mod append;
 mod check;
 mod copy;
 mod create;
 mod erase;
+mod failure;
 mod lease;
 mod log;
 mod open;
@@ -27,8 +29,9 @@ mod write;
 use super::{Answering, Storage, StoreError};
 use crate::store::query::{Answer, Query};
 use crate::store::write::{Write, Written};
+use access::BUSY;
+use failure::failure;
 use futures_channel::oneshot;
-use open::failure;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,34 +41,14 @@ use std::thread;
 use std::time::Duration;
 use threads::{ReadJob, WriteJob, Writer, gone, read_loop, spawn};
 
+pub use access::{Access, FORMAT};
 pub use check::{Checked, Found, OPEN_TO_OTHERS, UNSCRUBBED};
 pub(crate) use copy::{Replacement, copy_file, renew};
-
-/// The format this program writes, as `PRAGMA user_version`.
-pub const FORMAT: i64 = 2;
-/// `PRAGMA application_id`: "WBlk".
-const APPLICATION_ID: i64 = 0x5742_6c6b;
-/// How long a write waits for another process's transaction.
-const BUSY: Duration = Duration::from_secs(20);
+pub(crate) use place::{KEPT, RESTORING};
 /// Writes that may wait before senders block.
 const QUEUE: usize = 256;
 /// Reader threads.
 const READERS: usize = 2;
-/// What a restore adds to a ledger's name for the one it prepares.
-pub(crate) const RESTORING: &str = ".restoring";
-/// What a restore adds to a ledger's name, before a number, for the one that was there.
-pub(crate) const KEPT: &str = ".before-restore-";
-
-/// How a database is opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Read and write; create it if it is not there.
-    Create,
-    /// Read and write; it must be there.
-    Write,
-    /// Read only; it must be there.
-    Read,
-}
 
 /// A ledger in a SQLite file.
 pub struct Sqlite {

@@ -1,15 +1,15 @@
 //! Opening a ledger's file: its settings, its format, and which ledger it is.
 
-use super::place::{beside, folder};
+use super::access::{APPLICATION_ID, Access, BUSY, FORMAT};
+use super::failure::{Outcome, failure};
+use super::place::{KEPT, RESTORING, beside, folder};
+use super::sql::row;
 use super::upgrade::upgrade;
-use super::{APPLICATION_ID, Access, BUSY, FORMAT};
 use crate::store::StoreError;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
-
-pub(super) type Outcome<T> = Result<T, StoreError>;
 
 /// What is true of a ledger's file as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,9 +23,8 @@ pub(super) struct Standing {
 /// Reads what is true of the file as a whole.
 pub(super) fn standing(connection: &Connection) -> Outcome<Standing> {
     let sql = "SELECT generation, unscrubbed FROM ledger WHERE one = 1";
-    let found = super::sql::row(connection, sql, [], |row| {
-        Ok(Standing { generation: row.get(0)?, unscrubbed: row.get(1)? })
-    })?;
+    let found =
+        row(connection, sql, [], |row| Ok(Standing { generation: row.get(0)?, unscrubbed: row.get(1)? }))?;
     found.ok_or_else(|| StoreError::Damaged("the table `ledger` has no row".to_owned()))
 }
 
@@ -54,8 +53,8 @@ pub(super) fn traces(path: &Path) -> Outcome<()> {
     let Ok(entries) = std::fs::read_dir(folder(path)) else { return Ok(()) };
     let is_trace = |entry: &String| {
         let rest = entry.strip_prefix(name.as_ref()).unwrap_or_default();
-        let number = rest.strip_prefix(super::KEPT).unwrap_or_default();
-        rest == super::RESTORING || (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+        let number = rest.strip_prefix(KEPT).unwrap_or_default();
+        rest == RESTORING || (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
     };
     let entries = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
     let mut traces: Vec<String> = entries.filter(is_trace).collect();
@@ -173,34 +172,5 @@ pub(super) fn reason(path: &Path, error: StoreError) -> StoreError {
     match connect(path, Access::Read, BUSY).and_then(|connection| format(&connection, path)) {
         Ok(found) if found < FORMAT => StoreError::TooOld { found, known: FORMAT },
         _ => error,
-    }
-}
-
-/// SQLite's errors in our words.
-pub(super) fn failure(error: &rusqlite::Error) -> StoreError {
-    use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType};
-    if matches!(error, FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..)) {
-        return StoreError::Damaged(error.to_string());
-    }
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked,
-        Some(ErrorCode::ReadOnly) => StoreError::ReadOnly,
-        Some(ErrorCode::DiskFull) => StoreError::Full,
-        // A quota or a limit on file sizes ends writes where a full disk would; SQLite calls that a failed write.
-        Some(ErrorCode::SystemIoFailure)
-            if extended_code(error) == Some(rusqlite::ffi::SQLITE_IOERR_WRITE) =>
-        {
-            StoreError::Full
-        }
-        Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged(error.to_string()),
-        Some(ErrorCode::NotADatabase) => StoreError::Foreign("the file".to_owned()),
-        _ => StoreError::Io(error.to_string()),
-    }
-}
-
-fn extended_code(error: &rusqlite::Error) -> Option<i32> {
-    match error {
-        rusqlite::Error::SqliteFailure(code, _) => Some(code.extended_code),
-        _ => None,
     }
 }

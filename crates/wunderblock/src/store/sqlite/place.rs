@@ -10,6 +10,10 @@ use std::time::{Duration, Instant};
 
 /// The mode of ledgers and of copies of them: their owner reads and writes, nobody else does anything.
 const PRIVATE: u32 = 0o600;
+/// What a restore adds to a ledger's name for the one it prepares.
+pub(crate) const RESTORING: &str = ".restoring";
+/// What a restore adds to a ledger's name, before a number, for the one that was there.
+pub(crate) const KEPT: &str = ".before-restore-";
 
 /// A path with something added to its name.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {

@@ -1,5 +1,7 @@
 //! Answers queries from a snapshot.
 
+use super::failure::failure;
+use super::source::{self, Revision};
 use super::sql::{handle_of, handle_sql, row, rows, stream_id, unreadable};
 use crate::store::StoreError;
 use crate::store::query::{Answer, Marked, Order, Query};
@@ -7,7 +9,6 @@ use crate::store::row::{
     BodyCount, KnownEvent, Named, SegmentInfo, SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamNo,
     Stretch, TallyRow, Tenant, TenantNo,
 };
-use crate::store::sqlite::open::failure;
 use crate::store::write::PackedBlob;
 use rusqlite::{Connection, Row, params};
 use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
@@ -23,7 +24,7 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
         Query::Events { .. } => Answer::Events(events(db, query)?),
         Query::At { tenant, stream, seqs } => Answer::Events(at(db, *tenant, stream, seqs)?),
         Query::Marked { tenant, stream, what, to, limit } => {
-            Answer::Events(marked(db, (*tenant, stream), *what, (*to, *limit))?)
+            Answer::Events(marked(db, *tenant, stream, *what, Newest { to: *to, limit: *limit })?)
         }
         Query::Blobs { tenant, handles } => {
             Answer::Blobs(each(handles, |handle| blob(db, *tenant, *handle))?)
@@ -35,18 +36,19 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
         Query::Resolve { tenant, handle } => Answer::Named(resolve(db, *tenant, *handle)?),
         Query::Holders { tenant, handle, limit } => Answer::Holders(holders(db, *tenant, *handle, *limit)?),
         Query::Source { tenant, by, revision } => {
-            Answer::Source(super::source::info(db, *tenant, by, *revision)?.map(Box::new))
+            Answer::Source(source::info(db, *tenant, by, *revision)?.map(Box::new))
         }
-        Query::SourcesOf { tenant, stream } => {
-            Answer::Sources(super::source::of_stream(db, *tenant, stream)?)
-        }
+        Query::SourcesOf { tenant, stream } => Answer::Sources(source::of_stream(db, *tenant, stream)?),
         Query::ReadFrom { tenant, source, revision } => {
             Answer::Streams(read_from(db, *tenant, *source, *revision)?)
         }
-        Query::Sources { tenant } => Answer::Sources(super::source::all(db, *tenant)?),
-        Query::Chunks { source, revision, from, to, limit } => {
-            Answer::Chunks(super::source::chunks(db, (*source, *revision), (*from, *to), *limit)?)
-        }
+        Query::Sources { tenant } => Answer::Sources(source::all(db, *tenant)?),
+        Query::Chunks { source, revision, from, to, limit } => Answer::Chunks(source::chunks(
+            db,
+            Revision { source: *source, no: *revision },
+            *from..*to,
+            *limit,
+        )?),
         Query::Records { tenant, records } => {
             Answer::Places(each(records, |record| places(db, *tenant, *record))?)
         }
@@ -338,11 +340,18 @@ fn count_row(row: &Row<'_>) -> rusqlite::Result<BodyCount> {
     })
 }
 
+/// Which events of several are read: the newest up to a position.
+struct Newest {
+    to: Seq,
+    limit: u64,
+}
+
 fn marked(
     db: &Connection,
-    (tenant, stream): (TenantNo, &StreamId),
+    tenant: TenantNo,
+    stream: &StreamId,
     what: Marked,
-    (to, limit): (Seq, u64),
+    newest: Newest,
 ) -> Result<Vec<StoredEvent>, StoreError> {
     let (mark, kind) = match what {
         Marked::System => (2, "message.appended"),
@@ -355,8 +364,8 @@ fn marked(
     );
     let mut found = Vec::new();
     for stretch in lineage(db, tenant, stream)? {
-        let left = limit.saturating_sub(found.len() as u64).min(i64::MAX as u64);
-        let high = stretch.to.min(to).0.min(i64::MAX as u64);
+        let left = newest.limit.saturating_sub(found.len() as u64).min(i64::MAX as u64);
+        let high = stretch.to.min(newest.to).0.min(i64::MAX as u64);
         if left > 0 {
             let values = params![tenant.0, stretch.no.0, mark, kind, stretch.from.0, high, left];
             found.extend(rows(db, &sql, values, event_row)?);

@@ -10,6 +10,7 @@ use crate::store::row::{Chunk, Owner, RevisionInfo, SourceInfo, SourceNo, Tenant
 use crate::store::write::{Begin, PackedChunk, Written};
 use crate::store::{StoreError, codec};
 use rusqlite::{Connection, Row, params};
+use std::ops::Range;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::Millis;
 
@@ -21,13 +22,44 @@ pub(super) struct Named<'n> {
     pub(super) format: &'n str,
 }
 
+/// A revision of a source.
+#[derive(Clone, Copy)]
+pub(super) struct Revision {
+    pub(super) source: SourceNo,
+    pub(super) no: u32,
+}
+
+/// A caller who asks to write a source.
+pub(super) struct Taker<'a> {
+    pub(super) owner: &'a Owner,
+    pub(super) now: Millis,
+    /// Whether the caller knows that the owner is dead.
+    pub(super) takes_over: bool,
+}
+
+/// Bytes to be appended to a revision.
+pub(super) struct Growth<'a> {
+    /// The length before.
+    pub(super) from: u64,
+    pub(super) chunks: &'a [PackedChunk],
+    /// Ranges that were blanked: the first byte, and one past the last.
+    pub(super) erased: &'a [(u64, u64)],
+}
+
+/// Facts about a revision that was read to its end.
+pub(super) struct Whole<'a> {
+    pub(super) modified: Option<i64>,
+    pub(super) reader: Option<&'a [u8]>,
+    pub(super) leaf: Option<&'a StreamId>,
+}
+
 pub(super) fn take(
     db: &Connection,
     named: &Named<'_>,
     begin: Begin,
-    owner: &Owner,
-    (now, takes_over): (Millis, bool),
+    taker: &Taker<'_>,
 ) -> Result<Written, StoreError> {
+    let Taker { owner, now, takes_over } = *taker;
     let sql = "SELECT s.source, s.revision, r.len, r.owner, r.until FROM sources s
                JOIN source_revisions r ON r.source = s.source AND r.revision = s.revision
                WHERE s.tenant = ?1 AND s.key = ?2";
@@ -96,9 +128,9 @@ fn begin_revision(
 }
 
 /// The length of a revision, if `token` owns it.
-fn owned(db: &Connection, source: SourceNo, revision: u32, token: &str) -> Result<u64, StoreError> {
+fn owned(db: &Connection, revision: Revision, token: &str) -> Result<u64, StoreError> {
     let sql = "SELECT len, owner FROM source_revisions WHERE source = ?1 AND revision = ?2";
-    let found = row(db, sql, params![source.0, revision], |row| {
+    let found = row(db, sql, params![revision.source.0, revision.no], |row| {
         Ok((row.get::<_, u64>(0)?, row.get::<_, Option<String>>(1)?))
     })?;
     match found {
@@ -109,84 +141,78 @@ fn owned(db: &Connection, source: SourceNo, revision: u32, token: &str) -> Resul
 
 pub(super) fn extend(
     db: &Connection,
-    (source, revision): (SourceNo, u32),
+    revision: Revision,
     owner: &Owner,
-    (from, chunks, erased): (u64, &[PackedChunk], &[(u64, u64)]),
+    growth: &Growth<'_>,
 ) -> Result<Written, StoreError> {
-    if owned(db, source, revision, &owner.token)? != from {
+    if owned(db, revision, &owner.token)? != growth.from {
         return Err(StoreError::SourceMoved);
     }
-    let mut len = from;
-    for chunk in chunks {
+    let mut len = growth.from;
+    for chunk in growth.chunks {
         if chunk.offset != len {
             return Err(StoreError::SourceMoved);
         }
-        put_chunk(db, (source, revision), chunk)?;
+        put_chunk(db, revision, chunk)?;
         len += chunk.len;
     }
-    for (from, to) in erased {
-        note_erased(db, (source.0, revision), (*from, *to))?;
+    for (from, to) in growth.erased {
+        note_erased(db, revision, *from..*to)?;
     }
     run(
         db,
         "UPDATE source_revisions SET len = ?3, until = ?4 WHERE source = ?1 AND revision = ?2",
-        params![source.0, revision, len, owner.until.0],
+        params![revision.source.0, revision.no, len, owner.until.0],
     )?;
     Ok(Written::Done)
 }
 
-fn put_chunk(
-    db: &Connection,
-    (source, revision): (SourceNo, u32),
-    chunk: &PackedChunk,
-) -> Result<(), StoreError> {
+fn put_chunk(db: &Connection, revision: Revision, chunk: &PackedChunk) -> Result<(), StoreError> {
     run(
         db,
         "INSERT INTO source_chunks (source, revision, start, len, checksum, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![source.0, revision, chunk.offset, chunk.len, chunk.checksum, chunk.data],
+        params![revision.source.0, revision.no, chunk.offset, chunk.len, chunk.checksum, chunk.data],
     )
     .map(|_| ())
 }
 
-pub(super) fn note_erased(
-    db: &Connection,
-    (source, revision): (i64, u32),
-    (from, to): (u64, u64),
-) -> Result<(), StoreError> {
+pub(super) fn note_erased(db: &Connection, revision: Revision, range: Range<u64>) -> Result<(), StoreError> {
     run(
         db,
         "INSERT INTO source_erased (source, revision, start, len) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (source, revision, start) DO UPDATE SET len = max(len, excluded.len)",
-        params![source, revision, from, to.saturating_sub(from)],
+        params![revision.source.0, revision.no, range.start, range.end.saturating_sub(range.start)],
     )
     .map(|_| ())
 }
 
 pub(super) fn whole(
     db: &Connection,
-    (source, revision): (SourceNo, u32),
+    revision: Revision,
     token: &str,
-    (modified, reader, leaf): (Option<i64>, Option<&[u8]>, Option<&StreamId>),
+    whole: &Whole<'_>,
 ) -> Result<Written, StoreError> {
-    owned(db, source, revision, token)?;
+    owned(db, revision, token)?;
     run(
         db,
         "UPDATE source_revisions SET whole = 1, owner = NULL, until = NULL, modified = ?3, reader = ?4,
              leaf = coalesce(?5, leaf) WHERE source = ?1 AND revision = ?2",
-        params![source.0, revision, modified, reader, leaf.map(StreamId::as_str)],
+        params![
+            revision.source.0,
+            revision.no,
+            whole.modified,
+            whole.reader,
+            whole.leaf.map(StreamId::as_str)
+        ],
     )?;
     Ok(Written::Done)
 }
 
-pub(super) fn disown(
-    db: &Connection,
-    (source, revision): (SourceNo, u32),
-    token: &str,
-) -> Result<Written, StoreError> {
+pub(super) fn disown(db: &Connection, revision: Revision, token: &str) -> Result<Written, StoreError> {
     run(
         db,
         "UPDATE source_revisions SET owner = NULL, until = NULL WHERE source = ?1 AND revision = ?2 AND owner = ?3",
-        params![source.0, revision, token],
+        params![revision.source.0, revision.no, token],
     )?;
     Ok(Written::Done)
 }
@@ -195,36 +221,33 @@ pub(super) fn link(
     db: &Connection,
     tenant: TenantNo,
     stream: &StreamId,
-    (source, revision): (SourceNo, u32),
+    revision: Revision,
 ) -> Result<Written, StoreError> {
     let done = run(
         db,
         "INSERT OR REPLACE INTO stream_sources (link, stream, source, revision)
          SELECT (SELECT coalesce(max(link), 0) + 1 FROM stream_sources), t.stream, s.source, ?4
          FROM streams t, sources s WHERE t.tenant = ?1 AND t.id = ?2 AND s.source = ?3 AND s.tenant = ?1",
-        params![tenant.0, stream.as_str(), source.0, revision],
+        params![tenant.0, stream.as_str(), revision.source.0, revision.no],
     );
     done.map(|_| Written::Done)
 }
 
 /// Copies what a revision of format 1 shares with the one before into chunks of its own.
-pub(super) fn unshare(db: &Connection, source: SourceNo, revision: u32) -> Result<Written, StoreError> {
+pub(super) fn unshare(db: &Connection, revision: Revision) -> Result<Written, StoreError> {
     let sql = "SELECT shared FROM source_revisions WHERE source = ?1 AND revision = ?2";
-    let shared = row(db, sql, params![source.0, revision], |row| row.get::<_, u64>(0))?.unwrap_or_default();
+    let numbers = params![revision.source.0, revision.no];
+    let shared = row(db, sql, numbers, |row| row.get::<_, u64>(0))?.unwrap_or_default();
     if shared == 0 {
         return Ok(Written::Done);
     }
-    for chunk in chunks(db, (source, revision), (0, shared), u64::from(u32::MAX))? {
+    for chunk in chunks(db, revision, 0..shared, u64::from(u32::MAX))? {
         let bytes = codec::unpack(&chunk.data).map_err(|error| StoreError::Damaged(error.to_string()))?;
         let len = chunk.len.min(shared.saturating_sub(chunk.offset));
         let kept = bytes.get(..usize::try_from(len).unwrap_or(usize::MAX)).unwrap_or(&bytes);
-        put_chunk(db, (source, revision), &codec::pack_chunk(chunk.offset, kept))?;
+        put_chunk(db, revision, &codec::pack_chunk(chunk.offset, kept))?;
     }
-    run(
-        db,
-        "UPDATE source_revisions SET shared = 0 WHERE source = ?1 AND revision = ?2",
-        params![source.0, revision],
-    )?;
+    run(db, "UPDATE source_revisions SET shared = 0 WHERE source = ?1 AND revision = ?2", numbers)?;
     Ok(Written::Done)
 }
 
@@ -304,16 +327,16 @@ pub(super) fn of_stream(
 }
 
 /// Which bytes of a revision each revision holds: `(revision, from, to)`, the newest first. More than one only in format 1.
-pub(super) fn spans(db: &Connection, source: i64, newest: u32) -> Result<Vec<(u32, u64, u64)>, StoreError> {
+pub(super) fn spans(db: &Connection, newest: Revision) -> Result<Vec<(u32, u64, u64)>, StoreError> {
     let sql = "SELECT revision, shared, len FROM source_revisions
                WHERE source = ?1 AND revision <= ?2 ORDER BY revision DESC";
-    let revisions = rows(db, sql, params![source, newest], |row| {
+    let revisions = rows(db, sql, params![newest.source.0, newest.no], |row| {
         Ok((row.get::<_, u32>(0)?, row.get::<_, u64>(1)?, row.get::<_, u64>(2)?))
     })?;
     let mut end = u64::MAX;
     let mut spans = Vec::new();
     // A revision that is not there has no bytes, not those of the one before.
-    if revisions.first().is_none_or(|first| first.0 != newest) {
+    if revisions.first().is_none_or(|first| first.0 != newest.no) {
         return Ok(spans);
     }
     for (revision, shared, len) in revisions {
@@ -331,13 +354,13 @@ pub(super) fn spans(db: &Connection, source: i64, newest: u32) -> Result<Vec<(u3
 
 pub(super) fn chunks(
     db: &Connection,
-    (source, revision): (SourceNo, u32),
-    (from, to): (u64, u64),
+    revision: Revision,
+    range: Range<u64>,
     limit: u64,
 ) -> Result<Vec<Chunk>, StoreError> {
     let mut found = Vec::new();
-    for (revision, begin, end) in spans(db, source.0, revision)?.into_iter().rev() {
-        let (low, high) = (begin.max(from), end.min(to));
+    for (holder, begin, end) in spans(db, revision)?.into_iter().rev() {
+        let (low, high) = (begin.max(range.start), end.min(range.end));
         let left = limit.saturating_sub(found.len() as u64);
         if low >= high || left == 0 {
             continue;
@@ -347,7 +370,8 @@ pub(super) fn chunks(
                    AND start >= coalesce((SELECT max(start) FROM source_chunks
                                           WHERE source = ?1 AND revision = ?2 AND start <= ?4), 0)
                    ORDER BY start LIMIT ?5";
-        let values = params![source.0, revision, high.min(i64::MAX as u64), low, left.min(i64::MAX as u64)];
+        let values =
+            params![revision.source.0, holder, high.min(i64::MAX as u64), low, left.min(i64::MAX as u64)];
         found.extend(rows(db, sql, values, |row| {
             let (offset, len): (u64, u64) = (row.get(0)?, row.get(1)?);
             let len = len.min(end.saturating_sub(offset));

@@ -1,7 +1,7 @@
 //! Statements and columns: what every part of the store says to SQLite in the same way.
 
+use super::failure::failure;
 use crate::store::StoreError;
-use crate::store::sqlite::open::failure;
 use rusqlite::{Connection, OptionalExtension, Row};
 use wunderblock_core::id::{Handle, StreamId};
 

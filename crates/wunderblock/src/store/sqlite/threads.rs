@@ -1,6 +1,7 @@
 //! The ledger's threads: one writes, several read.
 
-use super::open::{Outcome, failure, still};
+use super::failure::{Outcome, failure};
+use super::open::still;
 use super::{log, write};
 use crate::store::StoreError;
 use crate::store::write::{Write, Written};

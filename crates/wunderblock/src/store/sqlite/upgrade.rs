@@ -3,10 +3,10 @@
 //! No event, body or byte of a source is rewritten. New columns of events are filled in new events only: a record of
 //! format 1 has no checksum, and its proof (`covers` 1) goes on to hold.
 
+use super::failure::failure;
 use super::sql::{handle_of, handle_sql, rows, run};
 use crate::store::StoreError;
 use crate::store::codec::revision_handle;
-use crate::store::sqlite::open::failure;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 /// Small tables whose columns change are made again under their own name; large ones only get new columns.

@@ -5,7 +5,7 @@
 //! in a page that does not hold it any more. 0.2 to 0.5 % of erased rows left such a copy in a test of 6,000 inserts.
 //! So after an erasure every page of every table and index is looked at, and what stands in its free space overwritten.
 
-use super::open::{Outcome, failure};
+use super::failure::{Outcome, failure};
 use crate::store::StoreError;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 

@@ -1,10 +1,12 @@
 //! Applies writes inside the writer's transaction.
 
+use super::erase::Erasing;
+use super::failure::failure;
+use super::source::Revision;
 use super::sql::{handle_sql, run};
 use super::{append, erase, lease, source};
 use crate::store::StoreError;
-use crate::store::row::{StreamNo, TenantNo};
-use crate::store::sqlite::open::failure;
+use crate::store::row::{Lease, StreamNo, TenantNo};
 use crate::store::write::{Opening, Reach, Write, Written};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use wunderblock_core::id::{Handle, StreamId};
@@ -39,20 +41,27 @@ fn one(db: &Connection, write: &Write) -> Result<Written, StoreError> {
         }
         Write::Source { tenant, key, handle, format, begin, owner, now, takes_over } => {
             let named = source::Named { tenant: *tenant, key, handle: *handle, format };
-            source::take(db, &named, *begin, owner, (*now, *takes_over))
+            let taker = source::Taker { owner, now: *now, takes_over: *takes_over };
+            source::take(db, &named, *begin, &taker)
         }
         Write::Extend { source, revision, owner, from, chunks, erased } => {
-            source::extend(db, (*source, *revision), owner, (*from, chunks, erased))
+            let growth = source::Growth { from: *from, chunks, erased };
+            source::extend(db, Revision { source: *source, no: *revision }, owner, &growth)
         }
         Write::Whole { source, revision, token, modified, reader, leaf } => {
-            source::whole(db, (*source, *revision), token, (*modified, reader.as_deref(), leaf.as_ref()))
+            let whole = source::Whole { modified: *modified, reader: reader.as_deref(), leaf: leaf.as_ref() };
+            source::whole(db, Revision { source: *source, no: *revision }, token, &whole)
         }
-        Write::Disown { source, revision, token } => source::disown(db, (*source, *revision), token),
+        Write::Disown { source, revision, token } => {
+            source::disown(db, Revision { source: *source, no: *revision }, token)
+        }
         Write::Link { tenant, stream, source, revision } => {
-            source::link(db, *tenant, stream, (*source, *revision))
+            source::link(db, *tenant, stream, Revision { source: *source, no: *revision })
         }
         Write::Records { tenant, stream, records } => place_all(db, *tenant, stream, records),
-        Write::Unshare { source, revision } => source::unshare(db, *source, *revision),
+        Write::Unshare { source, revision } => {
+            source::unshare(db, Revision { source: *source, no: *revision })
+        }
         Write::Counts { tenant, counts } => derived_counts(db, *tenant, counts),
         Write::Tallies { tenant, stream, tokens } => tallies(db, *tenant, stream, tokens),
         Write::Still { epoch } => match super::read::epoch(db)? {
@@ -63,12 +72,13 @@ fn one(db: &Connection, write: &Write) -> Result<Written, StoreError> {
             segment_swap(db, *tenant, segment.as_ref(), (replaces, indexed))
         }
         Write::Claim { tenant, key, holder, now, until } => {
-            lease::claim(db, *tenant, key, holder, (*now, *until))
+            let asked = Lease { holder: holder.clone(), until: *until };
+            lease::claim(db, *tenant, key, &asked, *now)
         }
         Write::Release { tenant, key, holder } => lease::release(db, *tenant, key, holder),
         Write::DropDerived { tenant } => drop_derived(db, *tenant),
         Write::Erase { tenant, stream, seqs, spans, erasures } => {
-            erase::erase(db, *tenant, stream, (seqs, spans, erasures))
+            erase::erase(db, *tenant, stream, &Erasing { seqs, spans, erasures })
         }
     }
 }

@@ -3,6 +3,10 @@
 // What cannot be read here is a broken checkout; a test may stop at it.
 #![allow(clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod circles;
+mod parameters;
+mod tokens;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

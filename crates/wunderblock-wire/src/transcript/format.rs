@@ -1,0 +1,69 @@
+//! Transcript formats and their names.
+
+/// A transcript format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Format {
+    /// Claude Code sessions (JSONL, a tree over `parentUuid`).
+    ClaudeCode,
+    /// Codex rollouts (JSONL, old and new).
+    Codex,
+    /// pi and OpenClaw sessions (JSONL v1 to v3).
+    Pi,
+    /// OpenAI chat messages: a JSON document or JSONL.
+    OpenaiChat,
+    /// aider's Markdown history.
+    Aider,
+    /// JSON lines of a shape we do not know: role and text are taken where found.
+    JsonLines,
+    /// One JSON document of a shape we do not know.
+    JsonDocument,
+    /// Our own export: the events of a session, one a line.
+    Wunderblock,
+}
+
+/// How a format is to be fed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Line by line, in constant memory.
+    Lines,
+    /// Whole.
+    Document,
+}
+
+impl Format {
+    /// All formats, in the order they are told apart.
+    pub const ALL: [Self; 8] = [
+        Self::Wunderblock,
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Pi,
+        Self::OpenaiChat,
+        Self::Aider,
+        Self::JsonLines,
+        Self::JsonDocument,
+    ];
+
+    /// The name on the command line and in the ledger.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Pi => "pi",
+            Self::OpenaiChat => "openai-chat",
+            Self::Aider => "aider",
+            Self::JsonLines => "json-lines",
+            Self::JsonDocument => "json",
+            Self::Wunderblock => "wunderblock",
+        }
+    }
+
+    /// The format of that name. OpenClaw writes pi's format, so `openclaw` is a second name for `pi`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        if name == "openclaw" {
+            return Some(Self::Pi);
+        }
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+}

@@ -1,0 +1,140 @@
+//! Neutral records: one per raw record of a transcript.
+
+use wunderblock_core::event::{Fact, SessionOpened, TurnCompleted, UsageMeasured};
+use wunderblock_core::message::Message;
+use wunderblock_core::units::{Millis, Tokens};
+
+/// Where a record belongs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// After the record before it in the same session.
+    Next,
+    /// After the record with this native id. If that one already has a successor, a branch begins.
+    After(Box<str>),
+    /// At the beginning: a branch of its own if something stands there already.
+    Root,
+    /// After the last position at which fewer than `turns` further user turns follow: the newest ones were taken back.
+    RolledBack {
+        /// How many user turns were taken back.
+        turns: u64,
+    },
+}
+
+/// What a record says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// What is known of the session as a whole.
+    Opened(SessionOpened),
+    /// Something was said.
+    Message(Message),
+    /// A provider reported usage.
+    Usage(UsageMeasured),
+    /// A turn ended.
+    Turn(TurnCompleted),
+    /// The agent compacted everything before this place (or everything up to `before`, exclusively).
+    Compacted {
+        /// The native id of the first record that was summarised, if the format names it; else the summary goes on where
+        /// the one before it ended.
+        from: Option<Box<str>>,
+        /// The native id of the first record that was kept, if the format names it.
+        before: Option<Box<str>>,
+        /// The summary, where it is text.
+        summary: Option<String>,
+        /// What set it off.
+        trigger: Option<Box<str>>,
+        /// The context's tokens before, as the agent counted.
+        tokens_before: Option<Tokens>,
+    },
+    /// A sub-agent was started in this session.
+    Spawned(Box<str>),
+    /// A record shall stay in every request, or no longer.
+    Pinned {
+        /// The native id of the record.
+        record: Box<str>,
+        /// Whether it is pinned from here on.
+        pinned: bool,
+    },
+    /// An event of ours that speaks of no position: a task, the end of a session.
+    Fact(Box<Fact>),
+}
+
+/// How well a record was understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Understood; its items say what it holds.
+    Understood,
+    /// A known record that is no part of the conversation: kept in the source, no event is made of it.
+    Bookkeeping,
+    /// An unknown shape; role and text were taken where found.
+    Opaque {
+        /// What was not known.
+        why: String,
+    },
+    /// Not readable at all (bad JSON, wrong encoding); kept verbatim.
+    Broken {
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// One raw record and what it means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// First byte of the raw record in its file.
+    pub offset: u64,
+    /// Its length in bytes, line end excluded.
+    pub len: u64,
+    /// The line it begins on, counted from 1.
+    pub line: u64,
+    /// The session it belongs to by the format's own id; `None`: the file's own session.
+    pub session: Option<Box<str>>,
+    /// The session that one was started from, if it is a sub-agent's.
+    pub parent_session: Option<Box<str>>,
+    /// Where in that session.
+    pub place: Place,
+    /// The record's native id, if the format has one.
+    pub id: Option<Box<str>>,
+    /// When it was made.
+    pub at: Option<Millis>,
+    /// The record's type in the format's own word, for the account of what was read.
+    pub kind: Box<str>,
+    /// What it says, in order. Empty for bookkeeping.
+    pub items: Vec<Item>,
+    /// How well it was understood.
+    pub kept: Kept,
+}
+
+/// Where a raw record stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) offset: u64,
+    pub(crate) len: u64,
+    pub(crate) line: u64,
+}
+
+impl Record {
+    /// A record that says nothing yet.
+    pub(crate) fn bookkeeping(span: Span, kind: &str) -> Self {
+        Self {
+            offset: span.offset,
+            len: span.len,
+            line: span.line,
+            session: None,
+            parent_session: None,
+            place: Place::Next,
+            id: None,
+            at: None,
+            kind: kind.into(),
+            items: Vec::new(),
+            kept: Kept::Bookkeeping,
+        }
+    }
+
+    pub(crate) fn broken(span: Span, why: String) -> Self {
+        Self { kept: Kept::Broken { why }, ..Self::bookkeeping(span, "broken") }
+    }
+
+    pub(crate) fn opaque(span: Span, kind: &str, why: impl Into<String>) -> Self {
+        Self { kept: Kept::Opaque { why: why.into() }, ..Self::bookkeeping(span, kind) }
+    }
+}

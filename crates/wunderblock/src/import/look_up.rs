@@ -1,0 +1,136 @@
+//! Looks up records in the ledger, many lines at once, before they are taken in.
+
+use super::feed::Feed;
+use super::known::{Known, Told, first_message};
+use super::name::{event_id, has_no_ids, is_of, record_name};
+use super::tree::SessionTree;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::store::codec::record_key;
+use crate::store::{Answer, Erasure, KnownEvent, Query};
+use std::collections::{HashMap, HashSet};
+use wunderblock_core::id::{EventId, StreamId};
+use wunderblock_core::units::Seq;
+use wunderblock_wire::transcript::{Place, Reader, Record};
+
+/// Maximum branches of a session in which records without ids are looked up.
+const BRANCHES: usize = 8;
+
+impl Feed<'_> {
+    /// Looks up records, with their raw bytes, before they are taken in. A file whose sessions are all new needs no look.
+    pub(super) async fn look_up(&mut self, records: &[(&Record, &[u8])]) -> Result<(), Error> {
+        // Until a session is met, the records before may be held back.
+        if !self.by_name.is_empty() {
+            self.known = Known::default();
+        }
+        let is_new = |(record, _): &(&Record, &[u8])| {
+            let key: &str = record.session.as_deref().unwrap_or_default();
+            !self.by_name.contains_key(key)
+        };
+        let was_before = self.sessions.iter().any(SessionTree::was_before);
+        if !was_before && !records.iter().any(is_new) {
+            return Ok(());
+        }
+        let mut wanted: HashSet<i64> = HashSet::new();
+        for (record, raw) in records {
+            if let Some(id) = &record.id {
+                let key = record_key(id);
+                wanted.insert(key);
+                let session = record.session.clone().unwrap_or_default();
+                if !record.items.is_empty() {
+                    self.known.ids.entry(session.clone()).or_default().push(key);
+                }
+                if let Some(message) = first_message(record) {
+                    self.known.said.entry(session).or_insert_with(|| (id.clone(), message.clone()));
+                }
+            }
+            if let Place::After(id) = &record.place {
+                wanted.insert(record_key(id));
+            }
+            if let (None, Some(told)) = (&record.id, Told::of(record, raw)?) {
+                if was_before && has_no_ids(self.format) {
+                    wanted.insert(told.key(&self.engine.tenant));
+                }
+                let session = record.session.clone().unwrap_or_default();
+                self.known.nameless.entry(session).or_default().push(told);
+            }
+        }
+        let places = self.engine.places(wanted.into_iter().collect()).await?;
+        self.known.places.extend(places);
+        for (record, _) in records {
+            self.known.events_at_hand.push(event_id(&record_name(record), 0)?);
+        }
+        let at_hand = self.known.events_at_hand.clone();
+        let trees = self.sessions.iter().filter(|tree| tree.was_before());
+        let branches = trees.flat_map(|tree| tree.branches.iter().rev().take(BRANCHES));
+        let streams: Vec<StreamId> = branches.map(|branch| branch.stream.clone()).collect();
+        for stream in streams {
+            self.look_for_events(&stream, &at_hand).await?;
+        }
+        Ok(())
+    }
+
+    /// Looks for events of a stream by their ids.
+    pub(super) async fn look_for_events(&mut self, stream: &StreamId, ids: &[EventId]) -> Result<(), Error> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let found = self.engine.known_events(stream, ids).await?;
+        for (id, event) in ids.iter().zip(found) {
+            if let Some(event) = event {
+                self.known.events.insert((stream.clone(), id.clone()), event);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells a reader that goes on where another stopped of the earlier records that a line refers to.
+    pub(super) async fn remind(&mut self, reader: &mut Reader, line: &[u8]) -> Result<(), Error> {
+        let unknown = reader.unknown(line);
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let places = self.engine.places(unknown.iter().map(|id| record_key(id)).collect()).await?;
+        for id in unknown {
+            let Some(streams) = places.get(&record_key(&id)) else { continue };
+            let owner = self.by_name.iter().find(|(_, belongs)| {
+                let tree = belongs.index().and_then(|index| self.sessions.get(index));
+                tree.is_some_and(|tree| streams.iter().any(|(stream, _)| is_of(stream, &tree.root)))
+            });
+            if let Some((key, _)) = owner {
+                reader.remind(&id, Some(key.as_ref()).filter(|key| !key.is_empty()));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Engine {
+    /// Where records stand, by the hashes of their ids.
+    pub(crate) async fn places(
+        &self,
+        records: Vec<i64>,
+    ) -> Result<HashMap<i64, Vec<(StreamId, Seq)>>, Error> {
+        if records.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let query = Query::Records { tenant: self.tenant.no, records: records.clone() };
+        let places = self.ask(query, Answer::places).await?;
+        Ok(records.into_iter().zip(places).filter(|(_, places)| !places.is_empty()).collect())
+    }
+
+    pub(crate) async fn known_events(
+        &self,
+        stream: &StreamId,
+        ids: &[EventId],
+    ) -> Result<Vec<Option<KnownEvent>>, Error> {
+        let query = Query::Ids { tenant: self.tenant.no, stream: stream.clone(), ids: ids.to_vec() };
+        self.ask(query, Answer::known).await
+    }
+
+    /// What was erased of a session.
+    pub(crate) async fn erasures(&self, session: &str) -> Result<Vec<Erasure>, Error> {
+        let query = Query::Erasures { tenant: self.tenant.no, sessions: vec![session.to_owned()] };
+        self.ask(query, Answer::erasures).await
+    }
+}

@@ -1,0 +1,89 @@
+//! Names of records, events, sessions and files, and the raw bytes of a record.
+
+use crate::door::engines_own;
+use crate::erase::family::native;
+use crate::error::Error;
+use std::path::Path;
+use wunderblock_core::id::{EventId, StreamId};
+use wunderblock_wire::transcript::{Format, Record};
+
+/// The id under which a record's first event is kept.
+pub(crate) fn record_name(record: &Record) -> Box<str> {
+    record.id.clone().unwrap_or_else(|| nameless(record.offset).into())
+}
+
+/// The name of a record without an id: its place in the file.
+pub(crate) fn nameless(offset: u64) -> String {
+    format!("r{offset}")
+}
+
+/// The raw bytes of a record, if they are among those at hand.
+pub(crate) fn raw_of<'b>(record: &Record, bytes: &'b [u8], base: u64) -> &'b [u8] {
+    let from = usize::try_from(record.offset.wrapping_sub(base)).unwrap_or(usize::MAX);
+    let len = usize::try_from(record.len).unwrap_or(usize::MAX);
+    bytes.get(from..).and_then(|rest| rest.get(..len.min(rest.len()))).unwrap_or_default()
+}
+
+/// Whether a stream is a session's own or one of its branches.
+pub(super) fn is_of(stream: &StreamId, root: &StreamId) -> bool {
+    stream.as_str().strip_prefix(root.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('~'))
+}
+
+/// The id of a record's n-th event: the record's own, except where it is too long for one or looks like the engine's.
+pub(crate) fn event_id(record: &str, number: usize) -> Result<EventId, Error> {
+    let id = if number == 0 { record.to_owned() } else { format!("{record}#{number}") };
+    match EventId::new(id.clone()) {
+        Ok(id) if engines_own(&id).is_none() => Ok(id),
+        _ => Ok(EventId::new(blake3::hash(id.as_bytes()).to_hex().to_string())?),
+    }
+}
+
+/// Whether files of a format have ids neither for their sessions nor for their records.
+pub(super) fn has_no_ids(format: Format) -> bool {
+    matches!(format, Format::OpenaiChat | Format::Aider | Format::JsonLines | Format::JsonDocument)
+}
+
+/// The name of a record's session: its agent's, or the file's where the agent does not name it.
+pub(crate) fn session_name(format: Format, file: &str, record: &Record, own: Option<&str>) -> String {
+    match &record.session {
+        // Without ids sessions are counted in their file.
+        Some(name) if has_no_ids(format) => format!("{file}-{name}"),
+        Some(name) => name.to_string(),
+        None => own.unwrap_or(file).to_owned(),
+    }
+}
+
+/// The name of a file that is not known yet.
+pub(super) fn new_name(path: &Path) -> String {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let clean: String = stem
+        .unwrap_or_default()
+        .chars()
+        .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
+        .take(48)
+        .collect();
+    format!("{clean}-{}", path_mark(path))
+}
+
+pub(super) fn path_mark(path: &Path) -> String {
+    blake3::hash(path.to_string_lossy().as_bytes()).to_hex().chars().take(MARK).collect()
+}
+
+/// Characters of a path's mark.
+const MARK: usize = 8;
+
+/// The name of the file that a session is named after.
+pub(super) fn file_of(session: &StreamId) -> Option<&str> {
+    let name = native(session);
+    let counted = ["-chat-", "-line-", "-conversation-"].into_iter().filter_map(|word| name.rfind(word));
+    let is_file = |name: &&str| {
+        let mark = name.rsplit_once('-').map_or("", |(_, mark)| mark);
+        mark.len() == MARK && mark.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    counted.filter_map(|at| name.get(..at)).chain([name]).find(is_file)
+}
+
+/// The place in its file of the record that an event with this id is of.
+pub(super) fn offset_of(id: &str) -> Option<u64> {
+    id.strip_prefix('r')?.split('#').next()?.parse().ok()
+}

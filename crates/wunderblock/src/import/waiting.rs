@@ -1,0 +1,52 @@
+//! Events that wait to be committed, and the batch that is on its way.
+
+use super::name::nameless;
+use crate::store::codec::nameless_key;
+use crate::store::{Answering, PackedEvent, Write, Written};
+use std::sync::Mutex;
+use wunderblock_core::event::{NewEvent, Source};
+
+/// Events of one branch, waiting to be committed.
+pub(super) struct Waiting {
+    pub(super) session: usize,
+    pub(super) branch: usize,
+    pub(super) events: Vec<NewEvent>,
+    /// Records that end with an event: the event's number here, the hash of the record's id.
+    pub(super) records: Vec<(usize, i64)>,
+}
+
+impl Waiting {
+    /// Gives packed events the records that end with them. `by_content`: the key by which those without ids are found.
+    pub(super) fn name_records(&self, events: &mut [PackedEvent], by_content: Option<&[u8; 32]>) {
+        for (index, record) in &self.records {
+            if let Some(event) = events.get_mut(*index) {
+                event.records.push(*record);
+            }
+        }
+        let Some(key) = by_content else { return };
+        for (event, packed) in self.events.iter().zip(events) {
+            if let Source::Import { offset, .. } = event.source
+                && event.id.as_str() == nameless(offset)
+            {
+                packed.records.push(nameless_key(key, offset, &packed.content));
+            }
+        }
+    }
+
+    /// The events from a number on.
+    pub(super) fn split_off(&mut self, at: usize) -> Self {
+        let events = self.events.split_off(at);
+        let later = self.records.iter().filter(|(index, _)| *index >= at);
+        let records = later.map(|(index, record)| (index - at, *record)).collect();
+        self.records.retain(|(index, _)| *index < at);
+        Self { session: self.session, branch: self.branch, events, records }
+    }
+}
+
+/// A batch under way, with what is needed to send it again in parts.
+pub(super) struct Sent<'e> {
+    /// In a lock that nobody waits for: only what is shared between threads may be borrowed while an import waits.
+    pub(super) answer: Mutex<Answering<'e, Vec<Written>>>,
+    pub(super) first: Vec<Write>,
+    pub(super) batch: Vec<Waiting>,
+}

@@ -1,0 +1,32 @@
+//! Checks phrases against the texts of documents.
+
+use super::header::DocKey;
+use super::query::{Clause, Need, Phrase, Query};
+use super::request::SearchError;
+
+/// Checks phrases against texts.
+pub(super) struct Checker<'a, C> {
+    /// With whether they must be there.
+    pub(super) phrases: Vec<(&'a Phrase, bool)>,
+    check: C,
+}
+
+impl<'a, C> Checker<'a, C> {
+    pub(super) fn of(query: &'a Query, check: C) -> Self {
+        let phrase =
+            |clause: &'a Clause| clause.phrase.as_ref().map(|phrase| (phrase, clause.need != Need::MustNot));
+        Self { phrases: query.clauses.iter().filter_map(phrase).collect(), check }
+    }
+
+    pub(super) fn passes<E>(&mut self, doc: DocKey) -> Result<bool, SearchError<E>>
+    where
+        C: FnMut(DocKey, &Phrase) -> Result<bool, E>,
+    {
+        for (phrase, wanted) in &self.phrases {
+            if (self.check)(doc, phrase).map_err(SearchError::Source)? != *wanted {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

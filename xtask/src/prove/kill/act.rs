@@ -1,0 +1,44 @@
+//! What a program does, and when it is killed.
+
+use std::fmt;
+use std::time::Duration;
+
+/// What a program is doing when it is killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Act {
+    CreateByAppend,
+    CreateByImport,
+    CreateByContext,
+    Append,
+    Import,
+    ImportUnindexed,
+    ContextOfPath,
+    Context,
+    Compact,
+    Erase,
+    EraseAll,
+    Backup,
+    Restore,
+    Repair,
+}
+
+/// When a program is killed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum When {
+    /// After a time.
+    After(Duration),
+    /// At a system call, before it is made: its name, and which of them, counted from 1.
+    At(&'static str, u64),
+    /// Not at all.
+    Never,
+}
+
+impl fmt::Display for When {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::After(delay) => write!(f, "after {:.1} ms", delay.as_secs_f64() * 1e3),
+            Self::At(call, which) => write!(f, "at {call} {which}"),
+            Self::Never => f.write_str("never"),
+        }
+    }
+}

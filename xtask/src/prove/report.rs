@@ -1,0 +1,70 @@
+//! The outcome of one attack.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::time::{Duration, Instant};
+
+/// Maximum number of failures of a kind that are printed one by one.
+const TOLD: usize = 3;
+/// Time between two reports of an attack's progress.
+const TELL: Duration = Duration::from_secs(5);
+
+/// What came of one attack.
+pub(super) struct Report {
+    what: &'static str,
+    tried: u64,
+    begun: Instant,
+    told: Instant,
+    notes: Vec<String>,
+    failures: BTreeMap<String, Vec<String>>,
+}
+
+impl Report {
+    pub(super) fn new(what: &'static str) -> Self {
+        let now = Instant::now();
+        Self { what, tried: 0, begun: now, told: now, notes: Vec::new(), failures: BTreeMap::new() }
+    }
+
+    /// Counts an attempt, and says from time to time how many there were.
+    pub(super) fn tried(&mut self) {
+        self.tried += 1;
+        if self.told.elapsed() >= TELL {
+            self.told = Instant::now();
+            println(&format!("{} {}, {} s", self.tried, self.what, self.begun.elapsed().as_secs()));
+        }
+    }
+
+    /// Notes a failure, and tells of it at once: the rest may take minutes.
+    pub(super) fn fail(&mut self, kind: &str, failure: String) {
+        let _ = writeln!(std::io::stderr(), "failed: {kind}");
+        self.failures.entry(kind.to_owned()).or_default().push(failure);
+    }
+
+    pub(super) fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    pub(super) fn failed(&self) -> usize {
+        self.failures.values().map(Vec::len).sum()
+    }
+
+    pub(super) fn text(&self) -> String {
+        let seconds = self.begun.elapsed().as_secs();
+        let mut out = format!("{} {}, {} failed, {seconds} s\n", self.tried, self.what, self.failed());
+        for note in &self.notes {
+            let _ = writeln!(out, "  {note}");
+        }
+        for (kind, failures) in &self.failures {
+            let _ = writeln!(out, "  {} × {kind}", failures.len());
+            for failure in failures.iter().take(TOLD) {
+                let _ = writeln!(out, "    {failure}");
+            }
+        }
+        out
+    }
+}
+
+pub(super) fn println(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{text}");
+}

@@ -1,0 +1,244 @@
+//! No file names something of a file that, over others, names something of it: each can be read before the next.
+
+use crate::tokens::{Token, production};
+use crate::{refuse, root};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// Maximum files of a circle. A handle and the file that extends it may name each other.
+const MAX_FILES: usize = 2;
+
+/// Circles that may remain: the package, one of the circle's files, and why.
+const KNOWN: [(&str, &str, &str); 10] = [
+    ("wunderblock", "engine", "to be cut: the engine opens sessions, which hold the engine"),
+    ("wunderblock", "summarize", "to be cut: the folder's types stand in its `mod.rs`"),
+    ("wunderblock-cli", "args", "to be cut: the arguments' types stand in the parent"),
+    ("wunderblock-cli", "commands", "to be cut: reports and the exit are named by both sides"),
+    ("wunderblock-reduce", "reduce", "to be cut: the readers' types stand in the crate's root"),
+    ("wunderblock-reduce", "unit", "to be cut: the choice and its pieces share constants"),
+    ("wunderblock-reduce", "read::infra", "to be cut: the folder's types stand in its parent"),
+    ("wunderblock-reduce", "read::table", "to be cut: the folder's types stand in its parent"),
+    ("wunderblock-reduce", "html::markdown", "to be cut: the writer stands in the parent"),
+    ("xtask", "bench", "to be cut: the measurements' types stand in `mod.rs`"),
+];
+
+type Module = Vec<String>;
+
+/// A package's modules that are files, each with the modules whose names it mentions.
+type Graph = BTreeMap<Module, BTreeSet<Module>>;
+
+#[test]
+fn no_circle_of_files_is_large() {
+    let mut broken = Vec::new();
+    let mut unseen: BTreeSet<_> = KNOWN.iter().map(|(package, file, _)| (*package, *file)).collect();
+    for (package, folder) in packages() {
+        let graph = graph(&folder);
+        for circle in circles(&graph).into_iter().filter(|circle| circle.len() > MAX_FILES) {
+            let known = KNOWN.iter().find(|(of, file, _)| {
+                *of == package && circle.iter().any(|module| module.join("::") == *file)
+            });
+            match known {
+                Some((of, file, _)) => _ = unseen.remove(&(*of, *file)),
+                None => broken.push(told(&package, &circle, &graph)),
+            }
+        }
+    }
+    broken.extend(unseen.iter().map(|(package, file)| {
+        format!("{package}: the circle of `{file}` is gone; take it out of the list")
+    }));
+    refuse(&broken);
+}
+
+/// The workspace's packages with their sources.
+fn packages() -> Vec<(String, std::path::PathBuf)> {
+    let entries = fs::read_dir(root().join("crates")).expect("the packages").flatten();
+    let mut all: Vec<_> = entries
+        .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path().join("src")))
+        .collect();
+    all.push(("xtask".to_owned(), root().join("xtask/src")));
+    all.sort();
+    all
+}
+
+fn told(package: &str, circle: &BTreeSet<Module>, graph: &Graph) -> String {
+    let mut lines = vec![format!(
+        "{package}: a circle of {} files; at most {MAX_FILES} may name each other",
+        circle.len()
+    )];
+    for module in circle {
+        let named = graph[module].intersection(circle).map(|module| shown(module));
+        lines.push(format!("  {} -> {}", shown(module), named.collect::<Vec<_>>().join(", ")));
+    }
+    lines.join("\n")
+}
+
+fn shown(module: &[String]) -> String {
+    if module.is_empty() { "the root".to_owned() } else { module.join("::") }
+}
+
+/// Modules that lead to each other.
+fn circles(graph: &Graph) -> Vec<BTreeSet<Module>> {
+    let reached: BTreeMap<&Module, BTreeSet<&Module>> =
+        graph.keys().map(|module| (module, reach(graph, module))).collect();
+    let mut left: BTreeSet<&Module> = graph.keys().collect();
+    let mut found = Vec::new();
+    while let Some(module) = left.pop_first() {
+        let back = |other: &&&Module| reached[*other].contains(module);
+        let others: BTreeSet<&Module> = reached[module].iter().filter(back).copied().collect();
+        left.retain(|other| !others.contains(other));
+        found.push(others.into_iter().chain([module]).cloned().collect());
+    }
+    found
+}
+
+fn reach<'g>(graph: &'g Graph, from: &'g Module) -> BTreeSet<&'g Module> {
+    let (mut found, mut open) = (BTreeSet::new(), vec![from]);
+    while let Some(next) = open.pop() {
+        open.extend(graph[next].iter().filter(|module| found.insert(*module)));
+    }
+    found
+}
+
+/// Follows the declarations of modules from a package's root file.
+fn graph(folder: &Path) -> Graph {
+    let root = ["lib.rs", "main.rs"].map(|name| folder.join(name)).into_iter().find(|path| path.exists());
+    let mut open = vec![(Module::new(), root.expect("a package has a root"))];
+    let mut named = Vec::new();
+    let mut children: BTreeMap<Module, BTreeSet<String>> = BTreeMap::new();
+    while let Some((module, path)) = open.pop() {
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let tokens = production(&text);
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let parent = path.parent().expect("a folder");
+        let below = if ["lib", "main", "mod"].contains(&stem.as_str()) {
+            parent.to_owned()
+        } else {
+            parent.join(&stem)
+        };
+        let declared = children.entry(module.clone()).or_default();
+        for name in declarations(&tokens) {
+            let file = below.join(format!("{name}.rs"));
+            let file = if file.exists() { file } else { below.join(&name).join("mod.rs") };
+            let child = module.iter().chain([&name]).cloned().collect();
+            open.push((child, file));
+            declared.insert(name);
+        }
+        named.push((module, names(&tokens)));
+    }
+    let mut graph = Graph::new();
+    for (module, paths) in named {
+        let targets = paths.iter().filter_map(|path| target(path, &module, &children));
+        let targets = targets.filter(|target| *target != module).collect();
+        graph.insert(module, targets);
+    }
+    graph
+}
+
+/// The names of modules that are files of their own.
+fn declarations(tokens: &[Token<'_>]) -> Vec<String> {
+    let is_declared = |part: &&[Token<'_>]| part[0].text == "mod" && part[2].text == ";";
+    tokens.windows(3).filter(is_declared).map(|part| part[1].text.to_owned()).collect()
+}
+
+/// The module file that a path leads into, seen from a module; none for what is of another package, or of this file.
+fn target(path: &[String], from: &Module, children: &BTreeMap<Module, BTreeSet<String>>) -> Option<Module> {
+    let supers = path.iter().take_while(|part| *part == "super").count();
+    let first = path.first()?.as_str();
+    let (mut at, rest) = match first {
+        "crate" => (Module::new(), &path[1..]),
+        "self" => (from.clone(), &path[1..]),
+        "super" => (from[..from.len().checked_sub(supers)?].to_vec(), &path[supers..]),
+        _ if children[from].contains(first) => (from.clone(), path),
+        _ => return None,
+    };
+    for part in rest {
+        if !children[&at].contains(part) {
+            break;
+        }
+        at.push(part.clone());
+    }
+    Some(at)
+}
+
+/// The paths that a file mentions, those of imports one by one.
+fn names(tokens: &[Token<'_>]) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    let text = |at: usize| tokens.get(at).map_or("", |token: &Token<'_>| token.text);
+    while at < tokens.len() {
+        if text(at) == "use" && text(at + 1) != "<" {
+            at += 1;
+            import(tokens, &mut at, &[], &mut found);
+        } else if text(at) == "(" && text(at + 1) == "in" {
+            // A visibility names a module, and nothing of it.
+            at += tokens[at..].iter().take_while(|token| token.text != ")").count();
+        } else if tokens[at].is_word() && text(at + 1) == "::" {
+            let mut path = vec![text(at).to_owned()];
+            while text(at + 1) == "::" && tokens.get(at + 2).is_some_and(|token| token.is_word()) {
+                path.push(text(at + 2).to_owned());
+                at += 2;
+            }
+            found.push(path);
+            at += 1;
+        } else if text(at) == "::" {
+            // Behind a type, or from the root of all packages.
+            at += 2;
+        } else {
+            at += 1;
+        }
+    }
+    found
+}
+
+/// Reads a tree of imports up to the sign that ends it.
+fn import(tokens: &[Token<'_>], at: &mut usize, before: &[String], found: &mut Vec<Vec<String>>) {
+    let mut path = before.to_vec();
+    while let Some(token) = tokens.get(*at) {
+        match token.text {
+            "::" => *at += 1,
+            "as" => *at += 2,
+            "{" => {
+                *at += 1;
+                while tokens.get(*at).is_some_and(|token| token.text != "}") {
+                    import(tokens, at, &path, found);
+                    *at += usize::from(tokens.get(*at).is_some_and(|token| token.text == ","));
+                }
+                *at += 1;
+                return;
+            }
+            "," | "}" | ";" => break,
+            word => {
+                path.push(word.to_owned());
+                *at += 1;
+            }
+        }
+    }
+    found.push(path);
+}
+
+#[test]
+fn imports_and_paths_lead_to_files() {
+    let text = "
+        pub(in crate::far) use super::{b::C, d::{self, E as F}};
+        mod own; // mod none;
+        fn f(x: own::T) -> impl Iterator<Item = u8> + use<> { crate::g::h::<u8>(); <I as J>::k::l(); std::m(); }
+    ";
+    let tokens = production(text);
+    let module = |text: &str| text.split("::").map(ToOwned::to_owned).collect::<Module>();
+    let mut children = BTreeMap::from([(Module::new(), ["a", "b", "d", "g", "k"].map(str::to_owned).into())]);
+    children.insert(module("a"), declarations(&tokens).into_iter().collect());
+    children.extend(["b", "d", "g", "a::own"].map(|name| (module(name), BTreeSet::new())));
+    let found: Vec<Module> =
+        names(&tokens).iter().filter_map(|path| target(path, &module("a"), &children)).collect();
+    assert_eq!(found, ["b", "d", "d", "a::own", "g"].map(module));
+}
+
+#[test]
+fn circles_are_found() {
+    let module = |name: &str| vec![name.to_owned()];
+    let edges = [("a", vec!["b"]), ("b", vec!["c", "d"]), ("c", vec!["a"]), ("d", vec![])];
+    let graph = edges.map(|(from, to)| (module(from), to.into_iter().map(module).collect())).into();
+    let sizes: Vec<usize> = circles(&graph).iter().map(BTreeSet::len).collect();
+    assert_eq!(sizes, [3, 1]);
+}
