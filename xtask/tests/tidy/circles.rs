@@ -1,4 +1,6 @@
-//! No file names something of a file that, over others, names something of it: each can be read before the next.
+//! The graph of a package's files: an edge leads from a file to each file that it names something of.
+//!
+//! Files of a circle can only be understood together, so a circle may have two files and no more.
 
 use crate::tokens::{Token, production};
 use crate::{refuse, root};
@@ -6,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Maximum files of a circle. A handle and the file that extends it may name each other.
+/// Maximum files of a circle: a type and a file that extends it may name each other.
 const MAX_FILES: usize = 2;
 
 /// Circles that may remain: the package, one of the circle's files, and why.
@@ -141,7 +143,7 @@ fn declarations(tokens: &[Token<'_>]) -> Vec<String> {
     tokens.windows(3).filter(is_declared).map(|part| part[1].text.to_owned()).collect()
 }
 
-/// The module file that a path leads into, seen from a module; none for what is of another package, or of this file.
+/// The module file that a path leads into, seen from a module; none for a path into another package.
 fn target(path: &[String], from: &Module, children: &BTreeMap<Module, BTreeSet<String>>) -> Option<Module> {
     let supers = path.iter().take_while(|part| *part == "super").count();
     let first = path.first()?.as_str();

@@ -1,4 +1,4 @@
-//! Functions take few values, and a tuple is as many as it has elements: else the limit would only move them there.
+//! The number of values that functions take. A tuple counts by its elements: otherwise values would only move into tuples.
 
 use crate::tokens::{Token, production};
 use crate::{all, refuse, root};

@@ -1,4 +1,4 @@
-//! Rust sources as words and signs: without comments, texts, and what is compiled for tests only.
+//! The tokens of Rust sources, without comments, literals, and items that are compiled for tests only.
 
 /// A word or a sign, and the line it stands on.
 #[derive(Clone, Copy, Debug)]

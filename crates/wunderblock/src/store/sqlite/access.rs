@@ -1,4 +1,4 @@
-//! Format and access: what a file is checked against when it is opened.
+//! The format of a ledger and the access to it, both checked when it is opened.
 
 use std::time::Duration;
 
