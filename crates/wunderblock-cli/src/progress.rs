@@ -8,7 +8,7 @@ use wunderblock::{Engine, Progress};
 /// Counts and indexes what is waiting, with a bar.
 pub(crate) async fn catch_up(engine: &Engine, global: &Global) -> Result<(), Failure> {
     let bar = bar(global, "counting and indexing", "{msg} [{bar:32}] {pos}/{len} events {eta}");
-    let done = engine.catch_up(&mut |Progress { done, total }| update(&bar, done, total)).await;
+    let done = engine.maintenance().catch_up(&mut |Progress { done, total }| update(&bar, done, total)).await;
     bar.finish_and_clear();
     Ok(done?)
 }

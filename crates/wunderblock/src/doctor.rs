@@ -7,7 +7,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::index::{Header, verify};
 use crate::store::sqlite::{OPEN_TO_OTHERS, UNSCRUBBED, place};
-use crate::store::{Answer, BodyCount, Query, SourceInfo, StoreError, StoredEvent, StreamInfo, Write, codec};
+use crate::store::{Answer, BodyCount, Query, SourceInfo, StoreError, StoredEvent, StreamInfo, codec};
 use crate::tokens::Counted;
 use crate::trip::Trip;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -102,7 +102,7 @@ impl Ledger<'_> {
     /// Examines the file, and what it holds of every tenant.
     ///
     /// # Errors
-    /// As [`Engine::doctor`].
+    /// As [`Maintenance::doctor`](crate::Maintenance::doctor).
     pub async fn doctor(&self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<Diagnosis, Error> {
         self.0.doctor_all(progress).await
     }
@@ -138,7 +138,7 @@ impl Ledger<'_> {
         }
         for engine in self.0.every_tenant().await? {
             if stale.contains(&engine.config.tenant) {
-                engine.rebuild(progress).await?;
+                engine.maintenance().rebuild(progress).await?;
             }
         }
         Ok(())
@@ -151,18 +151,10 @@ const PAGE_TEXT: Bytes = Bytes(24 << 20);
 const PAGE_EVENTS: u64 = 1_024;
 
 impl Engine {
-    /// Examines the file, and what it holds of this tenant.
-    ///
-    /// # Errors
-    /// When it cannot be read at all. What is wrong with it is in the diagnosis.
-    pub async fn doctor(&self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<Diagnosis, Error> {
-        self.examine(std::slice::from_ref(self), progress).await
-    }
-
     /// Examines the file, and what it holds of every tenant.
     ///
     /// # Errors
-    /// As [`Engine::doctor`].
+    /// As [`Maintenance::doctor`](crate::Maintenance::doctor).
     pub(crate) async fn doctor_all(
         &self,
         progress: &mut (dyn FnMut(Progress) + Send),
@@ -170,7 +162,7 @@ impl Engine {
         self.examine(&self.every_tenant().await?, progress).await
     }
 
-    async fn examine(
+    pub(crate) async fn examine(
         &self,
         whose: &[Self],
         progress: &mut (dyn FnMut(Progress) + Send),
@@ -224,15 +216,6 @@ impl Engine {
             self.examine_source(&info, diagnosis).await?;
         }
         self.examine_index(streams, diagnosis).await
-    }
-
-    /// Rebuilds everything derived of this tenant: counts, tallies, the text index.
-    ///
-    /// # Errors
-    /// When the ledger cannot be written.
-    pub async fn rebuild(&self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<(), Error> {
-        self.storage.commit(vec![Write::DropDerived { tenant: self.tenant.no }]).await?;
-        self.catch_up(progress).await
     }
 
     async fn examine_stream(&self, info: &StreamInfo, diagnosis: &mut Diagnosis) -> Result<(), Error> {

@@ -85,7 +85,7 @@ pub(super) fn append(session: &Generated, path: &Path) -> Outcome<Vec<Figure>> {
         Ok(())
     })?;
     note("  catch up");
-    let caught = Spent::on(|| Ok(block_on(engine.catch_up(&mut |_| {}))?))?;
+    let caught = Spent::on(|| Ok(block_on(engine.maintenance().catch_up(&mut |_| {}))?))?;
     let both = Spent { wall: appended.wall + caught.wall, cpu: appended.cpu + caught.cpu };
     drop(door);
     drop(engine);
@@ -122,7 +122,7 @@ pub(super) fn import(session: &Generated, folder: &Path) -> Outcome<Vec<Figure>>
     let spent = Spent { wall: Duration::from_secs_f64(told.seconds), cpu: Duration::from_secs_f64(told.cpu) };
     let [rate, bandwidth, cost] = spent.figures("import of a transcript, durable", (told.events, bytes));
     note("  catch up with the import");
-    let caught = Spent::on(|| Ok(block_on(open(&path)?.catch_up(&mut |_| {}))?))?;
+    let caught = Spent::on(|| Ok(block_on(open(&path)?.maintenance().catch_up(&mut |_| {}))?))?;
     let both = Spent { wall: spent.wall + caught.wall, cpu: spent.cpu + caught.cpu };
     let [both_rate, ..] =
         both.figures("import and catch up: durable, counted, indexed", (told.events, bytes));

@@ -103,7 +103,7 @@ fn said(global: &Global, diagnosis: &Diagnosis, repaired: usize) -> Result<ExitC
 
 async fn rebuild(global: &Global, engine: &Engine) -> Result<(), Failure> {
     let bar = bar(global, "rebuilding derived data", "{msg} [{bar:32}] {pos}/{len} events {eta}");
-    let done = engine.rebuild(&mut |Progress { done, total }| update(&bar, done, total)).await;
+    let done = engine.maintenance().rebuild(&mut |Progress { done, total }| update(&bar, done, total)).await;
     bar.finish_and_clear();
     Ok(done?)
 }
@@ -111,8 +111,11 @@ async fn rebuild(global: &Global, engine: &Engine) -> Result<(), Failure> {
 async fn examine(global: &Global, engine: &Engine, all: bool) -> Result<Diagnosis, Failure> {
     let bar = bar(global, "examining", "{msg} [{bar:32}] {pos}/{len} events {eta}");
     let mut progress = |Progress { done, total }| update(&bar, done, total);
-    let diagnosis =
-        if all { engine.ledger().doctor(&mut progress).await } else { engine.doctor(&mut progress).await };
+    let diagnosis = if all {
+        engine.ledger().doctor(&mut progress).await
+    } else {
+        engine.maintenance().doctor(&mut progress).await
+    };
     bar.finish_and_clear();
     Ok(diagnosis?)
 }

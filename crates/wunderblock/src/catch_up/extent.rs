@@ -24,7 +24,7 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    pub(super) const ALL: Self = Self { counting: true, until: None };
+    pub(crate) const ALL: Self = Self { counting: true, until: None };
 
     /// Whether its time has come to an end by `now`.
     pub(super) fn is_over(self, now: impl FnOnce() -> Millis) -> bool {

@@ -32,14 +32,6 @@ use std::sync::Arc;
 type Answering = Pin<Box<dyn Future<Output = Result<Done, Error>> + Send>>;
 
 impl Engine {
-    /// Counts and indexes whatever is waiting. `progress` is told after each batch.
-    ///
-    /// # Errors
-    /// When the ledger cannot be used. What was done stays done.
-    pub async fn catch_up(&self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<(), Error> {
-        self.catch_up_to(Extent::ALL, progress).await
-    }
-
     /// Does some of the background's work, or all of it.
     pub(crate) async fn catch_up_to(
         &self,

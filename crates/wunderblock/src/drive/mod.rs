@@ -9,7 +9,7 @@ use crate::limits::RECALL_HITS;
 use crate::parallel::on_thread;
 use crate::request::build::{Build, Next};
 use crate::request::job::Job;
-use crate::request::need::{Need, OutsideWanted, Shown, ShownWanted};
+use crate::request::need::{Need, Shown, ShownWanted};
 use crate::request::options::ContextOptions;
 use crate::request::recall::answer;
 use crate::request::snapshot::view_handles;
@@ -69,7 +69,7 @@ impl Session {
             Need::Texts(handles, reply) => reply.give(engine.texts(handles).await?),
             Need::Known(handles, reply) => reply.give(engine.known_bodies(handles).await?),
             Need::Search(query, reply) => reply.give(self.answers_to(&query).await?),
-            Need::Outside(wanted, reply) => reply.give(on_thread(move || OutsideWanted::read(wanted)).await?),
+            Need::Outside(wanted, reply) => reply.give(on_thread(move || wanted.read()).await?),
             Need::Shown(wanted, reply) => reply.give(self.shown(wanted).await?),
         }
         Ok(())

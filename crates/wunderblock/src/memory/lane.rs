@@ -48,7 +48,7 @@ pub(crate) enum Tried {
     /// So many in a row came to nothing that the lane is left alone.
     Stopped(u32),
     /// A proposal, applied if it changes the lane.
-    Climbed(Box<Climbed>, Prepared),
+    Climbed(Box<Climbed>, Box<Prepared>),
 }
 
 /// With what a lane is compacted.
@@ -222,7 +222,7 @@ impl Lane {
                 self.decide(job, fact)?;
             }
         }
-        Ok(Tried::Climbed(Box::new(climbed), prepared))
+        Ok(Tried::Climbed(Box::new(climbed), Box::new(prepared)))
     }
 
     /// How often a summariser may be asked within the hour.

@@ -31,7 +31,7 @@ pub(crate) enum Need {
     /// Older messages that answer a query, best first.
     Search(String, Reply<Vec<Injection>>),
     /// What lies outside the ledger: instruction files, and what state providers say.
-    Outside(OutsideWanted, Reply<Outside>),
+    Outside(Box<OutsideWanted>, Reply<Outside>),
     /// What rendering shows: texts, and what the lane holds up to positions.
     Shown(ShownWanted, Reply<Shown>),
 }
@@ -75,7 +75,7 @@ pub(crate) struct Outside {
 
 impl OutsideWanted {
     /// Reads the files and asks the providers. It blocks.
-    pub(crate) fn read(self) -> Outside {
+    pub(crate) fn read(&self) -> Outside {
         Outside {
             found: self.files.as_ref().map(FilesWanted::read),
             said: self.providers.iter().map(StateProvider::ask).collect(),

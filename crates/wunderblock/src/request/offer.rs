@@ -18,10 +18,10 @@ use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
 
 /// What is to be read outside the ledger; none where nothing is.
-pub(super) fn outside(sources: &Sources, view: &View, texts: &Texts) -> Option<OutsideWanted> {
+pub(super) fn outside(sources: &Sources, view: &View, texts: &Texts) -> Option<Box<OutsideWanted>> {
     let files = sources.instructions.as_ref().map(|instructions| files(instructions, view, texts));
     let providers = sources.providers.clone();
-    (files.is_some() || !providers.is_empty()).then_some(OutsideWanted { files, providers })
+    (files.is_some() || !providers.is_empty()).then(|| Box::new(OutsideWanted { files, providers }))
 }
 
 /// What the sources offer, and what is to be said of the state at the tail.

@@ -49,11 +49,11 @@ fn each_damage_to_a_summary_is_named() {
         assert!(db.execute(&damage, []).unwrap() > 0, "{damage}");
         drop(db);
         let engine = home.engine();
-        let found = block_on(engine.doctor(&mut |_| {})).unwrap();
+        let found = block_on(engine.maintenance().doctor(&mut |_| {})).unwrap();
         assert!(!found.problems.is_empty(), "{damage}");
         assert!(found.problems.iter().all(|problem| !derived || problem.derived), "{damage}: {found:?}");
         if derived {
-            block_on(engine.rebuild(&mut |_| {})).unwrap();
+            block_on(engine.maintenance().rebuild(&mut |_| {})).unwrap();
             words::catch_up(&engine);
             assert_eq!(words::problems(&engine), [""; 0], "{damage}");
         }

@@ -174,11 +174,11 @@ impl Scene {
     }
 
     pub(crate) fn catch_up(&self) {
-        block_on(self.engine.catch_up(&mut |_| {})).unwrap();
+        block_on(self.engine.maintenance().catch_up(&mut |_| {})).unwrap();
     }
 
     pub(crate) fn problems(&self) -> Vec<String> {
-        let found = block_on(self.engine.doctor(&mut |_| {})).unwrap();
+        let found = block_on(self.engine.maintenance().doctor(&mut |_| {})).unwrap();
         found.problems.into_iter().map(|problem| format!("{}: {}", problem.rule, problem.detail)).collect()
     }
 }

@@ -108,7 +108,7 @@ fn only_the_owner_can_read_and_doctor_says_where_not() {
     for name in ["ledger.db", "ledger.db-wal"] {
         std::fs::set_permissions(home.path(name), PermissionsExt::from_mode(0o644)).unwrap();
     }
-    let diagnosis = block_on(engine.doctor(&mut |_| {})).unwrap();
+    let diagnosis = block_on(engine.maintenance().doctor(&mut |_| {})).unwrap();
     assert_eq!(diagnosis.problems.len(), 2, "{:?}", diagnosis.problems);
     assert!(diagnosis.problems.iter().all(|problem| problem.derived && problem.detail.contains("0644")));
     block_on(engine.ledger().repair(&diagnosis, &mut |_| {})).unwrap();

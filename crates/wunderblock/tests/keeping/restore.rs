@@ -224,6 +224,6 @@ fn doctor_examines_every_tenant() {
     assert_eq!((all.tenants.len(), all.sessions, all.events), (2, 2, 5));
     assert_eq!(all.problems.len(), 1);
     assert_eq!(all.problems[0].tenant.as_ref().unwrap().to_string(), "b");
-    assert_eq!(block_on(a.doctor(&mut |_| {})).unwrap().problems, []);
-    assert_eq!(block_on(b.doctor(&mut |_| {})).unwrap().problems.len(), 1);
+    assert_eq!(block_on(a.maintenance().doctor(&mut |_| {})).unwrap().problems, []);
+    assert_eq!(block_on(b.maintenance().doctor(&mut |_| {})).unwrap().problems.len(), 1);
 }

@@ -65,7 +65,7 @@ fn an_erasure_that_a_reader_keeps_from_ending_says_so_and_is_finished_later() {
     assert!(problems(&engine).iter().any(|problem| problem.starts_with(UNSCRUBBED)));
     drop(reader);
     // Repair finishes it where nobody else does.
-    let diagnosis = block_on(engine.doctor(&mut |_| {})).unwrap();
+    let diagnosis = block_on(engine.maintenance().doctor(&mut |_| {})).unwrap();
     block_on(engine.ledger().repair(&diagnosis, &mut |_| {})).unwrap();
     assert_eq!(problems(&engine), [""; 0]);
     assert!(!is_in(home.0.path(), MARK));

@@ -56,7 +56,8 @@ fn what_is_caught_up_in_many_batches_is_done_once() {
         append(&engine, id, events.collect());
     }
     let mut told = Vec::new();
-    block_on(engine.catch_up(&mut |progress| told.push((progress.done, progress.total)))).unwrap();
+    block_on(engine.maintenance().catch_up(&mut |progress| told.push((progress.done, progress.total))))
+        .unwrap();
     assert!(told.len() > 1, "several batches: {told:?}");
     assert!(told.is_sorted(), "none is done again: {told:?}");
     assert_eq!(told.last(), Some(&(2703, 2703)));
@@ -66,7 +67,7 @@ fn what_is_caught_up_in_many_batches_is_done_once() {
     }
     let found = block_on(engine.search("word899", &SearchOptions::default())).unwrap();
     assert_eq!((found.hits.len(), found.scanned), (3, 0));
-    assert!(block_on(engine.doctor(&mut |_| {})).unwrap().problems.is_empty());
+    assert!(block_on(engine.maintenance().doctor(&mut |_| {})).unwrap().problems.is_empty());
 }
 
 #[test]
@@ -328,7 +329,7 @@ fn doctor_names_the_damage_and_mends_what_is_derived() {
         assert!(db.execute(&damage, []).unwrap() > 0, "{damage}");
         drop(db);
         let engine = home.engine();
-        let found = block_on(engine.doctor(&mut |_| {})).unwrap().problems;
+        let found = block_on(engine.maintenance().doctor(&mut |_| {})).unwrap().problems;
         assert!(!found.is_empty(), "nothing was found after {damage}");
         assert!(
             found.iter().any(|it| format!("{} {}", it.rule, it.detail).contains(word)),
@@ -336,13 +337,13 @@ fn doctor_names_the_damage_and_mends_what_is_derived() {
         );
         assert_eq!(found.iter().all(|it| it.derived), derived, "{damage}: {found:#?}");
         if derived {
-            block_on(engine.rebuild(&mut |_| {})).unwrap();
+            block_on(engine.maintenance().rebuild(&mut |_| {})).unwrap();
             assert_eq!(problems(&engine), [""; 0], "{damage}");
         }
     }
     let engine = whole.engine();
     let before = search(&engine, "ask", &SearchOptions::default());
-    block_on(engine.rebuild(&mut |_| {})).unwrap();
+    block_on(engine.maintenance().rebuild(&mut |_| {})).unwrap();
     assert_eq!(search(&engine, "ask", &SearchOptions::default()), before);
     assert_eq!(problems(&engine), [""; 0]);
 }

@@ -35,7 +35,7 @@ fn a_ledger_of_the_first_format_gives_what_it_gave() {
     for tenant in ["local", "beta"] {
         let config = wunderblock::Config { tenant: TenantId::new(tenant).unwrap(), ..config() };
         let engine = block_on(Engine::open_with(&path, Access::Write, config)).unwrap();
-        let found = block_on(engine.doctor(&mut |_| {})).unwrap().problems;
+        let found = block_on(engine.maintenance().doctor(&mut |_| {})).unwrap().problems;
         assert!(found.iter().all(|problem| problem.derived), "{tenant}: {found:?}");
     }
 }

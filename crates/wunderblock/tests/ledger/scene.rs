@@ -201,11 +201,11 @@ pub(crate) fn read(engine: &Engine, address: &str, slice: &Slice) -> Vec<u8> {
 }
 
 pub(crate) fn catch_up(engine: &Engine) {
-    block_on(engine.catch_up(&mut |_| {})).unwrap();
+    block_on(engine.maintenance().catch_up(&mut |_| {})).unwrap();
 }
 
 /// What `doctor` finds wrong, as `rule: detail`.
 pub(crate) fn problems(engine: &Engine) -> Vec<String> {
-    let found = block_on(engine.doctor(&mut |_| {})).unwrap();
+    let found = block_on(engine.maintenance().doctor(&mut |_| {})).unwrap();
     found.problems.into_iter().map(|problem| format!("{}: {}", problem.rule, problem.detail)).collect()
 }

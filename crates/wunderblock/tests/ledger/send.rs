@@ -68,9 +68,9 @@ fn keeping(engine: &Engine, session: &Session, path: &Path, (ledger, found): (&L
     is_send(engine.verify_import(path, None, &mut |_, _| {}));
     is_send(engine.imported(path));
     is_send(Transcripts::default().unchanged(engine));
-    is_send(engine.catch_up(&mut |_| {}));
-    is_send(engine.doctor(&mut |_| {}));
-    is_send(engine.rebuild(&mut |_| {}));
+    is_send(engine.maintenance().catch_up(&mut |_| {}));
+    is_send(engine.maintenance().doctor(&mut |_| {}));
+    is_send(engine.maintenance().rebuild(&mut |_| {}));
     is_send(ledger.tenants());
     is_send(ledger.doctor(&mut |_| {}));
     is_send(ledger.repair(found, &mut |_| {}));

@@ -193,14 +193,14 @@ fn said_in_all_but_receipts(engine: &Engine) -> String {
 
 #[test]
 fn lost_calls_of_the_background_are_repaired_by_the_next_time() {
-    let act = |engine: &Engine| block_on(engine.catch_up(&mut |_| {}));
+    let act = |engine: &Engine| block_on(engine.maintenance().catch_up(&mut |_| {}));
     let look = |engine: &Engine| {
         let info = block_on(session_of(engine).info()).unwrap();
         let found = block_on(engine.search("words", &SearchOptions::default())).unwrap();
         format!("{:?} {:?} {:?}", info.counted, info.indexed, found.hits)
     };
     in_any_weather("catching up", &some_events, &act, &look);
-    let act = |engine: &Engine| block_on(engine.rebuild(&mut |_| {}));
+    let act = |engine: &Engine| block_on(engine.maintenance().rebuild(&mut |_| {}));
     in_any_weather("rebuilding", &some_events, &act, &look);
 }
 
@@ -301,6 +301,6 @@ fn words_that_were_erased_while_they_were_indexed_are_not_in_the_index() {
     let found = block_on(engine.search("xylophone", &SearchOptions::default())).unwrap();
     assert!(found.hits.is_empty(), "{found:?}");
     assert_eq!(block_on(engine.search("more", &SearchOptions::default())).unwrap().hits.len(), 1);
-    let examined = block_on(engine.doctor(&mut |_| {})).unwrap();
+    let examined = block_on(engine.maintenance().doctor(&mut |_| {})).unwrap();
     assert!(examined.problems.is_empty(), "{:?}", examined.problems);
 }

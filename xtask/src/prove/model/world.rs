@@ -263,7 +263,7 @@ impl World {
             for session in model.imported.keys() {
                 self.original(tenant, session)?;
             }
-            let problems = block_on(engine.doctor(&mut |_| {}))?.problems;
+            let problems = block_on(engine.maintenance().doctor(&mut |_| {}))?.problems;
             if let Some(problem) = problems.first() {
                 return Err(format!("tenant {tenant}: doctor: {}: {}", problem.rule, problem.detail).into());
             }
