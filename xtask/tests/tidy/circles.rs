@@ -12,16 +12,8 @@ use std::path::Path;
 const MAX_FILES: usize = 2;
 
 /// Circles that may remain: the package, one of the circle's files, and why.
-const KNOWN: [(&str, &str, &str); 10] = [
-    ("wunderblock", "engine", "to be cut: the engine opens sessions, which hold the engine"),
+const KNOWN: [(&str, &str, &str); 2] = [
     ("wunderblock", "summarize", "to be cut: the folder's types stand in its `mod.rs`"),
-    ("wunderblock-cli", "args", "to be cut: the arguments' types stand in the parent"),
-    ("wunderblock-cli", "commands", "to be cut: reports and the exit are named by both sides"),
-    ("wunderblock-reduce", "reduce", "to be cut: the readers' types stand in the crate's root"),
-    ("wunderblock-reduce", "unit", "to be cut: the choice and its pieces share constants"),
-    ("wunderblock-reduce", "read::infra", "to be cut: the folder's types stand in its parent"),
-    ("wunderblock-reduce", "read::table", "to be cut: the folder's types stand in its parent"),
-    ("wunderblock-reduce", "html::markdown", "to be cut: the writer stands in the parent"),
     ("xtask", "bench", "to be cut: the measurements' types stand in `mod.rs`"),
 ];
 
