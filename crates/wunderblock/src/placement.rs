@@ -343,7 +343,7 @@ fn said(
             }
             Treatment::Reduced if !entry.reduced.is_empty() => shorter(entry),
             Treatment::Reduced => {
-                let how = "its handle gives it back word for word; undoing the compaction, the whole view";
+                let how = "reading its handle gives it back word for word; undoing the compaction, the whole view";
                 (Treatment::Reduced, "a policy shows it in a shorter form".to_owned(), Some(how.to_owned()))
             }
             form => (form, reason_in(entry), None),
@@ -352,7 +352,7 @@ fn said(
             let gives = match run.reason {
                 Reason::Budget => Some(needs(size, draft, seq)),
                 Reason::Summarised => Some(format!(
-                    "{} gives it back word for word; undoing the compaction, the whole view",
+                    "expanding {} gives it back word for word; undoing the compaction, the whole view",
                     run.handle
                 )),
                 _ => None,
@@ -384,7 +384,7 @@ fn shorter(entry: &EntryLine) -> (Treatment, String, Option<String>) {
     let why = format!("shown shorter, as {}", told.collect::<Vec<_>>().join("; "));
     let handles: Vec<String> =
         entry.reduced.iter().filter_map(|shorter| Some(shorter.handle?.to_string())).collect();
-    let how = format!("{} gives the whole back word for word", handles.join(" or "));
+    let how = format!("reading {} gives the whole back word for word", handles.join(" or "));
     (Treatment::Reduced, why, Some(how))
 }
 
