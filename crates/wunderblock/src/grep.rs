@@ -230,9 +230,10 @@ fn grep_page(
     let shares: Vec<_> = page.events.chunks(SHARE).collect();
     let matches = parallel::map(shares, |share| {
         let (mut matches, mut unpacker) = (Vec::new(), Unpacker::default());
+        let looking = Looking { stream, pattern, packed: &page.packed };
         for (row, fact) in share {
             if let Some(fact) = fact {
-                event_matches((stream, row, fact), (pattern, &page.packed), &mut unpacker, &mut matches)?;
+                looking.search_event(row, fact, &mut unpacker, &mut matches)?;
             }
         }
         Ok(matches)
@@ -245,47 +246,58 @@ fn grep_page(
     Ok(ControlFlow::Continue(()))
 }
 
-fn event_matches(
-    (stream, row, fact): (&StreamId, &StoredEvent, &Fact),
-    (pattern, packed): (&Pattern, &HashMap<Handle, Vec<u8>>),
-    unpacker: &mut Unpacker,
-    matches: &mut Vec<Match>,
-) -> Result<(), Error> {
-    let role = match fact {
-        Fact::MessageAppended(said) => said.message.role,
-        _ => Role::System,
-    };
-    let media: Vec<&Body> = match fact {
-        Fact::MessageAppended(said) => said.message.parts.iter().flat_map(media_bodies).collect(),
-        _ => Vec::new(),
-    };
-    for body in fact.bodies() {
-        if media.iter().any(|other| std::ptr::eq(*other, body)) {
-            continue;
-        }
-        let text = match body {
-            Body::Inline(text) => text.as_bytes(),
-            Body::Blob { blob, .. } => match packed.get(blob) {
-                Some(data) => unpacker.bytes(data)?,
-                None => continue,
-            },
-        };
-        for (line, start, end) in pattern.lines(text) {
-            matches.push(Match {
-                session: stream.clone(),
-                seq: row.seq,
-                at: row.at,
-                role,
-                handle: body.handle(),
-                line,
-                text: String::from_utf8_lossy(text.get(start..end).unwrap_or_default()).into_owned(),
-            });
-        }
-    }
-    Ok(())
+/// A pattern looked for in one session, with the packed bodies of a page.
+struct Looking<'a> {
+    stream: &'a StreamId,
+    pattern: &'a Pattern,
+    packed: &'a HashMap<Handle, Vec<u8>>,
 }
 
-/// Base64 is no text to look through.
+impl Looking<'_> {
+    /// Adds the matches in an event.
+    fn search_event(
+        &self,
+        row: &StoredEvent,
+        fact: &Fact,
+        unpacker: &mut Unpacker,
+        matches: &mut Vec<Match>,
+    ) -> Result<(), Error> {
+        let role = match fact {
+            Fact::MessageAppended(said) => said.message.role,
+            _ => Role::System,
+        };
+        let media: Vec<&Body> = match fact {
+            Fact::MessageAppended(said) => said.message.parts.iter().flat_map(media_bodies).collect(),
+            _ => Vec::new(),
+        };
+        for body in fact.bodies() {
+            if media.iter().any(|other| std::ptr::eq(*other, body)) {
+                continue;
+            }
+            let text = match body {
+                Body::Inline(text) => text.as_bytes(),
+                Body::Blob { blob, .. } => match self.packed.get(blob) {
+                    Some(data) => unpacker.bytes(data)?,
+                    None => continue,
+                },
+            };
+            for (line, start, end) in self.pattern.lines(text) {
+                matches.push(Match {
+                    session: self.stream.clone(),
+                    seq: row.seq,
+                    at: row.at,
+                    role,
+                    handle: body.handle(),
+                    line,
+                    text: String::from_utf8_lossy(text.get(start..end).unwrap_or_default()).into_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Base64 is not searched: it is no text.
 fn media_bodies(part: &Part) -> Vec<&Body> {
     match part {
         Part::Media { body, .. } => vec![body],

@@ -343,7 +343,8 @@ fn said(
             }
             Treatment::Reduced if !entry.reduced.is_empty() => shorter(entry),
             Treatment::Reduced => {
-                let how = "reading its handle gives it back word for word; undoing the compaction, the whole view";
+                let how =
+                    "reading its handle gives it back word for word; undoing the compaction, the whole view";
                 (Treatment::Reduced, "a policy shows it in a shorter form".to_owned(), Some(how.to_owned()))
             }
             form => (form, reason_in(entry), None),

@@ -3,7 +3,7 @@
 use super::figure::{Figure, Target, Unit};
 use super::ingest::{open, stream};
 use super::measure::{Times, millis};
-use super::{Outcome, SEED};
+use super::outcome::{Outcome, SEED};
 use futures_executor::block_on;
 use std::path::Path;
 use std::time::{Duration, Instant};

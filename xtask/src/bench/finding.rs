@@ -1,9 +1,9 @@
 //! Search in the index, exact search in the originals, reading back.
 
-use super::Outcome;
 use super::figure::{Figure, Target, Unit};
 use super::ingest::{Generated, open, stream};
 use super::measure::{Times, millis};
+use super::outcome::Outcome;
 use futures_executor::block_on;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;

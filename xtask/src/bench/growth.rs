@@ -1,8 +1,9 @@
 //! Imports of what was imported before: nothing new, one more line, one file of many.
 
 use super::figure::{Figure, Target, Unit};
+use super::ingest;
 use super::measure::{Times, cpu};
-use super::{Outcome, SEED, ingest, note};
+use super::outcome::{Outcome, SEED, note};
 use futures_executor::block_on;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};

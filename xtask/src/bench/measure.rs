@@ -1,6 +1,6 @@
 //! Clocks and gauges: time, processor time, memory, and what the disk costs by itself.
 
-use super::Outcome;
+use super::outcome::Outcome;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;

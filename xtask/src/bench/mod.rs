@@ -16,19 +16,14 @@ mod growth;
 mod ingest;
 mod live;
 pub(crate) mod measure;
+mod outcome;
 mod project;
 mod simulate;
+mod task;
 
 use figure::{Figure, Target, Unit};
-use std::error::Error;
-use std::io::Write as _;
+use outcome::{Outcome, note};
 use std::path::Path;
-
-/// What inputs follow from.
-const SEED: u64 = 0x5742_6c6b;
-
-/// What goes wrong ends the benchmark.
-type Outcome<T> = Result<T, Box<dyn Error>>;
 
 /// Runs the command with what was typed after its name.
 pub(crate) fn run(arguments: &[String]) -> Outcome<()> {
@@ -142,8 +137,4 @@ fn flatness(figures: &[Figure], sizes: &[usize]) -> Vec<Figure> {
         }
     }
     flat
-}
-
-fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -2,7 +2,7 @@
 
 use super::figure::{Figure, Target, Unit};
 use super::measure::Times;
-use super::{Outcome, SEED, note};
+use super::outcome::{Outcome, SEED, note};
 use futures_executor::block_on;
 use std::fs;
 use std::path::Path;

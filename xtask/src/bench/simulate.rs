@@ -1,8 +1,8 @@
 //! A session under many policies.
 
-use super::Outcome;
 use super::figure::{Figure, Target, Unit};
 use super::ingest::{open, stream};
+use super::outcome::Outcome;
 use futures_executor::block_on;
 use std::path::Path;
 use std::time::Instant;

@@ -1,9 +1,9 @@
 //! The literals a summary of a range has to have.
 
 use super::glean::Found;
-use crate::summarize::Detail;
 use crate::summarize::task::Brief;
 use std::collections::HashSet;
+use wunderblock_core::compact::Detail;
 use wunderblock_core::ground::Known;
 use wunderblock_core::literal::{Kind, Literal, literals};
 use wunderblock_core::policy::Fill;

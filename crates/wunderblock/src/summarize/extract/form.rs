@@ -2,8 +2,8 @@
 
 use super::item::{BETWEEN, Item, PACKED_LINE, Text};
 use super::plain::{self, Marks};
-use crate::summarize::Detail;
 use crate::summarize::task::Brief;
+use wunderblock_core::compact::Detail;
 use wunderblock_core::policy::{self, Fill, Section};
 
 /// What stands in a part that has nothing.

@@ -31,7 +31,7 @@ pub(super) use form::heading;
 pub(super) use glean::{Found, glean, stamp, text_of};
 pub(super) use plain::{restored, without_colour};
 
-use super::{Brief, Material};
+use crate::summarize::task::{Brief, Material};
 use fit::Fit;
 use form::Form;
 use item::Item;

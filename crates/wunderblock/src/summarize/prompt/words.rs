@@ -1,8 +1,8 @@
 //! The words of a task.
 
 use super::put::Put;
-use crate::summarize::Detail;
 use crate::summarize::task::{Brief, Material, Task};
+use wunderblock_core::compact::Detail;
 use wunderblock_core::policy::{Fill, Form, Section, Template};
 use wunderblock_core::stub::head;
 
