@@ -4,6 +4,7 @@ mod bench;
 mod dist;
 mod fixture;
 mod formats;
+mod lines;
 mod picture;
 mod program;
 mod prove;
@@ -38,6 +39,7 @@ usage: cargo run -p xtask -- COMMAND
   reduce --scale [--bytes N] [INPUT...]
                                   reduce generated inputs of every kind at N, 2N and 4N bytes (8 MB); print time
                                   per byte, memory, and what 20 KB cost (build with --release)
+  lines [FOLDER]                  count the lines of code of each package of the repository there
   picture                         draw the report on stdin as an SVG picture on stdout
 ";
 
@@ -60,6 +62,8 @@ fn main() -> ExitCode {
         ("formats", []) => Ok(Some(formats::guide())),
         ("usage", files @ [_, ..]) => usage::table(files).map(Some),
         ("reduce", paths @ [_, ..]) => reduce::run(paths).map(Some),
+        ("lines", []) => lines::table(Path::new(".")).map(Some),
+        ("lines", [folder]) => lines::table(Path::new(folder)).map(Some),
         ("picture", []) => report().map(|text| Some(picture::draw(&text))),
         _ => return misused(),
     };

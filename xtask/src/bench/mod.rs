@@ -23,6 +23,7 @@ mod task;
 
 use figure::{Figure, Target, Unit};
 use outcome::{Outcome, note};
+use std::io::Write as _;
 use std::path::Path;
 
 /// Runs the command with what was typed after its name.

@@ -1,0 +1,163 @@
+//! `xtask lines`: how much code there is, per package.
+//!
+//! Counted are lines of `src` that are neither blank nor a comment, in production code: what stands under `cfg(test)` is
+//! counted apart, with the files of `tests`. A measure of what has to be read, by which a change can be judged.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Lines of a package.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Lines {
+    production: usize,
+    tests: usize,
+    files: usize,
+}
+
+/// The table for the repository in a folder.
+pub(crate) fn table(root: &Path) -> Result<String, Box<dyn Error>> {
+    let mut packages: BTreeMap<String, Lines> = BTreeMap::new();
+    for folder in packages_of(root)? {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        packages.insert(name, package(&folder)?);
+    }
+    let mut out = format!("{:<24}{:>12}{:>10}{:>8}\n", "package", "production", "tests", "files");
+    let mut row = |name: &str, lines: Lines| {
+        writeln!(out, "{name:<24}{:>12}{:>10}{:>8}", lines.production, lines.tests, lines.files)
+    };
+    let mut sum = Lines::default();
+    for (name, lines) in &packages {
+        row(name, *lines)?;
+        sum.production += lines.production;
+        sum.tests += lines.tests;
+        sum.files += lines.files;
+    }
+    row("all", sum)?;
+    let reduce = packages.get("wunderblock-reduce").copied().unwrap_or_default();
+    row("all but reduction", Lines { production: sum.production - reduce.production, ..sum })?;
+    Ok(out)
+}
+
+fn packages_of(root: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut folders = vec![root.join("xtask")];
+    for entry in fs::read_dir(root.join("crates"))? {
+        folders.push(entry?.path());
+    }
+    folders.retain(|folder| folder.join("Cargo.toml").is_file());
+    Ok(folders)
+}
+
+fn package(folder: &Path) -> Result<Lines, Box<dyn Error>> {
+    let mut lines = Lines::default();
+    let mut files = Vec::new();
+    for part in ["src", "tests", "examples", "build.rs"] {
+        rust_files(&folder.join(part), &mut files)?;
+    }
+    let texts: Vec<(PathBuf, String)> = files
+        .into_iter()
+        .map(|path| Ok((path.clone(), fs::read_to_string(path)?)))
+        .collect::<Result<_, std::io::Error>>()?;
+    let hidden: Vec<PathBuf> = texts.iter().flat_map(|(path, text)| test_modules(path, text)).collect();
+    for (path, text) in &texts {
+        lines.files += 1;
+        let is_test = !path.starts_with(folder.join("src")) && !path.ends_with("build.rs")
+            || hidden.iter().any(|hidden| path == &hidden.with_extension("rs") || path.starts_with(hidden));
+        let (production, tests) = count(text);
+        if is_test {
+            lines.tests += production + tests;
+        } else {
+            lines.production += production;
+            lines.tests += tests;
+        }
+    }
+    Ok(lines)
+}
+
+fn rust_files(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<dyn Error>> {
+    if path.is_dir() {
+        for entry in fs::read_dir(path)? {
+            rust_files(&entry?.path(), files)?;
+        }
+    } else if path.extension().is_some_and(|end| end == "rs") && path.is_file() {
+        files.push(path.to_owned());
+    }
+    Ok(())
+}
+
+/// The modules in files of their own that a file declares for tests only, without their ending.
+fn test_modules(path: &Path, text: &str) -> Vec<PathBuf> {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let folder = match &*name {
+        "mod" | "lib" | "main" => path.parent().unwrap_or(path).to_owned(),
+        _ => path.with_extension(""),
+    };
+    let mut found = Vec::new();
+    let mut is_test = false;
+    for line in text.lines().map(str::trim) {
+        let module = line.trim_start_matches("pub(crate) ").strip_prefix("mod ");
+        if let Some(name) = module.and_then(|module| module.strip_suffix(';')).filter(|_| is_test) {
+            found.push(folder.join(name));
+        }
+        is_test = line == "#[cfg(test)]" || is_test && line.starts_with("#[");
+    }
+    found
+}
+
+/// Lines of production code, and of modules for tests, that are neither blank nor a comment.
+fn count(text: &str) -> (usize, usize) {
+    let (mut production, mut tests) = (0, 0);
+    // A module for tests ends with the first line that closes a brace where the module's own line began.
+    let mut inside: Option<usize> = None;
+    let mut is_marked = false;
+    for line in text.lines() {
+        let code = line.trim();
+        if code.is_empty() || code.starts_with("//") {
+            continue;
+        }
+        let indent = line.len() - line.trim_start().len();
+        if is_marked && !code.starts_with("#[") {
+            is_marked = false;
+            if code.ends_with('{') {
+                inside = Some(indent);
+            }
+            tests += 1;
+            continue;
+        }
+        if inside.is_none() && code == "#[cfg(test)]" {
+            is_marked = true;
+        }
+        match inside {
+            Some(from) => {
+                tests += 1;
+                if indent == from && code.starts_with('}') {
+                    inside = None;
+                }
+            }
+            None if is_marked => tests += 1,
+            None => production += 1,
+        }
+    }
+    (production, tests)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_blank_lines_and_tests_are_no_production() {
+        let text = "//! Doc.\n\nfn a() {\n    // why\n    b();\n}\n\n#[cfg(test)]\nmod tests {\n    fn c() {\n    }\n}\nfn d() {}\n";
+        assert_eq!(count(text), (4, 5));
+        assert_eq!(count("#[cfg(test)]\nmod tests;\nfn a() {}\n"), (1, 2));
+    }
+
+    #[test]
+    fn modules_for_tests_are_found_where_they_lie() {
+        let text = "mod a;\n#[cfg(test)]\n#[allow(dead_code)]\nmod tests;\nmod b;\n";
+        assert_eq!(test_modules(Path::new("src/x/mod.rs"), text), [Path::new("src/x/tests")]);
+        assert_eq!(test_modules(Path::new("src/x.rs"), text), [Path::new("src/x/tests")]);
+    }
+}
