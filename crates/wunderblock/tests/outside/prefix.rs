@@ -2,7 +2,7 @@
 
 use crate::desk::*;
 use crate::scene::*;
-use crate::twin::Twin;
+use crate::twin::{Twin, append_open};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wunderblock::{Built, ContextOptions, Engine, Session, Sources};
@@ -18,11 +18,11 @@ pub(crate) fn in_memory() -> Engine {
     futures_executor::block_on(Engine::on(store, true, config())).unwrap()
 }
 
-/// A session that is told event by event, with a request before each of the assistant's replies; a lane in memory is told
-/// the same, and must build the same.
+/// A session that is told event by event, with a request before each of the assistant's replies; where it has a twin, a
+/// lane in memory is told the same, and must build the same.
 struct Telling {
     session: Session,
-    twin: Twin,
+    twin: Option<Twin>,
     project: Project,
     dialect: Dialect,
     built: usize,
@@ -33,8 +33,7 @@ struct Telling {
 impl Telling {
     fn new(engine: &Engine, project: Project, dialect: Dialect) -> Self {
         let session = engine.session_by_id(stream(dialect.name()));
-        let twin = Twin::default();
-        Self { session, twin, project, dialect, built: 0, last: None, entered: 0 }
+        Self { session, twin: None, project, dialect, built: 0, last: None, entered: 0 }
     }
 
     /// What is on the desk: the state changes every few turns, the lists never do.
@@ -65,7 +64,10 @@ impl Telling {
 
     fn build(&mut self) {
         let next = built(&self.session, &self.options());
-        self.twin.build(&self.options(), Ok(&next));
+        let options = self.options();
+        if let Some(twin) = &mut self.twin {
+            twin.build(&options, Ok(&next));
+        }
         assert!(
             next.draft.step.is_none() && next.draft.changes.is_empty() && next.draft.pending.is_empty(),
             "request {}",
@@ -80,6 +82,13 @@ impl Telling {
         self.last = Some(next);
     }
 
+    fn append(&mut self, events: Vec<NewEvent>) {
+        match &mut self.twin {
+            Some(twin) => twin.append(&self.session, events),
+            None => append_open(&self.session, events),
+        }
+    }
+
     /// Tells the events; `due` says before which replies a request is built.
     fn tell(&mut self, events: Vec<NewEvent>, due: &dyn Fn(usize) -> bool) {
         let mut waiting = Vec::new();
@@ -89,7 +98,7 @@ impl Telling {
                 && reply.as_ref() != Some(&id)
             {
                 if due(replies) {
-                    self.twin.append(&self.session, std::mem::take(&mut waiting));
+                    self.append(std::mem::take(&mut waiting));
                     self.build();
                 }
                 replies += 1;
@@ -97,7 +106,7 @@ impl Telling {
             }
             waiting.push(event);
         }
-        self.twin.append(&self.session, waiting);
+        self.append(waiting);
         self.build();
         let replayed = futures_executor::block_on(self.session.replay(None)).unwrap();
         assert!(replayed.body == self.last.as_ref().unwrap().draft.body);
@@ -176,6 +185,7 @@ fn grows(dialect: Dialect, replies: usize) {
     let engine = in_memory();
     let (events, project) = generated(replies, 5);
     let mut telling = Telling::new(&engine, project, dialect);
+    telling.twin = (replies < 500).then(Twin::default);
     telling.tell(events, &|_| true);
     assert_eq!(telling.built, replies + 1);
     // The state as often as it changed, and some directories.
