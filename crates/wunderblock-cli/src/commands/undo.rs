@@ -19,7 +19,7 @@ pub(crate) async fn run(
     let engine = settings.existing().await?;
     let session = session(&engine, global, &wanted.session.session).await?;
     let lane = LaneId::new(wanted.lane.clone()).map_err(Error::from)?;
-    let undone = session.undo(&lane).await?;
+    let undone = session.lane(lane.clone()).undo().await?;
     if global.json {
         print_report(&UndoReport::new(session.id().as_str(), &lane, &undone))?;
     } else {

@@ -29,7 +29,7 @@ impl Session {
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub async fn lane_state(&self, lane: &LaneId) -> Result<LaneState, Error> {
+    pub(crate) async fn lane_state(&self, lane: &LaneId) -> Result<LaneState, Error> {
         let query = Query::Lease { tenant: self.engine.tenant.no, key: self.lease_key(lane) };
         let lease = self.engine.ask(query, Answer::lease).await?;
         let held = lease.filter(|lease| lease.until > self.engine.now());

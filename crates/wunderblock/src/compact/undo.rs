@@ -33,7 +33,7 @@ impl Session {
     ///
     /// # Errors
     /// When there is none.
-    pub async fn undo(&self, lane: &LaneId) -> Result<Undone, Error> {
+    pub(crate) async fn undo(&self, lane: &LaneId) -> Result<Undone, Error> {
         for _ in 0..limits::BUILD_RETRIES {
             let head = self.info().await?.head;
             let undone: BTreeSet<Seq> = self

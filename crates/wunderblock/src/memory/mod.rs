@@ -57,7 +57,7 @@ impl Session {
     ///
     /// # Errors
     /// When there is no such session, or it cannot be read.
-    pub async fn in_memory(&self, lane: LaneId) -> Result<MemoryLane, Error> {
+    pub(crate) async fn in_memory(&self, lane: LaneId) -> Result<MemoryLane, Error> {
         let (config, stream, key) = (self.engine.config.clone(), self.id.clone(), self.engine.tenant.key);
         let mut memory = MemoryLane::with(config, stream, key, lane);
         let head = self.info().await?.head;

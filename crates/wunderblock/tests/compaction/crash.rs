@@ -141,8 +141,9 @@ fn a_killed_compaction_leaves_all_or_nothing() {
             .spawn()
             .unwrap();
         let held = |engine: &Engine| {
-            let state =
-                block_on(engine.session_by_id(stream("s")).lane_state(&wunderblock_core::id::LaneId::main()));
+            let state = block_on(
+                engine.session_by_id(stream("s")).lane(wunderblock_core::id::LaneId::main()).state(),
+            );
             state.is_ok_and(|state| state != wunderblock::LaneState::Active)
         };
         let watch = opened(&db, 1_800_000_000_000);

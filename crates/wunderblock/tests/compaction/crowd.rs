@@ -58,9 +58,10 @@ fn one_lane_is_compacted_by_one_at_a_time() {
     let scene = Scene::of(30);
     let options = by_hand(&small(), WINDOW);
     let main = LaneId::main();
-    assert_eq!(block_on(scene.session.lane_state(&main)).unwrap(), LaneState::Active);
+    assert_eq!(block_on(scene.session.lane(main.clone()).state()).unwrap(), LaneState::Active);
     let slow = Slow::start(scene.session.clone(), options.clone());
-    let LaneState::Compacting { worker, until } = block_on(scene.elsewhere().lane_state(&main)).unwrap()
+    let LaneState::Compacting { worker, until } =
+        block_on(scene.elsewhere().lane(main.clone()).state()).unwrap()
     else {
         panic!("it is being compacted");
     };
@@ -78,7 +79,7 @@ fn one_lane_is_compacted_by_one_at_a_time() {
     assert_eq!(third.outcome, Outcome::Compacted);
     let done = slow.end();
     assert_eq!(done.outcome, Outcome::Compacted);
-    assert_eq!(block_on(scene.session.lane_state(&main)).unwrap(), LaneState::Active);
+    assert_eq!(block_on(scene.session.lane(main.clone()).state()).unwrap(), LaneState::Active);
     assert_eq!(scene.problems(), [""; 0]);
 }
 
@@ -92,7 +93,7 @@ fn a_claim_is_renewed_while_its_worker_works() {
         scene.wait(wunderblock::limits::COMPACTION_LEASE / 2);
         let now = scene.clock.load(Ordering::SeqCst);
         for look in 0.. {
-            match block_on(scene.elsewhere().lane_state(&LaneId::main())).unwrap() {
+            match block_on(scene.elsewhere().lane(LaneId::main()).state()).unwrap() {
                 LaneState::Compacting { until, .. }
                     if until.0 == now + wunderblock::limits::COMPACTION_LEASE =>
                 {
@@ -108,7 +109,7 @@ fn a_claim_is_renewed_while_its_worker_works() {
         assert!(matches!(other.outcome, Outcome::Busy(_)), "{:?}", other.outcome);
     }
     assert_eq!(slow.end().outcome, Outcome::Compacted);
-    assert_eq!(block_on(scene.session.lane_state(&LaneId::main())).unwrap(), LaneState::Active);
+    assert_eq!(block_on(scene.session.lane(LaneId::main()).state()).unwrap(), LaneState::Active);
     assert_eq!(scene.compactions(), 1);
     scene.is_whole();
 }
@@ -132,7 +133,7 @@ fn a_claim_ends_by_itself_and_a_late_compaction_is_overtaken() {
         std::thread::sleep(Duration::from_millis(1));
     }
     scene.wait(wunderblock::limits::COMPACTION_LEASE + 1);
-    assert_eq!(block_on(scene.session.lane_state(&LaneId::main())).unwrap(), LaneState::Active);
+    assert_eq!(block_on(scene.session.lane(LaneId::main()).state()).unwrap(), LaneState::Active);
     let other = block_on(scene.elsewhere().compact(&options)).unwrap();
     assert_eq!(other.outcome, Outcome::Compacted);
     let (trim, nodes) = (scene.trim(), scene.nodes().len());
@@ -156,7 +157,7 @@ fn appends_never_wait_and_stand_in_the_tail() {
         let built = scene.build(&window(40_000));
         assert!(Shown::of(&built.draft.body).says("K-9000"));
         // Nobody waited for the summariser: it is at work still.
-        let state = block_on(scene.elsewhere().lane_state(&LaneId::main())).unwrap();
+        let state = block_on(scene.elsewhere().lane(LaneId::main()).state()).unwrap();
         assert!(matches!(state, LaneState::Compacting { .. }), "{name}: {state:?}");
         let done = slow.end();
         assert_eq!(done.outcome, Outcome::Compacted, "{name}");
@@ -197,7 +198,7 @@ fn what_touches_the_range_makes_the_proposal_void() {
         ),
         ("a step of the lane", |scene| drop(scene.build(&window(6_000))), false),
         ("a request", |scene| drop(scene.build(&window(WINDOW))), true),
-        ("an undone compaction", |scene| drop(block_on(scene.session.undo(&LaneId::main()))), true),
+        ("an undone compaction", |scene| drop(block_on(scene.session.lane(LaneId::main()).undo())), true),
     ];
     for (what, touch, holds) in table {
         let scene = Scene::of(30);

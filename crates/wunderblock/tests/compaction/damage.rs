@@ -77,7 +77,7 @@ fn a_damaged_summary_can_be_undone_and_the_originals_are_there() {
     drop(db);
     let engine = home.engine();
     let session = engine.session_by_id(stream("s"));
-    block_on(session.undo(&wunderblock_core::id::LaneId::main())).unwrap();
+    block_on(session.lane(wunderblock_core::id::LaneId::main()).undo()).unwrap();
     let built = words::built(&session, &window(WINDOW));
     for (_, message) in &before {
         for text in message.parts.iter().flat_map(|part| part.bodies()).filter_map(|body| body.inline()) {

@@ -9,7 +9,7 @@ use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Seq;
 
 fn undo(scene: &Scene) -> Undone {
-    block_on(scene.session.undo(&LaneId::main())).unwrap_or_else(|error| panic!("{error}"))
+    block_on(scene.session.lane(LaneId::main()).undo()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn small() -> Arc<Policy> {
@@ -107,7 +107,7 @@ fn compactions_are_undone_one_after_the_other_and_then_no_more() {
     assert_eq!(compactions, 3);
     let undone: Vec<Seq> = (0..3).map(|_| undo(&scene).compaction).collect();
     assert!(undone.windows(2).all(|two| two[0] > two[1]), "the newest first: {undone:?}");
-    let end = block_on(scene.session.undo(&LaneId::main())).unwrap_err();
+    let end = block_on(scene.session.lane(LaneId::main()).undo()).unwrap_err();
     assert!(matches!(end, Error::NothingToUndo(_)), "{end}");
     let bare = Scene::of(24);
     let (now, bare) = (scene.build(&options), bare.build(&options));
@@ -117,23 +117,23 @@ fn compactions_are_undone_one_after_the_other_and_then_no_more() {
     assert_eq!(scene.compact(&by_hand(&small(), 32_000)).outcome, Outcome::Compacted);
     scene.is_whole();
     undo(&scene);
-    assert!(block_on(scene.session.undo(&LaneId::main())).is_err());
+    assert!(block_on(scene.session.lane(LaneId::main()).undo()).is_err());
 }
 
 #[test]
 fn there_may_be_nothing_to_undo() {
     let scene = Scene::of(3);
     let head = scene.head();
-    let nothing = block_on(scene.session.undo(&LaneId::main())).unwrap_err();
+    let nothing = block_on(scene.session.lane(LaneId::main()).undo()).unwrap_err();
     assert!(matches!(nothing, Error::NothingToUndo(_)), "{nothing}");
     scene.compact(&by_hand(&small(), 32_000));
     let other = LaneId::new("other").unwrap();
-    assert!(block_on(scene.session.undo(&other)).is_err(), "another lane was not compacted");
+    assert!(block_on(scene.session.lane(other.clone()).undo()).is_err(), "another lane was not compacted");
     assert!(scene.head() > head);
     // A step that was taken for want of room is no compaction.
     let full = Scene::of(60);
     full.build(&window(8_000));
-    assert!(block_on(full.session.undo(&LaneId::main())).is_err());
+    assert!(block_on(full.session.lane(LaneId::main()).undo()).is_err());
 }
 
 #[test]

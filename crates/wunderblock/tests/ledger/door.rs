@@ -174,7 +174,7 @@ fn a_forged_record_does_not_brick_a_session() {
         }
         let recorded = built(&session, &window(8_000)).recorded;
         assert_eq!(block_on(session.replay(recorded)).unwrap().body, clean);
-        let undone = block_on(session.undo(&LaneId::main())).unwrap_err();
+        let undone = block_on(session.lane(LaneId::main()).undo()).unwrap_err();
         assert!(matches!(undone, Error::NothingToUndo(_)), "{undone}");
         catch_up(&engine);
         let found = problems(&engine);

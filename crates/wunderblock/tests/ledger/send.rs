@@ -28,8 +28,8 @@ fn handles(engine: &Engine, session: &Session, (path, lane): (&Path, &LaneId), c
     is_send(session.events(Seq(1), Seq(1), (1, Bytes(1))));
     is_send(session.nodes(Some(lane)));
     is_send(session.siblings());
-    is_send(session.undo(lane));
-    is_send(session.lane_state(lane));
+    is_send(session.lane(lane.clone()).undo());
+    is_send(session.lane(lane.clone()).state());
 }
 
 #[allow(dead_code, reason = "type-checked, not run")]

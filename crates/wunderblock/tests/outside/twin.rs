@@ -24,7 +24,7 @@ impl Twin {
             Some(memory) => {
                 memory.append(open(events)).unwrap();
             }
-            None => self.0 = Some(block_on(session.in_memory(LaneId::main())).unwrap()),
+            None => self.0 = Some(block_on(session.lane(LaneId::main()).in_memory()).unwrap()),
         }
     }
 

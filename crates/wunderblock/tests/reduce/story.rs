@@ -132,7 +132,7 @@ fn a_compaction_finds_what_is_shorter_and_its_undoing_brings_it_back() {
     assert_ne!(compacted.draft.body, before.draft.body);
     let kept = results(&compacted);
     assert!(kept.iter().all(|text| results(&before).contains(text) || text.starts_with('⟨')), "{kept:?}");
-    block_on(scene.session.undo(&LaneId::main())).unwrap();
+    block_on(scene.session.lane(LaneId::main()).undo()).unwrap();
     let after = scene.build(&options);
     assert_eq!(results(&after), results(&before));
     assert_eq!(scene.standing().len(), 30, "nothing is reduced a second time");

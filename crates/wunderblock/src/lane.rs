@@ -1,0 +1,49 @@
+//! One lane of a session.
+
+use crate::compact::state::LaneState;
+use crate::compact::undo::Undone;
+use crate::error::Error;
+use crate::memory::MemoryLane;
+use crate::session::Session;
+use wunderblock_core::id::LaneId;
+
+/// One lane of a session: what a consumer of it is shown. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct SessionLane {
+    session: Session,
+    id: LaneId,
+}
+
+impl Session {
+    /// A lane of the session, whether or not a request was built for it yet.
+    #[must_use]
+    pub fn lane(&self, id: LaneId) -> SessionLane {
+        SessionLane { session: self.clone(), id }
+    }
+}
+
+impl SessionLane {
+    /// Undoes the lane's newest compaction that is not undone yet: what was shown before it is shown again.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub async fn undo(&self) -> Result<Undone, Error> {
+        self.session.undo(&self.id).await
+    }
+
+    /// What the lane is doing.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub async fn state(&self) -> Result<LaneState, Error> {
+        self.session.lane_state(&self.id).await
+    }
+
+    /// A copy of the session with this lane, in memory. What happens to the copy does not happen to the session.
+    ///
+    /// # Errors
+    /// When there is no such session, or it cannot be read.
+    pub async fn in_memory(&self) -> Result<MemoryLane, Error> {
+        self.session.in_memory(self.id.clone()).await
+    }
+}
