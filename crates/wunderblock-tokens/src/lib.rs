@@ -1,13 +1,13 @@
 //! Exact counts with OpenAI's public vocabularies, which are part of the program: nothing is ever downloaded.
 //!
-//! A text is cut into pieces ([`mod@piece`]), and the bytes of each piece are merged by rank ([`merge`]). The ranks are
-//! looked up in tables that the build prepares ([`table`]), so that a process which counts one word pays for one word.
+//! A text is cut into pieces (`piece`), and the bytes of each piece are merged by rank (`merge`). The ranks are
+//! looked up in tables that the build prepares (`table`), so that a process which counts one word pays for one word.
 //! Text that looks like a special token, such as `<|endoftext|>`, is counted as the ordinary text it is: a provider does
 //! the same with what users and tools say.
 //!
 //! A long run of one kind (one letter a million times, Chinese without punctuation) is one piece, and merging it needs
 //! about 30 bytes of memory per byte and time n·log n. Pieces of more than [`STRETCH`] bytes are therefore cut through.
-//! Such a cut nearly always adds tokens, but greedy merging gives no guarantee of it, so [`BLIND_CUT`] tokens are added,
+//! Such a cut nearly always adds tokens, but greedy merging gives no guarantee of it, so `BLIND_CUT` tokens are added,
 //! and the result stays an upper bound in practice: exact up to [`STRETCH`] bytes in one piece, too high by at most some
 //! tens of tokens per further MiB.
 

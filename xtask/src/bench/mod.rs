@@ -4,7 +4,7 @@
 //! seed ─ generate ─► events ─ append ─► ledger ─ catch up ─► context, search, grep, read, live appends ─► figures
 //!                └─► lines  ─ import (a child process, so that its peak of memory is its own) ──────────────┘
 //! ```
-//! Inputs follow from [`SEED`]. Nothing here fails for being slow: a figure that misses its target is marked, and the
+//! Inputs follow from [`SEED`](outcome::SEED). Nothing here fails for being slow: a figure that misses its target is marked, and the
 //! reader judges. What needs a fresh process runs in a child of this program ([`child`]).
 
 mod child;
