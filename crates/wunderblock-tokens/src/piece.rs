@@ -82,7 +82,7 @@ fn capitals(text: &str, from: usize) -> Option<usize> {
     Some(run(text, from, UPPER)).filter(|end| *end > from)
 }
 
-/// `(?i:'s|'t|'re|'ve|'m|'ll|'d)`: Unicode has one more letter that is an `s` but for its case.
+/// `(?i:'s|'t|'re|'ve|'m|'ll|'d)`: Unicode has one more letter, `ſ`, that matches `s` when case is ignored.
 fn contraction(text: &str, at: usize) -> Option<usize> {
     let rest = text.as_bytes().get(at..)?;
     if rest.first() != Some(&b'\'') {

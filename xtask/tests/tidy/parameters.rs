@@ -68,7 +68,7 @@ fn deeper(token: &Token<'_>) -> i32 {
     }
 }
 
-/// The parts between signs that stand in no brackets; an empty one at the end is none.
+/// The parts between signs outside brackets, without an empty one at the end.
 fn parts<'p, 't>(tokens: &'p [Token<'t>], sign: &str) -> Vec<&'p [Token<'t>]> {
     let (mut found, mut begin, mut depth) = (Vec::new(), 0, 0);
     for (at, token) in tokens.iter().enumerate() {

@@ -110,7 +110,7 @@ fn string(rest: &str) -> Option<usize> {
     None
 }
 
-/// The length of a literal character; a lifetime is none.
+/// The length of a literal character; `None` for a lifetime.
 fn character(rest: &str) -> Option<usize> {
     let inner = rest.strip_prefix('\'')?;
     let first = inner.chars().next()?;

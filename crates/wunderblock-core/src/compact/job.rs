@@ -17,9 +17,9 @@ pub struct Job {
     pub level: u32,
     /// How much it should say.
     pub detail: Detail,
-    /// What it replaces takes so much.
+    /// Tokens of what it replaces.
     pub tokens: Tokens,
-    /// It should take about so much.
+    /// Tokens it should take, about.
     pub target: Tokens,
     /// It covers the beginning of a turn that goes on behind it.
     pub splits: bool,

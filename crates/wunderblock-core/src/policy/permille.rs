@@ -15,7 +15,7 @@ impl Permille {
     /// Nothing.
     pub const ZERO: Self = Self(0);
 
-    /// This part of so many tokens, rounded down.
+    /// This part of a number of tokens, rounded down.
     #[must_use]
     pub const fn of(self, whole: Tokens) -> Tokens {
         let (high, low) = (whole.0 / 1_000, whole.0 % 1_000);

@@ -12,13 +12,13 @@ pub struct Summary {
     pub template: Template,
     /// The model that writes summaries, where one is used: `same` for the session's own.
     pub model: Box<str>,
-    /// About so many tokens a summary of a range.
+    /// Target of a summary of a range, in tokens.
     pub target: Tokens,
     /// … but at most this part of what it replaces.
     pub share: Permille,
     /// … and at least so many.
     pub at_least: Tokens,
-    /// About so many tokens a summary of summaries.
+    /// Target of a summary of summaries, in tokens.
     pub condensed: Tokens,
     /// A summary longer than this many times its target is cut.
     pub overage: Permille,

@@ -178,7 +178,7 @@ fn check(encoded: &Encoded, target: &Target) -> Result<(), Error> {
         return Err(Error::Invalid { dialect, first });
     }
     let violations = wunderblock_wire::validate(target.dialect, &encoded.bytes);
-    // A session that ends with the assistant's words waits for the user's: whoever sends the request adds them.
+    // A session that ends with the assistant's words waits for the user's: the sender of the request adds them.
     let waits = |rule: &str| matches!(rule, "prefill" | "trailing-space");
     match violations.iter().find(|violation| !waits(violation.rule)) {
         Some(first) => Err(Error::Invalid { dialect, first: format!("{}: {}", first.path, first.detail) }),

@@ -1,4 +1,4 @@
-//! Building a request: a value that does no input or output, driven by whoever has the lane.
+//! Building a request: a value that does no input or output, driven by the holder of the lane.
 //!
 //! ```text
 //! Need::Lane ───► Loaded ─ weigh ─► Weighed ─ shorten ─► Shortened ─ gather ─► Gathered ─ decide ─► Planned ─ show ─► Rendered ─ encode ─► Draft

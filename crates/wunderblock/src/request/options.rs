@@ -29,7 +29,7 @@ pub struct ContextOptions {
     pub sources: Sources,
     /// Which section may take how much.
     pub shares: Shares,
-    /// Warn when a request passes so many hundredths of its limit, ascending.
+    /// Thresholds to warn at, in hundredths of a request's limit, ascending.
     pub warn: Vec<u8>,
     /// How the lane is compacted when it is due; never if none.
     pub compactor: Option<Compactor>,
@@ -93,7 +93,7 @@ impl Model {
         Self { name: name.into(), window: None }
     }
 
-    /// The model with a window of so many tokens.
+    /// The model with a window of this size, in tokens.
     #[must_use]
     pub fn window(self, tokens: u64) -> Self {
         Self { window: Some(Tokens(tokens)), ..self }

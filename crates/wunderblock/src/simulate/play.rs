@@ -69,7 +69,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Plays the session. None if whoever watches it stopped it.
+    /// Plays the session. None if its watcher stopped it.
     ///
     /// # Errors
     /// When a stage of a build failed; that no request fits is a result.

@@ -15,7 +15,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Of so many requests.
+    /// Begins; `of` is the number of requests.
     pub(super) fn new(progress: Option<OnSimulated>, of: u64) -> Self {
         Self { progress, done: AtomicU64::new(0), of, stopped: AtomicBool::new(false) }
     }

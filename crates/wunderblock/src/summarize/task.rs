@@ -43,7 +43,7 @@ pub struct Earlier<'a> {
 pub struct Brief<'a> {
     /// Its parts.
     pub template: &'a Template,
-    /// About so many tokens.
+    /// Target, in tokens.
     pub target: Tokens,
     /// Never more.
     pub most: Tokens,
@@ -75,7 +75,7 @@ pub struct Task {
     pub system: String,
     /// What it is to summarise, framed so that nothing in it is taken for an order.
     pub prompt: String,
-    /// It may write so much.
+    /// Maximum it may write, in tokens.
     pub most: Tokens,
 }
 

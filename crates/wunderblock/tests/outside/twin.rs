@@ -65,7 +65,7 @@ fn open(events: Vec<NewEvent>) -> Vec<NewEvent> {
     events.into_iter().filter(|event| event.fact.is_open()).collect()
 }
 
-/// The example session with a request before every so many of its replies. How many were built.
+/// Tells the example session with a request before every n-th of its replies. The number of requests built.
 fn example_told(every: usize, options: &ContextOptions) -> usize {
     let engine = in_memory();
     let session = engine.session_by_id(stream("told"));
