@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::limits;
 use crate::request::draft::Draft;
 use crate::request::options::ContextOptions;
-use crate::request::stages::{Shorter, Stopped};
+use crate::request::stages::{Shorter, Stopped, shorter_of};
 use crate::session::Session;
 use crate::store::StoreError;
 use wunderblock_core::compact::{Due, Level};
@@ -80,11 +80,8 @@ impl Session {
     /// Records what enters the request shorter: a compaction is to find the lane as the request would. Whether anything
     /// does.
     async fn record_shorter(&self, drafted: &Result<Draft, Stopped>) -> Result<bool, Error> {
-        let Shorter { through, events } = match drafted {
-            Ok(draft) => draft.planned.shorter.clone(),
-            Err(Stopped::Refused { shorter, .. }) => shorter.clone(),
-            Err(Stopped::Failed(_)) => Shorter::default(),
-        };
+        let shorter = shorter_of(drafted, |draft| &draft.planned);
+        let Shorter { through, events } = shorter.cloned().unwrap_or_default();
         if events.is_empty() {
             return Ok(false);
         }

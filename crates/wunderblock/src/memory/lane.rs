@@ -1,7 +1,9 @@
 //! A lane in memory: the fold of its events, and the driver of its builds.
 
 use crate::compact::climb::{Climb, Climbed};
-use crate::compact::due::{is_stopped, settled, task_mark};
+use crate::compact::due::{
+    Size, after_refusal, between_tasks, found, is_stopped, measure, settled, task_mark,
+};
 use crate::compact::prepare::Prepared;
 use crate::compact::publish::{By, facts, prompt};
 use crate::compact::ration::Ration;
@@ -12,13 +14,15 @@ use crate::request::build::{Build, Next};
 use crate::request::job::Job;
 use crate::request::need::{Need, Shown};
 use crate::request::snapshot::{LaneWanted, REPORTS, Snapshot, is_step, view_handles};
+use crate::request::stages::{Planned, Stopped};
 use crate::store::TallyRow;
 use crate::store::codec;
 use crate::texts::Texts;
 use std::sync::Arc;
-use wunderblock_core::compact::{Due, Mark};
+use wunderblock_core::compact::{Due, Level, Mark};
 use wunderblock_core::event::{Event, Fact, NewEvent, Source};
 use wunderblock_core::id::{EventId, Handle, LaneId};
+use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 
 /// In milliseconds.
@@ -183,6 +187,28 @@ impl Lane {
         let up_to = |event: &&Event| wanted.at.is_none_or(|at| event.seq <= at);
         events.iter().take_while(up_to).for_each(|event| fold(&mut snapshot, event, wanted.ignores_steps));
         snapshot
+    }
+
+    /// Whether what was drafted makes the lane due.
+    pub(crate) fn is_due(
+        &self,
+        policy: &Policy,
+        drafted: Result<(&Planned, Size), &Stopped>,
+        now: Millis,
+    ) -> Option<Due> {
+        let (planned, size) = match drafted {
+            Ok(both) => both,
+            Err(Stopped::Refused { refusal, .. }) => return after_refusal(policy, refusal),
+            Err(Stopped::Failed(_)) => return None,
+        };
+        let measure = measure(planned, size, now);
+        let found = found(policy, &measure, planned)?;
+        let view = &planned.decision.view;
+        let marks = settled(self.marks.clone(), view, &planned.texts);
+        if found.level > Level::Soft || marks.is_empty() {
+            return Some(found);
+        }
+        between_tasks(policy, measure, view, &marks)
     }
 
     /// Compacts, and applies what comes of it.

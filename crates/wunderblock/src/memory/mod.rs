@@ -7,7 +7,7 @@
 pub(crate) mod lane;
 
 use crate::compact::account::{Compacted, Outcome};
-use crate::compact::due::{Size, after_refusal, between_tasks, found, measure, settled};
+use crate::compact::due::Size;
 use crate::compact::options::CompactOptions;
 use crate::compactor::Compactor;
 use crate::context::{Built, refused, to_record};
@@ -21,7 +21,7 @@ use crate::request::build::Build;
 use crate::request::draft::Draft;
 use crate::request::job::Job;
 use crate::request::options::ContextOptions;
-use crate::request::stages::Stopped;
+use crate::request::stages::{Stopped, shorter_of};
 use crate::session::Session;
 use crate::store::{Appended, StoreError, TallyRow, codec};
 use crate::tokens::Vocabulary;
@@ -212,9 +212,10 @@ impl MemoryLane {
         match due {
             Some((compactor, due)) if compactor.background && due.level < Level::Overflow => left = Some(due),
             Some((compactor, due)) => {
-                let (account, again) = self.compact(options, compactor, due, &drafted)?;
-                compacted = Some(Box::new(account));
-                if again {
+                let head = self.lane.head();
+                compacted = Some(Box::new(self.compact(options, compactor, due, &drafted)?));
+                // A refused compaction is on record, too: the draft was made from a head that has moved.
+                if self.lane.head() > head {
                     drafted = self.draft(options)?;
                 }
             }
@@ -279,38 +280,22 @@ impl MemoryLane {
     }
 
     fn is_due(&self, compactor: &Compactor, drafted: &Result<Draft, Stopped>) -> Option<Due> {
-        let draft = match drafted {
-            Ok(draft) => draft,
-            Err(Stopped::Refused { refusal, .. }) => return after_refusal(&compactor.policy, refusal),
-            Err(Stopped::Failed(_)) => return None,
-        };
-        let planned = &*draft.planned;
-        let measure = measure(planned, Size::of_draft(draft), (self.config.clock)());
-        let found = found(&compactor.policy, &measure, planned)?;
-        let view = &planned.decision.view;
-        let marks = settled(self.lane.marks.clone(), view, &planned.texts);
-        if found.level > Level::Soft || marks.is_empty() {
-            return Some(found);
-        }
-        between_tasks(&compactor.policy, measure, view, &marks)
+        let drafted = drafted.as_ref().map(|draft| (&*draft.planned, Size::of_draft(draft)));
+        self.lane.is_due(&compactor.policy, drafted, (self.config.clock)())
     }
 
-    /// Compacts. The answer is the account, and whether the lane has changed.
+    /// Compacts. What came of it is on record.
     fn compact(
         &mut self,
         options: &ContextOptions,
         compactor: &Compactor,
         due: Due,
         drafted: &Result<Draft, Stopped>,
-    ) -> Result<(Compacted, bool), Error> {
+    ) -> Result<Compacted, Error> {
         let job = self.job(&ContextOptions { compactor: None, ..options.clone() })?;
         // A compaction is to find the lane as the request would: what enters it shorter goes on record first.
-        let shorter = match drafted {
-            Ok(draft) => draft.planned.shorter.events.clone(),
-            Err(Stopped::Refused { shorter, .. }) => shorter.events.clone(),
-            Err(Stopped::Failed(_)) => Vec::new(),
-        };
-        let shortens = !shorter.is_empty();
+        let shorter = shorter_of(drafted, |draft| &draft.planned);
+        let shorter = shorter.map(|shorter| shorter.events.clone()).unwrap_or_default();
         self.adopt(&job, shorter);
         let wanted = CompactOptions {
             context: (*job.options).clone(),
@@ -324,7 +309,7 @@ impl MemoryLane {
         let means = Means { compactor, redactor: &self.config.redactor.clone(), due: &due };
         let tried = self.lane.compact(&job, &means)?;
         self.tally();
-        let account = match tried {
+        Ok(match tried {
             Tried::Stopped(rounds) => Compacted::empty(&wanted, job.lane, due, Outcome::Stopped(rounds)),
             Tried::Climbed(climbed, prepared) => {
                 let mut account = Compacted::of(&wanted, &job.lane, due, &climbed);
@@ -339,9 +324,7 @@ impl MemoryLane {
                 }
                 account
             }
-        };
-        let again = shortens || account.outcome == Outcome::Compacted;
-        Ok((account, again))
+        })
     }
 
     fn adopt(&mut self, job: &Job, events: Vec<NewEvent>) {

@@ -117,6 +117,18 @@ pub(crate) enum Stopped {
     Failed(Error),
 }
 
+/// What enters shorter by a build, whether or not a request came of it; none where the build failed.
+pub(crate) fn shorter_of<'d, T>(
+    drafted: &'d Result<T, Stopped>,
+    planned: impl FnOnce(&'d T) -> &'d Planned,
+) -> Option<&'d Shorter> {
+    match drafted {
+        Ok(draft) => Some(&planned(draft).shorter),
+        Err(Stopped::Refused { shorter, .. }) => Some(shorter),
+        Err(Stopped::Failed(_)) => None,
+    }
+}
+
 impl From<Error> for Stopped {
     fn from(error: Error) -> Self {
         Self::Failed(error)

@@ -6,19 +6,19 @@ use super::index::{Index, Moment};
 use super::result::PolicyResult;
 use super::sheet::{Reading, Sheet};
 use super::watch::Watch;
-use crate::compact::due::{Size, after_refusal, between_tasks, found, measure, settled};
+use crate::compact::due::Size;
 use crate::compactor::Compactor;
 use crate::error::Error;
 use crate::memory::lane::{Lane, Means, Tried};
 use crate::redact::Redactor;
 use crate::request::build::Build;
 use crate::request::job::Job;
-use crate::request::stages::{Rendered, Stopped};
+use crate::request::stages::{Rendered, Stopped, shorter_of};
 use crate::request::target::Target;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wunderblock_core::compact::{Due, Level};
+use wunderblock_core::compact::Due;
 use wunderblock_core::event::{ContentPinned, ContextBuilt, Event, Fact};
 use wunderblock_core::message::Dialect;
 use wunderblock_core::plan::TrimReason;
@@ -132,23 +132,9 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    /// Whether what was drafted makes the lane due.
     fn is_due(&self, drafted: &Result<Rendered, Stopped>) -> Option<Due> {
-        let policy = &self.compactor.policy;
-        let request = match drafted {
-            Ok(request) => request,
-            Err(Stopped::Refused { refusal, .. }) => return after_refusal(policy, refusal),
-            Err(Stopped::Failed(_)) => return None,
-        };
-        let planned = &request.planned;
-        let measure = measure(planned, Size::of_rendered(request), self.job.now);
-        let found = found(policy, &measure, planned)?;
-        if found.level > Level::Soft {
-            return Some(found);
-        }
-        let view = &planned.decision.view;
-        let marks = settled(self.lane.marks.clone(), view, &planned.texts);
-        if marks.is_empty() { Some(found) } else { between_tasks(policy, measure, view, &marks) }
+        let drafted = drafted.as_ref().map(|request| (&request.planned, Size::of_rendered(request)));
+        self.lane.is_due(&self.compactor.policy, drafted, self.job.now)
     }
 
     /// Compacts. Whether the next request can be another one.
@@ -158,11 +144,8 @@ impl<'a> Play<'a> {
         drafted: &Result<Rendered, Stopped>,
         redactor: &Redactor,
     ) -> Result<bool, Error> {
-        let shorter = match drafted {
-            Ok(request) => request.planned.shorter.events.clone(),
-            Err(Stopped::Refused { shorter, .. }) => shorter.events.clone(),
-            Err(Stopped::Failed(_)) => Vec::new(),
-        };
+        let shorter = shorter_of(drafted, |request| &request.planned);
+        let shorter = shorter.map(|shorter| shorter.events.clone()).unwrap_or_default();
         let shortens = !shorter.is_empty();
         self.lane.adopt(&self.job, shorter);
         let means = Means { compactor: &self.compactor, redactor, due };

@@ -112,4 +112,6 @@ fn a_lane_in_memory_builds_every_request_of_the_example_session() {
         let tight = ContextOptions { window: Some(Tokens(24_000)), ..whole(dialect) };
         assert_eq!(example_told(4, &tight), 77);
     }
+    assert_eq!(example_told(1, &by("balanced", 60_000)), 308);
+    assert_eq!(example_told(4, &by("claude-code", 60_000)), 77);
 }
